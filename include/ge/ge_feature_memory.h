@@ -10,18 +10,17 @@ namespace ge {
 
 class FeatureMemory {
  public:
-  FeatureMemory(MemoryType type, size_t size, bool is_fixed) : type_(type), size_(size), is_fixed_(is_fixed) {}
+  FeatureMemory(MemoryType type, size_t size, bool is_fixed);
   FeatureMemory(const FeatureMemory &) = delete;
   FeatureMemory &operator=(const FeatureMemory &) = delete;
-  ~FeatureMemory() = default;
-  MemoryType GetType() const { return type_; }
-  size_t GetSize() const { return size_; }
-  bool IsFixed() const { return is_fixed_; }
+  ~FeatureMemory();
+  MemoryType GetType() const;
+  size_t GetSize() const;
+  bool IsFixed() const;
 
  private:
-  MemoryType type_;
-  size_t size_;
-  bool is_fixed_;
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
 };
 typedef std::shared_ptr<FeatureMemory> FeatureMemoryPtr;
 

@@ -2,26 +2,29 @@
 #ifndef JUMAR_GRAPH_GRAPH_BUFFER_H_
 #define JUMAR_GRAPH_GRAPH_BUFFER_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 namespace ge {
 
+namespace jumar {
+struct Access;
+}
+
 class GraphBuffer {
  public:
-  GraphBuffer() = default;
+  GraphBuffer();
   GraphBuffer(const GraphBuffer &) = delete;
   GraphBuffer &operator=(const GraphBuffer &) = delete;
-  ~GraphBuffer() = default;
-  const std::uint8_t *GetData() const { return bytes_.data(); }
-  std::size_t GetSize() const { return bytes_.size(); }
-  void JumarSet(const void *bytes, std::size_t size) {
-    const std::uint8_t *from = static_cast<const std::uint8_t *>(bytes);
-    bytes_.assign(from, from + size);
-  }
+  ~GraphBuffer();
+  const std::uint8_t *GetData() const;
+  std::size_t GetSize() const;
 
  private:
-  std::vector<std::uint8_t> bytes_;
+  friend struct jumar::Access;
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace ge

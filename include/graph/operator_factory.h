@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "operator.h"
 
@@ -14,25 +15,18 @@ typedef std::function<Operator(const AscendString &)> OpCreatorV2;
 
 class OperatorFactory {
  public:
-  /* Makes an operator with the inputs and outputs of its prototype; an empty one where there is no such type. */
-  static Operator CreateOperator(const char_t *const name, const char_t *const type) {
-    const uint64_t id = jumar::Number(jumar::CallId::kOpCreate, jumar::Message().Text(name).Text(type));
-    return id == 0 ? Operator() : Operator::JumarOf(id);
-  }
-  static Operator CreateOperator(const std::string &name, const std::string &type) {
-    return CreateOperator(name.c_str(), type.c_str());
-  }
-  static bool IsExistOp(const char_t *const type) {
-    return jumar::Number(jumar::CallId::kOpExists, jumar::Message().Text(type)) != 0;
-  }
-  static bool IsExistOp(const std::string &type) { return IsExistOp(type.c_str()); }
+  /* Creates an operator with the inputs and outputs of its prototype, or an empty one if the type is unknown. */
+  static Operator CreateOperator(const char_t *const name, const char_t *const type);
+  static Operator CreateOperator(const std::string &name, const std::string &type);
+  static bool IsExistOp(const char_t *const type);
+  static bool IsExistOp(const std::string &type);
 };
 
-/* The library knows its operators without it. */
+/* Registers a function that creates operators of a type. The library's own types need none. */
 class OperatorCreatorRegister {
  public:
-  OperatorCreatorRegister(const char_t *const, const OpCreatorV2 &) {}
-  OperatorCreatorRegister(const std::string &, const OpCreator &) {}
+  OperatorCreatorRegister(const char_t *const type, const OpCreatorV2 &creator);
+  OperatorCreatorRegister(const std::string &type, const OpCreator &creator);
   ~OperatorCreatorRegister() = default;
 };
 

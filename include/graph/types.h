@@ -128,10 +128,10 @@ enum Placement {
 static const int64_t UNKNOWN_DIM = -1;
 static const int64_t UNKNOWN_DIM_NUM = -2;
 
-/* The sets of element types that prototypes name. They are kept as they are written and never checked. */
+/* A set of element types that a prototype names. It is kept and never checked. */
 struct TensorType {
-  TensorType(DataType type) : types_(1, type) {}
-  TensorType(const std::initializer_list<DataType> &types) : types_(types) {}
+  TensorType(DataType type);
+  TensorType(const std::initializer_list<DataType> &types);
   static TensorType ALL() { return TensorType({}); }
   static TensorType QuantifiedType() { return TensorType({}); }
   static TensorType OrdinaryType() { return TensorType({}); }
@@ -148,7 +148,8 @@ struct TensorType {
   static TensorType FLOAT() { return TensorType({}); }
 
  private:
-  std::vector<DataType> types_;
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
 };
 
 struct ListTensorType {
@@ -158,114 +159,24 @@ struct ListTensorType {
 
 class Promote {
  public:
-  Promote(const std::initializer_list<const char *> &names) : names_(names) {}
+  Promote(const std::initializer_list<const char *> &names);
   Promote(const Promote &) = delete;
   Promote &operator=(const Promote &) = delete;
-  Promote(Promote &&) = default;
-  Promote &operator=(Promote &&) = default;
-  std::vector<const char *> Syms() const { return names_; }
+  Promote(Promote &&other) noexcept;
+  Promote &operator=(Promote &&other) noexcept;
+  std::vector<const char *> Syms() const;
 
  private:
-  std::vector<const char *> names_;
+  std::shared_ptr<void> names_;
 };
 
-/* Gives the size of an element in bytes; one that is smaller than a byte gives its bits and 1000. -1: there is none. */
-inline int GetSizeByDataType(DataType type) {
-  switch (type) {
-    case DT_BOOL: case DT_INT8: case DT_UINT8: case DT_QINT8: case DT_QUINT8: case DT_DUAL_SUB_INT8:
-    case DT_DUAL_SUB_UINT8: case DT_HIFLOAT8: case DT_FLOAT8_E5M2: case DT_FLOAT8_E4M3FN: case DT_FLOAT8_E8M0:
-      return 1;
-    case DT_FLOAT16: case DT_BF16: case DT_INT16: case DT_UINT16: case DT_QINT16: case DT_QUINT16:
-      return 2;
-    case DT_FLOAT: case DT_INT32: case DT_UINT32: case DT_QINT32: case DT_COMPLEX32:
-      return 4;
-    case DT_DUAL:
-      return 5;
-    case DT_DOUBLE: case DT_INT64: case DT_UINT64: case DT_COMPLEX64: case DT_RESOURCE:
-      return 8;
-    case DT_COMPLEX128: case DT_STRING: case DT_STRING_REF:
-      return 16;
-    case DT_INT4: case DT_FLOAT4_E2M1: case DT_FLOAT4_E1M2:
-      return 1004;
-    case DT_FLOAT6_E3M2: case DT_FLOAT6_E2M3:
-      return 1006;
-    case DT_UINT1:
-      return 1001;
-    case DT_INT2: case DT_UINT2:
-      return 1002;
-    default:
-      return -1;
-  }
-}
+/* Returns the size of an element in bytes, 1000 plus its bits where it is smaller than a byte, or -1 where it has none. */
+int GetSizeByDataType(DataType type);
 
-/* Gives the size of this many elements in bytes; -1: there is none. */
-inline int64_t GetSizeInBytes(int64_t count, DataType type) {
-  const int64_t size = GetSizeByDataType(type);
-  if (count < 0 || size < 0) {
-    return -1;
-  }
-  if (size > 1000) {
-    const int64_t bits = size - 1000;
-    return count > INT64_MAX / bits - 7 ? -1 : (count * bits + 7) / 8;
-  }
-  return count > INT64_MAX / size ? -1 : count * size;
-}
+/* Returns the size of this many elements in bytes, or -1 where they have none. */
+int64_t GetSizeInBytes(int64_t count, DataType type);
 
-inline const char_t *GetFormatName(Format format) {
-  switch (static_cast<int>(format)) {
-    case 0: return "NCHW";
-    case 1: return "NHWC";
-    case 2: return "ND";
-    case 3: return "NC1HWC0";
-    case 4: return "FRACTAL_Z";
-    case 5: return "NC1C0HWPAD";
-    case 6: return "NHWC1C0";
-    case 7: return "FSR_NCHW";
-    case 8: return "FRACTAL_DECONV";
-    case 9: return "C1HWNC0";
-    case 10: return "FRACTAL_DECONV_TRANSPOSE";
-    case 11: return "FRACTAL_DECONV_SP_STRIDE_TRANS";
-    case 12: return "NC1HWC0_C04";
-    case 13: return "FRACTAL_Z_C04";
-    case 14: return "CHWN";
-    case 15: return "FRACTAL_DECONV_SP_STRIDE8_TRANS";
-    case 16: return "HWCN";
-    case 17: return "NC1KHKWHWC0";
-    case 18: return "BN_WEIGHT";
-    case 19: return "FILTER_HWCK";
-    case 20: return "HASHTABLE_LOOKUP_LOOKUPS";
-    case 21: return "HASHTABLE_LOOKUP_KEYS";
-    case 22: return "HASHTABLE_LOOKUP_VALUE";
-    case 23: return "HASHTABLE_LOOKUP_OUTPUT";
-    case 24: return "HASHTABLE_LOOKUP_HITS";
-    case 25: return "C1HWNCoC0";
-    case 26: return "MD";
-    case 27: return "NDHWC";
-    case 28: return "FRACTAL_ZZ";
-    case 29: return "FRACTAL_NZ";
-    case 30: return "NCDHW";
-    case 31: return "DHWCN";
-    case 32: return "NDC1HWC0";
-    case 33: return "FRACTAL_Z_3D";
-    case 34: return "CN";
-    case 35: return "NC";
-    case 36: return "DHWNC";
-    case 37: return "FRACTAL_Z_3D_TRANSPOSE";
-    case 38: return "FRACTAL_ZN_LSTM";
-    case 39: return "FRACTAL_Z_G";
-    case 40: return "RESERVED";
-    case 41: return "ALL";
-    case 42: return "NULL";
-    case 43: return "ND_RNN_BIAS";
-    case 44: return "FRACTAL_ZN_RNN";
-    case 45: return "NYUV";
-    case 46: return "NYUV_A";
-    case 47: return "NCL";
-    case 48: return "FRACTAL_Z_WINO";
-    case 49: return "C1HWC0";
-    default: return "RESERVED";
-  }
-}
+const char_t *GetFormatName(Format format);
 
 }  // namespace ge
 

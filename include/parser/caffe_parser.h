@@ -8,16 +8,9 @@
 
 namespace ge {
 
-inline graphStatus aclgrphParseCaffe(const char *, const char *, const std::map<ge::AscendString, ge::AscendString> &,
-                                  ge::Graph &) {
-  (void)jumar::Call(jumar::CallId::kGeFail, jumar::Message().Text(
-      "Caffe models are not supported: convert the model to ONNX and use aclgrphParseONNX"));
-  return GRAPH_FAILED;
-}
-
-inline graphStatus aclgrphParseCaffe(const char *model_file, const char *weights_file, ge::Graph &graph) {
-  return aclgrphParseCaffe(model_file, weights_file, std::map<ge::AscendString, ge::AscendString>(), graph);
-}
+graphStatus aclgrphParseCaffe(const char *model_file, const char *weights_file,
+                              const std::map<ge::AscendString, ge::AscendString> &parser_params, ge::Graph &graph);
+graphStatus aclgrphParseCaffe(const char *model_file, const char *weights_file, ge::Graph &graph);
 
 }  // namespace ge
 

@@ -8,16 +8,9 @@
 
 namespace ge {
 
-inline graphStatus aclgrphParseTensorFlow(const char *, const std::map<ge::AscendString, ge::AscendString> &,
-                                  ge::Graph &) {
-  (void)jumar::Call(jumar::CallId::kGeFail, jumar::Message().Text(
-      "TensorFlow models are not supported: convert the model to ONNX and use aclgrphParseONNX"));
-  return GRAPH_FAILED;
-}
-
-inline graphStatus aclgrphParseTensorFlow(const char *model_file, ge::Graph &graph) {
-  return aclgrphParseTensorFlow(model_file, std::map<ge::AscendString, ge::AscendString>(), graph);
-}
+graphStatus aclgrphParseTensorFlow(const char *model_file,
+                              const std::map<ge::AscendString, ge::AscendString> &parser_params, ge::Graph &graph);
+graphStatus aclgrphParseTensorFlow(const char *model_file, ge::Graph &graph);
 
 }  // namespace ge
 

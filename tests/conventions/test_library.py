@@ -2,7 +2,7 @@
 
 import re
 
-from install import PREFIX, RUNTIME, dynamic, run
+from install import GRAPH_ENGINE, PREFIX, RUNTIME, dynamic, run
 
 # The loader itself counts as a library on some machines, for thread-local storage.
 MAY_NEED = re.compile(r"lib(c|m|gcc_s)\.so\.\d+|ld-linux[-\w]*\.so\.\d+")
@@ -43,6 +43,28 @@ def test_it_exports_the_calls_of_the_interface_and_little_else():
         declared.update(re.findall(r"\w+", header.read_text()))
     others = [name for name in names if not name.startswith(("acl", "jumar_")) and name not in declared]
     assert not others
+
+
+def test_the_graph_engine_exports_its_classes_and_what_the_runtime_exports_and_nothing_else():
+    """A program that names one library of the Graph Engine finds every function, and no internal function by accident."""
+    names = exported(GRAPH_ENGINE)
+    runtime = {name for name in exported(RUNTIME) if not name.startswith("jumar_")}
+    classes = {name for name in names if re.match(r"_ZNK?2ge|_ZT.N2ge", name)}
+    assert len(classes) > 600
+    assert names == runtime | classes
+    internal = [name for name in classes if name.startswith(("_ZN2ge5jumar", "_ZNK2ge5jumar"))]
+    assert not internal
+
+
+def test_the_graph_engine_finds_the_runtime_beside_it_and_works_with_older_systems():
+    entries = dynamic(GRAPH_ENGINE)
+    assert ("SONAME", "libjumar_ge.so") in entries and ("NEEDED", "libascendcl.so") in entries
+    assert ("RUNPATH", "$ORIGIN") in entries or ("RPATH", "$ORIGIN") in entries
+    assert any(tag == "FLAGS_1" and "NODELETE" in value for tag, value in entries)
+    # The oldest libstdc++ that the portable wheel names: GCC 8.
+    symbols = run("objdump", "-T", GRAPH_ENGINE).stdout
+    versions = {tuple(map(int, one.split("."))) for one in re.findall(r"GLIBCXX_([0-9.]+)", symbols)}
+    assert max(versions) <= (3, 4, 25), sorted(versions)
 
 
 def test_the_python_module_needs_no_python_library_and_no_numpy():

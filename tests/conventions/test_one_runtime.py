@@ -5,9 +5,10 @@ import sys
 import textwrap
 
 import pytest
-from install import CONTEXT_C, FOLDERS, LIB64, NAMES, PREFIX, RUNTIME, compile_c, dynamic, environment, run, write
+from install import CONTEXT_C, FOLDERS, GRAPH_ENGINE, GRAPH_ENGINE_NAMES, LIB64, NAMES, PREFIX, RUNTIME, RUNTIME_NAMES
+from install import compile_c, dynamic, environment, run, write
 
-# Each folder with one of the names, another one each time: that all are one file has a test of its own.
+# Each folder with one of the names, another one each time: that all are two files has a test of its own.
 FOLDER_AND_NAME = [("lib64", name) for name in NAMES] + [
     (folder, NAMES[5 * i % len(NAMES)]) for i, folder in enumerate(FOLDERS) if folder != "lib64"
 ]
@@ -19,13 +20,14 @@ def context_object(tmp_path_factory):
     return compile_c(write(folder / "context.c", CONTEXT_C), folder / "context.o", "-c")
 
 
-def test_every_name_in_every_folder_is_the_one_file():
-    assert RUNTIME.is_file() and not RUNTIME.is_symlink()
+@pytest.mark.parametrize(("library", "names"), [(RUNTIME, RUNTIME_NAMES), (GRAPH_ENGINE, GRAPH_ENGINE_NAMES)])
+def test_every_name_in_every_folder_is_its_file(library, names):
+    assert library.is_file() and not library.is_symlink()
     for folder in FOLDERS:
-        for name in NAMES:
+        for name in names:
             path = PREFIX / folder / f"lib{name}.so"
             assert path.exists(), path
-            assert path.samefile(RUNTIME), path
+            assert path.samefile(library), path
 
 
 def test_no_link_leaves_the_tree():
@@ -41,7 +43,8 @@ def test_a_program_linked_with_one_name_alone_runs_on_the_runtime(folder, name, 
     program = tmp_path / "program"
     run("cc", "-o", program, context_object, "-L", PREFIX / folder, f"-l{name}", "-ldl")
     needed = [value for tag, value in dynamic(program) if tag == "NEEDED"]
-    assert [value for value in needed if not value.startswith(("libc.", "libdl."))] == ["libascendcl.so"]
+    library = GRAPH_ENGINE if name in GRAPH_ENGINE_NAMES else RUNTIME
+    assert [value for value in needed if not value.startswith(("libc.", "libdl."))] == [library.name]
     loaded = run(program).stdout.strip()
     assert loaded == str(RUNTIME), f"another library was loaded: {loaded}"
 

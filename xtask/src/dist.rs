@@ -1,8 +1,12 @@
 //! `cargo xtask dist`: builds Jumar and lays out the install tree.
 //!
 //! The tree has the shape of the toolkit that programs were written for, so that an unmodified Makefile, CMakeLists.txt or
-//! run script finds what it looks for. It holds no absolute path and can be moved. There is one library file; every
-//! other name, in every folder, is a symbolic link to it, so that a process has one runtime whichever name it used.
+//! run script finds what it looks for. It holds no absolute path and can be moved. There are two library files: the runtime,
+//! and the C++ classes of the Graph Engine above it. Every other name, in every folder, is a symbolic link to one of them, so
+//! that a process has one runtime whichever name it used.
+
+pub(crate) mod filter;
+pub(crate) mod graph_engine;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,8 +17,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::progress;
 
-/// The one real library, below the root.
+/// The runtime, below the root.
 const RUNTIME: &str = "lib64/libascendcl.so";
+/// The C++ library of the Graph Engine, below the root.
+const GRAPH_ENGINE: &str = "lib64/libjumar_ge.so";
 
 /// Folders in which programs look for libraries. `{arch}` is the machine's.
 const LIBRARY_FOLDERS: &[&str] = &[
@@ -31,7 +37,7 @@ const LIBRARY_FOLDERS: &[&str] = &[
     "opp/built-in/op_proto/lib/linux/{arch}",
 ];
 
-/// Names that stand on programs' link lines, without `lib` and `.so`.
+/// Names on programs' link lines that lead to the runtime, without `lib` and `.so`.
 pub(crate) const LIBRARY_NAMES: &[&str] = &[
     "ascendcl",
     "acl_rt",
@@ -49,23 +55,7 @@ pub(crate) const LIBRARY_NAMES: &[&str] = &[
     "opapi_cv",
     "opapi_transformer",
     "runtime",
-    "graph",
-    "graph_base",
-    "ge_runner",
-    "ge_runner_v2",
-    "ge_compiler",
-    "ge_common",
-    "ge_common_base",
-    "ge_executor",
-    "fmk_parser",
-    "fmk_onnx_parser",
-    "opsproto",
-    "exe_graph",
     "error_manager",
-    "register",
-    "lowering",
-    "eager_style_graph_builder_base",
-    "es_math",
     "c_sec",
     // Collective communication.
     "hccl",
@@ -79,10 +69,31 @@ pub(crate) const LIBRARY_NAMES: &[&str] = &[
     "ascend_dump",
     // What frameworks and older builds name on their link lines.
     "ascend_hal",
+    "ascend_protobuf",
+];
+
+/// Names that lead to the C++ library of the Graph Engine.
+pub(crate) const GRAPH_ENGINE_NAMES: &[&str] = &[
+    "jumar_ge",
+    "graph",
+    "graph_base",
+    "ge_runner",
+    "ge_runner_v2",
+    "ge_compiler",
+    "ge_common",
+    "ge_common_base",
+    "ge_executor",
+    "fmk_parser",
+    "fmk_onnx_parser",
+    "opsproto",
+    "exe_graph",
+    "register",
+    "lowering",
+    "eager_style_graph_builder_base",
+    "es_math",
     "dflow_runner",
     "flow_graph",
     "opp_registry",
-    "ascend_protobuf",
 ];
 
 /// Folders that are the include folder under another name.
@@ -118,18 +129,23 @@ const MARK: &str = "Implementation=Jumar";
 /// What the build made.
 pub(crate) struct Built {
     pub runtime: PathBuf,
+    pub graph_engine: PathBuf,
     pub python: PathBuf,
     pub command: PathBuf,
 }
 
 impl Built {
-    /// Finds the files in cargo's folder of a profile.
-    pub fn at(folder: &Path) -> Built {
-        Built {
-            runtime: folder.join("libascendcl.so"),
+    /// Finds the files in cargo's folder of a profile, and builds the C++ library above them.
+    pub fn at(folder: &Path) -> Result<Built> {
+        let runtime = folder.join("libascendcl.so");
+        let graph_engine =
+            graph_engine::build(crate::root(), &runtime, &folder.join("graph-engine"))?;
+        Ok(Built {
+            runtime,
+            graph_engine,
             python: folder.join("libacl.so"),
             command: folder.join("jumar"),
-        }
+        })
     }
 }
 
@@ -173,7 +189,7 @@ pub(crate) fn build() -> Result<Built> {
         &mut cargo,
         &crate::root().join("target/dist/build.log"),
     )?;
-    Ok(Built::at(&target.join("release")))
+    Built::at(&target.join("release"))
 }
 
 /// Refuses to replace a folder that holds something else.
@@ -246,11 +262,14 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
     }
 
     copy(&built.runtime, &tree.join(RUNTIME))?;
+    copy(&built.graph_engine, &tree.join(GRAPH_ENGINE))?;
     for folder in LIBRARY_FOLDERS {
-        for name in LIBRARY_NAMES {
-            let path = format!("{}/lib{name}.so", with_arch(folder));
-            if path != RUNTIME {
-                link(tree, &path, RUNTIME)?;
+        for (names, file) in [(LIBRARY_NAMES, RUNTIME), (GRAPH_ENGINE_NAMES, GRAPH_ENGINE)] {
+            for name in names {
+                let path = format!("{}/lib{name}.so", with_arch(folder));
+                if path != file {
+                    link(tree, &path, file)?;
+                }
             }
         }
     }
@@ -424,6 +443,7 @@ mod tests {
             let file = || self.0.join("built");
             let built = Built {
                 runtime: file(),
+                graph_engine: file(),
                 python: file(),
                 command: file(),
             };
@@ -462,20 +482,17 @@ mod tests {
     }
 
     #[test]
-    fn every_library_name_in_every_folder_is_the_one_file_also_after_a_move() {
+    fn every_library_name_in_every_folder_is_its_file_also_after_a_move() {
         let small = Small::new("names");
         let moved = small.0.join("elsewhere");
         fs::rename(small.install("tree"), &moved).unwrap();
-        let runtime = fs::canonicalize(moved.join(RUNTIME)).unwrap();
-        for folder in LIBRARY_FOLDERS {
-            for name in LIBRARY_NAMES {
-                let path = moved.join(with_arch(folder)).join(format!("lib{name}.so"));
-                assert_eq!(
-                    fs::canonicalize(&path).unwrap(),
-                    runtime,
-                    "{}",
-                    path.display()
-                );
+        for (names, file) in [(LIBRARY_NAMES, RUNTIME), (GRAPH_ENGINE_NAMES, GRAPH_ENGINE)] {
+            let file = fs::canonicalize(moved.join(file)).unwrap();
+            for folder in LIBRARY_FOLDERS {
+                for name in names {
+                    let path = moved.join(with_arch(folder)).join(format!("lib{name}.so"));
+                    assert_eq!(fs::canonicalize(&path).unwrap(), file, "{}", path.display());
+                }
             }
         }
         for folder in INCLUDE_FOLDERS {

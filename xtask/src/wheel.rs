@@ -1,7 +1,7 @@
 //! `cargo xtask wheel`: one wheel with the module `acl`, the package `jumar`, the commands, headers and libraries.
 //!
-//! A wheel keeps no links, so the many names of the one library are filter objects: small libraries with the same dynamic
-//! symbols, for each of which the loader takes the definition of `libascendcl.so` beside it. `import acl` finds that library
+//! A wheel keeps no links, so the many names of the libraries are filter objects: small libraries with the same dynamic
+//! symbols, for each of which the loader takes the definition of `libascendcl.so` or `libjumar_ge.so` beside it. `import acl` finds that library
 //! relative to itself, the commands find their tree the same way; nothing has to be set.
 //!
 //! The tag says which glibc the files need; it is read from the files. `--portable` builds them against an older one, with
@@ -13,10 +13,14 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::dist::filter::{self, tool};
+use crate::dist::graph_engine;
 use crate::{dist, progress, python_env};
 
 /// What a portable wheel is built against: Debian 10, Ubuntu 20.04, RHEL 8 and everything newer.
 const PORTABLE_GLIBC: (u32, u32) = (2, 28);
+/// The version of libstdc++ on these systems.
+const PORTABLE_GLIBCXX: [u32; 3] = [3, 4, 25];
 /// A wheel above this has something in it that does not belong there.
 const LARGEST: u64 = 20 << 20;
 /// Where the tree lies in the wheel.
@@ -53,11 +57,28 @@ pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
     let stage = root.join("target/dist/wheel");
     let _ = fs::remove_dir_all(&stage);
     lay_out(&built, root, &stage)?;
-    let glibc = newest_glibc(&[
-        stage.join("acl.abi3.so"),
-        stage.join(TREE).join("lib64/libascendcl.so"),
-        stage.join(TREE).join("bin/jumar"),
-    ])?;
+    let glibc = newest_version(
+        &[
+            stage.join("acl.abi3.so"),
+            stage.join(TREE).join("lib64/libascendcl.so"),
+            stage.join(TREE).join("lib64").join(graph_engine::FILE),
+            stage.join(TREE).join("bin/jumar"),
+        ],
+        "GLIBC_",
+    )?;
+    let glibc = match glibc.as_slice() {
+        [major, minor, ..] => (*major, *minor).max((2, 17)),
+        _ => (2, 17),
+    };
+    let standard = newest_version(
+        &[stage.join(TREE).join("lib64").join(graph_engine::FILE)],
+        "GLIBCXX_",
+    )?;
+    if options.portable && standard.as_slice() > PORTABLE_GLIBCXX.as_slice() {
+        bail!(
+            "libjumar_ge.so needs version {standard:?} of libstdc++, and {PORTABLE_GLIBCXX:?} is the newest that older systems have"
+        );
+    }
     if options.portable && glibc > PORTABLE_GLIBC {
         bail!("the portable build needs glibc {}.{}", glibc.0, glibc.1);
     }
@@ -124,9 +145,7 @@ fn build_portable(log: &Path) -> Result<dist::Built> {
         .env("CARGO_TARGET_DIR", root.join("target/portable"))
         .current_dir(root);
     progress::run_or_fail("building for older systems", &mut build, log)?;
-    Ok(dist::Built::at(
-        &root.join("target/portable").join(triple).join("release"),
-    ))
+    dist::Built::at(&root.join("target/portable").join(triple).join("release"))
 }
 
 /// Writes everything that the wheel holds, its metadata excepted.
@@ -142,10 +161,13 @@ fn lay_out(built: &dist::Built, source: &Path, stage: &Path) -> Result<()> {
     dist::write_versions(&tree)?;
     let runtime = tree.join("lib64/libascendcl.so");
     dist::copy(&built.runtime, &runtime)?;
+    let graph_engine = runtime.with_file_name(graph_engine::FILE);
+    dist::copy(&built.graph_engine, &graph_engine)?;
     for file in [
         &stage.join("acl.abi3.so"),
         &tree.join("bin/jumar"),
         &runtime,
+        &graph_engine,
     ] {
         // Names of functions stay, for stack traces; lines of source do not travel.
         tool(
@@ -153,92 +175,67 @@ fn lay_out(built: &dist::Built, source: &Path, stage: &Path) -> Result<()> {
             Command::new("strip").arg("--strip-debug").arg(file),
         )?;
     }
-    filters(&runtime)
+    let names = dist::LIBRARY_NAMES
+        .iter()
+        .filter(|name| **name != "ascendcl");
+    for name in names {
+        filter_object(&[&runtime], name)?;
+    }
+    let names = dist::GRAPH_ENGINE_NAMES
+        .iter()
+        .filter(|name| **name != "jumar_ge");
+    for name in names {
+        filter_object(&[&graph_engine, &runtime], name)?;
+    }
+    Ok(())
 }
 
-/// Makes a filter object of each other name beside the library.
-fn filters(runtime: &Path) -> Result<()> {
-    let symbols = dynamic_functions(runtime)?;
-    let folder = runtime.parent().unwrap_or(Path::new("."));
+/// Makes the filter object of a name beside the libraries.
+fn filter_object(libraries: &[&Path], name: &str) -> Result<()> {
+    let folder = libraries[0].parent().unwrap_or(Path::new("."));
+    let mut symbols = Vec::new();
+    for library in libraries {
+        symbols.extend(filter::exported(library)?);
+    }
+    symbols.sort_by(|one, other| one.name.cmp(&other.name));
+    symbols.dedup_by(|one, other| one.name == other.name);
     let source = folder.join("filter.s");
-    let mut text = String::from(".text\n");
-    for symbol in &symbols {
-        // Never run: the loader takes the definition of the library that is filtered.
-        text +=
-            &format!(".globl {symbol}\n.type {symbol}, %function\n{symbol}:\n.size {symbol}, 0\n");
-    }
-    text += ".section .note.GNU-stack,\"\",%progbits\n";
-    fs::write(&source, text)?;
-    for name in dist::LIBRARY_NAMES
-        .iter()
-        .filter(|name| **name != "ascendcl")
-    {
-        let file = format!("lib{name}.so");
-        tool(
-            "cc",
-            Command::new("cc")
-                .args(["-shared", "-nostdlib", "-s", "-Wl,--hash-style=gnu"])
-                .arg(format!("-Wl,-soname,{file}"))
-                .args([
-                    "-Wl,-F,libascendcl.so",
-                    "-Wl,-rpath,$ORIGIN",
-                    "-Wl,-z,nodelete",
-                ])
-                .arg(&source)
-                .arg("-o")
-                .arg(folder.join(&file)),
-        )?;
-    }
+    fs::write(&source, filter::source(&symbols)?)?;
+    let file = format!("lib{name}.so");
+    let filtered = libraries.iter().map(|library| {
+        let library = library.file_name().unwrap_or_default().to_string_lossy();
+        format!("-Wl,-F,{library}")
+    });
+    tool(
+        "cc",
+        Command::new("cc")
+            .args(["-shared", "-nostdlib", "-s", "-Wl,--hash-style=gnu"])
+            .arg(format!("-Wl,-soname,{file}"))
+            .args(filtered)
+            .args(["-Wl,-rpath,$ORIGIN", "-Wl,-z,nodelete"])
+            .arg(&source)
+            .arg("-o")
+            .arg(folder.join(&file)),
+    )?;
     fs::remove_file(&source).context("the source of the filter objects")
 }
 
-/// Gives the functions that a library offers.
-fn dynamic_functions(library: &Path) -> Result<Vec<String>> {
-    let text = tool(
-        "nm",
-        Command::new("nm")
-            .args(["-D", "--defined-only"])
-            .arg(library),
-    )?;
-    let symbols: Vec<String> = text
-        .lines()
-        .filter_map(|line| {
-            let mut words = line.split_whitespace().skip(1);
-            let (kind, name) = (words.next()?, words.next()?);
-            (kind == "T").then(|| name.to_string())
-        })
-        .collect();
-    if symbols.is_empty() {
-        bail!("{} offers no function", library.display());
-    }
-    Ok(symbols)
-}
-
-/// Finds the newest version of glibc that one of the files asks for.
-fn newest_glibc(files: &[PathBuf]) -> Result<(u32, u32)> {
-    let mut newest = (2, 17);
+/// Finds the newest version of a library's symbols that one of the files needs, such as 2.28 for `GLIBC_`.
+fn newest_version(files: &[PathBuf], prefix: &str) -> Result<Vec<u32>> {
+    let mut newest = Vec::new();
     for file in files {
         let text = tool("objdump", Command::new("objdump").arg("-T").arg(file))?;
-        let versions = text.split("GLIBC_").skip(1).filter_map(|rest| {
-            let version = rest
-                .split(|c: char| c != '.' && !c.is_ascii_digit())
-                .next()?;
-            let mut numbers = version.split('.').map(str::parse::<u32>);
-            Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+        let versions = text.split(prefix).skip(1).map(|rest| {
+            rest.split(|c: char| c != '.' && !c.is_ascii_digit())
+                .next()
+                .unwrap_or_default()
+                .split('.')
+                .map_while(|number| number.parse().ok())
+                .collect::<Vec<u32>>()
         });
         newest = versions.fold(newest, std::cmp::max);
     }
     Ok(newest)
-}
-
-fn tool(name: &str, command: &mut Command) -> Result<String> {
-    let output = command.output().with_context(|| {
-        format!("{name} cannot be started; on Debian and Ubuntu: apt-get install gcc")
-    })?;
-    if !output.status.success() {
-        bail!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn write_metadata(stage: &Path, tag: &str) -> Result<()> {

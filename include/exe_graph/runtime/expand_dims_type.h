@@ -60,6 +60,7 @@ class ExpandDimsType {
  private:
   uint64_t size_ : 8;
   uint64_t mask_ : 56;
+  uint8_t reserved_[40] = {};
 };
 
 }  // namespace gert

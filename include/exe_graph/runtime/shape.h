@@ -13,8 +13,8 @@ struct Shape {
   static const size_t kMaxDimNum = 25;
   static const int64_t kInvalidDimValue = INT64_MIN;
 
-  Shape() : dim_num_(0), dims_() {}
-  Shape(const std::initializer_list<int64_t> &args) : dim_num_(0), dims_() {
+  Shape() : dim_num_(0), dims_(), reserved_() {}
+  Shape(const std::initializer_list<int64_t> &args) : dim_num_(0), dims_(), reserved_() {
     if (args.size() <= Most()) {
       for (int64_t dim : args) {
         dims_[dim_num_++] = dim;
@@ -70,6 +70,7 @@ struct Shape {
   static constexpr size_t Most() { return 25; }
   size_t dim_num_;
   int64_t dims_[25];
+  uint8_t reserved_[40];
 };
 
 }  // namespace gert

@@ -29,6 +29,7 @@ struct StorageFormat {
   ge::Format origin_format_;
   ge::Format storage_format_;
   ExpandDimsType expand_dims_type_;
+  uint8_t reserved_[40] = {};
 };
 
 }  // namespace gert

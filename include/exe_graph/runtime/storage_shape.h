@@ -25,6 +25,7 @@ struct StorageShape {
  private:
   Shape origin_shape_;
   Shape storage_shape_;
+  uint8_t reserved_[40] = {};
 };
 
 }  // namespace gert

@@ -17,16 +17,19 @@ enum TensorVersion : uint8_t { kTensorV1 = 0, kTensorV2 = 1 };
 
 class Tensor {
  public:
-  Tensor() : data_type_(ge::DT_UNDEFINED), reserved_(0) {}
+  Tensor() : version_(kTensorV1), data_type_(ge::DT_UNDEFINED) {}
   Tensor(const StorageShape &storage_shape, const StorageFormat &storage_format, const TensorPlacement placement,
          const ge::DataType data_type, TensorAddress addr)
-      : storage_shape_(storage_shape), storage_format_(storage_format), data_type_(data_type), reserved_(0),
+      : storage_shape_(storage_shape), storage_format_(storage_format), version_(kTensorV1),
+        data_type_(data_type),
         tensor_data_(addr, nullptr, 0, placement) {}
   Tensor(const StorageShape &storage_shape, const StorageFormat &storage_format, ge::DataType data_type)
-      : storage_shape_(storage_shape), storage_format_(storage_format), data_type_(data_type), reserved_(0) {}
+      : storage_shape_(storage_shape), storage_format_(storage_format), version_(kTensorV1),
+        data_type_(data_type) {}
   Tensor(const StorageShape &storage_shape, const StorageFormat &storage_format, const TensorPlacement placement,
          const ge::DataType data_type, TensorAddress addr, TensorAddrManager manager)
-      : storage_shape_(storage_shape), storage_format_(storage_format), data_type_(data_type), reserved_(0),
+      : storage_shape_(storage_shape), storage_format_(storage_format), version_(kTensorV1),
+        data_type_(data_type),
         tensor_data_(addr, manager, 0, placement) {}
 
   int64_t GetShapeSize() const { return storage_shape_.GetStorageShape().GetShapeSize(); }
@@ -90,14 +93,16 @@ class Tensor {
   void SetPlacement(const TensorPlacement placement) { tensor_data_.SetPlacement(placement); }
   const TensorData &GetTensorData() const { return tensor_data_; }
   TensorData &MutableTensorData() { return tensor_data_; }
-  TensorVersion GetVersion() const { return kTensorV1; }
+  TensorVersion GetVersion() const { return version_; }
 
  private:
   StorageShape storage_shape_;
   StorageFormat storage_format_;
+  TensorVersion version_;
+  uint8_t reserved_[3] = {};
   ge::DataType data_type_;
-  uint32_t reserved_;
   TensorData tensor_data_;
+  uint8_t more_reserved_[40] = {};
 };
 
 }  // namespace gert

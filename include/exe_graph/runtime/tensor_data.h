@@ -124,6 +124,7 @@ class TensorData {
   size_t size_;
   TensorPlacement placement_;
   uint32_t reserved_;
+  uint8_t more_reserved_[40] = {};
 };
 
 }  // namespace gert

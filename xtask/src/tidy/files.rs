@@ -116,6 +116,7 @@ const CRATE: &[&str] = &[
     "benches",
     "build.rs",
     "cases",
+    "cpp",
     "examples",
     "profiles",
     "rules.toml",

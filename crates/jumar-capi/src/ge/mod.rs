@@ -1,7 +1,6 @@
-//! Below the C++ headers of the Graph Engine: a few wide functions. A program never calls them itself.
+//! The functions below the C++ library of the Graph Engine (`crates/jumar-ge/cpp`). A program never calls them itself.
 //!
-//! Each takes the version of the program's headers first, and refuses another one than the library's before it looks at
-//! anything else.
+//! Each takes the version of its caller first, and refuses another one than its own before it reads anything else.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -65,7 +64,13 @@ unsafe fn reply(answer: Result<Vec<u8>, u32>, sink: Option<Sink>, user: *mut c_v
     }
 }
 
-/// Performs the call of a number with a message of the headers.
+/// Returns the version of the calls.
+#[unsafe(no_mangle)]
+pub extern "C" fn jumar_ge_version() -> u32 {
+    jumar_ge::VERSION
+}
+
+/// Performs the call of a number with a message.
 ///
 /// # Safety
 /// `message` has `size` bytes; `sink` is null or takes `user`.

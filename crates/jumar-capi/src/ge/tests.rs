@@ -23,7 +23,7 @@ fn a_tensor_has_the_layout_of_the_header() {
         std::mem::offset_of!(Tensor, bytes),
         std::mem::offset_of!(Tensor, on_host),
     ];
-    // struct jumar_ge_tensor of include/graph/jumar_wire.h in the LP64 model.
+    // struct jumar_ge_tensor of crates/jumar-ge/cpp/wire.h in the LP64 model.
     assert_eq!(offsets, [0, 8, 16, 20, 24, 32, 40]);
     assert_eq!(size_of::<Tensor>(), 48);
 }

@@ -1,6 +1,6 @@
-//! The calls that the C++ headers make, by their numbers: each takes a message and gives a reply.
+//! The calls that the C++ library makes, by their numbers: each takes a message and returns a reply.
 //!
-//! `api/ge/calls.toml` lists them; the table here and the numbers in the headers are generated from it.
+//! `api/ge/calls.toml` lists them; the table here and the numbers in `cpp/calls.h` are generated from it.
 
 mod build;
 mod ge;
@@ -27,7 +27,7 @@ struct Call {
     warns: bool,
 }
 
-/// Refuses a program whose headers are of another version than the library.
+/// Refuses a caller of another version.
 ///
 /// # Errors
 ///
@@ -36,19 +36,19 @@ fn check(version: u32) -> GeResult<()> {
     if version == VERSION {
         return Ok(());
     }
-    let headers = if version >> 16 == VERSION >> 16 {
+    let caller = if version >> 16 == VERSION >> 16 {
         format!("version {}", version & 0xffff)
     } else {
         "a version before 1".to_owned()
     };
     Err(GeError::new(format!(
-        "the program was compiled with Graph Engine headers of {headers}, and this library (Jumar {}) has version {}: compile the program again with the headers of the installed Jumar",
+        "the program makes Graph Engine calls of {caller}, and this library (Jumar {}) has version {}: load libjumar_ge.so and libascendcl.so from one installation, and compile the program again if the headers of an older Jumar were compiled into it",
         env!("CARGO_PKG_VERSION"),
         VERSION & 0xffff
     )))
 }
 
-/// Refuses a program whose headers are of another version than the library.
+/// Refuses a caller of another version.
 ///
 /// # Errors
 ///
@@ -60,7 +60,7 @@ pub fn check_version(version: u32) -> Result<(), u32> {
     })
 }
 
-/// Performs the call of a number with a message and returns the reply; `version` is that of the program's headers.
+/// Performs the call of a number with a message and returns the reply; `version` is the caller's.
 ///
 /// # Errors
 ///
@@ -75,7 +75,7 @@ pub fn call(version: u32, number: u32, message: &[u8]) -> Result<Vec<u8>, u32> {
         _ => check(version).and_then(|()| {
             let call = found.ok_or_else(|| {
                 GeError::new(format!(
-                    "call {number} of the Graph Engine is not supported by this library (Jumar {}): the program was compiled with newer headers",
+                    "call {number} of the Graph Engine is not supported by this library (Jumar {}): the libjumar_ge.so of this process is newer",
                     env!("CARGO_PKG_VERSION")
                 ))
             })?;

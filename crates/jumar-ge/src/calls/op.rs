@@ -283,6 +283,29 @@ pub fn has_attr(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     Ok(())
 }
 
+pub fn attr_types(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
+    let registry = registry::lock();
+    let op = registry.op(from.u64()?)?;
+    // An operator of a type that only the program knows has the attributes that its class registered.
+    let types: Vec<(&str, &str)> = match ge::prototype(&op.kind) {
+        Some(prototype) => prototype
+            .attrs
+            .iter()
+            .map(|(name, default)| (*name, default.type_name()))
+            .collect(),
+        None => op
+            .attrs
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.type_name()))
+            .collect(),
+    };
+    to.list(&types, |to, (name, kind)| {
+        to.text(name);
+        to.text(kind);
+    });
+    Ok(())
+}
+
 pub fn input_desc(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     told(to, &input_of(from, &mut registry::lock())?.told);
     Ok(())

@@ -408,6 +408,11 @@ pub(super) static CALLS: &[Call] = &[
         frozen: false,
         warns: false,
     },
+    Call {
+        run: op::attr_types,
+        frozen: false,
+        warns: false,
+    },
 ];
 
 /// The numbers of the calls, for tests.
@@ -494,6 +499,7 @@ pub(crate) mod number {
     pub const BUILD_MODEL: u32 = 78;
     pub const BUILD_BUNDLE: u32 = 79;
     pub const BUILD_SAVE: u32 = 80;
+    pub const OP_ATTR_TYPES: u32 = 81;
 }
 
 /// How a graph is run.

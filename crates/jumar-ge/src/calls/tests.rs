@@ -33,7 +33,7 @@ fn a_program_of_any_version_reads_why_it_was_refused() {
     assert_eq!(call(0, number::OP_NEW, &[]), Err(FAILED));
     let reply = call(0, number::GE_ERROR, &[]).expect("every version answers it");
     let text = Reader::new(&reply).text().expect("a text");
-    assert!(text.contains("Graph Engine headers"), "{text}");
+    assert!(text.contains("Graph Engine calls"), "{text}");
     let reply = call(0, number::GE_WARNING, &[]).expect("every version answers it");
     assert!(Reader::new(&reply).text().is_ok());
 }

@@ -88,6 +88,28 @@ pub enum Value {
     Tensors(Vec<Data>),
 }
 
+impl Value {
+    /// Returns the name of the type as programs read it.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Value::Int(_) => "VT_INT",
+            Value::Float(_) => "VT_FLOAT",
+            Value::Bool(_) => "VT_BOOL",
+            Value::Str(_) => "VT_STRING",
+            Value::Tensor(_) => "VT_TENSOR",
+            Value::Type(_) => "VT_DATA_TYPE",
+            Value::Ints(_) => "VT_LIST_INT",
+            Value::Floats(_) => "VT_LIST_FLOAT",
+            Value::Bools(_) => "VT_LIST_BOOL",
+            Value::Strs(_) => "VT_LIST_STRING",
+            Value::IntLists(_) => "VT_LIST_LIST_INT",
+            Value::Types(_) => "VT_LIST_DATA_TYPE",
+            Value::Bytes(_) => "VT_BYTES",
+            Value::Tensors(_) => "VT_LIST_TENSOR",
+        }
+    }
+}
+
 /// An input of a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Input {

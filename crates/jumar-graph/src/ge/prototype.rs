@@ -36,8 +36,8 @@ pub enum Occurs {
 /// What an attribute is when nobody sets it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Default {
-    /// It has to be set.
-    Required,
+    /// It has to be set; the name of its type as programs read it.
+    Required(&'static str),
     /// A whole number.
     Int(i64),
     /// A number.
@@ -59,10 +59,26 @@ pub enum Default {
 }
 
 impl Default {
+    /// Returns the name of the attribute's type as programs read it.
+    pub fn type_name(self) -> &'static str {
+        match self {
+            Default::Required(name) => name,
+            Default::Int(_) => "VT_INT",
+            Default::Float(_) => "VT_FLOAT",
+            Default::Bool(_) => "VT_BOOL",
+            Default::Str(_) => "VT_STRING",
+            Default::Ints(_) => "VT_LIST_INT",
+            Default::Floats(_) => "VT_LIST_FLOAT",
+            Default::Strs(_) => "VT_LIST_STRING",
+            Default::Type(_) => "VT_DATA_TYPE",
+            Default::Tensor => "VT_TENSOR",
+        }
+    }
+
     /// The value of an attribute that nobody sets; none where it has to be set.
     pub fn value(self) -> Option<Value> {
         Some(match self {
-            Default::Required => return None,
+            Default::Required(_) => return None,
             Default::Int(value) => Value::Int(value),
             Default::Float(value) => Value::Float(value),
             Default::Bool(value) => Value::Bool(value),

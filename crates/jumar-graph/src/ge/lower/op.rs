@@ -64,7 +64,7 @@ impl<'a> Op<'a> {
             }
         }
         for (name, default) in prototype.attrs {
-            if *default == Default::Required && !self.node.attrs.contains_key(*name) {
+            if matches!(default, Default::Required(_)) && !self.node.attrs.contains_key(*name) {
                 return Err(invalid(format!("its attribute {name} is missing")));
             }
         }

@@ -1,20 +1,20 @@
-/* What the classes of the Graph Engine call: a few C functions, and the messages that they take. No C++ type crosses, and each
-   call names the version of the headers: the library may be of another one than the headers that a program was compiled with. */
-#ifndef JUMAR_GRAPH_WIRE_H_
-#define JUMAR_GRAPH_WIRE_H_
+/* The C functions below the classes of the Graph Engine, and the messages that they take. No C++ type crosses to the library
+ * below, and each call names its version: the two libraries may come from different installations. */
+#ifndef JUMAR_GE_CPP_WIRE_H_
+#define JUMAR_GE_CPP_WIRE_H_
 
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <memory>
-#include <string>
+#include <mutex>
 #include <utility>
 #include <vector>
 
-#include "ascend_string.h"
-#include "jumar_calls.h"
+#include "calls.h"
+#include "public.h"
 
+/* Functions of libascendcl.so. */
 extern "C" {
 typedef void (*jumar_ge_sink)(void *user, const void *bytes, size_t size);
 typedef void (*jumar_ge_done)(void *user, uint32_t status, const void *bytes, size_t size);
@@ -29,6 +29,8 @@ struct jumar_ge_tensor {
   uint64_t on_host;
 };
 
+/* Returns the version of the library. Weak, because a library of an older Jumar has no such function. */
+uint32_t jumar_ge_version() __attribute__((weak));
 uint32_t jumar_ge_call(uint32_t version, uint32_t call, const void *message, size_t size, jumar_ge_sink sink, void *user);
 uint32_t jumar_ge_run(uint32_t version, uint32_t mode, uint64_t session, uint32_t graph, void *stream,
                       const jumar_ge_tensor *inputs, size_t input_count, const jumar_ge_tensor *outputs, size_t output_count,
@@ -79,7 +81,7 @@ class Message {
     }
     return *this;
   }
-  /* Appends what is in the form of a message already. */
+  /* Appends an encoded message. */
   Message &Append(const std::vector<char> &bytes) {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return *this;
@@ -91,7 +93,7 @@ class Message {
   std::vector<char> bytes_;
 };
 
-/* Reads a reply. Beyond its end there are zeros. */
+/* Reads a reply. Zeros follow its end. */
 class Reply {
  public:
   uint64_t U64() {
@@ -108,7 +110,7 @@ class Reply {
     std::memcpy(&value, &bits, sizeof value);
     return value;
   }
-  /* Gives bytes of the reply, which live as long as it. */
+  /* Returns bytes of the reply, which live as long as it. */
   std::pair<const char *, size_t> Bytes() {
     const uint64_t wanted = U64();
     const uint64_t left = bytes_.size() - at_;
@@ -154,7 +156,7 @@ inline uint64_t Number(CallId call, const Message &message) {
   return Call(call, message, reply) == 0 ? reply.U64() : 0;
 }
 
-/* A number of the library that is released with the last copy. */
+/* The identifier of an object in the library below, which is released with the last copy. */
 class Handle {
  public:
   Handle(CallId release, uint64_t id) : release_(release), id_(id) {}
@@ -166,22 +168,32 @@ class Handle {
     }
   }
   uint64_t id() const { return id_; }
-  /* Functions of the program that belong to the object; only C++ can call them. */
-  std::map<AscendString, std::shared_ptr<void>> attached;
+  /* Keeps a C++ object as long as this one lives: a function of the program, or a string that was returned by reference.
+   * Returns the object that was kept under the name before, if there is one. */
+  std::shared_ptr<void> Attach(const AscendString &name, const std::shared_ptr<void> &object) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    return attached_.insert(std::make_pair(name, object)).first->second;
+  }
+  void Replace(const AscendString &name, const std::shared_ptr<void> &object) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    attached_[name] = object;
+  }
+  std::shared_ptr<void> Attached(const AscendString &name) const {
+    const std::lock_guard<std::mutex> guard(lock_);
+    const auto found = attached_.find(name);
+    return found == attached_.end() ? nullptr : found->second;
+  }
 
  private:
+  mutable std::mutex lock_;
+  std::map<AscendString, std::shared_ptr<void>> attached_;
   CallId release_;
   uint64_t id_;
 };
 typedef std::shared_ptr<Handle> HandlePtr;
 
-inline std::map<AscendString, AscendString> FromStrings(const std::map<std::string, std::string> &map) {
-  std::map<AscendString, AscendString> result;
-  for (const auto &pair : map) {
-    result[AscendString(pair.first.c_str())] = AscendString(pair.second.c_str());
-  }
-  return result;
-}
+/* Records an error text of the calling thread. Returns the status of a failed call. */
+inline uint32_t Fail(const char *text) { return Call(CallId::kGeFail, Message().Text(text)); }
 
 }  // namespace jumar
 }  // namespace ge

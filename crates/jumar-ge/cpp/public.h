@@ -1,0 +1,14 @@
+/* The public headers. The library is compiled with hidden visibility, so that it exports what they declare and nothing else. */
+#ifndef JUMAR_GE_CPP_PUBLIC_H_
+#define JUMAR_GE_CPP_PUBLIC_H_
+
+#pragma GCC visibility push(default)
+#include "ge/ge_api_v2.h"
+#include "ge/ge_utils.h"
+#include "graph/operator_factory.h"
+#include "parser/caffe_parser.h"
+#include "parser/onnx_parser.h"
+#include "parser/tensorflow_parser.h"
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,155 @@
+//! The C++ library of the Graph Engine, `libjumar_ge.so`: compiled once from `crates/jumar-ge/cpp`, for a tree and a wheel.
+//!
+//! It defines the public classes and functions. Prebuilt programs look for these by their mangled names, so they have to come from a
+//! C++ compiler. The library has the symbols of `libascendcl.so` as well and is an auxiliary filter of it: a program that names
+//! `-lge_runner` alone finds all functions, and still there is one runtime.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use anyhow::{Context, Result};
+
+use super::filter::{self, tool};
+
+/// The name of the library.
+pub(crate) const FILE: &str = "libjumar_ge.so";
+/// The sources, below the repository.
+const SOURCES: &str = "crates/jumar-ge/cpp";
+/// Units without std::string in the signatures that they define.
+const UNITS: &[&str] = &[
+    "attributes",
+    "build",
+    "compatible",
+    "engine",
+    "graph",
+    "operator",
+    "session",
+    "tensor",
+];
+/// The unit that is compiled for each layout of std::string.
+const STRINGS: &str = "strings";
+/// Public headers that the sources include.
+const HEADERS: &[&str] = &["ge", "graph", "parser", "exe_graph/runtime"];
+/// What the linker exports of the sources, besides the functions that are filtered.
+const EXPORTS: &str = "_ZN2ge*; _ZNK2ge*; _ZT?N2ge*;";
+
+/// Builds the library beside `runtime`, which is a libascendcl.so, in `folder`, unless the one there is newer than everything
+/// that it is made of. Returns its path.
+///
+/// # Errors
+/// There is no C++ compiler, or it refuses a source.
+pub(crate) fn build(root: &Path, runtime: &Path, folder: &Path) -> Result<PathBuf> {
+    let library = folder.join(FILE);
+    if up_to_date(root, runtime, &library)? {
+        return Ok(library);
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let mut jobs: Vec<(&str, &str, PathBuf)> = UNITS
+        .iter()
+        .map(|unit| (*unit, "1", folder.join(format!("{unit}.o"))))
+        .collect();
+    for layout in ["0", "1"] {
+        let object = folder.join(format!("{STRINGS}-{layout}.o"));
+        jobs.push((STRINGS, layout, object));
+    }
+    let done = std::thread::scope(|scope| {
+        let running: Vec<_> = jobs
+            .iter()
+            .map(|(unit, layout, object)| scope.spawn(|| compile(root, unit, layout, object)))
+            .collect();
+        running
+            .into_iter()
+            .map(|job| {
+                job.join()
+                    .unwrap_or_else(|_| panic!("the compiler's thread"))
+            })
+            .collect::<Result<Vec<()>>>()
+    });
+    done?;
+    let functions: Vec<_> = filter::exported(runtime)?
+        .into_iter()
+        // The library calls these itself.
+        .filter(|symbol| !symbol.name.starts_with("jumar_") && symbol.object.is_none())
+        .collect();
+    let (stubs, map) = (folder.join("filter.s"), folder.join("exports.map"));
+    fs::write(&stubs, filter::source(&functions)?)?;
+    let names: String = functions
+        .iter()
+        .map(|symbol| format!("{}; ", symbol.name))
+        .collect();
+    fs::write(&map, format!("{{ global: {EXPORTS} {names}local: *; }};\n"))?;
+    let partial = folder.join(format!("{FILE}.new"));
+    tool(
+        "c++",
+        Command::new(compiler())
+            .args(["-shared", "-o"])
+            .arg(&partial)
+            .args(jobs.iter().map(|(.., object)| object))
+            .arg(&stubs)
+            .arg(runtime)
+            .arg(format!("-Wl,-soname,{FILE}"))
+            .arg(format!("-Wl,--version-script={}", map.display()))
+            .args([
+                "-Wl,-f,libascendcl.so",
+                "-Wl,-rpath,$ORIGIN",
+                "-Wl,-Bsymbolic-functions",
+                "-Wl,--hash-style=gnu",
+                "-Wl,-z,relro,-z,now,-z,nodelete",
+                "-Wl,--no-undefined",
+            ]),
+    )?;
+    fs::rename(&partial, &library).with_context(|| format!("cannot make {}", library.display()))?;
+    Ok(library)
+}
+
+fn compiler() -> OsString {
+    std::env::var_os("CXX").unwrap_or_else(|| "c++".into())
+}
+
+/// Compiles a unit for a layout of std::string.
+fn compile(root: &Path, unit: &str, layout: &str, object: &Path) -> Result<()> {
+    let source = root.join(SOURCES).join(unit).with_extension("cpp");
+    tool(
+        "c++",
+        Command::new(compiler())
+            .args(["-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-c"])
+            .args(["-Wall", "-Wextra", "-DJUMAR_GE_LIBRARY"])
+            .arg(format!("-D_GLIBCXX_USE_CXX11_ABI={layout}"))
+            .arg("-I")
+            .arg(root.join("include"))
+            .arg(&source)
+            .arg("-o")
+            .arg(object),
+    )
+    .map(|_| ())
+}
+
+/// Compares the library's time with those of its parts.
+fn up_to_date(root: &Path, runtime: &Path, library: &Path) -> Result<bool> {
+    let Ok(built) = time_of(library) else {
+        return Ok(false);
+    };
+    let folders = HEADERS
+        .iter()
+        .map(|folder| root.join("include").join(folder))
+        .chain([root.join(SOURCES)]);
+    for folder in folders {
+        let entries =
+            fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        for entry in entries {
+            if time_of(&entry?.path())? >= built {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(time_of(runtime)? < built)
+}
+
+fn time_of(path: &Path) -> Result<SystemTime> {
+    fs::metadata(path)
+        .and_then(|data| data.modified())
+        .with_context(|| format!("cannot read the time of {}", path.display()))
+}
