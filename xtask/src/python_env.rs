@@ -40,6 +40,19 @@ pub fn ensure_torch(log: &Path) -> Result<PathBuf> {
     )
 }
 
+/// Returns the interpreter of an environment that has ONNX Runtime with its prebuilt CANN provider, and creates it first where
+/// needed.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_onnxruntime(log: &Path) -> Result<PathBuf> {
+    make(
+        "target/venv-onnxruntime",
+        "tests/onnxruntime/requirements.txt",
+        log,
+    )
+}
+
 fn make(folder: &str, list: &str, log: &Path) -> Result<PathBuf> {
     let root = crate::root();
     let venv = root.join(folder);

@@ -1,6 +1,8 @@
 //! `jumar doctor`: which libascendcl a program would load, why, and what stands in the way.
 
 mod loader;
+mod onnxruntime;
+mod prebuilt;
 mod torch;
 
 use std::ffi::OsString;
@@ -79,6 +81,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             look_at_shell(&mut report, &tree);
             look_at_python(&mut report, &tree);
             torch::examine(&mut report, &tree);
+            onnxruntime::examine(&mut report, &tree);
             if let Some(program) = &options.program {
                 look_at_program(&mut report, &tree, program);
             }

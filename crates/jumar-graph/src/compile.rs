@@ -109,7 +109,8 @@ pub enum OutputType {
 }
 
 impl BuildOptions {
-    /// Reads `name:1,3,8,8;other:1,2`. A dimension may be open: -1 in all, `2~8` between two bounds.
+    /// Reads `name:1,3,8,8;other:1,2`. A dimension may be open: -1 in all, `2~8` between two bounds. A scalar is `name:` or, as
+    /// ONNX Runtime writes it, `name`.
     ///
     /// # Errors
     ///
@@ -126,7 +127,11 @@ impl BuildOptions {
                     "input_shape {part:?} {why}: write it as name:1,3,224,224, and several separated by a semicolon"
                 ))
             };
-            let (name, dims) = part.rsplit_once(':').ok_or_else(|| bad("has no colon"))?;
+            let (name, dims) = match part.rsplit_once(':') {
+                Some(pair) => pair,
+                None if part.contains(',') => return Err(bad("has no colon")),
+                None => (part, ""),
+            };
             let (name, dims) = (name.trim(), dims.trim());
             if name.is_empty() {
                 return Err(bad("names no input"));

@@ -203,6 +203,10 @@ fn options_are_read_as_atc_writes_them() {
         assert!(BuildOptions::parse_input_shapes(bad).is_err(), "{bad}");
     }
     assert!(shapes["s"].is_empty());
+    // ONNX Runtime's provider writes a scalar without the colon.
+    let scalar = BuildOptions::parse_input_shapes("a:1,3;limit").unwrap();
+    assert!(scalar["limit"].is_empty() && scalar["a"].len() == 2);
+    assert!(BuildOptions::parse_input_shapes("a 1,3").is_err());
     assert!(BuildOptions::parse_input_shapes("a:1;a:2").is_err());
     let each = BuildOptions::parse_output_type("n/a:1:FP16;b:0:FP32").unwrap();
     let wanted = vec![

@@ -530,6 +530,37 @@ impl Random {
     }
 }
 
+/// ONNX Runtime's prebuilt CANN provider, in an environment that has it beside NumPy 1.
+pub(super) fn onnxruntime(job: &Job) -> Result<Outcome> {
+    if std::env::consts::ARCH != "x86_64" {
+        return Ok(Outcome::Skipped(
+            "the provider is prebuilt for x86-64 only".into(),
+        ));
+    }
+    let python = python_env::ensure_onnxruntime(&job.log)?;
+    let folder = crate::root().join("tests/onnxruntime");
+    let run = |arguments: &[&str], file: &Path| {
+        let mut command = Command::new(jumar());
+        command.args(["run", "--"]).arg(&python).args(arguments);
+        command.arg(file).env("PYTHONDONTWRITEBYTECODE", "1");
+        job.simple(&mut command)
+    };
+    let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider"];
+    match run(&pytest, &folder)? {
+        Outcome::Passed(_) => {}
+        other => return Ok(other),
+    }
+    let outcome = run(&[], &folder.join("nodes.py"))?;
+    // The program's last line counts the cases.
+    let log = fs::read_to_string(&job.log).unwrap_or_default();
+    let counts = log.lines().rfind(|line| line.contains(" right, "));
+    Ok(match (outcome, counts) {
+        (Outcome::Passed(_), Some(counts)) => Outcome::Passed(counts.to_owned()),
+        (Outcome::Passed(_), None) => Outcome::Failed("no case ran".into()),
+        (other, _) => other,
+    })
+}
+
 /// Compiles the C programs of the tests that take no arguments.
 fn c_programs(job: &Job) -> Result<Vec<PathBuf>> {
     let root = crate::root();

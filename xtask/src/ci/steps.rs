@@ -276,6 +276,13 @@ pub(super) const ALL: &[Step] = &[
         run: long::kinds,
     },
     Step {
+        name: "onnxruntime",
+        what: "ONNX Runtime's prebuilt CANN provider: sessions, and the node cases of onnx",
+        part: Some(Part::Portability),
+        needs: &["dist"],
+        run: long::onnxruntime,
+    },
+    Step {
         name: "advisories",
         what: "cargo deny with the advisory database",
         part: Some(Part::Portability),

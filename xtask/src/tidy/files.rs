@@ -34,6 +34,7 @@ const PYTEST_FOLDERS: &[&str] = &[
     "tests/programs/",
     "tests/python/",
     "tests/models/",
+    "tests/onnxruntime/",
     "tests/large/",
     "tests/wheel/",
 ];

@@ -1,15 +1,9 @@
 //! Whether the prebuilt PyTorch adapter (`torch_npu`), where it is installed, can be loaded with this Jumar.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use object::{Object as _, ObjectSymbol as _};
-
-use super::Report;
-use super::loader::{self, Loader};
+use super::{Report, prebuilt};
 use crate::tree::Tree;
 
 /// Prints name, version, folder and, for the adapter, its requirement of PyTorch. Neither package is imported: an import that
@@ -28,9 +22,6 @@ for name in ('torch', 'torch_npu'):
         version, needs = '', []
     print(name, version, spec.submodule_search_locations[0], needs[0] if needs else '', sep='\\t')
 ";
-
-/// How many missing names a line lists.
-const LISTED: usize = 8;
 
 #[derive(Debug, Default, PartialEq)]
 struct Package {
@@ -94,56 +85,11 @@ fn examine_torch(report: &mut Report, torch: &Package, adapter: &Package) {
 fn examine_libraries(report: &mut Report, tree: &Tree, adapter: &Package, torch: Option<&Package>) {
     let about = "torch_npu";
     let file = adapter.folder.join("lib/libtorch_npu.so");
-    let (wanted, ours) = match (symbols(&file), symbols(&tree.library())) {
-        (Ok(wanted), Ok(ours)) => (wanted.undefined, ours.defined),
-        (Err(error), _) => return report.problem(about, error),
-        (_, Err(error)) => return report.problem("runtime", error),
+    // PyTorch has loaded its own libraries before.
+    let own = torch.map(|torch| torch.folder.join("lib"));
+    let Some(ours) = prebuilt::examine(report, about, tree, &file, own.as_deref()) else {
+        return;
     };
-    let missing: Vec<&String> = wanted
-        .iter()
-        .filter(|name| is_of_the_toolkit(name) && !ours.contains(*name))
-        .collect();
-    if missing.is_empty() {
-        report.ok(about, "every function that it links is there");
-    } else {
-        let listed: Vec<&str> = missing
-            .iter()
-            .take(LISTED)
-            .map(|name| name.as_str())
-            .collect();
-        let more = match missing.len().checked_sub(LISTED) {
-            None | Some(0) => String::new(),
-            Some(more) => format!(" and {more} more"),
-        };
-        report.problem(
-            about,
-            format!(
-                "links functions that this Jumar lacks: {}{more}",
-                listed.join(", ")
-            ),
-        );
-    }
-
-    let path = tree
-        .environment(|name| std::env::var_os(name))
-        .into_iter()
-        .find(|(name, _)| *name == "LD_LIBRARY_PATH")
-        .map(|(_, value): (_, OsString)| value);
-    match loader::needs(&file) {
-        Err(error) => report.problem(about, format!("{}: {error}", file.display())),
-        Ok(needs) => {
-            let loader = Loader::of_program(&needs, path);
-            // PyTorch has loaded its own libraries before.
-            let of_torch = |name: &str| {
-                torch.is_some_and(|torch| torch.folder.join("lib").join(name).exists())
-            };
-            for name in needs.names.iter().filter(|name| !of_torch(name)) {
-                if loader.find(name).is_none() {
-                    report.problem(about, format!("needs {name}, which nothing provides"));
-                }
-            }
-        }
-    }
 
     let operators = ours
         .iter()
@@ -181,47 +127,10 @@ fn fits(requirement: &str, version: &str) -> bool {
     }
 }
 
-/// Returns whether a symbol belongs to the toolkit's libraries, to judge by its name.
-fn is_of_the_toolkit(name: &str) -> bool {
-    let capital_after = |prefix: &str| {
-        name.strip_prefix(prefix)
-            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
-    };
-    name.starts_with("acl")
-        || ["Hccl", "Hcom", "Msprof", "rt", "hal"]
-            .into_iter()
-            .any(capital_after)
-        || ["_ZN2ge", "_ZNK2ge", "_ZTVN2ge"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
-}
-
-#[derive(Default)]
-struct Symbols {
-    defined: BTreeSet<String>,
-    undefined: BTreeSet<String>,
-}
-
-fn symbols(path: &Path) -> Result<Symbols, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let bytes = fs::read(path).map_err(|error| failed(&error))?;
-    let file = object::File::parse(&*bytes).map_err(|error| failed(&error))?;
-    let mut symbols = Symbols::default();
-    for symbol in file.dynamic_symbols() {
-        let Ok(name) = symbol.name() else { continue };
-        let names = match symbol.is_undefined() {
-            // A weak name may stay without a definition.
-            true if symbol.is_weak() => continue,
-            true => &mut symbols.undefined,
-            false => &mut symbols.defined,
-        };
-        names.insert(name.to_owned());
-    }
-    Ok(symbols)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -242,28 +151,6 @@ mod tests {
     }
 
     #[test]
-    fn names_of_the_toolkit_are_told_from_those_of_other_libraries() {
-        for name in [
-            "aclInit",
-            "HcclSetConfig",
-            "MsprofReportApi",
-            "rtKernelLaunch",
-            "_ZN2ge5GraphC1Ev",
-        ] {
-            assert!(is_of_the_toolkit(name), "{name}");
-        }
-        for name in [
-            "malloc",
-            "rtld_db",
-            "halt",
-            "_ZN2at4_ops3add4callE",
-            "cudaMalloc",
-        ] {
-            assert!(!is_of_the_toolkit(name), "{name}");
-        }
-    }
-
-    #[test]
     fn what_python_prints_becomes_packages() {
         let found = packages(
             "torch\t2.14.0+cu130\t/site/torch\t\ntorch_npu\t2.14.0\t/site/torch_npu\ttorch==2.14.0.*\nnoise\n",
@@ -271,12 +158,5 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert_eq!(found[1].requirement, "torch==2.14.0.*");
         assert_eq!(found[0].folder, Path::new("/site/torch"));
-    }
-
-    #[test]
-    fn a_program_has_undefined_symbols_and_a_text_file_is_refused() {
-        let symbols = symbols(&std::env::current_exe().unwrap()).unwrap();
-        assert!(!symbols.undefined.is_empty());
-        assert!(super::symbols(Path::new("Cargo.toml")).is_err());
     }
 }
