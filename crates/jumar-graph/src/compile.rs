@@ -7,7 +7,7 @@ use jumar_ops::{Attrs, Tensor, TensorType, UNKNOWN, find};
 use jumar_types::dtype::DataType;
 
 use crate::description::Format;
-use crate::passes::{bf16_int8, clean, fold, fuse, layout, transformer};
+use crate::passes::{bf16_int8, clean, fold, fuse, layout, sequences, transformer};
 use crate::{
     Description, GearOptions, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result,
     ValueId, Weights, aipp, gears,
@@ -317,6 +317,7 @@ pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
     fold::infer_and_fold(&mut graph)?;
     clean::remove_identities(&mut graph);
     cast_outputs(&mut graph, &options.output_type)?;
+    sequences::compute_as_images(&mut graph)?;
     fuse::fuse_convolutions(&mut graph);
     transformer::fuse(&mut graph);
     layout::block_images(&mut graph)?;

@@ -17,7 +17,7 @@ use jumar_types::dtype::DataType;
 use crate::{Graph, Node, Result, ValueId};
 
 /// Functions of each element that leave what is finite finite, so that channels which fill a block up do no harm.
-const ELEMENTWISE: &[&str] = &[
+pub(super) const ELEMENTWISE: &[&str] = &[
     "Relu",
     "Relu6",
     "ClipByValue",
@@ -36,7 +36,7 @@ const ELEMENTWISE: &[&str] = &[
 ];
 
 /// Functions of two images.
-const PAIRS: &[&str] = &["Add", "Sub", "Mul", "Maximum", "Minimum"];
+pub(super) const PAIRS: &[&str] = &["Add", "Sub", "Mul", "Maximum", "Minimum"];
 
 /// Fewer channels than this are not worth a block.
 const FEW: i64 = 8;

@@ -5,4 +5,5 @@ pub(crate) mod clean;
 pub(crate) mod fold;
 pub(crate) mod fuse;
 pub(crate) mod layout;
+pub(crate) mod sequences;
 pub(crate) mod transformer;

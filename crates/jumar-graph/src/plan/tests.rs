@@ -11,6 +11,8 @@ use jumar_types::dtype::DataType;
 use super::*;
 use crate::{BuildOptions, GraphOutput, compile, read_tensor};
 
+mod sequences;
+
 struct Random(u64);
 
 impl Random {
