@@ -24,11 +24,16 @@ fn library() -> Result<PathBuf, Box<dyn Error>> {
 
 /// Compiles a program of the repository, runs it, and returns what it printed.
 fn run(path: &str, devices: &str) -> Result<String, Box<dyn Error>> {
+    run_with(path, devices, &[])
+}
+
+/// As [`run`], with arguments for the program.
+fn run_with(path: &str, devices: &str, words: &[&Path]) -> Result<String, Box<dyn Error>> {
     let (root, library) = (root(), library()?);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     fs::create_dir_all(folder)?;
-    let name = Path::new(path).file_stem().ok_or("a program has a name")?;
-    let name = name.to_string_lossy();
+    let name = Path::new(path).with_extension("");
+    let name = name.to_string_lossy().replace('/', "_");
     let program = folder.join(format!("single_operators_{name}"));
     let compiled = Command::new("c++")
         .args(["-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror"])
@@ -46,6 +51,7 @@ fn run(path: &str, devices: &str) -> Result<String, Box<dyn Error>> {
         return Err(String::from_utf8_lossy(&compiled.stderr).into());
     }
     let done = Command::new(&program)
+        .args(words)
         .env("LD_LIBRARY_PATH", &library)
         .env("JUMAR_DEVICES", devices)
         .output()?;
@@ -79,5 +85,31 @@ fn objects_hold_what_they_were_given_and_refuse_misuse() -> Outcome {
 #[test]
 fn an_addition_runs_queued_repeated_captured_and_is_refused_where_it_must_be() -> Outcome {
     assert_eq!(run("tests/aclnn/add.cpp", "2")?, "done\n");
+    Ok(())
+}
+
+#[test]
+fn bad_executors_workspaces_and_indices_answer_codes_and_sentences() -> Outcome {
+    assert_eq!(run("tests/aclnn/failures.cpp", "2")?, "done\n");
+    Ok(())
+}
+
+#[test]
+fn a_transformer_of_operators_trains_and_decodes_as_in_float64_call_by_call_and_captured() -> Outcome
+{
+    let reference = root().join("examples/custom_net/reference.txt");
+    let said = run_with("examples/custom_net/main.cpp", "1", &[&reference])?;
+    let ways: Vec<_> = said
+        .lines()
+        .filter(|line| line.ends_with("64 of 64 words"))
+        .collect();
+    assert_eq!(ways.len(), 2, "{said}");
+    Ok(())
+}
+
+#[test]
+fn many_calls_leave_memory_as_it_was() -> Outcome {
+    let said = run_with("tests/aclnn/endurance.cpp", "1", &[Path::new("20000")])?;
+    assert!(said.contains("calls, resident"), "{said}");
     Ok(())
 }
