@@ -18,13 +18,19 @@ macro_rules! families {
 
 // One line a file: cases/<name>.txt.
 families! {
+    attention
     data
     elementwise
+    fused
     index
     matrix
     network
     normalization
+    products
+    quant
     reduction
+    routing
+    variants
 }
 
 #[test]

@@ -27,6 +27,8 @@
 //!      one is needed; `cx.temporary(dtype, &dims)?` is an intermediate result;
 //!    - `cx.op("ReduceSum", &[x.into(), Input::ints(&axes)], &attrs, &[out])?` runs an operator of jumar-ops. Operands are
 //!      copied to dense temporaries only where its kernel needs that. A result of another type than `out` is converted;
+//!    - `cx.rows(Function, &inputs, &outputs)?` computes a function of the rows of a last dimension (norms, softmax, quantisation
+//!      by rows); it is written once, for float32;
 //!    - `cx.kernel(Box::new(Own { .. }), &inputs, &outputs, in_place)?` runs a kernel of the family's own
 //!      ([`jumar_ops::Kernel`]), which reads views of any strides: `call.input::<f32>(0)?.row(start, len, step)`;
 //!    - `cx.report_dims(&out, dims)?` reports a shape that depends on data.
@@ -51,6 +53,7 @@ mod ops;
 mod plan;
 mod promote;
 mod refusal;
+mod rows;
 mod signature;
 #[allow(dead_code, reason = "families use parts of the builder")]
 mod view;

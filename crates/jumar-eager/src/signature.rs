@@ -64,6 +64,13 @@ pub struct Signature {
 
 /// Parameters that may be null although their headers do not say so: operators document it, or programs rely on it.
 const NULLABLE: &[(&str, &[&str])] = &[
+    ("aclnnAddRmsNormDynamicQuantV2", &["outputMask"]),
+    ("aclnnApplyAdamWV2", &["maxGradNormOptionalRef"]),
+    ("aclnnAddRmsNormCast", &["rstdOut", "xOut"]),
+    ("aclnnAddRmsNorm", &["rstdOut", "xOut"]),
+    ("aclnnAscendAntiQuant", &["offset"]),
+    ("aclnnAscendQuant", &["offset", "roundMode"]),
+    ("aclnnAscendQuantV3", &["offset", "roundMode"]),
     (
         "aclnnBatchNorm",
         &[
@@ -96,18 +103,121 @@ const NULLABLE: &[(&str, &[&str])] = &[
         "aclnnConvolutionBackward",
         &["biasSizes", "gradInput", "gradWeight", "gradBias"],
     ),
+    ("aclnnDynamicQuantV2", &["scaleOut", "offsetOut"]),
+    ("aclnnDynamicQuantV3", &["scaleOut", "offsetOut"]),
     (
         "aclnnFlashAttentionScore",
         &["softmaxMaxOut", "softmaxSumOut", "softmaxOutOut"],
     ),
     ("aclnnFlashAttentionScoreGrad", &["dpseOut"]),
     (
+        "aclnnFlashAttentionScoreV2",
+        &["softmaxMaxOut", "softmaxSumOut", "softmaxOutOut"],
+    ),
+    (
+        "aclnnFlashAttentionVarLenScore",
+        &["softmaxMaxOut", "softmaxSumOut", "softmaxOutOut"],
+    ),
+    (
+        "aclnnFlashAttentionVarLenScoreV2",
+        &["softmaxMaxOut", "softmaxSumOut", "softmaxOutOut"],
+    ),
+    ("aclnnFusedInferAttentionScore", FUSED_ATTENTION),
+    ("aclnnFusedInferAttentionScoreV2", &["softmaxLse"]),
+    ("aclnnFusedInferAttentionScoreV3", &["softmaxLse"]),
+    ("aclnnFusedInferAttentionScoreV4", &["softmaxLse"]),
+    ("aclnnGroupedMatmul", &["groupListOptional"]),
+    ("aclnnGroupNormSilu", &["gamma", "beta"]),
+    ("aclnnGroupNormSiluV2", &["gamma", "beta"]),
+    ("aclnnIncreFlashAttention", INCREMENTAL_ATTENTION),
+    ("aclnnIncreFlashAttentionV2", INCREMENTAL_ATTENTION),
+    ("aclnnIncreFlashAttentionV3", INCREMENTAL_ATTENTION),
+    ("aclnnIncreFlashAttentionV4", INCREMENTAL_ATTENTION),
+    (
         "aclnnLayerNormBackward",
         &["gradInputOut", "gradWeightOut", "gradBiasOut"],
     ),
     ("aclnnMaxPool2dWithMask", &["indices"]),
     ("aclnnMaxPool2dWithMaskBackward", &["indices"]),
+    ("aclnnMoeGatingTopK", &["outOut"]),
+    (
+        "aclnnMoeTokenUnpermuteGrad",
+        &["permutedTokens", "probsGradOut"],
+    ),
+    ("aclnnPromptFlashAttention", PROMPT_ATTENTION),
+    ("aclnnPromptFlashAttentionV2", PROMPT_ATTENTION),
+    ("aclnnPromptFlashAttentionV3", PROMPT_ATTENTION),
+    ("aclnnQuantMatmul", QUANTISED_PRODUCT),
+    ("aclnnQuantMatmulV2", QUANTISED_PRODUCT),
+    ("aclnnQuantMatmulV3", QUANTISED_PRODUCT),
+    ("aclnnQuantMatmulV4", QUANTISED_PRODUCT),
+    ("aclnnQuantMatmulV5", QUANTISED_PRODUCT),
+    ("aclnnQuantMatmulWeightNz", QUANTISED_PRODUCT),
+    ("aclnnQuantize", &["zeroPoints"]),
+    ("aclnnRmsNorm", &["rstdOut"]),
+    ("aclnnRmsNormQuant", &["beta", "offset"]),
+    ("aclnnRopeWithSinCosCache", &["mropeSection"]),
+    ("aclnnRotaryPositionEmbeddingGrad", &["dcosOut", "dsinOut"]),
     ("aclnnSearchSorted", &["sorter"]),
+    (
+        "aclnnTransposeBatchMatMul",
+        &["scale", "permX1", "permX2", "permY"],
+    ),
+    (
+        "aclnnTransposeBatchMatMulWeightNz",
+        &["scale", "permX1", "permX2", "permY"],
+    ),
+    ("aclnnTransQuantParamV2", &["offset"]),
+    ("aclnnTransQuantParamV3", &["offset"]),
+];
+
+const PROMPT_ATTENTION: &[&str] = &[
+    "pseShift",
+    "attenMask",
+    "actualSeqLengths",
+    "actualSeqLengthsKv",
+    "deqScale1",
+    "quantScale1",
+    "deqScale2",
+    "quantScale2",
+    "quantOffset2",
+];
+
+const INCREMENTAL_ATTENTION: &[&str] = &[
+    "pseShift",
+    "attenMask",
+    "actualSeqLengths",
+    "dequantScale1",
+    "quantScale1",
+    "dequantScale2",
+    "quantScale2",
+    "quantOffset2",
+    "antiquantScale",
+    "antiquantOffset",
+    "blocktable",
+    "kvPaddingSize",
+];
+
+const FUSED_ATTENTION: &[&str] = &[
+    "pseShift",
+    "attenMask",
+    "actualSeqLengths",
+    "actualSeqLengthsKv",
+    "deqScale1",
+    "quantScale1",
+    "deqScale2",
+    "quantScale2",
+    "quantOffset2",
+    "antiquantScale",
+    "antiquantOffset",
+    "blockTable",
+    "queryPaddingSize",
+    "kvPaddingSize",
+    "softmaxLse",
+];
+
+const QUANTISED_PRODUCT: &[&str] = &[
+    "bias", "offset", "x1Scale", "yScale", "x1Offset", "x2Offset", "yOffset",
 ];
 
 impl Param {

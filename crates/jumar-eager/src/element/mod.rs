@@ -1,5 +1,6 @@
 //! Elementwise computation over operands with any strides.
 
+pub(crate) mod any;
 pub(crate) mod compute;
 mod copy;
 mod functions;

@@ -1,13 +1,20 @@
 //! The operators, by family. Each file has a table of names and of the functions that plan them.
 
+mod attention;
 mod data;
 mod elementwise;
+mod fused;
 mod index;
 mod matrix;
 mod network;
 mod normalization;
+mod optimizer;
+mod products;
+mod quant;
 mod random;
 mod reduction;
+mod routing;
+mod variants;
 
 use crate::Refusal;
 use crate::build::Cx;
@@ -20,6 +27,8 @@ pub(crate) type Table = [(&'static str, PlanFn)];
 
 /// The tables of all families.
 static TABLES: &[&Table] = &[
+    attention::TABLE,
+    fused::TABLE,
     matrix::TABLE,
     network::TABLE,
     normalization::TABLE,
@@ -31,6 +40,11 @@ static TABLES: &[&Table] = &[
     elementwise::LISTS,
     elementwise::MOVE,
     elementwise::UNARY,
+    optimizer::TABLE,
+    products::TABLE,
+    quant::TABLE,
+    routing::TABLE,
+    variants::TABLE,
     data::TABLE,
     index::ADVANCED,
     index::GATHER,

@@ -93,6 +93,21 @@ fn swi_glu_grad(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     plan(cx, F::SwiGlu, &[gate, gradient], to_value)
 }
 
+/// Writes a value times the GELU of a gate.
+pub(crate) fn gelu_gate(
+    cx: &mut Cx<'_>,
+    tanh: bool,
+    value: View,
+    gate: View,
+    out: View,
+) -> Result<(), Refusal> {
+    let function = match tanh {
+        true => F::GeGluTanh,
+        false => F::GeGlu,
+    };
+    plan(cx, function, &[value, gate], out)
+}
+
 /// Returns the exact form of a function, or the one with tanh.
 fn form(cx: &Cx<'_>, exact: F, tanh: F) -> Result<F, Refusal> {
     match cx.int("approximate")? {

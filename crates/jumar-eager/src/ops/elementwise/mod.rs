@@ -19,7 +19,7 @@ use crate::{Refusal, Scalar, promote};
 pub(crate) use activation::ACTIVATION;
 pub(crate) use arithmetic::ARITHMETIC;
 pub(crate) use comparison::COMPARISON;
-pub(crate) use gate::GATE;
+pub(crate) use gate::{GATE, gelu_gate};
 pub(crate) use lists::LISTS;
 pub(crate) use move_::MOVE;
 pub(crate) use unary::UNARY;

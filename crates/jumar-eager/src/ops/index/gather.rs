@@ -17,7 +17,7 @@ pub(crate) static GATHER: &Table = &[
 ];
 
 /// Turns the indices into one dimension into positions.
-pub(super) fn located(cx: &mut Cx<'_>, index: View, size: usize) -> Result<View, Refusal> {
+pub(crate) fn located(cx: &mut Cx<'_>, index: View, size: usize) -> Result<View, Refusal> {
     let index = indices(cx, index)?;
     let positions = cx.temporary(DataType::Int64, index.dims())?;
     let kernel = Locate {

@@ -15,7 +15,7 @@ use crate::view::View;
 use kernels::{Blocks, Update};
 
 pub(crate) use advanced::ADVANCED;
-pub(crate) use gather::GATHER;
+pub(crate) use gather::{GATHER, located};
 pub(crate) use mask::MASK;
 pub(crate) use scatter::SCATTER;
 pub(crate) use sort::SORT;
@@ -66,6 +66,40 @@ fn take(
     };
     cx.kernel(kernel, &[Some(x), Some(positions)], &[target], false)?;
     cx.copy(target, out)
+}
+
+/// Reads the rows of a table at positions: dense int64, of which negative ones read zeros. `out` has one row for each.
+pub(crate) fn rows_at(
+    cx: &mut Cx<'_>,
+    table: View,
+    positions: View,
+    out: View,
+) -> Result<(), Refusal> {
+    let size = table.dims()[0];
+    let row = table.dims()[1..].iter().product();
+    let blocks = Blocks {
+        outer: 1,
+        size,
+        row,
+    };
+    take(cx, table, positions, blocks, out)
+}
+
+/// Writes rows to positions of a table of zeros: dense int64, of which negative ones write nothing.
+pub(crate) fn rows_to(
+    cx: &mut Cx<'_>,
+    rows: View,
+    positions: View,
+    out: View,
+) -> Result<(), Refusal> {
+    let blocks = Blocks {
+        outer: 1,
+        size: out.dims()[0],
+        row: out.dims()[1..].iter().product(),
+    };
+    let zeros = cx.temporary(out.dtype(), out.dims())?;
+    cx.fill(crate::Scalar::of_i64(0), zeros)?;
+    put(cx, zeros, (rows, positions), (blocks, Update::Set), out)
 }
 
 /// Returns the type that updates of a tensor are computed in.

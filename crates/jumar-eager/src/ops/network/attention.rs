@@ -207,7 +207,7 @@ fn save(cx: &mut Cx<'_>, view: View, param: &str) -> Result<(), Refusal> {
     }
 }
 
-pub(super) fn attention(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+pub(crate) fn attention(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let heads = Heads::of(cx)?;
     let parts = scores(cx, &heads, "key", "realShiftOptional")?;
     let (compute, all) = (parts.compute, parts.scores.dims().to_vec());

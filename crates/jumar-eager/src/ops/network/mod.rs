@@ -5,6 +5,7 @@ mod convolution;
 mod lookup;
 mod pooling;
 
+pub(crate) use attention::attention as composed_attention;
 use jumar_ops::Kernel;
 use jumar_types::dtype::DataType;
 
@@ -26,7 +27,6 @@ pub(crate) static TABLE: &Table = &[
     ),
     ("aclnnEmbedding", lookup::embedding),
     ("aclnnEmbeddingDenseBackward", lookup::embedding_backward),
-    ("aclnnFlashAttentionScore", attention::attention),
     (
         "aclnnFlashAttentionScoreGrad",
         attention::attention_backward,

@@ -119,6 +119,11 @@ fn strided(
             "axes together with ellipsis_mask or new_axis_mask are not supported",
         ));
     }
+    if (0..begin.len()).filter(|&at| set(ellipsis, at)).count() > 1 {
+        return Err(invalid(format!(
+            "ellipsis_mask is {ellipsis}; one bit at most may be set"
+        )));
+    }
     // How many axes of x the entries take that are no ellipsis and no new axis.
     let taken = (0..begin.len())
         .filter(|&at| !set(ellipsis, at) && !set(new, at))

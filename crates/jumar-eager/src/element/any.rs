@@ -1,0 +1,119 @@
+//! Views of tensors whose type is known when a kernel runs, and whose rows are converted to float32 and back.
+
+use jumar_ops::view::{BF16, Bool8, F16, Layout, Row, RowMut, View, ViewMut};
+use jumar_ops::{Call, OpError, OpErrorKind};
+use jumar_types::dtype::DataType;
+
+use super::compute::Cell;
+
+/// Creates the report of a defect of a kernel's own plan.
+#[cold]
+pub(crate) fn internal(text: &str) -> OpError {
+    OpError::new(OpErrorKind::Internal, text)
+}
+
+macro_rules! any_view {
+    ($($name:ident $type:ty;)*) => {
+        /// An input of any real type, which threads may share.
+        #[derive(Clone, Copy)]
+        pub(crate) enum AnyView<'a> {
+            $($name(View<'a, $type>),)*
+        }
+
+        /// An output of any real type, which threads may share.
+        #[derive(Clone, Copy)]
+        pub(crate) enum AnyViewMut<'a> {
+            $($name(ViewMut<'a, $type>),)*
+        }
+
+        impl<'a> AnyView<'a> {
+            /// Returns an input of a call.
+            pub fn new(call: &Call<'a>, index: usize, dtype: DataType) -> Result<AnyView<'a>, OpError> {
+                match dtype {
+                    $(DataType::$name => Ok(AnyView::$name(call.input::<$type>(index)?)),)*
+                    _ => Err(internal("an input of this type has no rows")),
+                }
+            }
+
+            /// Returns shape and strides.
+            pub fn layout(&self) -> &'a Layout {
+                match self {
+                    $(AnyView::$name(view) => view.layout(),)*
+                }
+            }
+
+            /// Converts a row.
+            pub fn load(&self, start: usize, step: isize, to: RowMut<'_, f32>) {
+                match self {
+                    $(AnyView::$name(view) => {
+                        let row = view.row(start, to.len(), step);
+                        to.map1(row, |value| <$type as Cell>::upcast::<f32>(value));
+                    })*
+                }
+            }
+        }
+
+        impl<'a> AnyViewMut<'a> {
+            /// Returns an output of a call.
+            pub fn new(call: &Call<'a>, index: usize, dtype: DataType) -> Result<AnyViewMut<'a>, OpError> {
+                match dtype {
+                    $(DataType::$name => Ok(AnyViewMut::$name(call.output::<$type>(index)?)),)*
+                    _ => Err(internal("an output of this type has no rows")),
+                }
+            }
+
+            /// Returns shape and strides.
+            pub fn layout(&self) -> &'a Layout {
+                match self {
+                    $(AnyViewMut::$name(view) => view.layout(),)*
+                }
+            }
+
+            /// Converts a row of float32 to the type of the view.
+            pub fn store(&self, start: usize, step: isize, from: Row<'_, f32>) {
+                match self {
+                    $(AnyViewMut::$name(view) => {
+                        let row = view.row(start, from.len(), step);
+                        row.map1(from, |value| <$type as Cell>::downcast::<f32>(value));
+                    })*
+                }
+            }
+        }
+    };
+}
+
+any_view! {
+    Float32 f32;
+    Float64 f64;
+    Float16 F16;
+    BFloat16 BF16;
+    Int8 i8;
+    Int16 i16;
+    Int32 i32;
+    Int64 i64;
+    UInt8 u8;
+    UInt16 u16;
+    UInt32 u32;
+    UInt64 u64;
+    Bool Bool8;
+}
+
+impl<'a> AnyView<'a> {
+    /// Returns a row where it lies, if it is float32.
+    pub fn float32(&self, start: usize, len: usize, step: isize) -> Option<Row<'a, f32>> {
+        match self {
+            AnyView::Float32(view) => Some(view.row(start, len, step)),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> AnyViewMut<'a> {
+    /// Returns a row where it lies, if it is float32.
+    pub fn float32(&self, start: usize, len: usize, step: isize) -> Option<RowMut<'a, f32>> {
+        match self {
+            AnyViewMut::Float32(view) => Some(view.row(start, len, step)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The orders of dimensions in which programs pass queries, keys and values.
+
+use crate::Refusal;
+use crate::build::Cx;
+use crate::view::View;
+
+/// An order of dimensions: batch B, heads N, length S, width D; H is heads and width joined, T batch and length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    Bsh,
+    Sbh,
+    Bsnd,
+    Bnsd,
+    Tnd,
+    Ntd,
+}
+
+impl Layout {
+    pub fn named(name: &str) -> Option<Layout> {
+        match name {
+            "BSH" => Some(Layout::Bsh),
+            "SBH" => Some(Layout::Sbh),
+            "BSND" => Some(Layout::Bsnd),
+            "BNSD" => Some(Layout::Bnsd),
+            "TND" => Some(Layout::Tnd),
+            "NTD" => Some(Layout::Ntd),
+            _ => None,
+        }
+    }
+
+    /// Reports whether all sequences lie behind each other in one dimension.
+    pub fn is_joined(self) -> bool {
+        matches!(self, Layout::Tnd | Layout::Ntd)
+    }
+
+    /// Views a tensor as batch, heads, length, width.
+    pub fn view(self, cx: &mut Cx<'_>, view: View, heads: usize) -> Result<View, Refusal> {
+        let split = |width: usize| match heads > 0 && width > 0 && width.is_multiple_of(heads) {
+            true => Some(width / heads),
+            false => None,
+        };
+        let found = match (self, view.dims()) {
+            (Layout::Bnsd, &[_, own, _, _]) if own == heads => Some(view),
+            (Layout::Bsnd, &[_, _, own, _]) if own == heads => Some(view.transpose(1, 2)),
+            (Layout::Tnd, &[_, own, _]) if own == heads => Some(view.transpose(0, 1).unsqueeze(0)),
+            (Layout::Ntd, &[own, _, _]) if own == heads => Some(view.unsqueeze(0)),
+            (Layout::Bsh, &[batch, length, all]) => match split(all) {
+                Some(width) => {
+                    let view = cx.reshaped(view, &[batch, length, heads, width])?;
+                    Some(view.transpose(1, 2))
+                }
+                None => None,
+            },
+            (Layout::Sbh, &[length, batch, all]) => match split(all) {
+                Some(width) => {
+                    let view = cx.reshaped(view, &[length, batch, heads, width])?;
+                    Some(view.permute(&[1, 2, 0, 3]))
+                }
+                None => None,
+            },
+            _ => None,
+        };
+        found.ok_or_else(|| {
+            cx.invalid(format_args!(
+                "{} has the shape {:?}, which does not fit the layout {self:?} with {heads} heads",
+                cx.param_of(&view),
+                view.dims()
+            ))
+        })
+    }
+
+    /// Returns the number of heads of a tensor, if its shape says it.
+    pub fn heads(self, view: &View) -> Option<usize> {
+        match (self, view.dims()) {
+            (Layout::Bnsd, &[_, heads, _, _])
+            | (Layout::Bsnd, &[_, _, heads, _])
+            | (Layout::Tnd, &[_, heads, _])
+            | (Layout::Ntd, &[heads, _, _]) => Some(heads),
+            _ => None,
+        }
+    }
+
+    /// Returns the shape in this order of a tensor of batch, heads, length, width.
+    pub fn dims(self, [batch, heads, length, width]: [usize; 4]) -> Vec<usize> {
+        match self {
+            Layout::Bsh => vec![batch, length, heads * width],
+            Layout::Sbh => vec![length, batch, heads * width],
+            Layout::Bsnd => vec![batch, length, heads, width],
+            Layout::Bnsd => vec![batch, heads, length, width],
+            Layout::Tnd => vec![length, heads, width],
+            Layout::Ntd => vec![heads, length, width],
+        }
+    }
+}
+
+/// An output in a layout: what the kernel writes, and what it is copied to where strides cannot split its dimensions.
+pub(super) struct Target {
+    out: View,
+    /// As batch, heads, length, width.
+    pub view: View,
+    /// The result in the order of the layout, where it is not written to the output itself.
+    staged: Option<View>,
+}
+
+impl Target {
+    pub fn new(
+        cx: &mut Cx<'_>,
+        layout: Layout,
+        out: View,
+        dims: [usize; 4],
+    ) -> Result<Target, Refusal> {
+        cx.check_dims(&out, &layout.dims(dims))?;
+        let heads = dims[1];
+        let splits = match layout {
+            Layout::Bsh | Layout::Sbh => out
+                .reshape(&[out.dims()[0], out.dims()[1], heads, dims[3]])
+                .is_some(),
+            _ => true,
+        };
+        let (source, staged) = match splits {
+            true => (out, None),
+            false => {
+                let staged = cx.temporary(out.dtype(), out.dims())?;
+                (staged, Some(staged))
+            }
+        };
+        let view = match out.is_empty() {
+            // Nothing is written.
+            true => cx.temporary(out.dtype(), &dims)?,
+            false => layout.view(cx, source, heads)?,
+        };
+        Ok(Target { out, view, staged })
+    }
+
+    pub fn finish(self, cx: &mut Cx<'_>) -> Result<(), Refusal> {
+        match self.staged {
+            Some(staged) => cx.copy(staged, self.out),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Gated activations with limits and groups.
+
+use jumar_ops::view::Row;
+use jumar_types::dtype::DataType;
+
+use super::super::elementwise::gelu_gate;
+use super::{FLOATS, Merged};
+use crate::Refusal;
+use crate::build::Cx;
+use crate::rows::{RowFunction, Rows};
+use crate::view::View;
+
+/// The GELU of the first half of the last dimension times the second.
+pub(super) fn gelu_mul(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let tanh = match cx.text(APPROXIMATE)? {
+        "" | "none" => false,
+        "tanh" => true,
+        other => {
+            return Err(cx.invalid(format_args!(
+                "{APPROXIMATE} is {other:?}; none and tanh are known"
+            )));
+        }
+    };
+    let (x, out) = (cx.tensor("input")?, cx.out("out")?);
+    cx.check_types(&x, FLOATS)?;
+    let Some(width) = x.dims().last().filter(|width| width.is_multiple_of(2)) else {
+        return Err(cx.invalid(format_args!(
+            "input has the shape {:?}; its last dimension must be even",
+            x.dims()
+        )));
+    };
+    let (axis, half) = (x.rank() - 1, width / 2);
+    let (gate, value) = (x.slice(axis, 0, half, 1), x.slice(axis, half, half, 1));
+    cx.check_dims(&out, gate.dims())?;
+    gelu_gate(cx, tanh, value, gate, out)
+}
+
+const APPROXIMATE: &str = "approximateOptional";
+
+/// How the two halves of a gated unit lie in a row.
+#[derive(Clone, Copy)]
+pub(crate) struct Halves {
+    /// Whether they alternate.
+    pub alternating: bool,
+    /// Whether the second is the gate.
+    pub swapped: bool,
+}
+
+impl Halves {
+    /// Returns the gate and the value.
+    #[inline(always)]
+    pub fn of<'a>(self, row: Row<'a, f32>) -> (Row<'a, f32>, Row<'a, f32>) {
+        let len = row.len() / 2;
+        let (one, two) = match self.alternating {
+            true => (
+                row.stepped(0, len, 2),
+                row.stepped(usize::from(len > 0), len, 2),
+            ),
+            false => (row.slice(0, len), row.slice(len, len)),
+        };
+        match self.swapped {
+            true => (two, one),
+            false => (one, two),
+        }
+    }
+}
+
+/// How a gate opens.
+#[derive(Clone, Copy)]
+pub(crate) enum Gate {
+    /// `silu(gate) * value`
+    Plain,
+    /// Both are limited first: `gate * sigmoid(alpha * gate) * (value + bias)`.
+    Limited { limit: f32, alpha: f32, bias: f32 },
+    /// `silu(gate)` and the value are limited.
+    LimitedBehind { limit: f32 },
+}
+
+impl Gate {
+    #[inline(always)]
+    pub fn apply(self, gate: f32, value: f32) -> f32 {
+        match self {
+            Gate::Plain => gate / (1.0 + (-gate).exp()) * value,
+            Gate::Limited { limit, alpha, bias } => {
+                let (gate, value) = (gate.min(limit), value.max(-limit).min(limit));
+                gate / (1.0 + (-alpha * gate).exp()) * (value + bias)
+            }
+            Gate::LimitedBehind { limit } => {
+                let opened = (gate / (1.0 + (-gate).exp())).min(limit);
+                opened * value.max(-limit).min(limit)
+            }
+        }
+    }
+}
+
+/// A gated unit of the rows that the groups hold, or of all.
+struct Clipped {
+    gate: Gate,
+    halves: Halves,
+}
+
+impl RowFunction for Clipped {
+    #[inline(always)]
+    fn run(&self, rows: &Rows<'_>) {
+        if let Some(groups) = rows.optional(1) {
+            let held = groups.fold(0.0f64, |sum, count| sum + f64::from(count));
+            if rows.number as f64 >= held {
+                // What no group holds has no meaning; zeros make the result the same from run to run.
+                rows.output(0).fill(0.0);
+                return;
+            }
+        }
+        let (gate, value) = self.halves.of(rows.input(0));
+        let opening = self.gate;
+        rows.output(0)
+            .map2(gate, value, |gate, value| opening.apply(gate, value));
+    }
+}
+
+pub(super) fn clipped(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("x")?, cx.out("out")?);
+    cx.check_types(&x, FLOATS)?;
+    cx.check_types(&out, FLOATS)?;
+    let axis = cx.axis("dim", cx.int("dim")?, x.rank())?;
+    let Some(&size) = x.dims().get(axis) else {
+        return Err(cx.invalid("x has no dimensions; it must have at least one"));
+    };
+    let mut dims = x.dims().to_vec();
+    if !size.is_multiple_of(2) {
+        return Err(cx.invalid(format_args!(
+            "x has the shape {dims:?}; the size of dimension {axis} must be even"
+        )));
+    }
+    dims[axis] /= 2;
+    cx.check_dims(&out, &dims)?;
+    let rows: usize = x.dims()[..axis].iter().product();
+    let width: usize = x.dims()[axis..].iter().product();
+    let limit = cx.float("limit")? as f32;
+    let function = Clipped {
+        gate: Gate::Limited {
+            limit,
+            alpha: cx.float("alpha")? as f32,
+            bias: cx.float("bias")? as f32,
+        },
+        halves: Halves {
+            alternating: cx.flag("interleaved")?,
+            swapped: false,
+        },
+    };
+    let groups = match cx.optional("groupIndexOptional")? {
+        Some(groups) => Some(counts(cx, groups)?),
+        None => None,
+    };
+    let x = cx.reshaped(x, &[rows, width])?;
+    let merged = Merged::new(cx, out, &[rows, width / 2])?;
+    cx.rows(function, &[Some(x), groups], &[Some(merged.rows)])?;
+    merged.finish(cx)
+}
+
+/// Returns the sizes of groups as float32, which holds every number of rows that a tensor of this size can have.
+pub(crate) fn counts(cx: &mut Cx<'_>, groups: View) -> Result<View, Refusal> {
+    cx.check_types(&groups, &[DataType::Int64, DataType::Int32])?;
+    match groups.rank() {
+        1 => cx.cast(groups, DataType::Float32),
+        _ => Err(cx.invalid(format_args!(
+            "{} has the shape {:?}; one dimension is wanted",
+            cx.param_of(&groups),
+            groups.dims()
+        ))),
+    }
+}

@@ -1,0 +1,170 @@
+//! Steps of optimisers.
+
+use jumar_types::dtype::DataType;
+
+use super::Table;
+use super::fused::FLOATS;
+use crate::Refusal;
+use crate::build::Cx;
+use crate::rows::{RowFunction, Rows};
+use crate::view::View;
+
+pub(crate) static TABLE: &Table = &[
+    ("aclnnApplyAdamW", adam_w),
+    ("aclnnApplyAdamWV2", adam_w_v2),
+];
+
+/// Where the numbers of a step come from: the inputs behind the tensors, each with one element.
+#[derive(Clone, Copy)]
+enum Numbers {
+    /// Inputs 4 to 10: the powers of both betas before the step, rate, decay, both betas, epsilon.
+    Given,
+    /// Input 4 is the number of the step.
+    Step {
+        rate: f32,
+        decay: f32,
+        betas: (f32, f32),
+        epsilon: f32,
+    },
+}
+
+/// Adam with the decay of weights apart from the gradient.
+struct AdamW {
+    numbers: Numbers,
+    maximize: bool,
+}
+
+impl RowFunction for AdamW {
+    #[inline(always)]
+    fn run(&self, rows: &Rows<'_>) {
+        let number = |input: usize| rows.input(input).get(0);
+        let (powers, rate, decay, (one, two), epsilon) = match self.numbers {
+            Numbers::Given => {
+                let betas = (number(8), number(9));
+                let powers = (number(4) * betas.0, number(5) * betas.1);
+                (powers, number(6), number(7), betas, number(10))
+            }
+            Numbers::Step {
+                rate,
+                decay,
+                betas,
+                epsilon,
+            } => {
+                let step = f64::from(number(4));
+                let power = |beta: f32| f64::from(beta).powf(step) as f32;
+                (
+                    (power(betas.0), power(betas.1)),
+                    rate,
+                    decay,
+                    betas,
+                    epsilon,
+                )
+            }
+        };
+        let sign = if self.maximize { -1.0 } else { 1.0 };
+        let (values, gradient) = (rows.input(0), rows.input(3));
+        let (to_values, to_first, to_second) = (rows.output(0), rows.output(1), rows.output(2));
+        to_first.map2(rows.input(1), gradient, |first, gradient| {
+            one * first + (1.0 - one) * sign * gradient
+        });
+        to_second.map2(rows.input(2), gradient, |second, gradient| {
+            two * second + (1.0 - two) * gradient * gradient
+        });
+        let (first_scale, second_scale) = (1.0 / (1.0 - powers.0), 1.0 / (1.0 - powers.1));
+        to_values.map2(to_first.as_row(), to_second.as_row(), |first, second| {
+            rate * first * first_scale / ((second * second_scale).sqrt() + epsilon)
+        });
+        to_values.update(values, |step, value| value - step - rate * decay * value);
+    }
+}
+
+/// The tensors of a step under a shape with a last dimension.
+fn tensors(cx: &Cx<'_>) -> Result<[View; 4], Refusal> {
+    let names = ["varRef", "mRef", "vRef", "grad"];
+    let mut views = [cx.tensor("varRef")?; 4];
+    for (view, name) in views.iter_mut().zip(names) {
+        *view = cx.tensor(name)?;
+        cx.check_types(view, FLOATS)?;
+    }
+    let first = views[0];
+    for view in &mut views {
+        cx.check_dims(view, first.dims())?;
+        if view.rank() == 0 {
+            *view = view.unsqueeze(0);
+        }
+    }
+    Ok(views)
+}
+
+/// Returns a tensor of one element as a row.
+fn single(cx: &mut Cx<'_>, param: &str) -> Result<View, Refusal> {
+    let view = cx.tensor(param)?;
+    if view.elements() != 1 {
+        return Err(cx.invalid(format_args!(
+            "{param} has the shape {:?}; one element is wanted",
+            view.dims()
+        )));
+    }
+    cx.reshaped(view, &[1])
+}
+
+fn check_plain(cx: &Cx<'_>) -> Result<(), Refusal> {
+    match cx.flag("amsgrad")? {
+        true => Err(cx.unsupported("amsgrad is not computed: what is stored is not documented")),
+        false => Ok(()),
+    }
+}
+
+fn plan(
+    cx: &mut Cx<'_>,
+    views: [View; 4],
+    numbers: Numbers,
+    others: &[View],
+) -> Result<(), Refusal> {
+    let [values, first, second, gradient] = views;
+    let function = AdamW {
+        numbers,
+        maximize: cx.flag("maximize")?,
+    };
+    let mut inputs = vec![Some(values), Some(first), Some(second), Some(gradient)];
+    inputs.extend(others.iter().map(|view| Some(*view)));
+    cx.rows(
+        function,
+        &inputs,
+        &[Some(values), Some(first), Some(second)],
+    )
+}
+
+fn adam_w(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    check_plain(cx)?;
+    let views = tensors(cx)?;
+    let mut others = Vec::with_capacity(7);
+    for param in [
+        "beta1Power",
+        "beta2Power",
+        "lr",
+        "weightDecay",
+        "beta1",
+        "beta2",
+        "eps",
+    ] {
+        let view = single(cx, param)?;
+        cx.check_types(&view, FLOATS)?;
+        others.push(view);
+    }
+    plan(cx, views, Numbers::Given, &others)
+}
+
+fn adam_w_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    check_plain(cx)?;
+    let views = tensors(cx)?;
+    let step = single(cx, "step")?;
+    cx.check_types(&step, &[DataType::Float32, DataType::Int64])?;
+    let numbers = Numbers::Step {
+        rate: cx.float("lr")? as f32,
+        decay: cx.float("weightDecay")? as f32,
+        betas: (cx.float("beta1")? as f32, cx.float("beta2")? as f32),
+        epsilon: cx.float("eps")? as f32,
+    };
+    plan(cx, views, numbers, &[step])
+}

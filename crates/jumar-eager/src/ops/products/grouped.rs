@@ -1,0 +1,661 @@
+//! Products of groups of rows with matrices of their own.
+
+use std::sync::OnceLock;
+
+use jumar_ops::simd::{Epilogue, PANEL, Start, gemm};
+use jumar_ops::view::{Row, RowMut};
+use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
+use jumar_types::dtype::DataType;
+
+use super::super::matrix::multiply;
+use super::quantised::as_int8;
+use crate::build::{Cx, Operand};
+use crate::element::F;
+use crate::element::any::AnyView;
+use crate::ops::fused::FLOATS;
+use crate::ops::quant::decoded_scales;
+use crate::rows::{RowFunction, Rows};
+use crate::view::View;
+use crate::{Refusal, Scalar};
+
+/// Parts of the work, each with a packed panel of its own. The number is fixed when the plan is made.
+const PARTS: usize = 16;
+
+/// How a list of groups is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sizes {
+    /// The end of each group.
+    Ends,
+    /// The number of entries of each group.
+    Counts,
+}
+
+/// Returns the first entry of a group, and the one behind its last, inside `length`.
+fn bounds(
+    sizes: Sizes,
+    list: Row<'_, i64>,
+    group: usize,
+    length: usize,
+) -> Result<(usize, usize), OpError> {
+    let mut start = 0i64;
+    for index in 0..group {
+        start = match sizes {
+            Sizes::Ends => list.get(index),
+            Sizes::Counts => start.saturating_add(list.get(index)),
+        };
+    }
+    let end = match sizes {
+        Sizes::Ends => list.get(group),
+        Sizes::Counts => start.saturating_add(list.get(group)),
+    };
+    if start < 0 || end < start || end > length as i64 {
+        return Err(OpError::new(
+            OpErrorKind::Data,
+            format!(
+                "groupList has a group from {start} to {end}; groups must not overlap, and not end behind {length}"
+            ),
+        ));
+    }
+    Ok((start as usize, end as usize))
+}
+
+/// Products of groups. Inputs: `x` as dense float32; the list of groups as dense int64; scales and offsets of the weights as
+/// dense float32, one row of columns for each group, if there are any; and the weights. Output: dense float32.
+struct Grouped {
+    groups: usize,
+    sizes: Sizes,
+    /// Whether groups are of the depth, and each has a result of its own.
+    by_depth: bool,
+    rows: usize,
+    depth: usize,
+    columns: usize,
+    weights: DataType,
+    /// From one group, row and column to the next, of each input with matrices.
+    strides: Vec<(usize, usize, usize)>,
+    /// Whether each group's matrix is an input of its own.
+    listed: bool,
+    scaled: bool,
+    shifted: bool,
+}
+
+/// The operands of one call.
+struct Views<'a> {
+    x: Row<'a, f32>,
+    list: Row<'a, i64>,
+    scales: Option<Row<'a, f32>>,
+    offsets: Option<Row<'a, f32>>,
+    weights: Vec<AnyView<'a>>,
+    out: RowMut<'a, f32>,
+}
+
+impl Grouped {
+    fn first_weight(&self) -> usize {
+        2 + usize::from(self.scaled) + usize::from(self.shifted)
+    }
+
+    fn views<'a>(&self, call: &Call<'a>) -> Result<Views<'a>, OpError> {
+        let optional = |given: bool, index: usize| match given {
+            true => Ok::<_, OpError>(Some(call.input::<f32>(index)?.flat())),
+            false => Ok(None),
+        };
+        let first = self.first_weight();
+        Ok(Views {
+            x: call.input::<f32>(0)?.flat(),
+            list: call.input::<i64>(1)?.flat(),
+            scales: optional(self.scaled, 2)?,
+            offsets: optional(self.shifted, 3)?,
+            weights: (0..self.strides.len())
+                .map(|index| AnyView::new(call, first + index, self.weights))
+                .collect::<Result<_, _>>()?,
+            out: call.output::<f32>(0)?.flat(),
+        })
+    }
+
+    fn panels(&self) -> usize {
+        self.columns.div_ceil(PANEL)
+    }
+
+    /// Packs columns of a group's matrix: rows `first` to `end`.
+    fn pack(
+        &self,
+        views: &Views<'_>,
+        (group, panel): (usize, usize),
+        (first, end): (usize, usize),
+        to: RowMut<'_, f32>,
+    ) {
+        let column = panel * PANEL;
+        let count = PANEL.min(self.columns - column);
+        if count < PANEL {
+            to.fill(0.0);
+        }
+        let own = match self.by_depth || self.listed {
+            true => 0,
+            false => group * self.strides[0].0,
+        };
+        let weights = &views.weights[if self.listed { group } else { 0 }];
+        let (_, down, right) = self.strides[if self.listed { group } else { 0 }];
+        for row in first..end {
+            let start = own + row * down + column * right;
+            weights.load(
+                start,
+                right as isize,
+                to.slice((row - first) * PANEL, count),
+            );
+        }
+        let Some(scales) = views.scales else { return };
+        let start = group * self.columns + column;
+        let scales = scales.slice(start, count);
+        for row in 0..end - first {
+            let own = to.slice(row * PANEL, count);
+            if let Some(offsets) = views.offsets {
+                own.update(offsets.slice(start, count), |weight, offset| {
+                    weight + offset
+                });
+            }
+            own.update(scales, |weight, scale| weight * scale);
+        }
+    }
+
+    fn task(&self, views: &Views<'_>, task: usize, packed: RowMut<'_, f32>) -> Result<(), OpError> {
+        let (group, panel) = (task / self.panels(), task % self.panels());
+        let (list, x, out) = (views.list, views.x, views.out);
+        let length = if self.by_depth { self.depth } else { self.rows };
+        let (first, end) = bounds(self.sizes, list, group, length)?;
+        let column = panel * PANEL;
+        let count = PANEL.min(self.columns - column);
+        let epilogue = Epilogue {
+            start: Start::Zero,
+            residual: None,
+            clamp: None,
+        };
+        let (rows, depth, skip, target) = match self.by_depth {
+            true => (
+                self.rows,
+                end - first,
+                first,
+                group * self.rows * self.columns,
+            ),
+            false => (
+                end - first,
+                self.depth,
+                first * self.depth,
+                first * self.columns,
+            ),
+        };
+        if rows == 0 {
+            return Ok(());
+        }
+        let to = out.slice(target + column, (rows - 1) * self.columns + count);
+        if depth == 0 {
+            for row in 0..rows {
+                to.slice(row * self.columns, count).fill(0.0);
+            }
+            return Ok(());
+        }
+        let range = if self.by_depth {
+            (first, end)
+        } else {
+            (0, self.depth)
+        };
+        self.pack(views, (group, panel), range, packed);
+        gemm(
+            (rows, count, depth),
+            (x.slice(skip, x.len() - skip), self.depth),
+            packed.as_row(),
+            (to, self.columns),
+            &epilogue,
+        );
+        Ok(())
+    }
+}
+
+impl Kernel for Grouped {
+    fn scratch_bytes(&self) -> usize {
+        PARTS * self.depth * PANEL * size_of::<f32>()
+    }
+
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let (tasks, len) = (self.groups * self.panels(), self.depth * PANEL);
+        let scratch = call.scratch::<f32>(0, PARTS * len)?;
+        let views = self.views(call)?;
+        let failure = OnceLock::new();
+        call.workers().each(PARTS, |part| {
+            let packed = scratch.slice(part * len, len);
+            for task in (part..tasks).step_by(PARTS) {
+                if let Err(error) = self.task(&views, task, packed) {
+                    let _ = failure.set(error);
+                    return;
+                }
+            }
+        });
+        failure.into_inner().map_or(Ok(()), Err)
+    }
+}
+
+/// `out = sum * scale * row scale + bias`, with the scale and the bias of the group that a row belongs to.
+struct Finish {
+    columns: usize,
+    sizes: Sizes,
+}
+
+impl RowFunction for Finish {
+    #[inline(always)]
+    fn run(&self, rows: &Rows<'_>) {
+        let (out, list) = (rows.output(0), rows.input(1));
+        let (mut end, mut own) = (0.0, None);
+        for group in 0..list.len() {
+            let entry = f64::from(list.get(group));
+            end = match self.sizes {
+                Sizes::Ends => entry,
+                Sizes::Counts => end + entry,
+            };
+            if (rows.number as f64) < end {
+                own = Some(group);
+                break;
+            }
+        }
+        let Some(group) = own else {
+            // Rows behind the last group have no meaning; zeros make the result the same from run to run.
+            out.fill(0.0);
+            return;
+        };
+        out.copy_from(rows.input(0));
+        let start = group * self.columns;
+        if let Some(scale) = rows.optional(2) {
+            out.update(scale.slice(start, self.columns), |value, scale| {
+                value * scale
+            });
+        }
+        if let Some(factor) = rows.optional(3) {
+            let factor = factor.get(0);
+            out.map1(out.as_row(), |value| value * factor);
+        }
+        if let Some(bias) = rows.optional(4) {
+            out.update(bias.slice(start, self.columns), |value, bias| value + bias);
+        }
+    }
+}
+
+/// The list of groups as dense int64.
+struct Groups {
+    list: View,
+    sizes: Sizes,
+}
+
+fn host_groups(cx: &mut Cx<'_>) -> Result<Option<Groups>, Refusal> {
+    let Some(ends) = cx
+        .optional_ints("groupListOptional")?
+        .filter(|ends| !ends.is_empty())
+    else {
+        return Ok(None);
+    };
+    let tensor = jumar_ops::Tensor::from_ints(ends);
+    Ok(Some(Groups {
+        list: cx.constant(&tensor)?,
+        sizes: Sizes::Ends,
+    }))
+}
+
+fn device_groups(cx: &mut Cx<'_>, kind: i64) -> Result<Option<Groups>, Refusal> {
+    let Some(list) = cx.optional("groupListOptional")? else {
+        return Ok(None);
+    };
+    cx.check_dtype(&list, DataType::Int64)?;
+    let sizes = match kind {
+        0 => Sizes::Ends,
+        1 => Sizes::Counts,
+        2 => return Err(cx.unsupported("groupListType 2 is not computed")),
+        other => {
+            return Err(cx.invalid(format_args!(
+                "groupListType is {other}; it must be 0, 1 or 2"
+            )));
+        }
+    };
+    if list.rank() != 1 {
+        return Err(cx.invalid(format_args!(
+            "groupListOptional has the shape {:?}; one dimension is wanted",
+            list.dims()
+        )));
+    }
+    Ok(Some(Groups {
+        list: cx.dense(list)?,
+        sizes,
+    }))
+}
+
+/// Refuses lists that are not empty and have no effect that is computed.
+fn check_absent(cx: &Cx<'_>, params: &[&str]) -> Result<(), Refusal> {
+    for param in params {
+        let given = cx.optional_tensors(param)?;
+        if given.iter().flatten().any(|view| !view.is_empty()) {
+            return Err(cx.unsupported(format_args!("{param} is not computed")));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn first(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let groups = host_groups(cx)?;
+    let kind = if groups.is_some() { 0 } else { -1 };
+    plan(cx, groups, kind, "y", false)
+}
+
+pub(super) fn second(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (groups, kind) = (host_groups(cx)?, cx.int("groupType")?);
+    plan(cx, groups, kind, "y", false)
+}
+
+pub(super) fn third(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (groups, kind) = (device_groups(cx, 0)?, cx.int("groupType")?);
+    plan(cx, groups, kind, "y", false)
+}
+
+pub(super) fn fourth(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    check_absent(
+        cx,
+        &[
+            "activationInputOptional",
+            "activationQuantScaleOptional",
+            "activationQuantOffsetOptional",
+            "activationFeatureOutOptional",
+            "dynQuantScaleOutOptional",
+        ],
+    )?;
+    if cx.int("actType")? != 0 {
+        return Err(cx.unsupported("actType is not 0: activations are not computed"));
+    }
+    let kind = cx.int("groupListType")?;
+    let (groups, axis) = (device_groups(cx, kind)?, cx.int("groupType")?);
+    plan(cx, groups, axis, "out", true)
+}
+
+/// Returns the members of a list that have elements; null pointers and empty tensors stand for an absent list.
+fn present(cx: &Cx<'_>, param: &str) -> Result<Vec<View>, Refusal> {
+    let members = cx.optional_tensors(param)?;
+    Ok(members
+        .into_iter()
+        .flatten()
+        .filter(|view| !view.is_empty())
+        .collect())
+}
+
+/// Returns parameters of groups as one row of float32, those of each group behind each other: one tensor for all groups, or
+/// one for each.
+fn flat(
+    cx: &mut Cx<'_>,
+    views: Vec<View>,
+    groups: usize,
+    columns: usize,
+) -> Result<Option<View>, Refusal> {
+    let Some(first) = views.first().copied() else {
+        return Ok(None);
+    };
+    let out = cx.temporary(DataType::Float32, &[groups, columns])?;
+    let wrong = |cx: &Cx<'_>, view: &View| {
+        cx.invalid(format_args!(
+            "{} has the shape {:?}; {columns} elements for each of {groups} groups are wanted",
+            cx.param_of(view),
+            view.dims()
+        ))
+    };
+    if views.len() == 1 && (groups > 1 || first.rank() == 2) {
+        let shaped = match first.elements() {
+            count if count == groups * columns => cx.reshaped(first, &[groups, columns])?,
+            count if count == groups => cx.reshaped(first, &[groups, 1])?,
+            _ => return Err(wrong(cx, &first)),
+        };
+        let wide = shaped
+            .expand(&[groups, columns])
+            .ok_or_else(|| cx.defect("a column is repeated"))?;
+        cx.copy(wide, out)?;
+    } else {
+        if views.len() != groups {
+            return Err(wrong(cx, &first));
+        }
+        for (group, view) in views.into_iter().enumerate() {
+            if view.elements() != columns && view.elements() != 1 {
+                return Err(wrong(cx, &view));
+            }
+            let row = cx.reshaped(view, &[view.elements()])?;
+            let wide = row
+                .expand(&[columns])
+                .ok_or_else(|| cx.defect("one element is repeated"))?;
+            cx.copy(wide, out.select(0, group))?;
+        }
+    }
+    Ok(Some(cx.reshaped(out, &[groups * columns])?))
+}
+
+/// Every tensor with a matrix of its own.
+fn one_by_one(
+    cx: &mut Cx<'_>,
+    x: Vec<View>,
+    weights: Vec<View>,
+    outs: Vec<View>,
+) -> Result<(), Refusal> {
+    if x.len() != weights.len() || x.len() != outs.len() {
+        return Err(cx.invalid(format_args!(
+            "{} tensors, {} matrices and {} results are given; without groups there are equally many",
+            x.len(),
+            weights.len(),
+            outs.len()
+        )));
+    }
+    check_absent(
+        cx,
+        &[
+            "scaleOptional",
+            "offsetOptional",
+            "antiquantScaleOptional",
+            "antiquantOffsetOptional",
+        ],
+    )?;
+    let biases = present(cx, "biasOptional")?;
+    if !biases.is_empty() && biases.len() != x.len() {
+        return Err(cx.invalid(format_args!(
+            "biasOptional has {} tensors; {} are wanted",
+            biases.len(),
+            x.len()
+        )));
+    }
+    for (index, ((x, weight), out)) in x.into_iter().zip(weights).zip(outs).enumerate() {
+        cx.check_types(&x, FLOATS)?;
+        cx.check_dtype(&weight, x.dtype())?;
+        if weight.rank() != 2 || x.rank() < 2 {
+            return Err(cx.invalid(format_args!(
+                "x[{index}] has the shape {:?} and weight[{index}] {:?}; matrices are wanted",
+                x.dims(),
+                weight.dims()
+            )));
+        }
+        let product = cx.temporary(DataType::Float32, out.dims())?;
+        let (x, weight) = (
+            cx.cast(x, DataType::Float32)?,
+            cx.cast(weight, DataType::Float32)?,
+        );
+        multiply(cx, x, weight, product)?;
+        match biases.get(index) {
+            Some(bias) => {
+                let operands = [Operand::Tensor(product), Operand::Tensor(*bias)];
+                cx.map(F::Add, DataType::Float32, &operands, out)?;
+            }
+            None => cx.copy(product, out)?,
+        }
+    }
+    Ok(())
+}
+
+fn plan(
+    cx: &mut Cx<'_>,
+    groups: Option<Groups>,
+    kind: i64,
+    outs: &str,
+    has_row_scales: bool,
+) -> Result<(), Refusal> {
+    let (x, weights, outs) = (cx.tensors("x")?, cx.tensors("weight")?, cx.tensors(outs)?);
+    let by_depth = match (kind, &groups) {
+        (-1, _) => return one_by_one(cx, x, weights, outs),
+        (0, Some(_)) => false,
+        (2, Some(_)) => true,
+        (0 | 2, None) => return Err(cx.null("groupListOptional")),
+        (other, _) => {
+            return Err(cx.invalid(format_args!("groupType is {other}; it must be -1, 0 or 2")));
+        }
+    };
+    let Some(groups) = groups else {
+        return Err(cx.defect("groups were checked"));
+    };
+    let (&[x], &[out]) = (x.as_slice(), outs.as_slice()) else {
+        return Err(cx.unsupported(format_args!(
+            "{} tensors and {} results in groups are not computed; one each is",
+            x.len(),
+            outs.len()
+        )));
+    };
+    let integers = x.dtype() == DataType::Int8;
+    if !integers {
+        cx.check_types(&x, FLOATS)?;
+    }
+    cx.check_types(&out, FLOATS)?;
+    let count = groups.list.elements();
+    let mut matrices = Vec::with_capacity(weights.len());
+    for weight in weights {
+        matrices.push(match weight.dtype() {
+            DataType::Int8 | DataType::Int4 | DataType::Int32 => as_int8(cx, weight)?,
+            _ => {
+                cx.check_dtype(&weight, x.dtype())?;
+                weight
+            }
+        });
+    }
+    let listed =
+        matrices.len() > 1 || (matrices.len() == 1 && count == 1 && matrices[0].rank() == 2);
+    let (Some(first), &[rows, depth]) = (matrices.first().copied(), x.dims()) else {
+        return Err(cx.invalid(format_args!(
+            "x has the shape {:?} and {} matrices are given; a matrix and at least one are wanted",
+            x.dims(),
+            matrices.len()
+        )));
+    };
+    let columns = first.dims().last().copied().unwrap_or(0);
+    let fits = match (by_depth, listed) {
+        (true, _) => matrices.len() == 1 && first.dims() == [depth, columns],
+        (false, true) => {
+            matrices.len() == count && matrices.iter().all(|own| own.dims() == [depth, columns])
+        }
+        (false, false) => first.dims() == [count, depth, columns],
+    };
+    if !fits || matrices.iter().any(|own| own.dtype() != first.dtype()) {
+        return Err(cx.invalid(format_args!(
+            "x has the shape {:?}, and {} matrices the shape {:?}; they do not fit {count} groups",
+            x.dims(),
+            matrices.len(),
+            first.dims()
+        )));
+    }
+    let result = match by_depth {
+        true => vec![count, rows, columns],
+        false => vec![rows, columns],
+    };
+    cx.check_dims(&out, &result)?;
+    check_absent(cx, &["offsetOptional"])?;
+    if out.is_empty() {
+        return Ok(());
+    }
+    let weight_scales = present(cx, "antiquantScaleOptional")?;
+    let weight_offsets = present(cx, "antiquantOffsetOptional")?;
+    let restores = first.dtype() == DataType::Int8 && !integers;
+    if restores == weight_scales.is_empty() || by_depth && (restores || integers) {
+        return Err(cx.invalid(format_args!(
+            "weights of {} with x of {} and {} scales of weights have no product",
+            first.dtype(),
+            x.dtype(),
+            weight_scales.len()
+        )));
+    }
+    let weight_scales = flat(cx, weight_scales, count, columns)?;
+    let weight_offsets = flat(cx, weight_offsets, count, columns)?;
+    let mut scales = present(cx, "scaleOptional")?;
+    for scale in &mut scales {
+        *scale = decoded_scales(cx, *scale)?;
+    }
+    if integers == scales.is_empty() {
+        return Err(cx.invalid(format_args!(
+            "x has the type {} and {} scales are given; int8 has scales, and other types none",
+            x.dtype(),
+            scales.len()
+        )));
+    }
+    let scales = flat(cx, scales, count, columns)?;
+    let biases = present(cx, "biasOptional")?;
+    if integers && biases.iter().any(|bias| bias.dtype() == DataType::Int32) {
+        return Err(cx.unsupported("a bias of int32 is not computed"));
+    }
+    if by_depth && !biases.is_empty() {
+        return Err(cx.unsupported("a bias of groups of the depth is not computed"));
+    }
+    let biases = flat(cx, biases, count, columns)?;
+    let row_scales = match has_row_scales {
+        true => present(cx, "perTokenScaleOptional")?,
+        false => Vec::new(),
+    };
+    let row_scale = match row_scales.as_slice() {
+        [] => None,
+        &[scale] if scale.elements() == rows => {
+            cx.check_dtype(&scale, DataType::Float32)?;
+            Some(cx.reshaped(scale, &[rows, 1])?)
+        }
+        other => {
+            return Err(cx.invalid(format_args!(
+                "perTokenScaleOptional has {} tensors; one with {rows} elements is wanted",
+                other.len()
+            )));
+        }
+    };
+    let x = cx.cast(x, DataType::Float32)?;
+    let x = cx.dense(x)?;
+    let sums = cx.temporary(DataType::Float32, &result)?;
+    if !by_depth {
+        // Rows behind the last group.
+        cx.fill(Scalar::of_i64(0), sums)?;
+    }
+    let kernel = Grouped {
+        groups: count,
+        sizes: groups.sizes,
+        by_depth,
+        rows,
+        depth,
+        columns,
+        weights: first.dtype(),
+        strides: matrices
+            .iter()
+            .map(|own| {
+                let (rank, strides) = (own.rank(), own.strides());
+                let outer = if rank > 2 { strides[0] } else { 0 };
+                (
+                    outer as usize,
+                    strides[rank - 2] as usize,
+                    strides[rank - 1] as usize,
+                )
+            })
+            .collect(),
+        listed: listed && !by_depth,
+        scaled: weight_scales.is_some(),
+        shifted: weight_offsets.is_some(),
+    };
+    let mut inputs = vec![Some(x), Some(groups.list)];
+    inputs.extend(weight_scales.map(Some));
+    inputs.extend(weight_offsets.map(Some));
+    inputs.extend(matrices.into_iter().map(Some));
+    cx.kernel(Box::new(kernel), &inputs, &[sums], false)?;
+    if by_depth {
+        return cx.copy(sums, out);
+    }
+    let list = cx.cast(groups.list, DataType::Float32)?;
+    let function = Finish {
+        columns,
+        sizes: groups.sizes,
+    };
+    let inputs = [Some(sums), Some(list), scales, row_scale, biases];
+    cx.rows(function, &inputs, &[Some(out)])
+}

@@ -1,0 +1,254 @@
+//! A gated activation between the inverse of one quantisation and another.
+
+use jumar_ops::view::Row;
+use jumar_types::dtype::DataType;
+
+use super::packed::{Quantised, check_number};
+use super::rounding::by_largest;
+use crate::Refusal;
+use crate::build::Cx;
+use crate::ops::fused::{FLOATS, Gate, Halves, Merged};
+use crate::rows::{RowFunction, Rows};
+use crate::view::View;
+
+// The operands of the function.
+const X: usize = 0;
+const WEIGHTS: usize = 1;
+const ACTIVATION: usize = 2;
+const SMOOTH: usize = 3;
+const COUNTS: usize = 4;
+
+/// `y = round(gated(x * weight scale * activation scale) * smooth / scale)`
+struct GatedQuant {
+    width: usize,
+    gate: Gate,
+    halves: Halves,
+    /// How many smoothing scales a group has: 0, 1 or as many as there are results.
+    smooth: usize,
+    limits: (f32, f32),
+}
+
+/// Returns the group that a row belongs to, of groups by their sizes. `None`: it is behind the last.
+#[inline(always)]
+fn group_by_counts(counts: Row<'_, f32>, number: usize) -> Option<usize> {
+    let mut end = 0.0;
+    for group in 0..counts.len() {
+        end += f64::from(counts.get(group));
+        if (number as f64) < end {
+            return Some(group);
+        }
+    }
+    None
+}
+
+impl RowFunction for GatedQuant {
+    fn scratch(&self) -> usize {
+        self.width
+    }
+
+    #[inline(always)]
+    fn run(&self, rows: &Rows<'_>) {
+        let (out, scale_out) = (rows.output(0), rows.output(1));
+        let group = match rows.optional(COUNTS) {
+            Some(counts) => group_by_counts(counts, rows.number),
+            None => Some(0),
+        };
+        let Some(group) = group else {
+            // What no group holds has no meaning; zeros make the result the same from run to run.
+            out.fill(0.0);
+            scale_out.set(0, 0.0);
+            return;
+        };
+        let values = rows.scratch();
+        let activation = rows.optional(ACTIVATION).map_or(1.0, |scale| scale.get(0));
+        match rows.optional(WEIGHTS) {
+            Some(weights) => {
+                let weights = weights.slice(group * self.width, self.width);
+                values.map2(rows.input(X), weights, |x, weight| x * weight * activation);
+            }
+            None => values.map1(rows.input(X), |x| x * activation),
+        }
+        let (gate, value) = self.halves.of(values.as_row());
+        let opening = self.gate;
+        out.map2(gate, value, |gate, value| opening.apply(gate, value));
+        if let Some(smooth) = rows.optional(SMOOTH) {
+            match self.smooth {
+                1 => {
+                    let smooth = smooth.get(group);
+                    out.map1(out.as_row(), |value| value * smooth);
+                }
+                len => {
+                    let smooth = smooth.slice(group * len, len);
+                    out.update(smooth, |value, smooth| value * smooth);
+                }
+            }
+        }
+        scale_out.set(0, by_largest(out, self.limits));
+    }
+}
+
+pub(super) fn dequant_swiglu_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let swapped = !cx.flag("activateLeft")?;
+    let halves = Halves {
+        alternating: false,
+        swapped,
+    };
+    plan(cx, Gate::Plain, halves)
+}
+
+pub(super) fn dequant_swiglu_quant_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("x")?, cx.out("yOut")?);
+    check_number(cx, "dstType", &out)?;
+    match cx.text("roundModeOptional")? {
+        "" | "rint" => {}
+        other => {
+            return Err(cx.invalid(format_args!(
+                "roundModeOptional is {other:?}; int8 results are rounded by rint"
+            )));
+        }
+    }
+    let axis = cx.axis("activateDim", cx.int("activateDim")?, x.rank())?;
+    if axis + 1 != x.rank() {
+        return Err(cx.unsupported("gates along another dimension than the last are not computed"));
+    }
+    let (limit, alpha, bias) = (
+        cx.float("clampLimit")? as f32,
+        cx.float("gluAlpha")? as f32,
+        cx.float("gluBias")? as f32,
+    );
+    let limited = Gate::Limited { limit, alpha, bias };
+    let (gate, alternating) = match cx.int("swigluMode")? {
+        0 => (Gate::Plain, false),
+        1 => (limited, true),
+        2 => (limited, false),
+        3 => (Gate::LimitedBehind { limit }, false),
+        other => {
+            return Err(cx.invalid(format_args!(
+                "swigluMode is {other}; it must be 0, 1, 2 or 3"
+            )));
+        }
+    };
+    let swapped = !cx.flag("activateLeft")?;
+    if swapped && alternating {
+        return Err(cx.invalid("activateLeft is false; it must be true where swigluMode is 1"));
+    }
+    let halves = Halves {
+        alternating,
+        swapped,
+    };
+    plan(cx, gate, halves)
+}
+
+fn plan(cx: &mut Cx<'_>, gate: Gate, halves: Halves) -> Result<(), Refusal> {
+    let (x, out, scale_out) = (cx.tensor("x")?, cx.out("yOut")?, cx.out("scaleOut")?);
+    let integers = x.dtype() == DataType::Int32;
+    if !integers {
+        cx.check_types(&x, FLOATS)?;
+    }
+    match cx.text("quantModeOptional")? {
+        "dynamic" => {}
+        "" | "static" => {
+            return Err(cx.unsupported(
+                "static quantisation is not computed: its formula is not documented",
+            ));
+        }
+        other => {
+            return Err(cx.invalid(format_args!(
+                "quantModeOptional is {other:?}; dynamic and static are known"
+            )));
+        }
+    }
+    if cx.optional("biasOptional")?.is_some() {
+        return Err(
+            cx.unsupported("biasOptional is not computed: where it is added is not documented")
+        );
+    }
+    if cx.optional("quantOffsetOptional")?.is_some() {
+        return Err(
+            cx.invalid("quantOffsetOptional must be null where quantModeOptional is dynamic")
+        );
+    }
+    let width = match x.dims() {
+        [_, .., width] if width.is_multiple_of(2) && *width > 0 => *width,
+        dims => {
+            return Err(cx.invalid(format_args!(
+                "x has the shape {dims:?}; at least two dimensions, the last of them even, are wanted"
+            )));
+        }
+    };
+    let counts = match cx.optional("groupIndexOptional")? {
+        Some(groups) => Some(crate::ops::fused::counts(cx, groups)?),
+        None => None,
+    };
+    let groups = counts.map_or(1, |counts| counts.elements());
+    let half = width / 2;
+    let weights = match cx.optional("weightScaleOptional")? {
+        Some(weights) if integers => Some(flat(cx, weights, &[groups * width])?),
+        None if integers => return Err(cx.null("weightScaleOptional")),
+        Some(_) => {
+            return Err(cx.invalid(format_args!(
+                "weightScaleOptional must be null where x has the type {}",
+                x.dtype()
+            )));
+        }
+        None => None,
+    };
+    let mut numbers = x.dims().to_vec();
+    numbers[x.rank() - 1] = 1;
+    let activation = match cx.optional("activationScaleOptional")? {
+        Some(scale) if integers => {
+            cx.check_dtype(&scale, DataType::Float32)?;
+            crate::ops::fused::check_elements(cx, &scale, &numbers)?;
+            Some(cx.reshaped(scale, &numbers)?)
+        }
+        Some(_) => {
+            return Err(cx.invalid(format_args!(
+                "activationScaleOptional must be null where x has the type {}",
+                x.dtype()
+            )));
+        }
+        None => None,
+    };
+    let smooth = match cx.optional("quantScaleOptional")? {
+        Some(smooth) => Some(flat(cx, smooth, &[groups * half, groups])?),
+        None => None,
+    };
+    let mut dims = x.dims().to_vec();
+    dims[x.rank() - 1] = half;
+    let quantised = Quantised::new(cx, out, &dims)?;
+    cx.check_dtype(&scale_out, DataType::Float32)?;
+    let scale_out = Merged::new(cx, scale_out, &numbers)?;
+    let function = GatedQuant {
+        width,
+        gate,
+        halves,
+        smooth: smooth.map_or(0, |smooth| smooth.elements() / groups.max(1)),
+        limits: quantised.limits,
+    };
+    let inputs = [Some(x), weights, activation, smooth, counts];
+    cx.rows(
+        function,
+        &inputs,
+        &[Some(quantised.rows), Some(scale_out.rows)],
+    )?;
+    scale_out.finish(cx)?;
+    quantised.finish(cx)
+}
+
+/// Returns float32 scales as one row that all groups share.
+fn flat(cx: &mut Cx<'_>, view: View, counts: &[usize]) -> Result<View, Refusal> {
+    cx.check_dtype(&view, DataType::Float32)?;
+    if !counts.contains(&view.elements()) {
+        return Err(cx.invalid(format_args!(
+            "{} has the shape {:?}; it must have {} elements",
+            cx.param_of(&view),
+            view.dims(),
+            counts
+                .iter()
+                .map(usize::to_string)
+                .collect::<Vec<_>>()
+                .join(" or ")
+        )));
+    }
+    cx.reshaped(view, &[view.elements()])
+}

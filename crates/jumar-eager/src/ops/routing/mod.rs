@@ -1,0 +1,29 @@
+//! Routing of tokens to experts: choice of experts, order by expert, and the sums of the results.
+
+mod combine;
+mod gating;
+mod kernels;
+mod permute;
+
+use super::Table;
+
+pub(crate) static TABLE: &Table = &[
+    ("aclnnMoeComputeExpertTokens", permute::expert_tokens),
+    ("aclnnMoeFinalizeRouting", combine::finalize),
+    ("aclnnMoeFinalizeRoutingV2", combine::finalize_v2),
+    ("aclnnMoeGatingTopK", gating::top_k),
+    ("aclnnMoeGatingTopKSoftmax", gating::softmax),
+    ("aclnnMoeGatingTopKSoftmaxV2", gating::softmax_v2),
+    ("aclnnMoeInitRouting", permute::init),
+    ("aclnnMoeInitRoutingV2", permute::init_v2),
+    ("aclnnMoeInitRoutingV2Grad", combine::init_v2_grad),
+    ("aclnnMoeInitRoutingV3", permute::init_v3),
+    ("aclnnMoeTokenPermute", permute::permute),
+    ("aclnnMoeTokenPermuteGrad", combine::permute_grad),
+    (
+        "aclnnMoeTokenPermuteWithRoutingMap",
+        permute::permute_with_map,
+    ),
+    ("aclnnMoeTokenUnpermute", combine::unpermute),
+    ("aclnnMoeTokenUnpermuteGrad", combine::unpermute_grad),
+];

@@ -1,0 +1,542 @@
+//! Rows of tokens in the order of their experts.
+
+use jumar_types::dtype::DataType;
+
+use super::super::index;
+use super::kernels::{CountUpTo, Route, RouteByMap, RunningSum, Space};
+use crate::build::Cx;
+use crate::ops::fused::FLOATS;
+use crate::ops::quant::{Quantised, by_largest};
+use crate::rows::{RowFunction, Rows};
+use crate::view::View;
+use crate::{Arg, Refusal, Scalar};
+
+const INDICES: [DataType; 2] = [DataType::Int32, DataType::Int64];
+
+/// The assignments of one call: `tokens` rows of `x`, each of which goes to `each` experts.
+struct Assignments {
+    x: View,
+    /// Dense int64.
+    experts: View,
+    tokens: usize,
+    each: usize,
+}
+
+impl Assignments {
+    fn new(
+        cx: &mut Cx<'_>,
+        x: &str,
+        experts: &str,
+        types: &[DataType],
+    ) -> Result<Assignments, Refusal> {
+        let (x, experts) = (cx.tensor(x)?, cx.tensor(experts)?);
+        cx.check_types(&x, types)?;
+        cx.check_types(&experts, &INDICES)?;
+        let (&[tokens, _], true) = (x.dims(), x.rank() == 2) else {
+            return Err(cx.invalid(format_args!(
+                "{} has the shape {:?}; two dimensions are wanted",
+                cx.param_of(&x),
+                x.dims()
+            )));
+        };
+        let each = match experts.dims() {
+            &[rows, each] if rows == tokens => each,
+            &[rows] if rows == tokens => 1,
+            dims => {
+                return Err(cx.invalid(format_args!(
+                    "{} has the shape {dims:?}; it must have a row for each of the {tokens} rows of {}",
+                    cx.param_of(&experts),
+                    cx.param_of(&x)
+                )));
+            }
+        };
+        if tokens.saturating_mul(each) >= u32::MAX as usize {
+            return Err(
+                cx.invalid("the assignments of tokens to experts must be fewer than 2^32 - 1")
+            );
+        }
+        Ok(Assignments {
+            x,
+            experts: int64(cx, experts)?,
+            tokens,
+            each,
+        })
+    }
+
+    fn count(&self) -> usize {
+        self.tokens * self.each
+    }
+}
+
+/// Returns dense int64 of as many elements.
+pub(super) fn int64(cx: &mut Cx<'_>, view: View) -> Result<View, Refusal> {
+    let view = cx.cast(view, DataType::Int64)?;
+    let view = cx.dense(view)?;
+    cx.reshaped(view, &[view.elements()])
+}
+
+/// What an ordering computes, as dense int64.
+struct Routed {
+    /// The row of the result for each assignment.
+    inverse: View,
+    /// The assignment of each row of the result.
+    order: View,
+    /// The token of each row of the result.
+    tokens: View,
+    counts: View,
+}
+
+fn route(
+    cx: &mut Cx<'_>,
+    assignments: &Assignments,
+    numbers: Option<View>,
+    (experts, lenient): ((i64, i64), bool),
+    (space, rows): (Space, usize),
+) -> Result<Routed, Refusal> {
+    let count = assignments.count();
+    let width = usize::try_from(experts.1 - experts.0)
+        .unwrap_or(0)
+        .min(1 << 24);
+    let temporary = |cx: &mut Cx<'_>, len: usize| cx.temporary(DataType::Int64, &[len]);
+    let routed = Routed {
+        inverse: temporary(cx, count)?,
+        order: temporary(cx, rows)?,
+        tokens: temporary(cx, rows)?,
+        // Where the number of experts is not given, nothing is counted.
+        counts: temporary(
+            cx,
+            if experts.1 == i64::from(i32::MAX) {
+                0
+            } else {
+                width
+            },
+        )?,
+    };
+    let kernel = Route {
+        operator: cx.name(),
+        tokens: assignments.tokens,
+        each: assignments.each,
+        numbered: numbers.is_some(),
+        experts,
+        lenient,
+        space,
+    };
+    let mut inputs = vec![Some(assignments.experts)];
+    inputs.extend(numbers.map(Some));
+    let outputs = [routed.inverse, routed.order, routed.tokens, routed.counts];
+    cx.kernel(Box::new(kernel), &inputs, &outputs, false)?;
+    Ok(routed)
+}
+
+/// Writes int64 to an output of int32 or int64 under its own shape.
+fn write(cx: &mut Cx<'_>, from: View, out: View) -> Result<(), Refusal> {
+    cx.check_types(&out, &INDICES)?;
+    if out.elements() != from.elements() {
+        return Err(cx.invalid(format_args!(
+            "{} has the shape {:?}; it must have {} elements",
+            cx.param_of(&out),
+            out.dims(),
+            from.elements()
+        )));
+    }
+    let from = cx.reshaped(from, out.dims())?;
+    cx.copy(from, out)
+}
+
+/// Writes rows of `x` in the order of a routing. `out` has one row for each token of it.
+fn gather(cx: &mut Cx<'_>, x: View, tokens: View, out: View) -> Result<(), Refusal> {
+    cx.check_dtype(&out, x.dtype())?;
+    index::rows_at(cx, x, tokens, out)
+}
+
+/// Experts of any number: what is not counted needs no bound but that of its type.
+const ANY: (i64, i64) = (0, i32::MAX as i64);
+
+fn number(cx: &Cx<'_>, param: &str) -> Result<usize, Refusal> {
+    let value = cx.int(param)?;
+    usize::try_from(value)
+        .map_err(|_| cx.invalid(format_args!("{param} is {value}; it must not be negative")))
+}
+
+/// Returns the rows of a two-dimensional output with a width.
+fn rows_of(cx: &Cx<'_>, out: &View, width: usize, most: usize) -> Result<usize, Refusal> {
+    match out.dims() {
+        &[rows, own] if own == width && rows <= most => Ok(rows),
+        dims => Err(cx.invalid(format_args!(
+            "{} has the shape {dims:?}; at most {most} rows of {width} are wanted",
+            cx.param_of(out)
+        ))),
+    }
+}
+
+pub(super) fn init(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let assignments = Assignments::new(cx, "x", "expertIdx", FLOATS)?;
+    let numbers = cx.tensor("rowIdx")?;
+    cx.check_types(&numbers, &INDICES)?;
+    let experts_dims = cx.tensor("expertIdx")?;
+    cx.check_dims(&numbers, experts_dims.dims())?;
+    let numbers = int64(cx, numbers)?;
+    let (out, width) = (cx.out("expandedXOut")?, assignments.x.dims()[1]);
+    let active = number(cx, "activeNum")?;
+    let most = active
+        .min(assignments.tokens)
+        .saturating_mul(assignments.each);
+    let rows = rows_of(cx, &out, width, assignments.count())?;
+    if rows != most {
+        return Err(cx.invalid(format_args!(
+            "expandedXOut has {rows} rows; {} tokens of activeNum {active} and {} experts each give {most}",
+            assignments.tokens, assignments.each
+        )));
+    }
+    if assignments.count() == 0 {
+        return Ok(());
+    }
+    let all = assignments.count();
+    let routed = route(
+        cx,
+        &assignments,
+        Some(numbers),
+        (ANY, false),
+        (Space::Joined, all),
+    )?;
+    let tokens = routed.tokens.slice(0, 0, rows, 1);
+    gather(cx, assignments.x, tokens, out)?;
+    let to = cx.out("expandedRowIdxOut")?;
+    write(cx, routed.inverse, to)?;
+    // The experts in their order: those of the assignments whose numbers were sorted along.
+    let (experts, to) = (assignments.experts, cx.out("expandedExpertIdxOut")?);
+    let plain = route(cx, &assignments, None, (ANY, false), (Space::Joined, all))?;
+    let sorted = cx.temporary(DataType::Int64, &[all])?;
+    index::rows_at(cx, experts, plain.order, sorted)?;
+    write(cx, sorted, to)
+}
+
+pub(super) fn init_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let assignments = Assignments::new(cx, "x", "expertIdx", FLOATS)?;
+    let (out, inverse) = (cx.out("expandedXOut")?, cx.out("expandedRowIdxOut")?);
+    let (active, experts) = (
+        number(cx, "activeNumOptional")?,
+        number(cx, "expertNumOptional")?,
+    );
+    let (x, width) = (assignments.x, assignments.x.dims()[1]);
+    let padded = match cx.int("dropPadModeOptional")? {
+        0 => false,
+        1 => true,
+        other => {
+            return Err(cx.invalid(format_args!(
+                "dropPadModeOptional is {other}; it must be 0 or 1"
+            )));
+        }
+    };
+    let flag = cx.int("expertTokensCountOrCumsumFlagOptional")?;
+    if !(0..=2).contains(&flag) {
+        return Err(cx.invalid(format_args!(
+            "expertTokensCountOrCumsumFlagOptional is {flag}; it must be 0, 1 or 2"
+        )));
+    }
+    let before = cx.flag("expertTokensBeforeCapacityFlagOptional")?;
+    let bounds = match experts {
+        0 if padded || flag != 0 => {
+            return Err(cx.invalid(
+                "expertNumOptional is 0; experts that are counted or padded have a number",
+            ));
+        }
+        0 => ANY,
+        experts => (0, experts as i64),
+    };
+    let count = assignments.count();
+    let (space, rows, out) = match padded {
+        false => {
+            let wanted = if active == 0 {
+                count
+            } else {
+                active.min(count)
+            };
+            let rows = rows_of(cx, &out, width, count)?;
+            if rows != wanted {
+                return Err(cx.invalid(format_args!(
+                    "expandedXOut has {rows} rows; {count} assignments and activeNumOptional {active} give {wanted}"
+                )));
+            }
+            (Space::Joined, rows, out)
+        }
+        true => {
+            let capacity = number(cx, "expertCapacityOptional")?;
+            if capacity == 0 || capacity > assignments.tokens {
+                return Err(cx.invalid(format_args!(
+                    "expertCapacityOptional is {capacity}; it must be between 1 and the {} tokens",
+                    assignments.tokens
+                )));
+            }
+            cx.check_dims(&out, &[experts, capacity, width])?;
+            let rows = experts * capacity;
+            (Space::Padded(capacity), rows, cx.out("expandedXOut")?)
+        }
+    };
+    if count == 0 {
+        return Ok(());
+    }
+    let routed = route(cx, &assignments, None, (bounds, false), (space, rows))?;
+    let tokens = cx.reshaped(routed.tokens, &[rows])?;
+    gather(cx, x, tokens, out)?;
+    write(cx, routed.inverse, inverse)?;
+    if flag != 0 && !padded {
+        let to = cx.out("expertTokensCountOrCumsumOutOptional")?;
+        counted(cx, routed.counts, flag == 1, to)?;
+    }
+    if before && padded {
+        let to = cx.out("expertTokensBeforeCapacityOutOptional")?;
+        counted(cx, routed.counts, false, to)?;
+    }
+    Ok(())
+}
+
+/// Writes the sizes of groups, or their ends.
+fn counted(cx: &mut Cx<'_>, counts: View, ends: bool, out: View) -> Result<(), Refusal> {
+    let counts = match ends {
+        true => {
+            let sums = cx.temporary(DataType::Int64, counts.dims())?;
+            cx.kernel(Box::new(RunningSum), &[Some(counts)], &[sums], false)?;
+            sums
+        }
+        false => counts,
+    };
+    write(cx, counts, out)
+}
+
+/// Quantises rows by their largest magnitudes.
+struct ByLargest {
+    limits: (f32, f32),
+}
+
+impl RowFunction for ByLargest {
+    #[inline(always)]
+    fn run(&self, rows: &Rows<'_>) {
+        rows.output(0).copy_from(rows.input(0));
+        rows.output(1)
+            .set(0, by_largest(rows.output(0), self.limits));
+    }
+}
+
+pub(super) fn init_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let types = [FLOATS, &[DataType::Int8]].concat();
+    let assignments = Assignments::new(cx, "x", "expertIdx", &types)?;
+    let (out, inverse) = (cx.out("expandedXOut")?, cx.out("expandedRowIdxOut")?);
+    let (x, width, count) = (assignments.x, assignments.x.dims()[1], assignments.count());
+    let experts = number(cx, "expertNum")? as i64;
+    let range = match cx.optional_ints("activeExpertRangeOptional")? {
+        None | Some([]) => (0, experts),
+        Some(&[first, end]) if 0 <= first && first < end && end <= experts => (first, end),
+        Some(other) => {
+            return Err(cx.invalid(format_args!(
+                "activeExpertRangeOptional is {other:?}; the first expert and the one behind the last, of {experts}, are wanted"
+            )));
+        }
+    };
+    match cx.int("dropPadMode")? {
+        0 => {}
+        1 => return Err(cx.unsupported("dropPadMode 1 is not computed")),
+        other => return Err(cx.invalid(format_args!("dropPadMode is {other}; it must be 0 or 1"))),
+    }
+    let active = match cx.int("activeNum")? {
+        -1 | 0 => count,
+        active => usize::try_from(active)
+            .map_err(|_| {
+                cx.invalid(format_args!(
+                    "activeNum is {active}; it must be at least -1"
+                ))
+            })?
+            .min(count),
+    };
+    let quantised = match cx.int("quantMode")? {
+        -1 => false,
+        1 => true,
+        mode @ (0 | 2..=17) => {
+            return Err(cx.unsupported(format_args!("quantMode {mode} is not computed")));
+        }
+        other => return Err(cx.invalid(format_args!("quantMode {other} is not known"))),
+    };
+    if quantised && cx.optional("scaleOptional")?.is_some() {
+        return Err(cx.unsupported(
+            "scaleOptional is not computed: how it enters the result is not documented",
+        ));
+    }
+    let scattered = match cx.int("rowIdxType")? {
+        0 => false,
+        1 => true,
+        other => return Err(cx.invalid(format_args!("rowIdxType is {other}; it must be 0 or 1"))),
+    };
+    let rows = rows_of(cx, &out, width, count)?;
+    if rows != count {
+        return Err(cx.invalid(format_args!(
+            "expandedXOut has {rows} rows; {count} are wanted"
+        )));
+    }
+    if count == 0 {
+        return Ok(());
+    }
+    let routed = route(cx, &assignments, None, (range, true), (Space::Joined, rows))?;
+    // Rows behind those that count are written as zeros.
+    let tokens = routed.tokens;
+    if active < rows {
+        cx.fill(
+            Scalar::of_i64(-1),
+            tokens.slice(0, active, rows - active, 1),
+        )?;
+    }
+    match quantised {
+        false => gather(cx, x, tokens, out)?,
+        true => {
+            cx.check_types(&x, FLOATS)?;
+            let rows_of_x = cx.temporary(x.dtype(), out.dims())?;
+            index::rows_at(cx, x, tokens, rows_of_x)?;
+            let target = Quantised::new(cx, out, &[rows, width])?;
+            let scale = cx.out("expandedScaleOut")?;
+            cx.check_dtype(&scale, DataType::Float32)?;
+            cx.check_dims(&scale, &[rows])?;
+            let function = ByLargest {
+                limits: target.limits,
+            };
+            let outputs = [Some(target.rows), Some(scale.unsqueeze(1))];
+            cx.rows(function, &[Some(rows_of_x)], &outputs)?;
+            target.finish(cx)?;
+        }
+    }
+    write(
+        cx,
+        if scattered {
+            routed.order
+        } else {
+            routed.inverse
+        },
+        inverse,
+    )?;
+    if !cx.flag("expertTokensNumFlag")? {
+        return Ok(());
+    }
+    let to = cx.out("expertTokensCountOrCumsumOut")?;
+    match cx.int("expertTokensNumType")? {
+        0 => counted(cx, routed.counts, true, to),
+        1 => counted(cx, routed.counts, false, to),
+        2 => Err(cx.unsupported("expertTokensNumType 2 is not computed")),
+        other => Err(cx.invalid(format_args!(
+            "expertTokensNumType is {other}; it must be 0, 1 or 2"
+        ))),
+    }
+}
+
+pub(super) fn permute(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let types = [FLOATS, &[DataType::Int8]].concat();
+    let assignments = Assignments::new(cx, "tokens", "indices", &types)?;
+    if cx.flag("paddedMode")? {
+        return Err(cx.unsupported("paddedMode is not computed; the device refuses it, too"));
+    }
+    let (out, inverse) = (cx.out("permuteTokensOut")?, cx.out("sortedIndicesOut")?);
+    let (x, count) = (assignments.x, assignments.count());
+    // As the end of a slice: 0 is all, and a negative number counts from the end.
+    let wanted = match cx.int("numOutTokens")? {
+        0 => count,
+        number if number < 0 => count.saturating_sub(number.unsigned_abs() as usize),
+        number => (number as usize).min(count),
+    };
+    cx.check_dims(&out, &[wanted, x.dims()[1]])?;
+    if count == 0 {
+        return Ok(());
+    }
+    let routed = route(
+        cx,
+        &assignments,
+        None,
+        (ANY, false),
+        (Space::Joined, wanted),
+    )?;
+    gather(cx, x, routed.tokens, out)?;
+    write(cx, routed.inverse, inverse)
+}
+
+pub(super) fn permute_with_map(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, map) = (cx.tensor("tokens")?, cx.tensor("routingMap")?);
+    let (out, inverse) = (cx.out("permuteTokensOut")?, cx.out("sortedIndicesOut")?);
+    cx.check_types(&x, FLOATS)?;
+    cx.check_types(&map, &[DataType::Bool, DataType::Int8])?;
+    if cx.flag("dropAndPad")? {
+        return Err(
+            cx.unsupported("dropAndPad is not computed: the order of its sort is not documented")
+        );
+    }
+    let (&[tokens, width], &[rows, experts]) = (x.dims(), map.dims()) else {
+        return Err(cx.invalid(format_args!(
+            "tokens has the shape {:?} and routingMap {:?}; both have two dimensions",
+            x.dims(),
+            map.dims()
+        )));
+    };
+    if rows != tokens {
+        return Err(cx.invalid(format_args!(
+            "routingMap has {rows} rows; one for each of {tokens} tokens is wanted"
+        )));
+    }
+    if tokens == 0 {
+        return Ok(());
+    }
+    let each = number(cx, "numOutTokens")? / tokens;
+    let count = each * tokens;
+    cx.check_dims(&out, &[count, width])?;
+    let map = cx.dense(map)?.reinterpret(DataType::UInt8);
+    let slots = cx.temporary(DataType::Int64, &[count])?;
+    let elements = cx.temporary(DataType::Int64, &[count])?;
+    let kernel = RouteByMap {
+        operator: cx.name(),
+        tokens,
+        experts,
+    };
+    cx.kernel(Box::new(kernel), &[Some(map)], &[slots, elements], false)?;
+    // Row `slots[i]` is that of token `i / each`: the rows of `x` repeated, at their slots.
+    let repeated = x
+        .unsqueeze(1)
+        .expand(&[tokens, each, width])
+        .ok_or_else(|| cx.defect("a dimension of size 1 is repeated"))?;
+    let repeated = cx.reshaped(repeated, &[count, width])?;
+    cx.check_dtype(&out, x.dtype())?;
+    index::rows_to(cx, repeated, slots, out)?;
+    write(cx, slots, inverse)?;
+    let (Some(probabilities), Some(to)) = (
+        cx.optional("probsOptional")?,
+        cx.optional("permuteProbsOutOptional")?,
+    ) else {
+        return Ok(());
+    };
+    cx.check_types(&probabilities, FLOATS)?;
+    cx.check_dims(&probabilities, &[tokens, experts])?;
+    cx.check_dims(&to, &[count])?;
+    cx.check_dtype(&to, probabilities.dtype())?;
+    let probabilities = cx.dense(probabilities)?;
+    let flat = cx.reshaped(probabilities, &[tokens * experts])?;
+    index::rows_at(cx, flat, elements, to)
+}
+
+/// The ends of the groups of sorted experts.
+pub(super) fn expert_tokens(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (experts, out) = (cx.tensor("sortedExperts")?, cx.out("out")?);
+    cx.check_types(&experts, &INDICES)?;
+    let count = number(cx, "numExperts")?;
+    if experts.rank() != 1 || count == 0 {
+        return Err(cx.invalid(format_args!(
+            "sortedExperts has the shape {:?} and numExperts is {count}; one dimension and one expert are wanted",
+            experts.dims()
+        )));
+    }
+    cx.check_dims(&out, &[count])?;
+    let experts = int64(cx, experts)?;
+    let ends = cx.temporary(DataType::Int64, &[count])?;
+    match experts.is_empty() {
+        true => cx.fill(Scalar::of_i64(0), ends)?,
+        false => cx.kernel(Box::new(CountUpTo), &[Some(experts)], &[ends], false)?,
+    }
+    write(cx, ends, out)
+}
+
+/// Reports whether an argument is a null pointer.
+pub(super) fn is_null(cx: &Cx<'_>, param: &str) -> Result<bool, Refusal> {
+    Ok(matches!(cx.arg(param)?, Arg::Null))
+}

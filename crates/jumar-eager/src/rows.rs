@@ -1,0 +1,384 @@
+//! Functions of rows: operators that read the entries of a last dimension together and write others.
+//!
+//! A function is written once, for float32. The engine walks the dimensions before the last, splits them among threads,
+//! and converts rows of other types on the way in and out.
+
+use jumar_ops::math::{Work, wide};
+use jumar_ops::view::{Layout, MAX_RANK, Row, RowMut};
+use jumar_ops::{Call, Kernel, OpError};
+use jumar_types::dtype::DataType;
+
+use crate::build::Cx;
+use crate::element::any::{AnyView, AnyViewMut};
+use crate::element::compute::is_cell;
+use crate::view::View;
+use crate::{Refusal, promote};
+
+/// Inputs, and outputs, that a function can have.
+pub(crate) const OPERANDS: usize = 12;
+
+/// Parts that the rows are split into. Each part has scratch memory of its own, so that the number is fixed when the plan is
+/// made, before the number of threads is known.
+const PARTS: usize = 16;
+
+/// Elements that are worth a thread.
+const GRAIN: usize = 1 << 13;
+
+/// A function of one row of each operand.
+pub(crate) trait RowFunction: Send + Sync + 'static {
+    /// Returns the number of float32 values that the function needs beside its operands.
+    fn scratch(&self) -> usize {
+        0
+    }
+
+    /// Computes one row. Implementations are `#[inline(always)]`, so that they are compiled for each instruction level.
+    fn run(&self, rows: &Rows<'_>);
+}
+
+/// One row of each operand.
+pub(crate) struct Rows<'a> {
+    /// The index of the row in the dimensions before the last.
+    pub number: usize,
+    inputs: [Option<Row<'a, f32>>; OPERANDS],
+    outputs: [Option<RowMut<'a, f32>>; OPERANDS],
+    scratch: Option<RowMut<'a, f32>>,
+}
+
+impl<'a> Rows<'a> {
+    /// Returns the row of an input that was given.
+    #[inline(always)]
+    pub fn input(&self, index: usize) -> Row<'a, f32> {
+        self.inputs[index].expect("the plan has this input")
+    }
+
+    /// Returns the row of an input that may be absent.
+    #[inline(always)]
+    pub fn optional(&self, index: usize) -> Option<Row<'a, f32>> {
+        self.inputs[index]
+    }
+
+    /// Returns the row of an output that was given.
+    #[inline(always)]
+    pub fn output(&self, index: usize) -> RowMut<'a, f32> {
+        self.outputs[index].expect("the plan has this output")
+    }
+
+    /// Returns the row of an output that may be absent.
+    #[inline(always)]
+    pub fn wanted(&self, index: usize) -> Option<RowMut<'a, f32>> {
+        self.outputs[index]
+    }
+
+    /// Returns the scratch memory of the function.
+    #[inline(always)]
+    pub fn scratch(&self) -> RowMut<'a, f32> {
+        self.scratch.expect("the function asked for scratch memory")
+    }
+}
+
+/// Where the rows of one operand lie.
+struct Operand {
+    dtype: DataType,
+    /// The position among the operands of the call.
+    position: usize,
+    width: usize,
+    /// Where the converted row lies in the scratch memory of a part. `None`: the row is read or written where it is.
+    staged: Option<usize>,
+}
+
+/// Returns the offset of a row and the distance of its entries. The layout is that of the call: a row that the plan laid out
+/// anew, because it shares memory with another, has other strides than the operand that the operator was given.
+#[inline]
+fn row_at(layout: &Layout, index: &[usize]) -> (usize, isize) {
+    let strides = layout.strides();
+    let distances = index.iter().zip(strides);
+    let start = distances
+        .map(|(&index, &stride)| index * stride as usize)
+        .sum();
+    (start, strides[index.len()])
+}
+
+struct RowKernel<F> {
+    function: F,
+    /// The dimensions before the last.
+    dims: Vec<usize>,
+    inputs: [Option<Operand>; OPERANDS],
+    outputs: [Option<Operand>; OPERANDS],
+    /// The float32 values that the rows of one part are converted into.
+    staging: usize,
+    /// The elements of one row of all operands.
+    elements: usize,
+}
+
+impl<F: RowFunction> RowKernel<F> {
+    fn part_len(&self) -> usize {
+        (self.staging + self.function.scratch()).next_multiple_of(16)
+    }
+
+    fn count(&self) -> usize {
+        self.dims.iter().product()
+    }
+}
+
+struct One<'a, F> {
+    function: &'a F,
+    rows: &'a Rows<'a>,
+}
+
+impl<F: RowFunction> Work for One<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        self.function.run(self.rows);
+    }
+}
+
+/// The operands of one call.
+struct Views<'a> {
+    inputs: [Option<AnyView<'a>>; OPERANDS],
+    outputs: [Option<AnyViewMut<'a>>; OPERANDS],
+}
+
+impl<F: RowFunction> RowKernel<F> {
+    fn views<'a>(&self, call: &Call<'a>) -> Result<Views<'a>, OpError> {
+        let mut views = Views {
+            inputs: [None; OPERANDS],
+            outputs: [None; OPERANDS],
+        };
+        for (slot, operand) in views.inputs.iter_mut().zip(&self.inputs) {
+            if let Some(operand) = operand {
+                *slot = Some(AnyView::new(call, operand.position, operand.dtype)?);
+            }
+        }
+        for (slot, operand) in views.outputs.iter_mut().zip(&self.outputs) {
+            if let Some(operand) = operand {
+                *slot = Some(AnyViewMut::new(call, operand.position, operand.dtype)?);
+            }
+        }
+        Ok(views)
+    }
+
+    fn row<'a>(
+        &self,
+        views: &Views<'a>,
+        scratch: Option<RowMut<'a, f32>>,
+        number: usize,
+        index: &[usize],
+    ) {
+        let stage = |operand: &Operand| {
+            let start = operand.staged?;
+            scratch.map(|scratch| scratch.slice(start, operand.width))
+        };
+        let mut rows = Rows {
+            number,
+            inputs: [None; OPERANDS],
+            outputs: [None; OPERANDS],
+            scratch: match (scratch, self.function.scratch()) {
+                (_, 0) | (None, _) => None,
+                (Some(scratch), len) => Some(scratch.slice(self.staging, len)),
+            },
+        };
+        let inputs = self.inputs.iter().zip(&views.inputs);
+        for (slot, (operand, view)) in rows.inputs.iter_mut().zip(inputs) {
+            let (Some(operand), Some(view)) = (operand, view) else {
+                continue;
+            };
+            let (start, step) = row_at(view.layout(), index);
+            *slot = match stage(operand) {
+                Some(stage) => {
+                    view.load(start, step, stage);
+                    Some(stage.as_row())
+                }
+                None => view.float32(start, operand.width, step),
+            };
+        }
+        let outputs = self.outputs.iter().zip(&views.outputs);
+        for (slot, (operand, view)) in rows.outputs.iter_mut().zip(outputs) {
+            let (Some(operand), Some(view)) = (operand, view) else {
+                continue;
+            };
+            *slot = match stage(operand) {
+                Some(stage) => Some(stage),
+                None => {
+                    let (start, step) = row_at(view.layout(), index);
+                    view.float32(start, operand.width, step)
+                }
+            };
+        }
+        wide(One {
+            function: &self.function,
+            rows: &rows,
+        });
+        for (operand, view) in self.outputs.iter().zip(&views.outputs) {
+            if let (Some(operand), Some(view)) = (operand, view)
+                && let Some(stage) = stage(operand)
+            {
+                let (start, step) = row_at(view.layout(), index);
+                view.store(start, step, stage.as_row());
+            }
+        }
+    }
+}
+
+impl<F: RowFunction> Kernel for RowKernel<F> {
+    fn scratch_bytes(&self) -> usize {
+        let parts = PARTS.min(self.count());
+        parts * self.part_len() * size_of::<f32>()
+    }
+
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let count = self.count();
+        if count == 0 {
+            return Ok(());
+        }
+        let parts = PARTS.min(count);
+        let len = self.part_len();
+        let scratch = match len {
+            0 => None,
+            _ => Some(call.scratch::<f32>(0, parts * len)?),
+        };
+        let each = count.div_ceil(parts);
+        let views = self.views(call)?;
+        let part = |part: usize| {
+            let scratch = scratch.map(|scratch| scratch.slice(part * len, len));
+            let (first, end) = (part * each, ((part + 1) * each).min(count));
+            let mut index = [0; MAX_RANK];
+            let mut rest = first;
+            for axis in (0..self.dims.len()).rev() {
+                index[axis] = rest % self.dims[axis];
+                rest /= self.dims[axis];
+            }
+            for number in first..end {
+                self.row(&views, scratch, number, &index[..self.dims.len()]);
+                for axis in (0..self.dims.len()).rev() {
+                    index[axis] += 1;
+                    if index[axis] < self.dims[axis] {
+                        break;
+                    }
+                    index[axis] = 0;
+                }
+            }
+        };
+        match count * self.elements < GRAIN {
+            true => (0..parts).for_each(part),
+            false => call.workers().each(parts, part),
+        }
+        Ok(())
+    }
+}
+
+impl Cx<'_> {
+    /// Computes a function of the rows of views.
+    ///
+    /// The dimensions before the last are those of the outputs; inputs are broadcast to them. Each operand has a width of its
+    /// own. Absent operands stay absent. Float32 rows are read and written where they lie, others are converted.
+    pub fn rows(
+        &mut self,
+        function: impl RowFunction,
+        inputs: &[Option<View>],
+        outputs: &[Option<View>],
+    ) -> Result<(), Refusal> {
+        let present = || outputs.iter().flatten();
+        let Some(first) = present().next() else {
+            return Ok(());
+        };
+        if present().all(View::is_empty) {
+            return Ok(());
+        }
+        let Some((_, dims)) = first.dims().split_last() else {
+            return Err(self.defect("an output of a function of rows has no dimension"));
+        };
+        let dims = dims.to_vec();
+        let mut kernel = RowKernel {
+            function,
+            dims: dims.clone(),
+            inputs: std::array::from_fn(|_| None),
+            outputs: std::array::from_fn(|_| None),
+            staging: 0,
+            elements: 0,
+        };
+        let (mut sources, mut targets) = (Vec::new(), Vec::new());
+        for (index, input) in inputs.iter().enumerate() {
+            let Some(input) = *input else { continue };
+            let Some(&width) = input.dims().last() else {
+                return Err(self.defect("an input of a function of rows has no dimension"));
+            };
+            let repeated = input.elements() == width;
+            // What all rows share is converted once.
+            let input = match repeated {
+                true => self.cast(input, DataType::Float32)?,
+                false => input,
+            };
+            let mut wanted = dims.clone();
+            wanted.push(width);
+            let Some(view) = input.expand(&wanted) else {
+                return Err(self.invalid(format_args!(
+                    "{} has the shape {:?}, which does not fit the shape {:?} of {}",
+                    self.param_of(&input),
+                    input.dims(),
+                    first.dims(),
+                    self.param_of(first)
+                )));
+            };
+            let operand = self.row_operand(&view, sources.len(), &mut kernel.staging)?;
+            kernel.elements += width;
+            kernel.inputs[index] = Some(operand);
+            sources.push(Some(view));
+        }
+        for (index, output) in outputs.iter().enumerate() {
+            let Some(output) = *output else { continue };
+            let mut wanted = dims.clone();
+            wanted.push(output.dims().last().copied().unwrap_or(1));
+            self.check_dims(&output, &wanted)?;
+            let operand = self.row_operand(&output, targets.len(), &mut kernel.staging)?;
+            kernel.elements += operand.width;
+            kernel.outputs[index] = Some(operand);
+            targets.push(output);
+        }
+        self.kernel(Box::new(kernel), &sources, &targets, false)
+    }
+
+    fn row_operand(
+        &self,
+        view: &View,
+        position: usize,
+        staging: &mut usize,
+    ) -> Result<Operand, Refusal> {
+        if !is_cell(view.dtype()) || promote::is_complex(view.dtype()) {
+            return Err(self.refuse_type(&self.param_of(view), view.dtype(), "a real type"));
+        }
+        let width = view.dims().last().copied().unwrap_or(1);
+        let staged = match view.dtype() {
+            DataType::Float32 => None,
+            _ => {
+                *staging += width;
+                Some(*staging - width)
+            }
+        };
+        Ok(Operand {
+            dtype: view.dtype(),
+            position,
+            width,
+            staged,
+        })
+    }
+}
+
+/// Adds the entries of a row.
+#[inline(always)]
+pub(crate) fn sum(row: Row<'_, f32>) -> f32 {
+    row.fold_wide(0.0, |sum, value| sum + value, |one, two| one + two)
+}
+
+/// Adds the squares of the entries of a row.
+#[inline(always)]
+pub(crate) fn sum_of_squares(row: Row<'_, f32>) -> f32 {
+    row.fold_wide(0.0, |sum, value| sum + value * value, |one, two| one + two)
+}
+
+/// Returns the largest magnitude of a row.
+#[inline(always)]
+pub(crate) fn largest_magnitude(row: Row<'_, f32>) -> f32 {
+    row.fold_wide(0.0, |most: f32, value| most.max(value.abs()), f32::max)
+}
