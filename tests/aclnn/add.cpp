@@ -20,7 +20,7 @@ struct HeldStream {
     HeldStream()
     {
         CHECK(aclrtCreateStream(&stream) == 0 && aclrtCreateStream(&other) == 0);
-        CHECK(aclrtCreateEventExWithFlag(&gate, ACL_EVENT_SYNC) == 0);
+        CHECK(aclrtCreateEventWithFlag(&gate, ACL_EVENT_SYNC) == 0);
         CHECK(aclrtStreamWaitEvent(stream, gate) == 0);
     }
     void open() { CHECK(aclrtRecordEvent(gate, other) == 0); }
