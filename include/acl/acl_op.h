@@ -42,7 +42,7 @@ typedef void (*aclDataDeallocator)(void *data, size_t length);
 typedef aclError (*aclopCompileFunc)(int numInputs, const aclTensorDesc *const inputDesc[], int numOutputs, const aclTensorDesc *const outputDesc[], const aclopAttr *opAttr, aclopKernelDesc *aclopKernelDesc);
 
 /**
- * Says in which folder compiled operators lie.
+ * Sets the folder of compiled operators, and loads those in it and up to two levels below.
  * @param modelDir [IN]
  * @return ACL_SUCCESS, or a code
  */
@@ -57,19 +57,19 @@ ACL_FUNC_VISIBILITY aclError aclopSetModelDir(const char *modelDir);
 ACL_FUNC_VISIBILITY aclError aclopLoad(const void *model, size_t modelSize);
 
 /**
- * Makes an empty list of attributes.
+ * Creates an empty set of attributes.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclopAttr *aclopCreateAttr(void);
 
 /**
- * Destroys a list of attributes.
+ * Destroys a set of attributes. Null is ignored.
  * @param attr [IN]
  */
 ACL_FUNC_VISIBILITY void aclopDestroyAttr(const aclopAttr *attr);
 
 /**
- * Sets a yes-or-no attribute.
+ * Sets a boolean attribute.
  * @param attr [IN]
  * @param attrName [IN]
  * @param attrValue [IN]
@@ -105,7 +105,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrFloat(aclopAttr *attr, const char *attr
 ACL_FUNC_VISIBILITY aclError aclopSetAttrString(aclopAttr *attr, const char *attrName, const char *attrValue);
 
 /**
- * Sets a data type attribute.
+ * Sets an attribute that is a data type.
  * @param attr [IN]
  * @param attrName [IN]
  * @param attrValue [IN]
@@ -125,7 +125,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListDataType(
     aclopAttr *attr, const char *attrName, int numValues, const aclDataType values[]);
 
 /**
- * Sets an attribute that is a list of yes or no.
+ * Sets an attribute that is a list of booleans.
  * @param attr [IN]
  * @param attrName [IN]
  * @param numValues [IN]
@@ -181,7 +181,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListListInt(
     aclopAttr *attr, const char *attrName, int numLists, const int *numValues, const int64_t *const values[]);
 
 /**
- * Queues an operator that was compiled before.
+ * Queues an operator that was compiled or loaded before.
  * Deprecated.
  * @param opType [IN]
  * @param numInputs [IN]
@@ -200,7 +200,7 @@ ACL_FUNC_VISIBILITY aclError aclopExecute(
     aclrtStream stream);
 
 /**
- * Queues an operator that was compiled before, and fills in the outputs' shapes.
+ * Queues an operator that was compiled or loaded before. Waits and writes the shapes of outputs whose descriptions leave dimensions open.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]
@@ -217,7 +217,7 @@ ACL_FUNC_VISIBILITY aclError aclopExecuteV2(
     aclTensorDesc *outputDesc[], aclDataBuffer *outputs[], aclopAttr *attr, aclrtStream stream);
 
 /**
- * Makes a handle of a compiled operator for fixed shapes.
+ * Creates a handle of a compiled operator for fixed shapes.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]
@@ -232,7 +232,7 @@ ACL_FUNC_VISIBILITY aclError aclopCreateHandle(
     const aclTensorDesc *const outputDesc[], const aclopAttr *opAttr, aclopHandle **handle);
 
 /**
- * Destroys an operator handle.
+ * Destroys an operator handle. Null is ignored.
  * @param handle [IN]
  */
 ACL_FUNC_VISIBILITY void aclopDestroyHandle(aclopHandle *handle);
@@ -266,7 +266,7 @@ ACL_FUNC_VISIBILITY aclError aclopCast(
     aclDataBuffer *dstBuffer, uint8_t truncate, aclrtStream stream);
 
 /**
- * Makes a handle of a conversion between data types.
+ * Creates a handle of a conversion between data types.
  * @param srcDesc [IN]
  * @param dstDesc [IN]
  * @param truncate [IN]
@@ -343,14 +343,14 @@ ACL_FUNC_VISIBILITY aclError aclopUpdateParams(
     const aclTensorDesc *const outputDesc[], const aclopAttr *attr);
 
 /**
- * Sets how many compiled operators are kept.
+ * Sets how many compiled operators are kept; the one that was not used for the longest time is dropped first.
  * @param maxOpNum [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclopSetMaxOpQueueNum(uint64_t maxOpNum);
 
 /**
- * Works out the output shapes of an operator.
+ * Infers the outputs of an operator, and writes their types and shapes into the descriptions.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]

@@ -51,7 +51,7 @@ typedef enum aclCompileFlag {
 } aclOpCompileFlag;
 
 /**
- * Compiles an operator for given shapes.
+ * Compiles an operator for given descriptions and attributes.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]
@@ -69,7 +69,7 @@ ACL_FUNC_VISIBILITY aclError aclopCompile(
     aclopCompileType compileFlag, const char *opPath);
 
 /**
- * Compiles an operator if need be, and queues it.
+ * Compiles an operator unless that was done before, and queues it.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]
@@ -90,7 +90,7 @@ ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(
     aclopEngineType engineType, aclopCompileType compileFlag, const char *opPath, aclrtStream stream);
 
 /**
- * Compiles an operator if need be, queues it, and fills in the outputs' shapes.
+ * Compiles an operator unless that was done before, and queues it. Waits and writes the shapes of outputs whose descriptions leave dimensions open.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]
@@ -135,7 +135,7 @@ ACL_FUNC_VISIBILITY size_t aclGetCompileoptSize(aclCompileOpt opt);
 ACL_FUNC_VISIBILITY aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length);
 
 /**
- * Says whether operators are compiled for fixed or for any shapes.
+ * Sets whether operators are compiled for fixed or for any shapes. Kernels serve every shape, so both do the same.
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
  */

@@ -136,3 +136,26 @@ def test_a_network(name):
         else:
             given[entry.name] = random.integers(0, ends[entry.name], dims)
     same(cann(model).run(None, given), host.run(None, given))
+
+
+def test_nodes_run_as_single_operators_where_graphs_are_off():
+    rng = np.random.default_rng(7)
+
+    def weights(name, *dims):
+        return numpy_helper.from_array(rng.normal(size=dims).astype(np.float32), name)
+
+    stored = [weights("w", 4, 3, 3, 3), weights("b", 4), weights("scale", 4), weights("shift", 4), weights("mean", 4)]
+    stored += [numpy_helper.from_array(np.full(4, 0.7, np.float32), "var"), weights("m", 4, 5), weights("c", 5)]
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["1"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[1, 1], dilations=[1, 1]),
+        helper.make_node("BatchNormalization", ["1", "scale", "shift", "mean", "var"], ["2"]),
+        helper.make_node("Relu", ["2"], ["3"]),
+        helper.make_node("GlobalAveragePool", ["3"], ["4"]),
+        helper.make_node("Flatten", ["4"], ["5"]),
+        helper.make_node("MatMul", ["5", "m"], ["6"]),
+        helper.make_node("Add", ["6", "c"], ["y"]),
+    ]
+    graph = helper.make_graph(nodes, "net", [value("x", [2, 3, 8, 8])], [value("y", [2, 5])], stored)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
+    given = {"x": rng.normal(size=(2, 3, 8, 8)).astype(np.float32)}
+    same(cann(model, enable_cann_graph=False).run(None, given), cpu(model).run(None, given))

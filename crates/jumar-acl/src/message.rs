@@ -280,6 +280,9 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
         | K::QueueFull
         | K::QueueEmpty
         | K::UnsupportedDataType
+        | K::OperatorNotFound
+        | K::OperatorLoad
+        | K::OperatorInvalid
         | K::StreamAborted
         | K::DeviceAborted
         | K::AbortTimeout

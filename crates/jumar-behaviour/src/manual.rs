@@ -84,6 +84,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("acltdtSetQueueAttr", set_queue_attr),
     ("aclrtMemcpyBatch", memcpy_batch),
     ("aclmdlSetConfigOpt", set_config_option),
+    ("aclopSetAttrListListInt", set_attr_lists),
     ("aclmdlLoadWithConfig", load_with_config),
     ("aclmdlRICaptureEnd", capture_end),
     ("aclmdlRICaptureGetInfo", capture_info),
@@ -315,6 +316,32 @@ fn memcpy_batch(w: &RawArgs<'_>) -> Played {
         let done = batch(cx, &b.copies, b.attributes.as_deref(), b.indexes.as_deref());
         failed.set(&failed_at(&done));
         done.map_err(|(_, error)| error)
+    }))
+}
+
+fn set_attr_lists(w: &RawArgs<'_>) -> Played {
+    let count: i32 = w.plain(2);
+    let length = usize::try_from(count).unwrap_or(0);
+    let counts = w.slice::<i32>(3, length)?;
+    let starts = w.slice::<usize>(4, length)?;
+    let mut lists = Vec::new();
+    for (&count, &start) in counts.iter().flatten().zip(starts.iter().flatten()) {
+        let length = usize::try_from(count).unwrap_or(0);
+        let list = RawArgs(&[start as u64]).slice::<i64>(0, length)?;
+        lists.push((count, list));
+    }
+    let given = counts.is_some() && starts.is_some();
+    let name = w.text(1);
+    status(enter(&calls::aclopSetAttrListListInt, |cx| {
+        for (count, list) in &lists {
+            jumar_acl::single_op::check_list(*count, list.is_none())?;
+        }
+        let lists = lists
+            .iter()
+            .map(|(_, list)| list.clone().unwrap_or_default());
+        let lists = given.then(|| lists.collect());
+        let attr = w.plain(0);
+        jumar_acl::single_op::aclopSetAttrListListInt(cx, attr, name.as_deref(), count, lists)
     }))
 }
 

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use jumar::offline::single_op;
+
 type Outcome = Result<(), Box<dyn Error>>;
 
 fn root() -> PathBuf {
@@ -35,8 +37,12 @@ fn run_with(path: &str, devices: &str, words: &[&Path]) -> Result<String, Box<dy
     let name = Path::new(path).with_extension("");
     let name = name.to_string_lossy().replace('/', "_");
     let program = folder.join(format!("single_operators_{name}"));
-    let compiled = Command::new("c++")
-        .args(["-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror"])
+    let (compiler, standard) = match path.ends_with(".c") {
+        true => ("cc", "-std=gnu11"),
+        false => ("c++", "-std=c++17"),
+    };
+    let compiled = Command::new(compiler)
+        .args([standard, "-O0", "-Wall", "-Wextra", "-Werror"])
         .arg("-I")
         .arg(root.join("include"))
         .arg(root.join(path))
@@ -44,7 +50,7 @@ fn run_with(path: &str, devices: &str, words: &[&Path]) -> Result<String, Box<dy
         .arg(&program)
         .arg("-L")
         .arg(&library)
-        .arg("-lascendcl")
+        .args(["-lascendcl", "-lm"])
         .arg(format!("-Wl,-rpath,{}", library.display()))
         .output()?;
     if !compiled.status.success() {
@@ -95,6 +101,12 @@ fn bad_executors_workspaces_and_indices_answer_codes_and_sentences() -> Outcome 
 }
 
 #[test]
+fn operators_run_by_type_and_are_refused_where_they_must_be() -> Outcome {
+    assert_eq!(run("tests/aclop/execute.c", "1")?, "done\n");
+    Ok(())
+}
+
+#[test]
 fn a_transformer_of_operators_trains_and_decodes_as_in_float64_call_by_call_and_captured() -> Outcome
 {
     let reference = root().join("examples/custom_net/reference.txt");
@@ -111,5 +123,47 @@ fn a_transformer_of_operators_trains_and_decodes_as_in_float64_call_by_call_and_
 fn many_calls_leave_memory_as_it_was() -> Outcome {
     let said = run_with("tests/aclnn/endurance.cpp", "1", &[Path::new("20000")])?;
     assert!(said.contains("calls, resident"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn products_have_the_documented_types_transposes_and_roundings() -> Outcome {
+    assert_eq!(run("tests/aclop/cblas.c", "1")?, "done\n");
+    Ok(())
+}
+
+const DESCRIPTIONS: &str = r#"[
+    {"op": "Add",
+     "input_desc": [{"type": "float32", "shape": [2, 3]}, {"type": "float32", "shape": [2, 3]}],
+     "output_desc": [{"type": "float32", "shape": [2, 3]}]},
+    {"op": "Mul",
+     "input_desc": [{"type": "float32", "shape": [-1, 3]}, {"type": "float32", "shape": [-1, 3]}],
+     "output_desc": [{"type": "float32", "shape": [-1, 3]}]},
+    {"op": "ReduceSumD",
+     "input_desc": [{"type": "float32", "shape": [2, 3]}],
+     "output_desc": [{"type": "float32", "shape": [2]}],
+     "attr": [{"name": "axes", "type": "list_int", "value": [1]}]},
+    {"op": "Relu",
+     "input_desc": [{"type": "float32", "shape": [2, 3]}],
+     "output_desc": [{"type": "float32", "shape": [2, 3]}]}]"#;
+
+#[test]
+fn files_of_operators_are_found_in_folders_and_in_memory() -> Outcome {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("single_operator_files");
+    let inner = folder.join("models/inner");
+    fs::create_dir_all(&inner)?;
+    let relu = folder.join("relu.om");
+    for (index, operator) in single_op::read_descriptions(DESCRIPTIONS)?
+        .iter()
+        .enumerate()
+    {
+        let path = match index {
+            3 => relu.clone(),
+            _ => inner.join(single_op::file_name(index, operator)),
+        };
+        fs::write(path, single_op::write(operator)?)?;
+    }
+    let said = run_with("tests/aclop/files.c", "1", &[&folder.join("models"), &relu])?;
+    assert_eq!(said, "done\n");
     Ok(())
 }

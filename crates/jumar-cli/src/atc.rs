@@ -5,6 +5,7 @@
 
 mod options;
 mod show;
+mod single;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -189,6 +190,9 @@ fn convert(request: &Request) -> Result<()> {
         "6" => return summary(request),
         other => bail!("--mode={other} is not supported: {}", why_not(other)),
     }
+    if let Some(list) = request.get("singleop") {
+        return singleop(request, list);
+    }
     let Some(framework) = request.get("framework") else {
         bail!("--framework is missing; write --framework=5 for an ONNX model");
     };
@@ -222,13 +226,7 @@ fn convert(request: &Request) -> Result<()> {
         external_weight: text("external_weight"),
         log: text("log"),
     };
-    if !jumar::profile::is_chip(&options.soc_version) {
-        bail!(
-            "--soc_version={}: {}",
-            options.soc_version,
-            jumar::profile::without_a_profile(&options.soc_version)
-        );
-    }
+    check_chip(&options.soc_version)?;
     let report = graph::atc::convert(&options).map_err(|error| anyhow!("{error}"))?;
     println!(
         "{}: {} bytes, {} operators, {} bytes of weights, {} bytes of work memory",
@@ -253,6 +251,44 @@ fn convert(request: &Request) -> Result<()> {
         for port in ports {
             println!("  {direction}  {}", crate::inspect::port(port));
         }
+    }
+    Ok(())
+}
+
+/// Options that a list of single operators takes.
+const WITH_SINGLEOP: &[&str] = &["singleop", "output", "soc_version", "mode", "log"];
+
+/// Compiles a list of single operators.
+fn singleop(request: &Request, list: &str) -> Result<()> {
+    let used = |name: &str| {
+        let option = ALL.iter().find(|option| option.name == name);
+        option.is_some_and(|option| matches!(option.support, Support::Used))
+    };
+    let unused = request.given.keys().copied();
+    if let Some(name) = unused
+        .filter(|name| used(name))
+        .find(|name| !WITH_SINGLEOP.contains(name))
+    {
+        bail!("--{name} belongs to models, and --singleop={list} describes single operators");
+    }
+    let folder = request
+        .get("output")
+        .context("--output is missing; write --output=FOLDER for the files of the operators")?;
+    check_chip(
+        request
+            .get("soc_version")
+            .context("--soc_version is missing; write --soc_version=VALUE")?,
+    )?;
+    single::convert(list, folder)
+}
+
+/// Refuses a device that is not known.
+fn check_chip(name: &str) -> Result<()> {
+    if !jumar::profile::is_chip(name) {
+        bail!(
+            "--soc_version={name}: {}",
+            jumar::profile::without_a_profile(name)
+        );
     }
     Ok(())
 }
@@ -359,9 +395,7 @@ mod tests {
 
     #[test]
     fn what_would_change_the_result_is_refused_unless_it_asks_for_what_is_done_anyway() {
-        assert!(
-            refusal(&["--singleop=ops.json"]).contains("--singleop=ops.json is not supported: ")
-        );
+        assert!(refusal(&["--weight=a.bin"]).contains("--weight=a.bin is not supported: "));
         assert!(parsed(&["--enable_compress_weight=false"]).is_ok());
         assert!(refusal(&["--enable_compress_weight=true"]).contains("is not supported"));
     }
@@ -381,7 +415,7 @@ mod tests {
         ("dynamic_image_size", "8,8;16,16", 'u'),
         ("dynamic_dims", "1;2", 'u'),
         ("om", "a.om", 'u'),
-        ("singleop", "add.json", 'r'),
+        ("singleop", "add.json", 'u'),
         ("distributed_cluster_build", "1", 'r'),
         ("distributed_cluster_build", "0", 's'),
         ("cluster_config", "cluster.json", 'r'),

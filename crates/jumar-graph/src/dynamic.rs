@@ -275,7 +275,12 @@ fn cut<'m>(region: &Region<'m>, offset: usize, bytes: usize) -> Result<Region<'m
     })
 }
 
-fn copy_bytes(from: Region<'_>, to: Region<'_>) -> Result<()> {
+/// Copies the bytes of a region to another one, which is as long.
+///
+/// # Errors
+///
+/// Buffer: the regions differ in length, or the target cannot be written.
+pub fn copy_region(from: Region<'_>, to: Region<'_>) -> Result<()> {
     if from.bytes() == 0 {
         return Ok(());
     }
@@ -354,7 +359,7 @@ impl<'m> Run<'_, 'm> {
 
     fn copy(&self, from: &RuntimeValue<'m>, to: Region<'m>) -> Result<()> {
         let bytes = bytes_of(&from.ty)?;
-        copy_bytes(cut(&from.region, 0, bytes)?, cut(&to, 0, bytes)?)
+        copy_region(cut(&from.region, 0, bytes)?, cut(&to, 0, bytes)?)
     }
 
     /// Makes a tensor whose values inference can read.
@@ -755,7 +760,7 @@ impl<'m> Run<'_, 'm> {
             let inner = bytes / outer;
             for (index, held) in list.iter().enumerate() {
                 for row in 0..outer {
-                    copy_bytes(
+                    copy_region(
                         cut(&held.region, row * inner, inner)?,
                         cut(&joined.region, (row * list.len() + index) * inner, inner)?,
                     )?;
@@ -782,7 +787,7 @@ impl<'m> Run<'_, 'm> {
         if bytes > 0 {
             let inner = bytes / outer;
             for row in 0..outer {
-                copy_bytes(
+                copy_region(
                     cut(&from.region, (row * length + index) * inner, inner)?,
                     cut(&slice.region, row * inner, inner)?,
                 )?;

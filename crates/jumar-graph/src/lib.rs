@@ -39,11 +39,13 @@ pub use container::{
     ExternalWeights, HEADER_BYTES, MAGIC, Outside, Sections, VERSION, WEIGHT_FOLDER, WeightsCheck,
 };
 pub use description::{Description, Format, GEAR_INPUT, Gear, GearKind, Port};
-pub use dynamic::{Dynamic, Lent, Sink, Tensorlike, Workspace, read_bytes, read_tensor};
+pub use dynamic::{
+    Dynamic, Lent, Sink, Tensorlike, Workspace, copy_region, read_bytes, read_tensor,
+};
 pub use error::{FailedStep, GraphError, GraphErrorKind, Result};
 pub use gears::GearOptions;
 pub use graph::{Body, Graph, GraphOutput, Node, Value, ValueId};
-pub use jumar_ops::view::Region;
+pub use jumar_ops::view::{Block, Region};
 pub use jumar_ops::{
     Aipp, Attr, BufferKind, Memory as Operands, Operand, Picture, Share, TensorType, Workers,
 };

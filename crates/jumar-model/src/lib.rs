@@ -5,6 +5,7 @@ mod bundle;
 mod file;
 mod loaded;
 mod memory;
+mod operator;
 mod own_streams;
 mod package;
 
@@ -19,4 +20,5 @@ pub use loaded::{
     gear_values,
 };
 pub use memory::DeviceMemory;
+pub use operator::{Operator, OperatorInput, OperatorOutput, OperatorRun};
 pub use package::{Description, Package, Placed, Preprocessing, TensorInfo};

@@ -26,6 +26,7 @@ use crate::own_streams::OwnStreams;
 use crate::package::{Description, Package, Placed, refused};
 use bindings::Binding;
 pub use bindings::{Bindings, Bound};
+pub(crate) use open::Lender;
 use open::OpenExecution;
 
 /// Memory that the program under test gives for a model; `None` lets the runtime allocate it.
@@ -87,7 +88,7 @@ struct Shared {
 }
 
 /// The device's workers, as kernels see them.
-struct Threads(Team);
+pub(crate) struct Threads(pub(crate) Team);
 
 impl Share for Threads {
     fn threads(&self) -> usize {

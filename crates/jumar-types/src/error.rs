@@ -235,6 +235,12 @@ kinds! {
     QueueEmpty,
     /// Data of a kind that nobody knows.
     UnsupportedDataType,
+    /// A single operator was neither compiled nor loaded.
+    OperatorNotFound,
+    /// A file of a single operator cannot be loaded.
+    OperatorLoad,
+    /// A single operator does not match its class, or is not supported.
+    OperatorInvalid,
     /// A stream was aborted while a call waited for it.
     StreamAborted,
     /// The tasks of a device were aborted while a call waited for one of its streams.

@@ -136,6 +136,10 @@ id_kinds! {
     ScalarList = 0xE6, "list of scalars";
     /// A planned call of a single operator.
     Executor = 0xE7, "executor";
+    /// A set of attributes of an operator.
+    OperatorAttributes = 0xE8, "set of attributes";
+    /// An operator with its descriptions and attributes.
+    OperatorHandle = 0xE9, "operator handle";
     /// A description of groups of cores.
     GroupInfo = 0xA0, "group information";
     /// Settings of dynamic preprocessing.

@@ -35,6 +35,7 @@ mod pending;
 pub mod profile;
 mod runtime;
 pub mod schedule;
+pub mod single_op;
 mod stream;
 pub mod toolkit;
 mod trace;
@@ -64,9 +65,11 @@ pub mod engine {
 
 /// Offline models, for the other surfaces. Rust programs use `Model` of the crate's root instead.
 pub mod offline {
+    pub use crate::single_op;
     pub use jumar_model::{
         Aipp, Bindings, Bound, Bundle, Description, DeviceMemory, DynamicAipp, Execute,
-        ExecuteOpen, Gear, GearKind, Model, Observer, Package, Picture, Placed, Produced, Results,
-        Shaped, Supplied, TensorInfo, gear_values, graph,
+        ExecuteOpen, Gear, GearKind, Model, Observer, Operator, OperatorInput, OperatorOutput,
+        OperatorRun, Package, Picture, Placed, Produced, Results, Shaped, Supplied, TensorInfo,
+        gear_values, graph,
     };
 }

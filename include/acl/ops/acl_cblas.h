@@ -55,7 +55,7 @@ ACL_FUNC_VISIBILITY aclError aclblasGemvEx(
     aclrtStream stream);
 
 /**
- * Makes a handle of a matrix-vector product with chosen data types.
+ * Creates a handle of a matrix-vector product with chosen data types.
  * @param transA [IN]
  * @param m [IN]
  * @param n [IN]
@@ -63,7 +63,7 @@ ACL_FUNC_VISIBILITY aclError aclblasGemvEx(
  * @param dataTypeX [IN]
  * @param dataTypeY [IN]
  * @param type [IN]
- * @param handle [IN]
+ * @param handle [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclblasCreateHandleForGemvEx(
@@ -92,12 +92,12 @@ ACL_FUNC_VISIBILITY aclError aclblasHgemv(
     int incx, const aclFloat16 *beta, aclFloat16 *y, int incy, aclComputeType type, aclrtStream stream);
 
 /**
- * Makes a handle of a matrix-vector product in half precision.
+ * Creates a handle of a matrix-vector product in half precision.
  * @param transA [IN]
  * @param m [IN]
  * @param n [IN]
  * @param type [IN]
- * @param handle [IN]
+ * @param handle [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclblasCreateHandleForHgemv(
@@ -125,12 +125,12 @@ ACL_FUNC_VISIBILITY aclError aclblasS8gemv(
     const int32_t *beta, int32_t *y, int incy, aclComputeType type, aclrtStream stream);
 
 /**
- * Makes a handle of a matrix-vector product of 8-bit integers.
+ * Creates a handle of a matrix-vector product of 8-bit integers.
  * @param transA [IN]
  * @param m [IN]
  * @param n [IN]
  * @param type [IN]
- * @param handle [IN]
+ * @param handle [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclblasCreateHandleForS8gemv(
@@ -165,7 +165,7 @@ ACL_FUNC_VISIBILITY aclError aclblasGemmEx(
     const void *beta, void *matrixC, int ldc, aclDataType dataTypeC, aclComputeType type, aclrtStream stream);
 
 /**
- * Makes a handle of a matrix product with chosen data types.
+ * Creates a handle of a matrix product with chosen data types.
  * @param transA [IN]
  * @param transB [IN]
  * @param transC [IN]
@@ -176,7 +176,7 @@ ACL_FUNC_VISIBILITY aclError aclblasGemmEx(
  * @param dataTypeB [IN]
  * @param dataTypeC [IN]
  * @param type [IN]
- * @param handle [IN]
+ * @param handle [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclblasCreateHandleForGemmEx(
@@ -209,7 +209,7 @@ ACL_FUNC_VISIBILITY aclError aclblasHgemm(
     aclFloat16 *matrixC, int ldc, aclComputeType type, aclrtStream stream);
 
 /**
- * Makes a handle of a matrix product in half precision.
+ * Creates a handle of a matrix product in half precision.
  * @param transA [IN]
  * @param transB [IN]
  * @param transC [IN]
@@ -217,7 +217,7 @@ ACL_FUNC_VISIBILITY aclError aclblasHgemm(
  * @param n [IN]
  * @param k [IN]
  * @param type [IN]
- * @param handle [IN]
+ * @param handle [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclblasCreateHandleForHgemm(
@@ -250,7 +250,7 @@ ACL_FUNC_VISIBILITY aclError aclblasS8gemm(
     aclComputeType type, aclrtStream stream);
 
 /**
- * Makes a handle of a matrix product of 8-bit integers.
+ * Creates a handle of a matrix product of 8-bit integers.
  * @param transA [IN]
  * @param transB [IN]
  * @param transC [IN]
@@ -258,7 +258,7 @@ ACL_FUNC_VISIBILITY aclError aclblasS8gemm(
  * @param n [IN]
  * @param k [IN]
  * @param type [IN]
- * @param handle [IN]
+ * @param handle [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclblasCreateHandleForS8gemm(

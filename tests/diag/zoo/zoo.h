@@ -1,4 +1,4 @@
-/* What the programs of the zoo share. Each is compiled twice: as it is, with a mistake, and with CLEAN, without it. A comment
+/* What the programs of the bug corpus share. Each is compiled twice: as it is, with a mistake, and with CLEAN, without it. A comment
  * "FINDS <rule>" stands on the line of the call that the finding names first. */
 #ifndef ZOO_H
 #define ZOO_H

@@ -968,6 +968,9 @@ pub const fn code(kind: ErrorKind) -> i32 {
         ErrorKind::QueueFull => ACL_ERROR_RT_QUEUE_FULL,
         ErrorKind::QueueEmpty => ACL_ERROR_RT_QUEUE_EMPTY,
         ErrorKind::UnsupportedDataType => ACL_ERROR_UNSUPPORTED_DATA_TYPE,
+        ErrorKind::OperatorNotFound => ACL_ERROR_OP_NOT_FOUND,
+        ErrorKind::OperatorLoad => ACL_ERROR_OP_LOAD_FAILED,
+        ErrorKind::OperatorInvalid => ACL_ERROR_GE_FAILURE,
         ErrorKind::SecondRuntime => ACL_ERROR_INTERNAL_ERROR,
     }
 }
@@ -1087,6 +1090,9 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
         ErrorKind::QueueFull => "EE1018",
         ErrorKind::QueueEmpty => "EE1018",
         ErrorKind::UnsupportedDataType => "EH0009",
+        ErrorKind::OperatorNotFound => "EH0009",
+        ErrorKind::OperatorLoad => "EE1014",
+        ErrorKind::OperatorInvalid => "EE1009",
         ErrorKind::SecondRuntime => "EE1005",
     }
 }
@@ -1325,6 +1331,13 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
         ErrorKind::QueueEmpty => "Put a message in first, or wait longer.",
         ErrorKind::UnsupportedDataType => {
             "Let both sides of the channel be programs of this interface, of one version."
+        }
+        ErrorKind::OperatorNotFound => {
+            "Compile the operator with aclopCompile or aclopCompileAndExecute, or load a file that atc --singleop wrote for the same descriptions and attributes."
+        }
+        ErrorKind::OperatorLoad => "Write the file again with this Jumar's atc --singleop.",
+        ErrorKind::OperatorInvalid => {
+            "Compare inputs, outputs and attributes with the operator's class; docs/graph-engine-operators.md lists the operators."
         }
         ErrorKind::SecondRuntime => {
             "Let every part of the program load the same libascendcl.so; check LD_LIBRARY_PATH and run paths."

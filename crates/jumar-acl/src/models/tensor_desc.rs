@@ -27,14 +27,14 @@ pub struct Content {
     pub(crate) data_type: i32,
     pub(crate) format: i32,
     pub(crate) dims: Vec<i64>,
-    storage_format: i32,
-    storage_dims: Vec<i64>,
+    pub(crate) storage_format: i32,
+    pub(crate) storage_dims: Vec<i64>,
     ranges: Vec<[i64; 2]>,
     value_ranges: Vec<[i64; 2]>,
-    name: CString,
-    dynamic_input: CString,
-    constant: Option<Vec<u8>>,
-    placement: u32,
+    pub(crate) name: CString,
+    pub(crate) dynamic_input: CString,
+    pub(crate) constant: Option<Vec<u8>>,
+    pub(crate) placement: u32,
     /// Where the tensor lies, where that is known.
     address: usize,
 }
@@ -173,6 +173,13 @@ pub fn aclGetTensorDescFormat(cx: &Cx<'_>, desc: Raw) -> Result<i32> {
 }
 
 impl Content {
+    /// Sets the dimensions, in memory too, and the range of each.
+    pub(crate) fn set_shape(&mut self, dims: Vec<i64>, ranges: Vec<[i64; 2]>) {
+        self.storage_dims.clone_from(&dims);
+        self.dims = dims;
+        self.ranges = ranges;
+    }
+
     /// Counts the elements; 0 when a dimension is unknown or the product does not fit.
     fn elements(&self) -> usize {
         self.dims

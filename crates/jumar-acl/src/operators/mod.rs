@@ -1,3 +1,6 @@
 //! Single operators.
 
 pub mod aclnn;
+pub mod cblas;
+mod memory;
+pub mod single_op;

@@ -161,6 +161,18 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclmdlRICaptureToModelRIBegin",
         aclmdlRICaptureToModelRIBegin,
     ),
+    ("aclblasGemvEx", aclblasGemvEx),
+    ("aclblasCreateHandleForGemvEx", aclblasCreateHandleForGemvEx),
+    ("aclblasHgemv", aclblasHgemv),
+    ("aclblasCreateHandleForHgemv", aclblasCreateHandleForHgemv),
+    ("aclblasS8gemv", aclblasS8gemv),
+    ("aclblasCreateHandleForS8gemv", aclblasCreateHandleForS8gemv),
+    ("aclblasGemmEx", aclblasGemmEx),
+    ("aclblasCreateHandleForGemmEx", aclblasCreateHandleForGemmEx),
+    ("aclblasHgemm", aclblasHgemm),
+    ("aclblasCreateHandleForHgemm", aclblasCreateHandleForHgemm),
+    ("aclblasS8gemm", aclblasS8gemm),
+    ("aclblasCreateHandleForS8gemm", aclblasCreateHandleForS8gemm),
     ("aclrtCreateContext", aclrtCreateContext),
     ("aclrtDestroyContext", aclrtDestroyContext),
     ("aclrtSetCurrentContext", aclrtSetCurrentContext),
@@ -667,9 +679,36 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtcDestroyProg", aclrtcDestroyProg),
     ("aclrtcGetBinDataSize", aclrtcGetBinDataSize),
     ("aclrtcGetCompileLogSize", aclrtcGetCompileLogSize),
+    ("aclopSetModelDir", aclopSetModelDir),
+    ("aclopLoad", aclopLoad),
+    ("aclopCreateAttr", aclopCreateAttr),
+    ("aclopDestroyAttr", aclopDestroyAttr),
+    ("aclopSetAttrBool", aclopSetAttrBool),
+    ("aclopSetAttrInt", aclopSetAttrInt),
+    ("aclopSetAttrFloat", aclopSetAttrFloat),
+    ("aclopSetAttrString", aclopSetAttrString),
+    ("aclopSetAttrDataType", aclopSetAttrDataType),
+    ("aclopSetAttrListDataType", aclopSetAttrListDataType),
+    ("aclopSetAttrListBool", aclopSetAttrListBool),
+    ("aclopSetAttrListInt", aclopSetAttrListInt),
+    ("aclopSetAttrListFloat", aclopSetAttrListFloat),
+    ("aclopSetAttrListString", aclopSetAttrListString),
+    ("aclopExecute", aclopExecute),
+    ("aclopExecuteV2", aclopExecuteV2),
+    ("aclopCreateHandle", aclopCreateHandle),
+    ("aclopDestroyHandle", aclopDestroyHandle),
+    ("aclopExecWithHandle", aclopExecWithHandle),
+    ("aclopCast", aclopCast),
+    ("aclopCreateHandleForCast", aclopCreateHandleForCast),
+    ("aclopSetMaxOpQueueNum", aclopSetMaxOpQueueNum),
+    ("aclopInferShape", aclopInferShape),
+    ("aclopCompile", aclopCompile),
+    ("aclopCompileAndExecute", aclopCompileAndExecute),
+    ("aclopCompileAndExecuteV2", aclopCompileAndExecuteV2),
     ("aclSetCompileopt", aclSetCompileopt),
     ("aclGetCompileoptSize", aclGetCompileoptSize),
     ("aclGetCompileopt", aclGetCompileopt),
+    ("aclopSetCompileFlag", aclopSetCompileFlag),
     ("aclrtSnapShotProcessLock", aclrtSnapShotProcessLock),
     ("aclrtSnapShotProcessUnlock", aclrtSnapShotProcessUnlock),
     ("aclrtSnapShotProcessBackup", aclrtSnapShotProcessBackup),
@@ -2415,6 +2454,290 @@ fn aclmdlRICaptureToModelRIBegin(w: &RawArgs<'_>) -> Played {
     let done = enter(&calls::aclmdlRICaptureToModelRIBegin, |cx| {
         jumar_acl::capture::aclmdlRICaptureToModelRIBegin(cx, stream, modelRI, mode)
     });
+    raw_args::status(done)
+}
+
+fn aclblasGemvEx(w: &RawArgs<'_>) -> Played {
+    let transA = w.plain(0);
+    let m = w.plain(1);
+    let n = w.plain(2);
+    let alpha = w.plain(3);
+    let a = w.plain(4);
+    let lda = w.plain(5);
+    let dataTypeA = w.plain(6);
+    let x = w.plain(7);
+    let incx = w.plain(8);
+    let dataTypeX = w.plain(9);
+    let beta = w.plain(10);
+    let y = w.plain(11);
+    let incy = w.plain(12);
+    let dataTypeY = w.plain(13);
+    let r#type = w.plain(14);
+    let stream = w.plain(15);
+    let done = enter(&calls::aclblasGemvEx, |cx| {
+        jumar_acl::cblas::aclblasGemvEx(
+            cx, transA, m, n, alpha, a, lda, dataTypeA, x, incx, dataTypeX, beta, y, incy,
+            dataTypeY, r#type, stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclblasCreateHandleForGemvEx(w: &RawArgs<'_>) -> Played {
+    let transA = w.plain(0);
+    let m = w.plain(1);
+    let n = w.plain(2);
+    let dataTypeA = w.plain(3);
+    let dataTypeX = w.plain(4);
+    let dataTypeY = w.plain(5);
+    let r#type = w.plain(6);
+    let handle = w.out(7)?;
+    let done = enter(&calls::aclblasCreateHandleForGemvEx, |cx| {
+        jumar_acl::cblas::aclblasCreateHandleForGemvEx(
+            cx, transA, m, n, dataTypeA, dataTypeX, dataTypeY, r#type,
+        )
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn aclblasHgemv(w: &RawArgs<'_>) -> Played {
+    let transA = w.plain(0);
+    let m = w.plain(1);
+    let n = w.plain(2);
+    let alpha = w.plain(3);
+    let a = w.plain(4);
+    let lda = w.plain(5);
+    let x = w.plain(6);
+    let incx = w.plain(7);
+    let beta = w.plain(8);
+    let y = w.plain(9);
+    let incy = w.plain(10);
+    let r#type = w.plain(11);
+    let stream = w.plain(12);
+    let done = enter(&calls::aclblasHgemv, |cx| {
+        jumar_acl::cblas::aclblasHgemv(
+            cx, transA, m, n, alpha, a, lda, x, incx, beta, y, incy, r#type, stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclblasCreateHandleForHgemv(w: &RawArgs<'_>) -> Played {
+    let transA = w.plain(0);
+    let m = w.plain(1);
+    let n = w.plain(2);
+    let r#type = w.plain(3);
+    let handle = w.out(4)?;
+    let done = enter(&calls::aclblasCreateHandleForHgemv, |cx| {
+        jumar_acl::cblas::aclblasCreateHandleForHgemv(cx, transA, m, n, r#type)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn aclblasS8gemv(w: &RawArgs<'_>) -> Played {
+    let transA = w.plain(0);
+    let m = w.plain(1);
+    let n = w.plain(2);
+    let alpha = w.plain(3);
+    let a = w.plain(4);
+    let lda = w.plain(5);
+    let x = w.plain(6);
+    let incx = w.plain(7);
+    let beta = w.plain(8);
+    let y = w.plain(9);
+    let incy = w.plain(10);
+    let r#type = w.plain(11);
+    let stream = w.plain(12);
+    let done = enter(&calls::aclblasS8gemv, |cx| {
+        jumar_acl::cblas::aclblasS8gemv(
+            cx, transA, m, n, alpha, a, lda, x, incx, beta, y, incy, r#type, stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclblasCreateHandleForS8gemv(w: &RawArgs<'_>) -> Played {
+    let transA = w.plain(0);
+    let m = w.plain(1);
+    let n = w.plain(2);
+    let r#type = w.plain(3);
+    let handle = w.out(4)?;
+    let done = enter(&calls::aclblasCreateHandleForS8gemv, |cx| {
+        jumar_acl::cblas::aclblasCreateHandleForS8gemv(cx, transA, m, n, r#type)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn aclblasGemmEx(w: &RawArgs<'_>) -> Played {
+    let transA = w.plain(0);
+    let transB = w.plain(1);
+    let transC = w.plain(2);
+    let m = w.plain(3);
+    let n = w.plain(4);
+    let k = w.plain(5);
+    let alpha = w.plain(6);
+    let matrixA = w.plain(7);
+    let lda = w.plain(8);
+    let dataTypeA = w.plain(9);
+    let matrixB = w.plain(10);
+    let ldb = w.plain(11);
+    let dataTypeB = w.plain(12);
+    let beta = w.plain(13);
+    let matrixC = w.plain(14);
+    let ldc = w.plain(15);
+    let dataTypeC = w.plain(16);
+    let r#type = w.plain(17);
+    let stream = w.plain(18);
+    let done = enter(&calls::aclblasGemmEx, |cx| {
+        jumar_acl::cblas::aclblasGemmEx(
+            cx, transA, transB, transC, m, n, k, alpha, matrixA, lda, dataTypeA, matrixB, ldb,
+            dataTypeB, beta, matrixC, ldc, dataTypeC, r#type, stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclblasCreateHandleForGemmEx(w: &RawArgs<'_>) -> Played {
+    let transA = w.plain(0);
+    let transB = w.plain(1);
+    let transC = w.plain(2);
+    let m = w.plain(3);
+    let n = w.plain(4);
+    let k = w.plain(5);
+    let dataTypeA = w.plain(6);
+    let dataTypeB = w.plain(7);
+    let dataTypeC = w.plain(8);
+    let r#type = w.plain(9);
+    let handle = w.out(10)?;
+    let done = enter(&calls::aclblasCreateHandleForGemmEx, |cx| {
+        jumar_acl::cblas::aclblasCreateHandleForGemmEx(
+            cx, transA, transB, transC, m, n, k, dataTypeA, dataTypeB, dataTypeC, r#type,
+        )
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn aclblasHgemm(w: &RawArgs<'_>) -> Played {
+    let transA = w.plain(0);
+    let transB = w.plain(1);
+    let transC = w.plain(2);
+    let m = w.plain(3);
+    let n = w.plain(4);
+    let k = w.plain(5);
+    let alpha = w.plain(6);
+    let matrixA = w.plain(7);
+    let lda = w.plain(8);
+    let matrixB = w.plain(9);
+    let ldb = w.plain(10);
+    let beta = w.plain(11);
+    let matrixC = w.plain(12);
+    let ldc = w.plain(13);
+    let r#type = w.plain(14);
+    let stream = w.plain(15);
+    let done = enter(&calls::aclblasHgemm, |cx| {
+        jumar_acl::cblas::aclblasHgemm(
+            cx, transA, transB, transC, m, n, k, alpha, matrixA, lda, matrixB, ldb, beta, matrixC,
+            ldc, r#type, stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclblasCreateHandleForHgemm(w: &RawArgs<'_>) -> Played {
+    let transA = w.plain(0);
+    let transB = w.plain(1);
+    let transC = w.plain(2);
+    let m = w.plain(3);
+    let n = w.plain(4);
+    let k = w.plain(5);
+    let r#type = w.plain(6);
+    let handle = w.out(7)?;
+    let done = enter(&calls::aclblasCreateHandleForHgemm, |cx| {
+        jumar_acl::cblas::aclblasCreateHandleForHgemm(cx, transA, transB, transC, m, n, k, r#type)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn aclblasS8gemm(w: &RawArgs<'_>) -> Played {
+    let transA = w.plain(0);
+    let transB = w.plain(1);
+    let transC = w.plain(2);
+    let m = w.plain(3);
+    let n = w.plain(4);
+    let k = w.plain(5);
+    let alpha = w.plain(6);
+    let matrixA = w.plain(7);
+    let lda = w.plain(8);
+    let matrixB = w.plain(9);
+    let ldb = w.plain(10);
+    let beta = w.plain(11);
+    let matrixC = w.plain(12);
+    let ldc = w.plain(13);
+    let r#type = w.plain(14);
+    let stream = w.plain(15);
+    let done = enter(&calls::aclblasS8gemm, |cx| {
+        jumar_acl::cblas::aclblasS8gemm(
+            cx, transA, transB, transC, m, n, k, alpha, matrixA, lda, matrixB, ldb, beta, matrixC,
+            ldc, r#type, stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclblasCreateHandleForS8gemm(w: &RawArgs<'_>) -> Played {
+    let transA = w.plain(0);
+    let transB = w.plain(1);
+    let transC = w.plain(2);
+    let m = w.plain(3);
+    let n = w.plain(4);
+    let k = w.plain(5);
+    let r#type = w.plain(6);
+    let handle = w.out(7)?;
+    let done = enter(&calls::aclblasCreateHandleForS8gemm, |cx| {
+        jumar_acl::cblas::aclblasCreateHandleForS8gemm(cx, transA, transB, transC, m, n, k, r#type)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     raw_args::status(done)
 }
 
@@ -7421,6 +7744,448 @@ fn aclrtcGetCompileLogSize(w: &RawArgs<'_>) -> Played {
     raw_args::status(done)
 }
 
+fn aclopSetModelDir(w: &RawArgs<'_>) -> Played {
+    let modelDir = w.text(0);
+    let done = enter(&calls::aclopSetModelDir, |cx| {
+        jumar_acl::single_op::aclopSetModelDir(cx, modelDir.as_deref())
+    });
+    raw_args::status(done)
+}
+
+fn aclopLoad(w: &RawArgs<'_>) -> Played {
+    let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
+    let modelSize = w.plain(1);
+    let done = enter(&calls::aclopLoad, |cx| {
+        jumar_acl::single_op::aclopLoad(cx, model.as_deref(), modelSize)
+    });
+    raw_args::status(done)
+}
+
+fn aclopCreateAttr(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::aclopCreateAttr,
+        jumar_acl::single_op::aclopCreateAttr,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn aclopDestroyAttr(w: &RawArgs<'_>) -> Played {
+    let attr = w.plain(0);
+    let done = enter(&calls::aclopDestroyAttr, |cx| {
+        jumar_acl::single_op::aclopDestroyAttr(cx, attr)
+    });
+    raw_args::status(done)
+}
+
+fn aclopSetAttrBool(w: &RawArgs<'_>) -> Played {
+    let attr = w.plain(0);
+    let attrName = w.text(1);
+    let attrValue = w.plain(2);
+    let done = enter(&calls::aclopSetAttrBool, |cx| {
+        jumar_acl::single_op::aclopSetAttrBool(cx, attr, attrName.as_deref(), attrValue)
+    });
+    raw_args::status(done)
+}
+
+fn aclopSetAttrInt(w: &RawArgs<'_>) -> Played {
+    let attr = w.plain(0);
+    let attrName = w.text(1);
+    let attrValue = w.plain(2);
+    let done = enter(&calls::aclopSetAttrInt, |cx| {
+        jumar_acl::single_op::aclopSetAttrInt(cx, attr, attrName.as_deref(), attrValue)
+    });
+    raw_args::status(done)
+}
+
+fn aclopSetAttrFloat(w: &RawArgs<'_>) -> Played {
+    let attr = w.plain(0);
+    let attrName = w.text(1);
+    let attrValue = w.plain(2);
+    let done = enter(&calls::aclopSetAttrFloat, |cx| {
+        jumar_acl::single_op::aclopSetAttrFloat(cx, attr, attrName.as_deref(), attrValue)
+    });
+    raw_args::status(done)
+}
+
+fn aclopSetAttrString(w: &RawArgs<'_>) -> Played {
+    let attr = w.plain(0);
+    let attrName = w.text(1);
+    let attrValue = w.text(2);
+    let done = enter(&calls::aclopSetAttrString, |cx| {
+        jumar_acl::single_op::aclopSetAttrString(
+            cx,
+            attr,
+            attrName.as_deref(),
+            attrValue.as_deref(),
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclopSetAttrDataType(w: &RawArgs<'_>) -> Played {
+    let attr = w.plain(0);
+    let attrName = w.text(1);
+    let attrValue = w.plain(2);
+    let done = enter(&calls::aclopSetAttrDataType, |cx| {
+        jumar_acl::single_op::aclopSetAttrDataType(cx, attr, attrName.as_deref(), attrValue)
+    });
+    raw_args::status(done)
+}
+
+fn aclopSetAttrListDataType(w: &RawArgs<'_>) -> Played {
+    let attr = w.plain(0);
+    let attrName = w.text(1);
+    let numValues = w.plain(2);
+    let values = w.slice::<i32>(3, raw_args::count(w.plain::<i32>(2)))?;
+    let done = enter(&calls::aclopSetAttrListDataType, |cx| {
+        jumar_acl::single_op::aclopSetAttrListDataType(
+            cx,
+            attr,
+            attrName.as_deref(),
+            numValues,
+            values.as_deref(),
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclopSetAttrListBool(w: &RawArgs<'_>) -> Played {
+    let attr = w.plain(0);
+    let attrName = w.text(1);
+    let numValues = w.plain(2);
+    let values = w.slice::<u8>(3, raw_args::count(w.plain::<i32>(2)))?;
+    let done = enter(&calls::aclopSetAttrListBool, |cx| {
+        jumar_acl::single_op::aclopSetAttrListBool(
+            cx,
+            attr,
+            attrName.as_deref(),
+            numValues,
+            values.as_deref(),
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclopSetAttrListInt(w: &RawArgs<'_>) -> Played {
+    let attr = w.plain(0);
+    let attrName = w.text(1);
+    let numValues = w.plain(2);
+    let values = w.slice::<i64>(3, raw_args::count(w.plain::<i32>(2)))?;
+    let done = enter(&calls::aclopSetAttrListInt, |cx| {
+        jumar_acl::single_op::aclopSetAttrListInt(
+            cx,
+            attr,
+            attrName.as_deref(),
+            numValues,
+            values.as_deref(),
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclopSetAttrListFloat(w: &RawArgs<'_>) -> Played {
+    let attr = w.plain(0);
+    let attrName = w.text(1);
+    let numValues = w.plain(2);
+    let values = w.slice::<f32>(3, raw_args::count(w.plain::<i32>(2)))?;
+    let done = enter(&calls::aclopSetAttrListFloat, |cx| {
+        jumar_acl::single_op::aclopSetAttrListFloat(
+            cx,
+            attr,
+            attrName.as_deref(),
+            numValues,
+            values.as_deref(),
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclopSetAttrListString(w: &RawArgs<'_>) -> Played {
+    let attr = w.plain(0);
+    let attrName = w.text(1);
+    let numValues = w.plain(2);
+    let values = w.texts(3, raw_args::count(w.plain::<i32>(2)))?;
+    let done = enter(&calls::aclopSetAttrListString, |cx| {
+        jumar_acl::single_op::aclopSetAttrListString(
+            cx,
+            attr,
+            attrName.as_deref(),
+            numValues,
+            raw_args::borrowed(&values).as_deref(),
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclopExecute(w: &RawArgs<'_>) -> Played {
+    let opType = w.text(0);
+    let numInputs = w.plain(1);
+    let inputDesc = w.slice::<jumar_acl::Raw>(2, raw_args::count(w.plain::<i32>(1)))?;
+    let inputs = w.slice::<jumar_acl::Raw>(3, raw_args::count(w.plain::<i32>(1)))?;
+    let numOutputs = w.plain(4);
+    let outputDesc = w.slice::<jumar_acl::Raw>(5, raw_args::count(w.plain::<i32>(4)))?;
+    let outputs = w.slice::<jumar_acl::Raw>(6, raw_args::count(w.plain::<i32>(4)))?;
+    let attr = w.plain(7);
+    let stream = w.plain(8);
+    let done = enter(&calls::aclopExecute, |cx| {
+        jumar_acl::single_op::aclopExecute(
+            cx,
+            opType.as_deref(),
+            numInputs,
+            inputDesc.as_deref(),
+            inputs.as_deref(),
+            numOutputs,
+            outputDesc.as_deref(),
+            outputs.as_deref(),
+            attr,
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclopExecuteV2(w: &RawArgs<'_>) -> Played {
+    let opType = w.text(0);
+    let numInputs = w.plain(1);
+    let inputDesc = w.slice::<jumar_acl::Raw>(2, raw_args::count(w.plain::<i32>(1)))?;
+    let inputs = w.slice::<jumar_acl::Raw>(3, raw_args::count(w.plain::<i32>(1)))?;
+    let numOutputs = w.plain(4);
+    let outputDesc = w.slice::<jumar_acl::Raw>(5, raw_args::count(w.plain::<i32>(4)))?;
+    let outputs = w.slice::<jumar_acl::Raw>(6, raw_args::count(w.plain::<i32>(4)))?;
+    let attr = w.plain(7);
+    let stream = w.plain(8);
+    let done = enter(&calls::aclopExecuteV2, |cx| {
+        jumar_acl::single_op::aclopExecuteV2(
+            cx,
+            opType.as_deref(),
+            numInputs,
+            inputDesc.as_deref(),
+            inputs.as_deref(),
+            numOutputs,
+            outputDesc.as_deref(),
+            outputs.as_deref(),
+            attr,
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclopCreateHandle(w: &RawArgs<'_>) -> Played {
+    let opType = w.text(0);
+    let numInputs = w.plain(1);
+    let inputDesc = w.slice::<jumar_acl::Raw>(2, raw_args::count(w.plain::<i32>(1)))?;
+    let numOutputs = w.plain(3);
+    let outputDesc = w.slice::<jumar_acl::Raw>(4, raw_args::count(w.plain::<i32>(3)))?;
+    let opAttr = w.plain(5);
+    let handle = w.out(6)?;
+    let done = enter(&calls::aclopCreateHandle, |cx| {
+        jumar_acl::single_op::aclopCreateHandle(
+            cx,
+            opType.as_deref(),
+            numInputs,
+            inputDesc.as_deref(),
+            numOutputs,
+            outputDesc.as_deref(),
+            opAttr,
+        )
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn aclopDestroyHandle(w: &RawArgs<'_>) -> Played {
+    let handle = w.plain(0);
+    let done = enter(&calls::aclopDestroyHandle, |cx| {
+        jumar_acl::single_op::aclopDestroyHandle(cx, handle)
+    });
+    raw_args::status(done)
+}
+
+fn aclopExecWithHandle(w: &RawArgs<'_>) -> Played {
+    let handle = w.plain(0);
+    let numInputs = w.plain(1);
+    let inputs = w.slice::<jumar_acl::Raw>(2, raw_args::count(w.plain::<i32>(1)))?;
+    let numOutputs = w.plain(3);
+    let outputs = w.slice::<jumar_acl::Raw>(4, raw_args::count(w.plain::<i32>(3)))?;
+    let stream = w.plain(5);
+    let done = enter(&calls::aclopExecWithHandle, |cx| {
+        jumar_acl::single_op::aclopExecWithHandle(
+            cx,
+            handle,
+            numInputs,
+            inputs.as_deref(),
+            numOutputs,
+            outputs.as_deref(),
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclopCast(w: &RawArgs<'_>) -> Played {
+    let srcDesc = w.plain(0);
+    let srcBuffer = w.plain(1);
+    let dstDesc = w.plain(2);
+    let dstBuffer = w.plain(3);
+    let truncate = w.plain(4);
+    let stream = w.plain(5);
+    let done = enter(&calls::aclopCast, |cx| {
+        jumar_acl::single_op::aclopCast(
+            cx, srcDesc, srcBuffer, dstDesc, dstBuffer, truncate, stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclopCreateHandleForCast(w: &RawArgs<'_>) -> Played {
+    let srcDesc = w.plain(0);
+    let dstDesc = w.plain(1);
+    let truncate = w.plain(2);
+    let handle = w.out(3)?;
+    let done = enter(&calls::aclopCreateHandleForCast, |cx| {
+        jumar_acl::single_op::aclopCreateHandleForCast(cx, srcDesc, dstDesc, truncate)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn aclopSetMaxOpQueueNum(w: &RawArgs<'_>) -> Played {
+    let maxOpNum = w.plain(0);
+    let done = enter(&calls::aclopSetMaxOpQueueNum, |cx| {
+        jumar_acl::single_op::aclopSetMaxOpQueueNum(cx, maxOpNum)
+    });
+    raw_args::status(done)
+}
+
+fn aclopInferShape(w: &RawArgs<'_>) -> Played {
+    let opType = w.text(0);
+    let numInputs = w.plain(1);
+    let inputDesc = w.slice::<jumar_acl::Raw>(2, raw_args::count(w.plain::<i32>(1)))?;
+    let inputs = w.slice::<jumar_acl::Raw>(3, raw_args::count(w.plain::<i32>(1)))?;
+    let numOutputs = w.plain(4);
+    let outputDesc = w.slice::<jumar_acl::Raw>(5, raw_args::count(w.plain::<i32>(4)))?;
+    let attr = w.plain(6);
+    let done = enter(&calls::aclopInferShape, |cx| {
+        jumar_acl::single_op::aclopInferShape(
+            cx,
+            opType.as_deref(),
+            numInputs,
+            inputDesc.as_deref(),
+            inputs.as_deref(),
+            numOutputs,
+            outputDesc.as_deref(),
+            attr,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclopCompile(w: &RawArgs<'_>) -> Played {
+    let opType = w.text(0);
+    let numInputs = w.plain(1);
+    let inputDesc = w.slice::<jumar_acl::Raw>(2, raw_args::count(w.plain::<i32>(1)))?;
+    let numOutputs = w.plain(3);
+    let outputDesc = w.slice::<jumar_acl::Raw>(4, raw_args::count(w.plain::<i32>(3)))?;
+    let attr = w.plain(5);
+    let engineType = w.plain(6);
+    let compileFlag = w.plain(7);
+    let opPath = w.text(8);
+    let done = enter(&calls::aclopCompile, |cx| {
+        jumar_acl::single_op::aclopCompile(
+            cx,
+            opType.as_deref(),
+            numInputs,
+            inputDesc.as_deref(),
+            numOutputs,
+            outputDesc.as_deref(),
+            attr,
+            engineType,
+            compileFlag,
+            opPath.as_deref(),
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclopCompileAndExecute(w: &RawArgs<'_>) -> Played {
+    let opType = w.text(0);
+    let numInputs = w.plain(1);
+    let inputDesc = w.slice::<jumar_acl::Raw>(2, raw_args::count(w.plain::<i32>(1)))?;
+    let inputs = w.slice::<jumar_acl::Raw>(3, raw_args::count(w.plain::<i32>(1)))?;
+    let numOutputs = w.plain(4);
+    let outputDesc = w.slice::<jumar_acl::Raw>(5, raw_args::count(w.plain::<i32>(4)))?;
+    let outputs = w.slice::<jumar_acl::Raw>(6, raw_args::count(w.plain::<i32>(4)))?;
+    let attr = w.plain(7);
+    let engineType = w.plain(8);
+    let compileFlag = w.plain(9);
+    let opPath = w.text(10);
+    let stream = w.plain(11);
+    let done = enter(&calls::aclopCompileAndExecute, |cx| {
+        jumar_acl::single_op::aclopCompileAndExecute(
+            cx,
+            opType.as_deref(),
+            numInputs,
+            inputDesc.as_deref(),
+            inputs.as_deref(),
+            numOutputs,
+            outputDesc.as_deref(),
+            outputs.as_deref(),
+            attr,
+            engineType,
+            compileFlag,
+            opPath.as_deref(),
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclopCompileAndExecuteV2(w: &RawArgs<'_>) -> Played {
+    let opType = w.text(0);
+    let numInputs = w.plain(1);
+    let inputDesc = w.slice::<jumar_acl::Raw>(2, raw_args::count(w.plain::<i32>(1)))?;
+    let inputs = w.slice::<jumar_acl::Raw>(3, raw_args::count(w.plain::<i32>(1)))?;
+    let numOutputs = w.plain(4);
+    let outputDesc = w.slice::<jumar_acl::Raw>(5, raw_args::count(w.plain::<i32>(4)))?;
+    let outputs = w.slice::<jumar_acl::Raw>(6, raw_args::count(w.plain::<i32>(4)))?;
+    let attr = w.plain(7);
+    let engineType = w.plain(8);
+    let compileFlag = w.plain(9);
+    let opPath = w.text(10);
+    let stream = w.plain(11);
+    let done = enter(&calls::aclopCompileAndExecuteV2, |cx| {
+        jumar_acl::single_op::aclopCompileAndExecuteV2(
+            cx,
+            opType.as_deref(),
+            numInputs,
+            inputDesc.as_deref(),
+            inputs.as_deref(),
+            numOutputs,
+            outputDesc.as_deref(),
+            outputs.as_deref(),
+            attr,
+            engineType,
+            compileFlag,
+            opPath.as_deref(),
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
 fn aclSetCompileopt(w: &RawArgs<'_>) -> Played {
     let opt = w.plain(0);
     let value = w.text(1);
@@ -7452,6 +8217,14 @@ fn aclGetCompileopt(w: &RawArgs<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    raw_args::status(done)
+}
+
+fn aclopSetCompileFlag(w: &RawArgs<'_>) -> Played {
+    let flag = w.plain(0);
+    let done = enter(&calls::aclopSetCompileFlag, |cx| {
+        jumar_acl::single_op::aclopSetCompileFlag(cx, flag)
+    });
     raw_args::status(done)
 }
 

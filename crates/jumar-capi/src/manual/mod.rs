@@ -21,6 +21,7 @@ pub mod place;
 pub mod prof;
 pub mod rtc;
 pub mod securec;
+pub mod single_op;
 pub mod tdt_queue;
 
 #[cfg(test)]

@@ -69,6 +69,11 @@ pub const ALL: &[Opt] = &[
         "The model's format: 5 is ONNX; 0 Caffe, 1 MindSpore and 3 TensorFlow are refused.",
     ),
     used(
+        "singleop",
+        "FILE",
+        "A list of single operators in JSON, in place of a model; --output is then the folder of their files.",
+    ),
+    used(
         "output",
         "NAME",
         "Where the offline model goes; .om is appended.",
@@ -268,7 +273,6 @@ pub const ALL: &[Opt] = &[
         &["0"],
         "shapes that the toolchain would work out are not added; convert the model and write its .om as JSON",
     ),
-    refused("singleop", &[], "single operators are not supported yet"),
     refused("op_name_map", &[], CAFFE),
     refused(
         "enable_compress_weight",

@@ -7,6 +7,7 @@
 mod lower;
 mod prototype;
 mod prototypes;
+mod single;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,6 +16,10 @@ use jumar_types::dtype::DataType;
 
 pub use lower::{Lowered, Variable, is_known, lower};
 pub use prototype::{Default, Occurs, Prototype, prototype, prototypes};
+pub use single::{
+    CompiledOperator, SingleInput, SingleOperator, SingleSource, SingleTarget, compile_single,
+    infer_single,
+};
 
 /// What is known of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -47,7 +47,8 @@ impl Program for OpenExecution {
         }
         let lookups = Lookups::default();
         let caller = Caller::new(self.call, &lookups);
-        let mut lender = Lender::new(&self.context, &caller, model, &self.stop);
+        let memory = (&model.pool, &model.team);
+        let mut lender = Lender::new(&self.context, &caller, memory, &self.stop);
         let mut produced: Vec<Produced> = Vec::with_capacity(targets.len());
         let mut sink = |index: usize, ty: &TensorType| {
             let bytes = ty.bytes().unwrap_or(usize::MAX);
@@ -208,7 +209,7 @@ fn no_memory(error: &Error) -> GraphError {
 }
 
 /// Lends device memory to one execution, first what earlier ones left.
-struct Lender<'a> {
+pub(crate) struct Lender<'a> {
     context: &'a Arc<Context>,
     caller: &'a Caller<'a>,
     pool: &'a Mutex<Vec<DeviceMemory>>,
@@ -222,19 +223,19 @@ struct Lender<'a> {
 const GRAIN: usize = 4096;
 
 impl<'a> Lender<'a> {
-    fn new(
+    /// Creates a lender over a pool of blocks and the device's workers.
+    pub(crate) fn new(
         context: &'a Arc<Context>,
         caller: &'a Caller<'a>,
-        model: &'a Shared,
+        (pool, team): (&'a Mutex<Vec<DeviceMemory>>, &'a Threads),
         stop: &'a StopToken,
     ) -> Self {
-        let pool = &model.pool;
         let kept = std::mem::take(&mut *pool.lock());
         Lender {
             context,
             caller,
             pool,
-            team: &model.team,
+            team,
             stop,
             blocks: kept.into_iter().map(|block| (Some(block), false)).collect(),
         }
@@ -249,8 +250,8 @@ impl Drop for Lender<'_> {
     }
 }
 
-impl Workspace<'static> for Lender<'_> {
-    fn take(&mut self, bytes: usize) -> jumar_graph::Result<Lent<'static>> {
+impl<'m> Workspace<'m> for Lender<'_> {
+    fn take(&mut self, bytes: usize) -> jumar_graph::Result<Lent<'m>> {
         let fitting = self
             .blocks
             .iter()
@@ -292,7 +293,7 @@ impl Workspace<'static> for Lender<'_> {
         Workers::of(self.team)
     }
 
-    fn give(&mut self, lent: Lent<'static>) {
+    fn give(&mut self, lent: Lent<'m>) {
         if let Some(block) = self.blocks.get_mut(lent.token) {
             block.1 = false;
         }

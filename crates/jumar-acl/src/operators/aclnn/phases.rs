@@ -13,6 +13,7 @@ use super::lists::Array;
 use super::status::Refused;
 use super::task::{Run, Threads};
 use super::tensor::{self, known_type};
+use crate::operators::memory;
 use crate::{Cx, Raw};
 
 /// An argument of a first phase as a shim passes it: the parameter's kind says what the bits are.
@@ -325,40 +326,6 @@ impl Memory<'_> {
 
     /// Finds live memory of the stream's device.
     fn of_device(&self, address: usize, bytes: usize, what: impl Fn() -> String) -> Result<Span> {
-        let space = self.cx.runtime().map_err(Refused::runtime)?.space();
-        let block = space.reach(address, bytes);
-        let block = match block.map(|block| (block, block.home.device())) {
-            Some((block, Some(device))) if device == self.device => block,
-            Some((_, Some(device))) => {
-                let sentence = format!(
-                    "{} is at {address:#x}, memory of device {device}, and the stream belongs to device {}",
-                    what(),
-                    self.device
-                );
-                return Err(Refused::invalid(sentence).fix(MOVE));
-            }
-            Some((_, None)) | None => {
-                let sentence = match space.home_of(address) {
-                    Some(_) => format!("{} is at {address:#x}, which is host memory", what()),
-                    None => format!("{} is at {address:#x}, where nothing is allocated", what()),
-                };
-                return Err(Refused::invalid(sentence).fix(MOVE));
-            }
-        };
-        let offset = address - block.span.address();
-        block.span.part(offset, bytes).ok_or_else(|| {
-            let sentence = format!(
-                "{} spans {bytes} bytes from {address:#x} on, {} more than its allocation of {} bytes has from there",
-                what(),
-                bytes - (block.span.bytes() - offset),
-                block.span.bytes()
-            );
-            Refused::invalid(sentence).fix(
-                "Check shape, strides and offset of the tensor against the memory behind it.",
-            )
-        })
+        memory::of_device(self.cx, self.device, (address, bytes), what).map_err(Refused::from)
     }
 }
-
-const MOVE: &str =
-    "Operators work on memory of their stream's device: allocate it with aclrtMalloc.";

@@ -62,24 +62,43 @@ fn einsum(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(vec![cx.one("Einsum", &all, attrs)?])
 }
 
-/// `alpha * a * b + beta * c`.
+/// `alpha * a * b + beta * c`, in the type of `c`. Products of 16 bits are summed and scaled in float32 and rounded once. A `beta` of 0
+/// ignores what `c` holds, which may not be numbers.
 fn gemm(cx: &mut Cx, op: &Op<'_>) -> Answer {
-    let mut all = [
-        op.input("a")?,
-        op.input("b")?,
-        op.input("c")?,
-        op.input("alpha")?,
-        op.input("beta")?,
-    ];
-    cx.promote(&mut all)?;
-    let [a, b, c, alpha, beta] = all;
+    let mut factors = [op.input("a")?, op.input("b")?];
+    let mut rest = [op.input("c")?, op.input("alpha")?, op.input("beta")?];
+    let result = cx.ty(rest[0]).dtype;
+    let wide = |dtype: DataType| match dtype {
+        DataType::Float16 | DataType::BFloat16 => DataType::Float32,
+        DataType::Int8 | DataType::UInt8 => DataType::Int32,
+        other => other,
+    };
+    cx.promote(&mut factors)?;
+    let multiplied = wide(cx.ty(factors[0]).dtype);
+    for factor in &mut factors {
+        *factor = cx.cast(*factor, multiplied)?;
+    }
     let attrs = Attrs::new()
         .with("transpose_x1", op.yes("transpose_a")?)
         .with("transpose_x2", op.yes("transpose_b")?);
-    let product = cx.one("MatMulV2", &[a, b], attrs)?;
+    let product = cx.one("MatMulV2", &factors, attrs)?;
+    // The sum is made in the wider of the two types, where one is a float and the other is not in that one.
+    let scaled = match (multiplied.is_float(), wide(result)) {
+        (true, other) if !other.is_float() => multiplied,
+        (_, other) => other,
+    };
+    let product = cx.cast(product, scaled)?;
+    for value in &mut rest {
+        *value = cx.cast(*value, scaled)?;
+    }
+    let [c, alpha, beta] = rest;
     let product = cx.one("Mul", &[product, alpha], Attrs::new())?;
-    let c = cx.one("Mul", &[c, beta], Attrs::new())?;
-    Ok(vec![cx.one("Add", &[product, c], Attrs::new())?])
+    let kept = cx.one("Mul", &[c, beta], Attrs::new())?;
+    let zero = cx.number(0.0, beta)?;
+    let ignored = cx.one("Equal", &[beta, zero], Attrs::new())?;
+    let kept = cx.one("SelectV2", &[ignored, zero, kept], Attrs::new())?;
+    let sum = cx.one("Add", &[product, kept], Attrs::new())?;
+    Ok(vec![cx.cast(sum, result)?])
 }
 
 /// The axes from `axis` on are taken together and multiplied with `w`, which is turned unless `transpose` says otherwise.

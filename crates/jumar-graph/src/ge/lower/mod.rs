@@ -26,6 +26,7 @@ use jumar_ops::{Attrs, Builder, OpError, OpErrorKind, Tensor, TensorType};
 use jumar_types::dtype::DataType;
 
 use self::op::Op;
+pub(super) use self::state::updated_inputs;
 use super::{Desc, Graph as Source, INPUTS, Node as SourceNode, Value};
 use crate::insert_point::InsertPoint;
 use crate::{Graph, GraphError, GraphOutput, Result, ValueId, control as flow};
@@ -263,7 +264,7 @@ fn said(node: &SourceNode) -> Desc {
 }
 
 /// The type that a description stands for.
-pub(super) fn type_of(desc: &Desc) -> std::result::Result<TensorType, OpError> {
+pub(in crate::ge) fn type_of(desc: &Desc) -> std::result::Result<TensorType, OpError> {
     let dtype = DataType::from_acl(desc.dtype)
         .filter(|dtype| dtype.size().is_some())
         .ok_or_else(|| {

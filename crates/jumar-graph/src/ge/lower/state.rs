@@ -39,6 +39,17 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
 
 type Answer = Result<Vec<ValueId>, OpError>;
 
+/// Returns the names of the inputs that an operator updates.
+pub(in crate::ge) fn updated_inputs(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "ApplyAdam" => &["var", "m", "v"],
+        "ApplyMomentum" => &["var", "accum"],
+        "Assign" | "AssignAdd" => &["ref"],
+        _ if TABLE.iter().any(|(own, _)| *own == kind) => &["var"],
+        _ => &[],
+    }
+}
+
 /// What is known of a variable while a graph is lowered.
 pub(super) struct VariableState {
     /// The input that gives its contents.
@@ -251,6 +262,11 @@ mod tests {
     fn every_operator_that_writes_is_known() {
         for (name, _) in super::TABLE {
             assert!(super::super::is_known(name), "{name}");
+            let prototype = crate::ge::prototype(name).expect("a class");
+            for updated in super::updated_inputs(name) {
+                let inputs = prototype.inputs.iter();
+                assert!(inputs.clone().any(|(own, _)| own == updated), "{name}");
+            }
         }
     }
 }
