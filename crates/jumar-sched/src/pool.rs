@@ -40,7 +40,8 @@
 //! # Without workers
 //!
 //! Where the system has no thread to give, threads that wait run everything that they wait for, timers included, and threads that ask
-//! how far a stream has come run some of it ([`Pool::is_unserved`]). Each of them tries to start a worker first.
+//! how far a stream has come run some of it ([`Pool::is_unserved`]). Each of them tries to start a worker first. With a schedule they
+//! take the turns of its one worker ([`Pool::stand_in_scheduled`]).
 
 mod parked;
 mod scheduled;
@@ -177,6 +178,8 @@ pub(crate) struct Pool {
     pub(crate) looks: Looks,
     pub(crate) runner: Arc<dyn Runner>,
     pub(crate) schedule: Option<Arc<dyn Schedule>>,
+    /// With a schedule: whether a thread runs tasks now.
+    has_turn: AtomicBool,
     waits: Mutex<Waits>,
 }
 
@@ -198,6 +201,8 @@ enum Wanted {
     /// A worker that sleeps.
     Rouse(ParkedWorker),
     Start(usize),
+    /// Count the processors, and look again. That reads files, which is not done under the lock.
+    Count,
 }
 
 /// What a worker found.
@@ -262,6 +267,9 @@ impl Inner {
             self.awake += 1;
             return Wanted::Rouse(sleeper.bed);
         }
+        if self.started > 0 && !pool.knows_workers() {
+            return Wanted::Count;
+        }
         if self.started == 0 || self.started < pool.workers() {
             self.started += 1;
             self.awake += 1;
@@ -288,7 +296,8 @@ impl Inner {
     }
 
     fn has_work(&self, pool: &Pool) -> bool {
-        self.count > 0 || (!pool.is_full(0) && self.jobs.iter().any(|job| job.is_open()))
+        // Work is shared once the processors are counted, so that `is_full` reads no files here.
+        self.count > 0 || (self.jobs.iter().any(|job| job.is_open()) && !pool.is_full(0))
     }
 
     fn note_count(&self, pool: &Pool) {
@@ -419,6 +428,7 @@ impl Pool {
             looks: Looks::new(),
             runner,
             schedule,
+            has_turn: AtomicBool::new(false),
             waits: Mutex::new(Waits::default()),
         }
     }
@@ -529,6 +539,11 @@ impl Pool {
             Wanted::Wake(parker) => parker.unpark(),
             Wanted::Rouse(bed) => self.wake_on_other_cpu(&bed),
             Wanted::Start(number) => self.start(number),
+            Wanted::Count => {
+                self.cpus();
+                let wanted = self.inner.lock().wanted(self);
+                self.carry_out(wanted);
+            }
         }
     }
 
@@ -623,7 +638,7 @@ impl Pool {
         self.runner.worker_started(number);
         count_worker(number);
         match self.schedule.clone() {
-            Some(schedule) => self.run_scheduled(&*schedule, number),
+            Some(schedule) => self.run_scheduled(&*schedule),
             None => self.run_unscheduled(number),
         }
     }

@@ -553,7 +553,12 @@ impl Stream {
         if self.pool.schedule.is_some() {
             let wait = self.pool.announce(self.number, is_over());
             while !done() && !late() {
-                park(until);
+                if !self.pool.is_unserved() {
+                    park(until);
+                } else if Inside::is() || !self.pool.stand_in_scheduled() {
+                    let soon = Instant::now() + LONE_NAP;
+                    park(Some(until.map_or(soon, |until| until.min(soon))));
+                }
             }
             self.pool.waited(wait);
             return done();
@@ -621,7 +626,11 @@ impl Stream {
     #[cold]
     fn stand_in(self: &Arc<Self>) {
         // A task that asks about its own stream must not run what is behind it.
-        if self.scheduled || Inside::is() {
+        if Inside::is() {
+            return;
+        }
+        if self.scheduled {
+            self.pool.stand_in_scheduled();
             return;
         }
         self.pool.stand_in();

@@ -1,4 +1,6 @@
-//! A worker whose next task somebody else chooses.
+//! An executor whose next task a schedule chooses: one worker runs the tasks one at a time.
+//!
+//! Where the system has no thread for the worker, the threads that wait or poll take its turns ([`Pool::stand_in_scheduled`]).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,69 +12,116 @@ use crate::park::Parker;
 use crate::schedule::Schedule;
 use crate::stream::Stream;
 
+/// What one turn did.
+enum RunOutcome {
+    /// It ran a task.
+    Ran,
+    /// Another thread has the turn.
+    Busy,
+    /// The schedule chose nothing; whether a stream could run.
+    Idle { runnable: bool },
+}
+
+/// The right to run tasks of a scheduled executor, which one thread at a time has.
+struct RunGuard<'a>(&'a Pool);
+
+impl Drop for RunGuard<'_> {
+    fn drop(&mut self) {
+        self.0.has_turn.store(false, Ordering::Release);
+    }
+}
+
 impl Pool {
     /// Runs tasks one by one as a schedule says.
-    pub(super) fn run_scheduled(self: &Arc<Self>, schedule: &dyn Schedule, number: usize) {
+    pub(super) fn run_scheduled(self: &Arc<Self>, schedule: &dyn Schedule) {
         let parker = Arc::new(Parker::new());
         self.inner.lock().napper = Some(parker.clone());
-        let _ = number;
         while !self.is_stopped() {
-            let mut inner = self.inner.lock();
-            if inner.fire(self) {
-                drop(inner);
-                self.poll_on_timer();
-                inner = self.inner.lock();
-            }
-            let mut runnable: Vec<Arc<Stream>> = Vec::new();
-            let mut stale = Vec::new();
-            for list in &mut inner.lists {
-                for entry in std::mem::take(list) {
-                    if entry.stream.ring.is_queued() {
-                        runnable.push(entry.stream)
-                    } else {
-                        stale.push(entry.stream)
-                    }
-                }
-            }
-            runnable.sort_by_key(|stream| (stream.number, stream.age));
-            let numbers: Vec<u32> = runnable.iter().map(|stream| stream.number).collect();
-            drop(inner);
-            let picked = if numbers.is_empty() {
-                None
-            } else {
-                schedule.next(&numbers, &self.waited_for())
+            let ask_again = match self.take_turn(schedule) {
+                RunOutcome::Ran => continue,
+                RunOutcome::Busy => true,
+                RunOutcome::Idle { runnable } => runnable,
             };
-            let picked = picked
-                .filter(|index| *index < runnable.len())
-                .map(|index| runnable.remove(index));
-            let idle = picked.is_none();
-            // Nobody else takes streams here, so that those that were queued still are.
-            let mut inner = self.inner.lock();
-            inner.count -= stale.len() + usize::from(!idle);
-            for stream in runnable {
-                inner.lists[0].push_back(Entry {
-                    stream,
-                    hot: true,
-                    seen_ns: 0,
-                    done: 0,
-                    cpu: None,
-                });
+            let timer = self.first_timer_ns.load(Ordering::Relaxed);
+            let until = (timer != NEVER || ask_again).then(|| {
+                let due = Duration::from_nanos(timer.saturating_sub(self.now_ns()));
+                Instant::now() + if ask_again { due.min(ASK) } else { due }
+            });
+            parker.park(until);
+        }
+    }
+
+    /// Takes one turn on a thread that waits or polls, because the system has no thread for a worker. Returns whether it ran a task.
+    #[cold]
+    pub(crate) fn stand_in_scheduled(self: &Arc<Self>) -> bool {
+        // Tries once more to start the worker.
+        self.flush_wakes(false);
+        match &self.schedule {
+            Some(schedule) if self.is_unserved() => {
+                matches!(self.take_turn(&**schedule), RunOutcome::Ran)
             }
+            _ => false,
+        }
+    }
+
+    /// Runs the next task that the schedule chooses. No lock is held while it runs.
+    fn take_turn(self: &Arc<Self>, schedule: &dyn Schedule) -> RunOutcome {
+        if self.has_turn.swap(true, Ordering::Acquire) {
+            return RunOutcome::Busy;
+        }
+        let _turn = RunGuard(self);
+        let mut inner = self.inner.lock();
+        if inner.fire(self) {
             drop(inner);
-            for stream in stale.into_iter().chain(picked) {
-                if let Some(owner) = stream.ring.unlist() {
-                    stream.drive(owner, false, 1, || self.is_stopped());
+            self.poll_on_timer();
+            inner = self.inner.lock();
+        }
+        let mut runnable: Vec<Arc<Stream>> = Vec::new();
+        let mut stale = Vec::new();
+        for list in &mut inner.lists {
+            for entry in std::mem::take(list) {
+                if entry.stream.ring.is_queued() {
+                    runnable.push(entry.stream)
+                } else {
+                    stale.push(entry.stream)
                 }
             }
-            if idle {
-                let timer = self.first_timer_ns.load(Ordering::Relaxed);
-                let waiting = !numbers.is_empty();
-                let until = (timer != NEVER || waiting).then(|| {
-                    let due = Duration::from_nanos(timer.saturating_sub(self.now_ns()));
-                    Instant::now() + if waiting { due.min(ASK) } else { due }
-                });
-                parker.park(until);
+        }
+        runnable.sort_by_key(|stream| (stream.number, stream.age));
+        let numbers: Vec<u32> = runnable.iter().map(|stream| stream.number).collect();
+        drop(inner);
+        let picked = if numbers.is_empty() {
+            None
+        } else {
+            schedule.next(&numbers, &self.waited_for())
+        };
+        let picked = picked
+            .filter(|index| *index < runnable.len())
+            .map(|index| runnable.remove(index));
+        let idle = picked.is_none();
+        // No other thread takes streams here, so that those that were queued still are.
+        let mut inner = self.inner.lock();
+        inner.count -= stale.len() + usize::from(!idle);
+        for stream in runnable {
+            inner.lists[0].push_back(Entry {
+                stream,
+                hot: true,
+                seen_ns: 0,
+                done: 0,
+                cpu: None,
+            });
+        }
+        drop(inner);
+        for stream in stale.into_iter().chain(picked) {
+            if let Some(owner) = stream.ring.unlist() {
+                stream.drive(owner, false, 1, || self.is_stopped());
             }
+        }
+        match idle {
+            true => RunOutcome::Idle {
+                runnable: !numbers.is_empty(),
+            },
+            false => RunOutcome::Ran,
         }
     }
 }

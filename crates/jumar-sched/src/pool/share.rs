@@ -55,6 +55,11 @@ impl Pool {
         self.workers.unwrap_or_else(|| self.cpus().max(2))
     }
 
+    /// Returns whether [`Pool::workers`] reads no files.
+    pub(super) fn knows_workers(&self) -> bool {
+        self.workers.is_some() || self.cpus.get().is_some()
+    }
+
     /// Gives how many processors there are to run on at a time.
     #[inline]
     pub(super) fn cpus(&self) -> usize {
@@ -305,6 +310,24 @@ mod tests {
         assert!(!pool.has_room_to_spin());
         drop((one, two));
         assert!(pool.has_room_to_spin());
+    }
+
+    #[test]
+    fn processors_are_not_counted_under_the_lock_of_the_run_queue() {
+        let told = Arc::new(FakePlacement::default());
+        let pool = pool(&told, Cpus::Most(8));
+        let counted = || told.counted.load(Ordering::Relaxed);
+        {
+            let mut inner = pool.inner.lock();
+            // One worker, busy, and another entry in the run queue.
+            (inner.started, inner.count) = (1, 1);
+            assert!(matches!(inner.wanted(&pool), Wanted::Count));
+            assert_eq!(counted(), 0);
+        }
+        assert_eq!(pool.cpus(), 3);
+        let mut inner = pool.inner.lock();
+        assert!(matches!(inner.wanted(&pool), Wanted::Start(1)));
+        assert_eq!(counted(), 1);
     }
 
     #[test]

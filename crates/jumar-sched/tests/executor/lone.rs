@@ -14,6 +14,23 @@ fn lone() -> Executor {
     Executor::new(ExecutorConfig::default(), Arc::new(Threadless))
 }
 
+/// Runs the queue with the largest number first.
+struct LargestFirst;
+
+impl Schedule for LargestFirst {
+    fn next(&self, runnable: &[u32], _waited: &[u32]) -> Option<usize> {
+        runnable.len().checked_sub(1)
+    }
+}
+
+fn lone_with_schedule() -> Executor {
+    let config = ExecutorConfig {
+        schedule: Some(Arc::new(LargestFirst)),
+        ..ExecutorConfig::default()
+    };
+    Executor::new(config, Arc::new(Threadless))
+}
+
 /// More polls than any test here needs.
 const PATIENCE: usize = 100;
 
@@ -90,4 +107,45 @@ fn a_program_that_polls_its_own_queue_runs_nothing_behind_it() {
     queue.submit(run(|| {}), TAG);
     assert!(polls_until(&queue, 2));
     assert_eq!(seen.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_thread_that_waits_takes_the_turns_of_a_schedule() {
+    let executor = lone_with_schedule();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let queues = [1, 2].map(|number| {
+        let config = QueueConfig {
+            priority: 0,
+            number,
+        };
+        executor.queue(config, Arc::new(RecordingObserver::default()))
+    });
+    for (number, queue) in queues.iter().enumerate() {
+        for _ in 0..2 {
+            let order = order.clone();
+            queue.submit(run(move || order.lock().unwrap().push(number)), TAG);
+        }
+    }
+    assert!(queues[0].wait(2, None));
+    assert_eq!(*order.lock().unwrap(), [1, 1, 0, 0]);
+}
+
+#[test]
+fn a_thread_that_polls_takes_the_turns_of_a_schedule() {
+    let executor = lone_with_schedule();
+    let (first, second) = (queue(&executor), queue(&executor));
+    let signal = Arc::new(Signal::new());
+    second.submit(wait_on(&signal), TAG);
+    second.submit(run(|| {}), TAG);
+    first.submit(run(|| {}), TAG);
+    first.submit(Task::Set(signal), TAG);
+    assert!(polls_until(&second, 2));
+    // A wait with a limit, and a task that gives up waiting.
+    let never = Task::Wait {
+        signal: Arc::new(Signal::new()),
+        then: WaitThen::Keep,
+        limit: Some(Duration::from_millis(1)),
+    };
+    first.submit(never, TAG);
+    assert!(first.wait(3, Some(Instant::now() + Duration::from_secs(60))));
 }
