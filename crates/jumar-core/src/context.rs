@@ -393,6 +393,12 @@ impl Context {
         self.shared.free_device(address, caller)
     }
 
+    /// Has captured models call [`Program::check`](jumar_hal::Program::check) of their tasks before their next execution: something that
+    /// recorded programs need was released.
+    pub fn recheck_captured(&self) {
+        self.shared.space.invalidate();
+    }
+
     /// Gives the device memory that holds the context's overflow state: all zero until a kernel of the context met a
     /// floating-point result that was too large, or divided by zero.
     ///

@@ -300,6 +300,13 @@ impl Space {
         gone
     }
 
+    /// Counts a removal without one, so that captured models check their tasks again before their next execution.
+    pub(crate) fn invalidate(&self) {
+        let blocks = self.blocks.lock();
+        self.count_removal();
+        drop(blocks);
+    }
+
     /// Counts removals: what was live is live while the count stands still.
     pub(crate) fn removals(&self) -> u64 {
         self.removals.load(Ordering::Acquire)
@@ -485,6 +492,7 @@ impl Space {
             None => format!("{address:#x} was not allocated by this runtime"),
         };
         Error::new(ErrorKind::InvalidValue, sentence)
+            .object(format!("address {address:#x}"))
             .fix("Pass the address that the allocation returned, once, while it is live.")
     }
 }

@@ -122,6 +122,15 @@ pub trait Program: Any + Send + Sync {
     /// Whatever went wrong; it is kept on the queue with the submitting call's tag.
     fn run(&self) -> Result<(), Error>;
 
+    /// Returns an error where the program cannot run any more because something that it needs was released. Asked before a
+    /// recorded program is queued again.
+    ///
+    /// # Errors
+    /// What was released.
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Tells how long it may take.
     fn cost(&self) -> Cost {
         Cost::Unbounded

@@ -6,6 +6,7 @@
 
 mod bindings;
 mod open;
+mod usage;
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -28,6 +29,7 @@ use bindings::Binding;
 pub use bindings::{Bindings, Bound};
 pub(crate) use open::Lender;
 use open::OpenExecution;
+use usage::{InUse, Usage};
 
 /// Memory that the program under test gives for a model; `None` lets the runtime allocate it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,6 +87,8 @@ struct Shared {
     plans: Mutex<Vec<ShapePlan>>,
     /// Whether knowing the inputs' dimensions is not enough for a plan.
     unplannable: AtomicBool,
+    /// The executions that run: captured ones may begin after the unload.
+    usage: Usage,
 }
 
 /// The device's workers, as kernels see them.
@@ -216,6 +220,7 @@ impl Model {
                 team: Threads(context.team()),
                 plans: Mutex::default(),
                 unplannable: AtomicBool::new(false),
+                usage: Usage::default(),
             }),
             context: context.clone(),
             owned: Mutex::new(owned),
@@ -435,11 +440,7 @@ impl Model {
         // that an unload waits for all of them.
         let mut submissions = self.submissions.lock();
         if submissions.unloaded {
-            return Err(Error::new(
-                ErrorKind::ModelExecute,
-                format!("model \"{}\" was unloaded", self.shared.description.name),
-            )
-            .fix("Unload a model after its last execution was submitted."));
+            return Err(self.shared.unloaded());
         }
         let before = submissions
             .last
@@ -525,7 +526,7 @@ impl Model {
     }
 
     /// Waits for queued executions and frees the memory that the load allocated. Executing the model later answers
-    /// `ModelExecute`. Only the first call does something; dropping the model calls it, too.
+    /// `ModelExecute`, also as a part of a captured model. Only the first call does something; dropping the model calls it, too.
     pub fn unload(&self, caller: &Caller<'_>) {
         let last = {
             let mut submissions = self.submissions.lock();
@@ -540,6 +541,8 @@ impl Model {
         {
             stream.wait_for(&last.done);
         }
+        self.shared.usage.close();
+        self.context.recheck_captured();
         for stream in self.own_streams.close() {
             // A context that was destroyed has taken its streams along.
             drop(self.context.destroy_stream(stream, true, caller));
@@ -569,6 +572,32 @@ impl Drop for Model {
 }
 
 impl Shared {
+    /// Marks the beginning of an execution. The memory of the model stays until the returned value is dropped.
+    ///
+    /// # Errors
+    /// `ModelExecute`: the model was unloaded.
+    fn enter(&self) -> Result<InUse<'_>> {
+        self.usage.enter().ok_or_else(|| self.unloaded())
+    }
+
+    /// Reports an execution after the unload.
+    fn unloaded(&self) -> Error {
+        Error::new(
+            ErrorKind::ModelExecute,
+            format!("model \"{}\" was unloaded", self.description.name),
+        )
+        .object(format!("model \"{}\"", self.description.name))
+        .fix("Unload a model after its last execution, and after the last execution of each captured model that contains it.")
+    }
+
+    /// Returns why executions are refused, if they are.
+    fn check(&self) -> Result<()> {
+        match self.usage.is_closed() {
+            true => Err(self.unloaded()),
+            false => Ok(()),
+        }
+    }
+
     /// Runs with weights that are what was written, or not at all.
     fn guarded(&self, run: impl FnOnce() -> jumar_graph::Result<()>) -> Result<()> {
         let unsound = |error: Error| {
@@ -725,6 +754,7 @@ struct Execution {
 impl Program for Execution {
     fn run(&self) -> Result<()> {
         let model = &self.model;
+        let _in_use = model.enter()?;
         let binding = Binding::begin(self.bindings.as_deref(), &model.description.name)?;
         let mut inputs = Cow::Borrowed(&*self.inputs);
         let mut outputs = Cow::Borrowed(&*self.outputs);
@@ -772,6 +802,10 @@ impl Program for Execution {
         })?;
         binding.commit();
         Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        self.model.check()
     }
 
     fn cost(&self) -> Cost {

@@ -254,6 +254,15 @@ impl Node {
         Some(Edge { event, records })
     }
 
+    /// Returns an error where the node's program cannot run any more.
+    fn check(&self) -> Result<()> {
+        match &self.action {
+            Action::Task(Task::Run(program)) => program.check(),
+            Action::Slot(slot) => slot.program().check(),
+            _ => Ok(()),
+        }
+    }
+
     fn waits(&self) -> bool {
         !self.disabled
             && matches!(
@@ -616,12 +625,25 @@ impl Graph {
         Ok(())
     }
 
-    /// Finds memory of the graph's tasks that is no longer live.
+    /// Finds tasks of the graph whose program or memory was released.
     fn check_memory(&self, inner: &Inner, lookups: &Lookups) -> Result<()> {
         for (number, node) in inner.nodes.iter().enumerate() {
             let (Some(noted), false) = (&node.noted, node.disabled) else {
                 continue;
             };
+            // Before its memory: addresses that were released may belong to other allocations by now.
+            node.check().map_err(|cause| {
+                Error::new(
+                    ErrorKind::InvalidValue,
+                    format!(
+                        "task {number} of model {} ({}, captured from {}) cannot run any more",
+                        self.number,
+                        noted.name(),
+                        node.call.name
+                    ),
+                )
+                .caused_by(cause)
+            })?;
             let spans = noted.reads().iter().chain(noted.writes());
             for &span in spans.filter(|span| !span.is_empty()) {
                 let live = self.shared.space.resolve(span, lookups, "range");

@@ -29,6 +29,7 @@ pub(super) struct OpenExecution {
 impl Program for OpenExecution {
     fn run(&self) -> Result<()> {
         let model = &self.model;
+        let _in_use = model.enter()?;
         let Executable::Dynamic(dynamic) = &*model.executable else {
             return Err(Error::new(
                 ErrorKind::Internal,
@@ -100,6 +101,10 @@ impl Program for OpenExecution {
         binding.commit();
         *execute.results.produced.lock() = Some(produced);
         Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        self.model.check()
     }
 
     fn cost(&self) -> Cost {
