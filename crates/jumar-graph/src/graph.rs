@@ -77,12 +77,34 @@ pub struct Graph {
     pub inputs: Vec<ValueId>,
     /// The outputs, in order.
     pub outputs: Vec<GraphOutput>,
-    /// The size of all constants that were computed while the graph was made.
-    ///
-    /// # Units
-    ///
-    /// Bytes.
-    pub(crate) folded_bytes: usize,
+    /// What folding may still take.
+    pub(crate) folding: FoldingBudget,
+}
+
+/// Limits the memory of computed constants by that of the constants which the model itself brings: a small file cannot make the
+/// build take gigabytes. The graphs inside the nodes of a graph share its budget.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FoldingBudget {
+    /// The bytes of the model's own constants.
+    stored: usize,
+    /// The bytes of the constants that were computed.
+    computed: usize,
+}
+
+impl FoldingBudget {
+    /// What computed constants may take in any model.
+    const BASE: usize = 64 << 20;
+    /// How many times the size of the model's own constants they may take beyond that: weights are transposed, cast, and scaled.
+    const FACTOR: usize = 4;
+    /// The most for any model.
+    const MOST: usize = 2 << 30;
+
+    /// Returns how many bytes computed constants may still take.
+    pub(crate) fn left(self) -> usize {
+        let own = self.stored.saturating_mul(Self::FACTOR);
+        let most = own.saturating_add(Self::BASE).min(Self::MOST);
+        most.saturating_sub(self.computed)
+    }
 }
 
 impl Graph {
@@ -110,11 +132,17 @@ impl Graph {
     /// Takes note of computed constants.
     pub(crate) fn count_folded(&mut self, tensors: &[Tensor]) {
         let bytes: usize = tensors.iter().map(|tensor| tensor.bytes().len()).sum();
-        self.folded_bytes = self.folded_bytes.saturating_add(bytes);
+        self.folding.computed = self.folding.computed.saturating_add(bytes);
     }
 
-    /// Adds a value whose contents are known.
+    /// Adds a constant of the model.
     pub fn add_constant(&mut self, name: impl Into<String>, tensor: Tensor) -> ValueId {
+        self.folding.stored = self.folding.stored.saturating_add(tensor.bytes().len());
+        self.add_known(name, tensor)
+    }
+
+    /// Adds a value whose contents are known, and which the folding budget counts elsewhere.
+    pub(crate) fn add_known(&mut self, name: impl Into<String>, tensor: Tensor) -> ValueId {
         let id = self.add_value(name, tensor.ty().clone());
         self.value_mut(id).constant = Some(tensor);
         id

@@ -30,8 +30,11 @@ impl InsertPoint {
 
     /// Adds a constant to `graph`.
     pub(crate) fn add_constant(&self, graph: &mut Graph, tensor: Tensor) -> ValueId {
-        let name = format!("{}/constant_{}", self.node, graph.values.len());
-        graph.add_constant(name, tensor)
+        graph.add_constant(self.constant_name(graph), tensor)
+    }
+
+    fn constant_name(&self, graph: &Graph) -> String {
+        format!("{}/constant_{}", self.node, graph.values.len())
     }
 
     /// Adds a node to `graph`, or, where all its inputs are known, the constants that it gives.
@@ -80,7 +83,7 @@ impl InsertPoint {
             return Ok(tensors
                 .into_iter()
                 .take(outputs)
-                .map(|tensor| self.add_constant(graph, tensor))
+                .map(|tensor| graph.add_known(self.constant_name(graph), tensor))
                 .collect());
         }
         for (index, ty) in inferred.into_iter().take(outputs).enumerate() {

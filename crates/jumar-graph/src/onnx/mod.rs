@@ -246,7 +246,7 @@ impl<'a> Importer<'a> {
         }
         let (outside, ty, constant) = self.around.as_mut()?.find(name)?;
         let id = match constant {
-            Some(tensor) => self.graph.add_constant(name, tensor),
+            Some(tensor) => self.graph.add_known(name, tensor),
             None => {
                 let ty = match self.captured_types {
                     Captured::AsKnown => ty,
@@ -540,9 +540,10 @@ impl<'a> Importer<'a> {
         inputs: &mut Vec<Option<ValueId>>,
         captured: Captured,
     ) -> Result<Body> {
-        let settings = self.settings;
+        let (settings, folding) = (self.settings, self.graph.folding);
         let mut inner = Importer::new(settings, Some(self));
         inner.captured_types = captured;
+        inner.graph.folding = folding;
         inner.run(proto)?;
         let Importer {
             mut graph,
@@ -550,6 +551,7 @@ impl<'a> Importer<'a> {
             taken,
             ..
         } = inner;
+        self.graph.folding = graph.folding;
         graph.inputs.extend(taken);
         let captures = captured
             .into_iter()

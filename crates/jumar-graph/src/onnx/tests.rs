@@ -11,6 +11,7 @@ use crate::{BuildOptions, Executable, Model, Plan, compile};
 
 const FLOAT: i32 = 1;
 const INT64: i32 = 7;
+const BOOL: i32 = 9;
 
 /// A port; a negative dimension has a name instead of a number.
 fn port(name: &str, elem_type: i32, dims: &[i64]) -> ValueInfoProto {
@@ -360,4 +361,74 @@ fn an_equation_with_more_dimensions_than_a_tensor_has_is_refused_while_it_is_bui
     let ports = ["x", "z"].map(|name| port(name, FLOAT, &[-1, 2, 2, 2, 2]));
     let error = built(&model(ports.to_vec(), vec![], vec![einsum], "y")).unwrap_err();
     assert!(error.text().contains("10 dimensions"), "{error}");
+}
+
+/// Nodes that make constants of 16 MiB each from one number, and add them up.
+fn large_constants(prefix: &str, count: usize) -> (Vec<NodeProto>, String) {
+    let name = |part: &str, index: usize| format!("{prefix}{part}{index}");
+    let mut nodes = vec![node("ConstantOfShape", &["count"], &name("sum", 0))];
+    for index in 1..count {
+        let large = name("large", index);
+        nodes.push(node("ConstantOfShape", &["count"], &large));
+        let (before, sum) = (name("sum", index - 1), name("sum", index));
+        nodes.push(node("Add", &[&before, &large], &sum));
+    }
+    (nodes, name("sum", count - 1))
+}
+
+#[test]
+fn computed_constants_of_a_small_file_take_little_memory() {
+    let (mut nodes, sum) = large_constants("", 8);
+    nodes.push(node("Add", &["x", &sum], "y"));
+    let stored = vec![ints("count", &[1], &[4 << 20])];
+    let onnx = model(vec![port("x", FLOAT, &[1])], stored, nodes, "y");
+    assert!(onnx.len() < 4096);
+    let built = built(&onnx).unwrap();
+    let weights: usize = built
+        .graph()
+        .values
+        .iter()
+        .filter_map(|value| Some(value.constant.as_ref()?.bytes().len()))
+        .sum();
+    assert!(weights <= 64 << 20, "{weights} bytes");
+    // The rest is computed when the model runs.
+    assert!(read_again(&built).executable().is_ok());
+}
+
+#[test]
+fn the_graphs_inside_a_model_share_the_memory_for_computed_constants() {
+    let mut nodes = Vec::new();
+    let mut last = "x".to_owned();
+    for index in 0..6 {
+        let branches = ["then", "else"].map(|which| {
+            let (nodes, sum) = large_constants(&format!("{which}{index}_"), 2);
+            branch(nodes, &sum)
+        });
+        let [one, other] = branches;
+        let choice = with_graph(
+            node("If", &["choose"], &format!("if{index}")),
+            "then_branch",
+            one,
+        );
+        nodes.push(with_graph(choice, "else_branch", other));
+        let sum = format!("s{index}");
+        nodes.push(node("Add", &[&last, &format!("if{index}")], &sum));
+        last = sum;
+    }
+    let stored = vec![ints("count", &[1], &[4 << 20])];
+    let ports = vec![port("x", FLOAT, &[1]), port("choose", BOOL, &[])];
+    let onnx = model(ports, stored, nodes, &last);
+    let graph = import(&onnx, None).unwrap();
+    let mut bytes = 0;
+    for node in &graph.nodes {
+        for body in &node.bodies {
+            bytes += body
+                .graph
+                .values
+                .iter()
+                .filter_map(|value| Some(value.constant.as_ref()?.bytes().len()))
+                .sum::<usize>();
+        }
+    }
+    assert!(bytes <= (64 << 20) + 4096, "{bytes} bytes");
 }

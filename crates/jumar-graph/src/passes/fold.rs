@@ -8,11 +8,8 @@ use crate::{Graph, GraphError, Node, Result, ValueId, control};
 /// it is made of.
 const LARGEST: usize = 256 << 20;
 
-/// All results of one graph together: a small file may make many such constants.
-const MOST: usize = 2 << 30;
-
-/// Results up to this size are always computed.
-const SMALL: usize = 64 << 10;
+/// Results up to this size are always computed: shapes, axes and other parameters of operators.
+const SMALL: usize = 1 << 10;
 
 /// Computes a node whose result is constant; `None` where it is not.
 pub(crate) fn evaluate(
@@ -31,7 +28,7 @@ pub(crate) fn evaluate(
                 .all(|(ty, constant)| ty.is_none() || constant.is_some())
     };
     let small = outputs.iter().all(|ty| {
-        let left = MOST.saturating_sub(graph.folded_bytes).max(SMALL);
+        let left = graph.folding.left().max(SMALL);
         ty.bytes().is_some_and(|bytes| bytes <= LARGEST.min(left))
     });
     if !known || !small {

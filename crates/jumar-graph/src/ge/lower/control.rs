@@ -45,9 +45,10 @@ fn truth(cx: &mut Cx, value: ValueId) -> std::result::Result<ValueId, OpError> {
     cx.reshape(value, &[])
 }
 
-/// Starts a graph inside a node, with inputs of these types.
-fn inner(name: &str, types: &[TensorType]) -> (Cx, Vec<ValueId>) {
+/// Starts a graph inside a node of `around`, with inputs of these types.
+fn inner(around: &Cx, name: &str, types: &[TensorType]) -> (Cx, Vec<ValueId>) {
     let mut inner = Cx::default();
+    inner.graph.folding = around.graph.folding;
     inner.graph.name = name.to_owned();
     inner.inner = true;
     let inputs: Vec<ValueId> = types
@@ -116,7 +117,7 @@ fn branch(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
     for name in ["then_branch", "else_branch"] {
         let source = body(op, name)?;
         let build = |types: &[TensorType]| {
-            let (mut own, inputs) = inner(&source.name, types);
+            let (mut own, inputs) = inner(cx, &source.name, types);
             let outputs = own.nodes(source, &inputs, false)?;
             closed(own, outputs)
         };
@@ -125,6 +126,7 @@ fn branch(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
             let open: Vec<TensorType> = types.iter().map(TensorType::without_dims).collect();
             build(&open).map_err(|_| error)
         })?;
+        cx.graph.folding = graph.folding;
         bodies.push(Body {
             graph,
             captures: (1..=given.len()).collect(),
@@ -150,7 +152,7 @@ fn repeat(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
         TensorType::new(DataType::Bool, []),
     ];
     formal.extend(types(cx, &given));
-    let (mut own, inputs) = inner(&step.name, &formal);
+    let (mut own, inputs) = inner(cx, &step.name, &formal);
     let carried = own.nodes(step, &inputs[2..], false)?;
     if carried.len() != given.len() {
         return Err(GraphError::from(invalid(format!(
@@ -165,8 +167,10 @@ fn repeat(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
         .ok_or_else(|| GraphError::from(invalid("its graph cond has no output")))?;
     let again = truth(&mut own, again)?;
     let outputs = [again].into_iter().chain(carried).collect();
+    let graph = closed(own, outputs)?;
+    cx.graph.folding = graph.folding;
     let bodies = vec![Body {
-        graph: closed(own, outputs)?,
+        graph,
         captures: Vec::new(),
     }];
     let inputs = [None, Some(first)]
