@@ -2,14 +2,20 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=src/manual/app_log.c");
-    println!("cargo::rerun-if-changed=src/manual/securec.c");
+    for name in [
+        "securec.c",
+        "securec_scan.c",
+        "securec_scan.h",
+        "securec_text.h",
+    ] {
+        println!("cargo::rerun-if-changed=src/manual/{name}");
+    }
     println!("cargo::rerun-if-changed=../../include/securec.h");
     println!("cargo::rerun-if-changed=build.rs");
     cc::Build::new()
         .file("src/manual/app_log.c")
         .file("src/manual/securec.c")
-        // strtok_r, strnlen.
-        .define("_GNU_SOURCE", None)
+        .file("src/manual/securec_scan.c")
         .std("c11")
         .warnings(true)
         .extra_warnings(true)

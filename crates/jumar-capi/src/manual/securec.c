@@ -1,14 +1,16 @@
 /* The bounded string and memory functions of include/securec.h (libc_sec). C, as half of them take variable arguments.
  *
  * Each checks the size of its target first; what fails behind that leaves the target empty, so that nothing reads a half-written one. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "../../../../include/securec.h"
 
-/* Visible inside the library alone: hand/securec.rs exports a jump to each under its own name. */
+/* Visible inside the library alone: securec.rs exports a jump to each under its own name. */
 #define HIDDEN __attribute__((visibility("hidden")))
 
 static int bad_size(size_t size, size_t most)
@@ -68,61 +70,81 @@ HIDDEN errno_t jumar_memmove_s(void *dest, size_t size, const void *source, size
     return wrong;
 }
 
-static errno_t empty(char *dest, errno_t code)
-{
-    dest[0] = '\0';
-    return code;
-}
+#define CHARACTER char
+#define NAME(name) bytes_##name
+#define LENGTH strnlen
+#define MOST SECUREC_STRING_MAX_LEN
+#include "securec_text.h"
+#undef CHARACTER
+#undef NAME
+#undef LENGTH
+#undef MOST
 
-/* Puts `length` characters of `source` and a zero at `dest + at`. */
-static errno_t put(char *dest, size_t size, size_t at, const char *source, size_t length)
-{
-    if (length >= size - at) return empty(dest, ERANGE_AND_RESET);
-    if (dest + at == source) {
-        dest[at + length] = '\0';
-        return EOK;
-    }
-    /* The zero of the source is read too. */
-    if (overlap(dest, at + length + 1, source, length + 1)) return empty(dest, EOVERLAP_AND_RESET);
-    memcpy(dest + at, source, length);
-    dest[at + length] = '\0';
-    return EOK;
-}
-
-static errno_t check_text(char *dest, size_t size, const char *source)
-{
-    if (bad_size(size, SECUREC_STRING_MAX_LEN)) return ERANGE;
-    if (dest == NULL) return EINVAL;
-    if (source == NULL) return empty(dest, EINVAL_AND_RESET);
-    return EOK;
-}
+#define CHARACTER wchar_t
+#define NAME(name) wide_##name
+#define LENGTH wcsnlen
+#define MOST SECUREC_WCHAR_STRING_MAX_LEN
+#include "securec_text.h"
 
 HIDDEN errno_t jumar_strcpy_s(char *dest, size_t size, const char *source)
 {
-    errno_t wrong = check_text(dest, size, source);
-    return wrong != EOK ? wrong : put(dest, size, 0, source, strnlen(source, size));
+    return bytes_copy(dest, size, source, SIZE_MAX);
 }
 
 HIDDEN errno_t jumar_strncpy_s(char *dest, size_t size, const char *source, size_t count)
 {
-    errno_t wrong = check_text(dest, size, source);
-    if (wrong != EOK) return wrong;
-    return put(dest, size, 0, source, strnlen(source, count < size ? count : size));
-}
-
-HIDDEN errno_t jumar_strncat_s(char *dest, size_t size, const char *source, size_t count)
-{
-    errno_t wrong = check_text(dest, size, source);
-    if (wrong != EOK) return wrong;
-    size_t at = strnlen(dest, size);
-    if (at == size) return empty(dest, EINVAL_AND_RESET);
-    size_t left = size - at;
-    return put(dest, size, at, source, strnlen(source, count < left ? count : left));
+    return bytes_copy(dest, size, source, count);
 }
 
 HIDDEN errno_t jumar_strcat_s(char *dest, size_t size, const char *source)
 {
-    return jumar_strncat_s(dest, size, source, SIZE_MAX);
+    return bytes_append(dest, size, source, SIZE_MAX);
+}
+
+HIDDEN errno_t jumar_strncat_s(char *dest, size_t size, const char *source, size_t count)
+{
+    return bytes_append(dest, size, source, count);
+}
+
+HIDDEN errno_t jumar_wcscpy_s(wchar_t *dest, size_t size, const wchar_t *source)
+{
+    return wide_copy(dest, size, source, SIZE_MAX);
+}
+
+HIDDEN errno_t jumar_wcsncpy_s(wchar_t *dest, size_t size, const wchar_t *source, size_t count)
+{
+    return wide_copy(dest, size, source, count);
+}
+
+HIDDEN errno_t jumar_wcscat_s(wchar_t *dest, size_t size, const wchar_t *source)
+{
+    return wide_append(dest, size, source, SIZE_MAX);
+}
+
+HIDDEN errno_t jumar_wcsncat_s(wchar_t *dest, size_t size, const wchar_t *source, size_t count)
+{
+    return wide_append(dest, size, source, count);
+}
+
+/* Sizes in wide characters. A count that does not fit is refused before it is multiplied. */
+HIDDEN errno_t jumar_wmemcpy_s(wchar_t *dest, size_t size, const wchar_t *source, size_t count)
+{
+    if (bad_size(size, SECUREC_WCHAR_MEM_MAX_LEN)) return ERANGE;
+    if (count > size) count = size + 1;
+    return jumar_memcpy_s(dest, size * sizeof *dest, source, count * sizeof *dest);
+}
+
+HIDDEN errno_t jumar_wmemmove_s(wchar_t *dest, size_t size, const wchar_t *source, size_t count)
+{
+    if (bad_size(size, SECUREC_WCHAR_MEM_MAX_LEN)) return ERANGE;
+    if (count > size) count = size + 1;
+    return jumar_memmove_s(dest, size * sizeof *dest, source, count * sizeof *dest);
+}
+
+HIDDEN wchar_t *jumar_wcstok_s(wchar_t *text, const wchar_t *delimiters, wchar_t **rest)
+{
+    if (delimiters == NULL || rest == NULL || (text == NULL && *rest == NULL)) return NULL;
+    return wcstok(text, delimiters, rest);
 }
 
 HIDDEN char *jumar_strtok_s(char *text, const char *delimiters, char **rest)
@@ -186,6 +208,24 @@ HIDDEN int jumar_snprintf_truncated_s(char *dest, size_t size, const char *forma
     va_list arguments;
     va_start(arguments, format);
     int length = jumar_vsnprintf_truncated_s(dest, size, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+HIDDEN int jumar_vswprintf_s(wchar_t *dest, size_t size, const wchar_t *format, va_list arguments)
+{
+    if (dest == NULL || bad_size(size, SECUREC_WCHAR_STRING_MAX_LEN)) return -1;
+    int length = format == NULL ? -1 : vswprintf(dest, size, format, arguments);
+    if (length >= 0 && (size_t)length < size) return length;
+    dest[0] = 0;
+    return -1;
+}
+
+HIDDEN int jumar_swprintf_s(wchar_t *dest, size_t size, const wchar_t *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = jumar_vswprintf_s(dest, size, format, arguments);
     va_end(arguments);
     return length;
 }
