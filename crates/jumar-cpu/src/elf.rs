@@ -11,9 +11,9 @@ const ADVICE: &str = "Compile the kernel's source with jumar/kernel.h into a sha
                       docs/kernels.md shows how.";
 
 #[cfg(target_arch = "aarch64")]
-const HOST: u16 = elf::EM_AARCH64;
+const HOST: elf::Machine = elf::EM_AARCH64;
 #[cfg(not(target_arch = "aarch64"))]
-const HOST: u16 = elf::EM_X86_64;
+const HOST: elf::Machine = elf::EM_X86_64;
 
 /// An exported symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Exports {
     pub(crate) fn make_weak(&self, bytes: &mut [u8]) {
         for offset in &self.unique {
             let info = &mut bytes[*offset];
-            *info = elf::STB_WEAK << 4 | *info & 0xf;
+            *info = elf::STB_WEAK.0 << 4 | *info & 0xf;
         }
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Exports> {
             .get(18..20)
             .map(|at| u16::from_le_bytes([at[0], at[1]])),
     };
-    match machine {
+    match machine.map(elf::Machine) {
         None => return Err(refused("the ELF file is cut short in its header".into())),
         Some(machine) if machine != HOST => return Err(refused(foreign(machine))),
         Some(_) => {}
@@ -94,7 +94,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Exports> {
         }
         other => {
             return Err(refused(format!(
-                "the ELF file is of type {other}, and no shared object"
+                "the ELF file is of type {}, and no shared object",
+                other.0
             )));
         }
     }
@@ -160,7 +161,7 @@ pub(crate) fn refused(sentence: String) -> Error {
     Error::new(ErrorKind::InvalidValue, sentence).fix(ADVICE)
 }
 
-fn foreign(machine: u16) -> String {
+fn foreign(machine: elf::Machine) -> String {
     let whose = match machine {
         elf::EM_AARCH64 => "64-bit Arm processors, as operators for the card's own CPU are",
         elf::EM_X86_64 => "x86-64 processors",
@@ -184,11 +185,11 @@ mod tests {
     }
 
     /// The beginning of a 64-bit little-endian ELF file of a type, for a machine.
-    fn header(kind: u16, machine: u16) -> Vec<u8> {
+    fn header(kind: elf::FileType, machine: elf::Machine) -> Vec<u8> {
         let mut bytes = vec![0; 64];
         bytes[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
-        bytes[16..18].copy_from_slice(&kind.to_le_bytes());
-        bytes[18..20].copy_from_slice(&machine.to_le_bytes());
+        bytes[16..18].copy_from_slice(&kind.0.to_le_bytes());
+        bytes[18..20].copy_from_slice(&machine.0.to_le_bytes());
         bytes[20] = 1;
         bytes[52] = 64;
         bytes
@@ -198,7 +199,7 @@ mod tests {
     fn each_kind_of_wrong_file_is_called_what_it_is() {
         assert!(sentence(b"#!/bin/sh").contains("no ELF file"));
         assert!(sentence(b"\x7fELF\x02\x01").contains("cut short"));
-        assert!(sentence(&header(elf::ET_REL, 0x1029)).contains("cores of a card"));
+        assert!(sentence(&header(elf::ET_REL, elf::Machine(0x1029))).contains("cores of a card"));
         assert!(sentence(&header(elf::ET_REL, HOST)).contains("object file"));
         assert!(sentence(&header(elf::ET_EXEC, HOST)).contains("program"));
     }

@@ -149,8 +149,8 @@ pub fn needs(program: &Path) -> Result<Needs, String> {
         .and_then(|path| path.parent().map(Path::to_path_buf))
         .unwrap_or_default();
     for entry in dynamic {
-        let tag = entry.tag32(endian);
-        if !matches!(tag, Some(elf::DT_NEEDED | elf::DT_RPATH | elf::DT_RUNPATH)) {
+        let tag = entry.tag(endian);
+        if !matches!(tag, elf::DT_NEEDED | elf::DT_RPATH | elf::DT_RUNPATH) {
             continue;
         }
         let text = entry.string(endian, strings).map_err(broken)?;
@@ -165,8 +165,8 @@ pub fn needs(program: &Path) -> Result<Needs, String> {
                 .collect::<Vec<_>>()
         };
         match tag {
-            Some(elf::DT_RPATH) => needs.rpath = folders(),
-            Some(elf::DT_RUNPATH) => needs.runpath = folders(),
+            elf::DT_RPATH => needs.rpath = folders(),
+            elf::DT_RUNPATH => needs.runpath = folders(),
             _ => needs.names.push(text),
         }
     }
@@ -183,7 +183,7 @@ pub fn filtered(path: &Path) -> Option<String> {
     let strings = sections.strings(endian, &*bytes, link).ok()?;
     let filter = dynamic
         .iter()
-        .find(|entry| entry.tag32(endian) == Some(elf::DT_FILTER))?;
+        .find(|entry| entry.tag(endian) == elf::DT_FILTER)?;
     let name = filter.string(endian, strings).ok()?;
     Some(String::from_utf8_lossy(name).into_owned())
 }
