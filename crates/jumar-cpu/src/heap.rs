@@ -242,12 +242,9 @@ mod tests {
     fn random_use_never_hands_out_a_byte_twice() {
         let mut heap = Heap::new(1 << 16);
         let mut taken: Vec<(usize, usize)> = Vec::new();
-        let mut seed = 1u64;
+        let mut random = fastrand::Rng::with_seed(1);
         for _ in 0..20_000 {
-            seed = seed
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let draw = (seed >> 33) as usize;
+            let draw = random.usize(..1 << 31);
             if draw.is_multiple_of(2) && !taken.is_empty() {
                 let (offset, bytes) = taken.swap_remove(draw / 2 % taken.len());
                 heap.give_back(offset, bytes);

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
 use jumar_hal::{
     Backend, Call, Cost, Device, Program, Queue, QueueConfig, QueueObserver, Signal, Span, Tag,
@@ -29,19 +30,6 @@ impl QueueObserver for Strict {
     fn finished(&self, _tag: Tag) {}
     fn failed(&self, _tag: Tag, error: Error) -> Verdict {
         panic!("{error}");
-    }
-}
-
-/// Numbers that look random and are the same each time.
-struct SeededRandom(u64);
-
-impl SeededRandom {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % sides
     }
 }
 
@@ -77,13 +65,13 @@ struct Round {
     expected: Vec<[u8; CELL]>,
     clocks: [Clock; QUEUES],
     touched: [[u64; QUEUES]; CELLS],
-    dice: SeededRandom,
+    dice: Rng,
 }
 
 impl Round {
     fn tag(&mut self) -> Tag {
         Tag {
-            ticket: self.dice.roll(2) as u64,
+            ticket: self.dice.usize(..2) as u64,
             call: &CALL,
         }
     }
@@ -102,12 +90,12 @@ impl Round {
             if self.clocks[queue][other] < at {
                 let signal = Arc::new(Signal::new());
                 self.submit(other, Task::Set(signal.clone()));
-                let then = if self.dice.roll(2) == 0 {
+                let then = if self.dice.usize(..2) == 0 {
                     WaitThen::Keep
                 } else {
                     WaitThen::Clear
                 };
-                let limit = (self.dice.roll(3) == 0).then_some(Duration::from_secs(3600));
+                let limit = (self.dice.usize(..3) == 0).then_some(Duration::from_secs(3600));
                 let seen = self.clocks[other];
                 self.submit(
                     queue,
@@ -126,9 +114,9 @@ impl Round {
     }
 
     fn step(&mut self) {
-        let queue = self.dice.roll(QUEUES);
-        let (to, from) = (self.dice.roll(CELLS), self.dice.roll(CELLS));
-        match self.dice.roll(8) {
+        let queue = self.dice.usize(..QUEUES);
+        let (to, from) = (self.dice.usize(..CELLS), self.dice.usize(..CELLS));
+        match self.dice.usize(..8) {
             0..=2 => {
                 self.touch(queue, from);
                 self.touch(queue, to);
@@ -140,8 +128,8 @@ impl Round {
             }
             3..=4 => {
                 self.touch(queue, to);
-                let value = self.dice.roll(256) as u8;
-                let part = 1 + self.dice.roll(CELL);
+                let value = self.dice.usize(..256) as u8;
+                let part = 1 + self.dice.usize(..CELL);
                 self.expected[to][..part].fill(value);
                 let to = self.cells[to].part(0, part).expect("inside");
                 self.submit(queue, Task::Fill { to, value });
@@ -151,7 +139,7 @@ impl Round {
                 self.touch(queue, to);
                 self.touched[from][queue] = self.clocks[queue][queue] + 1;
                 self.expected[to] = self.expected[from];
-                let cost = [Cost::Bounded, Cost::Unbounded, Cost::Large][self.dice.roll(3)];
+                let cost = [Cost::Bounded, Cost::Unbounded, Cost::Large][self.dice.usize(..3)];
                 let program = Move {
                     backend: self.backend.clone(),
                     to: self.cells[to],
@@ -162,7 +150,7 @@ impl Round {
             }
             _ => {
                 let position = self.clocks[queue][queue];
-                match self.dice.roll(4) {
+                match self.dice.usize(..4) {
                     0 => assert!(self.queues[queue].wait(position, None)),
                     1 => {
                         let until = Instant::now() + Duration::from_micros(30);
@@ -206,7 +194,7 @@ fn play(config: CpuConfig, seeds: std::ops::Range<u64>, steps: usize) {
             expected: (0..CELLS).map(|i| [i as u8; CELL]).collect(),
             clocks: [[0; QUEUES]; QUEUES],
             touched: [[0; QUEUES]; CELLS],
-            dice: SeededRandom(seed),
+            dice: Rng::with_seed(seed),
         };
         for _ in 0..steps {
             round.step();

@@ -38,13 +38,8 @@ pub(crate) fn bools(dims: &[usize], values: &[bool]) -> Tensor {
 /// Makes numbers between -1 and 1 that look random and are always the same.
 pub(crate) fn noise(dims: &[usize], seed: u32) -> Tensor {
     let count: usize = dims.iter().product();
-    let mut state = seed.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
-    let values: Vec<f32> = (0..count)
-        .map(|_| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-        })
-        .collect();
+    let mut random = fastrand::Rng::with_seed(seed.into());
+    let values: Vec<f32> = (0..count).map(|_| random.f32() * 2.0 - 1.0).collect();
     f32s(dims, &values)
 }
 

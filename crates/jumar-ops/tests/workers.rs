@@ -36,12 +36,9 @@ impl Share for Team {
 }
 
 fn noise(dims: &[usize], seed: u32) -> Tensor {
-    let mut state = seed.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+    let mut random = fastrand::Rng::with_seed(seed.into());
     let bytes = (0..dims.iter().product::<usize>())
-        .flat_map(|_| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            ((state >> 8) as f32 / (1 << 23) as f32 - 1.0).to_le_bytes()
-        })
+        .flat_map(|_| (random.f32() * 2.0 - 1.0).to_le_bytes())
         .collect();
     Tensor::new(DataType::Float32, dims, bytes).unwrap()
 }

@@ -1,25 +1,13 @@
+use fastrand::Rng;
 use jumar_ops::view::Block;
 
 use super::*;
 use crate::{BuildOptions, Operands, Region, compile};
 
-/// Numbers that look random and are always the same.
-struct Noise(u64);
-
-impl Noise {
-    fn next(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound.max(1)
-    }
-}
-
 fn floats(dims: &[usize], seed: u64) -> Tensor {
-    let mut noise = Noise(seed);
+    let mut noise = Rng::with_seed(seed);
     let values: Vec<f32> = (0..dims.iter().product())
-        .map(|_| noise.next(2000) as f32 / 1000.0 - 1.0)
+        .map(|_| noise.usize(..2000) as f32 / 1000.0 - 1.0)
         .collect();
     Tensor::from_floats(&values).reshaped(dims).unwrap()
 }
@@ -241,19 +229,19 @@ fn a_flipped_byte_is_found_wherever_it_matters() {
 fn damage_under_right_checksums_is_refused_or_harmless() {
     let good = file();
     let graph = u64::from_le_bytes(good[32..40].try_into().unwrap()) as usize;
-    let mut noise = Noise(7);
+    let mut noise = Rng::with_seed(7);
     let (mut refused, mut accepted) = (0, 0);
     for _ in 0..4000 {
         let mut bytes = good.clone();
-        for _ in 0..1 + noise.next(4) {
-            let at = match noise.next(8) {
-                0 => 8 + noise.next(56),
-                _ => HEADER_BYTES + noise.next(graph),
+        for _ in 0..1 + noise.usize(..4) {
+            let at = match noise.usize(..8) {
+                0 => 8 + noise.usize(..56),
+                _ => HEADER_BYTES + noise.usize(..graph),
             };
-            bytes[at] = match noise.next(3) {
-                0 => noise.next(256) as u8,
+            bytes[at] = match noise.usize(..3) {
+                0 => noise.usize(..256) as u8,
                 1 => bytes[at].wrapping_add(1),
-                _ => bytes[at] ^ 1 << noise.next(8),
+                _ => bytes[at] ^ 1 << noise.usize(..8),
             };
         }
         seal(&mut bytes);
@@ -273,9 +261,9 @@ fn damage_under_right_checksums_is_refused_or_harmless() {
 
 #[test]
 fn any_bytes_are_an_answer() {
-    let mut noise = Noise(11);
+    let mut noise = Rng::with_seed(11);
     for len in [0, 1, 3, 4, 7, 8, 9, 255, 256, 257, 5000] {
-        let bytes: Vec<u8> = (0..len).map(|_| noise.next(256) as u8).collect();
+        let bytes: Vec<u8> = (0..len).map(|_| noise.usize(..256) as u8).collect();
         assert!(Model::read(&bytes).is_err());
         assert!(crate::onnx::import(&bytes, None).is_err());
     }

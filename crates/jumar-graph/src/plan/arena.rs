@@ -199,13 +199,8 @@ mod tests {
 
     #[test]
     fn requests_that_live_at_once_never_overlap() {
-        let mut state = 12345u64;
-        let mut next = |bound: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % bound
-        };
+        let mut random = fastrand::Rng::with_seed(12345);
+        let mut next = |bound: u64| random.u64(..bound);
         for round in 0..60 {
             let longest = [1, 6, 30][round % 3];
             let requests: Vec<Request> = (0..40)

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
+use fastrand::Rng;
 use jumar_ops::view::{Block, Region};
 use jumar_ops::{Attrs, Memory, Operand, Tensor, TensorType, Workers, compute, find};
 use jumar_types::dtype::DataType;
@@ -12,18 +13,6 @@ use super::*;
 use crate::{BuildOptions, GraphOutput, compile, read_tensor};
 
 mod sequences;
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-}
 
 #[derive(Default)]
 struct Builder {
@@ -139,37 +128,37 @@ impl Builder {
 
 /// Some operators over images, each of something that was made before.
 fn some_graph(seed: u64) -> Graph {
-    let mut r = Random(seed);
+    let mut r = Rng::with_seed(seed);
     for _ in 0..4 {
-        r.below(2);
+        r.usize(..2);
     }
     let mut b = Builder::default();
-    let (batch, side) = ([1, 1, 2, 3][r.below(4)], 3 + r.below(4));
-    let channels = [16, 32, 24][r.below(3)];
+    let (batch, side) = ([1, 1, 2, 3][r.usize(..4)], 3 + r.usize(..4));
+    let channels = [16, 32, 24][r.usize(..3)];
     b.input(&[batch, channels, side, side]);
-    let steps = 4 + r.below(14);
+    let steps = 4 + r.usize(..14);
     for _ in 0..steps {
         // What was made lately more often, so that graphs are deep.
-        let pick = |b: &Builder, r: &mut Random| {
+        let pick = |b: &Builder, r: &mut Rng| {
             let count = b.made.len();
-            let from = if r.below(3) > 0 {
+            let from = if r.usize(..3) > 0 {
                 count.saturating_sub(4)
             } else {
                 0
             };
-            b.made[from + r.below(count - from)].clone()
+            b.made[from + r.usize(..count - from)].clone()
         };
         let (x, dims) = pick(&b, &mut r);
-        match r.below(13) {
+        match r.usize(..13) {
             0..=2 => {
-                let side = [1, 3][r.below(2)];
-                b.conv((x, dims), [16, 32, 20][r.below(3)], side);
+                let side = [1, 3][r.usize(..2)];
+                b.conv((x, dims), [16, 32, 20][r.usize(..3)], side);
             }
             3 => b.node("Relu", &[Some(x)], Attrs::new(), &[&dims]),
             4 => b.node("Sigmoid", &[Some(x)], Attrs::new(), &[&dims]),
             5 => {
                 let attrs = window(1).with("ksize", vec![1, 1, 3, 3]);
-                let operator = ["MaxPoolV3", "AvgPoolV2"][r.below(2)];
+                let operator = ["MaxPoolV3", "AvgPoolV2"][r.usize(..2)];
                 b.node(operator, &[Some(x)], attrs, &[&dims]);
             }
             6 => {
@@ -179,23 +168,23 @@ fn some_graph(seed: u64) -> Graph {
                     .filter(|other| other.1 == dims)
                     .cloned()
                     .collect();
-                let other = alike[r.below(alike.len())].0;
+                let other = alike[r.usize(..alike.len())].0;
                 b.node("Add", &[Some(x), Some(other)], Attrs::new(), &[&dims]);
             }
             7..=9 => {
-                let axis = [1, 1, 1, 0, 2][r.below(5)];
+                let axis = [1, 1, 1, 0, 2][r.usize(..5)];
                 let fits = |other: &&(ValueId, Vec<usize>)| {
                     (0..4).all(|at| at == axis || other.1[at] == dims[at])
                 };
                 let alike: Vec<_> = b.made.iter().filter(fits).cloned().collect();
                 let mut parts = vec![(x, dims.clone())];
-                for _ in 0..1 + r.below(2) {
+                for _ in 0..1 + r.usize(..2) {
                     let from = alike.len().saturating_sub(3);
-                    parts.push(alike[from + r.below(alike.len() - from)].clone());
+                    parts.push(alike[from + r.usize(..alike.len() - from)].clone());
                 }
                 let size: usize = parts.iter().map(|part| part.1[axis]).sum();
                 if size <= 160 {
-                    let at = r.below(parts.len());
+                    let at = r.usize(..parts.len());
                     parts.swap(0, at);
                     b.join(&parts, axis);
                 }
@@ -213,8 +202,8 @@ fn some_graph(seed: u64) -> Graph {
                 );
             }
             11 => {
-                let axis = r.below(2);
-                let from = r.below(dims[axis]);
+                let axis = r.usize(..2);
+                let from = r.usize(..dims[axis]);
                 let mut out = dims.clone();
                 out[axis] = dims[axis] - from;
                 let (begin, end) = (b.ints(&[from as i64]), b.ints(&[dims[axis] as i64]));
@@ -232,8 +221,8 @@ fn some_graph(seed: u64) -> Graph {
     }
     let last = b.last().0;
     b.output(last);
-    for _ in 0..r.below(3) {
-        let other = b.made[r.below(b.made.len())].0;
+    for _ in 0..r.usize(..3) {
+        let other = b.made[r.usize(..b.made.len())].0;
         b.output(other);
     }
     b.graph

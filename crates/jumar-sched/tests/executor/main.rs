@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use jumar_hal::{
     Call, Cost, Program, Queue, QueueConfig, QueueObserver, Signal, Span, Tag, Task, Transfer,
     Verdict, WaitThen,
@@ -585,19 +586,17 @@ fn dropping_the_executor_drops_what_has_not_started() {
 }
 
 /// Picks by a seed.
-struct Seeded(Mutex<u64>);
+struct Seeded(Mutex<Rng>);
 
 impl Schedule for Seeded {
     fn next(&self, runnable: &[u32], _waited: &[u32]) -> Option<usize> {
-        let mut seed = self.0.lock().unwrap();
-        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        Some((*seed >> 33) as usize % runnable.len())
+        Some(self.0.lock().unwrap().usize(..runnable.len()))
     }
 }
 
 fn order_by(seed: u64) -> Vec<u32> {
     let config = ExecutorConfig {
-        schedule: Some(Arc::new(Seeded(Mutex::new(seed)))),
+        schedule: Some(Arc::new(Seeded(Mutex::new(Rng::with_seed(seed))))),
         ..ExecutorConfig::default()
     };
     let executor = Executor::new(config, Arc::new(Bare));
@@ -732,13 +731,8 @@ fn chaos(seed: u64, workers: usize, cpus: usize) {
         for thread in 0..3u64 {
             let (queues, ran) = (&queues, &ran);
             scope.spawn(move || {
-                let mut seed = seed * 31 + thread;
-                let mut roll = move |sides: u64| {
-                    seed = seed
-                        .wrapping_mul(6_364_136_223_846_793_005)
-                        .wrapping_add(1_442_695_040_888_963_407);
-                    (seed >> 33) % sides
-                };
+                let mut random = Rng::with_seed(seed * 31 + thread);
+                let mut roll = move |sides: u64| random.u64(..sides);
                 for _ in 0..1500 {
                     let queue = &queues[roll(6) as usize];
                     match roll(16) {

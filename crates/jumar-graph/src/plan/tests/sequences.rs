@@ -149,27 +149,27 @@ fn blocks_continue_through_normalisation_and_pooling() {
 fn any_chain_keeps_its_values() {
     let mut blocked = 0;
     for seed in 0..200 {
-        let mut r = Random(seed);
+        let mut r = Rng::with_seed(seed);
         for _ in 0..4 {
-            r.below(2);
+            r.usize(..2);
         }
-        let form = [Form::Sequence, Form::Column][r.below(2)];
-        let first = [1 + r.below(2), [16, 24, 3][r.below(3)], 6 + r.below(20)];
+        let form = [Form::Sequence, Form::Column][r.usize(..2)];
+        let first = [1 + r.usize(..2), [16, 24, 3][r.usize(..3)], 6 + r.usize(..20)];
         let mut chain = Chain::new(form, first);
-        for _ in 0..3 + r.below(8) {
+        for _ in 0..3 + r.usize(..8) {
             let (at, dims) = (chain.at, chain.dims);
-            match r.below(10) {
+            match r.usize(..10) {
                 0..=2 if dims[2] >= 5 => {
-                    let size = [1, 3, 5][r.below(3)];
-                    let stride = 1 + r.below(2);
-                    chain.conv([16, 32, 20][r.below(3)], [size, stride, r.below(3)]);
+                    let size = [1, 3, 5][r.usize(..3)];
+                    let stride = 1 + r.usize(..2);
+                    chain.conv([16, 32, 20][r.usize(..3)], [size, stride, r.usize(..3)]);
                 }
                 3 if dims[2] >= 3 => {
                     let window = [3, 1, 1];
                     chain.window("Conv2D", Some([dims[1], 1]), window, dims[1]);
                 }
                 4 if dims[2] >= 4 => {
-                    let operator = ["MaxPoolV3", "AvgPoolV2"][r.below(2)];
+                    let operator = ["MaxPoolV3", "AvgPoolV2"][r.usize(..2)];
                     chain.window(operator, None, [2, 2, 0], 1);
                 }
                 5 => chain.norm(),
@@ -177,7 +177,7 @@ fn any_chain_keeps_its_values() {
                 // A constant of one element, one a channel, or of all elements.
                 7 => {
                     let mut own = shape(form, dims);
-                    match r.below(3) {
+                    match r.usize(..3) {
                         0 => own = vec![1],
                         1 => {
                             own[0] = 1;
@@ -186,9 +186,9 @@ fn any_chain_keeps_its_values() {
                         _ => {}
                     }
                     let other = chain.b.weights(&own);
-                    let operator = ["Add", "Mul"][r.below(2)];
+                    let operator = ["Add", "Mul"][r.usize(..2)];
                     let mut inputs = [Some(at), Some(other)];
-                    if r.below(2) == 0 {
+                    if r.usize(..2) == 0 {
                         inputs.reverse();
                     }
                     chain.node(operator, &inputs, Attrs::new(), dims);
@@ -202,10 +202,10 @@ fn any_chain_keeps_its_values() {
                         .filter(|(_, own)| *own == wanted)
                         .map(|(id, _)| *id)
                         .collect();
-                    let other = alike[r.below(alike.len())];
+                    let other = alike[r.usize(..alike.len())];
                     chain.node("Add", &[Some(at), Some(other)], Attrs::new(), dims);
                 }
-                _ if r.below(2) == 0 && dims[1] <= 48 => {
+                _ if r.usize(..2) == 0 && dims[1] <= 48 => {
                     let attrs = Attrs::new().with("concat_dim", 1);
                     let out = [dims[0], 2 * dims[1], dims[2]];
                     chain.node("ConcatD", &[Some(at), Some(at)], attrs, out);
@@ -215,7 +215,7 @@ fn any_chain_keeps_its_values() {
         }
         // A result that something else reads as it was written.
         let (at, dims) = (chain.at, chain.dims);
-        if r.below(2) == 0 {
+        if r.usize(..2) == 0 {
             let pooled = [dims[0], dims[1], 1];
             chain.node("GlobalAveragePool", &[Some(at)], Attrs::new(), pooled);
             chain.b.output(at);
