@@ -7,6 +7,7 @@ mod commits;
 mod coverage;
 mod dependencies;
 mod files;
+mod folders;
 mod misuse;
 mod source;
 mod vocabulary;
@@ -39,6 +40,10 @@ const CHECKS: &[(&str, Check)] = &[
     (
         "a crate uses only the crates that the architecture lets it use",
         dependencies::allowed,
+    ),
+    (
+        "folders of a crate do not depend on each other in circles",
+        folders::circles,
     ),
     (
         "only the synchronisation module names locks, atomics, threads and clocks",

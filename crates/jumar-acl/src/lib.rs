@@ -18,6 +18,7 @@
     reason = "the functions are documented on the generated reference pages"
 )]
 
+mod configuration;
 mod diagnosis;
 pub mod error;
 pub mod generated;
@@ -28,6 +29,7 @@ mod models;
 mod operators;
 pub mod process;
 mod runtime;
+pub mod signature;
 mod storage;
 pub mod surface;
 pub mod thread;

@@ -28,6 +28,9 @@ mod mem;
 )]
 mod thread;
 
+/// The pages of the system, as far as allocations are concerned.
+const PAGE: usize = jumar_hal::FileImage::PAGE;
+
 pub use backend::{CpuBackend, CpuConfig, CpuDeviceConfig};
 pub use fault::guard;
 pub use jumar_sched::Schedule;

@@ -23,6 +23,7 @@ mod attr;
 mod call;
 mod contrib;
 mod error;
+mod float;
 mod infer;
 pub(crate) mod kernels;
 mod onnx;
@@ -52,7 +53,7 @@ pub mod packing {
 
 /// Functions of real numbers, and loops compiled once for each level of vector instructions.
 pub mod math {
-    pub use crate::kernels::compute_types::Float;
+    pub use crate::float::Float;
     pub use crate::simd::math::Fast;
     pub use crate::simd::wide::{Work, wide};
 }

@@ -430,7 +430,7 @@ fn calls(api: &Api) -> String {
 fn signatures(api: &Api) -> String {
     let mut out = format!(
         "{FIRST_LINE}//! What each call takes and returns, for observers of calls.\n\n\
-         use crate::observers::{{Parameter, Signature}};\n\n\
+         use crate::signature::{{Parameter, Signature}};\n\n\
          /// Makes the table. `name: handle` is a parameter with a handle; `= bytes` follows where that many are written\n\
          /// through it.\n\
          macro_rules! signatures {{\n    \

@@ -13,30 +13,11 @@ use jumar::engine::sync::{AtomicU32, Ordering};
 use jumar_types::{Error, Result};
 
 use crate::generated::signatures;
+pub use crate::signature::{Parameter, Signature};
 use crate::{Call, Cx, check, faults};
 
 /// How many arguments of a call are looked at.
 pub const MOST: usize = 12;
-
-/// What is known of a parameter.
-#[derive(Debug)]
-pub struct Parameter {
-    /// Its name.
-    pub name: &'static str,
-    /// The handle's type, where it is one or receives one; empty otherwise.
-    pub handle: &'static str,
-    /// How many bytes are written through it.
-    pub out_bytes: usize,
-}
-
-/// What is known of a call.
-#[derive(Debug)]
-pub struct Signature {
-    /// The handle's type, where it returns one; empty otherwise.
-    pub returns: &'static str,
-    /// The parameters in their order.
-    pub parameters: &'static [Parameter],
-}
 
 /// Finds what is known of a call.
 pub fn signature(call: &Call) -> &'static Signature {

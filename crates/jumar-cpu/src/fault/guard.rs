@@ -17,7 +17,7 @@ use jumar_hal::Span;
 use jumar_hal::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering, spin_loop};
 
 use super::chain::{self, Chain};
-use crate::mem::PAGE;
+use crate::PAGE;
 
 /// How many ranges may be guarded at once; those beyond are not.
 const MOST_PENDING: usize = 512;

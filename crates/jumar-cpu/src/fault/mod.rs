@@ -100,7 +100,7 @@ extern "C" fn on_fault(
     // A signal that was sent has no address: the process that sent it stands there.
     if !chain::was_sent(info)
         && let Some((range, end)) = holding(address)
-        && zeros(address & !(super::mem::PAGE - 1), end).is_ok()
+        && zeros(address & !(crate::PAGE - 1), end).is_ok()
     {
         let number = range.uses.load(Ordering::Relaxed);
         range.lost.store(number, Ordering::Release);

@@ -9,7 +9,8 @@ use jumar_hal::sync::{AtomicUsize, Mutex, Ordering};
 use jumar_hal::{FileImage, FileMapping, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
-use super::{OWN_PAGES, PAGE};
+use super::OWN_PAGES;
+use crate::PAGE;
 use crate::fault::MappedRange;
 
 /// The files that stand in one range.

@@ -17,14 +17,13 @@ use jumar_hal::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use jumar_hal::{FileImage, FileMapping, Physical, Span, SpinLock, Transfer};
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::PAGE;
 use crate::heap::Heap;
 
 /// Ranges begin at, and are opened by, multiples of a huge page.
 const HUGE: usize = 2 << 20;
 /// The largest step by which a range is opened.
 const STEP: usize = 64 << 20;
-/// The pages of the system, as far as allocations are concerned.
-pub(crate) const PAGE: usize = jumar_hal::FileImage::PAGE;
 /// From this length on an allocation has its pages for itself, so that it can be shared with other processes.
 const OWN_PAGES: usize = 64 << 10;
 

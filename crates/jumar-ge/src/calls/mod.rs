@@ -9,9 +9,9 @@ mod op;
 mod session;
 mod table;
 
+pub use table::VERSION;
 #[cfg(test)]
 pub(crate) use table::number;
-pub use table::{RunMode, VERSION};
 
 use crate::graph::TensorType;
 use crate::plan::type_of;

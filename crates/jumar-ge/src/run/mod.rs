@@ -2,18 +2,19 @@
 //! by a queue ([`queue`]).
 
 mod host;
+mod mode;
 mod outputs;
 mod queue;
 mod stream;
 mod supplied;
 
+pub use mode::RunMode;
 pub use outputs::{copy_output, read_variables};
 pub use queue::{Queue, run_async};
 pub use supplied::supply;
 
 use jumar::engine::Span;
 
-use crate::calls::RunMode;
 use crate::graph::TensorType;
 use crate::plan::{Entry, Family, Plan, type_of};
 use crate::{FAILED, GeError, GeResult, message, session};

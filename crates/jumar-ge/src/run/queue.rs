@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::calls::RunMode;
 use crate::plan::Family;
-use crate::run::{Done, HostTensor, host};
+use crate::run::{Done, HostTensor, RunMode, host};
 use crate::session::{self, Session};
 use crate::sync::{Condvar, Mutex, thread};
 use crate::{FAILED, GeError, GeResult, SUCCESS, UNSUPPORTED, message};

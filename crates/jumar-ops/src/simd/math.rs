@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use crate::kernels::compute_types::Float;
+use crate::float::Float;
 
 /// A float32 whose functions are written here. `FUSED`: a product and a sum are one instruction.
 #[derive(Clone, Copy, Debug)]

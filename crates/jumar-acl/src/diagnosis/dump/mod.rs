@@ -21,9 +21,9 @@ use jumar_types::{Error, ErrorKind, Result, TaskSite};
 use container::{Record, Tensor};
 pub(crate) use settings::Settings;
 
+use crate::configuration;
 use crate::error::null;
 use crate::generated::{enums, types};
-use crate::init::configuration;
 use crate::{Cx, refuse};
 
 /// A function of the program that gets dumped data instead of a file: the file's name, the bytes, and whether they are the

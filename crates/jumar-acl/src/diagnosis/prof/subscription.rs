@@ -289,7 +289,7 @@ fn open(descriptor: i32) -> Result<File> {
 }
 
 pub fn aclprofModelSubscribe(cx: &Cx<'_>, model: u32, config: Raw) -> Result<()> {
-    crate::model::find(cx, model)?;
+    cx.process.models.find(model)?;
     if config.is_null() {
         return Err(null("profSubscribeConfig"));
     }
@@ -322,7 +322,7 @@ pub fn aclprofModelSubscribe(cx: &Cx<'_>, model: u32, config: Raw) -> Result<()>
 }
 
 pub fn aclprofModelUnSubscribe(cx: &Cx<'_>, model: u32) -> Result<()> {
-    crate::model::find(cx, model)?;
+    cx.process.models.find(model)?;
     let state = &cx.process.prof;
     let ended = state.subscriptions.running.lock().remove(&model);
     let Some(ended) = ended else {

@@ -2,6 +2,7 @@
 
 mod failed;
 mod gears;
+mod table;
 
 pub use failed::*;
 pub use gears::*;
@@ -58,15 +59,6 @@ impl Loaded {
     }
 }
 
-impl Default for Models {
-    fn default() -> Self {
-        Models {
-            loaded: RwLock::new(HashMap::new()),
-            last: AtomicU32::new(0),
-        }
-    }
-}
-
 /// Refuses model calls before aclInit.
 pub(crate) fn initialized(cx: &Cx<'_>) -> Result<()> {
     if cx.process.is_initialized() {
@@ -79,16 +71,7 @@ pub(crate) fn initialized(cx: &Cx<'_>) -> Result<()> {
 }
 
 pub(crate) fn find(cx: &Cx<'_>, id: u32) -> Result<Arc<Loaded>> {
-    let models = &cx.process.models;
-    models.loaded.read().get(&id).cloned().ok_or_else(|| {
-        let last = models.last.load(Ordering::Relaxed);
-        let sentence = if id == 0 || id > last {
-            format!("model {id} was never loaded")
-        } else {
-            format!("model {id} was unloaded")
-        };
-        Error::new(ErrorKind::ModelId, sentence)
-    })
+    cx.process.models.find(id)
 }
 
 /// Opens a model file.

@@ -1,7 +1,5 @@
 //! aclInit and aclFinalize, versions.
 
-pub(crate) mod configuration;
-
 use std::ffi::{CStr, CString};
 
 use jumar::engine::sync::{MutexGuard, thread};
@@ -12,7 +10,7 @@ use crate::error::null;
 use crate::generated::{enums, types};
 use crate::hooks::{FinalizeHook, InitHook, Typed};
 use crate::process::Process;
-use crate::{Cx, refuse};
+use crate::{Cx, configuration, refuse};
 
 /// What initialisation remembers for the life of the process.
 #[derive(Default)]

@@ -1,0 +1,59 @@
+//! Floating-point numbers of the two types that functions of analysis are written for.
+
+/// A real number that functions of analysis are written for: float32 and float64.
+#[allow(missing_docs, reason = "the functions are known by their names")]
+pub trait Float:
+    Copy
+    + PartialOrd
+    + std::ops::Add<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + std::ops::Div<Output = Self>
+    + std::ops::Neg<Output = Self>
+{
+    fn of(value: f64) -> Self;
+    fn abs(self) -> Self;
+    fn is_nan(self) -> bool;
+    fn is_infinite(self) -> bool;
+    fn sqrt(self) -> Self;
+    fn exp(self) -> Self;
+    fn exp_m1(self) -> Self;
+    fn ln(self) -> Self;
+    fn ln_1p(self) -> Self;
+    fn sin(self) -> Self;
+    fn cos(self) -> Self;
+    fn tan(self) -> Self;
+    fn asin(self) -> Self;
+    fn acos(self) -> Self;
+    fn atan(self) -> Self;
+    fn sinh(self) -> Self;
+    fn cosh(self) -> Self;
+    fn tanh(self) -> Self;
+    fn asinh(self) -> Self;
+    fn acosh(self) -> Self;
+    fn atanh(self) -> Self;
+    fn floor(self) -> Self;
+    fn ceil(self) -> Self;
+    fn round_ties_even(self) -> Self;
+    fn erf(self) -> Self;
+    fn erfc(self) -> Self;
+}
+
+macro_rules! float {
+    ($($type:ident, $erf:path, $erfc:path;)*) => {$(
+        impl Float for $type {
+            #[inline(always)] fn of(value: f64) -> $type { value as $type }
+            #[inline(always)] fn erf(self) -> $type { $erf(self) }
+            #[inline(always)] fn erfc(self) -> $type { $erfc(self) }
+            float! { @same $type: abs sqrt exp exp_m1 ln ln_1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+                floor ceil round_ties_even }
+            #[inline(always)] fn is_nan(self) -> bool { $type::is_nan(self) }
+            #[inline(always)] fn is_infinite(self) -> bool { $type::is_infinite(self) }
+        }
+    )*};
+    (@same $type:ident: $($name:ident)*) => {
+        $(#[inline(always)] fn $name(self) -> $type { $type::$name(self) })*
+    };
+}
+
+float! { f32, libm::erff, libm::erfcf; f64, libm::erf, libm::erfc; }
