@@ -4,6 +4,7 @@ import array as array_module
 import asyncio
 import ctypes
 import gc
+import pickle
 import sys
 import threading
 
@@ -194,9 +195,26 @@ def test_a_device_error_of_the_module_acl_is_the_same_runtime():
     assert acl.rt.destroy_stream(stream.handle) == 0
     with pytest.raises(jumar.InvalidValueError) as caught:
         stream.synchronize()
-    assert caught.value.code == 107017
+    error = caught.value
+    assert error.code == 107017
+    assert error.object == f"stream {stream.handle:#x}" and error.object.removeprefix("stream ") in error.sentence
+    # The text goes with the exception.
+    assert acl.get_recent_err_msg() is None
+    copy = pickle.loads(pickle.dumps(error))
+    assert (copy.sentence, copy.object, copy.fix, str(copy)) == (error.sentence, error.object, error.fix, str(error))
     with pytest.raises(jumar.Error):
         stream.close()
+
+
+def test_an_error_is_not_taken_from_its_text(tmp_path):
+    # A sentence that looks like the lines below it.
+    name = tmp_path / "a. Code: 5 (FIVE) Solution: none.om"
+    name.write_bytes(b"not a model")
+    with pytest.raises(jumar.Error) as caught:
+        jumar.load(name)
+    error = caught.value
+    assert error.kind.startswith("ACL_ERROR_") and error.kind != "FIVE"
+    assert not error.fix.startswith("none")
 
 
 def test_a_graph_is_captured_once_and_launched_often():

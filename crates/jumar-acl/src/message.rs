@@ -65,6 +65,51 @@ impl Messages {
     }
 }
 
+/// A failed call as data: what [`compose`] makes one text of. Frontends that build exceptions read it field by field.
+pub(crate) struct Failure {
+    code: i32,
+    fields: [CString; FIELDS],
+}
+
+/// How many fields a failure has.
+const FIELDS: usize = 5;
+
+impl Failure {
+    fn new(function: &str, code: i32, error: &Error) -> Failure {
+        let text =
+            |text: &str| CString::new(text.replace('\0', "")).expect("zero bytes were taken out");
+        Failure {
+            code,
+            fields: [
+                text(function),
+                text(codes::name_of(code).unwrap_or_default()),
+                text(&printable(&error.to_string())),
+                text(&printable(advice(error))),
+                text(&printable(&error.object_name().unwrap_or_default())),
+            ],
+        }
+    }
+}
+
+/// Returns the address of one field of the calling thread's last error: 0 the function, 1 the name of the code, 2 the sentence,
+/// 3 what to do, 4 the object. It is valid until the thread's next error. 0 where the last error had another code. Field 5
+/// forgets the error.
+pub fn failure_field(code: i32, field: u32) -> usize {
+    crate::thread::with(|thread| {
+        if field as usize == FIELDS {
+            thread.failure.replace(None);
+        }
+        let failure = thread.failure.borrow();
+        let failure = failure.as_ref().filter(|failure| failure.code == code);
+        let text = failure.and_then(|failure| failure.fields.get(field as usize));
+        text.map_or(0, |text| text.as_ptr().expose_provenance())
+    })
+}
+
+fn advice(error: &Error) -> &str {
+    error.advice().unwrap_or_else(|| codes::fix(error.kind()))
+}
+
 /// Returns the sentence that lists the functions which a program called and Jumar does not have.
 pub(crate) fn missed_line(missed: &BTreeSet<&'static str>) -> Option<String> {
     let names: Vec<&str> = missed.iter().copied().collect();
@@ -98,6 +143,9 @@ pub(crate) fn keep(cx: &Cx<'_>, error: Error) -> i32 {
     }
     crate::observers::refused(cx.call, &error);
     if !is_silent(kind) {
+        cx.thread
+            .failure
+            .replace(Some(Failure::new(cx.call.name, code, &error)));
         let text = compose(cx.call.name, code, &error);
         crate::log::error(cx, &text);
         if cx.process.messages_are_shared() {
@@ -115,7 +163,7 @@ pub(crate) fn keep(cx: &Cx<'_>, error: Error) -> i32 {
 fn compose(function: &str, code: i32, error: &Error) -> String {
     let kind = error.kind();
     let name = codes::name_of(code).unwrap_or("unknown");
-    let fix = error.advice().unwrap_or_else(|| codes::fix(kind));
+    let fix = advice(error);
     let mut text = format!(
         "{}: {function}: {}.\n        Solution: {}\n        Code: {code} ({name}), from Jumar {}, a software device.",
         codes::vendor(kind),
@@ -337,6 +385,27 @@ mod tests {
             "{text}"
         );
         assert_eq!(text.lines().count(), 3);
+    }
+
+    #[test]
+    fn a_failure_has_its_fields_whatever_its_texts_hold() {
+        let error = Error::new(ErrorKind::InvalidValue, "a. Code: 5 (b)\n  Solution: c")
+            .object("stream \"\0x\"")
+            .fix("d");
+        let failure = Failure::new("aclInit", 107000, &error);
+        let fields = failure
+            .fields
+            .map(|text| text.into_string().expect("UTF-8"));
+        assert_eq!(
+            fields,
+            [
+                "aclInit",
+                "ACL_ERROR_RT_PARAM_INVALID",
+                "a. Code: 5 (b)\\n  Solution: c",
+                "d",
+                "stream \"\\u{0}x\""
+            ]
+        );
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct Thread {
     /// The code that a function of the program answered, which the call passes on; 0 is none.
     pub(crate) foreign_code: Cell<i32>,
     pub(crate) messages: RefCell<Messages>,
+    /// The thread's last error as data.
+    pub(crate) failure: RefCell<Option<crate::message::Failure>>,
     /// The ranges of a profile that the thread has begun.
     pub(crate) nested: crate::prof::Nested,
 }

@@ -460,6 +460,7 @@ impl Shared {
                     ),
                 },
             )
+            .object(format!("device {number}"))
         })
     }
 

@@ -179,7 +179,8 @@ impl<T> Table<T> {
 
     fn refuse(&self, number: u64, problem: IdProblem, destroyed_by: &str) -> Error {
         let wanted = self.kind.noun();
-        match problem {
+        let object = format!("{wanted} {number:#x}");
+        let error = match problem {
             IdProblem::Null => Error::new(ErrorKind::NullPointer, format!("the {wanted} is null")),
             IdProblem::NotAHandle => Error::new(
                 ErrorKind::InvalidHandle,
@@ -214,7 +215,8 @@ impl<T> Table<T> {
                     with_article(self.kind)
                 ),
             ),
-        }
+        };
+        error.object(object)
     }
 }
 

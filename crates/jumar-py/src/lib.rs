@@ -42,6 +42,7 @@ fn acl(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // `from acl.rt import memcpy` asks sys.modules, because `acl` is no package.
         entered.set_item(full_name, &submodule)?;
     }
+    raw::PRIVATE.add_to(module)?;
     let close = |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| gate::close(args.py());
     py.import("atexit")?.call_method1(
         "register",

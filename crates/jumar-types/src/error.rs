@@ -281,6 +281,7 @@ struct Inner {
     sentence: String,
     fix: Option<String>,
     operation: Option<&'static str>,
+    object: Option<String>,
     source: Option<Error>,
     task: Option<TaskSite>,
     operator: Option<Arc<FailedOperator>>,
@@ -333,6 +334,7 @@ impl Error {
             sentence: sentence.into(),
             fix: None,
             operation: None,
+            object: None,
             source: None,
             task: None,
             operator: None,
@@ -351,6 +353,32 @@ impl Error {
     pub fn operation(mut self, name: &'static str) -> Self {
         self.0.operation.get_or_insert(name);
         self
+    }
+
+    /// Names the object that the error is about, such as "stream 3", for programs that read errors as data. The sentence names it
+    /// too.
+    #[must_use]
+    pub fn object(mut self, name: impl Into<String>) -> Self {
+        self.0.object = Some(name.into());
+        self
+    }
+
+    /// Returns the name of the object that the error is about, if it is known: that of the error itself, of the task that failed,
+    /// or of the error that led to this one.
+    pub fn object_name(&self) -> Option<String> {
+        if let Some(name) = &self.0.object {
+            return Some(name.clone());
+        }
+        if let Some(site) = self.0.task {
+            let TaskSite {
+                device,
+                stream,
+                task,
+                ..
+            } = site;
+            return Some(format!("task {task} of stream {stream} on device {device}"));
+        }
+        self.cause().and_then(Error::object_name)
     }
 
     /// Keeps the error that led to this one.
@@ -449,6 +477,24 @@ mod tests {
             error.to_string(),
             "the copy failed (count 9 is larger than 8)"
         );
+    }
+
+    #[test]
+    fn an_error_names_its_object_or_that_of_its_cause() {
+        let cause = Error::new(ErrorKind::InvalidHandle, "x").object("stream 0x11");
+        let error = Error::new(ErrorKind::Failure, "y").caused_by(cause);
+        assert_eq!(error.object_name().as_deref(), Some("stream 0x11"));
+        let site = TaskSite {
+            device: 1,
+            stream: 2,
+            task: 3,
+            ..TaskSite::default()
+        };
+        let name = error.clone().of_task(site).object_name();
+        assert_eq!(name.as_deref(), Some("task 3 of stream 2 on device 1"));
+        let own = error.object("model \"a\"").object_name();
+        assert_eq!(own.as_deref(), Some("model \"a\""));
+        assert_eq!(Error::new(ErrorKind::Failure, "z").object_name(), None);
     }
 
     #[test]

@@ -1,5 +1,7 @@
-//! Callbacks for tasks that failed.
+//! Callbacks for tasks that failed, and errors as data.
 
+use std::ffi::c_char;
+use std::ptr;
 use std::sync::Arc;
 
 use crate::acl::{Raw, calls};
@@ -76,4 +78,12 @@ pub extern "C" fn aclrtExceptionInfoCallbackUnregister(
 /// The number by which a function is known: its address, 0 for null.
 fn key(callback: callbacks::aclrtExceptionInfoCallback) -> usize {
     callback.map_or(0, |function| function as usize)
+}
+
+/// Returns a field of the calling thread's last error, if that had this code: 0 the function, 1 the name of the code, 2 the
+/// sentence, 3 what to do, 4 the object. Null otherwise. The text is valid until the thread's next error. 5 forgets the error.
+/// Not part of the C interface: the Python module builds exceptions from it.
+#[unsafe(no_mangle)]
+pub extern "C" fn jumar_last_error(code: i32, field: u32) -> *const c_char {
+    ptr::with_exposed_provenance(jumar_acl::message::failure_field(code, field))
 }

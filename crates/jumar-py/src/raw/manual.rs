@@ -114,6 +114,31 @@ pub fn base_get_recent_err_msg<'py>(call: &Args<'py>) -> Answer<'py> {
     }
 }
 
+/// Takes the library's last error on this thread as data, if it had this code: the C function, the name of the code, the
+/// sentence, what to do, and the object; empty texts where something is not known.
+pub fn base_last_error<'py>(call: &Args<'py>) -> Answer<'py> {
+    const FIELDS: u32 = 5;
+    call.expect(1, 1)?;
+    let code = call.get::<i32>(0)?;
+    let field = |field: u32| {
+        c_call!(call.returns jumar_last_error(i32, u32) -> CText, [code, field], or CText::default())
+            .read()
+    };
+    // Refusals of this module never reached the library, whose last error is an older one then.
+    let own = notes::take();
+    let fields: Option<Vec<String>> = match &own {
+        Some(_) => None,
+        None => (0..FIELDS).map(field).collect(),
+    };
+    field(FIELDS);
+    // Another library than Jumar's has no such function, which leaves a note.
+    notes::take();
+    if let Some(own) = own {
+        notes::keep(own);
+    }
+    call.one(&fields)
+}
+
 pub fn base_get_tensor_desc_dim_range<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(3, 3)?;
     let desc = call.get::<Pointer>(0)?;

@@ -21,6 +21,17 @@ mod table;
 #[rustfmt::skip]
 mod generated;
 
+/// What the package `jumar` uses of this module, and programs do not.
+pub static PRIVATE: table::Table = table::Table::new(&[
+    method!(
+        c"_last_error",
+        manual::base_last_error,
+        c"acl._last_error args parse failed",
+        c"_last_error($module, code, /)\n--\n\nTakes the last error of this thread as data, if it had this code."
+    ),
+    table::END,
+]);
+
 /// The functions of each submodule; `base` is the module itself.
 pub fn tables() -> impl Iterator<Item = (&'static str, &'static table::Table)> {
     generated::TABLES
