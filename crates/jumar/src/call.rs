@@ -43,6 +43,13 @@ calls! {
     READ_OUTPUT = "jumar::Outputs::read";
     DROP_MODEL = "jumar::Model::drop";
     DROP_RUNTIME = "jumar::Runtime::drop";
+    CAPTURE = "jumar::Context::capture";
+    LAUNCH_GRAPH = "jumar::Graph::launch";
+    DROP_GRAPH = "jumar::Graph::drop";
+    LOAD_KERNELS = "jumar::KernelModule::load";
+    FIND_KERNEL = "jumar::KernelModule::kernel";
+    DROP_KERNELS = "jumar::KernelModule::drop";
+    LAUNCH = "jumar::Stream::launch";
 }
 
 /// Does something in the name of a function of the facade; its errors carry that name.

@@ -13,6 +13,9 @@
 //! # Ok::<(), jumar::Error>(())
 //! ```
 //!
+//! [`Runtime::builder`] sets what a runtime is made of. [`KernelModule`] loads kernels of the program, and [`Context::capture`] records work
+//! that is launched again and again. A [`Pending`] can be awaited.
+//!
 //! Values release what they stand for when they are dropped, in the right order, whatever the order of drops. No call lets the
 //! device work on memory that safe code could free or forget: a copy that goes on after its call takes a [`PinnedBuffer`] and
 //! gives it back through [`Pending`], or runs in [`Stream::scope`], which waits at its end.
@@ -20,9 +23,10 @@
 //! An [`Error`] has a kind, a sentence that names the object and the values, and often a piece of advice.
 //!
 //! This crate also reads all configuration, and picks the backend and the probes of a runtime.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod buffer;
+mod builder;
 mod call;
 pub mod check;
 pub mod config;
@@ -30,6 +34,8 @@ mod context;
 mod device;
 mod element;
 mod event;
+mod graph;
+mod kernel;
 mod model;
 mod pending;
 pub mod profile;
@@ -41,29 +47,34 @@ pub mod toolkit;
 mod trace;
 
 pub use buffer::{DeviceBuffer, DevicePart, OnDevice, PinnedBuffer};
+pub use builder::RuntimeBuilder;
 pub use config::Settings;
 pub use context::Context;
 pub use device::Device;
 pub use element::Element;
 pub use event::Event;
+pub use graph::{Capture, Graph};
 pub use jumar_core::{Chip, Limits, Profile};
 #[doc(hidden)]
 pub use jumar_diag::output_file;
 pub use jumar_types::dtype::DataType;
 pub use jumar_types::{Error, ErrorKind, Result};
+pub use kernel::{Kernel, KernelArg, KernelModule, LaunchConfig};
 pub use model::{Model, Operand, Outputs, TensorInfo};
 pub use pending::Pending;
 pub use runtime::Runtime;
 pub use stream::{Scope, Stream};
 pub use trace::{OnTimelines, trace_flush, trace_operators, trace_start};
 
-/// The runtime itself, for the other surfaces (the C interface, the command line). Rust programs use the types of the crate's
-/// root instead.
+/// The runtime itself, for the other frontends (the C interface, the command line). Its functions rely on checks that those make, and it
+/// changes without notice: Rust programs use the types of the crate's root.
+#[doc(hidden)]
 pub mod engine {
     pub use jumar_core::*;
 }
 
-/// Offline models, for the other surfaces. Rust programs use `Model` of the crate's root instead.
+/// Offline models, for the other frontends. Rust programs use `Model` of the crate's root.
+#[doc(hidden)]
 pub mod offline {
     pub use crate::single_op;
     pub use jumar_model::{

@@ -383,7 +383,11 @@ pub struct Operand<'a> {
     len: usize,
 }
 
-impl Operand<'_> {
+impl<'a> Operand<'a> {
+    pub(crate) fn memory(&self) -> &'a Arc<Memory> {
+        self.memory
+    }
+
     fn fits(&self, info: &TensorInfo) -> bool {
         // A truth value is a byte, and Rust's own `bool` is no number.
         let same = self.data_type == info.data_type

@@ -16,6 +16,7 @@ use jumar_core::sync::thread;
 use jumar_core::{Block, MemoryKind, Signal, Stream};
 use jumar_types::Result;
 
+use crate::builder::RuntimeBuilder;
 use crate::call::{self, by};
 use crate::config::Settings;
 use crate::device::Device;
@@ -64,6 +65,19 @@ impl Runtime {
                 leaving: Mutex::default(),
             }),
         })
+    }
+
+    /// Returns a builder with the default settings, whatever the environment says.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::default()
+    }
+
+    /// Returns a builder with the settings that the environment makes, as [`Runtime::new`].
+    ///
+    /// # Errors
+    /// `InvalidArgument`: a variable with a value that it cannot have.
+    pub fn builder_from_environment() -> Result<RuntimeBuilder> {
+        Ok(RuntimeBuilder::of(Settings::from_environment()?))
     }
 
     /// Lists the devices.

@@ -5,6 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Poll, Wake, Waker};
+
 use jumar::{
     Context, DeviceBuffer, ErrorKind, Event, Pending, PinnedBuffer, Profile, Runtime, Settings,
     Stream,
@@ -681,4 +685,181 @@ fn settings_of_the_environment_are_refused_by_name() {
         Runtime::with(&lost).expect_err("no folder").kind(),
         ErrorKind::InvalidFile
     );
+}
+
+/// Wakes the thread that waits for a future, and counts.
+struct ThreadWaker {
+    thread: std::thread::Thread,
+    woken: AtomicUsize,
+}
+
+impl Wake for ThreadWaker {
+    fn wake(self: Arc<Self>) {
+        self.woken.fetch_add(1, Ordering::SeqCst);
+        self.thread.unpark();
+    }
+}
+
+/// Runs a future to its end: polls when the waker was called, and only then. Returns how often it polled.
+fn block_on<F: Future>(future: F, mut waits: impl FnMut()) -> (F::Output, usize) {
+    let shared = Arc::new(ThreadWaker {
+        thread: std::thread::current(),
+        woken: AtomicUsize::new(0),
+    });
+    let waker = Waker::from(shared.clone());
+    let mut cx = std::task::Context::from_waker(&waker);
+    let mut future = pin!(future);
+    let mut polls = 0;
+    loop {
+        let woken = shared.woken.load(Ordering::SeqCst);
+        polls += 1;
+        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+            return (output, polls);
+        }
+        waits();
+        // A park may end for no reason: the future is polled again only for a call of its waker.
+        while shared.woken.load(Ordering::SeqCst) == woken {
+            std::thread::park_timeout(LONG.expect("a limit"));
+        }
+    }
+}
+
+#[test]
+fn an_awaited_copy_wakes_its_task_once_and_no_thread_spins() {
+    let (runtime, context, stream) = one_stream();
+    let device = DeviceBuffer::<u32>::new(&context, 4).expect("memory");
+    let mut held = Some(hold(&stream));
+    let host = PinnedBuffer::from_slice(&runtime, &[1, 2, 3, 4]).expect("memory");
+    let upload = stream.upload(host, &device).expect("queued");
+    let (host, polls) = block_on(upload, || drop(held.take()));
+    assert_eq!(polls, 2);
+    let zeros = PinnedBuffer::zeroed(&runtime, 4).expect("memory");
+    let both = async {
+        let first = stream.download(&device, zeros)?.await?;
+        stream.download(&device, first)?.await
+    };
+    let (read, _) = block_on(both, || {});
+    assert_eq!(
+        read.expect("read").to_vec(),
+        host.expect("written").to_vec()
+    );
+}
+
+#[test]
+fn an_awaited_task_that_failed_reports_its_error() {
+    let (runtime, context, stream) = one_stream();
+    let device = DeviceBuffer::<u8>::new(&context, 1).expect("memory");
+    stream.call(|| panic!("on purpose")).expect("queued");
+    let host = PinnedBuffer::from_slice(&runtime, &[1]).expect("memory");
+    let upload = stream.upload(host, &device).expect("queued");
+    let (result, _) = block_on(upload, || {});
+    let error = result.expect_err("the host function panicked");
+    assert_eq!(error.kind(), ErrorKind::CallbackFailed);
+}
+
+#[test]
+fn a_future_that_is_dropped_or_polled_by_another_task_wakes_no_earlier_one() {
+    let (runtime, context, stream) = one_stream();
+    let device = DeviceBuffer::<u8>::new(&context, 1).expect("memory");
+    let held = hold(&stream);
+    let waker = || {
+        Arc::new(ThreadWaker {
+            thread: std::thread::current(),
+            woken: AtomicUsize::new(0),
+        })
+    };
+    let (first, second, dropped) = (waker(), waker(), waker());
+    let upload = || {
+        let host = PinnedBuffer::from_slice(&runtime, &[1]).expect("memory");
+        stream.upload(host, &device).expect("queued")
+    };
+    let (mut moved, mut gone) = (upload(), upload());
+    let poll = |pending: &mut Pending<PinnedBuffer<u8>>, waker: &Arc<ThreadWaker>| {
+        let waker = Waker::from(waker.clone());
+        let mut cx = std::task::Context::from_waker(&waker);
+        pin!(pending).poll(&mut cx).is_pending()
+    };
+    assert!(poll(&mut moved, &first) && poll(&mut moved, &second) && poll(&mut gone, &dropped));
+    drop(gone);
+    drop(held);
+    stream.synchronize(LONG).expect("done");
+    assert!(!poll(&mut moved, &first));
+    let woken = [&first, &second, &dropped].map(|waker| waker.woken.load(Ordering::SeqCst));
+    assert_eq!(woken, [0, 1, 0]);
+}
+
+#[test]
+fn a_captured_graph_keeps_its_memory_and_runs_in_order() {
+    let (_, context, stream) = one_stream();
+    let target = DeviceBuffer::<u8>::new(&context, 8).expect("memory");
+    let graph = {
+        let source = DeviceBuffer::from_slice(&context, &[7u8; 8]).expect("memory");
+        context
+            .capture(|capture| {
+                capture.fill(&target.part(0..8)?, 1)?;
+                capture.copy(&source.part(0..4)?, &target.part(4..8)?)
+            })
+            .expect("captured")
+    };
+    // The source was dropped; its bytes must not serve anybody else.
+    let _other = DeviceBuffer::from_slice(&context, &[9u8; 8]).expect("memory");
+    stream.fill(&target, 0).expect("queued");
+    assert_eq!(stream.read(&target).expect("read"), [0; 8]);
+    for _ in 0..3 {
+        graph.launch(&stream).expect("queued");
+    }
+    assert_eq!(
+        stream.read(&target).expect("read"),
+        [1, 1, 1, 1, 7, 7, 7, 7]
+    );
+    let elsewhere = context.device().context().expect("a context");
+    let error = graph
+        .launch(&elsewhere.stream().expect("a stream"))
+        .expect_err("another context");
+    assert_eq!(error.kind(), ErrorKind::StreamContext);
+}
+
+#[test]
+fn a_capture_that_fails_leaves_nothing_behind() {
+    let (_, context, stream) = one_stream();
+    let (short, long) = (
+        DeviceBuffer::<u8>::new(&context, 1).expect("memory"),
+        DeviceBuffer::<u8>::new(&context, 2).expect("memory"),
+    );
+    let failed = context.capture(|capture| capture.copy(&short, &long));
+    assert_eq!(failed.expect_err("refused").kind(), ErrorKind::InvalidValue);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        context.capture(|_| panic!("on purpose"))
+    }));
+    assert!(panicked.is_err());
+    // More than a device has streams: none was kept.
+    for _ in 0..3000 {
+        let graph = context.capture(|capture| capture.fill(&short, 3));
+        graph.expect("captured").launch(&stream).expect("queued");
+    }
+    assert_eq!(stream.read(&short).expect("read"), [3]);
+}
+
+#[test]
+fn a_builder_sets_what_it_says_and_refuses_what_cannot_be() {
+    let runtime = Runtime::builder()
+        .devices(3)
+        .profile_named("ascend310p3")
+        .expect("built in")
+        .memory_bytes(64 * MIB)
+        .workers(2)
+        .build()
+        .expect("a runtime");
+    let devices = runtime.devices();
+    assert_eq!(devices.len(), 3);
+    assert_eq!(devices[2].name(), "Ascend310P3");
+    let refused = |builder: jumar::RuntimeBuilder| {
+        let error = builder.build().expect_err("refused");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        error.to_string()
+    };
+    assert!(refused(Runtime::builder().devices(65)).contains("1 to 64"));
+    assert!(refused(Runtime::builder().devices(0)).contains("devices is 0"));
+    assert!(refused(Runtime::builder().workers(0)).contains("workers is 0"));
+    assert!(Runtime::builder().profile_named("Ascend1").is_err());
 }

@@ -154,7 +154,11 @@ fn any_chain_keeps_its_values() {
             r.usize(..2);
         }
         let form = [Form::Sequence, Form::Column][r.usize(..2)];
-        let first = [1 + r.usize(..2), [16, 24, 3][r.usize(..3)], 6 + r.usize(..20)];
+        let first = [
+            1 + r.usize(..2),
+            [16, 24, 3][r.usize(..3)],
+            6 + r.usize(..20),
+        ];
         let mut chain = Chain::new(form, first);
         for _ in 0..3 + r.usize(..8) {
             let (at, dims) = (chain.at, chain.dims);
