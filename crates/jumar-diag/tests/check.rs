@@ -294,3 +294,73 @@ fn a_copy_of_nothing_but_unwritten_bytes_is_found() {
     done(&check, admit(&check, Some(1), "aclrtMemcpyAsync", copy));
     assert_eq!(check.totals().1, 1);
 }
+
+/// The texts of the findings of one run, the first line of each.
+fn texts(rules: &[&str], run: impl FnOnce(&Check)) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = folder.path().join("findings.json");
+    let check = Check::new(Options {
+        rules: rules.iter().map(|&rule| rule.to_owned()).collect(),
+        report: Some(report.clone()),
+        ..Options::default()
+    });
+    let check = check.expect("the report file can be made");
+    run(&check);
+    check.finish();
+    let lines = std::fs::read_to_string(&report).expect("a report");
+    let text = |line: &str| {
+        let finding: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        finding["lines"][0]["text"]
+            .as_str()
+            .expect("a text")
+            .to_owned()
+    };
+    lines.lines().map(text).collect()
+}
+
+#[test]
+fn a_read_of_unwritten_bytes_is_described_by_task_range_and_allocation() {
+    let found = texts(&[], |check| {
+        allocate(check, BASE, 1024);
+        fill(check, Some(1), BASE, 512);
+        let reads = [span(BASE + 256, 512)];
+        let launch = Op::Launch {
+            name: "model",
+            reads: &reads,
+            writes: &[],
+        };
+        done(check, admit(check, Some(1), "aclmdlExecuteAsync", launch));
+    });
+    let [text] = &found[..] else {
+        panic!("one finding: {found:?}");
+    };
+    let (task, rest) = text.split_once(" reads ").expect("a sentence");
+    assert!(task.starts_with("task "), "{text}");
+    assert!(
+        rest.starts_with("bytes 512 to 767 of ")
+            && rest.ends_with(", which no task, copy or fill has written"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_copy_of_partly_written_memory_is_described_alike() {
+    let found = texts(&["JMR-MEM-016"], |check| {
+        allocate(check, BASE, 1024);
+        fill(check, Some(1), BASE, 1000);
+        let (to, from) = (span(1 << 20, 1024), span(BASE, 1024));
+        let direction = "device to host";
+        let copy = Op::Copy {
+            to,
+            from,
+            direction,
+        };
+        done(check, admit(check, Some(1), "aclrtMemcpyAsync", copy));
+    });
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].contains(" reads bytes 1000 to 1023 of ")
+            && found[0].ends_with(", which no task, copy or fill has written"),
+        "{found:?}"
+    );
+}

@@ -50,7 +50,7 @@ impl Needs {
         };
         let allocation = &region.allocation;
         let text = format!(
-            "task {} reads bytes {} to {} of {}, which nobody wrote",
+            "task {} reads bytes {} to {} of {}, which no task, copy or fill has written",
             access.ticket,
             from - allocation.start,
             to - allocation.start - 1,

@@ -148,7 +148,7 @@ impl Stuck {
                 let Some((stream, _, place)) =
                     self.records.values().find(|(_, of, _)| *of == number)
                 else {
-                    let text = "the record that is waited for: nobody has queued it, and every thread waits";
+                    let text = "a record of the event: no thread has queued it, and every thread is waiting";
                     break ("JMR-SYNC-019", text.to_owned());
                 };
                 lines.push(Line {
