@@ -85,6 +85,11 @@ def test_a_profile_tells_of_the_tasks_and_calls_in_it_and_of_no_others(stream, t
     slices = [event for event in events if event.get("ph") == "X" and "aclrtMemcpyAsync" in json.dumps(event)]
     assert len(slices) >= 7
     assert "Jumar" in json.loads((made / "host/info.json").read_text())["collector"]
+    # The places where scripts look for the folders of a profile, and for what was collected.
+    assert {path.parent.name for path in made.glob("*/sample.json")} == {"host", "device_0"}
+    assert all((path.parent / "data").is_dir() for path in made.glob("*/sample.json"))
+    sample = json.loads((made / "device_0/sample.json").read_text())
+    assert (sample["tasks"], sample["calls"], sample["marks"]) == (True, True, False)
 
 
 def test_only_what_the_switches_ask_for_is_written(stream, tmp_path):

@@ -75,8 +75,19 @@ pub(super) fn write(session: &Session, rows: &Rows) -> io::Result<()> {
 }
 
 fn about(session: &Session, rows: &Rows) -> io::Result<()> {
+    let switches = session.switches;
+    let collected = json!({
+        "switches": format!("{:#x}", switches.bits()),
+        "tasks": switches.has_tasks(),
+        "calls": switches.has_calls(),
+        "marks": switches.has_marks(),
+        "steps": switches.has_steps(),
+    });
     let say = |folder: PathBuf, about: serde_json::Value| {
-        fs::create_dir_all(&folder)?;
+        // Scripts find the folders of a profile by these names. There is no raw data: the tables are made from memory.
+        fs::create_dir_all(folder.join("data"))?;
+        let text = format!("{collected:#}\n");
+        output_file::write(&folder.join("sample.json"), text.as_bytes())?;
         let text = format!("{about:#}\n");
         output_file::write(&folder.join("info.json"), text.as_bytes())
     };
