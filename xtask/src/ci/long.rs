@@ -1,6 +1,8 @@
 //! What takes long and is run by `cargo xtask ci --long`.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -405,9 +407,15 @@ fn targets(job: &Job, folder: &Path) -> Result<Option<String>> {
     }
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| crate::root().join("target"), PathBuf::from);
-    let program = target.join("release/examples/fuzz");
-    for name in ["onnx", "om", "aipp", "gears"] {
+    let built = target.join("release/examples/fuzz");
+    // Another user reads the program there, wherever the repository lies.
+    let scratch = tempfile::Builder::new().prefix("jumar-fuzz-").tempdir()?;
+    fs::set_permissions(scratch.path(), Permissions::from_mode(0o777))?;
+    let program = scratch.path().join("fuzz");
+    fs::copy(&built, &program).with_context(|| format!("{}", built.display()))?;
+    for name in ["onnx", "om", "aipp", "gears", "bombs"] {
         let mut command = Command::new("sh");
+        unprivileged(&mut command)?;
         let script = format!(
             "ulimit -v {TARGET_KIB}; exec \"$0\" {name} {}",
             TARGET.as_secs()
@@ -416,10 +424,15 @@ fn targets(job: &Job, folder: &Path) -> Result<Option<String>> {
             .arg("-c")
             .arg(script)
             .arg(&program)
-            .current_dir(folder);
+            .current_dir(scratch.path());
         let limit = TARGET + PROGRAM_LIMIT;
         let done = progress::run_logged(job.name, &mut command, &job.log, limit)?;
         if let Some(problem) = done.problem() {
+            for entry in fs::read_dir(scratch.path())?.flatten() {
+                if entry.path() != program {
+                    fs::copy(entry.path(), folder.join(entry.file_name()))?;
+                }
+            }
             return Ok(Some(format!(
                 "{name}: {problem}; see fuzz-{name}.case in {}",
                 folder.display()
@@ -427,6 +440,45 @@ fn targets(job: &Job, folder: &Path) -> Result<Option<String>> {
         }
     }
     Ok(None)
+}
+
+/// Has a command run as the user that owns nothing, where this process is root.
+fn unprivileged(command: &mut Command) -> Result<()> {
+    const NOBODY: u32 = 65534;
+    if fs::metadata("/proc/self")?.uid() == 0 {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    Ok(())
+}
+
+/// How long the functions of the C interface are called at random, and how long under limits of memory.
+const CALLS: Duration = Duration::from_secs(60);
+
+/// Calls most functions of the C interface at random, in processes of a user that owns nothing.
+pub(super) fn fuzz_calls(job: &Job) -> Result<Outcome> {
+    fuzz_interface(job, "calls")
+}
+
+/// Makes random sequences of calls under limits of the address space.
+pub(super) fn fuzz_limits(job: &Job) -> Result<Outcome> {
+    fuzz_interface(job, "limits")
+}
+
+fn fuzz_interface(job: &Job, which: &str) -> Result<Outcome> {
+    let mut command = Command::new(python_env::ensure(&job.log)?);
+    command
+        .arg(crate::root().join("tests/fuzz/run.py"))
+        .args([which, &CALLS.as_secs().to_string()])
+        .env("JUMAR_PREFIX", crate::root().join("target/jumar"))
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    let limit = 4 * CALLS + PROGRAM_LIMIT;
+    let done = progress::run_logged(job.name, &mut command, &job.log, limit)?;
+    let log = fs::read_to_string(&job.log).unwrap_or_default();
+    let last = log.lines().last().unwrap_or("no output").to_owned();
+    Ok(match done.problem() {
+        Some(problem) => Outcome::Failed(format!("{last} ({problem})")),
+        None => Outcome::Passed(last),
+    })
 }
 
 /// Offers damaged input to each reader; damaged copies of a model to atc and to inspect. A refusal is right, a signal or a panic is not.
@@ -454,7 +506,7 @@ pub(super) fn fuzz(job: &Job) -> Result<Outcome> {
         fs::read(&onnx).context("digits.onnx")?,
         fs::read(&om).context("whole.om")?,
     ];
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut random = Random(fastrand::Rng::with_seed(1));
     let start = Instant::now();
     let mut tried = 0_u32;
     while start.elapsed() < FUZZ {
@@ -488,19 +540,12 @@ pub(super) fn fuzz(job: &Job) -> Result<Outcome> {
     Ok(Outcome::Passed(format!("{tried} damaged files")))
 }
 
-/// A small generator: the same files in every run.
-struct Random(u64);
+/// Damages files, the same way in every run.
+struct Random(fastrand::Rng);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
     fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
+        self.0.usize(..end.max(1))
     }
 
     /// Cuts the file, or changes a few bytes; headers more often than what comes after them.
@@ -522,7 +567,7 @@ impl Random {
                     0 => 0,
                     1 => 0xFF,
                     2 => *byte ^ (1 << self.below(8)),
-                    _ => self.next() as u8,
+                    _ => self.0.u8(..),
                 };
             }
         }

@@ -227,6 +227,20 @@ pub(super) const ALL: &[Step] = &[
         run: long::fuzz,
     },
     Step {
+        name: "fuzz-calls",
+        what: "random calls of most functions from several threads end no process and find no defect",
+        part: Some(Part::Endurance),
+        needs: &["dist"],
+        run: long::fuzz_calls,
+    },
+    Step {
+        name: "fuzz-limits",
+        what: "random sequences of calls under limits of the address space end no process",
+        part: Some(Part::Endurance),
+        needs: &["dist"],
+        run: long::fuzz_limits,
+    },
+    Step {
         name: "large",
         what: "models of more than 2 GiB through atc, load and execution",
         part: Some(Part::Endurance),

@@ -59,6 +59,14 @@ pub const ALL: &[Target] = &[
         },
         run: options,
     },
+    Target {
+        name: "bombs",
+        seeds: || {
+            let seed = |first: u8| (0..48).map(|at| first.wrapping_mul(at) ^ at).collect();
+            (1..12).map(seed).collect()
+        },
+        run: bomb,
+    },
 ];
 
 fn digits() -> Graph {
@@ -120,6 +128,163 @@ fn import(bytes: &[u8]) {
             panic!("what was just written is refused: {error}");
         }
     }
+}
+
+/// A message of protocol buffers under construction.
+#[derive(Default)]
+struct Message(Vec<u8>);
+
+impl Message {
+    fn varint(&mut self, mut value: u64) {
+        while value > 0x7f {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    fn number(mut self, field: u64, value: i64) -> Message {
+        self.varint(field << 3);
+        self.varint(value as u64);
+        self
+    }
+
+    fn bytes(mut self, field: u64, bytes: &[u8]) -> Message {
+        self.varint(field << 3 | 2);
+        self.varint(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+        self
+    }
+}
+
+/// Operators whose results may be far larger than their inputs; the inputs, and which of them is a list of integers.
+const GROWING: &[(&str, &[bool])] = &[
+    ("ConstantOfShape", &[true]),
+    ("Expand", &[false, true]),
+    ("Tile", &[false, true]),
+    ("Reshape", &[false, true]),
+    ("Unsqueeze", &[false, true]),
+    ("Pad", &[false, true]),
+    ("Range", &[true, true, true]),
+    ("OneHot", &[true, true, false]),
+    ("Add", &[false, false]),
+    ("Concat", &[false, false]),
+    ("MatMul", &[false, false]),
+    ("Gather", &[false, true]),
+    ("Shape", &[false]),
+    ("EyeLike", &[false]),
+    ("Resize", &[false, false, false, true]),
+    ("Einsum", &[false, false]),
+];
+
+/// Builds a small model whose tensors are as large as the bytes say, and imports it.
+fn bomb(bytes: &[u8]) {
+    const SIZES: [i64; 16] = [
+        0,
+        1,
+        2,
+        3,
+        8,
+        255,
+        1 << 12,
+        1 << 16,
+        1 << 20,
+        1 << 24,
+        1 << 31,
+        1 << 40,
+        1 << 62,
+        i64::MAX,
+        i64::MIN,
+        -1,
+    ];
+    let mut bytes = bytes.iter().copied();
+    let mut pick = |end: usize| usize::from(bytes.next().unwrap_or(0)) % end;
+    let (mut graph, mut lists) = (Message::default(), Vec::new());
+    // An initializer: its dimensions, type, name and contents.
+    for index in 0..1 + pick(4) {
+        let name = format!("list{index}");
+        let count = pick(4);
+        // Now and then the dimension says more than there is.
+        let declared = if pick(8) == 0 {
+            SIZES[pick(16)]
+        } else {
+            count as i64
+        };
+        let mut data = Message::default();
+        for _ in 0..count {
+            data.varint(SIZES[pick(16)] as u64);
+        }
+        let tensor = Message::default()
+            .number(1, declared)
+            .number(2, 7)
+            .bytes(7, &data.0)
+            .bytes(8, name.as_bytes());
+        graph = graph.bytes(5, &tensor.0);
+        lists.push(name);
+    }
+    let mut values = vec!["x".to_owned()];
+    for index in 0..1 + pick(6) {
+        let (operator, inputs) = GROWING[pick(GROWING.len())];
+        let output = format!("v{index}");
+        let mut node = Message::default();
+        for &is_list in inputs {
+            let from = if is_list && pick(4) > 0 {
+                &lists
+            } else {
+                &values
+            };
+            node = node.bytes(1, from[pick(from.len())].as_bytes());
+        }
+        node = node
+            .bytes(2, output.as_bytes())
+            .bytes(4, operator.as_bytes());
+        let attribute = match operator {
+            "Concat" => Some(("axis", 2)),
+            "OneHot" => Some(("axis", 2)),
+            _ => None,
+        };
+        if let Some((name, kind)) = attribute {
+            let attribute = Message::default()
+                .bytes(1, name.as_bytes())
+                .number(3, SIZES[pick(4)])
+                .number(20, kind);
+            node = node.bytes(5, &attribute.0);
+        }
+        if operator == "Einsum" {
+            let attribute = Message::default()
+                .bytes(1, b"equation")
+                .bytes(
+                    4,
+                    [b"ab,cd->abcd".as_slice(), b"a,b,c", b"...a,...b->ab..."][pick(3)],
+                )
+                .number(20, 3);
+            node = node.bytes(5, &attribute.0);
+        }
+        graph = graph.bytes(1, &node.0);
+        values.push(output.clone());
+        lists.push(output);
+    }
+    let dimensions = (0..pick(4)).fold(Message::default(), |shape, _| {
+        shape.bytes(1, &Message::default().number(1, SIZES[pick(16)]).0)
+    });
+    let tensor = Message::default().number(1, 1).bytes(2, &dimensions.0);
+    let port = |name: &str, typed: bool| {
+        let port = Message::default().bytes(1, name.as_bytes());
+        match typed {
+            true => port.bytes(2, &Message::default().bytes(1, &tensor.0).0),
+            false => port,
+        }
+    };
+    let last = values.last().map_or("x", String::as_str);
+    graph = graph
+        .bytes(2, b"bomb")
+        .bytes(11, &port("x", true).0)
+        .bytes(12, &port(last, false).0);
+    let model = Message::default()
+        .number(1, 8)
+        .bytes(7, &graph.0)
+        .bytes(8, &Message::default().bytes(1, b"").number(2, 17).0);
+    import(&model.0);
 }
 
 /// Puts the right checksums on a file, so that what they guard is reached.
@@ -189,24 +354,17 @@ fn options(bytes: &[u8]) {
     }
 }
 
-/// A small generator: the same cases in every run.
-pub struct Random(u64);
+/// Makes cases, the same in every run.
+pub struct Random(fastrand::Rng);
 
 impl Random {
     /// Starts one.
     pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
+        Random(fastrand::Rng::with_seed(seed))
     }
 
     fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
+        self.0.usize(..end.max(1))
     }
 
     /// Makes a case of one of the seeds: cuts, changes, repeats, moves, or takes a part of another.
@@ -263,7 +421,7 @@ impl Random {
                             0 => 0,
                             1 => 0xFF,
                             2 => *byte ^ (1 << self.below(8)),
-                            _ => self.next() as u8,
+                            _ => self.0.u8(..),
                         };
                     }
                 }
