@@ -8,7 +8,7 @@ line that the finding names first; "NEEDS model" or "NEEDS kernels" gives it the
 "WITH rules JMR-MEM-016" with these rules, which are lints.
 
 The programs of fresh/ were written by somebody who knew the list of mistakes and nothing else; each has its clean form beside it, and
-what was expected is in fresh/expected.toml. zoo/README.md says which programs were written from the list alone.
+what was expected is in fresh/expected.toml. README.md beside them says which programs were written from the list alone.
 """
 
 import json
