@@ -552,4 +552,11 @@ for tracker, found, scale, wanted in [(1, 0.0, 4.0, (4.0, 2)), (2, 0.0, 4.0, (8.
 # More elements than a block has.
 x, y = noise(3, 300), noise(300)
 cases.add("aclnnAdd", self=x, other=y, alpha=Scalar(1), out=Out(x + y))
+
+# Limits in the wrong order: the upper one wins, and for logit the lower one below it.
+x = torch.tensor([-3.0, -1.0, 0.0, 1.5, 4.0])
+cases.add("aclnnClamp", self=x, clipValueMin=Scalar(2.0), clipValueMax=Scalar(-1.0), out=Out(x.clamp(2.0, -1.0)))
+cases.add("aclnnClampTensor", self=x, clipValueMin=x + 1, clipValueMax=x - 1, out=Out(torch.clamp(x, x + 1, x - 1)))
+x = torch.tensor([0.1, 0.45, 0.55, 0.9])
+cases.add("aclnnLogit", input=x, eps=0.6, out=Out(torch.logit(x, 0.6)))
 cases.write()

@@ -77,7 +77,8 @@ cases.add("aclnnScatterAdd", self=h, dim=0, index=torch.ones(2, 4, dtype=torch.i
 cases.add("aclnnScatterAdd", self=x, dim=0, index=index[:0], src=src, out=Out(x))
 cases.add("aclnnScatter", self=x, dim=0, index=index, src=src, reduce=3, out=empty((3, 4, 5)), refuse=(161002, "reduce is 3"))
 cases.add("aclnnScatter", self=x, dim=0, index=index, src=src[:, :1], reduce=0, out=empty((3, 4, 5)), refuse=(161002, "as src with the shape"))
-cases.add("aclnnScatterAdd", self=x.to(torch.complex64), dim=0, index=index, src=src.to(torch.complex64), out=empty((3, 4, 5), torch.complex64), refuse=(561003, "complex64"))
+complex_x, complex_src = (torch.complex(each.float(), each.float().flip(0)) for each in (x, src))
+cases.add("aclnnScatterAdd", self=complex_x, dim=0, index=index, src=complex_src, out=Out(complex_x.scatter_add(0, index, complex_src)))
 for dim in (0, 1, 2):
     source = some([2 if axis == dim else size for axis, size in enumerate(x.shape)])
     for alpha in (1.0, 0.5):
@@ -170,4 +171,12 @@ cases.add("aclnnTopk", self=p, k=6, dim=2, largest=True, sorted=True, valuesOut=
 for dim, k, keep in ((1, 2, False), (-1, 5, True), (0, 1, False)):
     values, order = p.kthvalue(k, dim, keep)
     cases.add("aclnnKthvalue", self=p, k=k, dim=dim, keepdim=keep, valuesOut=Out(values), indicesOut=Out(order))
+
+# Indices of a mask without true elements, and an index of bytes.
+x = torch.arange(6.0).reshape(2, 3)
+for accumulate in (False, True):
+    given = [torch.zeros(0, dtype=torch.int64)]
+    cases.add("aclnnIndexPutImpl", selfRef=InOut(x, x), indices=given, values=torch.ones(3), accumulate=accumulate, unsafe=False)
+index = torch.tensor([[1, 0, 1]], dtype=torch.uint8)
+cases.add("aclnnGather", self=x, dim=0, index=index, out=Out(x.gather(0, index.long())))
 cases.write()

@@ -365,4 +365,14 @@ for change, status, text in [
     ({"dkOut": Out(noise(1, 1, 3, 4), False)}, 161002, "dkOut has the shape"),
 ]:
     cases.add("aclnnFlashAttentionScoreGrad", refuse=(status, text), **{**given, **change})
+
+# Rows and columns of a transposed convolution that no window reaches: the padding of the output is larger than the stride.
+x, weight, bias = noise(1, 2, 2, 3), noise(2, 3, 2, 2), noise(3)
+given = dict(stride=[1, 2], padding=[1, 0], dilation=[3, 4], transposed=True, outputPadding=[2, 3], groups=1)
+ex, ew, eb = exact(x), exact(weight), exact(bias)
+y = torch.ops.aten.convolution(ex, ew, eb, *list(given.values()))
+gradient = noise(*y.shape)
+to_x, to_weight, to_bias = torch.autograd.grad(y, (ex, ew, eb), gradient.double())
+cases.add("aclnnConvolutionBackward", gradOutput=gradient, input=x, weight=weight, biasSizes=[3], outputMask=[True] * 3, cubeMathType=0,
+          gradInput=Out(to_x.float()), gradWeight=Out(to_weight.float()), gradBias=Out(to_bias.float()), within=1e-5, **given)
 cases.write()

@@ -21,16 +21,23 @@ families! {
     attention
     data
     elementwise
+    figures
     fused
     index
+    linalg
+    loss
     matrix
+    movement
     network
     normalization
     products
     quant
+    recurrent
     reduction
     routing
+    sampler
     variants
+    window
 }
 
 #[test]

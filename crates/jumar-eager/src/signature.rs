@@ -105,11 +105,19 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ),
     ("aclnnDynamicQuantV2", &["scaleOut", "offsetOut"]),
     ("aclnnDynamicQuantV3", &["scaleOut", "offsetOut"]),
+    ("aclnnEmbeddingBag", &["perSampleWeights"]),
     (
         "aclnnFlashAttentionScore",
         &["softmaxMaxOut", "softmaxSumOut", "softmaxOutOut"],
     ),
     ("aclnnFlashAttentionScoreGrad", &["dpseOut"]),
+    ("aclnnGridSampler2DBackward", &["inputGrad", "gridGrad"]),
+    ("aclnnGridSampler3DBackward", &["inputGrad", "gridGrad"]),
+    ("aclnnGroupNorm", &["gamma", "beta"]),
+    (
+        "aclnnGroupNormBackward",
+        &["gamma", "gradInput", "gradGammaOut", "gradBetaOut"],
+    ),
     (
         "aclnnFlashAttentionScoreV2",
         &["softmaxMaxOut", "softmaxSumOut", "softmaxOutOut"],
@@ -137,6 +145,20 @@ const NULLABLE: &[(&str, &[&str])] = &[
         "aclnnLayerNormBackward",
         &["gradInputOut", "gradWeightOut", "gradBiasOut"],
     ),
+    (
+        "aclnnLSTM",
+        &[
+            "batchSizes",
+            "iOut",
+            "jOut",
+            "fOut",
+            "oOut",
+            "hOut",
+            "cOut",
+            "tanhCOut",
+        ],
+    ),
+    ("aclnnLstmBackward", &["dy", "dh", "dc", "dparamsOut"]),
     ("aclnnMaxPool2dWithMask", &["indices"]),
     ("aclnnMaxPool2dWithMaskBackward", &["indices"]),
     ("aclnnMoeGatingTopK", &["outOut"]),
@@ -159,6 +181,8 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("aclnnRopeWithSinCosCache", &["mropeSection"]),
     ("aclnnRotaryPositionEmbeddingGrad", &["dcosOut", "dsinOut"]),
     ("aclnnSearchSorted", &["sorter"]),
+    ("aclnnSvd", &["u", "v"]),
+    ("aclnnThnnFusedLstmCellBackward", &["gradBiasOut"]),
     (
         "aclnnTransposeBatchMatMul",
         &["scale", "permX1", "permX2", "permY"],
@@ -169,6 +193,8 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ),
     ("aclnnTransQuantParamV2", &["offset"]),
     ("aclnnTransQuantParamV3", &["offset"]),
+    ("aclnnUniqueConsecutive", &["inverseOut", "countsOut"]),
+    ("aclnnUniqueDim", &["inverseOut"]),
 ];
 
 const PROMPT_ATTENTION: &[&str] = &[

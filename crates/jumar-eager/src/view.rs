@@ -88,6 +88,25 @@ impl View {
         View { dtype, ..*self }
     }
 
+    /// Views the real and the imaginary parts of complex elements. `None`: the elements are not complex.
+    pub fn parts(&self) -> Option<[View; 2]> {
+        let dtype = match self.dtype {
+            DataType::Complex32 => DataType::Float16,
+            DataType::Complex64 => DataType::Float32,
+            DataType::Complex128 => DataType::Float64,
+            _ => return None,
+        };
+        let strides: Vec<isize> = self.strides().iter().map(|stride| stride * 2).collect();
+        let layout = Layout::strided(self.dims(), &strides)?;
+        let part = |index: usize| View {
+            dtype,
+            offset: self.offset * 2 + index,
+            layout,
+            ..*self
+        };
+        Some([part(0), part(1)])
+    }
+
     /// Views the elements in another arrangement. A layout of dimensions and strides of this view always exists.
     fn arrange(&self, offset: usize, dims: &[usize], strides: &[isize]) -> View {
         let layout = Layout::strided(dims, strides).expect("a part of a view has a layout");

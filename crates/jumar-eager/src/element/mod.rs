@@ -6,7 +6,7 @@ mod copy;
 mod functions;
 mod map;
 pub(crate) mod nest;
-mod number;
+pub(crate) mod number;
 mod scaling;
 
 use jumar_ops::Kernel;

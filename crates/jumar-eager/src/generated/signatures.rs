@@ -618,7 +618,7 @@ signatures! {
     aclnnInplaceQuantMatmulAllReduceAddRmsNorm: "x1" Tensor, "x2" Tensor, "bias" Tensor ?null, "dequantScale" Tensor, "residual" Tensor, "gamma" Tensor, "epsilon" Float, "group" Text, "reduceOp" Text, "commTurn" Int, "streamMode" Int, "normOut" Tensor Out;
     aclnnInplaceQuantScatter: "selfRef" Tensor InOut, "indices" Tensor, "updates" Tensor, "quantScales" Tensor, "quantZeroPoints" Tensor, "axis" Int, "quantAxis" Int, "reduction" Int;
     aclnnInplaceQuantScatterV2: "selfRef" Tensor InOut, "indices" Tensor, "updates" Tensor, "quantScales" Tensor, "quantZeroPoints" Tensor, "axis" Int, "quantAxis" Int, "reduction" Int, "roundMode" Text;
-    aclnnInplaceRReluWithNoise: "self" Tensor InOut, "noise" Tensor, "lower" Scalar, "upper" Scalar, "training" Bool, "seed" Int, "offset" Int;
+    aclnnInplaceRReluWithNoise: "self" Tensor InOut, "noise" Tensor InOut, "lower" Scalar, "upper" Scalar, "training" Bool, "seed" Int, "offset" Int;
     aclnnInplaceRandom: "selfRef" Tensor InOut, "from" Int, "to" Int, "seed" Int, "offset" Int;
     aclnnInplaceRandomTensor: "selfRef" Tensor InOut, "from" Int, "to" Int, "seedTensor" Tensor, "offsetTensor" Tensor, "offset" Int;
     aclnnInplaceRandomWithoutFromTo: "selfRef" Tensor InOut, "seed" Int, "offset" Int;
@@ -877,7 +877,7 @@ signatures! {
     aclnnQuantMax: "x" Tensor, "scale" Tensor, "roundMode" Text, "dstType" Int, "y" Tensor Out, "amax" Tensor Out;
     aclnnQuantize: "x" Tensor, "scales" Tensor, "zeroPoints" Tensor, "dtype" Type, "axis" Int, "out" Tensor Out;
     aclnnQuantizedBatchNorm: "input" Tensor, "mean" Tensor, "var" Tensor, "inputScale" Scalar, "inputZeroPoint" Scalar, "outputScale" Scalar, "outputZeroPoint" Scalar, "weight" Tensor, "bias" Tensor ?null, "epsilon" Float, "output" Tensor Out;
-    aclnnRReluWithNoise: "self" Tensor, "noise" Tensor, "lower" Scalar, "upper" Scalar, "training" Bool, "seed" Int, "offset" Int, "out" Tensor Out;
+    aclnnRReluWithNoise: "self" Tensor, "noise" Tensor InOut, "lower" Scalar, "upper" Scalar, "training" Bool, "seed" Int, "offset" Int, "out" Tensor Out;
     aclnnRandperm: "n" Int, "seed" Int, "offset" Int, "out" Tensor Out;
     aclnnRange: "start" Scalar, "end" Scalar, "step" Scalar, "out" Tensor Out;
     aclnnRasterizer: "v" Tensor, "f" Tensor, "dOptional" Tensor ?null, "width" Int, "height" Int, "occlusionTruncation" Float, "useDepthPrior" Int, "findicesOut" Tensor Out, "barycentricOut" Tensor Out;

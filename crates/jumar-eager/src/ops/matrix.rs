@@ -5,12 +5,14 @@ use jumar_types::dtype::DataType;
 
 use super::Table;
 use super::normalization::computed;
+use super::reduction::accumulator;
 use crate::build::{Cx, Input, Operand};
 use crate::element::F;
 use crate::view::View;
 use crate::{Refusal, Scalar, promote};
 
 pub(crate) static TABLE: &Table = &[
+    ("aclnnAddbmm", add_sum_of_products),
     ("aclnnAddmm", |cx| add_product(cx, "mat1", "mat2", [2, 2])),
     ("aclnnAddmv", |cx| add_product(cx, "mat", "vec", [2, 1])),
     ("aclnnBaddbmm", |cx| {
@@ -21,6 +23,9 @@ pub(crate) static TABLE: &Table = &[
     }),
     ("aclnnDot", |cx| {
         product_of(cx, "self", "tensor", Some([1, 1]))
+    }),
+    ("aclnnInplaceAddmm", |cx| {
+        add_product(cx, "mat1", "mat2", [2, 2])
     }),
     ("aclnnMatmul", |cx| product_of(cx, "self", "mat2", None)),
     ("aclnnMm", |cx| product_of(cx, "self", "mat2", Some([2, 2]))),
@@ -77,6 +82,9 @@ fn product_dims(cx: &Cx<'_>, one: &View, two: &View) -> Result<Vec<usize>, Refus
 pub(super) fn multiply(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Result<(), Refusal> {
     let dims = product_dims(cx, &one, &two)?;
     cx.check_dims(&out, &dims)?;
+    if let (Some(one), Some(two)) = (one.parts(), two.parts()) {
+        return multiply_parts(cx, one, two, out);
+    }
     if promote::is_complex(one.dtype()) || one.dtype() == DataType::Bool {
         return Err(cx.unsupported(format_args!("products of {} are not computed", one.dtype())));
     }
@@ -107,6 +115,42 @@ pub(super) fn multiply(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Resu
         .with("adj_x1", one_swapped)
         .with("adj_x2", two_swapped);
     cx.op("BatchMatMulV2", &inputs, &attrs, &[out])
+}
+
+/// Writes a product of complex operands, given as real and imaginary parts.
+fn multiply_parts(
+    cx: &mut Cx<'_>,
+    [re, im]: [View; 2],
+    [other_re, other_im]: [View; 2],
+    out: View,
+) -> Result<(), Refusal> {
+    let dims = out.dims().to_vec();
+    let compute = accumulator(re.dtype());
+    let mut product = |one: View, two: View| {
+        let (one, two) = (cx.cast(one, compute)?, cx.cast(two, compute)?);
+        let to = cx.temporary(compute, &dims)?;
+        multiply(cx, one, two, to)?;
+        Ok::<Operand, Refusal>(Operand::Tensor(to))
+    };
+    let real = [product(re, other_re)?, product(im, other_im)?];
+    let imaginary = [product(re, other_im)?, product(im, other_re)?];
+    let target = match out.parts() {
+        Some(_) => out,
+        None => cx.temporary(complex_of(compute), &dims)?,
+    };
+    if let Some([to_re, to_im]) = target.parts() {
+        cx.map(F::Sub, compute, &real, to_re)?;
+        cx.map(F::Add, compute, &imaginary, to_im)?;
+    }
+    cx.copy(target, out)
+}
+
+/// Returns the complex type with parts of a type.
+fn complex_of(part: DataType) -> DataType {
+    match part {
+        DataType::Float64 => DataType::Complex128,
+        _ => DataType::Complex64,
+    }
 }
 
 /// Returns both operands in the type that they are promoted to.
@@ -146,9 +190,34 @@ fn product_of(
 
 /// beta * self + alpha * product
 fn add_product(cx: &mut Cx<'_>, one: &str, two: &str, ranks: [usize; 2]) -> Result<(), Refusal> {
-    let (addend, one, two) = (cx.tensor("self")?, cx.tensor(one)?, cx.tensor(two)?);
+    let (one, two) = (cx.tensor(one)?, cx.tensor(two)?);
     check_ranks(cx, [&one, &two], ranks)?;
-    let (beta, alpha, out) = (cx.scalar("beta")?, cx.scalar("alpha")?, cx.out("out")?);
+    add(cx, one, two)
+}
+
+/// beta * self + alpha * the sum of the products of a batch, which is one product of longer rows.
+fn add_sum_of_products(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (one, two) = (cx.tensor("batch1")?, cx.tensor("batch2")?);
+    check_ranks(cx, [&one, &two], [3, 3])?;
+    let (&[batch, rows, depth], &[other, own, columns]) = (one.dims(), two.dims()) else {
+        return Err(cx.defect("ranks were checked"));
+    };
+    if batch != other || depth != own {
+        return Err(cx.invalid(format_args!(
+            "batch1 has the shape {:?} and batch2 {:?}: the products do not exist",
+            one.dims(),
+            two.dims()
+        )));
+    }
+    let one = cx.reshaped(one.permute(&[1, 0, 2]), &[rows, batch * depth])?;
+    let two = cx.reshaped(two, &[batch * depth, columns])?;
+    add(cx, one, two)
+}
+
+/// beta * the first argument + alpha * a product
+fn add(cx: &mut Cx<'_>, one: View, two: View) -> Result<(), Refusal> {
+    let (addend, beta, alpha) = (cx.tensor_at(0)?, cx.scalar("beta")?, cx.scalar("alpha")?);
+    let out = cx.output()?;
     let (one, two) = promoted(cx, one, two)?;
     let dims = product_dims(cx, &one, &two)?;
     cx.check_dims(&out, &dims)?;

@@ -1,10 +1,17 @@
 //! The operators, by family. Each file has a table of names and of the functions that plan them.
 
+mod arrange;
 mod attention;
+mod bag;
 mod data;
+mod dense;
+mod distance;
 mod elementwise;
 mod fused;
+mod group_norm;
 mod index;
+mod linalg;
+mod loss;
 mod matrix;
 mod network;
 mod normalization;
@@ -12,9 +19,14 @@ mod optimizer;
 mod products;
 mod quant;
 mod random;
+mod recurrent;
 mod reduction;
 mod routing;
+mod sampler;
+mod scan;
+mod statistics;
 mod variants;
+mod window;
 
 use crate::Refusal;
 use crate::build::Cx;
@@ -29,10 +41,21 @@ pub(crate) type Table = [(&'static str, PlanFn)];
 static TABLES: &[&Table] = &[
     attention::TABLE,
     fused::TABLE,
+    arrange::TABLE,
+    bag::TABLE,
+    distance::TABLE,
+    group_norm::TABLE,
+    linalg::TABLE,
+    loss::TABLE,
     matrix::TABLE,
     network::TABLE,
     normalization::TABLE,
+    recurrent::TABLE,
     reduction::TABLE,
+    sampler::TABLE,
+    scan::TABLE,
+    statistics::TABLE,
+    window::TABLE,
     elementwise::ACTIVATION,
     elementwise::ARITHMETIC,
     elementwise::COMPARISON,
@@ -47,11 +70,15 @@ static TABLES: &[&Table] = &[
     variants::TABLE,
     data::TABLE,
     index::ADVANCED,
+    index::COMBINE,
+    index::DISTINCT,
     index::GATHER,
     index::MASK,
+    index::REPEAT,
     index::SCATTER,
     index::SORT,
     random::DROPOUT,
+    random::LEAKY,
     random::TABLE,
 ];
 

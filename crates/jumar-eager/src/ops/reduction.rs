@@ -94,6 +94,19 @@ pub(super) fn reduce(
     out: View,
 ) -> Result<(), Refusal> {
     cx.check_dims(&out, &reduced_dims(x.dims(), axes, keep))?;
+    if let Some(parts) = x.parts()
+        && matches!(operator, "ReduceSum" | "ReduceMean")
+    {
+        // Sums of complex numbers are those of their parts.
+        let sum = match out.dtype() == x.dtype() {
+            true => out,
+            false => cx.temporary(x.dtype(), out.dims())?,
+        };
+        for (part, to) in parts.into_iter().zip(sum.parts().into_iter().flatten()) {
+            reduce(cx, operator, part, axes, keep, to)?;
+        }
+        return cx.copy(sum, out);
+    }
     check_real(cx, &x)?;
     if axes.is_empty() {
         return cx.copy(x, out);
@@ -271,6 +284,9 @@ fn product_of(
         return reduce(cx, "ReduceMin", x, axes, keep, out);
     }
     let x = cx.cast(x, dtype)?;
+    if promote::is_complex(dtype) {
+        return super::scan::product(cx, x, axes, out);
+    }
     reduce(cx, "ReduceProd", x, axes, keep, out)
 }
 
@@ -287,7 +303,7 @@ fn log_sum_exp(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 }
 
 /// Writes the p-norm over axes, computed in the type of `x`.
-fn norm(
+pub(super) fn norm(
     cx: &mut Cx<'_>,
     x: View,
     order: f64,
@@ -337,7 +353,11 @@ fn norm(
 }
 
 /// Returns the absolute values of complex elements, and other elements unchanged, in at least float32.
-fn real_part_or_size(cx: &mut Cx<'_>, x: View, dtype: DataType) -> Result<View, Refusal> {
+pub(super) fn real_part_or_size(
+    cx: &mut Cx<'_>,
+    x: View,
+    dtype: DataType,
+) -> Result<View, Refusal> {
     if promote::is_complex(x.dtype()) {
         let to = cx.temporary(accumulator(dtype), x.dims())?;
         cx.map(F::ComplexAbs, x.dtype(), &[Operand::Tensor(x)], to)?;
@@ -351,9 +371,19 @@ fn real_part_or_size(cx: &mut Cx<'_>, x: View, dtype: DataType) -> Result<View, 
 }
 
 fn vector_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let dtype = cx.dtype("dtype")?;
+    norm_of(cx, ["ord", "dims", "keepDims"], Some(dtype))
+}
+
+/// Writes the norm over axes. `params` are the parameters of its order, of the axes, and of whether they stay.
+pub(super) fn norm_of(
+    cx: &mut Cx<'_>,
+    [order, axes, keep]: [&str; 3],
+    dtype: Option<DataType>,
+) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor("self")?, cx.out("out")?);
-    let axes = axes_of(cx, "dims", x.rank())?;
-    let (keep, order) = (cx.flag("keepDims")?, cx.scalar("ord")?.real());
+    let axes = axes_of(cx, axes, x.rank())?;
+    let (keep, order) = (cx.flag(keep)?, cx.scalar(order)?.real());
     cx.check_dims(&out, &reduced_dims(x.dims(), &axes, keep))?;
     if x.is_empty() && !out.is_empty() {
         if order < 0.0 || order == f64::INFINITY {
@@ -361,7 +391,7 @@ fn vector_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         }
         return cx.fill(Scalar::of_i64(0), out);
     }
-    let x = real_part_or_size(cx, x, cx.dtype("dtype")?)?;
+    let x = real_part_or_size(cx, x, dtype.unwrap_or(x.dtype()))?;
     norm(cx, x, order, &axes, keep, out)
 }
 
@@ -409,6 +439,34 @@ pub(super) fn mean_and_squares(
     Ok((mean, squares))
 }
 
+/// Returns the means over axes, which stay with size 1: one for each part of complex elements. With them, the sums of the
+/// squares of the distances from the mean.
+pub(super) fn spread(
+    cx: &mut Cx<'_>,
+    x: View,
+    axes: &[usize],
+) -> Result<(Vec<View>, View), Refusal> {
+    let Some([real, imaginary]) = x.parts() else {
+        let (mean, squares) = mean_and_squares(cx, x, axes)?;
+        return Ok((vec![mean], reduce_kept(cx, "ReduceSum", squares, axes)?));
+    };
+    let (means, sum) = spread(cx, real, axes)?;
+    let (more, other) = spread(cx, imaginary, axes)?;
+    let total = cx.temporary(sum.dtype(), sum.dims())?;
+    let both = [Operand::Tensor(sum), Operand::Tensor(other)];
+    cx.map(F::Add, sum.dtype(), &both, total)?;
+    Ok(([means, more].concat(), total))
+}
+
+/// Returns the type in which moments of a type are computed: complex types stay complex.
+pub(super) fn moment_type(dtype: DataType) -> DataType {
+    match dtype {
+        DataType::Complex32 => DataType::Complex64,
+        dtype if promote::is_complex(dtype) => dtype,
+        dtype => accumulator(dtype),
+    }
+}
+
 /// Writes the variance, or its root. `correction` is subtracted from the number of elements.
 fn deviation(cx: &mut Cx<'_>, root: bool) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor("self")?, cx.out("out")?);
@@ -418,30 +476,33 @@ fn deviation(cx: &mut Cx<'_>, root: bool) -> Result<(), Refusal> {
     cx.check_dims(&out, &dims)?;
     let count: usize = axes.iter().map(|&axis| x.dims()[axis]).product();
     let freedom = (count as f64 - cx.int("correction")? as f64).max(0.0);
-    check_real(cx, &x)?;
     if x.is_empty() && !out.is_empty() {
         return cx.fill(Scalar::of_f64(f64::NAN), out);
     }
-    let x = cx.cast(x, accumulator(x.dtype()))?;
-    let (_, squares) = mean_and_squares(cx, x, &axes)?;
-    let sum = cx.temporary(x.dtype(), &dims)?;
-    reduce(cx, "ReduceSum", squares, &axes, keep, sum)?;
-    let variance = if root {
-        cx.temporary(x.dtype(), &dims)?
-    } else {
-        out
-    };
-    let freedom = Operand::Scalar(Scalar::of_f64(freedom));
-    cx.map(
-        F::Div,
-        x.dtype(),
-        &[Operand::Tensor(sum), freedom],
-        variance,
-    )?;
-    match root {
-        true => cx.map(F::Sqrt, x.dtype(), &[Operand::Tensor(variance)], out),
-        false => Ok(()),
+    let x = cx.cast(x, moment_type(x.dtype()))?;
+    let (_, sum) = spread(cx, x, &axes)?;
+    let sum = cx.reshaped(sum, &dims)?;
+    deviation_of(cx, sum, freedom, root, out)
+}
+
+/// Writes a sum of squares over a number of degrees of freedom, or the root of that.
+pub(super) fn deviation_of(
+    cx: &mut Cx<'_>,
+    sum: View,
+    freedom: f64,
+    root: bool,
+    out: View,
+) -> Result<(), Refusal> {
+    let operands = [
+        Operand::Tensor(sum),
+        Operand::Scalar(Scalar::of_f64(freedom)),
+    ];
+    if !root {
+        return cx.map(F::Div, sum.dtype(), &operands, out);
     }
+    let variance = cx.temporary(sum.dtype(), sum.dims())?;
+    cx.map(F::Div, sum.dtype(), &operands, variance)?;
+    cx.map(F::Sqrt, sum.dtype(), &[Operand::Tensor(variance)], out)
 }
 
 fn cumsum(cx: &mut Cx<'_>) -> Result<(), Refusal> {
@@ -460,5 +521,12 @@ fn cumsum(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     };
     let x = cx.cast(x, compute)?;
     let axis = Input::ints(&[axis as i64]);
-    cx.op("Cumsum", &[x.into(), axis], &Attrs::new(), &[out])
+    let Some(parts) = x.parts() else {
+        return cx.op("Cumsum", &[x.into(), axis], &Attrs::new(), &[out]);
+    };
+    let sums = cx.temporary(x.dtype(), x.dims())?;
+    for (part, to) in parts.into_iter().zip(sums.parts().into_iter().flatten()) {
+        cx.op("Cumsum", &[part.into(), axis.clone()], &Attrs::new(), &[to])?;
+    }
+    cx.copy(sums, out)
 }

@@ -131,7 +131,7 @@ pub(super) fn min<A: Ordered>(a: A, b: A) -> A {
 /// The lower bound wins where it lies above the upper one.
 #[inline(always)]
 pub(super) fn clamp<A: Ordered>(x: A, low: A, high: A) -> A {
-    max(min(x, high), low)
+    min(max(x, low), high)
 }
 
 #[inline(always)]

@@ -3,6 +3,7 @@
 mod activation;
 mod arithmetic;
 mod complex;
+mod loss;
 mod special;
 
 use jumar_ops::math::{Fast, Float, Work, wide};
@@ -260,6 +261,19 @@ functions! {
     real GeGluTanh = activation::ge_glu_tanh, (b);
     real GeGluGate = activation::ge_glu_gate, (b c);
     real GeGluTanhGate = activation::ge_glu_tanh_gate, (b c);
+    real SmoothL1 = loss::smooth_l1, (b);
+    real SmoothL1Backward = loss::smooth_l1_backward, (b);
+    real CrossEntropy = loss::cross_entropy, (b);
+    real CrossEntropyBackward = loss::cross_entropy_backward, (b);
+    real LogitEntropy = loss::logit_entropy, (b c);
+    real LogitEntropyBackward = loss::logit_entropy_backward, (b c);
+    real LogitEntropyTarget = loss::logit_entropy_target, (b);
+    real SoftMargin = loss::soft_margin, (b);
+    real SoftMarginBackward = loss::soft_margin_backward, (b);
+    real Divergence = loss::divergence, (b);
+    real DivergenceTarget = loss::divergence_target, (b);
+    real LogDivergence = loss::log_divergence, (b);
+    real LogDivergenceTarget = loss::log_divergence_target, (b);
 }
 
 /// A constant.

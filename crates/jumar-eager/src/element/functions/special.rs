@@ -3,7 +3,7 @@
 use jumar_ops::math::Float;
 
 use super::super::number::Real;
-use super::arithmetic::{clamp, max};
+use super::arithmetic::max;
 use super::k;
 
 /// The inverse of the error function: an approximation (Giles), and two steps of Newton's method.
@@ -97,7 +97,15 @@ pub(super) fn logit<A: Real>(x: A) -> A {
 
 #[inline(always)]
 pub(super) fn logit_clamped<A: Real>(x: A, eps: A) -> A {
-    logit(clamp(x, eps, k::<A>(1.0) - eps))
+    let (low, high) = (eps, k::<A>(1.0) - eps);
+    // Of an eps above one half, the lower limit is the greater one. It wins below it.
+    logit(if x < low {
+        low
+    } else if x > high {
+        high
+    } else {
+        x
+    })
 }
 
 /// A negative `eps` means that nothing was clamped.

@@ -60,7 +60,8 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    fn entry(self, index: usize, size: usize) -> usize {
+    /// Returns the entry of the input for an entry of the output.
+    pub fn entry(self, index: usize, size: usize) -> usize {
         match self {
             Rule::Same => index,
             Rule::Flip => size - 1 - index,
@@ -232,7 +233,7 @@ impl Kernel for IntSequence {
 }
 
 /// Writes numbers at equal distances: `start + index * step`, counted from `end` in the second half if there is an end.
-pub(super) struct RealSequence {
+pub(crate) struct RealSequence {
     pub start: f64,
     pub step: f64,
     pub end: Option<f64>,

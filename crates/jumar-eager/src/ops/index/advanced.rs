@@ -252,6 +252,12 @@ fn index(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 
 fn index_put(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, values) = (cx.output()?, cx.tensor("values")?);
+    // Where no entry has an element, one of them selects nothing, as the indices of a mask without true elements do.
+    let given = cx.optional_tensors("indices")?;
+    let empty = |entry: &Option<View>| entry.as_ref().is_none_or(|view| view.dims() == [0]);
+    if given.iter().any(Option::is_some) && given.iter().all(empty) {
+        return cx.check_dtype(&values, x.dtype());
+    }
     let update = match cx.flag("accumulate")? {
         true => Update::Add,
         false => Update::Set,

@@ -82,6 +82,10 @@ pub(super) fn check_within(
 fn gather(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, index, out) = (cx.tensor("self")?, cx.tensor("index")?, cx.out("out")?);
     cx.check_dtype(&out, x.dtype())?;
+    let index = match index.dtype() {
+        DataType::UInt8 => cx.cast(index, DataType::Int64)?,
+        _ => index,
+    };
     cx.check_types(&index, &super::INDEX)?;
     let axis = cx.axis("dim", cx.int("dim")?, x.rank())?;
     check_within(cx, &index, x.dims(), Some(axis), "self")?;

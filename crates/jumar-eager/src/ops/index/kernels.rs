@@ -241,7 +241,7 @@ impl Kernel for Trues {
 
 /// Tensors seen as `[outer, size, row]`, of whose middle dimension positions name entries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Blocks {
+pub(crate) struct Blocks {
     pub outer: usize,
     pub size: usize,
     pub row: usize,
@@ -281,7 +281,7 @@ impl<T: Element> Kernel for Take<T> {
 
 /// What is done with an element and the value for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Update {
+pub(crate) enum Update {
     Set,
     Add,
     Multiply,

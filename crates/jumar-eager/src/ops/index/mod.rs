@@ -1,9 +1,12 @@
 //! Operators that read and write elements at positions which tensors hold.
 
 mod advanced;
+mod combine;
+mod distinct;
 mod gather;
 mod kernels;
 mod mask;
+mod repeat;
 mod scatter;
 mod sort;
 
@@ -12,26 +15,30 @@ use jumar_types::dtype::DataType;
 use crate::Refusal;
 use crate::build::Cx;
 use crate::view::View;
-use kernels::{Blocks, Update};
+pub(super) use kernels::{Blocks, Update};
+pub(super) use sort::{Keys, keys};
 
 pub(crate) use advanced::ADVANCED;
+pub(crate) use combine::COMBINE;
+pub(crate) use distinct::DISTINCT;
 pub(crate) use gather::{GATHER, located};
 pub(crate) use mask::MASK;
+pub(crate) use repeat::REPEAT;
 pub(crate) use scatter::SCATTER;
 pub(crate) use sort::SORT;
 
 /// The types of indices.
-const INDEX: [DataType; 2] = [DataType::Int64, DataType::Int32];
+pub(super) const INDEX: [DataType; 2] = [DataType::Int64, DataType::Int32];
 
 /// Returns dense int64 indices.
-fn indices(cx: &mut Cx<'_>, index: View) -> Result<View, Refusal> {
+pub(super) fn indices(cx: &mut Cx<'_>, index: View) -> Result<View, Refusal> {
     cx.check_types(&index, &INDEX)?;
     let index = cx.cast(index, DataType::Int64)?;
     cx.dense(index)
 }
 
 /// Returns the shape of a view around a dimension as blocks; a tensor without dimensions has one of size 1.
-fn blocks(dims: &[usize], axis: usize) -> Blocks {
+pub(super) fn blocks(dims: &[usize], axis: usize) -> Blocks {
     Blocks {
         outer: dims[..axis.min(dims.len())].iter().product(),
         size: dims.get(axis).copied().unwrap_or(1),
@@ -39,14 +46,23 @@ fn blocks(dims: &[usize], axis: usize) -> Blocks {
     }
 }
 
-fn no_kernel(cx: &Cx<'_>, dtype: DataType) -> Refusal {
+/// Returns a tensor as one row of elements.
+pub(super) fn everything(x: &View) -> Blocks {
+    Blocks {
+        outer: 1,
+        size: x.elements(),
+        row: 1,
+    }
+}
+
+pub(super) fn no_kernel(cx: &Cx<'_>, dtype: DataType) -> Refusal {
     cx.unsupported(format_args!(
         "tensors of the type {dtype} are not supported"
     ))
 }
 
 /// Reads the rows of `x` at positions. `out` has as many elements as there are rows.
-fn take(
+pub(super) fn take(
     cx: &mut Cx<'_>,
     x: View,
     positions: View,
@@ -111,7 +127,7 @@ fn compute(dtype: DataType, update: Update) -> DataType {
 }
 
 /// Writes `x` to `out` with rows replaced or changed. `values` has one row for each position and block.
-fn put(
+pub(super) fn put(
     cx: &mut Cx<'_>,
     x: View,
     (values, positions): (View, View),
@@ -119,6 +135,22 @@ fn put(
     out: View,
 ) -> Result<(), Refusal> {
     if out.is_empty() {
+        return Ok(());
+    }
+    if let (Update::Add, Some(to)) = (update, out.parts()) {
+        // Sums of complex numbers are those of their parts.
+        let (x, values) = (cx.cast(x, out.dtype())?, cx.cast(values, out.dtype())?);
+        for (index, part) in to.into_iter().enumerate() {
+            if let (Some(x), Some(values)) = (x.parts(), values.parts()) {
+                put(
+                    cx,
+                    x[index],
+                    (values[index], positions),
+                    (blocks, update),
+                    part,
+                )?;
+            }
+        }
         return Ok(());
     }
     let dtype = compute(out.dtype(), update);

@@ -21,7 +21,7 @@ pub(crate) static SORT: &Table = &[
 ];
 
 /// Elements as unsigned integers in the same order. NaN is the largest number, and both zeros are equal.
-struct Keys {
+pub(crate) struct Keys {
     dtype: DataType,
 }
 
@@ -57,30 +57,35 @@ impl Keys {
     }
 
     /// Returns input 0 of a call as elements that threads may share.
-    fn cells<'a>(&self, call: &Call<'a>) -> Result<Cells<'a>, OpError> {
+    pub fn cells<'a>(&self, call: &Call<'a>) -> Result<Cells<'a>, OpError> {
+        self.cells_of(call, 0)
+    }
+
+    /// Returns an input of a call as elements that threads may share.
+    pub fn cells_of<'a>(&self, call: &Call<'a>, input: usize) -> Result<Cells<'a>, OpError> {
         Ok(match self.dtype {
-            DataType::Float64 => Cells::F64(call.input(0)?.flat()),
-            DataType::Float32 => Cells::F32(call.input(0)?.flat()),
-            DataType::Float16 => Cells::F16(call.input(0)?.flat()),
-            DataType::BFloat16 => Cells::BF16(call.input(0)?.flat()),
-            DataType::Int8 => Cells::I8(call.input(0)?.flat()),
-            DataType::Int16 => Cells::I16(call.input(0)?.flat()),
-            DataType::Int32 => Cells::I32(call.input(0)?.flat()),
-            DataType::Int64 => Cells::I64(call.input(0)?.flat()),
-            DataType::UInt16 => Cells::U16(call.input(0)?.flat()),
-            DataType::UInt32 => Cells::U32(call.input(0)?.flat()),
-            DataType::UInt64 => Cells::U64(call.input(0)?.flat()),
-            _ => Cells::U8(call.input(0)?.flat()),
+            DataType::Float64 => Cells::F64(call.input(input)?.flat()),
+            DataType::Float32 => Cells::F32(call.input(input)?.flat()),
+            DataType::Float16 => Cells::F16(call.input(input)?.flat()),
+            DataType::BFloat16 => Cells::BF16(call.input(input)?.flat()),
+            DataType::Int8 => Cells::I8(call.input(input)?.flat()),
+            DataType::Int16 => Cells::I16(call.input(input)?.flat()),
+            DataType::Int32 => Cells::I32(call.input(input)?.flat()),
+            DataType::Int64 => Cells::I64(call.input(input)?.flat()),
+            DataType::UInt16 => Cells::U16(call.input(input)?.flat()),
+            DataType::UInt32 => Cells::U32(call.input(input)?.flat()),
+            DataType::UInt64 => Cells::U64(call.input(input)?.flat()),
+            _ => Cells::U8(call.input(input)?.flat()),
         })
     }
 
-    fn is_nan(&self, key: u64) -> bool {
+    pub fn is_nan(&self, key: u64) -> bool {
         key == NAN && self.dtype.is_float()
     }
 }
 
 /// Dense elements of a type that has an order.
-enum Cells<'a> {
+pub(crate) enum Cells<'a> {
     F64(Row<'a, f64>),
     F32(Row<'a, f32>),
     F16(Row<'a, F16>),
@@ -97,7 +102,7 @@ enum Cells<'a> {
 
 impl Cells<'_> {
     /// Writes the keys of the elements `start..start + to.len()`.
-    fn load(&self, start: usize, to: &mut [u64]) {
+    pub fn load(&self, start: usize, to: &mut [u64]) {
         let len = to.len();
         match self {
             Cells::F64(row) => row.slice(start, len).load(to, key_of_real),
@@ -176,7 +181,7 @@ struct Wanted {
     descending: bool,
 }
 
-fn keys(cx: &Cx<'_>, x: &View) -> Result<Keys, Refusal> {
+pub(crate) fn keys(cx: &Cx<'_>, x: &View) -> Result<Keys, Refusal> {
     Keys::new(x.dtype()).ok_or_else(|| {
         cx.refuse_type(
             &cx.param_of(x),

@@ -193,6 +193,26 @@ pub(super) fn convolution(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 }
 
 impl Window {
+    /// Returns the part of a transposed convolution's result that its windows reach, for an input `small`. The padding behind it
+    /// becomes what the windows reach beyond.
+    fn reached(&mut self, large: View, filter: &View, small: &View) -> View {
+        let mut part = large;
+        for axis in 0..2 {
+            let size = |view: &View| view.dims()[axis + 2] as i64;
+            let reach = self.dilations[axis].saturating_mul(size(filter) - 1);
+            let last = (size(small) - 1).saturating_mul(self.strides[axis]);
+            // The entries before the end of the last window, the padding in front included.
+            let end = last.saturating_add(reach).saturating_add(1);
+            let reached = end.saturating_sub(self.pads[2 * axis]).max(0);
+            let len = reached.min(size(&large));
+            if reached - len <= self.pads[2 * axis + 1] {
+                part = part.slice(axis + 2, 0, len as usize, 1);
+                self.pads[2 * axis + 1] = reached - len;
+            }
+        }
+        part
+    }
+
     /// Returns the attributes of Conv2D.
     fn attrs(&self) -> Attrs {
         let ([rows, columns], [high, wide]) = (self.strides, self.dilations);
@@ -277,7 +297,7 @@ pub(super) fn convolution_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (gradient, input) = (cx.tensor("gradOutput")?, cx.tensor("input")?);
     let weight = cx.tensor("weight")?;
     let space = space(cx, [&gradient, &input, &weight])?;
-    let window = window(cx, space)?;
+    let mut window = window(cx, space)?;
     let transposed = cx.flag("transposed")?;
     let mask = cx.bools("outputMask")?;
     let &[to_input, to_weight, to_bias] = mask else {
@@ -291,13 +311,19 @@ pub(super) fn convolution_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, filter) = (as_images(cx, input)?, as_images(cx, weight)?);
     let g = cx.cast(gradient_images, compute)?;
     let (x, filter) = (cx.cast(x, compute)?, cx.cast(filter, compute)?);
+    // Rows and columns of the result that no window reached hold the bias alone.
+    let all = g;
+    let g = match transposed {
+        false => g,
+        true => window.reached(g, &filter, &x),
+    };
     match transposed {
         false => check_gradient(cx, &window, &x, &filter, &g)?,
         true => check_gradient(cx, &window, &g, &filter, &x)?,
     }
     if let Some(out) = cx.optional("gradBias")?.filter(|_| to_bias) {
-        let sum = cx.temporary(compute, &[g.dims()[1]])?;
-        reduce(cx, "ReduceSum", g, &[0, 2, 3], false, sum)?;
+        let sum = cx.temporary(compute, &[all.dims()[1]])?;
+        reduce(cx, "ReduceSum", all, &[0, 2, 3], false, sum)?;
         cx.check_dims(&out, sum.dims())?;
         cx.copy(sum, out)?;
     }

@@ -10,6 +10,7 @@ use jumar_ops::Kernel;
 use jumar_types::dtype::DataType;
 
 use super::Table;
+use super::dense::Real;
 use crate::Refusal;
 use crate::build::Cx;
 use crate::view::View;
@@ -34,6 +35,8 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnMaxPool2dWithMask", pooling::max_pool),
     ("aclnnMaxPool2dWithMaskBackward", pooling::max_pool_backward),
     ("aclnnNLLLoss", lookup::likelihood),
+    ("aclnnNLLLoss2d", lookup::likelihood),
+    ("aclnnNLLLoss2dBackward", lookup::likelihood_backward),
     ("aclnnNLLLossBackward", lookup::likelihood_backward),
 ];
 
@@ -46,32 +49,6 @@ fn pair(cx: &Cx<'_>, param: &str) -> Result<[i64; 2], Refusal> {
             "{param} has {} entries; 1 or 2 are wanted",
             other.len()
         ))),
-    }
-}
-
-/// The types in which the kernels of this family compute.
-trait Real: jumar_ops::view::Element + Copy {
-    fn of(value: f64) -> Self;
-    fn number(self) -> f64;
-}
-
-impl Real for f32 {
-    fn of(value: f64) -> f32 {
-        value as f32
-    }
-
-    fn number(self) -> f64 {
-        f64::from(self)
-    }
-}
-
-impl Real for f64 {
-    fn of(value: f64) -> f64 {
-        value
-    }
-
-    fn number(self) -> f64 {
-        self
     }
 }
 

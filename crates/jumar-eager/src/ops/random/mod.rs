@@ -2,6 +2,7 @@
 
 mod dropout;
 mod kernels;
+mod leaky;
 
 use jumar_ops::Kernel;
 use jumar_types::dtype::DataType;
@@ -15,6 +16,7 @@ use crate::{Arg, Scalar};
 use kernels::{Categories, Chances, Integers, Normal, Permutation, Source, Uniform};
 
 pub(crate) use dropout::DROPOUT;
+pub(crate) use leaky::LEAKY;
 
 pub(crate) static TABLE: &Table = &[
     ("aclnnBernoulli", bernoulli),
