@@ -232,27 +232,63 @@ pub(super) fn aarch64(job: &Job) -> Result<Outcome> {
     job.cargo_test(&mut test)
 }
 
-/// Trains networks with PyTorch's prebuilt adapter on the installed tree, and compares the losses with those of the CPU.
-pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
+/// Prepares a program that uses PyTorch's prebuilt adapter on the installed tree.
+fn with_adapter(job: &Job, program: &str) -> Result<std::result::Result<Command, Outcome>> {
     let python = python_env::ensure_torch(&job.log)?;
     let example = crate::root().join("examples/pytorch");
     let mut make = Command::new("make");
     make.arg("-C").arg(&example);
     if let Some(problem) = run_one(job, &mut make)? {
-        return Ok(Outcome::Failed(format!("the example: {problem}")));
+        return Ok(Err(Outcome::Failed(format!("the example: {problem}"))));
     }
-    let mut train = Command::new(crate::root().join("target/jumar/bin/jumar"));
-    train
+    let mut command = Command::new(jumar());
+    command
         .args(["run", "--"])
         .arg(&python)
-        .arg(example.join("train.py"))
+        .arg(crate::root().join(program))
         .env("PYTHONPATH", example.join("site"))
         .env("OMP_NUM_THREADS", "1");
+    Ok(Ok(command))
+}
+
+/// Trains networks with PyTorch's prebuilt adapter on the installed tree, and compares the losses with those of the CPU.
+pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
+    let mut train = match with_adapter(job, "examples/pytorch/train.py")? {
+        Ok(train) => train,
+        Err(outcome) => return Ok(outcome),
+    };
     match progress::run_logged(job.name, &mut train, &job.log, Duration::from_secs(1800))?.problem()
     {
         Some(problem) => Ok(Outcome::Failed(problem)),
         None => Ok(Outcome::Passed(
             "networks trained as on the CPU, to 1e-4".into(),
+        )),
+    }
+}
+
+/// Runs PyTorch's operator database through the adapter. No entry may be worse than in the stored result.
+pub(super) fn pytorch_operators(job: &Job) -> Result<Outcome> {
+    const DRIVER: &str = "tests/pytorch/opinfo.py";
+    let result = crate::root().join("target/opinfo.json");
+    let stored = crate::root().join("tests/pytorch/opinfo.json");
+    let mut run = match with_adapter(job, DRIVER)? {
+        Ok(run) => run,
+        Err(outcome) => return Ok(outcome),
+    };
+    run.arg("run").arg(&result);
+    let limit = Duration::from_secs(3 * 3600);
+    if let Some(problem) = progress::run_logged(job.name, &mut run, &job.log, limit)?.problem() {
+        return Ok(Outcome::Failed(format!("the database: {problem}")));
+    }
+    let mut check = match with_adapter(job, DRIVER)? {
+        Ok(check) => check,
+        Err(outcome) => return Ok(outcome),
+    };
+    check.arg("check").arg(&result).arg(&stored);
+    match run_one(job, &mut check)? {
+        Some(problem) => Ok(Outcome::Failed(format!("worse than stored: {problem}"))),
+        None => Ok(Outcome::Passed(
+            "no operator is worse than in docs/pytorch-operators.md".into(),
         )),
     }
 }

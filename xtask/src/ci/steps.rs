@@ -213,6 +213,13 @@ pub(super) const ALL: &[Step] = &[
         run: long::pytorch,
     },
     Step {
+        name: "pytorch-operators",
+        what: "PyTorch's operator database through the adapter, against the stored table (downloads 5.6 GB)",
+        part: Some(Part::Portability),
+        needs: &["dist"],
+        run: long::pytorch_operators,
+    },
+    Step {
         name: "valgrind",
         what: "C programs under memcheck",
         part: Some(Part::Sanitizers),
