@@ -204,6 +204,9 @@ impl View {
         if self.dims() == to {
             return Some(*self);
         }
+        if to.len() > MAX_RANK {
+            return None;
+        }
         let missing = to.len().checked_sub(self.rank())?;
         let mut strides = [0; MAX_RANK];
         for (axis, &dim) in self.dims().iter().enumerate() {
