@@ -262,7 +262,11 @@ mod tests {
     fn every_operator_that_writes_is_known() {
         for (name, _) in super::TABLE {
             assert!(super::super::is_known(name), "{name}");
-            let prototype = crate::ge::prototype(name).expect("a class");
+            let Some(prototype) = crate::ge::prototype(name) else {
+                // The headers have no class of it, so that no single call can name it.
+                assert_eq!(*name, "ApplyGradientDescent");
+                continue;
+            };
             for updated in super::updated_inputs(name) {
                 let inputs = prototype.inputs.iter();
                 assert!(inputs.clone().any(|(own, _)| own == updated), "{name}");
