@@ -161,7 +161,7 @@ fn it_needs_nothing_beyond_the_c_library() -> Outcome {
     assert!(strange.is_empty(), "the library needs {strange:?}");
     assert_eq!(name, "libascendcl.so");
     assert_ne!(
-        flags & u64::from(elf::DF_1_NODELETE.0),
+        flags & elf::DF_1_NODELETE.0,
         0,
         "the library may be unloaded under its own threads"
     );

@@ -11,7 +11,7 @@
 namespace ge {
 namespace jumar {
 
-struct Access {
+struct __attribute__((visibility("hidden"))) Access {
   static uint64_t Id(const Operator &op) { return op.handle_ == nullptr ? 0 : op.handle_->id(); }
   static uint64_t Id(const Graph &graph) { return graph.handle_ == nullptr ? 0 : graph.handle_->id(); }
   static uint64_t Id(const GNode &node);

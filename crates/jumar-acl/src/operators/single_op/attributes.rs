@@ -69,7 +69,7 @@ fn text(argument: &str, text: Option<&CStr>) -> Result<String> {
 }
 
 /// Checks a list of values. One without elements may be null.
-fn list<'a, T>(count: i32, values: Option<&'a [T]>) -> Result<&'a [T]> {
+fn list<T>(count: i32, values: Option<&[T]>) -> Result<&[T]> {
     if count < 0 {
         return refuse(
             ErrorKind::InvalidArgument,

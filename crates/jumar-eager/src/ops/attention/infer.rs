@@ -275,9 +275,9 @@ fn list(cx: &Cx<'_>, param: &str, lists: bool) -> Result<Vec<View>, Refusal> {
 
 /// Views a cache of pages as page, heads, row, width.
 fn paged(cx: &mut Cx<'_>, view: View, heads: usize, size: usize) -> Result<View, Refusal> {
-    let found = match view.dims() {
-        &[_, own_heads, rows, _] if own_heads == heads && rows == size => Some(view),
-        &[pages, rows, all] if rows == size && heads > 0 && all.is_multiple_of(heads) => {
+    let found = match *view.dims() {
+        [_, own_heads, rows, _] if own_heads == heads && rows == size => Some(view),
+        [pages, rows, all] if rows == size && heads > 0 && all.is_multiple_of(heads) => {
             let split = cx.reshaped(view, &[pages, rows, heads, all / heads])?;
             Some(split.transpose(1, 2))
         }

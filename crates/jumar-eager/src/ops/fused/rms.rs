@@ -403,7 +403,11 @@ pub(super) fn add_dynamic_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             [one, two] => [true, one && two],
         },
         Some(&[one, two]) => {
-            if !one && !two || (smooth[0] && !one) || (smooth[1] && !two) {
+            let scaled_away = smooth
+                .iter()
+                .zip([one, two])
+                .any(|(&scale, wanted)| scale && !wanted);
+            if scaled_away || [one, two] == [false; 2] {
                 return Err(cx.invalid(format_args!(
                     "outputMask is [{one}, {two}]; one result is wanted at least, and each that has a smoothScale"
                 )));
