@@ -140,7 +140,7 @@ def build(source, target, *more):
         return compile_c(source, target, *more, *link)
     run(
         os.environ.get("CXX", "c++"), "-std=c++17", "-Wall", "-Wextra", "-Werror", *more, "-I", PREFIX / "include",
-        "-I", PREFIX / "opp/built-in/op_proto/inc", source, "-o", target, *link,
+        "-I", PREFIX / "opp/built-in/op_proto/inc", source, "-o", target, *link, "-lge_runner",
     )
     return target
 

@@ -19,6 +19,7 @@ const EXTRA: &[&str] = &[
     "jumar_set_script_signal",
     // Below the C++ headers of the Graph Engine.
     "jumar_ge_call",
+    "jumar_ge_version",
     "jumar_ge_run",
     "jumar_ge_run_async",
 ];

@@ -151,7 +151,7 @@ fn what_cannot_be_converted_is_refused_with_a_sentence() {
             &|o| o.input_shape = "x".into(),
             &relu,
             GraphErrorKind::InvalidOption,
-            "colon",
+            "0 dimensions",
         ),
         (
             &|o| o.input_format = "NHWC".into(),

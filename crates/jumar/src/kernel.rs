@@ -276,10 +276,12 @@ impl Kernel {
                         block.write(parameter.offset, &address.to_ne_bytes())?;
                     }
                     Value::Number { bytes, len } => {
-                        if parameter.access != Access::Value || parameter.bytes != *len {
+                        // A description from C does not tell pointers from numbers.
+                        let pointer = matches!(parameter.access, Access::Read | Access::Write);
+                        if pointer || parameter.bytes != *len {
                             return Err(self.refuse(format!(
                                 "takes {} of {} bytes as argument {index}, and a number of {len} bytes was given",
-                                if parameter.access == Access::Value { "a number" } else { "a pointer" },
+                                if pointer { "a pointer" } else { "a number" },
                                 parameter.bytes
                             )));
                         }

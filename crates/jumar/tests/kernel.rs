@@ -8,31 +8,31 @@ use jumar::{Context, DeviceBuffer, ErrorKind, Kernel, KernelArg, KernelModule, R
 const SOURCE: &str = r#"
 #include "jumar/kernel.h"
 
-void scale(const float *x, float *z, float factor, uint32_t n)
+extern "C" void scale(const float *x, float *z, float factor, uint32_t n)
 {
     for (uint32_t i = get_block_idx(); i < n; i += get_block_num()) z[i] = x[i] * factor;
 }
-JUMAR_KERNEL(scale, const float *, float *, float, uint32_t)
+JUMAR_KERNEL(scale)
 
-void plain(void *arguments, uint64_t bytes, uint32_t block, uint32_t blocks)
+extern "C" void plain(void *arguments, uint64_t bytes, uint32_t block, uint32_t blocks)
 {
     (void)arguments; (void)bytes; (void)block; (void)blocks;
 }
 "#;
 
 fn compile(folder: &Path) -> PathBuf {
-    let source = folder.join("kernels.c");
+    let source = folder.join("kernels.cpp");
     std::fs::write(&source, SOURCE).expect("written");
     let library = folder.join("kernels.so");
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
-    let done = Command::new("cc")
+    let done = Command::new("c++")
         .args(["-shared", "-fPIC", "-O1", "-I"])
         .arg(include)
         .arg(&source)
         .arg("-o")
         .arg(&library)
         .output()
-        .expect("a C compiler");
+        .expect("a C++ compiler");
     assert!(
         done.status.success(),
         "{}",

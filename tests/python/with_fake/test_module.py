@@ -28,7 +28,7 @@ def test_a_module_holds_functions_and_nothing_else(name):
     module = getattr(acl, name) if name else acl
     prefix = f"acl.{name}" if name else "acl"
     expected = {full.rsplit(".", 1)[1] for full in build.stubs() if full.rsplit(".", 1)[0] == prefix}
-    found = {attribute for attribute in dir(module) if not attribute.startswith("__")}
+    found = {attribute for attribute in dir(module) if not attribute.startswith("_")}
     assert found == expected | (set() if name else set(SUBMODULES))
     for attribute in expected:
         function = getattr(module, attribute)

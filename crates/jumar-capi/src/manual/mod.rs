@@ -34,8 +34,8 @@ mod tests {
     fn every_shim_shows_its_arguments() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let (mut shims, mut silent) = (0, Vec::new());
-        for room in ["hand", "generated"] {
-            for entry in fs::read_dir(folder.join(room)).expect("the folder of the shims") {
+        for module in ["manual", "generated"] {
+            for entry in fs::read_dir(folder.join(module)).expect("the folder of the shims") {
                 let path = entry.expect("an entry").path();
                 let text = fs::read_to_string(&path).expect("a source file");
                 for part in text.split("extern \"C\" fn ").skip(1) {
