@@ -70,7 +70,7 @@ pub struct PythonFunction {
     /// What the C function returns: a code, nothing, or a value.
     pub result: PythonResult,
     /// Written by hand: `args` says nothing.
-    pub hand: bool,
+    pub manual: bool,
     /// Answers "not supported" whatever is passed.
     pub unsupported: bool,
 }
@@ -249,7 +249,7 @@ impl Api {
             result: Option<String>,
             echo: Option<String>,
             #[serde(default)]
-            hand: bool,
+            manual: bool,
             unsupported: Option<toml::Value>,
         }
         let rows: BTreeMap<String, Row> = toml::from_str(text)?;
@@ -275,7 +275,7 @@ impl Api {
                 args,
                 echo: row.echo.is_some(),
                 result,
-                hand: row.hand,
+                manual: row.manual,
                 unsupported: row
                     .unsupported
                     .is_some_and(|value| value.as_bool() != Some(false)),

@@ -300,7 +300,10 @@ fn is_thread(name: &str) -> bool {
 /// Gives the type that a pointer points to.
 pub fn pointee(ty: &str) -> Option<String> {
     if let Some(element) = ty.strip_suffix("[]") {
-        return Some(element.trim_end_matches("const").trim_end().to_string());
+        let element = element.trim_end_matches("const").trim_end();
+        let number = !element.contains('*');
+        let inner = element.strip_prefix("const ").filter(|_| number);
+        return Some(inner.unwrap_or(element).to_string());
     }
     let ty = ty.trim_end_matches("const").trim_end();
     let inner = ty.strip_suffix('*')?.trim_end();

@@ -118,7 +118,7 @@ fn arguments(
     function: &PythonFunction,
     call: &Call,
 ) -> Result<(Vec<Value>, Vec<String>), NotForPython> {
-    if function.hand {
+    if function.manual {
         return hand_written(api, call);
     }
     let (mut args, mut outs) = (Vec::new(), Vec::new());
