@@ -10,7 +10,7 @@
 //! outside is one array that one queue entry runs through ([`run`]). Where a single lane waits (external events,
 //! notifies, values, host callbacks), the array is cut there, and the wait is a queue entry of its own, which holds no
 //! worker. Lanes that wait beside other lanes, labels, switches and conditions are run by drivers on queues of the graph's
-//! own ([`lanes`]).
+//! own ([`drivers`]).
 //!
 //! Locks: an event's lock comes before a graph's, a graph's `runs` before its `inner`, and a stream's recorder is the last.
 //! Neither of `inner` and recorder is held while anything outside of this folder is called.
