@@ -183,7 +183,7 @@ impl Stuck {
 }
 
 impl Races {
-    /// Notes who waits for what, for [`super::stuck`].
+    /// Notes who waits for what, for [`super::deadlock`].
     pub(super) fn note_waits(&mut self, admission: &Admission<'_>, told: &OpContext<'_>) {
         let (ticket, place) = (admission.ticket, told.place);
         let limited = admission.call.contains("Timeout");
