@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Optional
 
 import acl
@@ -49,7 +50,7 @@ class Error(RuntimeError):
         lines.append(f"[{code}{' ' + self.kind if self.kind else ''}]")
         super().__init__("\n".join(lines))
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> tuple[builtins.object, ...]:
         # An exception is otherwise made again from its text, which is not what the initialiser takes.
         return _again, (type(self), self._made_of)
 

@@ -144,8 +144,10 @@ fn look_at_tree(report: &mut Report, tree: &Tree) {
         );
     }
 
-    // Every other name has to lead to the one file, or a process could hold two runtimes.
+    // Every other name has to lead to the one file, or a process could hold two runtimes. The classes of the Graph Engine are
+    // in a library of their own, which loads that file.
     let one = library.canonicalize().ok();
+    let engine = library.with_file_name("libjumar_ge.so").canonicalize().ok();
     let mut names = 0;
     let mut astray = Vec::new();
     // A wheel has neither links nor the folders that build scripts of a toolkit look into.
@@ -172,7 +174,9 @@ fn look_at_tree(report: &mut Report, tree: &Tree) {
         {
             names += 1;
             let filters = || loader::filtered(&path).is_some_and(|name| name == "libascendcl.so");
-            if path.canonicalize().ok() != one && !(wheel && filters()) {
+            let target = path.canonicalize().ok();
+            let known = target.is_some() && (target == one || target == engine);
+            if !known && !(wheel && filters()) {
                 astray.push(
                     path.strip_prefix(tree.root())
                         .unwrap_or(&path)
