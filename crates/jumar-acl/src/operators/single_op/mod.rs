@@ -1,9 +1,9 @@
 //! Operators that are called by their type, with descriptions of their tensors and a set of attributes.
 //!
-//! A call is a [`request::Request`]: its descriptions, constants and attributes, copied. The [`registry`] compiles it once, through the
-//! lowering of the Graph Engine, and keeps what came out under the request's key; [`execute`] binds that to memory and
+//! A call is a `request::Request`: its descriptions, constants and attributes, copied. The `registry` compiles it once, through the
+//! lowering of the Graph Engine, and keeps what came out under the request's key; `execute` binds that to memory and
 //! queues it. Which operators a program may run without compiling them (`aclopCompile`, `aclopLoad`, `aclopSetModelDir`) is
-//! the registry's [`registry::Available`].
+//! the registry's `registry::Available`.
 
 mod attributes;
 mod describe;
