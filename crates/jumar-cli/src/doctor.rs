@@ -176,7 +176,7 @@ fn look_at_tree(report: &mut Report, tree: &Tree) {
             let filters = || loader::filtered(&path).is_some_and(|name| name == "libascendcl.so");
             let target = path.canonicalize().ok();
             let known = target.is_some() && (target == one || target == engine);
-            if !known && !(wheel && filters()) {
+            if !(known || wheel && filters()) {
                 astray.push(
                     path.strip_prefix(tree.root())
                         .unwrap_or(&path)
