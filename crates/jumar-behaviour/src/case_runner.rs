@@ -665,7 +665,7 @@ impl CaseRunner {
                     raw::write(self.pointer(memory)? + 8 * at, &bytes);
                 }
             }
-            ("let_go", []) => callbacks::release_held(),
+            ("release_held", []) => callbacks::release_held(),
             ("await_held", []) if !callbacks::await_held() => {
                 return failed("the callback to have begun", "nothing in time");
             }

@@ -37,8 +37,8 @@ pub struct Case {
     pub env: BTreeMap<String, String>,
     /// Files that lie in the case's folder.
     pub files: BTreeMap<String, FileSpec>,
-    /// The surfaces that the case is for, where not all.
-    pub surfaces: Option<Vec<String>>,
+    /// The frontends that run the case; none means all.
+    pub frontends: Option<Vec<String>>,
     /// Setups and own steps.
     pub steps: Vec<Step>,
     /// How many of the steps come from setups.
@@ -87,7 +87,9 @@ struct Row {
     env: BTreeMap<String, String>,
     #[serde(default)]
     files: BTreeMap<String, FileRow>,
-    surfaces: Option<Vec<String>>,
+    // The older name is accepted.
+    #[serde(alias = "surfaces")]
+    frontends: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -195,7 +197,7 @@ fn case(row: Row, group: &str, setups: &BTreeMap<String, SetupRow>, api: &Api) -
         kind: row.kind,
         env: row.env,
         files,
-        surfaces: row.surfaces,
+        frontends: row.frontends,
         steps,
         setup_steps,
         variables,
@@ -366,11 +368,11 @@ impl Case {
         models
     }
 
-    /// Whether the case is for this surface at all.
-    pub fn is_for(&self, surface: &str) -> bool {
-        self.surfaces
+    /// Returns whether the case is for a frontend.
+    pub fn is_for(&self, frontend: &str) -> bool {
+        self.frontends
             .as_ref()
-            .is_none_or(|surfaces| surfaces.iter().any(|s| s == surface))
+            .is_none_or(|frontends| frontends.iter().any(|s| s == frontend))
     }
 }
 

@@ -513,7 +513,7 @@ int64_t jm_callback_thread(void)
     return locked(&last_thread);
 }
 
-void jm_let_go(void)
+void jm_release_held(void)
 {
     pthread_mutex_lock(&callback_lock);
     go = true;

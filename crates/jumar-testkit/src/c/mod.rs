@@ -569,7 +569,7 @@ impl Writer<'_> {
                     values.len()
                 )
             }
-            ("let_go" | "await_held", []) => format!("jm_{name}();"),
+            ("release_held" | "await_held", []) => format!("jm_{name}();"),
             ("await_count", [count]) => format!("jm_await_count({});", self.number(count)?),
             _ => bail!("{name} is no helper"),
         })

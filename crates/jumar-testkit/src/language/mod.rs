@@ -150,7 +150,7 @@ pub const DOERS: &[(&str, usize)] = &[
     ("fill", 3),
     ("put_f32", 2),
     ("put_i64", 2),
-    ("let_go", 0),
+    ("release_held", 0),
     ("await_held", 0),
     ("await_count", 1),
 ];

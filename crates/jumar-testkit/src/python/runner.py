@@ -251,7 +251,7 @@ class Case:
         with self.callbacks.changed:
             return self.callbacks.thread
 
-    def let_go(self):
+    def release_held(self):
         with self.callbacks.changed:
             self.callbacks.go = True
             self.callbacks.changed.notify_all()
