@@ -31,7 +31,7 @@ void divide(float x, float y, float *z)
 }
 JUMAR_KERNEL(divide, float, float, float *)
 
-/* Copies what a place holder points to. */
+/* Copies what a placeholder points to. */
 void copies(const int64_t *from, int64_t *to, uint32_t n)
 {
     uint32_t i;
