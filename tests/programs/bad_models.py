@@ -28,10 +28,10 @@ def ints(name, *values):
     return numpy_helper.from_array(np.array(values, np.int64), name)
 
 
-def external(name, shape, location, **place):
+def external(name, shape, location, **data):
     tensor = TensorProto(name=name, data_type=FLOAT, dims=shape)
     tensor.data_location = TensorProto.EXTERNAL
-    for key, value in {"location": location, **place}.items():
+    for key, value in {"location": location, **data}.items():
         tensor.external_data.add(key=key, value=str(value))
     return tensor
 

@@ -39,7 +39,7 @@ def example(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def open_model(tmp_path_factory):
-    """A model of open shapes that needs work memory: two products with a sum between them."""
+    """A model of dynamic shapes that needs work memory: two products with a sum between them."""
     np = pytest.importorskip("numpy")
     onnx = pytest.importorskip("onnx")
     from onnx import TensorProto, helper, numpy_helper

@@ -14,7 +14,7 @@ def rows(layer, width):
 
 
 def chain(folder, width, layers, name="large"):
-    """Writes `name`.onnx with its weights in a file beside it. Gives its path."""
+    """Writes `name`.onnx with its weights in a file beside it. Returns its path."""
     folder = pathlib.Path(folder)
     weights, nodes, last = [], [], "x"
     with open(folder / f"{name}.weights", "wb") as file:
@@ -25,7 +25,7 @@ def chain(folder, width, layers, name="large"):
                 file.write(block)
             tensor = TensorProto(name=f"w{layer}", data_type=TensorProto.FLOAT, dims=[width, width])
             tensor.data_location = TensorProto.EXTERNAL
-            place = {"location": f"{name}.weights", "offset": start, "length": file.tell() - start}
+            external = {"location": f"{name}.weights", "offset": start, "length": file.tell() - start}
             for key, value in place.items():
                 tensor.external_data.add(key=key, value=str(value))
             weights.append(tensor)

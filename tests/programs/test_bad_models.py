@@ -13,7 +13,7 @@ MIB = 1 << 20
 
 
 def atc(source, *options, seconds=60, memory=400 * MIB):
-    """Gives status and what was said. More memory than that is not to be had: who asks for it is ended by a signal."""
+    """Returns status and output. The memory is limited: a larger request ends the process by a signal."""
     command = [
         "sh",
         "-c",

@@ -25,11 +25,11 @@ LINK = ["-g", "-L", LIB64, "-lascendcl", "-lpthread", "-ldl"]
 
 @pytest.fixture(scope="module")
 def results(model, open_model, tmp_path_factory):
-    """Runs all of them side by side, and gives what came of each."""
+    """Runs all of them in parallel and returns the result of each."""
     top = tmp_path_factory.mktemp("checked")
     settings = top / "dump.json"
     settings.write_text('{"dump": {"dump_path": "%s", "dump_mode": "all", "dump_list": [{}]}}' % top)
-    pictures = [model, DIGITS / "images.u8", DIGITS / "labels.u8"]
+    digits_files = [model, DIGITS / "images.u8", DIGITS / "labels.u8"]
     arguments = {
         "c/cycles.c": [model],
         "c/datasets.c": [model],
@@ -37,10 +37,10 @@ def results(model, open_model, tmp_path_factory):
         "c/load_models.c": [model],
         "c/models_together.c": [model, settings],
         "c/own_allocator.c": [open_model],
-        "digits/sync.c": pictures,
-        "digits/streams.c": pictures,
-        "digits/digits.py": pictures,
-        "python/dump_model.py": [model, settings, top / "picture"],
+        "digits/sync.c": digits_files,
+        "digits/streams.c": digits_files,
+        "digits/digits.py": digits_files,
+        "python/dump_model.py": [model, settings, top / "image"],
         "python/scores.py": [model, DIGITS / "images.u8", top / "scores", DIGITS],
     }
     variables = {"c/models_together.c": {"JUMAR_WORKERS": 2}, "c/chaos.c": {"JUMAR_CHAOS_SECONDS": 1}}
@@ -48,10 +48,10 @@ def results(model, open_model, tmp_path_factory):
     arguments["kernels/launches.c"] = [kernels]
     own = compile_c(ROOT / "examples/custom_operator/axpy.cc", top / "axpy.so", "-shared", "-fPIC", compiler="c++", standard="c++17")
     arguments["custom_operator/main.c"] = [own]
-    picture = top / "picture"
-    picture.write_bytes(bytes(256))
-    arguments["networks/run_model.c"] = [model, picture]
-    arguments["networks/run_model.py"] = [model, picture]
+    image = top / "image"
+    image.write_bytes(bytes(256))
+    arguments["networks/run_model.c"] = [model, image]
+    arguments["networks/run_model.py"] = [model, image]
 
     def one(name):
         folder = top / name.replace("/", "-")
@@ -69,7 +69,7 @@ def results(model, open_model, tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", RUN)
-def test_a_program_is_told_what_it_does_wrong_and_nothing_else(name, results):
+def test_a_program_has_the_findings_of_its_mistakes_and_no_other(name, results):
     results(name)
 
 
@@ -83,4 +83,4 @@ def test_the_corpus_holds_the_shapes_that_a_late_schedule_might_break():
     """One pinned buffer for input and output on one stream; only polling; a condition variable set by a host function."""
     shapes = {"c/pinned_in_and_out.c", "c/progress_poll.c", "c/progress_condition.c"}
     assert shapes <= set(RUN) - set(DATA["left_out"])
-    assert not any("told" in DATA["program"].get(name, {}) for name in shapes)
+    assert not any("findings" in DATA["program"].get(name, {}) for name in shapes)

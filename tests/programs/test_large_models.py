@@ -28,8 +28,8 @@ def load(way, model, folder, width, damage="", weights=None):
     source.write_bytes(large.feed(width))
     target.unlink(missing_ok=True)
     done = run(sys.executable, HERE / "python/load_large.py", way, model, source, target, damage, weights or model)
-    told = json.loads(done.stdout.splitlines()[-1])
-    return told, np.fromfile(target, np.float32) if target.exists() else None
+    report = json.loads(done.stdout.splitlines()[-1])
+    return report, np.fromfile(target, np.float32) if target.exists() else None
 
 
 def right(found, width, layers):
@@ -50,47 +50,47 @@ def test_400_mb_of_weights_are_used_where_they_lie(tmp_path):
     width, layers = 4096, 6
     model = convert(large.chain(tmp_path, width, layers))
     assert model.stat().st_size > 400 * 10**6
-    told, found = load("file", model, tmp_path, width)
+    report, found = load("file", model, tmp_path, width)
     weights = layers * width * width * 4
-    print(json.dumps(told))
-    assert (told["load"], told["first"], told["second"], told["unload"]) == (0, 0, 0, 0)
+    print(json.dumps(report))
+    assert (report["load"], report["first"], report["second"], report["unload"]) == (0, 0, 0, 0)
     assert right(found, width, layers)
     # Neither the load nor the execution made the weights the process's own.
-    assert told["loaded_anonymous"] < 16 * MIB
-    assert told["executed_anonymous"] < 64 * MIB
-    seen = told["mapping"]
+    assert report["loaded_anonymous"] < 16 * MIB
+    assert report["executed_anonymous"] < 64 * MIB
+    seen = report["mapping"]
     assert seen["Size"] >= weights and seen["Rss"] >= weights, "the execution read them all"
     # Pages of a file that was just written may count as dirty until the disk has them; copies of this process are anonymous.
     assert seen["Anonymous"] == 0
-    # They still count: a device with less memory has no room for them.
-    assert told["taken"] >= weights
-    assert told["left_mapped"] == 0
+    # They still count: they do not fit into a device with less memory.
+    assert report["taken"] >= weights
+    assert report["left_mapped"] == 0
 
 
 def test_a_model_from_memory_is_copied(middling, tmp_path):
-    told, found = load("memory", middling, tmp_path, WIDTH)
-    assert (told["load"], told["first"]) == (0, 0)
+    report, found = load("memory", middling, tmp_path, WIDTH)
+    assert (report["load"], report["first"]) == (0, 0)
     assert right(found, WIDTH, LAYERS)
-    assert told["mapping"] == {} and told["taken"] >= LAYERS * WIDTH * WIDTH * 4
+    assert report["mapping"] == {} and report["taken"] >= LAYERS * WIDTH * WIDTH * 4
 
 
 @pytest.mark.parametrize("way", ["file_with_memory", "memory_with_memory"])
 def test_a_model_in_the_programs_memory_takes_no_other(way, middling, tmp_path):
-    told, found = load(way, middling, tmp_path, WIDTH)
-    assert (told["load"], told["first"], told["second"]) == (0, 0, 0)
+    report, found = load(way, middling, tmp_path, WIDTH)
+    assert (report["load"], report["first"], report["second"]) == (0, 0, 0)
     assert right(found, WIDTH, LAYERS)
-    assert told["sizes"][1] >= LAYERS * WIDTH * WIDTH * 4
-    assert (told["taken"], told["taken_to_execute"]) == (0, 0)
-    assert told["mapping"] == {}
+    assert report["sizes"][1] >= LAYERS * WIDTH * WIDTH * 4
+    assert (report["taken"], report["taken_to_execute"]) == (0, 0)
+    assert report["mapping"] == {}
 
 
 @pytest.mark.parametrize(("damage", "part"), [("cut", "bytes when it was loaded"), ("changed", "was written to")])
 def test_a_file_that_changes_under_a_loaded_model_is_an_error(damage, part, middling, tmp_path):
     model = pathlib.Path(shutil.copy(middling, tmp_path / "model.om"))
-    told, _ = load("file", model, tmp_path, WIDTH, damage)
-    assert told["load"] == 0
-    assert told["first"] and told["first"] == told["second"]
-    assert part in told["text"] and "model.om" in told["text"]
+    report, _ = load("file", model, tmp_path, WIDTH, damage)
+    assert report["load"] == 0
+    assert report["first"] and report["first"] == report["second"]
+    assert part in report["text"] and "model.om" in report["text"]
 
 
 def test_damaged_weights_are_found_before_anything_is_computed(middling, tmp_path):
@@ -98,41 +98,41 @@ def test_damaged_weights_are_found_before_anything_is_computed(middling, tmp_pat
     with open(model, "r+b") as file:
         file.seek(-WIDTH * 99, 2)
         file.write(b"\x99")
-    told, _ = load("file", model, tmp_path, WIDTH)
-    assert told["load"] == 0 and told["first"]
-    assert "checksum" in told["text"] and "model.om" in told["text"]
+    report, _ = load("file", model, tmp_path, WIDTH)
+    assert report["load"] == 0 and report["first"]
+    assert "checksum" in report["text"] and "model.om" in report["text"]
     # Where they are copied they are looked at on the way.
-    told, _ = load("file_with_memory", model, tmp_path, WIDTH)
-    assert told["load"] == PARAM_INVALID and "checksum" in told["text"]
+    report, _ = load("file_with_memory", model, tmp_path, WIDTH)
+    assert report["load"] == PARAM_INVALID and "checksum" in report["text"]
 
 
-def test_a_model_for_which_the_device_has_no_room_is_refused(middling, tmp_path):
+def test_a_model_that_does_not_fit_into_the_device_is_refused(middling, tmp_path):
     for way in ("file", "memory"):
-        told, _ = load(way, middling, tmp_path, WIDTH, "full")
-        assert told["load"], "there is no room for it"
-        assert "no room" in told["text"] and str(LAYERS * WIDTH * WIDTH * 4) in told["text"]
+        report, _ = load(way, middling, tmp_path, WIDTH, "full")
+        assert report["load"], "the device is full"
+        assert "no room" in report["text"] and str(LAYERS * WIDTH * WIDTH * 4) in report["text"]
 
 
 def test_the_models_of_a_bundle_are_used_where_they_lie(middling, tmp_path):
     bundle = tmp_path / "both.om"
     run(PREFIX / "bin/jumar", "bundle", "--output", bundle, middling, middling)
-    told, found = load("bundle", bundle, tmp_path, WIDTH)
-    print(json.dumps(told))
-    assert (told["load"], told["first"], told["second"], told["unload"]) == (0, 0, 0, 0)
+    report, found = load("bundle", bundle, tmp_path, WIDTH)
+    print(json.dumps(report))
+    assert (report["load"], report["first"], report["second"], report["unload"]) == (0, 0, 0, 0)
     assert right(found, WIDTH, LAYERS)
     weights = LAYERS * WIDTH * WIDTH * 4
     # Two models, of which one was executed; neither is the process's own.
-    assert told["mapping"]["Size"] >= 2 * weights and told["mapping"]["Anonymous"] == 0
-    assert told["loaded_anonymous"] < weights // 4
-    assert told["taken"] >= 2 * weights and told["left_mapped"] == 0
+    assert report["mapping"]["Size"] >= 2 * weights and report["mapping"]["Anonymous"] == 0
+    assert report["loaded_anonymous"] < weights // 4
+    assert report["taken"] >= 2 * weights and report["left_mapped"] == 0
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed"])
 def test_a_bundle_that_changes_under_its_models_is_an_error(damage, middling, tmp_path):
     bundle = tmp_path / "both.om"
     run(PREFIX / "bin/jumar", "bundle", "--output", bundle, middling, middling)
-    told, _ = load("bundle", bundle, tmp_path, WIDTH, damage)
-    assert told["load"] == 0 and told["first"] and told["first"] == told["second"] and str(bundle) in told["text"]
+    report, _ = load("bundle", bundle, tmp_path, WIDTH, damage)
+    assert report["load"] == 0 and report["first"] and report["first"] == report["second"] and str(bundle) in report["text"]
 
 
 @pytest.fixture(scope="module")
@@ -159,31 +159,31 @@ def test_weights_in_files_beside_the_model(way, outside, tmp_path):
     said = run(PREFIX / "bin/jumar", "inspect", model).stdout
     assert all(f"weight/{name}" in said for name in names), said
     for how in ("file", "memory_with_folder", "file_with_memory"):
-        told, found = load(how, model, tmp_path, WIDTH, weights=files[0])
-        assert (told["load"], told["first"], told["second"], told["unload"]) == (0, 0, 0, 0), (how, told)
+        report, found = load(how, model, tmp_path, WIDTH, weights=files[0])
+        assert (report["load"], report["first"], report["second"], report["unload"]) == (0, 0, 0, 0), (how, report)
         assert right(found, WIDTH, LAYERS), how
         if way == "2" and how != "file_with_memory":
             # One file for all is used where it lies.
-            assert told["mapping"]["Size"] >= LAYERS * WIDTH * WIDTH * 4 and told["mapping"]["Anonymous"] == 0
+            assert report["mapping"]["Size"] >= LAYERS * WIDTH * WIDTH * 4 and report["mapping"]["Anonymous"] == 0
 
 
-def test_weights_that_are_elsewhere_damaged_or_of_another_model_are_told_by_file(outside, tmp_path):
-    told, _ = load("memory", outside["1"], tmp_path, WIDTH)
-    assert told["load"] == 145002 and "no folder" in told["text"]
+def test_weights_that_are_elsewhere_damaged_or_of_another_model_are_reported_by_file(outside, tmp_path):
+    report, _ = load("memory", outside["1"], tmp_path, WIDTH)
+    assert report["load"] == 145002 and "no folder" in report["text"]
     model = tmp_path / "copy.om"
     shutil.copy(outside["1"], model)
-    told, _ = load("file", model, tmp_path, WIDTH)
-    assert told["load"] == 145002 and str(tmp_path / "weight") in told["text"]
+    report, _ = load("file", model, tmp_path, WIDTH)
+    assert report["load"] == 145002 and str(tmp_path / "weight") in report["text"]
     shutil.copytree(outside["1"].parent / "weight", tmp_path / "weight")
     victim = sorted((tmp_path / "weight").iterdir())[2]
     content = bytearray(victim.read_bytes())
     content[1000] ^= 1
     victim.write_bytes(content)
-    told, _ = load("file", model, tmp_path, WIDTH)
-    assert told["load"] == PARAM_INVALID and victim.name in told["text"]
+    report, _ = load("file", model, tmp_path, WIDTH)
+    assert report["load"] == PARAM_INVALID and victim.name in report["text"]
     victim.write_bytes(content[:-4])
-    told, _ = load("file", model, tmp_path, WIDTH)
-    assert told["load"] == PARAM_INVALID and victim.name in told["text"]
+    report, _ = load("file", model, tmp_path, WIDTH)
+    assert report["load"] == PARAM_INVALID and victim.name in report["text"]
 
 
 def test_inputs_that_are_given_as_float16(tmp_path):

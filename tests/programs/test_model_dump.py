@@ -56,7 +56,7 @@ def shape(message):
 
 
 def read(path):
-    """Gives the operator's name and its inputs and outputs as arrays."""
+    """Returns the operator's name and its inputs and outputs as arrays."""
     data = path.read_bytes()
     length = int.from_bytes(data[:8], "little")
     header, at = fields(data[8 : 8 + length]), 8 + length

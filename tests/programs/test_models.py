@@ -35,7 +35,7 @@ def test_the_three_example_programs_read_the_digits_alike(model, example):
     assert accuracy(outputs[0]) == "accuracy: 98.8 % (320 images)"
 
 
-def test_two_streams_read_any_number_of_pictures(model, example, tmp_path):
+def test_two_streams_read_any_number_of_images(model, example, tmp_path):
     for count in (1, 15, 16, 17, 33):
         images, labels = tmp_path / "images", tmp_path / "labels"
         images.write_bytes(IMAGES.read_bytes()[: 64 * count])
@@ -127,7 +127,7 @@ def damaged(model, folder):
         "cut at the end": (good[:-1], {PARAM_INVALID, DATA_SIZE_INVALID}),
         "longer": (good + bytes(4096), {PARAM_INVALID}),
         "another magic": (bytes(4) + good[4:], {PARAM_INVALID}),
-        # A vendor's file starts like this; what follows is nobody's.
+        # A vendor's file starts like this; what follows is arbitrary.
         "vendor": (b"IMOD" + struct.pack("<I", 256) + bytes(248) + bytes(10_000), {PARAM_INVALID}),
     }
     for position in (half, end - 100, end - 1):
@@ -142,7 +142,7 @@ def damaged(model, folder):
     huge = folder / "huge.om"
     with open(huge, "wb") as file:
         file.write(good)
-        # A hole takes no room on the disk: the file only says that it is long.
+        # A hole uses no disk space: only the file's length is large.
         file.truncate(1 << 40)
     files[huge] = set(LOADER)
     files[folder / "missing.om"] = {PATH_INVALID}
@@ -174,7 +174,7 @@ def test_no_byte_of_the_header_brings_the_loader_down(model, tmp_path):
     wrong = {name: a for name, a in answers.items() for loaded, *_ in a if loaded != 0 and loaded not in LOADER}
     assert not wrong
     loaded = [name for name, a in answers.items() if a[0][0] == 0 and name != model.name]
-    assert not loaded, f"a byte was changed, and nobody noticed: {loaded}"
+    assert not loaded, f"a byte was changed, and no load noticed: {loaded}"
 
 
 def test_a_file_from_before_the_model_was_converted_is_not_taken_for_one(tmp_path, model):
@@ -208,7 +208,7 @@ def test_an_allocator_of_the_program_serves_a_model_of_open_shapes(under, open_m
     run(*under, build("own_allocator", tmp_path), open_model, timeout=240)
 
 
-def test_an_allocator_that_releases_memory_too_early_is_told_by_the_checks(open_model, tmp_path):
+def test_the_checks_report_an_allocator_that_releases_memory_too_early(open_model, tmp_path):
     program = build("own_allocator", tmp_path)
     run(program, open_model, "early")
     done = run(PREFIX / "bin/jumar", "check", "--", program, open_model, "early", check=False)

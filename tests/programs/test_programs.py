@@ -82,7 +82,7 @@ def test_a_program_that_leaves_everything_ends_with_its_own_status(arguments, pr
         ({"JUMAR_DEVICES": 1}, 1),
         ({"JUMAR_DEVICES": 4}, 4),
         ({"JUMAR_DEVICES": 4, "ASCEND_RT_VISIBLE_DEVICES": "1,3"}, 2),
-        # Reading stops at what is no clean number.
+        # Parsing stops at a token that is not a plain number.
         ({"JUMAR_DEVICES": 4, "ASCEND_RT_VISIBLE_DEVICES": "1, 2,3"}, 1),
     ],
 )

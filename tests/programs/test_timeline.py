@@ -7,7 +7,7 @@ import pytest
 from install import PREFIX, ROOT, run
 
 DIGITS = ROOT / "examples/digits"
-PICTURES, BATCHES = 320, 20
+IMAGES, BATCHES = 320, 20
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +43,9 @@ def test_each_stream_is_a_track_on_which_nothing_overlaps(tracks):
             assert one["ts"] + one["dur"] <= next_one["ts"] + 0.002, (name, one, next_one)
 
 
-def test_the_model_runs_once_a_picture_on_one_of_them(tracks, model):
+def test_the_model_runs_once_per_image_on_one_of_them(tracks, model):
     counts = {name: sum(e["name"] == model.stem for e in slices) for name, slices in streams(tracks).items()}
-    assert sorted(counts.values()) == [0, PICTURES], counts
+    assert sorted(counts.values()) == [0, IMAGES], counts
 
 
 def test_each_operator_lies_inside_the_execution_of_its_model(events, model):
@@ -65,12 +65,12 @@ def test_the_calls_of_the_program_are_on_its_thread(tracks):
     for name, slices in tracks.items():
         if name not in streams(tracks):
             called.update(e["name"] for e in slices)
-    assert called["aclmdlExecuteAsync"] == PICTURES
+    assert called["aclmdlExecuteAsync"] == IMAGES
     assert called["aclrtStreamWaitEvent"] == 2 * BATCHES and called["aclrtRecordEvent"] == 3 * BATCHES
     assert called["aclrtMemcpyAsync"] == 2 * BATCHES
 
 
-def test_arrows_lead_from_each_record_to_its_wait_and_never_back_in_time(events):
+def test_flow_events_lead_from_each_record_to_its_wait_and_never_back_in_time(events):
     starts = {e["id"]: e for e in events if e["ph"] == "s" and e["name"] == "event"}
     ends = {e["id"]: e for e in events if e["ph"] == "f" and e["name"] == "event"}
     assert starts.keys() == ends.keys()

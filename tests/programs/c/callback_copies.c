@@ -16,7 +16,7 @@ static void *poll_reports(void *unused)
 {
     (void)unused;
     CHECK(aclrtSetCurrentContext(context));
-    /* Nobody can have subscribed this thread yet. */
+    /* This thread cannot be subscribed yet. */
     REQUIRE(aclrtProcessReport(1) != ACL_SUCCESS);
     atomic_store(&begun, true);
     while (!atomic_load(&ended)) {
@@ -45,7 +45,7 @@ int main(void)
         atomic_store(&ended, false);
         REQUIRE(pthread_create(&thread, NULL, poll_reports, NULL) == 0);
         while (!atomic_load(&begun)) {
-            nap_ms(1);
+            sleep_ms(1);
         }
         CHECK(aclrtSubscribeReport((uint64_t)thread, stream));
         CHECK(aclrtMemsetAsync(memory, SIZE, round, SIZE, stream));

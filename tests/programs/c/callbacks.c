@@ -21,7 +21,7 @@ static void *report(void *argument)
     CHECK(aclrtSetCurrentContext(context));
     while (!atomic_load(&finished)) {
         aclError ret = aclrtProcessReport(100);
-        /* Nobody has subscribed this thread yet, or nothing arrived in time: both are part of polling. */
+        /* The thread is not subscribed yet, or no callback arrived in time: both are part of polling. */
         REQUIRE(ret == ACL_SUCCESS || ret == ACL_ERROR_RT_REPORT_TIMEOUT || ret == ACL_ERROR_RT_THREAD_SUBSCRIBE);
     }
     return NULL;

@@ -54,12 +54,12 @@ typedef struct {
     /* A callback that had begun when its stream was dropped counts in the cell of its own time. */
     atomic_int calls[CELLS];
     unsigned cell;
-} Lane;
+} Work;
 
 typedef struct {
     int index;
     uint64_t dice;
-    Lane lane;
+    Work work;
     uint64_t *shared_numbers; /* pinned, one for each shared stream */
     uint64_t shared_last[SHARED];
 } Thread;
@@ -75,49 +75,49 @@ static void called(void *argument)
     atomic_fetch_add((atomic_int *)argument, 1);
 }
 
-static void ask(Lane *lane)
+static void ask(Work *work)
 {
-    int slot = lane->asked;
+    int slot = work->asked;
     if (slot == SLOTS) {
         return;
     }
-    lane->numbers[slot] = ++lane->next;
-    CHECK(aclrtMemcpyAsync(&lane->memory[slot], 8, &lane->numbers[slot], 8, ACL_MEMCPY_HOST_TO_DEVICE, lane->stream));
-    lane->asked++;
+    work->numbers[slot] = ++work->next;
+    CHECK(aclrtMemcpyAsync(&work->memory[slot], 8, &work->numbers[slot], 8, ACL_MEMCPY_HOST_TO_DEVICE, work->stream));
+    work->asked++;
 }
 
 /* Everything that was asked has been done; or, where it was dropped, a part from the beginning on. */
 static void look(Thread *me, int dropped)
 {
-    Lane *lane = &me->lane;
-    int done = 0, calls = atomic_load(&lane->calls[lane->cell]);
+    Work *work = &me->work;
+    int done = 0, calls = atomic_load(&work->calls[work->cell]);
 
-    CHECK(aclrtMemcpy(lane->found, SLOTS * 8, lane->memory, SLOTS * 8, ACL_MEMCPY_DEVICE_TO_HOST));
-    while (done < lane->asked && lane->found[done] == lane->numbers[done]) {
+    CHECK(aclrtMemcpy(work->found, SLOTS * 8, work->memory, SLOTS * 8, ACL_MEMCPY_DEVICE_TO_HOST));
+    while (done < work->asked && work->found[done] == work->numbers[done]) {
         done++;
     }
-    if (!dropped && (done != lane->asked || calls != lane->calls_asked)) {
-        FAIL("thread %d: %d of %d copies and %d of %d calls were done", me->index, done, lane->asked, calls, lane->calls_asked);
+    if (!dropped && (done != work->asked || calls != work->calls_asked)) {
+        FAIL("thread %d: %d of %d copies and %d of %d calls were done", me->index, done, work->asked, calls, work->calls_asked);
     }
-    if (calls > lane->calls_asked) {
-        FAIL("thread %d: %d calls instead of %d", me->index, calls, lane->calls_asked);
+    if (calls > work->calls_asked) {
+        FAIL("thread %d: %d calls instead of %d", me->index, calls, work->calls_asked);
     }
     for (int i = done; i < SLOTS; i++) {
-        if (lane->found[i] != 0) {
-            FAIL("thread %d: slot %d has %llu after %d of %d copies", me->index, i, (unsigned long long)lane->found[i], done, lane->asked);
+        if (work->found[i] != 0) {
+            FAIL("thread %d: slot %d has %llu after %d of %d copies", me->index, i, (unsigned long long)work->found[i], done, work->asked);
         }
     }
-    CHECK(aclrtMemset(lane->memory, SLOTS * 8, 0, SLOTS * 8));
-    lane->asked = 0;
-    lane->calls_asked = 0;
-    lane->cell = (lane->cell + 1) % CELLS;
-    atomic_store(&lane->calls[lane->cell], 0);
+    CHECK(aclrtMemset(work->memory, SLOTS * 8, 0, SLOTS * 8));
+    work->asked = 0;
+    work->calls_asked = 0;
+    work->cell = (work->cell + 1) % CELLS;
+    atomic_store(&work->calls[work->cell], 0);
 }
 
 static void again(Thread *me, int dropped)
 {
     look(me, dropped);
-    CHECK(aclrtCreateStreamWithConfig(&me->lane.stream, roll(me, 8), 0));
+    CHECK(aclrtCreateStreamWithConfig(&me->work.stream, roll(me, 8), 0));
 }
 
 static void on_shared(Thread *me)
@@ -153,11 +153,11 @@ static void orders(Thread *me)
         if (events[which] == NULL) {
             CHECK(aclrtCreateEvent(&events[which]));
         }
-        CHECK(aclrtRecordEvent(events[which], roll(me, 2) ? me->lane.stream : shared[which % SHARED]));
+        CHECK(aclrtRecordEvent(events[which], roll(me, 2) ? me->work.stream : shared[which % SHARED]));
         break;
     default:
         if (events[which] != NULL) {
-            int answer = aclrtStreamWaitEvent(roll(me, 2) ? me->lane.stream : shared[(which + 1) % SHARED], events[which]);
+            int answer = aclrtStreamWaitEvent(roll(me, 2) ? me->work.stream : shared[(which + 1) % SHARED], events[which]);
             if (answer != 0) {
                 FAIL("a wait for a recorded event gave %d", answer);
             }
@@ -170,7 +170,7 @@ static void orders(Thread *me)
 }
 
 /* A context of its own, with work in it when it goes. */
-static void whole_context(Thread *me)
+static void use_context(Thread *me)
 {
     aclrtContext own;
     aclrtStream stream;
@@ -179,13 +179,13 @@ static void whole_context(Thread *me)
     CHECK(aclrtMalloc((void **)&memory, 64, ACL_MEM_MALLOC_NORMAL_ONLY));
     CHECK(aclrtCreateContext(&own, 0));
     CHECK(aclrtCreateStream(&stream));
-    me->lane.numbers[SLOTS] = ++me->lane.next;
-    CHECK(aclrtMemcpyAsync(memory, 8, &me->lane.numbers[SLOTS], 8, ACL_MEMCPY_HOST_TO_DEVICE, stream));
+    me->work.numbers[SLOTS] = ++me->work.next;
+    CHECK(aclrtMemcpyAsync(memory, 8, &me->work.numbers[SLOTS], 8, ACL_MEMCPY_HOST_TO_DEVICE, stream));
     CHECK(aclrtDestroyContext(own));
     CHECK(aclrtSetCurrentContext(context));
     CHECK(aclrtMemcpy(&found, 8, memory, 8, ACL_MEMCPY_DEVICE_TO_HOST));
-    if (found != me->lane.next) {
-        FAIL("thread %d: a context took work with it: %llu instead of %llu", me->index, (unsigned long long)found, (unsigned long long)me->lane.next);
+    if (found != me->work.next) {
+        FAIL("thread %d: a context took work with it: %llu instead of %llu", me->index, (unsigned long long)found, (unsigned long long)me->work.next);
     }
     CHECK(aclrtFree(memory));
 }
@@ -217,37 +217,37 @@ static void other_device(Thread *me)
 static void *live(void *argument)
 {
     Thread *me = argument;
-    Lane *lane = &me->lane;
+    Work *work = &me->work;
 
     CHECK(aclrtSetCurrentContext(context));
-    CHECK(aclrtMallocHost((void **)&lane->numbers, (SLOTS + 1) * 8));
+    CHECK(aclrtMallocHost((void **)&work->numbers, (SLOTS + 1) * 8));
     CHECK(aclrtMallocHost((void **)&me->shared_numbers, SHARED * 8));
-    CHECK(aclrtMalloc((void **)&lane->memory, SLOTS * 8 + 8, ACL_MEM_MALLOC_NORMAL_ONLY));
-    CHECK(aclrtMemset(lane->memory, SLOTS * 8 + 8, 0, SLOTS * 8 + 8));
-    lane->found = malloc(SLOTS * 8);
-    CHECK(aclrtCreateStream(&lane->stream));
+    CHECK(aclrtMalloc((void **)&work->memory, SLOTS * 8 + 8, ACL_MEM_MALLOC_NORMAL_ONLY));
+    CHECK(aclrtMemset(work->memory, SLOTS * 8 + 8, 0, SLOTS * 8 + 8));
+    work->found = malloc(SLOTS * 8);
+    CHECK(aclrtCreateStream(&work->stream));
     while (now_s() < until) {
         atomic_fetch_add(&steps, 1);
         switch (roll(me, 32)) {
         case 0:
-            CHECK(aclrtSynchronizeStream(lane->stream));
+            CHECK(aclrtSynchronizeStream(work->stream));
             look(me, 0);
             break;
         case 1:
-            CHECK(aclrtDestroyStream(lane->stream));
+            CHECK(aclrtDestroyStream(work->stream));
             again(me, 0);
             break;
         case 2:
-            CHECK(aclrtDestroyStreamForce(lane->stream));
+            CHECK(aclrtDestroyStreamForce(work->stream));
             again(me, 1);
             break;
         case 3:
-            CHECK(aclrtStreamAbort(lane->stream));
-            CHECK(aclrtSynchronizeStream(lane->stream));
+            CHECK(aclrtStreamAbort(work->stream));
+            CHECK(aclrtSynchronizeStream(work->stream));
             look(me, 1);
             break;
         case 4: {
-            int answer = aclrtSynchronizeStreamWithTimeout(lane->stream, 1 + (int)roll(me, 3));
+            int answer = aclrtSynchronizeStreamWithTimeout(work->stream, 1 + (int)roll(me, 3));
             if (answer == 0) {
                 look(me, 0);
             } else if (answer != 507046) {
@@ -257,20 +257,20 @@ static void *live(void *argument)
         }
         case 5: {
             aclrtStreamStatus status;
-            CHECK(aclrtStreamQuery(lane->stream, &status));
+            CHECK(aclrtStreamQuery(work->stream, &status));
             if (status == ACL_STREAM_STATUS_COMPLETE) {
                 look(me, 0);
             }
             break;
         }
         case 6:
-            if (lane->calls_asked < 20) {
-                lane->calls_asked++;
-                CHECK(aclrtLaunchHostFunc(lane->stream, called, &lane->calls[lane->cell]));
+            if (work->calls_asked < 20) {
+                work->calls_asked++;
+                CHECK(aclrtLaunchHostFunc(work->stream, called, &work->calls[work->cell]));
             }
             break;
         case 7:
-            whole_context(me);
+            use_context(me);
             break;
         case 8:
             if (roll(me, 4) == 0) {
@@ -278,9 +278,9 @@ static void *live(void *argument)
             }
             break;
         case 9:
-            /* The last word of the lane's memory: what the stream waits for it has just written itself. */
-            CHECK(aclrtValueWrite(&lane->memory[SLOTS], ++lane->next, 0, lane->stream));
-            CHECK(aclrtValueWait(&lane->memory[SLOTS], lane->next, 1, lane->stream));
+            /* The last value of the memory: the stream waits for a value that it has just written itself. */
+            CHECK(aclrtValueWrite(&work->memory[SLOTS], ++work->next, 0, work->stream));
+            CHECK(aclrtValueWait(&work->memory[SLOTS], work->next, 1, work->stream));
             break;
         case 10: {
             void *memory, *pinned;
@@ -308,19 +308,19 @@ static void *live(void *argument)
             on_shared(me);
             break;
         default:
-            ask(lane);
+            ask(work);
         }
     }
-    CHECK(aclrtSynchronizeStream(lane->stream));
+    CHECK(aclrtSynchronizeStream(work->stream));
     look(me, 0);
-    CHECK(aclrtDestroyStream(lane->stream));
+    CHECK(aclrtDestroyStream(work->stream));
     for (int i = 0; i < SHARED; i++) {
         CHECK(aclrtSynchronizeStream(shared[i]));
     }
-    CHECK(aclrtFree(lane->memory));
-    CHECK(aclrtFreeHost(lane->numbers));
+    CHECK(aclrtFree(work->memory));
+    CHECK(aclrtFreeHost(work->numbers));
     CHECK(aclrtFreeHost(me->shared_numbers));
-    free(lane->found);
+    free(work->found);
     atomic_fetch_add(&finished, 1);
     return NULL;
 }
@@ -386,7 +386,7 @@ int main(int argc, char **argv)
         if (early == 0 && now_s() - start > seconds / 2) {
             early = resident_kib();
         }
-        nap_ms(5);
+        sleep_ms(5);
     }
     for (int i = 0; i < threads; i++) {
         pthread_join(handles[i], NULL);

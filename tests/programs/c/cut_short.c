@@ -1,5 +1,5 @@
-/* Waits that another thread cuts short: the abort of a stream answers 107023 to who waits for it, the abort of a device's tasks
- * 107022. The abort comes once the waiting thread sleeps, as the system tells. */
+/* Waits that another thread cuts short: a wait for an aborted stream returns 107023, the abort of a device's tasks
+ * 107022. The abort comes once the waiting thread sleeps, as the system reports. */
 #include "program.h"
 
 #include <pthread.h>
@@ -87,7 +87,7 @@ static aclError cut_short(Wait wait, aclError (*abort)(void))
         REQUIRE(pthread_join(thread, NULL) == 0);
         answer = waiter.answer;
     }
-    /* The stream is as good as new, and the abort is told nobody else. */
+    /* The stream is usable again, and no other call reports the abort. */
     CHECK(aclrtSynchronizeStream(stream));
     return answer;
 }

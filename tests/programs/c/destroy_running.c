@@ -5,13 +5,13 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int let_go;
+static int released;
 
 static void hold(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&lock);
-    while (!let_go) {
+    while (!released) {
         pthread_cond_wait(&changed, &lock);
     }
     pthread_mutex_unlock(&lock);
@@ -35,7 +35,7 @@ int main(void)
     took = now_s() - begin;
     REQUIRE(took >= 9.9);
     pthread_mutex_lock(&lock);
-    let_go = 1;
+    released = 1;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     CHECK(aclmdlRIDestroy(model));

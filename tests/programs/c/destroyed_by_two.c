@@ -1,17 +1,17 @@
-/* While one thread destroys a context, which waits for the work that is queued, another one that wants to destroy it too is told so. */
+/* While one thread destroys a context and waits for its queued work, a second destroy from another thread returns an error. */
 #include "program.h"
 
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int let_go;
+static int released;
 
 static void hold(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&lock);
-    while (!let_go) {
+    while (!released) {
         pthread_cond_wait(&changed, &lock);
     }
     pthread_mutex_unlock(&lock);
@@ -46,7 +46,7 @@ int main(void)
     REQUIRE(answer == ACL_ERROR_RT_CONTEXT_NULL);
     EXPECT(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, aclrtDestroyContext(context));
     pthread_mutex_lock(&lock);
-    let_go = 1;
+    released = 1;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     REQUIRE(pthread_join(other, NULL) == 0);

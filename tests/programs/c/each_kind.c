@@ -90,7 +90,7 @@ static void an_event(void)
     }
 }
 
-/* Nobody tells how many are left, but ten thousand cycles are more than there can be. */
+/* The number of free notifies is unknown, but ten thousand cycles are more than there can be. */
 static void a_notify(void)
 {
     aclrtNotify made;
@@ -127,7 +127,7 @@ static void registered_memory(void)
 
 static void mapped_memory(void)
 {
-    void *place;
+    void *address;
     aclrtDrvMemHandle block;
     aclrtPhysicalMemProp properties;
     memset(&properties, 0, sizeof properties);
@@ -136,12 +136,12 @@ static void mapped_memory(void)
     properties.memAttr = ACL_HBM_MEM_HUGE;
     properties.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
     properties.location.id = 0;
-    CHECK(aclrtReserveMemAddress(&place, 2 << 20, 0, NULL, 0));
+    CHECK(aclrtReserveMemAddress(&address, 2 << 20, 0, NULL, 0));
     CHECK(aclrtMallocPhysical(&block, 2 << 20, &properties, 0));
-    CHECK(aclrtMapMem(place, 2 << 20, 0, block, 0));
-    CHECK(aclrtUnmapMem(place));
+    CHECK(aclrtMapMem(address, 2 << 20, 0, block, 0));
+    CHECK(aclrtUnmapMem(address));
     CHECK(aclrtFreePhysical(block));
-    CHECK(aclrtReleaseMemAddress(place));
+    CHECK(aclrtReleaseMemAddress(address));
 }
 
 static void nothing(void *argument)
@@ -295,25 +295,25 @@ static int share(void)
 /* Starts the second process, before this one uses the runtime. */
 static pid_t start_sharing(const char *self)
 {
-    int told[2];
+    int answer[2];
     pid_t other;
-    REQUIRE(pipe(hold) == 0 && pipe(told) == 0);
+    REQUIRE(pipe(hold) == 0 && pipe(answer) == 0);
     other = fork();
     REQUIRE(other >= 0);
     if (other == 0) {
         dup2(hold[0], 0);
-        dup2(told[1], 1);
+        dup2(answer[1], 1);
         close(hold[0]);
         close(hold[1]);
-        close(told[0]);
-        close(told[1]);
+        close(answer[0]);
+        close(answer[1]);
         execl(self, self, "shares", (char *)NULL);
         _exit(127);
     }
     close(hold[0]);
-    close(told[1]);
-    REQUIRE(read(told[0], &shared, sizeof shared) == (ssize_t)sizeof shared);
-    close(told[0]);
+    close(answer[1]);
+    REQUIRE(read(answer[0], &shared, sizeof shared) == (ssize_t)sizeof shared);
+    close(answer[0]);
     return other;
 }
 
@@ -396,7 +396,7 @@ static void a_launch_that_fails(void)
 static void a_kernel_graph(void)
 {
     aclmdlRI made;
-    aclrtStream lane;
+    aclrtStream stream;
     aclmdlRITask task;
     aclmdlRITaskParams parameters;
     uint32_t one = 1;
@@ -404,8 +404,8 @@ static void a_kernel_graph(void)
     CHECK(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
     CHECK(aclrtLaunchKernelWithArgsArray(kernel, 3, stream, NULL, arguments));
     CHECK(aclmdlRICaptureEnd(stream, &made));
-    CHECK(aclmdlRIGetStreams(made, &lane, &one));
-    CHECK(aclmdlRIGetTasksByStream(lane, &task, &one));
+    CHECK(aclmdlRIGetStreams(made, &stream, &one));
+    CHECK(aclmdlRIGetTasksByStream(stream, &task, &one));
     CHECK(aclmdlRITaskGetParams(task, &parameters));
     parameters.kernelTaskParams.numBlocks = 2;
     CHECK(aclmdlRITaskSetParams(task, &parameters));

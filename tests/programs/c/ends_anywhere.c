@@ -1,5 +1,5 @@
 /* A process may end at any point, in any way, and never hangs: many children work with several threads and end by themselves or are
- * ended after a time that a seed gives. The seed is printed; a number as argument sets it, a second one sets how many children. */
+ * ended after a time that a seed determines. The seed is printed; a number as argument sets it, a second one sets how many children. */
 #include "program.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* Asking for more than there is gives an error code, again and again, and what fits is still given afterwards. */
+/* A request for more than there is returns an error code, again and again; a request that fits still succeeds
+ * afterwards. */
 #include "program.h"
 
 #define BLOCKS 4

@@ -48,7 +48,7 @@ static void finish(aclrtStream stream, int way)
     for (double start = now_s(); status != ACL_STREAM_STATUS_COMPLETE;) {
         CHECK(aclrtStreamQuery(stream, &status));
         REQUIRE(now_s() - start < PATIENCE_S);
-        nap_ms(1);
+        sleep_ms(1);
     }
     CHECK(aclrtSynchronizeStream(stream));
 }

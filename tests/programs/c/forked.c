@@ -1,4 +1,4 @@
-/* A child that was forked off a process with a device is refused with a sentence, waits for nobody, and may ask for versions.
+/* A child that was forked off a process with a device gets an error with a sentence, never blocks, and may ask for versions.
  * Threads of the parent are in the middle of calls while it forks, so that their locks are held. */
 #include "program.h"
 
@@ -45,7 +45,7 @@ static void in_child(aclrtStream stream, int how)
     const char *text;
     aclDataBuffer *buffer;
 
-    /* Whoever hangs is killed, and the parent sees it. */
+    /* A child that hangs is killed, and the parent notices. */
     alarm(20);
     EXPECT(507033, aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST));
     text = aclGetRecentErrMsg();

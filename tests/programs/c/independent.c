@@ -1,4 +1,4 @@
-/* Streams do not hold each other up: while one is held by a host function, and others wait for it in events, any other goes on.
+/* Streams are independent: while a host function blocks one, and others wait for its events, every other stream runs.
  *
  * Nothing here depends on time: the host function returns only when the program has seen the other stream's work done.
  */

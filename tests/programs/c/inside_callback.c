@@ -12,7 +12,7 @@ static aclrtEvent later;
 static void *device, *pinned;
 static char ordinary[BYTES];
 static volatile int done;
-/* Set once the event is recorded: before, waiting for it is no wait. */
+/* Set once the event is recorded: a wait before that returns at once. */
 static atomic_int recorded;
 /* Set once there is something behind the callback that resets. */
 static atomic_int queued;
@@ -29,13 +29,13 @@ static void refused(void *argument)
     EXPECT(507000, aclrtSynchronizeDevice());
     EXPECT(507000, aclrtSynchronizeDeviceWithTimeout(60000));
     while (!recorded) {
-        nap_ms(1);
+        sleep_ms(1);
     }
     EXPECT(507000, aclrtSynchronizeEvent(later));
     EXPECT(507000, aclrtDestroyStream(held));
     /* Ordinary host memory makes the call wait for the stream first. */
     EXPECT(507000, aclrtMemcpyAsync(device, BYTES, ordinary, BYTES, ACL_MEMCPY_HOST_TO_DEVICE, held));
-    /* Work that nobody waits for may be queued behind the callback, and another stream may be waited for. */
+    /* Work may be queued behind the callback if the callback does not wait for it, and another stream may be waited for. */
     CHECK(aclrtMemcpyAsync(device, BYTES, pinned, BYTES, ACL_MEMCPY_HOST_TO_DEVICE, held));
     CHECK(aclrtMemsetAsync(device, BYTES, 1, BYTES, other));
     CHECK(aclrtSynchronizeStream(other));
@@ -49,7 +49,7 @@ static void *report(void *argument)
     /* Until the thread is subscribed the call is refused, and afterwards again. */
     while (done < 2) {
         if (aclrtProcessReport(100) != ACL_SUCCESS) {
-            nap_ms(1);
+            sleep_ms(1);
         }
     }
     return NULL;
@@ -59,7 +59,7 @@ static void resets(void *argument)
 {
     (void)argument;
     while (!queued) {
-        nap_ms(1);
+        sleep_ms(1);
     }
     CHECK(aclrtResetDeviceForce(0));
     done++;
@@ -100,14 +100,14 @@ int main(void)
     REQUIRE(pthread_join(thread, NULL) == 0);
     CHECK(aclrtDestroyStream(held));
 
-    /* A callback that resets the device drops what waits behind it, and hangs nobody. */
+    /* A callback that resets the device drops the tasks behind it, and no thread hangs. */
     CHECK(aclrtCreateStream(&held));
     CHECK(aclrtLaunchHostFunc(held, resets, NULL));
     CHECK(aclrtMemsetAsync(device, BYTES, 1, BYTES, held));
     queued = 1;
     for (double start = now_s(); done < 3;) {
         REQUIRE(now_s() - start < 5.0);
-        nap_ms(1);
+        sleep_ms(1);
     }
     EXPECT(507007, aclrtResetDevice(0));
     CHECK(aclFinalize());

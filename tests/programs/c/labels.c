@@ -1,4 +1,4 @@
-/* A process has 65535 labels; the next one is refused by code, and each that is destroyed makes room. */
+/* A process has 65535 labels; the next one is refused with an error code, and destroying one frees a slot. */
 #include "program.h"
 
 #define LABELS 65535

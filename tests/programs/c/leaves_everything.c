@@ -4,7 +4,7 @@
 static void slow(void *argument)
 {
     (void)argument;
-    nap_ms(1);
+    sleep_ms(1);
 }
 
 static void late(void)

@@ -1,5 +1,5 @@
-/* A thousand streams wait, half for an event and half for a value, and hold none of two workers: another stream goes on and comes to
- * its end. Two more streams wait for each other's values in turn. Then all are let go, and each did its work once. */
+/* A thousand streams wait, half for an event and half for a value, and hold none of two workers: another stream runs to
+ * its end. Two more streams wait for each other's values in turn. Then all are released, and each did its work once. */
 #include "program.h"
 
 enum { STREAMS = 1000, TURNS = 200 };

@@ -116,7 +116,7 @@ static int32_t meet(const acldumpChunk *chunk, int32_t length)
     atomic_fetch_add(&operators, 1);
     if (atomic_compare_exchange_strong(&first_thread, &none, own)) {
         while (atomic_load(&second_thread) == 0 && now_s() < limit) {
-            nap_ms(1);
+            sleep_ms(1);
         }
     } else if (atomic_load(&first_thread) != own) {
         atomic_store(&second_thread, own);

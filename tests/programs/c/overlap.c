@@ -1,4 +1,4 @@
-/* 20 ms of host work and a task of 20 ms take less than 30 ms together: the program goes on while the device works.
+/* 20 ms of host work and a task of 20 ms take less than 30 ms together: the program continues while the device works.
  *
  * The task is a host function that sleeps, so that its length is known and two cores are not needed. The best of a few
  * attempts counts, because another program may have the core for a moment.
@@ -16,10 +16,10 @@ static void busy(double ms)
     }
 }
 
-static void nap(void *argument)
+static void pause_task(void *argument)
 {
     (void)argument;
-    nap_ms(WORK_MS);
+    sleep_ms(WORK_MS);
 }
 
 int main(void)
@@ -39,7 +39,7 @@ int main(void)
         double start = now_s();
         double took;
         CHECK(aclrtMemcpyAsync(to, SIZE, from, SIZE, ACL_MEMCPY_DEVICE_TO_DEVICE, stream));
-        CHECK(aclrtLaunchHostFunc(stream, nap, NULL));
+        CHECK(aclrtLaunchHostFunc(stream, pause_task, NULL));
         CHECK(aclrtMemcpyAsync(from, SIZE, to, SIZE, ACL_MEMCPY_DEVICE_TO_DEVICE, stream));
         busy(WORK_MS);
         CHECK(aclrtSynchronizeStream(stream));

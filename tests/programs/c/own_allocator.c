@@ -1,4 +1,4 @@
-/* own_allocator model.om [early]: an allocator of the program's own serves a model of open shapes.
+/* own_allocator model.om [early]: an allocator of the program's own serves a model of dynamic shapes.
  *
  * The model takes x of float [1 to 64, 64]. What its executions write lies inside the block, the result is the same to the last bit
  * as without the allocator, and the functions run on the calling thread, in their order, inside the call that queues. Nothing is
@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
     int pool;
     char *memory;
-    size_t room, asked;
+    size_t capacity, asked;
     aclrtStream stream;
     int wait;
     pthread_t thread;
@@ -55,7 +55,7 @@ static void *allocate(void *object, size_t bytes)
     REQUIRE(block != NULL);
     block->of = allocator;
     if (allocator->pool) {
-        REQUIRE(bytes + 2 * MARGIN <= allocator->room);
+        REQUIRE(bytes + 2 * MARGIN <= allocator->capacity);
         block->address = allocator->memory + MARGIN;
     } else {
         CHECK(aclrtMalloc((void **)&block->address, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
@@ -100,9 +100,9 @@ static Allocator *make(int pool, aclrtStream stream)
     allocator->stream = stream;
     allocator->thread = pthread_self();
     if (pool) {
-        allocator->room = 1 << 20;
-        CHECK(aclrtMalloc((void **)&allocator->memory, allocator->room, ACL_MEM_MALLOC_HUGE_FIRST));
-        CHECK(aclrtMemset(allocator->memory, allocator->room, 0x5a, allocator->room));
+        allocator->capacity = 1 << 20;
+        CHECK(aclrtMalloc((void **)&allocator->memory, allocator->capacity, ACL_MEM_MALLOC_HUGE_FIRST));
+        CHECK(aclrtMemset(allocator->memory, allocator->capacity, 0x5a, allocator->capacity));
     }
     return allocator;
 }
@@ -131,12 +131,12 @@ static void discard(Allocator *allocator)
 /* What lies outside the block is as it was, and something inside is not. */
 static void inspect(const Allocator *allocator)
 {
-    unsigned char *host = malloc(allocator->room);
+    unsigned char *host = malloc(allocator->capacity);
     size_t inside = 0, at;
 
     REQUIRE(host != NULL);
-    CHECK(aclrtMemcpy(host, allocator->room, allocator->memory, allocator->room, ACL_MEMCPY_DEVICE_TO_HOST));
-    for (at = 0; at < allocator->room; at++) {
+    CHECK(aclrtMemcpy(host, allocator->capacity, allocator->memory, allocator->capacity, ACL_MEMCPY_DEVICE_TO_HOST));
+    for (at = 0; at < allocator->capacity; at++) {
         if (at >= MARGIN && at < MARGIN + allocator->asked) {
             inside += host[at] != 0x5a;
         } else {
@@ -201,7 +201,7 @@ static void hold(aclrtStream stream, aclrtEvent *gate)
     CHECK(aclrtStreamWaitEvent(stream, *gate));
 }
 
-static void let_go(aclrtEvent gate, aclrtStream other)
+static void unblock(aclrtEvent gate, aclrtStream other)
 {
     CHECK(aclrtRecordEvent(gate, other));
     CHECK(aclrtSynchronizeStream(other));
@@ -276,7 +276,7 @@ int main(int argc, char **argv)
         hold(stream, &gate);
         CHECK(aclmdlExecuteAsync(run.model, run.in, run.out, stream));
         REQUIRE(allocator->allocated == 1 && allocator->addressed == 1 && allocator->freed == 1);
-        let_go(gate, other);
+        unblock(gate, other);
         CHECK(aclrtSynchronizeStream(stream));
         CHECK(aclrtDestroyEvent(gate));
         found(&run, ours);
@@ -295,7 +295,7 @@ int main(int argc, char **argv)
     }
     REQUIRE(allocator->allocated == 4 && allocator->freed == 4);
     CHECK(aclrtSynchronizeStream(stream));
-    /* None to be had: the call says so, nothing is queued, and the next one works. */
+    /* The allocator has no memory: the call returns an error, nothing is queued, and the next call succeeds. */
     allocator->refuse = 1;
     EXPECT(ACL_ERROR_GE_MEMORY_ALLOCATION, aclmdlExecuteAsync(run.model, run.in, run.out, stream));
     REQUIRE(strstr(aclGetRecentErrMsg(), "allocator") != NULL);
@@ -323,7 +323,7 @@ int main(int argc, char **argv)
         memset(allocator, 0xff, sizeof *allocator);
         free(allocator);
         if (form == 0) {
-            let_go(gate, other);
+            unblock(gate, other);
             CHECK(aclrtDestroyStream(gone));
         } else {
             CHECK(aclrtDestroyStreamForce(gone));

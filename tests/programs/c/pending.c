@@ -1,5 +1,5 @@
 /* What destroy and reset do with work that is pending: the plain forms do it first, the Force forms drop what has not begun; a
- * stream that waits for something that does not come holds up neither a reset nor a Force. */
+ * stream that waits for something that never happens blocks neither a reset nor a Force. */
 #include "program.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@ static volatile int calls;
 static void slow(void *argument)
 {
     (void)argument;
-    nap_ms(2);
+    sleep_ms(2);
     calls++;
 }
 
@@ -78,7 +78,7 @@ int main(void)
     CHECK(aclrtSetDevice(0));
     check_bytes(3);
 
-    /* A reset does what can be done and gives up on what waits for nothing. Callbacks that nobody reports are among it. */
+    /* A reset does what can be done and drops tasks whose wait cannot end, among them callbacks without a report thread. */
     CHECK(aclrtMemset(device, BYTES, 9, BYTES));
     CHECK(aclrtCreateStream(&stream));
     CHECK(aclrtSubscribeReport((uint64_t)pthread_self(), stream));

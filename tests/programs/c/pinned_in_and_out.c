@@ -23,7 +23,7 @@ int main(void)
         for (int i = 0; i < SIZE; i++) {
             host[i] = (uint8_t)(i * 7 + round);
         }
-        /* The halves change places at each step, so that an even number of steps gives back what went up. */
+        /* Each step swaps the halves, so that an even number of steps restores the data. */
         for (int step = 0; step < STEPS; step++) {
             CHECK(aclrtMemcpyAsync(first, SIZE, host, SIZE, ACL_MEMCPY_HOST_TO_DEVICE, stream));
             CHECK(aclrtMemcpyAsync(second, SIZE, (char *)first + SIZE / 2, SIZE / 2, ACL_MEMCPY_DEVICE_TO_DEVICE, stream));

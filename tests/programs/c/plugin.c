@@ -12,7 +12,7 @@ static volatile int ran;
 
 static void slow(void *argument)
 {
-    nap_ms(5);
+    sleep_ms(5);
     ran += *(int *)argument;
 }
 
@@ -36,7 +36,7 @@ int main(void)
         CHECK(create(&stream));
         CHECK(launch(stream, slow, &one));
         REQUIRE(dlclose(library) == 0);
-        /* The addresses go on being good: the library promised the loader to stay. */
+        /* The addresses stay valid: the library is marked as never to be unloaded. */
         CHECK(synchronize(stream));
         REQUIRE(ran == turn);
     }

@@ -45,7 +45,7 @@ static inline double now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static inline void nap_ms(long ms)
+static inline void sleep_ms(long ms)
 {
     struct timespec t;
     t.tv_sec = ms / 1000;

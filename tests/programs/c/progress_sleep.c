@@ -22,7 +22,7 @@ int main(void)
     start = now_s();
     while (host[0] != 0x5a || host[SIZE - 1] != 0x5a) {
         REQUIRE(now_s() - start < PATIENCE_S);
-        nap_ms(1);
+        sleep_ms(1);
     }
 
     CHECK(aclrtSynchronizeStream(stream));

@@ -8,7 +8,7 @@
 
 #define LENGTH (2u << 20)
 
-/* What the parent tells the child. */
+/* The message from the parent to the child. */
 struct offer {
     uint64_t number;
     aclrtMemFabricHandle fabric;
@@ -113,7 +113,7 @@ static void child(int from, int to)
     unmap(first_at, first);
     send_all(to, &turn, 1);
 
-    /* The parent frees what it gave; what is mapped here stays, and the handle is no good any more. */
+    /* The parent frees its memory; the mapping here stays, and the handle is invalid. */
     receive(from, &turn, 1);
     expect_pattern(at, 1001);
     EXPECT(ACL_ERROR_RT_PARAM_INVALID,

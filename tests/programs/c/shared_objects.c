@@ -1,5 +1,5 @@
 /* Two processes share an allocation, a notify and an event by their keys: one process's stream waits for the other's, in both
- * directions. Whoever is not named is refused, and a process that dies holds no other. Processes begin before either uses the
+ * directions. A process that is not named is refused, and a process that dies blocks no other. Processes begin before either uses the
  * library; the second one is this program again, started anew. */
 #include "program.h"
 
@@ -10,14 +10,14 @@
 #define LENGTH (1u << 20)
 #define SMALL 100
 
-/* What the parent tells the child. */
+/* The message from the parent to the child. */
 struct offer {
     char memory[65];
     char small[65];
     char unlisted[65];
     char there[65]; /* recorded by the parent */
     char back[65];  /* recorded by the child */
-    char never[65]; /* recorded by nobody */
+    char never[65]; /* never recorded */
     aclrtIpcEventHandle event;
 };
 
@@ -87,7 +87,7 @@ static int child(int from, int to)
     expect_bytes(at, 5, LENGTH);
     expect_bytes(small, 6, SMALL);
 
-    /* The parent's event is recorded and held; it is reached when the parent says so. */
+    /* The parent's event is recorded behind a blocked stream; it completes when the parent releases the stream. */
     receive(from, key, 1);
     CHECK(aclrtQueryEventStatus(event, &recorded));
     REQUIRE(recorded == ACL_EVENT_RECORDED_STATUS_NOT_READY);

@@ -5,7 +5,7 @@
 
 static void slow(void *argument)
 {
-    nap_ms(5);
+    sleep_ms(5);
     *(volatile int *)argument = 1;
 }
 

@@ -7,7 +7,7 @@
 static void dawdle(void *argument)
 {
     (void)argument;
-    nap_ms(2);
+    sleep_ms(2);
 }
 
 int main(void)
@@ -27,7 +27,7 @@ int main(void)
     CHECK(aclrtMallocHost((void **)&host, SIZE * ROUNDS));
 
     for (int round = 0; round < ROUNDS; round++) {
-        /* A wait for an event that was never recorded holds up nobody: the buffer is free in the first round. */
+        /* A wait for an event that was never recorded does not block: the buffer is free in the first round. */
         CHECK(aclrtStreamWaitEvent(producer, empty));
         if (round % 20 == 0) {
             CHECK(aclrtLaunchHostFunc(producer, dawdle, NULL));

@@ -10,7 +10,7 @@ void spoils(const float *x, float *y, uint32_t n)
 }
 JUMAR_KERNEL(spoils, const float *, float *, uint32_t)
 
-/* One of its blocks writes to the address that it is given, which is nobody's. */
+/* One of its blocks writes to the address that it receives, which is unmapped. */
 void strays(uint64_t where)
 {
     if (get_block_idx() == 3) *(volatile char *)(uintptr_t)where = 1;

@@ -68,7 +68,7 @@ int main(void)
     for (int i = 0; i < 3; i++) REQUIRE(y[i] == 2 * x[i]);
     CHECK(aclrtBinaryUnLoad(binary));
 
-    CHECK(aclrtcCreateProg(&bad, "this is no C++\n", "bad.cpp", 0, NULL, NULL));
+    CHECK(aclrtcCreateProg(&bad, "this is not C++\n", "bad.cpp", 0, NULL, NULL));
     EXPECT(176003, aclrtcCompileProg(bad, 0, NULL));
     EXPECT(176001, aclrtcGetCompileLogSize(bad, NULL));
     CHECK(aclrtcGetCompileLogSize(bad, &length));

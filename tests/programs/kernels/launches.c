@@ -1,4 +1,4 @@
-/* Launches that the behaviour table has no words for: on grids of threads, and what an exception callback is told. The
+/* Launches that the behaviour table cannot express: grids of threads, and the values that an exception callback receives. The
  * argument is the binary made from tests/behaviour/kernels.c. */
 #include "../c/program.h"
 
@@ -11,22 +11,22 @@ static struct {
     aclrtFuncHandle function;
     uint32_t words[2];
     void *user;
-} told;
+} received;
 
 static void note(aclrtExceptionInfo *info, void *user)
 {
     void *arguments = NULL;
-    told.calls++;
-    told.task = aclrtGetTaskIdFromExceptionInfo(info);
-    told.stream = aclrtGetStreamIdFromExceptionInfo(info);
-    told.thread = aclrtGetThreadIdFromExceptionInfo(info);
-    told.device = aclrtGetDeviceIdFromExceptionInfo(info);
-    told.code = aclrtGetErrorCodeFromExceptionInfo(info);
-    CHECK(aclrtGetFuncHandleFromExceptionInfo(info, &told.function));
-    CHECK(aclrtGetArgsFromExceptionInfo(info, &arguments, &told.length));
-    memcpy(&told.words[0], arguments, sizeof told.words[0]);
-    memcpy(&told.words[1], (char *)arguments + 8, sizeof told.words[1]);
-    told.user = user;
+    received.calls++;
+    received.task = aclrtGetTaskIdFromExceptionInfo(info);
+    received.stream = aclrtGetStreamIdFromExceptionInfo(info);
+    received.thread = aclrtGetThreadIdFromExceptionInfo(info);
+    received.device = aclrtGetDeviceIdFromExceptionInfo(info);
+    received.code = aclrtGetErrorCodeFromExceptionInfo(info);
+    CHECK(aclrtGetFuncHandleFromExceptionInfo(info, &received.function));
+    CHECK(aclrtGetArgsFromExceptionInfo(info, &arguments, &received.length));
+    memcpy(&received.words[0], arguments, sizeof received.words[0]);
+    memcpy(&received.words[1], (char *)arguments + 8, sizeof received.words[1]);
+    received.user = user;
 }
 
 static void exceptions(aclrtBinHandle binary, aclrtStream stream)
@@ -45,12 +45,12 @@ static void exceptions(aclrtBinHandle binary, aclrtStream stream)
     CHECK(aclrtGetThreadLastTaskId(&first));
     CHECK(aclrtLaunchKernelWithArgsArray(nothing, 1, stream, NULL, NULL));
     CHECK(aclrtGetThreadLastTaskId(&last));
-    REQUIRE(last == first + 1 && told.calls == 0);
+    REQUIRE(last == first + 1 && received.calls == 0);
     EXPECT(ACL_ERROR_RT_AICORE_EXCEPTION, aclrtSynchronizeStream(stream));
-    REQUIRE(told.calls == 1 && told.task == first && told.stream == (uint32_t)number);
-    REQUIRE(told.thread == (uint32_t)syscall(SYS_gettid) && told.device == 0);
-    REQUIRE(told.code == ACL_ERROR_RT_AICORE_EXCEPTION && told.function == fails);
-    REQUIRE(told.length == 12 && told.words[0] == 3 && told.words[1] == 77 && told.user == &mark);
+    REQUIRE(received.calls == 1 && received.task == first && received.stream == (uint32_t)number);
+    REQUIRE(received.thread == (uint32_t)syscall(SYS_gettid) && received.device == 0);
+    REQUIRE(received.code == ACL_ERROR_RT_AICORE_EXCEPTION && received.function == fails);
+    REQUIRE(received.length == 12 && received.words[0] == 3 && received.words[1] == 77 && received.user == &mark);
     CHECK(aclrtSynchronizeStream(stream));
     CHECK(aclrtBinarySetExceptionCallback(binary, NULL, NULL));
 }

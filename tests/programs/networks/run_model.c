@@ -7,7 +7,7 @@
 #define COPIES 2
 #define MOST 64
 /* An output whose size is known only after the run gets this much. */
-#define ROOM (1 << 20)
+#define DYNAMIC_BYTES (1 << 20)
 #define GOOD(call)                                                                                  \
     do {                                                                                            \
         aclError code = (call);                                                                     \
@@ -17,9 +17,9 @@
         }                                                                                           \
     } while (0)
 
-static size_t room(size_t size)
+static size_t capacity(size_t size)
 {
-    return size == 0 ? ROOM : size;
+    return size == 0 ? DYNAMIC_BYTES : size;
 }
 
 struct run {
@@ -66,7 +66,7 @@ static void prepare(struct run *run, const char *model, char **files, size_t cou
         add(run->inputs, run->device_in[i], size);
     }
     for (size_t i = 0; i < aclmdlGetNumOutputs(run->desc); i++) {
-        size_t size = room(aclmdlGetOutputSizeByIndex(run->desc, i));
+        size_t size = capacity(aclmdlGetOutputSizeByIndex(run->desc, i));
         GOOD(aclrtMallocHost(&run->host_out[i], size));
         GOOD(aclrtMalloc(&run->device_out[i], size, ACL_MEM_MALLOC_HUGE_FIRST));
         add(run->outputs, run->device_out[i], size);
@@ -81,7 +81,7 @@ static void submit(struct run *run)
     }
     GOOD(aclmdlExecuteAsync(run->model, run->inputs, run->outputs, run->stream));
     for (size_t i = 0; i < aclmdlGetNumOutputs(run->desc); i++) {
-        size_t size = room(aclmdlGetOutputSizeByIndex(run->desc, i));
+        size_t size = capacity(aclmdlGetOutputSizeByIndex(run->desc, i));
         GOOD(aclrtMemcpyAsync(run->host_out[i], size, run->device_out[i], size, ACL_MEMCPY_DEVICE_TO_HOST, run->stream));
     }
 }

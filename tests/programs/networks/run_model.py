@@ -7,7 +7,7 @@ import acl
 
 HOST_TO_DEVICE, DEVICE_TO_HOST = 1, 2
 # An output whose size is known only after the run gets this much.
-ROOM = 1 << 20
+DYNAMIC_BYTES = 1 << 20
 
 
 def good(ret):
@@ -30,8 +30,8 @@ class Run:
         sizes = [acl.mdl.get_input_size_by_index(self.desc, i) for i in range(acl.mdl.get_num_inputs(self.desc))]
         assert sizes == [len(source) for source in self.sources]
         self.inputs, self.device_in = self.dataset(sizes)
-        self.told = [acl.mdl.get_output_size_by_index(self.desc, i) for i in range(acl.mdl.get_num_outputs(self.desc))]
-        self.sizes = [size or ROOM for size in self.told]
+        self.output_sizes = [acl.mdl.get_output_size_by_index(self.desc, i) for i in range(acl.mdl.get_num_outputs(self.desc))]
+        self.sizes = [size or DYNAMIC_BYTES for size in self.output_sizes]
         self.outputs, self.device_out = self.dataset(self.sizes)
         self.host_out = [value(acl.rt.malloc_host(size)) for size in self.sizes]
 
@@ -53,7 +53,7 @@ class Run:
 
     def finish(self, copy):
         good(acl.rt.synchronize_stream(self.stream))
-        for index, (host, size) in enumerate(zip(self.host_out, self.told)):
+        for index, (host, size) in enumerate(zip(self.host_out, self.output_sizes)):
             if size == 0:
                 size = acl.get_tensor_desc_size(acl.mdl.get_dataset_tensor_desc(self.outputs, index))
             pathlib.Path(f"output_{copy}_{index}").write_bytes(acl.util.ptr_to_bytes(host, size))

@@ -9,7 +9,7 @@ ACL_MEMCPY_DEVICE_TO_DEVICE = 3
 
 
 def ok(answer):
-    """Takes the ret off an answer, wants it to be 0, and gives the rest."""
+    """Removes the return code from a result, asserts that it is 0, and returns the rest."""
     ret = answer[-1] if isinstance(answer, tuple) else answer
     if ret != 0:
         raise RuntimeError(f"{ret}: {acl.get_recent_err_msg()}")

@@ -1,7 +1,7 @@
 """load_large.py WAY model.om input.bin output.bin [DAMAGE [WEIGHTS]]: loads a model one way, executes it, and prints as JSON what that took.
 
 WAY: file, bundle (its last model), memory, memory_with_folder, file_with_memory, memory_with_memory. DAMAGE happens to the file
-between load and execution. WEIGHTS is the file whose mapping is told, where it is not the model's.
+between load and execution. WEIGHTS is the file whose mapping is reported, if it is not the model's.
 """
 
 import json
@@ -56,16 +56,16 @@ LOAD_TYPE, MEMORY_ADDRESS, MEMORY_SIZE, WEIGHT_PATH = 1, 3, 4, 14
 bundle = 0
 good(acl.init())
 good(acl.rt.set_device(0))
-told = {}
+report = {}
 work, weights = 0, 0
 buffers = []
 if way.endswith("with_memory"):
     work, weights = acl.mdl.query_size(str(path))[:2]
-    told["sizes"] = [work, weights]
+    report["sizes"] = [work, weights]
     buffers = [value(acl.rt.malloc(max(size, 1), 0)) for size in (work, weights)]
 data = path.read_bytes() if way.startswith("memory") else b""
 if damage == "full":
-    # All but 8 MiB of the device is somebody else's.
+    # All but 8 MiB of the device is in use.
     value(acl.rt.malloc(free() - (8 << 20), 0))
 before, anonymous = free(), status("RssAnon")
 if way == "file":
@@ -88,13 +88,13 @@ elif way == "file_with_memory":
 else:
     pointer = acl.util.bytes_to_ptr(data)
     model, ret = acl.mdl.load_from_mem_with_mem(pointer, len(data), buffers[0], work, buffers[1], weights)
-told["load"] = ret
+report["load"] = ret
 if ret:
-    told["text"] = acl.get_recent_err_msg()
-    print(json.dumps(told))
+    report["text"] = acl.get_recent_err_msg()
+    print(json.dumps(report))
     sys.exit(0)
-told["loaded_anonymous"] = status("RssAnon") - anonymous
-told["taken"] = before - free()
+report["loaded_anonymous"] = status("RssAnon") - anonymous
+report["taken"] = before - free()
 del data
 
 if damage == "cut":
@@ -115,20 +115,20 @@ for address in device:
     datasets.append(acl.mdl.create_dataset())
     acl.mdl.add_dataset_buffer(datasets[-1], acl.create_data_buffer(address, size))
 for name in ("first", "second"):
-    told[name] = acl.mdl.execute(model, *datasets)
-    if told[name]:
-        told["text"] = acl.get_recent_err_msg()
-told["executed_anonymous"] = status("RssAnon") - anonymous
-told["taken_to_execute"] = before - free() - own
-told["mapping"] = mapping(mapped)
+    report[name] = acl.mdl.execute(model, *datasets)
+    if report[name]:
+        report["text"] = acl.get_recent_err_msg()
+report["executed_anonymous"] = status("RssAnon") - anonymous
+report["taken_to_execute"] = before - free() - own
+report["mapping"] = mapping(mapped)
 host = value(acl.rt.malloc_host(size))
 good(acl.rt.memcpy(host, size, device[1], size, DEVICE_TO_HOST))
 pathlib.Path(target).write_bytes(acl.util.ptr_to_bytes(host, size))
 good(acl.rt.free_host(host))
-told["unload"] = acl.mdl.bundle_unload(bundle) if bundle else acl.mdl.unload(model)
-told["left_mapped"] = mapping(mapped).get("Size", 0)
+report["unload"] = acl.mdl.bundle_unload(bundle) if bundle else acl.mdl.unload(model)
+report["left_mapped"] = mapping(mapped).get("Size", 0)
 for address in device + buffers:
     good(acl.rt.free(address))
-print(json.dumps(told))
+print(json.dumps(report))
 good(acl.rt.reset_device(0))
 good(acl.finalize())

@@ -30,7 +30,7 @@ array = (ctypes.c_uint8 * 200)()
 ok(acl.rt.memcpy(ctypes.addressof(array), 200, device + 500, 200, ACL_MEMCPY_DEVICE_TO_HOST))
 assert bytes(array) == (first + second)[100:300]
 
-# Past the end of what the call says there is room for.
+# More bytes than the destination size of the call.
 _, ret = 0, acl.rt.memcpy(device, 100, acl.util.bytes_to_ptr(first), 200, ACL_MEMCPY_HOST_TO_DEVICE)
 assert ret == 107000, ret
 assert acl.get_recent_err_msg()

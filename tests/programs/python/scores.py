@@ -1,4 +1,4 @@
-"""Writes the scores that the device gives for each picture: scores.py <model.om> <images> <result>"""
+"""Writes the scores that the model computes for each image: scores.py <model.om> <images> <result>"""
 
 import sys
 
