@@ -36,7 +36,7 @@ def run(program, cwd, *args, limit=120, env=None):
 
 
 def write_resnet50(folder, side):
-    """Writes model.onnx, weights.bin (in the order of its nodes) and picture.bin for the programs that build ResNet-50."""
+    """Writes model.onnx, weights.bin (in the order of its nodes) and image.bin for the programs that build ResNet-50."""
     import numpy
     import onnx
 
@@ -48,6 +48,6 @@ def write_resnet50(folder, side):
     weights = {one.name: onnx.numpy_helper.to_array(one) for one in model.graph.initializer}
     order = [weights[name] for node in model.graph.node for name in node.input if name in weights]
     (folder / "weights.bin").write_bytes(b"".join(one.astype(numpy.float32).tobytes() for one in order))
-    picture = numpy.random.default_rng(1).standard_normal((1, 3, side, side)).astype(numpy.float32)
-    picture.tofile(folder / "picture.bin")
-    return model, picture
+    image = numpy.random.default_rng(1).standard_normal((1, 3, side, side)).astype(numpy.float32)
+    image.tofile(folder / "image.bin")
+    return model, image

@@ -1,6 +1,6 @@
 // A child builds a model while its parent's runtime is at work and its threads build models and graphs and run one in a session;
-// the parent takes the bytes and runs them. The child also saves the model, stores and loads a graph, reads an ONNX file, infers shapes and tells
-// versions; what needs a device is refused with a sentence, and `exit` waits for nobody. And a process that builds starts no threads and
+// the parent takes the bytes and runs them. The child also saves the model, stores and loads a graph, reads an ONNX file, infers shapes and queries
+// versions; what needs a device is refused with a sentence, and `exit` does not block. And a process that builds starts no threads and
 // needs no aclInit.
 #include <dirent.h>
 #include <sys/mman.h>
@@ -44,21 +44,21 @@ ge::Tensor Ones() {
 }
 
 // The size of a model in its first eight bytes, then the model.
-void Build(char *to, size_t room) {
+void Build(char *to, size_t capacity) {
   Options global = {{"ge.socVersion", "Ascend910B1"}};
   CHECK(ge::aclgrphBuildInitialize(global) == ge::GRAPH_SUCCESS);
   ge::ModelBufferData model;
   CHECK(ge::aclgrphBuildModel(Layer(), Options({{"input_format", "NCHW"}}), model) == ge::GRAPH_SUCCESS);
   ge::aclgrphBuildFinalize();
-  CHECK(model.length + 8 <= room);
+  CHECK(model.length + 8 <= capacity);
   std::memcpy(to, &model.length, 8);
   std::memcpy(to + 8, model.data.get(), model.length);
 }
 
 // What a process that was forked off a running one may do, and what it is refused.
-void InChild(char *shared, size_t room, ge::Session &parents, const std::string &folder, const char *onnx) {
-  alarm(60);  // whoever hangs is killed, and the parent sees it
-  Build(shared, room);
+void InChild(char *shared, size_t capacity, ge::Session &parents, const std::string &folder, const char *onnx) {
+  alarm(60);  // a child that hangs is killed, and the parent notices
+  Build(shared, capacity);
 
   ge::ModelBufferData model;
   std::memcpy(&model.length, shared, 8);
@@ -112,8 +112,8 @@ int main(int argc, char **argv) {
   aclrtStream stream = nullptr;
   CHECK(aclrtCreateStream(&stream) == ACL_SUCCESS);
   Block x(std::vector<float>(192, 1)), y(std::vector<float>(256));
-  const size_t room = 1 << 20;
-  char *shared = static_cast<char *>(mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  const size_t capacity = 1 << 20;
+  char *shared = static_cast<char *>(mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   CHECK(shared != MAP_FAILED);
   CHECK(ge::GEInitialize(Options({{"ge.exec.deviceId", "0"}})) == ge::SUCCESS);
   ge::Session session((Options()));
@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-      InChild(shared, room, session, argv[1], argv[2]);
+      InChild(shared, capacity, session, argv[1], argv[2]);
       std::exit(0);
     }
     int status = 1;

@@ -18,7 +18,7 @@ ge::Graph Small(const char *name) {
 }
 
 uint32_t last = 0;
-// Adds a graph that cannot be built, and gives what building it says.
+// Adds a graph that cannot be built and returns the error text of the build.
 std::string Refused(ge::Session &session, const ge::Graph &graph) {
   CHECK(session.AddGraph(++last, graph) == ge::SUCCESS);
   CHECK(session.BuildGraph(last, std::vector<ge::Tensor>()) == ge::FAILED);
@@ -34,7 +34,7 @@ void GraphsThatAreNone(ge::Session &session) {
     b.set_input_x1(a).set_input_x2(x);
     ge::Graph graph("circle");
     graph.SetInputs({x}).SetOutputs(std::vector<ge::Operator>{b});
-    CHECK(Says(Refused(session, graph), "circle"));
+    CHECK(Contains(Refused(session, graph), "circle"));
   }
   // A circle of control edges, and a node that waits for itself.
   {
@@ -46,16 +46,16 @@ void GraphsThatAreNone(ge::Session &session) {
     a.AddControlInput(b);
     ge::Graph graph("waits");
     graph.SetInputs({x}).SetOutputs(std::vector<ge::Operator>{b});
-    CHECK(Says(Refused(session, graph), "circle"));
+    CHECK(Contains(Refused(session, graph), "circle"));
     ge::op::Data y = Input("y", 0, {2});
     ge::op::Relu self("self");
     self.set_input_x(y);
     self.AddControlInput(self);
     ge::Graph own("own");
     own.SetInputs({y}).SetOutputs(std::vector<ge::Operator>{self});
-    CHECK(Says(Refused(session, own), "self"));
+    CHECK(Contains(Refused(session, own), "self"));
   }
-  // A missing input, a missing attribute, an operator that nobody knows.
+  // A missing input, a missing attribute, an unknown operator.
   {
     ge::op::Data x = Input("x", 0, {2});
     ge::op::Add sum("sum");
@@ -63,14 +63,14 @@ void GraphsThatAreNone(ge::Session &session) {
     ge::Graph graph("missing");
     graph.SetInputs({x}).SetOutputs(std::vector<ge::Operator>{sum});
     const std::string text = Refused(session, graph);
-    CHECK(Says(text, "sum") && Says(text, "x2"));
+    CHECK(Contains(text, "sum") && Contains(text, "x2"));
     ge::op::Data y = Input("y", 0, {1, 4, 4, 1});
     ge::op::Const filter = Constant("filter", {1, 1, 1, 1}, {1});
     ge::op::Conv2D convolution("convolution");
     convolution.set_input_x(y).set_input_filter(filter);
     ge::Graph bare("bare");
     bare.SetInputs({y}).SetOutputs(std::vector<ge::Operator>{convolution});
-    CHECK(Says(Refused(session, bare), "strides"));
+    CHECK(Contains(Refused(session, bare), "strides"));
     ge::op::Data z = Input("z", 0, {2});
     ge::Operator strange("strange", "NoSuchOperator");
     ge::Graph unknown("unknown");
@@ -78,8 +78,8 @@ void GraphsThatAreNone(ge::Session &session) {
     known.SetInput("x", z, 0u);
     strange.AddControlInput(z);
     unknown.SetInputs({z}).SetOutputs(std::vector<ge::Operator>{known});
-    CHECK(Says(Refused(session, unknown), "NoSuchOperator"));
-    CHECK(ge::OperatorFactory::CreateOperator("x", "NoSuchOperator").IsEmpty() && Says(Error(), "NoSuchOperator"));
+    CHECK(Contains(Refused(session, unknown), "NoSuchOperator"));
+    CHECK(ge::OperatorFactory::CreateOperator("x", "NoSuchOperator").IsEmpty() && Contains(Error(), "NoSuchOperator"));
   }
   // Wrong shapes, wrong attributes.
   {
@@ -89,7 +89,7 @@ void GraphsThatAreNone(ge::Session &session) {
     product.set_input_x1(x).set_input_x2(w);
     ge::Graph graph("shapes");
     graph.SetInputs({x}).SetOutputs(std::vector<ge::Operator>{product});
-    CHECK(Says(Refused(session, graph), "product"));
+    CHECK(Contains(Refused(session, graph), "product"));
     ge::op::Data y = Input("y", 0, {1, 3, 8, 8}, ge::DT_FLOAT, ge::FORMAT_NCHW);
     ge::op::Const filter = Constant("filter", {4, 3, 3, 3}, std::vector<float>(108));
     ge::op::Conv2D convolution("convolution");
@@ -97,7 +97,7 @@ void GraphsThatAreNone(ge::Session &session) {
     convolution.set_attr_data_format("NCHW");
     ge::Graph strides("strides");
     strides.SetInputs({y}).SetOutputs(std::vector<ge::Operator>{convolution});
-    CHECK(Says(Refused(session, strides), "convolution"));
+    CHECK(Contains(Refused(session, strides), "convolution"));
     ge::op::Data z = Input("z", 0, {2, -7});
     ge::op::Relu relu("relu");
     relu.set_input_x(z);
@@ -118,30 +118,30 @@ void GraphsThatAreNone(ge::Session &session) {
     sum.set_input_x1(v).set_input_x2(little);
     ge::Graph cut("cut");
     cut.SetInputs({v}).SetOutputs(std::vector<ge::Operator>{sum});
-    CHECK(Says(Refused(session, cut), "little"));
+    CHECK(Contains(Refused(session, cut), "little"));
   }
   // Nothing to begin with.
   {
     ge::Graph empty("empty"), nameless;
-    CHECK(session.AddGraph(++last, empty) == ge::FAILED && Says(Error(), "not valid") && !empty.IsValid());
+    CHECK(session.AddGraph(++last, empty) == ge::FAILED && Contains(Error(), "not valid") && !empty.IsValid());
     CHECK(session.AddGraph(++last, nameless) == ge::FAILED && !Error().empty());
     empty.SetInputs({});
-    CHECK(!empty.IsValid() && Says(Warning(), "none"));
+    CHECK(!empty.IsValid() && Contains(Warning(), "none"));
     ge::op::Data x = Input("x", 0, {2});
     ge::op::Relu relu("relu");
     relu.set_input_x(x);
     empty.SetInputs({relu});
-    CHECK(!empty.IsValid() && Says(Warning(), "relu"));
+    CHECK(!empty.IsValid() && Contains(Warning(), "relu"));
     ge::Graph twice("twice");
     twice.SetInputs({x}).SetInputs({x});
-    CHECK(Says(Warning(), "already") && twice.IsValid());
+    CHECK(Contains(Warning(), "already") && twice.IsValid());
     ge::op::Relu elsewhere("elsewhere");
     twice.SetOutputs(std::vector<ge::Operator>{elsewhere});
-    CHECK(Says(Warning(), "elsewhere"));
+    CHECK(Contains(Warning(), "elsewhere"));
     twice.SetOutputs(std::vector<std::pair<ge::Operator, std::vector<size_t>>>{{relu, {7}}});
-    CHECK(Says(Warning(), "no output 7"));
+    CHECK(Contains(Warning(), "no output 7"));
     twice.SetOutputs(std::vector<std::pair<ge::Operator, ge::AscendString>>{{relu, "z"}});
-    CHECK(Says(Warning(), "no output z"));
+    CHECK(Contains(Warning(), "no output z"));
     ge::Operator none;
     none.SetInput("x", x).AddControlInput(x);
     none.SetAttr("a", 1);
@@ -154,22 +154,22 @@ void GraphsThatAreNone(ge::Session &session) {
     ge::op::SoftmaxCrossEntropyWithLogits two("two");
     ge::op::Relu relu("relu");
     relu.set_input_x(two);
-    CHECK(Says(Warning(), "2 outputs"));
+    CHECK(Contains(Warning(), "2 outputs"));
     relu.set_input_x(two, 5);
-    CHECK(Says(Warning(), "no output 5"));
+    CHECK(Contains(Warning(), "no output 5"));
     relu.set_input_x_by_name(two, "nothing");
-    CHECK(Says(Warning(), "nothing"));
+    CHECK(Contains(Warning(), "nothing"));
     relu.SetInput("nowhere", x);
-    CHECK(Says(Warning(), "nowhere"));
+    CHECK(Contains(Warning(), "nowhere"));
     relu.SetInput(9u, x, 0u);
     CHECK(!Warning().empty());
     ge::op::ConcatD joined("joined");
     joined.create_dynamic_input_x(2).set_dynamic_input_x(5, x);
     CHECK(!Warning().empty());
     joined.create_dynamic_input_x(4000000000u);
-    CHECK(Says(Error(), "too many"));
+    CHECK(Contains(Error(), "too many"));
     int64_t value = 0;
-    CHECK(relu.GetAttr("nothing", value) != ge::GRAPH_SUCCESS && Says(Error(), "nothing"));
+    CHECK(relu.GetAttr("nothing", value) != ge::GRAPH_SUCCESS && Contains(Error(), "nothing"));
     CHECK(relu.GetInputDescByName("nothing").GetShape().GetDimNum() == 0);
     CHECK(relu.UpdateOutputDesc("nothing", ge::TensorDesc()) != ge::GRAPH_SUCCESS);
     (void)Error();
@@ -181,13 +181,13 @@ void RunsThatAreNone(ge::Session &session) {
   CHECK(session.AddGraph(graph, Small("small")) == ge::SUCCESS);
   const ge::Tensor good = Floats({2, 2}, {1, 0, 0, 1});
   std::vector<ge::Tensor> outputs;
-  CHECK(session.RunGraph(graph, {}, outputs) == ge::FAILED && Says(Error(), "E13025") && outputs.empty());
+  CHECK(session.RunGraph(graph, {}, outputs) == ge::FAILED && Contains(Error(), "E13025") && outputs.empty());
   CHECK(session.RunGraph(graph, {good}, outputs) == ge::SUCCESS && Near(Values<float>(outputs[0]), {1, 2, 3, 4}));
-  CHECK(session.RunGraph(graph, {good, good}, outputs) == ge::FAILED && Says(Error(), "E13025"));
-  CHECK(session.RunGraph(graph, {Floats({1, 2}, {1, 2})}, outputs) == ge::FAILED && Says(Error(), "bytes"));
+  CHECK(session.RunGraph(graph, {good, good}, outputs) == ge::FAILED && Contains(Error(), "E13025"));
+  CHECK(session.RunGraph(graph, {Floats({1, 2}, {1, 2})}, outputs) == ge::FAILED && Contains(Error(), "bytes"));
   CHECK(session.RunGraph(graph, {ge::Tensor(Desc({2, 2}))}, outputs) == ge::FAILED && !Error().empty());
   CHECK(session.RunGraph(graph, {ge::Tensor()}, outputs) == ge::FAILED && !Error().empty());
-  CHECK(session.RunGraph(graph, {ge::Tensor(Desc({2, -9}))}, outputs) == ge::FAILED && Says(Error(), "E13025"));
+  CHECK(session.RunGraph(graph, {ge::Tensor(Desc({2, -9}))}, outputs) == ge::FAILED && Contains(Error(), "E13025"));
   CHECK(session.RunGraph(graph, {Filled({2}, ge::DT_STRING, std::vector<char>(32))}, outputs) == ge::FAILED && !Error().empty());
   CHECK(session.RunGraph(graph, {ge::Tensor(Desc({INT64_MAX, INT64_MAX, 4}))}, outputs) == ge::FAILED && !Error().empty());
 
@@ -199,18 +199,18 @@ void RunsThatAreNone(ge::Session &session) {
   const auto run = [&](std::vector<ge::Tensor> inputs) { return session.RunGraphWithStreamAsync(graph, stream, inputs, one); };
   CHECK(run({OnDevice(x, {2, 2})}) == ge::SUCCESS && aclrtSynchronizeStream(stream) == ACL_SUCCESS);
   // Host memory for device memory, as input and as output; memory that was freed; too little of it; none.
-  CHECK(run({OnDevice(host.data(), 16, {2, 2})}) == ge::FAILED && Says(Error(), "device memory"));
-  CHECK(run({OnDevice(x.address(), 8, {2, 2})}) == ge::FAILED && Says(Error(), "8 bytes"));
+  CHECK(run({OnDevice(host.data(), 16, {2, 2})}) == ge::FAILED && Contains(Error(), "device memory"));
+  CHECK(run({OnDevice(x.address(), 8, {2, 2})}) == ge::FAILED && Contains(Error(), "8 bytes"));
   CHECK(run({OnDevice(static_cast<char *>(x.address()) + 8, 16, {2, 2})}) == ge::SUCCESS || !Error().empty());
   CHECK(run({ge::Tensor(Desc({2, 2}))}) == ge::FAILED && !Error().empty());
-  CHECK(run({}) == ge::FAILED && Says(Error(), "inputs"));
+  CHECK(run({}) == ge::FAILED && Contains(Error(), "inputs"));
   void *gone = nullptr;
   CHECK(aclrtMalloc(&gone, 16, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS && aclrtFree(gone) == ACL_SUCCESS);
-  CHECK(run({OnDevice(gone, 16, {2, 2})}) == ge::FAILED && Says(Error(), "live device memory"));
+  CHECK(run({OnDevice(gone, 16, {2, 2})}) == ge::FAILED && Contains(Error(), "live device memory"));
   one = {OnDevice(host.data(), 16, {2, 2})};
-  CHECK(run({OnDevice(x, {2, 2})}) == ge::FAILED && Says(Error(), "output 0"));
+  CHECK(run({OnDevice(x, {2, 2})}) == ge::FAILED && Contains(Error(), "output 0"));
   one = {OnDevice(y.address(), 4, {2, 2})};
-  CHECK(run({OnDevice(x, {2, 2})}) == ge::FAILED && Says(Error(), "output 0"));
+  CHECK(run({OnDevice(x, {2, 2})}) == ge::FAILED && Contains(Error(), "output 0"));
   one = {OnDevice(y, {2, 2})};
   // Streams that are none, and one that is over.
   CHECK(aclrtSynchronizeStream(stream) == ACL_SUCCESS && aclrtDestroyStream(stream) == ACL_SUCCESS);
@@ -222,14 +222,14 @@ void RunsThatAreNone(ge::Session &session) {
 }
 
 void OptionsThatAreNone() {
-  CHECK(ge::GEInitialize(Options({{"", "x"}})) == ge::FAILED && Says(Error(), "E10059"));
-  CHECK(ge::GEInitialize(Options({{"ge.exec.precision_mode", "whatever"}})) == ge::FAILED && Says(Error(), "E10001"));
-  CHECK(ge::GEInitialize(Options({{"ge.graphRunMode", "7"}})) == ge::FAILED && Says(Error(), "E10001"));
-  CHECK(ge::GEInitialize(Options({{"ge.autoTuneMode", "RL"}})) == ge::FAILED && Says(Error(), "ge.autoTuneMode"));
-  CHECK(ge::GEInitialize(Options({{"ge.exec.jobId", std::string(200, 'a').c_str()}})) == ge::FAILED && Says(Error(), "E10001"));
+  CHECK(ge::GEInitialize(Options({{"", "x"}})) == ge::FAILED && Contains(Error(), "E10059"));
+  CHECK(ge::GEInitialize(Options({{"ge.exec.precision_mode", "whatever"}})) == ge::FAILED && Contains(Error(), "E10001"));
+  CHECK(ge::GEInitialize(Options({{"ge.graphRunMode", "7"}})) == ge::FAILED && Contains(Error(), "E10001"));
+  CHECK(ge::GEInitialize(Options({{"ge.autoTuneMode", "RL"}})) == ge::FAILED && Contains(Error(), "ge.autoTuneMode"));
+  CHECK(ge::GEInitialize(Options({{"ge.exec.jobId", std::string(200, 'a').c_str()}})) == ge::FAILED && Contains(Error(), "E10001"));
   CHECK(ge::GEFinalize() == ge::SUCCESS);
-  CHECK(ge::GEInitialize(Options({{"nobody.knows.it", "x"}})) == ge::SUCCESS && Says(Warning(), "nobody.knows.it"));
-  CHECK(ge::GEInitialize(Options({{"ge.graphRunMode", "1"}})) == ge::SUCCESS && Says(Warning(), "ignored"));
+  CHECK(ge::GEInitialize(Options({{"unknown.option", "x"}})) == ge::SUCCESS && Contains(Warning(), "unknown.option"));
+  CHECK(ge::GEInitialize(Options({{"ge.graphRunMode", "1"}})) == ge::SUCCESS && Contains(Warning(), "ignored"));
 }
 
 // Every byte of a saved graph, changed in several ways, and every length of it: what comes out is a graph or a refusal.
@@ -243,7 +243,7 @@ void DamagedFiles(ge::Session &session, const std::string &folder) {
   const uint32_t graph = ++last;
   CHECK(session.AddGraph(graph, whole) == ge::SUCCESS);
   CHECK(session.RunGraph(graph, {Floats({2, 2}, {1, 0, 0, 1})}, outputs) == ge::SUCCESS && Near(Values<float>(outputs[0]), {1, 2, 3, 4}));
-  CHECK(ge::Graph("none").LoadFromFile((folder + "/nothing").c_str()) != ge::GRAPH_SUCCESS && Says(Error(), "nothing"));
+  CHECK(ge::Graph("none").LoadFromFile((folder + "/nothing").c_str()) != ge::GRAPH_SUCCESS && Contains(Error(), "nothing"));
   size_t refused = 0, loaded = 0, ran = 0;
   for (size_t at = 0; at < bytes.size(); ++at) {
     ge::Graph cut("cut");
@@ -295,27 +295,27 @@ void OfflineAndParsers(const std::string &folder) {
   ge::ModelBufferData model;
   const Options none;
   CHECK(ge::aclgrphBuildModel(graph, none, model) != ge::GRAPH_SUCCESS && !Error().empty());
-  CHECK(ge::aclgrphBuildModel(Small("small"), Options({{"nobody.knows.it", "x"}}), model) != ge::GRAPH_SUCCESS && Says(Error(), "nobody.knows.it"));
+  CHECK(ge::aclgrphBuildModel(Small("small"), Options({{"unknown.option", "x"}}), model) != ge::GRAPH_SUCCESS && Contains(Error(), "unknown.option"));
   CHECK(ge::aclgrphBuildModel(Small("small"), Options({{"input_shape", "x:what"}}), model) != ge::GRAPH_SUCCESS && !Error().empty());
   CHECK(ge::aclgrphSaveModel("/no/such/folder/model", model) != ge::GRAPH_SUCCESS);
   CHECK(ge::aclgrphSaveModel(static_cast<const char *>(nullptr), model) != ge::GRAPH_SUCCESS);
   (void)Error();
-  CHECK(ge::aclgrphParseONNX("/no/such/model.onnx", none, graph) != ge::GRAPH_SUCCESS && Says(Error(), "/no/such/model.onnx"));
+  CHECK(ge::aclgrphParseONNX("/no/such/model.onnx", none, graph) != ge::GRAPH_SUCCESS && Contains(Error(), "/no/such/model.onnx"));
   CHECK(ge::aclgrphParseONNXFromMem("rubbish", 7, none, graph) != ge::GRAPH_SUCCESS && !Error().empty());
   CHECK(ge::aclgrphParseONNXFromMem("", 0, none, graph) != ge::GRAPH_SUCCESS && !Error().empty());
-  CHECK(ge::aclgrphParseTensorFlow("model.pb", graph) != ge::GRAPH_SUCCESS && Says(Error(), "ONNX"));
-  CHECK(ge::aclgrphParseCaffe("model.prototxt", "model.caffemodel", graph) != ge::GRAPH_SUCCESS && Says(Error(), "ONNX"));
+  CHECK(ge::aclgrphParseTensorFlow("model.pb", graph) != ge::GRAPH_SUCCESS && Contains(Error(), "ONNX"));
+  CHECK(ge::aclgrphParseCaffe("model.prototxt", "model.caffemodel", graph) != ge::GRAPH_SUCCESS && Contains(Error(), "ONNX"));
   CHECK(ge::aclgrphDumpGraph(graph, nullptr, 0) != ge::GRAPH_SUCCESS);
   const std::string dump = folder + "/dump";
   CHECK(ge::aclgrphDumpGraph(Small("small"), dump.c_str(), dump.size()) == ge::GRAPH_SUCCESS);
   const std::vector<char> text = ReadFile(dump + ".txt");
-  CHECK(Says(std::string(text.begin(), text.end()), "product = MatMul"));
+  CHECK(Contains(std::string(text.begin(), text.end()), "product = MatMul"));
 }
 
 void AfterTheEnd(ge::Session *session) {
   std::vector<ge::Tensor> outputs;
-  CHECK(session->RunGraph(1, {}, outputs) == ge::FAILED && Says(Error(), "E10062"));
-  CHECK(session->AddGraph(77, Small("late")) == ge::FAILED && Says(Error(), "E10062"));
+  CHECK(session->RunGraph(1, {}, outputs) == ge::FAILED && Contains(Error(), "E10062"));
+  CHECK(session->AddGraph(77, Small("late")) == ge::FAILED && Contains(Error(), "E10062"));
   CHECK(session->BuildGraph(1, std::vector<ge::Tensor>()) == ge::FAILED && session->RemoveGraph(1) == ge::FAILED);
   CHECK(session->CompileGraph(1) == ge::FAILED && session->GetCompiledGraphSummary(1) == nullptr);
   CHECK(session->RunGraphWithStreamAsync(1, nullptr, {}, outputs) == ge::FAILED);
@@ -336,7 +336,7 @@ int main(int, char **argv) {
   ge::Session *session = new ge::Session(Options());
   CHECK(ge::GEInitialize(Options({{"ge.exec.deviceId", "77"}})) == ge::FAILED && Error().find("77") != std::string::npos);
   ge::Session bad(Options({{"ge.exec.deviceId", "minus one"}}));
-  CHECK(Says(Error(), "ge.exec.deviceId") && bad.AddGraph(1, Small("x")) == ge::FAILED);
+  CHECK(Contains(Error(), "ge.exec.deviceId") && bad.AddGraph(1, Small("x")) == ge::FAILED);
   ge::Session far(Options({{"ge.session_device_id", "63"}}));
   CHECK(far.GetSessionId() == 0 && Says(Error(), "63") && far.AddGraph(1, Small("x")) == ge::FAILED);
   (void)Error();
@@ -347,7 +347,7 @@ int main(int, char **argv) {
   OfflineAndParsers(argv[1]);
   CHECK(session->ShardGraphs() == ge::FAILED && session->SaveGraphsToPb("x") == ge::FAILED);
   std::vector<ge::Tensor> values;
-  CHECK(session->GetVariables(std::vector<ge::AscendString>{"nobody"}, values) == ge::FAILED && Says(Error(), "nobody"));
+  CHECK(session->GetVariables(std::vector<ge::AscendString>{"unknown"}, values) == ge::FAILED && Contains(Error(), "unknown"));
   CHECK(ge::GEFinalize() == ge::SUCCESS && ge::GEFinalize() == ge::SUCCESS);
   AfterTheEnd(session);
   // And again from the beginning.

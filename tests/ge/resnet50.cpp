@@ -1,12 +1,12 @@
 // ResNet-50, operator by operator, and the same network parsed from ONNX: the results are the same.
 //
-// Arguments: the ONNX model, its weights in the order of its nodes, a picture, and the side of the picture.
+// Arguments: the ONNX model, its weights in the order of its nodes, a image, and the side of the image.
 #include "parser/onnx_parser.h"
 #include "resnet50.h"
 
 int main(int, char **argv) {
   weights = ReadFile(argv[2]);
-  const std::vector<char> picture = ReadFile(argv[3]);
+  const std::vector<char> image = ReadFile(argv[3]);
   const int64_t side = std::atoi(argv[4]);
   CHECK(ge::GEInitialize(Options()) == ge::SUCCESS);
   {
@@ -14,7 +14,7 @@ int main(int, char **argv) {
     ge::Graph parsed("parsed");
     CHECK(ge::aclgrphParseONNX(argv[1], Options(), parsed) == ge::GRAPH_SUCCESS);
     CHECK(session.AddGraph(1, Network(side)) == ge::SUCCESS && session.AddGraph(2, parsed) == ge::SUCCESS);
-    const std::vector<ge::Tensor> inputs = {Filled({1, 3, side, side}, ge::DT_FLOAT, picture)};
+    const std::vector<ge::Tensor> inputs = {Filled({1, 3, side, side}, ge::DT_FLOAT, image)};
     std::vector<ge::Tensor> built, imported;
     CHECK(session.RunGraph(1, inputs, built) == ge::SUCCESS && session.RunGraph(2, inputs, imported) == ge::SUCCESS);
     const std::vector<float> first = Values<float>(built[0]), second = Values<float>(imported[0]);

@@ -114,7 +114,7 @@ int main() {
     CHECK(std::fabs(numbers[row * kColumns] - wanted) < 1e-3 * wanted);
   }
 
-  // What is no device memory, too short, too few, or unknown is refused with a sentence.
+  // Memory that is not device memory, a buffer that is too short, too few outputs and an unknown graph are refused with a sentence.
   std::vector<ge::Tensor> outputs = {OnDevice(memory[2], bytes)};
   std::vector<float> own(static_cast<size_t>(kRows * kColumns));
   CHECK(session->RunGraphWithStreamAsync(1, streams[0], {OnDevice(own.data(), bytes)}, outputs) == ge::FAILED);

@@ -268,7 +268,7 @@ void Offline() {
 void Misuse() {
   ge::Session session((Options()));
   std::vector<ge::Tensor> outputs;
-  // An operator that nobody knows is refused with its name when the graph is built.
+  // An unknown operator is refused with its name when the graph is built.
   ge::op::Data x = Input("x", {2});
   ge::op::NobodyKnowsIt strange("strange");
   strange.set_input_x(x).set_attr_names(std::vector<ge::AscendString>{"a", "b"});

@@ -87,7 +87,7 @@ inline bool Near(const std::vector<float> &found, const std::vector<float> &want
 
 inline std::string Error() { return ge::GEGetErrorMsgV2().GetString(); }
 inline std::string Warning() { return ge::GEGetWarningMsgV2().GetString(); }
-inline bool Says(const std::string &text, const char *part) {
+inline bool Contains(const std::string &text, const char *part) {
   if (text.find(part) != std::string::npos) {
     return true;
   }

@@ -159,10 +159,10 @@ def test_resnet50_built_by_operators_is_the_one_that_onnx_gives(tmp_path):
     pytest.importorskip("onnx")
     onnxruntime = pytest.importorskip("onnxruntime")
     side = 64
-    model, picture = write_resnet50(tmp_path, side)
+    model, image = write_resnet50(tmp_path, side)
     compile_program(HERE / "resnet50.cpp", tmp_path / "resnet50", "-lge_runner")
-    told = run(tmp_path / "resnet50", tmp_path, "model.onnx", "weights.bin", "picture.bin", side)
-    assert "resnet50: ok" in told
-    wanted = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"input": picture})[0].ravel()
+    output = run(tmp_path / "resnet50", tmp_path, "model.onnx", "weights.bin", "image.bin", side)
+    assert "resnet50: ok" in output
+    wanted = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"input": image})[0].ravel()
     found = numpy.fromfile(tmp_path / "built.bin", numpy.float32)
-    assert numpy.abs(found - wanted).max() <= 1e-4 * max(1.0, numpy.abs(wanted).max()), told
+    assert numpy.abs(found - wanted).max() <= 1e-4 * max(1.0, numpy.abs(wanted).max()), output

@@ -1,6 +1,6 @@
 // A small network learns the handwritten digits: variables, gradients by operators, two kinds of steps, all in graphs.
 //
-// Arguments: the folder with images.u8 and labels.u8 (the digits that are held back), and the one with train_images.u8 and
+// Arguments: the folder with images.u8 and labels.u8 (the test digits), and the one with train_images.u8 and
 // train_labels.u8.
 #include <algorithm>
 
@@ -171,9 +171,9 @@ ge::Graph Step() {
   d3.set_input_x1(f.flat).set_input_x2(g).set_attr_transpose_x1(true);
   ge::op::MatMul below("below");
   below.set_input_x1(g).set_input_x2(f.w3).set_attr_transpose_x2(true);
-  ge::op::Const picture = Sizes("picture", {batch, 64, 4, 4});
+  ge::op::Const image = Sizes("image", {batch, 64, 4, 4});
   ge::op::Reshape shaped("shaped");
-  shaped.set_input_x(below).set_input_shape(picture);
+  shaped.set_input_x(below).set_input_shape(image);
   ge::op::Mul g2 = Through("g2", shaped, f.r2);
   ge::op::Const size2 = Sizes("size2", {64, 32, 3, 3});
   ge::op::Conv2DBackpropFilter d2 = Convolution(ge::op::Conv2DBackpropFilter("d2"), {1, 1, 2, 2});
@@ -205,11 +205,11 @@ ge::Graph Ask(int64_t count) {
   return graph;
 }
 
-// A picture, turned, slanted, stretched and moved a little, so that the few there are are not learnt by heart.
-void Bent(const float *picture, Numbers &numbers, std::vector<float> &to) {
+// Writes a copy of an image that is rotated, slanted, stretched and moved a little, against overfitting of the small training set.
+void Bent(const float *image, Numbers &numbers, std::vector<float> &to) {
   const auto some = [&numbers](float most) { return most * (static_cast<float>(numbers.Next() & 0xffff) / 32768.0f - 1.0f); };
-  const auto pixel = [picture](int row, int column) {
-    return row >= 0 && row < 8 && column >= 0 && column < 8 ? picture[row * 8 + column] : 0.0f;
+  const auto pixel = [image](int row, int column) {
+    return row >= 0 && row < 8 && column >= 0 && column < 8 ? image[row * 8 + column] : 0.0f;
   };
   const float turned = some(0.2f), slanted = some(0.2f), wide = 1 + some(0.1f), high = 1 + some(0.1f);
   const float right = some(1), down = some(1);
@@ -223,7 +223,7 @@ void Bent(const float *picture, Numbers &numbers, std::vector<float> &to) {
   }
 }
 
-std::vector<float> Pictures(const std::vector<char> &bytes) {
+std::vector<float> Images(const std::vector<char> &bytes) {
   std::vector<float> values(bytes.size());
   for (size_t at = 0; at < bytes.size(); ++at) {
     values[at] = static_cast<float>(static_cast<unsigned char>(bytes[at])) / 16.0f;
@@ -235,11 +235,11 @@ std::vector<float> Pictures(const std::vector<char> &bytes) {
 
 int main(int, char **argv) {
   const std::string held(argv[1]), own(argv[2]);
-  const std::vector<float> pictures = Pictures(ReadFile(own + "/train_images.u8"));
+  const std::vector<float> images = Images(ReadFile(own + "/train_images.u8"));
   const std::vector<char> labels = ReadFile(own + "/train_labels.u8");
-  const std::vector<float> asked = Pictures(ReadFile(held + "/images.u8"));
+  const std::vector<float> asked = Images(ReadFile(held + "/images.u8"));
   const std::vector<char> answers = ReadFile(held + "/labels.u8");
-  CHECK(pictures.size() == labels.size() * 64 && asked.size() == answers.size() * 64);
+  CHECK(images.size() == labels.size() * 64 && asked.size() == answers.size() * 64);
 
   CHECK(ge::GEInitialize(Options({{"ge.graphRunMode", "1"}})) == ge::SUCCESS);
   double sum_of_bits = 0;
@@ -265,7 +265,7 @@ int main(int, char **argv) {
         std::vector<float> x, y(static_cast<size_t>(kBatch * 10), 0.01f);
         for (size_t one = 0; one < static_cast<size_t>(kBatch); ++one) {
           const size_t index = order[start + one];
-          Bent(pictures.data() + index * 64, numbers, x);
+          Bent(images.data() + index * 64, numbers, x);
           y[one * 10 + static_cast<size_t>(labels[index])] = 0.91f;
         }
         power1 *= 0.9f;

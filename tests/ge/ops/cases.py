@@ -3,9 +3,9 @@
     case("Add", "broadcasting", {"x1": f(2, 3), "x2": f(3)}, lambda x1, x2: x1 + x2, types=["float16", "int32"])
 
 Inputs stand under the names of the operator's class. `f(2, 3)` is an input of the case's type (float32 unless `types` says
-more: each of them is a case of its own), filled between -2 and 2; `i(..)` are whole numbers, `v([..])` is what it says, and a
+more: each of them is a case of its own), filled between -2 and 2; `i(..)` are integers, `v([..])` has the listed values, and a
 list is a dynamic input. They are given when the graph runs; `const(..)` makes a constant of one, `var(..)` a variable. The
-function gets the same numbers in float64 (whole numbers as int64, text and absent inputs not at all) and returns the outputs
+function receives the same numbers in float64 (integers as int64, text and absent inputs not at all) and returns the outputs
 in their order; None for one that is not looked at. What it returns is compared with shape, type and a tolerance."""
 
 import json
@@ -41,7 +41,7 @@ FLOATS = ("float32", "float16", "bfloat16", "float64")
 
 # What a type allows: of one, and of each unit of a number. One rounding is 6e-8, 5e-4, 4e-3 and 1e-16; the lowerings of one
 # operator make a few of them. A case with more says how many times as much, and why (`loose`); one whose reference is not in
-# float64 names its type (`least`); one where what is small has to be right in its own digits says so (`small`).
+# float64 names its type (`least`); a case whose small values must have their own significant digits is marked (`small`).
 TOLERANCE = {"float32": 4e-6, "float16": 2e-3, "bfloat16": 1.6e-2, "float64": 1e-12}
 
 DATA, CONST, VARIABLE, FILE = range(4)
@@ -105,7 +105,7 @@ class Fill:
 
 
 def f(*dims, lo=-2.0, hi=2.0, dtype=None, form="ND"):
-    """Numbers between two bounds. Where the case's type is a whole number's, whole ones of the same sign up to 9."""
+    """Numbers between two bounds. If the case's type is an integer type: integers of the same sign up to 9."""
 
     def make(rng, own):
         if own in FLOATS:
@@ -121,7 +121,7 @@ def f(*dims, lo=-2.0, hi=2.0, dtype=None, form="ND"):
 
 
 def i(*dims, lo=0, hi=10, dtype="int32"):
-    """Whole numbers from `lo` to below `hi`."""
+    """Integers from `lo` to below `hi`."""
     return Fill(lambda rng, own: rng.integers(lo, hi, dims), dtype)
 
 
@@ -146,7 +146,7 @@ def v(values, dtype=None):
 
 
 def t(values, dtype="int32"):
-    """Axes, sizes and other numbers that an operator is told: a constant."""
+    """Axes, sizes and other numbers of an operator: a constant."""
     return const(v(values, dtype))
 
 
@@ -182,9 +182,9 @@ class Case:
         self.runs, self.repeats = rest.pop("runs", 1), rest.pop("repeats", 1)
         self.form = rest.pop("form", None)
         self.open = False
-        assert not rest, f"{op}: nobody knows {sorted(rest)}"
+        assert not rest, f"{op}: unknown arguments {sorted(rest)}"
         assert (self.loose == 1 and self.least is None) or self.why, f"{op} {name}: a tolerance of its own wants a reason"
-        assert op in PROTOTYPES, f"{op} is no operator"
+        assert op in PROTOTYPES, f"{op} is not an operator"
 
     @property
     def id(self):
@@ -377,7 +377,7 @@ def unpack(content):
 
 
 def compare(one, tensors):
-    """Says what is wrong with a case's outputs: a list of sentences, empty where all is well."""
+    """Returns the errors in a case's outputs as sentences; the list is empty if there are none."""
     if one.judge:
         return one.judge([exact(array, dtype) for dtype, array in tensors]) or []
     want = one.wanted()
@@ -415,9 +415,9 @@ def compare(one, tensors):
                 good = np.isfinite(expected) & (np.abs(got - expected) <= tolerance * (np.abs(expected) + (not one.small)))
             good |= (got == expected) | (np.isnan(got) & np.isnan(expected))
         if not good.all():
-            place = tuple(int(index) for index in np.argwhere(~np.atleast_1d(good))[0]) if good.ndim else ()
+            index = tuple(int(axis) for axis in np.argwhere(~np.atleast_1d(good))[0]) if good.ndim else ()
             wrong.append(
-                f"output {at} at {list(place)} is {got[place]}, NumPy says {expected[place]};"
+                f"output {at} at {list(index)} is {got[index]}, NumPy says {expected[index]};"
                 f" {np.count_nonzero(~good)} of {good.size} differ"
             )
     return wrong

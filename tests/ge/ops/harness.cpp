@@ -2,7 +2,7 @@
 //
 // Usage: harness CASES RESULTS. Both files are little endian; cases.py writes the one and reads the other.
 // Or: harness --build FILE. The file has an operator's type a line, behind it its inputs and where it has any a last word
-// that says so; each is built as a graph of its own, and a line says what came of it.
+// that names them. Each case is built as a graph of its own, and one line reports its result.
 #include "harness.h"
 
 #include <algorithm>
@@ -135,7 +135,7 @@ uint32_t Save(uint32_t, const std::map<ge::AscendString, ge::Tensor> &tensors) {
   return 0;
 }
 
-// Gives the variables of a case what it says they hold.
+// Assigns the variables of a case their values.
 bool Begin(ge::Session &session, uint32_t id, const Case &one, const std::vector<std::string> &names) {
   ge::Graph graph("begin");
   std::vector<ge::Operator> variables;
@@ -252,7 +252,7 @@ void Build(const char *path) {
       data.update_input_desc_x(desc);
       data.update_output_desc_y(desc);
       op.SetInput(name.c_str(), data);
-      // So that the operator is in the graph even where the input is one of several that nobody has counted.
+      // So that the operator is in the graph even where the input is one of several whose number is not set.
       op.AddControlInput(data);
       starts.push_back(data);
     }

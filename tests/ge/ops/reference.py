@@ -36,10 +36,10 @@ def ort(kind, opset=18, outputs=1, attrs=None, domain=""):
 
 
 def windows(size, kernel, stride, dilation, before, after, ceil=False):
-    """For each place of a window along an axis: the positions that it covers, inside or not."""
+    """Returns the positions that a window covers, inside or not, for each of its steps along an axis."""
     span = dilation * (kernel - 1) + 1
-    room = size + before + after - span
-    count = (math.ceil(room / stride) if ceil else room // stride) + 1
+    space = size + before + after - span
+    count = (math.ceil(space / stride) if ceil else space // stride) + 1
     if ceil and (count - 1) * stride >= size + before:
         count -= 1
     return [[at * stride - before + dilation * step for step in range(kernel)] for at in range(count)]
@@ -49,12 +49,12 @@ def conv(x, w, bias=None, strides=None, pads=None, dilations=None, groups=1):
     """A convolution: `x` is [N, C, space..], `w` is [O, C / groups, space..]; pads are pairs, one for each axis."""
     rank = x.ndim - 2
     strides, dilations, pads = strides or [1] * rank, dilations or [1] * rank, pads or [(0, 0)] * rank
-    places = [windows(x.shape[2 + a], w.shape[2 + a], strides[a], dilations[a], *pads[a]) for a in range(rank)]
-    out = np.zeros((x.shape[0], w.shape[0], *(len(axis) for axis in places)))
+    steps = [windows(x.shape[2 + a], w.shape[2 + a], strides[a], dilations[a], *pads[a]) for a in range(rank)]
+    out = np.zeros((x.shape[0], w.shape[0], *(len(axis) for axis in steps)))
     inner, outer = w.shape[1], w.shape[0] // groups
-    for at in itertools.product(*(range(len(axis)) for axis in places)):
+    for at in itertools.product(*(range(len(axis)) for axis in steps)):
         for step in itertools.product(*(range(k) for k in w.shape[2:])):
-            source = tuple(places[a][at[a]][step[a]] for a in range(rank))
+            source = tuple(steps[a][at[a]][step[a]] for a in range(rank))
             if any(s < 0 or s >= x.shape[2 + a] for a, s in enumerate(source)):
                 continue
             for group in range(groups):
@@ -105,17 +105,17 @@ def conv_filter(x, dy, shape, strides=None, pads=None, dilations=None, groups=1)
 
 
 def pool(x, kernel, strides, pads, how, dilations=None, ceil=False, whole=None):
-    """Pooling over [N, C, space..]. `how` gets the covered values of each picture and channel; for an average, `whole`
-    says what the sum is divided by: "own" the covered elements, "padded" those of the padded picture, or a number."""
+    """Pooling over [N, C, space..]. `how` receives the covered values of each image and channel; for an average, `whole`
+    is the divisor of the sum: "own" the covered elements, "padded" those of the padded image, or a number."""
     rank = x.ndim - 2
     dilations = dilations or [1] * rank
-    places = [windows(x.shape[2 + a], kernel[a], strides[a], dilations[a], *pads[a], ceil) for a in range(rank)]
-    out = np.zeros((*x.shape[:2], *(len(axis) for axis in places)))
-    for at in itertools.product(*(range(len(axis)) for axis in places)):
+    steps = [windows(x.shape[2 + a], kernel[a], strides[a], dilations[a], *pads[a], ceil) for a in range(rank)]
+    out = np.zeros((*x.shape[:2], *(len(axis) for axis in steps)))
+    for at in itertools.product(*(range(len(axis)) for axis in steps)):
         covered, padded = [], 1
         for a in range(rank):
-            covered.append([p for p in places[a][at[a]] if 0 <= p < x.shape[2 + a]])
-            padded *= sum(-pads[a][0] <= p < x.shape[2 + a] + pads[a][1] for p in places[a][at[a]])
+            covered.append([p for p in steps[a][at[a]] if 0 <= p < x.shape[2 + a]])
+            padded *= sum(-pads[a][0] <= p < x.shape[2 + a] + pads[a][1] for p in steps[a][at[a]])
         part = x[np.ix_(range(x.shape[0]), range(x.shape[1]), *covered)].reshape(*x.shape[:2], -1)
         if how == "max":
             out[(..., *at)] = part.max(-1)

@@ -131,15 +131,15 @@ def filter_cases(op):
 filter_cases("Conv2DBackpropFilter")
 filter_cases("Conv2DBackpropFilterD")
 
-# --- whole numbers: sums of products of 8 bits, which are int32 ---------------------------------------------------------
+# --- int8: sums of products, which are int32 ---------------------------------------------------------
 
 ONE = {"strides": [1, 1, 1, 1], "pads": [0, 0, 0, 0], "data_format": "NCHW"}
 EIGHT = {"dtype": "int8", "out": "int32"}
 SUMMED = i(4, lo=-9999, hi=9999)
-case("Conv2D", "whole numbers of 8 bits", {"x": f(2, 3, 7, 8), "filter": const(f(4, 3, 3, 3), "NCHW"), "bias": const(SUMMED)}, conv, ONE, **EIGHT)
-case("DepthwiseConv2D", "whole numbers of 8 bits", {"x": f(2, 4, 6, 7), "filter": const(f(1, 4, 3, 3), "NCHW"), "bias": const(SUMMED)},
+case("Conv2D", "8-bit integers", {"x": f(2, 3, 7, 8), "filter": const(f(4, 3, 3, 3), "NCHW"), "bias": const(SUMMED)}, conv, ONE, **EIGHT)
+case("DepthwiseConv2D", "8-bit integers", {"x": f(2, 4, 6, 7), "filter": const(f(1, 4, 3, 3), "NCHW"), "bias": const(SUMMED)},
      lambda x, w, bias: conv(x, w.transpose(1, 0, 2, 3), bias, groups=4), ONE, **EIGHT)
-case("Conv3D", "whole numbers of 8 bits", {"x": f(1, 2, 4, 5, 6), "filter": const(f(4, 2, 2, 2, 2), "NCDHW"), "bias": const(SUMMED)}, conv,
+case("Conv3D", "8-bit integers", {"x": f(1, 2, 4, 5, 6), "filter": const(f(4, 2, 2, 2, 2), "NCDHW"), "bias": const(SUMMED)}, conv,
      {"strides": [1] * 5, "pads": [0] * 6, "data_format": "NCDHW"}, **EIGHT)
 
 
@@ -149,6 +149,6 @@ def spread_out(x, w, bias):
 
 TWO = {"strides": [1, 1, 2, 2], "pads": [0, 0, 0, 0], "data_format": "NCHW"}
 WIDE = {"x": f(1, 3, 4, 4), "filter": const(f(3, 4, 3, 3), "NCHW"), "bias": const(SUMMED)}
-case("Conv2DTranspose", "whole numbers of 8 bits", {"input_size": t([1, 4, 9, 9]), **WIDE}, lambda s, *a: spread_out(*a), TWO, **EIGHT)
-case("Conv2DTransposeD", "whole numbers of 8 bits", WIDE, spread_out, {**TWO, "input_size": [1, 4, 9, 9]}, **EIGHT)
-case("Deconvolution", "whole numbers of 8 bits", WIDE, spread_out, {"strides": [2, 2]}, **EIGHT)
+case("Conv2DTranspose", "8-bit integers", {"input_size": t([1, 4, 9, 9]), **WIDE}, lambda s, *a: spread_out(*a), TWO, **EIGHT)
+case("Conv2DTransposeD", "8-bit integers", WIDE, spread_out, {**TWO, "input_size": [1, 4, 9, 9]}, **EIGHT)
+case("Deconvolution", "8-bit integers", WIDE, spread_out, {"strides": [2, 2]}, **EIGHT)

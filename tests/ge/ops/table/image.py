@@ -1,5 +1,4 @@
-"""Pictures and places in them."""
-
+"""Images and positions in them."""
 import numpy as np
 
 from cases import case, const, f, form, i, t, v
@@ -25,12 +24,12 @@ def nearest(x, size, corners=False, centers=False):
         own, to = x.shape[2 + axis], size[axis]
         at = np.arange(to)
         if corners:
-            place = np.floor(at * (own - 1) / max(to - 1, 1) + 0.5)
+            position = np.floor(at * (own - 1) / max(to - 1, 1) + 0.5)
         elif centers:
-            place = np.floor((at + 0.5) * own / to)
+            position = np.floor((at + 0.5) * own / to)
         else:
-            place = np.floor(at * own / to)
-        out.extend(np.minimum(place, own - 1).astype(int))
+            position = np.floor(at * own / to)
+        out.extend(np.minimum(position, own - 1).astype(int))
     return x[:, :, rows][:, :, :, columns]
 
 
@@ -38,10 +37,10 @@ def bilinear(x, size, corners=False, centers=False):
     """Channels first."""
     for axis in (0, 1):
         own = x.shape[2 + axis]
-        place = np.clip(grid(own, size[axis], corners, centers), 0, own - 1)
-        low = np.floor(place).astype(int)
+        position = np.clip(grid(own, size[axis], corners, centers), 0, own - 1)
+        low = np.floor(position).astype(int)
         high = np.minimum(low + 1, own - 1)
-        share = (place - low).reshape([-1 if other == axis else 1 for other in (0, 1)])
+        share = (position - low).reshape([-1 if other == axis else 1 for other in (0, 1)])
         x = np.take(x, low, 2 + axis) * (1 - share) + np.take(x, high, 2 + axis) * share
     return x
 
@@ -54,10 +53,10 @@ for name, attrs in WAYS:
         case("ResizeNearestNeighborV2", label, {"x": form("NCHW", f(2, 3, 4, 5)), "size": t(to)}, lambda x, s, to=to, ways=ways: nearest(x, to, *ways), attrs,
              types=["float16", "bfloat16", "int8", "uint8", "int32"] if label == "up" else [])
         case("ResizeNearestNeighborV2D", label, {"x": form("NCHW", f(2, 3, 4, 5))}, lambda x, to=to, ways=ways: nearest(x, to, *ways), {**attrs, "size": to})
-        case("ResizeBilinearV2", label, {"x": form("NCHW", f(2, 3, 4, 5)), "size": t(to)}, lambda x, s, to=to, ways=ways: bilinear(x, to, *ways), attrs, out="float32", least="float32", why="places in float32")
-        case("ResizeBilinearV2D", label, {"x": form("NCHW", f(2, 3, 4, 5))}, lambda x, to=to, ways=ways: bilinear(x, to, *ways), {**attrs, "size": to}, least="float32", why="places in float32")
-case("ResizeBilinearV2D", "half gives float", {"x": form("NCHW", f(1, 2, 4, 5))}, lambda x: bilinear(x, [8, 10]), {"size": [8, 10]}, dtype="float16", out="float32")
-case("ResizeBilinearV2", "channels last", {"x": form("NHWC", f(1, 4, 5, 3)), "size": t([8, 10])}, lambda x, s: last(bilinear(first(x), [8, 10])), least="float32", why="places in float32")
+        case("ResizeBilinearV2", label, {"x": form("NCHW", f(2, 3, 4, 5)), "size": t(to)}, lambda x, s, to=to, ways=ways: bilinear(x, to, *ways), attrs, out="float32", least="float32", why="positions in float32")
+        case("ResizeBilinearV2D", label, {"x": form("NCHW", f(2, 3, 4, 5))}, lambda x, to=to, ways=ways: bilinear(x, to, *ways), {**attrs, "size": to}, least="float32", why="positions in float32")
+case("ResizeBilinearV2D", "half to float", {"x": form("NCHW", f(1, 2, 4, 5))}, lambda x: bilinear(x, [8, 10]), {"size": [8, 10]}, dtype="float16", out="float32")
+case("ResizeBilinearV2", "channels last", {"x": form("NHWC", f(1, 4, 5, 3)), "size": t([8, 10])}, lambda x, s: last(bilinear(first(x), [8, 10])), least="float32", why="positions in float32")
 case("ResizeNearestNeighborV2", "channels last", {"x": form("NHWC", f(1, 4, 5, 3)), "size": t([8, 10])}, lambda x, s: last(nearest(first(x), [8, 10])))
 
 scales = np.array([1, 1, 2.5, 1.5], np.float32)
@@ -72,7 +71,7 @@ for mode in ["nearest", "linear", "cubic"]:
         case("Resize", f"{mode} {way} sizes", {"x": f(2, 3, 4, 5), "sizes": t(sizes, "int64")},
              lambda x, s, attrs=attrs: ort("Resize", 13, attrs=attrs)(x, None, None, s), attrs, **ORT)
 case("Resize", "half_pixel and nearest when not said", {"x": f(2, 3, 4, 5), "scales": t(scales, "float32")}, lambda x, s: ort("Resize", 13)(x, None, s.astype(np.float32)), types=["float16"])
-case("Resize", "whole numbers", {"x": f(2, 3, 4, 5), "scales": t(scales, "float32")}, lambda x, s: ort("Resize", 13)(x.astype(float), None, s.astype(np.float32)),
+case("Resize", "integer scales", {"x": f(2, 3, 4, 5), "scales": t(scales, "float32")}, lambda x, s: ort("Resize", 13)(x.astype(float), None, s.astype(np.float32)),
      dtype="int8", types=["int16", "int32", "int64", "uint8", "uint16"])
 for how in ["floor", "ceil", "round_prefer_ceil"]:
     case("Resize", how, {"x": f(1, 2, 4, 5), "scales": t(scales, "float32")},
@@ -105,7 +104,7 @@ case("AffineGrid", "corners", {"theta": f(2, 2, 3), "output_size": t([2, 3, 4, 5
 
 
 def col2im(x, size, kernel, stride, padding, dilation):
-    n, rows, places = x.shape
+    n, rows, positions = x.shape
     channels = rows // (kernel[0] * kernel[1])
     counts = [(size[a] + 2 * padding[a] - dilation[a] * (kernel[a] - 1) - 1) // stride[a] + 1 for a in (0, 1)]
     x = x.reshape(n, channels, *kernel, *counts)
@@ -134,7 +133,7 @@ for end, way, more in [(0, "output_half_pixel", 0), (1, "output_half_pixel", 1),
     case("ROIAlign", f"ends {end}", {"features": f(2, 3, 8, 9), "rois": v(boxes)},
          lambda x, r, way=way, more=more: roi_align(x, r, more, coordinate_transformation_mode=way, output_height=3, output_width=2, sampling_ratio=2, spatial_scale=0.75),
          {"spatial_scale": 0.75, "pooled_height": 3, "pooled_width": 2, **({} if end == 1 else {"roi_end_mode": end})}, **ORT)
-case("ROIAlign", "how many there are is no matter", {"features": f(2, 3, 8, 9), "rois": v(boxes), "rois_n": v([3], "int32")},
+case("ROIAlign", "the number is ignored", {"features": f(2, 3, 8, 9), "rois": v(boxes), "rois_n": v([3], "int32")},
      lambda x, r, n: roi_align(x, r, 1, coordinate_transformation_mode="output_half_pixel", output_height=3, output_width=2, sampling_ratio=2, spatial_scale=0.75),
      {"spatial_scale": 0.75, "pooled_height": 3, "pooled_width": 2}, **ORT)
 case("ROIAlign", "most, samples by size", {"features": f(2, 3, 8, 9), "rois": v(boxes)},
@@ -161,7 +160,7 @@ def roi_pool(x, rois, size, scale):
 
 case("ROIPooling", "", {"x": f(2, 3, 8, 9), "rois": v([[0, 1, 0, 6, 5], [1, 0, 0, 3, 7], [0, 2, 2, 4, 6]])}, lambda x, r: roi_pool(x, r, (3, 2), 1.0),
      {"pooled_h": 3, "pooled_w": 2, "spatial_scale_h": 1.0, "spatial_scale_w": 1.0}, types=["float16"])
-case("ROIPooling", "how many there are is no matter", {"x": f(2, 3, 8, 9), "rois": v([[0, 1, 0, 6, 5], [1, 0, 0, 3, 7]]), "roi_actual_num": v([2], "int32")},
+case("ROIPooling", "the number is ignored", {"x": f(2, 3, 8, 9), "rois": v([[0, 1, 0, 6, 5], [1, 0, 0, 3, 7]]), "roi_actual_num": v([2], "int32")},
      lambda x, r, n: roi_pool(x, r, (3, 2), 1.0), {"pooled_h": 3, "pooled_w": 2, "spatial_scale_h": 1.0, "spatial_scale_w": 1.0})
 case("ROIPooling", "scaled", {"x": f(2, 3, 8, 9), "rois": v([[0, 2, 0, 12, 10], [1, 0, 0, 6, 14]])}, lambda x, r: roi_pool(x, r, (2, 2), 0.5),
      {"pooled_h": 2, "pooled_w": 2, "spatial_scale_h": 0.5, "spatial_scale_w": 0.5})

@@ -102,7 +102,7 @@ limits = {"max_output_size": t([3]), "iou_threshold": t([0.5], "float32"), "scor
 case("NonMaxSuppressionV6", "", {"boxes": v(corners, "float32"), "scores": v(points, "float32"), **limits}, suppressed, {"max_boxes_size": 6}, out="int32")
 case("NonMaxSuppressionV6", "by centres", {"boxes": v(centers, "float32"), "scores": v(points, "float32"), **limits},
      lambda *a: suppressed(*a, center=True), {"center_point_box": 1, "max_boxes_size": 6}, out="int32")
-case("NonMaxSuppressionV6", "two pictures", {"boxes": v(np.repeat(corners, 2, 0), "float32"), "scores": v([points[0], points[0][::-1]], "float32"), "max_output_size": t(2), "iou_threshold": t(0.3, "float32")},
+case("NonMaxSuppressionV6", "two images", {"boxes": v(np.repeat(corners, 2, 0), "float32"), "scores": v([points[0], points[0][::-1]], "float32"), "max_output_size": t(2), "iou_threshold": t(0.3, "float32")},
      suppressed, {"max_boxes_size": 6}, out="int32")
 
 case("ArgMaxWithValue", "", {"x": distinct(3, 4)}, lambda x: [x.argmax(1).astype(np.int32), x.max(1)], {"dimension": 1}, out=["int32", None], types=SOME)

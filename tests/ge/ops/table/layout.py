@@ -11,8 +11,8 @@ def space_to_batch(x, block, pads):
     count = len(block)
     x = np.pad(x, [(0, 0), *pads, *[(0, 0)] * (x.ndim - 1 - count)])
     parts = []
-    for place in np.ndindex(*block):
-        parts.append(x[(slice(None), *(slice(at, None, size) for at, size in zip(place, block)))])
+    for offset in np.ndindex(*block):
+        parts.append(x[(slice(None), *(slice(at, None, size) for at, size in zip(offset, block)))])
     return np.concatenate(parts)
 
 
@@ -21,8 +21,8 @@ def batch_to_space(x, block, crops):
     parts = np.split(x, volume)
     shape = [x.shape[0] // volume, *(size * part for size, part in zip(x.shape[1:], block)), *x.shape[1 + len(block) :]]
     y = np.zeros(shape)
-    for part, place in zip(parts, np.ndindex(*block)):
-        y[(slice(None), *(slice(at, None, size) for at, size in zip(place, block)))] = part
+    for part, offset in zip(parts, np.ndindex(*block)):
+        y[(slice(None), *(slice(at, None, size) for at, size in zip(offset, block)))] = part
     return y[(slice(None), *(slice(low, y.shape[axis + 1] - high) for axis, (low, high) in enumerate(crops)))]
 
 
@@ -39,7 +39,7 @@ case("BroadcastToD", "", {"x": f(3, 1)}, lambda x: np.broadcast_to(x, (2, 3, 4))
 case("Empty", "zeros", {"shape": t([2, 3])}, lambda s: np.zeros((2, 3)), {"dtype": "float32", "init": True})
 case("Fills", "", {"x": f(2, 3)}, lambda x: np.full((2, 3), 3.0), {"value": 3.0}, types=SOME)
 case("LinSpace", "", {"start": v(1.0), "stop": v(4.0), "num": t(7)}, lambda a, z, n: np.linspace(1, 4, 7), types=["float64"])
-case("LinSpace", "of whole numbers", {"start": v(1), "stop": v(10), "num": t(4)}, lambda a, z, n: np.array([1, 4, 7, 10]), dtype="int32", types=["int8", "int16", "uint8"])
+case("LinSpace", "of integers", {"start": v(1), "stop": v(10), "num": t(4)}, lambda a, z, n: np.array([1, 4, 7, 10]), dtype="int32", types=["int8", "int16", "uint8"])
 case("LinSpace", "one", {"start": v(1.5), "stop": v(4.0), "num": t([1])}, lambda a, z, n: np.array([1.5]))
 case("MirrorPad", "", {"x": f(3, 4), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)], "reflect"), {"mode": "REFLECT"}, types=SOME)
 case("PadV2", "", {"x": f(3, 4), "paddings": t([[1, 2], [0, 3]]), "constant_values": const(v(5))}, lambda x, p, c: np.pad(x, [(1, 2), (0, 3)], constant_values=5), types=SOME)

@@ -153,7 +153,7 @@ for reduction in ["mean", "sum", "none"]:
     case("SoftmaxCrossEntropyLoss", f"{reduction}, weights", {"scores": f(6, 5), "labels": i(6, hi=5), "weights": const(f(5, lo=0.5))},
          lambda s, l, w, reduction=reduction: loss(s, l, w, reduction), {"reduction": reduction})
 case("SoftmaxCrossEntropyLoss", "label 0 is ignored when not said", {"scores": f(6, 5), "labels": v([0, 1, 2, 0, 3, 4], "int64")}, loss, types=["float16", "float64", "bfloat16"])
-case("SoftmaxCrossEntropyLoss", "pictures", {"scores": f(2, 5, 3, 3), "labels": i(2, 3, 3, hi=5)}, lambda s, l: loss(s, l, ignore=-1), {"ignore_index": -1})
+case("SoftmaxCrossEntropyLoss", "images", {"scores": f(2, 5, 3, 3), "labels": i(2, 3, 3, hi=5)}, lambda s, l: loss(s, l, ignore=-1), {"ignore_index": -1})
 case("SoftmaxCrossEntropyWithLogits", "", {"features": f(4, 5), "labels": f(4, 5, lo=0, hi=1)},
      lambda x, y: [-(y * np.log(softmax(x))).sum(1), softmax(x) - y], types=["float16"])
 case("SoftmaxCrossEntropyWithLogits", "classes", {"features": f(4, 5), "labels": v(np.eye(5)[[1, 0, 4, 2]])}, lambda x, y: [-(y * np.log(softmax(x))).sum(1), softmax(x) - y])

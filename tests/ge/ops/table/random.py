@@ -38,8 +38,8 @@ def even(draw):
     return wrong + shares(draw, np.histogram(draw, 20, (0, 1))[0], np.full(20, 0.05))
 
 
-def bell(draw):
-    # The shares of the normal distribution between whole numbers of deviations.
+def normal(draw):
+    # The shares of the normal distribution between integer multiples of the standard deviation.
     inner = np.array([0.0013499, 0.0214002, 0.1359051, 0.3413447, 0.3413447, 0.1359051, 0.0214002, 0.0013499])
     counts = np.histogram(np.clip(draw, -3.5, 3.5), [-9, -3, -2, -1, 0, 1, 2, 3, 9])[0]
     wrong = [] if abs(np.corrcoef(draw.ravel()[:-1], draw.ravel()[1:])[0, 1]) < 0.04 else ["neighbours hang together"]
@@ -50,9 +50,9 @@ TWICE = {"runs": 2, "repeats": 2}
 SHAPE = {"shape": t([2, COUNT // 2])}
 for dtype in ["float32", "float16", "float64"]:
     case("RandomUniform", "", SHAPE, None, {"dtype": dtype, "seed": 7, "seed2": 11}, dtype=dtype, judge=judge(even), **TWICE)
-    case("RandomStandardNormal", "", SHAPE, None, {"dtype": dtype, "seed": 7}, dtype=dtype, judge=judge(bell), **TWICE)
+    case("RandomStandardNormal", "", SHAPE, None, {"dtype": dtype, "seed": 7}, dtype=dtype, judge=judge(normal), **TWICE)
 case("RandomUniform", "without a seed", SHAPE, None, {"dtype": "float32"}, judge=judge(even, seeded=False), **TWICE)
-for op, check in [("RandomUniform", even), ("RandomStandardNormal", bell)]:
+for op, check in [("RandomUniform", even), ("RandomStandardNormal", normal)]:
     case(op, "a shape in int64", {"shape": t([2, COUNT // 2], "int64")}, None, {"dtype": "float32", "seed": 7}, judge=judge(check), **TWICE)
 case("RandomUniformInt", "int64", {"shape": t([2, COUNT // 2], "int64"), "min": t(-3, "int64"), "max": t(5, "int64")}, None, {"seed": 5},
      judge=judge(lambda draw: shares(draw, np.bincount((draw + 3).ravel(), minlength=8), np.full(8, 0.125))), **TWICE)

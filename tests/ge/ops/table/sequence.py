@@ -32,7 +32,7 @@ ge::op::SequenceLength op("op");
 op.set_input_handle(list);
 c.out(op);""")
 for dtype in ["int32", "int64"]:
-    case("SequenceInsert", f"place in {dtype}", {**THREE, "value": f(4, 3), "index": t(1, dtype)}, lambda a, b, c, x, n: np.concatenate([a, x, b, c]), types=ANY, code=BUILT + """\
+    case("SequenceInsert", f"index in {dtype}", {**THREE, "value": f(4, 3), "index": t(1, dtype)}, lambda a, b, c, x, n: np.concatenate([a, x, b, c]), types=ANY, code=BUILT + """\
 ge::op::SequenceInsert more("more");
 more.set_input_handle(list).set_input_value(c.in(3)).set_input_index(c.in(4));
 ge::op::ConcatFromSequence op("op");
@@ -45,7 +45,7 @@ ge::op::ConcatFromSequence op("op");
 op.set_input_handle(more).set_attr_axis(0);
 c.out(op);""")
 for dtype in ["int32", "int64"]:
-    case("SequenceErase", f"place in {dtype}", {**THREE, "index": t(0, dtype)}, lambda a, b, c, n: np.concatenate([b, c]), code=BUILT + """\
+    case("SequenceErase", f"index in {dtype}", {**THREE, "index": t(0, dtype)}, lambda a, b, c, n: np.concatenate([b, c]), code=BUILT + """\
 ge::op::SequenceErase less("less");
 less.set_input_handle(list).set_input_index(c.in(3));
 ge::op::ConcatFromSequence op("op");
@@ -80,19 +80,19 @@ c.out(op);""")
 SPLIT = """\
 ge::op::SplitToSequence list("list");
 list.set_input_x(c.in(0)){more};
-const int32_t place = {place};
+const int32_t position = {position};
 ge::op::Const index("index");
-index.set_attr_value(ge::Tensor(ge::TensorDesc(ge::Shape(), ge::FORMAT_ND, ge::DT_INT32), reinterpret_cast<const uint8_t *>(&place), sizeof place));
+index.set_attr_value(ge::Tensor(ge::TensorDesc(ge::Shape(), ge::FORMAT_ND, ge::DT_INT32), reinterpret_cast<const uint8_t *>(&position), sizeof position));
 ge::op::SequenceAt op("op");
 op.set_input_handle(list).set_input_index(index);
 ge::op::SequenceLength length("length");
 length.set_input_handle(list);
 c.out(op);
 c.out(length);"""
-case("SplitToSequence", "one each when not said", {"x": f(3, 2)}, lambda x: [x[1:2], np.array(3)], out=[None, "int64"], types=ANY, code=SPLIT.format(more="", place=1))
-case("SplitToSequence", "an axis less", {"x": f(3, 2)}, lambda x: [x[:, 1], np.array(2)], out=[None, "int64"], code=SPLIT.format(more=".set_attr_axis(1).set_attr_keepdims(false)", place=-1))
-case("SplitToSequence", "pieces of two", {"x": f(5, 2), "split": t(2)}, lambda x, s: [x[4:], np.array(3)], out=[None, "int64"], code=SPLIT.format(more=".set_input_split(c.in(1))", place=2))
-case("SplitToSequence", "sizes", {"x": f(5, 2), "split": t([1, 4], "int64")}, lambda x, s: [x[1:], np.array(2)], out=[None, "int64"], code=SPLIT.format(more=".set_input_split(c.in(1))", place=1))
+case("SplitToSequence", "one each when not said", {"x": f(3, 2)}, lambda x: [x[1:2], np.array(3)], out=[None, "int64"], types=ANY, code=SPLIT.format(more="", position=1))
+case("SplitToSequence", "an axis less", {"x": f(3, 2)}, lambda x: [x[:, 1], np.array(2)], out=[None, "int64"], code=SPLIT.format(more=".set_attr_axis(1).set_attr_keepdims(false)", position=-1))
+case("SplitToSequence", "pieces of two", {"x": f(5, 2), "split": t(2)}, lambda x, s: [x[4:], np.array(3)], out=[None, "int64"], code=SPLIT.format(more=".set_input_split(c.in(1))", position=2))
+case("SplitToSequence", "sizes", {"x": f(5, 2), "split": t([1, 4], "int64")}, lambda x, s: [x[1:], np.array(2)], out=[None, "int64"], code=SPLIT.format(more=".set_input_split(c.in(1))", position=1))
 
 # --- branches and loops ------------------------------------------------------------------------------------------------
 

@@ -51,12 +51,12 @@ def written(x, n, u, how=None):
     return y
 
 
-PLACES = {"indices": v([[3], [1]], "int32"), "updates": f(2, 3)}
-case("ScatterNdUpdate", "a variable", {"var": var(f(4, 3)), **PLACES}, lambda x, n, u: [written(x, n, u)] * 2, types=["float16", "int32", "bool"])
-case("ScatterNdUpdate", "what is no variable", {"var": f(4, 3), **PLACES}, written)
+UPDATES = {"indices": v([[3], [1]], "int32"), "updates": f(2, 3)}
+case("ScatterNdUpdate", "a variable", {"var": var(f(4, 3)), **UPDATES}, lambda x, n, u: [written(x, n, u)] * 2, types=["float16", "int32", "bool"])
+case("ScatterNdUpdate", "not a variable", {"var": f(4, 3), **UPDATES}, written)
 TWICE = {"indices": v([[3], [3]], "int64"), "updates": f(2, 3)}
 case("ScatterNdAdd", "a variable", {"var": var(f(4, 3)), **TWICE}, lambda x, n, u: [written(x, n, u, np.add)] * 2, types=["float16", "int32"])
-case("ScatterNdAdd", "what is no variable", {"var": f(4, 3), **TWICE}, lambda x, n, u: written(x, n, u, np.add))
+case("ScatterNdAdd", "not a variable", {"var": f(4, 3), **TWICE}, lambda x, n, u: written(x, n, u, np.add))
 
 
 def sliced(x, n, u, how=None):

@@ -1,6 +1,6 @@
 """Every class and function that programs are known to use: a program with one use of each compiles, links and starts.
 
-surface.json has a line for each: class, function, header, mark, what it is, what it gives, its name, what it takes. What is
+interface.json has a line for each: class, function, header, mark, what it is, what it returns, its name, what it takes. What is
 not there is in MISSING, and on docs/graph-engine.md.
 """
 
@@ -9,22 +9,22 @@ import re
 
 from build import HERE, ROOT, compile_text, run
 
-ROWS = json.loads((HERE / "surface.json").read_text())
-# What Jumar has not, by the sentence of the page that says so.
+ROWS = json.loads((HERE / "interface.json").read_text())
+# What Jumar does not have, by the sentence of the page that states it.
 MISSING = {}
-# Declared so that nobody copies these: a use would be wrong.
+# Declared as deleted: a copy would be wrong.
 NOT_COPIED = {"Promote", "TensorData"}
 HEADERS = sorted({row[2] for row in ROWS}) + ["ge/ge_allocator.h", "ge/ge_utils.h"]
 
 
 def use(number, row):
     """A function that uses what the row names as a program would."""
-    of, full, _, _, kind, gives, name, takes = row
+    of, full, _, _, kind, returns, name, takes = row
     scope = (of or full).split("::")[0] if "::" in (of or full) else ""
     own = of.rsplit("::", 1)[-1] if of else ""
     takes = [qualified(take) for take in takes]
-    gives = qualified(gives)
-    template = re.search(r"\bT\b", gives) is not None
+    returns = qualified(returns)
+    template = re.search(r"\bT\b", returns) is not None
     arguments = ", ".join(f"Given<{take}>()" for take in takes)
     if name.startswith("~"):
         body = f"Given<{of} *>()->{name}();"
@@ -42,21 +42,21 @@ def use(number, row):
             call = f"(self.{name})"
         if template:
             call = call.replace(name, f"template {name}<float>" if "static" not in kind else f"{name}<float>")
-            gives = re.sub(r"\bT\b", "float", gives)
+            returns = re.sub(r"\bT\b", "float", returns)
         # Attributes' values are made from values.
         if own == "AttrValue" and name == "CreateFrom":
             call, arguments = f"{of}::CreateFrom<int64_t>", "Given<int64_t>()"
-            gives = of
+            returns = of
         if own == "AttrValue" and name == "GetValue" and not takes:
             call, arguments = "self.GetValue", "Given<float &>()"
-        what = "" if gives == "void" else f"{gives} result = "
-        after = "" if gives == "void" else " (void)result;"
+        what = "" if returns == "void" else f"{returns} result = "
+        after = "" if returns == "void" else " (void)result;"
         const = "const " if "const" in kind else ""
         held = "" if "static" in kind else f"{const}Self &self = Given<{const}Self &>(); "
         body = f"{held}{what}{call}({arguments});{after}"
     else:
-        what = "" if gives == "void" else f"{gives} result = "
-        after = "" if gives == "void" else " (void)result;"
+        what = "" if returns == "void" else f"{returns} result = "
+        after = "" if returns == "void" else " (void)result;"
         body = f"{what}{full}({arguments});{after}"
     space = f"using namespace {scope};" if scope else ""
     inside = f"static void Do() {{ {body} }}"
@@ -85,8 +85,8 @@ def program():
 
 
 def name_of(row):
-    of, full, _, _, _, gives, name, takes = row
-    return f"{gives} {of + '::' + name if of else full}({', '.join(takes)})".strip()
+    of, full, _, _, _, returns, name, takes = row
+    return f"{returns} {of + '::' + name if of else full}({', '.join(takes)})".strip()
 
 
 def test_every_symbol_that_programs_use_compiles_links_and_starts(tmp_path):
