@@ -74,7 +74,7 @@ fn call(api: &Api, group: &Group, function: &Function) -> Result<String> {
         [one] => one.clone(),
         _ => format!("({})", results.join(", ")),
     };
-    let room = function.room.as_deref().unwrap_or(&group.name);
+    let module = function.module.as_deref().unwrap_or(&group.name);
     let arguments: String = pieces
         .arguments
         .iter()
@@ -90,7 +90,7 @@ fn call(api: &Api, group: &Group, function: &Function) -> Result<String> {
         "raw_args::status(done)".to_owned()
     };
     let last = if answers { "answer" } else { "()" };
-    let safe = format!("jumar_acl::{room}::{name}");
+    let safe = format!("jumar_acl::{module}::{name}");
     let body = if arguments.is_empty() {
         safe
     } else {

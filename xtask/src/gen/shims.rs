@@ -305,8 +305,8 @@ fn shim(api: &Api, group: &Group, function: &Function) -> Result<String> {
     for param in &function.params {
         convert(api, function, param, &mut pieces).with_context(|| param.name.clone())?;
     }
-    let room = function.room.as_deref().unwrap_or(&group.name);
-    let call = format!("jumar_acl::{room}::{name}({})?", {
+    let module = function.module.as_deref().unwrap_or(&group.name);
+    let call = format!("jumar_acl::{module}::{name}({})?", {
         let mut all = vec!["cx".to_owned()];
         all.append(&mut pieces.arguments);
         all.join(", ")

@@ -42,7 +42,7 @@ pub enum Named {
     Alias(usize),
 }
 
-/// A group of functions: a room.
+/// A group of functions. Its module of jumar-acl has the same name.
 pub struct Group {
     /// The group's name, which is its file's.
     pub name: String,
@@ -68,7 +68,7 @@ pub struct Function {
     pub deprecated: bool,
     /// Whether it takes further arguments.
     pub variadic: bool,
-    /// One line in the third person; empty if nobody has written it yet.
+    /// One line in the third person; empty if missing.
     pub brief: String,
     /// The kinds of errors it answers.
     pub errors: Vec<String>,
@@ -76,8 +76,8 @@ pub struct Function {
     pub codes: BTreeMap<String, i64>,
     /// What a function without a status answers on an error.
     pub neutral: Neutral,
-    /// The module of jumar-acl that has it, where that is not the group's.
-    pub room: Option<String>,
+    /// The module of jumar-acl that implements it, if that is not the group's.
+    pub module: Option<String>,
     /// An `aclError` that is the answer and no status: the safe function returns it.
     pub code_is_answer: bool,
     /// Where the signature was learnt.

@@ -31,7 +31,9 @@ struct RawFunction {
     codes: BTreeMap<String, i64>,
     shim: Option<String>,
     neutral: Option<toml::Value>,
-    room: Option<String>,
+    // The older name is accepted.
+    #[serde(alias = "room")]
+    module: Option<String>,
     answer: Option<String>,
     source: String,
 }
@@ -299,7 +301,7 @@ impl Api {
             errors: raw.errors,
             codes: raw.codes,
             neutral,
-            room: raw.room,
+            module: raw.module,
             code_is_answer,
             source: raw.source,
         })
