@@ -61,7 +61,7 @@ class Reader:
         self.input_size = acl.mdl.get_input_size_by_index(desc, 0)
         self.output_size = acl.mdl.get_output_size_by_index(desc, 0)
         if (self.input_size, self.output_size) != (4 * PIXELS, 4 * DIGITS):
-            raise RuntimeError(f"the model takes {self.input_size} bytes and gives {self.output_size}")
+            raise RuntimeError(f"the model takes {self.input_size} bytes and returns {self.output_size}")
 
         self.input, self.device_input = self.dataset(self.input_size)
         self.output, self.device_output = self.dataset(self.output_size)
@@ -82,7 +82,7 @@ class Reader:
         return dataset, memory
 
     def read(self, pixels):
-        """The ten scores for one picture of 64 bytes."""
+        """Returns the ten scores for one image of 64 bytes."""
         floats = array.array("f", list(pixels)).tobytes()
         pointer = acl.util.bytes_to_ptr(floats)
         check(
@@ -108,15 +108,15 @@ class Reader:
                 print(f"{name} failed with {ret}", file=sys.stderr)
 
 
-def draw(pictures):
-    """Draws pictures beside each other; each is (pixels, meant, read)."""
+def draw(images):
+    """Draws images beside each other; each is (pixels, meant, read)."""
     ramp = " .:-=+*#%@"
     for row in range(SIDE):
-        for pixels, _, _ in pictures:
+        for pixels, _, _ in images:
             line = pixels[row * SIDE : (row + 1) * SIDE]
             print("  " + "".join(2 * ramp[ink * (len(ramp) - 1) // INK] for ink in line), end="")
         print()
-    for _, meant, read in pictures:
+    for _, meant, read in images:
         text = f"read as {read}" if read == meant else f"{meant} read as {read}"
         print(f"  {text:<16}", end="")
     print("\n")
@@ -130,7 +130,7 @@ def main():
     with open(sys.argv[3], "rb") as file:
         labels = file.read()
     if not labels or len(images) != PIXELS * len(labels):
-        sys.exit(f"{sys.argv[2]} does not hold one picture of {PIXELS} bytes for each byte of {sys.argv[3]}")
+        sys.exit(f"{sys.argv[2]} does not hold one image of {PIXELS} bytes for each byte of {sys.argv[3]}")
 
     results = []
     reader = Reader()
@@ -145,7 +145,7 @@ def main():
     finally:
         reader.close()
 
-    print("the first pictures:\n")
+    print("the first images:\n")
     draw(results[:4])
     misread = [result for result in results if result[1] != result[2]]
     if misread:

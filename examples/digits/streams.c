@@ -1,8 +1,8 @@
-/* Reads handwritten digits on a device with two streams: one carries pictures up and scores down, the other computes.
+/* Reads handwritten digits on a device with two streams: one carries images up and scores down, the other computes.
  *
  *     streams <model.om> <images> <labels>
  *
- * The pictures go in batches through two slots in turn. While the compute stream works on the batch in one slot, the
+ * The images go in batches through two slots in turn. While the compute stream works on the batch in one slot, the
  * copy stream fills the other:
  *
  *     copy     up 0 | up 1 |  wait for 0, down 0 | up 2 |  wait for 1, down 1 | up 3 | ...
@@ -14,12 +14,12 @@
 #include <string.h>
 
 #include "acl/acl.h"
-#include "pictures.h"
+#include "images.h"
 
 #define DEVICE_ID 0
 #define SLOTS 2
 #define BATCH 16
-/* Each picture's scores begin at an address that the device likes. */
+/* Each image's scores begin at an aligned address. */
 #define ALIGNED(size) (((size) + 63) / 64 * 64)
 
 /* Leaves the calling function with -1 when a call fails, and says which call it was. */
@@ -38,7 +38,7 @@ static void failed(const char *call, aclError ret)
     fprintf(stderr, "%s failed with %d\n%s\n", call, (int)ret, message != NULL ? message : "");
 }
 
-/* One picture of a batch: views into the slot's device memory. */
+/* One image of a batch: views into the slot's device memory. */
 typedef struct {
     aclDataBuffer *input_buffer;
     aclDataBuffer *output_buffer;
@@ -51,7 +51,7 @@ typedef struct {
     void *host_output;
     void *device_input;
     void *device_output;
-    aclrtEvent uploaded;   /* the pictures are on the device */
+    aclrtEvent uploaded;   /* the images are on the device */
     aclrtEvent computed;   /* the scores are on the device */
     aclrtEvent downloaded; /* the scores are on the host */
     Task tasks[BATCH];
@@ -130,7 +130,7 @@ static int session_open(Session *s, const char *model_path)
     CHECK(aclmdlGetDesc(s->desc, s->model_id));
     if (aclmdlGetNumInputs(s->desc) != 1 || aclmdlGetInputSizeByIndex(s->desc, 0) != PIXELS * sizeof(float) ||
         aclmdlGetNumOutputs(s->desc) != 1 || aclmdlGetOutputSizeByIndex(s->desc, 0) != DIGITS * sizeof(float)) {
-        fprintf(stderr, "the model should take one picture and give %d scores\n", DIGITS);
+        fprintf(stderr, "the model should take one image and return %d scores\n", DIGITS);
         return -1;
     }
     s->input_stride = ALIGNED(PIXELS * sizeof(float));
@@ -146,25 +146,25 @@ static int session_open(Session *s, const char *model_path)
     return 0;
 }
 
-static size_t batch_count(const Pictures *pictures)
+static size_t batch_count(const Images *images)
 {
-    return (pictures->count + BATCH - 1) / BATCH;
+    return (images->count + BATCH - 1) / BATCH;
 }
 
-static size_t batch_size(const Pictures *pictures, size_t batch)
+static size_t batch_size(const Images *images, size_t batch)
 {
-    size_t left = pictures->count - batch * BATCH;
+    size_t left = images->count - batch * BATCH;
     return left < BATCH ? left : BATCH;
 }
 
 /* Fills the slot's pinned memory and sends it up. The slot must be free: its last scores have been collected. */
-static int upload(Session *s, const Pictures *pictures, size_t batch)
+static int upload(Session *s, const Images *images, size_t batch)
 {
     Slot *slot = &s->slots[batch % SLOTS];
-    size_t count = batch_size(pictures, batch);
+    size_t count = batch_size(images, batch);
 
     for (size_t i = 0; i < count; i++) {
-        picture_to_floats(pictures, batch * BATCH + i, (float *)((char *)slot->host_input + i * s->input_stride));
+        image_to_floats(images, batch * BATCH + i, (float *)((char *)slot->host_input + i * s->input_stride));
     }
     CHECK(aclrtMemcpyAsync(slot->device_input, BATCH * s->input_stride, slot->host_input, count * s->input_stride,
                            s->up, s->copy));
@@ -172,10 +172,10 @@ static int upload(Session *s, const Pictures *pictures, size_t batch)
     return 0;
 }
 
-static int compute(Session *s, const Pictures *pictures, size_t batch)
+static int compute(Session *s, const Images *images, size_t batch)
 {
     Slot *slot = &s->slots[batch % SLOTS];
-    size_t count = batch_size(pictures, batch);
+    size_t count = batch_size(images, batch);
 
     CHECK(aclrtStreamWaitEvent(s->compute, slot->uploaded));
     for (size_t i = 0; i < count; i++) {
@@ -185,10 +185,10 @@ static int compute(Session *s, const Pictures *pictures, size_t batch)
     return 0;
 }
 
-static int download(Session *s, const Pictures *pictures, size_t batch)
+static int download(Session *s, const Images *images, size_t batch)
 {
     Slot *slot = &s->slots[batch % SLOTS];
-    size_t count = batch_size(pictures, batch);
+    size_t count = batch_size(images, batch);
 
     CHECK(aclrtStreamWaitEvent(s->copy, slot->computed));
     CHECK(aclrtMemcpyAsync(slot->host_output, BATCH * s->output_stride, slot->device_output, count * s->output_stride,
@@ -197,44 +197,44 @@ static int download(Session *s, const Pictures *pictures, size_t batch)
     return 0;
 }
 
-static int collect(Session *s, Pictures *pictures, size_t batch)
+static int collect(Session *s, Images *images, size_t batch)
 {
     Slot *slot = &s->slots[batch % SLOTS];
-    size_t count = batch_size(pictures, batch);
+    size_t count = batch_size(images, batch);
 
     CHECK(aclrtSynchronizeEvent(slot->downloaded));
     for (size_t i = 0; i < count; i++) {
         const char *scores = (const char *)slot->host_output + i * s->output_stride;
-        picture_set_scores(pictures, batch * BATCH + i, (const float *)scores);
+        image_set_scores(images, batch * BATCH + i, (const float *)scores);
     }
     return 0;
 }
 
-static int session_read(Session *s, Pictures *pictures)
+static int session_read(Session *s, Images *images)
 {
-    size_t batches = batch_count(pictures);
+    size_t batches = batch_count(images);
 
-    if (upload(s, pictures, 0) != 0) {
+    if (upload(s, images, 0) != 0) {
         return -1;
     }
     for (size_t batch = 0; batch < batches; batch++) {
-        if (compute(s, pictures, batch) != 0) {
+        if (compute(s, images, batch) != 0) {
             return -1;
         }
         /* The next batch takes the slot of the previous one: fetch what is in there, then refill it. */
-        if (batch > 0 && collect(s, pictures, batch - 1) != 0) {
+        if (batch > 0 && collect(s, images, batch - 1) != 0) {
             return -1;
         }
-        if (batch + 1 < batches && upload(s, pictures, batch + 1) != 0) {
+        if (batch + 1 < batches && upload(s, images, batch + 1) != 0) {
             return -1;
         }
-        if (download(s, pictures, batch) != 0) {
+        if (download(s, images, batch) != 0) {
             return -1;
         }
     }
     CHECK(aclrtSynchronizeStream(s->compute));
     CHECK(aclrtSynchronizeStream(s->copy));
-    return collect(s, pictures, batches - 1);
+    return collect(s, images, batches - 1);
 }
 
 /* Calls a release function for what is there; one failure does not stop the rest. */
@@ -295,26 +295,26 @@ static int session_close(Session *s)
 int main(int argc, char **argv)
 {
     static Session session; /* all zero: nothing is there yet */
-    Pictures pictures;
+    Images images;
     int result;
 
     if (argc != 4) {
         fprintf(stderr, "usage: %s <model.om> <images> <labels>\n", argv[0]);
         return 2;
     }
-    result = pictures_load(&pictures, argv[2], argv[3]);
+    result = images_load(&images, argv[2], argv[3]);
     if (result == 0) {
         result = session_open(&session, argv[1]);
         if (result == 0) {
-            result = session_read(&session, &pictures);
+            result = session_read(&session, &images);
         }
         if (session_close(&session) != 0) {
             result = -1;
         }
     }
     if (result == 0) {
-        pictures_report(&pictures);
+        images_report(&images);
     }
-    pictures_free(&pictures);
+    images_free(&images);
     return result == 0 ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-/* Reads handwritten digits on a device, one picture after the other.
+/* Reads handwritten digits on a device, one image after the other.
  *
  *     sync <model.om> <images> <labels>
  */
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "acl/acl.h"
-#include "pictures.h"
+#include "images.h"
 
 #define DEVICE_ID 0
 
@@ -67,7 +67,7 @@ static int session_open(Session *s, const char *model_path)
     s->input_size = aclmdlGetInputSizeByIndex(s->desc, 0);
     s->output_size = aclmdlGetOutputSizeByIndex(s->desc, 0);
     if (s->input_size != PIXELS * sizeof(float) || s->output_size != DIGITS * sizeof(float)) {
-        fprintf(stderr, "the model takes %zu bytes and gives %zu; expected %zu and %zu\n", s->input_size,
+        fprintf(stderr, "the model takes %zu bytes and returns %zu; expected %zu and %zu\n", s->input_size,
                 s->output_size, PIXELS * sizeof(float), DIGITS * sizeof(float));
         return -1;
     }
@@ -87,7 +87,7 @@ static int session_open(Session *s, const char *model_path)
     return 0;
 }
 
-static int session_read(Session *s, Pictures *pictures, size_t index)
+static int session_read(Session *s, Images *images, size_t index)
 {
     float floats[PIXELS];
     float scores[DIGITS];
@@ -95,11 +95,11 @@ static int session_read(Session *s, Pictures *pictures, size_t index)
     aclrtMemcpyKind up = on_device ? ACL_MEMCPY_DEVICE_TO_DEVICE : ACL_MEMCPY_HOST_TO_DEVICE;
     aclrtMemcpyKind down = on_device ? ACL_MEMCPY_DEVICE_TO_DEVICE : ACL_MEMCPY_DEVICE_TO_HOST;
 
-    picture_to_floats(pictures, index, floats);
+    image_to_floats(images, index, floats);
     CHECK(aclrtMemcpy(s->device_input, s->input_size, floats, sizeof(floats), up));
     CHECK(aclmdlExecute(s->model_id, s->input, s->output));
     CHECK(aclrtMemcpy(scores, sizeof(scores), s->device_output, s->output_size, down));
-    picture_set_scores(pictures, index, scores);
+    image_set_scores(images, index, scores);
     return 0;
 }
 
@@ -135,7 +135,7 @@ static int session_close(Session *s)
 int main(int argc, char **argv)
 {
     Session session;
-    Pictures pictures;
+    Images images;
     int result;
 
     if (argc != 4) {
@@ -143,19 +143,19 @@ int main(int argc, char **argv)
         return 2;
     }
     memset(&session, 0, sizeof(session));
-    result = pictures_load(&pictures, argv[2], argv[3]);
+    result = images_load(&images, argv[2], argv[3]);
     if (result == 0) {
         result = session_open(&session, argv[1]);
-        for (size_t i = 0; result == 0 && i < pictures.count; i++) {
-            result = session_read(&session, &pictures, i);
+        for (size_t i = 0; result == 0 && i < images.count; i++) {
+            result = session_read(&session, &images, i);
         }
         if (session_close(&session) != 0) {
             result = -1;
         }
     }
     if (result == 0) {
-        pictures_report(&pictures);
+        images_report(&images);
     }
-    pictures_free(&pictures);
+    images_free(&images);
     return result == 0 ? 0 : 1;
 }

@@ -1,11 +1,11 @@
-"""Trains the small digits network and writes digits.onnx and the held-back images.
+"""Trains the small digits network and writes digits.onnx and the test images.
 
     pip install numpy scikit-learn onnx
     python train.py [folder, default: the one this script lies in]
 
 The data are the 1,797 handwritten digits of 8 x 8 pixels (values 0 to 16) that scikit-learn bundles; they come from the
 UCI set "Optical Recognition of Handwritten Digits" (see README.md for the citation and the licence). The last
-images of the set are held back: training never sees them. Sizes and rates were compared on parts of the training images.
+images of the set are test images: training never sees them. Sizes and rates were compared on parts of the training images.
 
 Everything is plain NumPy in float64 with one fixed seed. Weights are rounded to a fine grid after each step and to a
 coarser one at the end, which hides the last bits in which two BLAS libraries differ, so that a second run, here or on
@@ -35,7 +35,7 @@ GRID = 2.0**12
 STEP_GRID = 2.0**22
 OPSET = 13
 
-# Channels of the two first convolutions and of the third one, which looks at the 4 x 4 picture after pooling.
+# Channels of the two first convolutions and of the third one, which looks at the 4 x 4 image after pooling.
 C1, C2, C3 = 24, 48, 64
 
 
@@ -43,7 +43,7 @@ C1, C2, C3 = 24, 48, 64
 
 
 def patches(x):
-    """[N, C, H, W] -> [N * H * W, C * 9]: the 3 x 3 neighbourhood of every pixel, zero outside the picture."""
+    """[N, C, H, W] -> [N * H * W, C * 9]: the 3 x 3 neighbourhood of every pixel, zero outside the image."""
     n, c, h, w = x.shape
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
@@ -149,14 +149,14 @@ def gradients(p, x, labels):
 
 
 def warp(rng, images):
-    """Turns, slants, stretches and moves each picture a little, as another hand would have written it."""
+    """Rotates, slants, stretches and moves each image a little, for variation."""
     n = len(images)
     angle, slant = rng.uniform(-0.2, 0.2, n), rng.uniform(-0.2, 0.2, n)
     wide, tall = rng.uniform(0.88, 1.12, n), rng.uniform(0.88, 1.12, n)
     down, right = rng.uniform(-0.8, 0.8, n), rng.uniform(-0.8, 0.8, n)
     ys, xs = (np.arange(8) - 3.5)[None, :, None], (np.arange(8) - 3.5)[None, None, :]
     cos, sin = (np.cos(angle)[:, None, None], np.sin(angle)[:, None, None])
-    # Where each pixel of the new picture lies in the old one, with two pixels of margin for what falls outside.
+    # Where each pixel of the new image lies in the old one, with a margin of two pixels for positions outside.
     y = (ys * cos - xs * sin) * tall[:, None, None] + down[:, None, None] + 5.5
     x = (ys * sin + xs * cos) * wide[:, None, None] + slant[:, None, None] * ys + right[:, None, None] + 5.5
     y, x = np.clip(y, 0, 10.999), np.clip(x, 0, 10.999)

@@ -6,11 +6,11 @@ buffer protocol, models are functions, and failures are exceptions that say what
     import jumar
 
     model = jumar.load("resnet50.onnx")           # or an .om file
-    outputs = model({"input": picture})           # anything with an array interface, the buffer protocol, or lists
+    outputs = model({"input": image})           # anything with an array interface, the buffer protocol, or lists
     probabilities = outputs["output"].numpy()
 
     with jumar.Stream() as stream:                # asynchronously, on a stream
-        pending = model({"input": picture}, stream=stream)
+        pending = model({"input": image}, stream=stream)
         outputs = pending.result()
 
 Everything ends in the same calls that the module ``acl`` makes; both work side by side in one process, on one runtime.

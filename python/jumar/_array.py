@@ -22,7 +22,7 @@ Shape = Union[int, Sequence[int]]
 
 
 def void(_: object) -> None:
-    """Forgets a code that nobody could be told of."""
+    """Drops a return code where no caller could receive it."""
 
 
 def _shape(shape: Shape) -> tuple[int, ...]:
@@ -48,7 +48,7 @@ class _Sized(_Object):
     def _release(self, handle: int) -> int:
         if not self._users:
             return self._free(handle)
-        # Work that is queued goes on with the memory: it is given back after it.
+        # Queued work still uses the memory: it is released after that work.
         release_after(self._users, lambda: None if not is_running() else void(self._free(handle)))
         return 0
 
@@ -89,7 +89,7 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
     """An array in pinned host memory: copies to and from devices use it directly and asynchronously.
 
     It speaks ``__array_interface__``, DLPack (``__dlpack__``, as memory of the CPU) and, from Python 3.11 on, the buffer
-    protocol; below, :meth:`memoryview` gives the view. None of them copies, and each keeps the array alive.
+    protocol; below, :meth:`memoryview` returns the view. None of them copies, and each keeps the array alive.
 
     Args:
         shape: the dimensions.
@@ -125,7 +125,7 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
         return self.handle
 
     def memoryview(self) -> memoryview:
-        """Gives a writable view; of bytes, with one more dimension, where ``struct`` has no name for the type."""
+        """Returns a writable view. If ``struct`` has no name for the type, it is a view of bytes with one more dimension."""
         # The view keeps its exporter alive, and the exporter the memory.
         view = self._bytes()
         if 0 in self._shape:
@@ -140,7 +140,7 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
 
     def _exported(self) -> tuple[int, _buffer.Layout]:
         if self._layout is None:
-            # bfloat16 is told as its bits.
+            # bfloat16 is exported as its bits.
             self._layout = _buffer.Layout(self._shape, self._dtype.size, self._dtype.format or "H")
         return self.handle, self._layout
 
@@ -162,7 +162,7 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
         return _dlpack.CPU, 0
 
     def numpy(self) -> Any:
-        """Gives a NumPy array over the same memory, which keeps this one alive. Needs NumPy.
+        """Returns a NumPy array over the same memory, which keeps this one alive. Needs NumPy.
 
         bfloat16 needs the package ``ml_dtypes`` to be numbers; without it the elements are opaque.
         """
@@ -178,7 +178,7 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
         return view
 
     def tolist(self) -> Any:
-        """Gives nested lists of Python numbers.
+        """Returns nested lists of Python numbers.
 
         Raises:
             TypeError: Python has no numbers of this type (bfloat16).
@@ -196,7 +196,7 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
         return nested(self._shape, 0)
 
     def item(self) -> Any:
-        """Gives the only element.
+        """Returns the only element.
 
         Raises:
             ValueError: there are more, or none.
@@ -314,11 +314,11 @@ class DeviceArray(_Sized):
                 check("acl.rt.memcpy_async", acl.rt.memcpy_async(to, size, source, size, kind, stream.handle))
 
     def numpy(self) -> Any:
-        """Copies to the host and gives a NumPy array. Needs NumPy."""
+        """Copies to the host and returns a NumPy array. Needs NumPy."""
         return self.to_host().numpy()
 
     def tolist(self) -> Any:
-        """Copies to the host and gives nested lists of Python numbers."""
+        """Copies to the host and returns nested lists of Python numbers."""
         return self.to_host().tolist()
 
     def __repr__(self) -> str:
@@ -428,7 +428,7 @@ def _from_lists(source: Any, wanted: Optional[_dtype.DType]) -> Array:
     def walk(item: Any, depth: int) -> None:
         if depth == len(shape):
             if not isinstance(item, (bool, int, float)):
-                raise TypeError(f"{type(item).__name__} is no array, no list and no number")
+                raise TypeError(f"{type(item).__name__} is not an array, a list or a number")
             flat.append(item)
             return
         if not isinstance(item, (list, tuple)) or len(item) != shape[depth]:

@@ -48,7 +48,7 @@ class _Spec(ctypes.Structure):
 
 
 class Layout:
-    """What a consumer is told of an array; it lives as long as the array."""
+    """The layout of an array as consumers see it; valid as long as the array."""
 
     def __init__(self, shape: tuple[int, ...], size: int, form: str) -> None:
         strides: list[int] = []
@@ -71,19 +71,19 @@ _GetBuffer = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(_B
 
 
 def _get(exporter: Any, view: Any, flags: int) -> int:
-    told = view.contents
+    buffer = view.contents
     try:
         address, layout = exporter._exported()
     except ValueError:
         # An exception cannot leave a function that C called: the consumer raises a SystemError of its own.
-        told.obj = None
+        buffer.obj = None
         return -1
-    told.buf, told.obj, told.len, told.itemsize = address, id(exporter), layout.bytes, layout.size
-    told.readonly, told.ndim = 0, layout.ndim
-    told.format = ctypes.addressof(layout.format) if flags & _FORMAT else None
-    told.shape = ctypes.addressof(layout.shape) if flags & _ND and layout.ndim else None
-    told.strides = ctypes.addressof(layout.strides) if flags & _STRIDES == _STRIDES and layout.ndim else None
-    told.suboffsets = told.internal = None
+    buffer.buf, buffer.obj, buffer.len, buffer.itemsize = address, id(exporter), layout.bytes, layout.size
+    buffer.readonly, buffer.ndim = 0, layout.ndim
+    buffer.format = ctypes.addressof(layout.format) if flags & _FORMAT else None
+    buffer.shape = ctypes.addressof(layout.shape) if flags & _ND and layout.ndim else None
+    buffer.strides = ctypes.addressof(layout.strides) if flags & _STRIDES == _STRIDES and layout.ndim else None
+    buffer.suboffsets = buffer.internal = None
     # The view owns its exporter.
     _keep(exporter)
     return 0
@@ -106,5 +106,5 @@ class _Plain:
     """A base without the slot."""
 
 
-#: What a class that has a method ``_exported``, which gives address and :class:`Layout`, derives from to export that memory.
+#: The base of classes that export their memory; their method ``_exported`` returns address and :class:`Layout`.
 Exporter: Any = _made() if sys.version_info >= (3, 11) else _Plain

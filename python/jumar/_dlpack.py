@@ -21,7 +21,7 @@ class _Tensor(ctypes.Structure):
         ("ndim", ctypes.c_int32),
         ("code", ctypes.c_uint8),
         ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
+        ("vector_width", ctypes.c_uint16),
         ("shape", ctypes.POINTER(ctypes.c_int64)),
         ("strides", ctypes.POINTER(ctypes.c_int64)),
         ("byte_offset", ctypes.c_uint64),
@@ -76,7 +76,7 @@ def _delete(managed: Any) -> None:
 
 
 def _forget_capsule(capsule: int) -> None:
-    # A capsule that nobody took still owns its tensor.
+    # A capsule that was not consumed still owns its tensor.
     for name in (_NAME, _VERSIONED_NAME):
         if _is_valid(capsule, name):
             _out.pop(_pointer(capsule, name), None)
@@ -106,7 +106,7 @@ def export(owner: object, address: int, shape: tuple[int, ...], dtype: DType, ve
 
 
 def take(source: Any, make: Callable[[tuple[int, ...], Optional[DType]], Any]) -> Any:
-    """Copies what an object exports into the array that ``make`` gives.
+    """Copies what an object exports into the array that ``make`` returns.
 
     Raises:
         ValueError: it is not memory of the host, or its elements do not lie together.
@@ -125,7 +125,7 @@ def take(source: Any, make: Callable[[tuple[int, ...], Optional[DType]], Any]) -
             if shape[index] != 1 and tensor.strides[index] != step:
                 raise ValueError("the elements do not lie together; make a contiguous copy first")
             step *= shape[index]
-        dtype = BY_DLPACK.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+        dtype = BY_DLPACK.get((tensor.code, tensor.bits)) if tensor.vector_width == 1 else None
         made = make(shape, dtype)
         if math.prod(shape):
             ctypes.memmove(made.address, tensor.data + tensor.byte_offset, made.nbytes)

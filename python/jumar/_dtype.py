@@ -59,5 +59,5 @@ def of(what: object) -> DType:
         name = what.__name__
     found = BY_NAME.get(name or "")
     if found is None:
-        raise TypeError(f"{what!r} is no type of elements; there are {', '.join(BY_NAME)}")
+        raise TypeError(f"{what!r} is not an element type; known types are {', '.join(BY_NAME)}")
     return found

@@ -54,7 +54,7 @@ class Graph(_Object):
 
     def __init__(self, stream: Stream, mode: str = "thread_local") -> None:
         if mode not in _MODES:
-            raise ValueError(f"{mode!r} is no mode of capture; there are {', '.join(_MODES)}")
+            raise ValueError(f"{mode!r} is not a capture mode; known modes are {', '.join(_MODES)}")
         self._stream = stream
         self._mode = _MODES[mode]
         #: Runs of models that were captured, with the memory that each launch uses.

@@ -201,7 +201,7 @@ class Pending:
                 slot, self._slot = self._slot, None
                 self._held = None
                 try:
-                    # The event tells when; the stream tells how it ended.
+                    # The event reports when the run ended; the stream reports its result.
                     self._stream.synchronize()
                 finally:
                     try:
@@ -214,7 +214,7 @@ class Pending:
         return asyncio.get_running_loop().run_in_executor(None, self.result).__await__()
 
     def __del__(self) -> None:
-        # Device memory of a run that nobody asked about is used until the run has ended.
+        # Device memory of a run without a reader is in use until the run has ended.
         if self._slot is not None and not self._model.closed:
             try:
                 self.result()
@@ -229,8 +229,8 @@ class Pending:
 class Model(_Object):
     """A loaded model; :func:`load` makes it. Call it with inputs; any number of threads may.
 
-    ``model(inputs)`` gives a dict of host arrays. ``model(inputs, stream=s)`` queues the run and gives a :class:`Pending`.
-    ``await model.submit(inputs)`` leaves the event loop running. A model with open shapes (-1) runs at once in each of them,
+    ``model(inputs)`` returns a dict of host arrays. ``model(inputs, stream=s)`` queues the run and returns a :class:`Pending`.
+    ``await model.submit(inputs)`` leaves the event loop running. A model with dynamic shapes (-1) accepts each of them without compilation,
     after what its stream holds. A model that was built for several sizes runs in the one that its inputs have.
     """
 
@@ -305,7 +305,7 @@ class Model(_Object):
 
     @property
     def outputs(self) -> tuple[TensorInfo, ...]:
-        """What the model gives."""
+        """The outputs of the model."""
         return self._outputs
 
     def _take_slot(self) -> _Slot:
@@ -441,11 +441,11 @@ class Model(_Object):
     def __repr__(self) -> str:
         if self.closed:
             return f"<jumar.Model {self.name}, closed>"
-        takes, gives = (
+        takes, returns = (
             ", ".join(f"{info.name}: {info.dtype}{list(info.shape)}" for info in infos)
             for infos in (self._inputs, self._outputs)
         )
-        return f"<jumar.Model {self.name} ({takes}) -> ({gives})>"
+        return f"<jumar.Model {self.name} ({takes}) -> ({returns})>"
 
     def _repr_html_(self) -> str:
         rows = "".join(

@@ -45,17 +45,17 @@ def start() -> None:
 def _finish() -> None:
     global _started
     _started = False
-    # What still lives goes with the process; a failure here could be told to nobody.
+    # Objects that still exist are freed with the process; no caller could receive an error here.
     acl.finalize()
 
 
 def is_running() -> bool:
-    """Tells whether objects can still be released one by one."""
+    """Returns whether objects can still be released one by one."""
     return _started
 
 
 def ensure_context() -> int:
-    """Gives this thread's current context; makes device 0 current where the thread has none.
+    """Returns this thread's current context; makes device 0 current if the thread has none.
 
     Raises:
         Error: there is no device.
@@ -118,7 +118,7 @@ def device_count() -> int:
 
 
 def current_device() -> Device:
-    """Gives the device of this thread's current context; device 0 where the thread has none."""
+    """Returns the device of this thread's current context; device 0 if the thread has none."""
     ensure_context()
     number, code = acl.rt.get_device()
     check("acl.rt.get_device", code)
@@ -162,7 +162,7 @@ class Device:
             return str(acl.get_soc_name())
 
     def memory(self) -> tuple[int, int]:
-        """Gives free and total memory.
+        """Returns free and total memory.
 
         Units:
             Bytes.
@@ -271,7 +271,7 @@ class _Object:
     def __del__(self) -> None:
         handle, self._handle = self._handle, 0
         if handle and is_running():
-            # A destructor has nobody to tell.
+            # A destructor cannot report an error.
             self._forget(handle)
 
 
@@ -319,7 +319,7 @@ class Stream(_Object):
 
     def __init__(self, priority: int = 0) -> None:
         self._context = ensure_context()
-        #: What gives back memory that work of the stream may still use.
+        #: Functions that release memory that work of the stream may still use.
         self._deferred: deque[Callable[[], None]] = deque()
         #: The graph that the stream is captured into.
         self._capture: Optional[Graph] = None
@@ -377,7 +377,7 @@ class Stream(_Object):
         self._give_back()
 
     def record(self, event: Optional[Event] = None) -> Event:
-        """Records an event, a new one without an argument, and gives it."""
+        """Records an event and returns it; without an argument, a new one."""
         event = event or Event()
         with entered(self._context):
             check("acl.rt.record_event", acl.rt.record_event(event.handle, self.handle))
@@ -393,7 +393,7 @@ class Stream(_Object):
 
 
 def release_after(streams: Sequence[Stream], release: Callable[[], None]) -> None:
-    """Gives memory back, once what was queued on the streams that used it is done."""
+    """Releases memory once the work that was queued on its streams is done."""
     for stream in streams:
         if stream._is_busy():
             stream._deferred.append(lambda: release_after(streams, release))
@@ -436,7 +436,7 @@ class Event(_Object):
             check("acl.rt.synchronize_event_with_timeout", code)
 
     def elapsed(self, earlier: Event) -> float:
-        """Gives the time from an earlier event's record to this one's.
+        """Returns the time from an earlier event's record to this one's.
 
         Units:
             Seconds.

@@ -1,4 +1,4 @@
-"""The timeline of a program, as a file for Perfetto and as a picture in a notebook."""
+"""The timeline of a program, as a file for Perfetto and as an image in a notebook."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional, Union
 from . import _runtime
 
 _COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756", "#72b7b2", "#9d755d", "#eeca3b")
-_LANE = 22
+_ROW = 22
 _WIDTH = 960
 _LABEL = 150
 
@@ -48,7 +48,7 @@ def trace(path: Optional[Union[str, os.PathLike[str]]] = None) -> Timeline:
 
 
 class Timeline:
-    """A timeline that was or is being written. In a notebook it shows itself as a picture.
+    """A timeline that was or is being written. In a notebook it shows itself as an image.
 
     Args:
         path: a file that ``jumar run --trace`` or :func:`trace` wrote.
@@ -68,7 +68,7 @@ class Timeline:
         return events
 
     def slices(self) -> list[Slice]:
-        """Gives every finished piece of work on the devices' streams and on the program's threads, in order of time.
+        """Returns every finished slice of the devices' streams and the program's threads, in order of time.
 
         While the runtime runs the call waits for the current device first.
         """
@@ -104,20 +104,20 @@ class Timeline:
         tracks = sorted({slice.track for slice in slices}, key=lambda track: (not track.startswith("device"), track))
         names = {name: index for index, name in enumerate(dict.fromkeys(slice.name for slice in slices))}
         scale = (_WIDTH - _LABEL) / max(end, 1e-9)
-        height = _LANE * len(tracks) + 20
+        height = _ROW * len(tracks) + 20
         shapes = []
-        for lane, track in enumerate(tracks):
-            top = lane * _LANE
+        for row, track in enumerate(tracks):
+            top = row * _ROW
             label = html.escape(track)
             shapes.append(f"<text x='0' y='{top + 15}' font-size='12' fill='currentColor'>{label}</text>")
             for slice in slices:
                 if slice.track != track:
                     continue
-                told = html.escape(f"{slice.name}: {slice.duration:.1f} µs at {slice.start:.1f} µs")
+                title = html.escape(f"{slice.name}: {slice.duration:.1f} µs at {slice.start:.1f} µs")
                 shapes.append(
-                    f"<rect x='{_LABEL + slice.start * scale:.2f}' y='{top + 2}' height='{_LANE - 4}' "
+                    f"<rect x='{_LABEL + slice.start * scale:.2f}' y='{top + 2}' height='{_ROW - 4}' "
                     f"width='{max(slice.duration * scale, 0.5):.2f}' fill='{_COLOURS[names[slice.name] % len(_COLOURS)]}'>"
-                    f"<title>{told}</title></rect>"
+                    f"<title>{title}</title></rect>"
                 )
         foot = f"<text x='{_LABEL}' y='{height - 4}' font-size='11' fill='currentColor'>0 to {end / 1000:.3f} ms</text>"
         return (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def prefix() -> Path:
-    """Gives the root of the install tree: ``lib64``, ``include`` and ``bin`` lie below it.
+    """Returns the root of the install tree, which contains ``lib64``, ``include`` and ``bin``.
 
     In a wheel the tree is a folder of this package; elsewhere this package lies in the tree's ``python/site-packages``.
 
@@ -24,12 +24,12 @@ def prefix() -> Path:
 
 
 def command(name: str) -> Path:
-    """Gives the path of a command of the tree, ``jumar`` or ``atc``."""
+    """Returns the path of a command of the tree, ``jumar`` or ``atc``."""
     return prefix() / "bin" / name
 
 
 def environment() -> dict[str, str]:
-    """Gives the environment in which a command of the tree finds the tree's own library first."""
+    """Returns the environment in which a command of the tree finds the tree's own library first."""
     held = os.environ.get("LD_LIBRARY_PATH", "")
     ours = str(prefix() / "lib64")
     return {**os.environ, "LD_LIBRARY_PATH": f"{ours}:{held}" if held else ours}

@@ -82,8 +82,8 @@ class Page:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    def settle(self):
-        """Waits until what was asked for is drawn."""
+    def wait_for_frame(self):
+        """Waits until the page has drawn its next frame."""
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
 
     def mouse(self, kind, x, y, **more):
@@ -92,28 +92,28 @@ class Page:
     def click(self, x, y):
         for kind in ("mousePressed", "mouseReleased"):
             self.mouse(kind, x, y, button="left", clickCount=1)
-        self.settle()
+        self.wait_for_frame()
 
     def wheel(self, x, y, delta):
         self.mouse("mouseWheel", x, y, deltaX=0, deltaY=delta)
-        self.settle()
+        self.wait_for_frame()
 
     def drag(self, x, y, to):
         self.mouse("mousePressed", x, y, button="left", clickCount=1)
         self.mouse("mouseMoved", to, y, button="left")
         self.mouse("mouseReleased", to, y, button="left", clickCount=1)
-        self.settle()
+        self.wait_for_frame()
 
     def type(self, text):
         self.send("Input.insertText", text=text)
-        self.settle()
+        self.wait_for_frame()
 
     def key(self, name):
         for kind in ("keyDown", "keyUp"):
             self.send("Input.dispatchKeyEvent", type=kind, key=name, code=name, text="\r" if name == "Enter" else "")
-        self.settle()
+        self.wait_for_frame()
 
-    def picture(self, path):
+    def screenshot(self, path):
         answer = self.send("Page.captureScreenshot", format="png")
         path.write_bytes(base64.b64decode(answer["data"]))
 

@@ -1,4 +1,4 @@
-"""The page of a timeline in a browser: zoom, search, the row of a stream, the arrow of an event, the mark of a finding, and size.
+"""The page of a timeline in a browser: zoom, search, the row of a stream, the flow of an event, the mark of a finding, and size.
 
 Where there is no browser the tests are skipped; `apt-get install chromium` makes one, or JUMAR_BROWSER names it.
 """
@@ -43,19 +43,19 @@ def page(tmp_path_factory):
     opened.close()
 
 
-def place(page, what):
-    """Where an expression's point of the chart is on the screen."""
+def on_screen(page, what):
+    """Returns the screen position of a point of the chart; `what` is its expression."""
     box = "document.getElementById('canvas').getBoundingClientRect()"
     return page.run(f"(() => {{ const b = {box}, p = {what}; return [b.left + p[0], b.top + p[1]]; }})()")
 
 
-def clear_of_arrows(page, slice_, below):
-    """A place in a slice, some pixels below its middle, that is as far as can be from every arrow: arrows get a click first."""
-    return place(page, f"""(() => {{
-        const [x, y] = timeline.place({slice_}), points = timeline.hot().filter(h => h.kind === "arrow").flatMap(h => h.points);
+def away_from_flows(page, slice_, below):
+    """Returns the point of a slice, some pixels below its middle, that is farthest from every flow: flows receive a click first."""
+    return on_screen(page, f"""(() => {{
+        const [x, y] = timeline.position({slice_}), points = timeline.hot().filter(h => h.kind === "flow").flatMap(h => h.points);
         const far = px => Math.min(1e9, ...points.map(p => Math.hypot(p[0] - px, p[1] - y - {below})));
-        const places = [...Array(21).keys()].map(n => x + 5 * (n - 10));
-        return [places.reduce((best, px) => far(px) > far(best) ? px : best, x), y + {below}];
+        const candidates = [...Array(21).keys()].map(n => x + 5 * (n - 10));
+        return [candidates.reduce((best, px) => far(px) > far(best) ? px : best, x), y + {below}];
     }})()""")
 
 
@@ -65,13 +65,13 @@ def detail(page):
 
 def whole(page):
     page.run("document.getElementById('all').click()")
-    page.settle()
+    page.wait_for_frame()
 
 
 def keep(page, name):
-    folder = os.environ.get("JUMAR_PICTURES")
+    folder = os.environ.get("JUMAR_SCREENSHOTS")
     if folder:
-        page.picture(pathlib.Path(folder) / f"{name}.png")
+        page.screenshot(pathlib.Path(folder) / f"{name}.png")
 
 
 @needs_browser
@@ -99,7 +99,7 @@ def test_the_summaries_say_what_the_program_did(page):
 def test_the_wheel_zooms_at_the_pointer_and_dragging_moves(page):
     whole(page)
     before = page.run("timeline.view()")
-    x, y = place(page, "[700, 40]")
+    x, y = on_screen(page, "[700, 40]")
     under = page.run(f"timeline.view()[0] + ({x} - 176) / (document.getElementById('chart').clientWidth - 176) * (timeline.view()[1] - timeline.view()[0])")
     for _ in range(6):
         page.wheel(x, y, -120)
@@ -111,7 +111,7 @@ def test_the_wheel_zooms_at_the_pointer_and_dragging_moves(page):
     moved = page.run("timeline.view()")
     assert moved[0] > after[0] and abs((moved[1] - moved[0]) - (after[1] - after[0])) < 1e-6 * (before[1] - before[0])
     page.run("document.getElementById('out').click()")
-    page.settle()
+    page.wait_for_frame()
     wider = page.run("timeline.view()")
     assert (wider[1] - wider[0]) > 1.5 * (moved[1] - moved[0])
 
@@ -125,11 +125,11 @@ def test_search_goes_from_hit_to_hit(page):
     assert count >= 2
     page.key("Enter")
     assert page.run("document.getElementById('hits').textContent") == f"1 of {count}"
-    first = page.run("timeline.slices.indexOf(timeline.picked().slice)")
+    first = page.run("timeline.slices.indexOf(timeline.selected().slice)")
     assert "fill" in detail(page)
     page.key("Enter")
     assert page.run("document.getElementById('hits').textContent") == f"2 of {count}"
-    assert page.run("timeline.slices.indexOf(timeline.picked().slice)") != first
+    assert page.run("timeline.slices.indexOf(timeline.selected().slice)") != first
     keep(page, "search")
     page.run("(() => { const s = document.getElementById('search'); s.value = ''; s.dispatchEvent(new Event('input')); s.blur(); })()")
 
@@ -138,13 +138,13 @@ def test_search_goes_from_hit_to_hit(page):
 def test_a_click_on_a_slice_and_on_the_name_of_a_row(page):
     whole(page)
     find = "timeline.slices.find(s => /^fill/.test(s.name) && s.args.bytes > 1e6)"
-    page.run(f"(() => {{ const s = {find}, d = s.end - s.ts; timeline.look(s.ts - d, s.end + d); return 0; }})()")
-    page.settle()
-    x, y = place(page, f"timeline.place({find})")
+    page.run(f"(() => {{ const s = {find}, d = s.end - s.ts; timeline.setView(s.ts - d, s.end + d); return 0; }})()")
+    page.wait_for_frame()
+    x, y = on_screen(page, f"timeline.position({find})")
     page.click(x, y)
     assert "fill" in detail(page) and "ticket" in detail(page) and "aclrtMemsetAsync" in detail(page)
-    row = page.run(f"timeline.place({find})[1]")
-    x, y = place(page, f"[40, {row}]")
+    row = page.run(f"timeline.position({find})[1]")
+    x, y = on_screen(page, f"[40, {row}]")
     page.click(x, y)
     assert "stream" in detail(page) and "of the run" in detail(page)
     assert "of device" in page.run("document.getElementById('scope').textContent")
@@ -152,33 +152,33 @@ def test_a_click_on_a_slice_and_on_the_name_of_a_row(page):
 
 
 @needs_browser
-def test_a_click_on_the_arrow_of_an_event(page):
+def test_a_click_on_the_flow_of_an_event(page):
     whole(page)
-    # So near that the arrow has room of its own.
-    page.run("(() => { const a = timeline.arrows[0], d = 4 * Math.max(1, a.to.ts - a.from.ts); timeline.look(a.from.ts - d, a.to.ts + d); return 0; })()")
-    page.settle()
-    x, y = place(page, "timeline.hot().find(h => h.kind === 'arrow' && h.arrow === timeline.arrows[0]).points[6]")
+    # Zoomed in until the flow is apart from others.
+    page.run("(() => { const a = timeline.flowEvents[0], d = 4 * Math.max(1, a.to.ts - a.from.ts); timeline.setView(a.from.ts - d, a.to.ts + d); return 0; })()")
+    page.wait_for_frame()
+    x, y = on_screen(page, "timeline.hot().find(h => h.kind === 'flow' && h.flow === timeline.flowEvents[0]).points[6]")
     page.click(x, y)
-    assert page.run("!!(timeline.picked() && timeline.picked().arrow)"), detail(page)
+    assert page.run("!!(timeline.selected() && timeline.selected().flow)"), detail(page)
     assert "record to wait" in detail(page) and "record event" in detail(page)
-    keep(page, "arrow")
+    keep(page, "flow")
 
 
 @needs_browser
 def test_a_click_on_the_mark_of_a_finding(page):
     whole(page)
     page.run("document.getElementById('chart').scrollTop = 0")
-    x, y = place(page, "(() => { const m = timeline.hot().find(h => h.kind === 'mark'); return [m.x, m.y]; })()")
+    x, y = on_screen(page, "(() => { const m = timeline.hot().find(h => h.kind === 'mark'); return [m.x, m.y]; })()")
     page.click(x, y)
-    assert page.run("document.querySelectorAll('.finding.picked').length") == 1
-    assert "JMR-SYNC-002" in page.run("document.querySelector('.finding.picked').textContent")
+    assert page.run("document.querySelectorAll('.finding.selected').length") == 1
+    assert "JMR-SYNC-002" in page.run("document.querySelector('.finding.selected').textContent")
     assert "JMR-SYNC-002" in detail(page), "the slice names its finding"
     keep(page, "finding")
     # And from the list to the chart.
     whole(page)
     page.run("document.querySelector('.finding').click()")
-    page.settle()
-    assert page.run("!!timeline.picked().slice.marks")
+    page.wait_for_frame()
+    assert page.run("!!timeline.selected().slice.marks")
 
 
 @needs_browser
@@ -199,13 +199,13 @@ def test_the_operators_of_a_model_are_slices_in_its_executions_and_a_table(tmp_p
         runs = page.run("timeline.slices.filter(s => s.name === 'digits').length")
         assert runs == 320 and page.run("timeline.inner.length") % runs == 0
         find = "timeline.inner.find(s => /Conv/.test(s.name))"
-        page.run(f"(() => {{ const s = {find}, d = s.end - s.ts; timeline.look(s.ts - d, s.end + d); return 0; }})()")
-        page.settle()
-        page.click(*clear_of_arrows(page, find, 6))
+        page.run(f"(() => {{ const s = {find}, d = s.end - s.ts; timeline.setView(s.ts - d, s.end + d); return 0; }})()")
+        page.wait_for_frame()
+        page.click(*away_from_flows(page, find, 6))
         assert "Conv" in detail(page) and "node" in detail(page)
         keep(page, "operators")
         # Above the strip is the execution itself.
-        page.click(*clear_of_arrows(page, find, -4))
+        page.click(*away_from_flows(page, find, -4))
         assert "aclmdlExecuteAsync" in detail(page)
         assert page.errors == []
     finally:
@@ -223,7 +223,7 @@ def test_a_hundred_thousand_tasks_stay_usable(tmp_path):
         assert tasks >= 100_000
         load = page.run("timeline.load")
         steps = []
-        x, y = place(page, "[600, 60]")
+        x, y = on_screen(page, "[600, 60]")
         for delta in [-120] * 12 + [120] * 12:
             page.wheel(x, y, delta)
             steps.append(page.run("timeline.step"))

@@ -17,7 +17,7 @@ TYPES = {1: numpy.float32, 7: numpy.int32, 8: numpy.int64, 11: numpy.bool_, 12: 
 
 
 def varint(data, at):
-    """Reads a number of protobuf's form; gives it and where it ends."""
+    """Returns a protobuf varint and the offset of its end."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -62,7 +62,7 @@ def tensor(message, shape_field, size_field):
 
 
 def read(path):
-    """Gives the header's fields and the tensors of a dump file."""
+    """Returns the header's fields and the tensors of a dump file."""
     data = path.read_bytes()
     (length,) = struct.unpack("<Q", data[:8])
     header = list(fields(data[8 : 8 + length]))
@@ -90,7 +90,7 @@ def model_file(tmp_path_factory):
 
 @pytest.fixture
 def dumped(device, model_file, tmp_path):
-    """Executes the model twice with a picture under settings; gives the folder, the picture and the result."""
+    """Executes the model twice with an image and dump settings; returns the folder, the image and the result."""
 
     def execute(**settings):
         folder = tmp_path / "dumps"
@@ -101,16 +101,16 @@ def dumped(device, model_file, tmp_path):
         assert acl.mdl.set_dump(str(config)) == 0
         model, ret = acl.mdl.load_from_file(model_file)
         assert ret == 0
-        picture = numpy.fromfile(DIGITS / "images.u8", numpy.uint8)[:64].astype(numpy.float32)
+        image = numpy.fromfile(DIGITS / "images.u8", numpy.uint8)[:64].astype(numpy.float32)
         sets, memory, buffers = [], [], []
-        for size in (picture.nbytes, 40):
+        for size in (image.nbytes, 40):
             address, ret = acl.rt.malloc(size, 0)
             assert ret == 0
             memory.append((address, size))
             buffers.append(acl.create_data_buffer(address, size))
             sets.append(acl.mdl.create_dataset())
             assert acl.mdl.add_dataset_buffer(sets[-1], buffers[-1])[1] == 0
-        given, result = picture.tobytes(), bytes(40)
+        given, result = image.tobytes(), bytes(40)
         assert acl.rt.memcpy(memory[0][0], 256, acl.util.bytes_to_ptr(given), 256, 1) == 0
         for _ in range(2):
             assert acl.mdl.execute(model, *sets) == 0
@@ -129,7 +129,7 @@ def dumped(device, model_file, tmp_path):
         assert re.fullmatch(r"\d{14}", stamp.name)
         (name,) = (stamp / "0").iterdir()
         assert (name.name, [entry.name for entry in name.iterdir()]) == ("digits", [str(model)])
-        return name / str(model), picture, numpy.frombuffer(result, numpy.float32)
+        return name / str(model), image, numpy.frombuffer(result, numpy.float32)
 
     return execute
 
@@ -143,12 +143,12 @@ def in_order(folder):
 
 
 def test_the_files_hold_what_went_in_and_came_out(dumped):
-    folder, picture, result = dumped(dump_mode="all")
+    folder, image, result = dumped(dump_mode="all")
     assert {entry.name for entry in folder.iterdir()} == {"0", "1"}
     files = in_order(folder / "0")
     header, inputs, _ = read(files[0])
     assert header[1] == b"2.0"
-    assert any(numpy.array_equal(array.reshape(-1), picture) for array in inputs)
+    assert any(numpy.array_equal(array.reshape(-1), image) for array in inputs)
     header, _, outputs = read(files[-1])
     assert outputs[-1].reshape(-1).tobytes() == result.tobytes()
     assert [file.name.split(".")[:3] for file in files] == [file.name.split(".")[:3] for file in in_order(folder / "1")]

@@ -90,7 +90,7 @@ class Loaded:
 
 
 def settings(kind, configs, width, height):
-    """The settings of pictures, one configuration each, as a program makes them."""
+    """Returns the settings of images, one configuration each."""
     aipp = acl.mdl.create_aipp(len(configs))
     assert aipp != 0
     first = configs[0]
@@ -117,38 +117,38 @@ def settings(kind, configs, width, height):
 
 
 def dynamic(folder, model, largest):
-    return Loaded(convert(folder, "told", model, f"aipp_op {{\n  aipp_mode: dynamic\n  max_src_image_size: {largest}\n}}\n"))
+    return Loaded(convert(folder, "dynamic", model, f"aipp_op {{\n  aipp_mode: dynamic\n  max_src_image_size: {largest}\n}}\n"))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_settings_before_an_execution_give_what_settings_built_in_give(device, tmp_path, name):
     kind, config = case(name)
-    images = static.picture(kind, WIDTH, HEIGHT, 2)
+    images = static.image(kind, WIDTH, HEIGHT, 2)
     channels = 1 if kind == "YUV400_U8" else 3
     wanted = static.reference(kind, images, config, WIDTH, HEIGHT, channels)
     model = static.relu(channels, *wanted.shape[2:], 2)
     lines = dict(src_image_size_w=WIDTH, src_image_size_h=HEIGHT, **config)
     text = "\n".join(f"  {key} : {str(value).lower() if isinstance(value, bool) else value}" for key, value in lines.items())
     built = Loaded(convert(tmp_path, "built", model, f"aipp_op {{\n  aipp_mode: static\n  input_format : {kind}\n{text}\n}}\n"))
-    told = dynamic(tmp_path, model, images.nbytes)
-    index, ret = acl.mdl.get_input_index_by_name(told.desc, "ascend_dynamic_aipp_data")
+    loaded = dynamic(tmp_path, model, images.nbytes)
+    index, ret = acl.mdl.get_input_index_by_name(loaded.desc, "ascend_dynamic_aipp_data")
     ok(ret)
     aipp = settings(kind, [config, config], WIDTH, HEIGHT)
-    ok(acl.mdl.set_input_aipp(told.id, told.inputs, index, aipp))
+    ok(acl.mdl.set_input_aipp(loaded.id, loaded.inputs, index, aipp))
     ok(acl.mdl.destroy_aipp(aipp))
-    found = told.run(images, wanted.shape)
+    found = loaded.run(images, wanted.shape)
     assert runner.distance(found, wanted) <= 1e-6
     assert found.tobytes() == built.run(images, wanted.shape).tobytes()
-    told.close()
+    loaded.close()
     built.close()
 
 
-def test_each_picture_has_settings_of_its_own_and_they_change_between_executions(device, tmp_path):
+def test_each_image_has_its_own_settings_and_they_change_between_executions(device, tmp_path):
     kind = "RGB888_U8"
-    told = dynamic(tmp_path, static.relu(3, 4, 5, 2), 2 * 3 * WIDTH * HEIGHT)
+    loaded = dynamic(tmp_path, static.relu(3, 4, 5, 2), 2 * 3 * WIDTH * HEIGHT)
     rng = np.random.default_rng(8)
     for width, height in [(WIDTH, HEIGHT), (7, 9), (12, 4), (5, 4)]:
-        images = static.picture(kind, width, height, 2, seed=width)
+        images = static.image(kind, width, height, 2, seed=width)
         configs = [
             dict(crop=True, load_start_pos_w=int(rng.integers(0, width - 4)), load_start_pos_h=int(rng.integers(0, height - 3)),
                  crop_size_w=5, crop_size_h=4, mean_chn_0=int(rng.integers(-9, 200)), min_chn_1=0.25, var_reci_chn_2=0.125 * (i + 1))
@@ -157,7 +157,7 @@ def test_each_picture_has_settings_of_its_own_and_they_change_between_executions
         wanted = np.concatenate([
             static.reference(kind, images[i:i + 1], configs[i], width, height, 3) for i in range(2)])
         aipp = settings(kind, configs, width, height)
-        ok(acl.mdl.set_aipp_by_input_index(told.id, told.inputs, 0, aipp))
+        ok(acl.mdl.set_aipp_by_input_index(loaded.id, loaded.inputs, 0, aipp))
         ok(acl.mdl.destroy_aipp(aipp))
-        assert runner.distance(told.run(images, wanted.shape), wanted) <= 1e-6
-    told.close()
+        assert runner.distance(loaded.run(images, wanted.shape), wanted) <= 1e-6
+    loaded.close()

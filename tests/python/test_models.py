@@ -88,7 +88,7 @@ def test_what_a_bad_index_gets(description):
 
 
 class Session:
-    """Datasets for one picture, as the samples make them."""
+    """Datasets for one image, like those of the samples."""
 
     def __init__(self, description):
         self.input, self.input_pointer, self.input_size = self.dataset(acl.mdl.get_input_size_by_index(description, 0))
@@ -103,8 +103,8 @@ class Session:
         assert acl.mdl.add_dataset_buffer(dataset, acl.create_data_buffer(pointer, size)) == (dataset, SUCCESS)
         return dataset, pointer, size
 
-    def write(self, picture):
-        data = picture.astype(numpy.float32).tobytes()
+    def write(self, image):
+        data = image.astype(numpy.float32).tobytes()
         assert acl.rt.memcpy(
             self.input_pointer, self.input_size, acl.util.bytes_to_ptr(data), len(data), H2D) == SUCCESS
 
@@ -123,7 +123,7 @@ class Session:
             assert acl.rt.free(pointer) == SUCCESS
 
 
-def pictures():
+def digit_images():
     images = numpy.fromfile(DIGITS / "images.u8", dtype=numpy.uint8).reshape(-1, 64)
     labels = numpy.fromfile(DIGITS / "labels.u8", dtype=numpy.uint8)
     return images, labels
@@ -139,7 +139,7 @@ def reference(images):
 
 
 def test_execute_agrees_with_onnxruntime(model, description):
-    images, labels = pictures()
+    images, labels = digit_images()
     images, labels = images[:64], labels[:64]
     expected = reference(images)
     session = Session(description)
@@ -156,7 +156,7 @@ def test_execute_agrees_with_onnxruntime(model, description):
 
 def test_execute_async_with_callbacks_between(model, description, model_file):
     """The flow of the samples with callbacks: each result is read on the thread of the reports."""
-    images, _ = pictures()
+    images, _ = digit_images()
     stream, ret = acl.rt.create_stream()
     assert ret == SUCCESS
     context, ret = acl.rt.get_context()
@@ -224,7 +224,7 @@ def test_files_that_are_no_models(device, tmp_path):
     assert acl.mdl.unload(12345) != SUCCESS
 
 
-def test_the_operator_that_failed_is_told_in_the_exception_callback(device, tmp_path):
+def test_the_exception_callback_receives_the_failed_operator(device, tmp_path):
     onnx = pytest.importorskip("onnx")
     helper = onnx.helper
     graph = helper.make_graph(
@@ -251,7 +251,7 @@ def test_the_operator_that_failed_is_told_in_the_exception_callback(device, tmp_
     inputs, outputs = acl.mdl.create_dataset(), acl.mdl.create_dataset()
     for dataset, buffer in ((inputs, buffers[0]), (inputs, buffers[1]), (outputs, buffers[2])):
         acl.mdl.add_dataset_buffer(dataset, buffer)
-    told = []
+    received = []
 
     def callback(info):
         numbers = [
@@ -267,13 +267,13 @@ def test_the_operator_that_failed_is_told_in_the_exception_callback(device, tmp_
                 dims = [acl.get_tensor_desc_dim_v2(one, axis)[0] for axis in range(acl.get_tensor_desc_num_dims(one))]
                 described.append((acl.get_tensor_desc_type(one), dims, acl.get_tensor_desc_address(one)))
             acl.destroy_tensor_desc(desc)
-        told.append((ret, name, n, m, described))
+        received.append((ret, name, n, m, described))
 
     assert acl.rt.set_exception_info_callback(callback) == SUCCESS
     assert acl.mdl.execute(model, inputs, outputs) != SUCCESS
     assert acl.rt.set_exception_info_callback(None) == SUCCESS
-    assert len(told) == 1
-    ret, name, n, m, described = told[0]
+    assert len(received) == 1
+    ret, name, n, m, described = received[0]
     assert (ret, name, n, m) == (SUCCESS, "pick", 2, 1)
     assert described[0][:2] == (0, [4, 3]) and described[0][2] != 0
     assert described[1] == (9, [2], addresses[1])

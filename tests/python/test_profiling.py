@@ -1,4 +1,4 @@
-"""Profiles and subscriptions, through the module: what is written and sent is held against what the program did."""
+"""Profiles and subscriptions, through the module: what is written and sent is compared with what the program did."""
 
 import csv
 import ctypes
@@ -19,7 +19,7 @@ TO_DEVICE, HUGE_FIRST = 1, 0
 
 
 def profile(folder, switches, work):
-    """Takes a profile of what `work` does; gives its folder."""
+    """Profiles `work` and returns the profile's folder."""
     before = set(folder.iterdir())
     assert acl.prof.init(str(folder)) == 0
     config = acl.prof.create_config([0], NONE, 0, switches)
@@ -59,7 +59,7 @@ def copies(stream, count):
     assert acl.rt.free(memory) == 0
 
 
-def test_a_profile_tells_of_the_tasks_and_calls_in_it_and_of_no_others(stream, tmp_path):
+def test_a_profile_contains_its_own_tasks_and_calls_and_no_others(stream, tmp_path):
     copies(stream, 3)
     made = profile(tmp_path, API | TASK_TIME, lambda: copies(stream, 7))
     copies(stream, 5)

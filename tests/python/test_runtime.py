@@ -199,7 +199,7 @@ def test_callbacks_are_released(stream, reports):
 
     data = Data()
     gone = weakref.ref(data)
-    assert acl.rt.launch_callback(lambda given: None, data, 0, stream) == 107015  # nobody subscribed
+    assert acl.rt.launch_callback(lambda given: None, data, 0, stream) == 107015  # no thread is subscribed
     assert acl.rt.subscribe_report(reports, stream) == SUCCESS
     assert acl.rt.launch_callback(lambda given: None, data, 1, stream) == SUCCESS
     assert acl.rt.synchronize_stream(stream) == SUCCESS

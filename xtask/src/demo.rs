@@ -21,7 +21,7 @@ struct Program {
 const PROGRAMS: &[Program] = &[
     Program {
         file: "sync.c",
-        what: "C, one picture after the other",
+        what: "C, one image after another",
     },
     Program {
         file: "streams.c",

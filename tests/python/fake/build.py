@@ -1,7 +1,7 @@
 """Builds a shared library that has every function of the C interface and runs nothing.
 
 Each function notes its name and the arguments it was given, as wide as its declaration in the headers says, fills its
-outputs with values that depend on their place, and returns a code that the test chose. A few (special.c) do a little of
+outputs with values that depend on their index, and returns a code that the test chose. A few (special.c) do a little of
 what the real ones do. With it the tests see what the Python module passes on, and where, without a runtime behind.
 """
 
@@ -143,18 +143,18 @@ def declare(p):
     return f"{p.type} {p.name}"
 
 
-def out_value(kind, place):
-    """What an output at a place gets: wide enough to show its width and its sign."""
+def out_value(kind, index):
+    """The value of an output at an index: wide enough to show its width and its sign."""
     return {
-        "pointer": f"0x6660000ULL + {place}",
-        "integer": f"~0ULL - {place}",
-        "real": f"{place} + 0.25",
-        "enum": f"{place} + 20",
+        "pointer": f"0x6660000ULL + {index}",
+        "integer": f"~0ULL - {index}",
+        "real": f"{index} + 0.25",
+        "enum": f"{index} + 20",
     }[kind]
 
 
 def called_functions():
-    """Full names of the Python functions, with the C function that each names in its docstring's place: the data."""
+    """Full names of the Python functions, with the C function that each names instead of a docstring: the data."""
     found = {}
     for path in sorted((ROOT / "api/pyacl").glob("*.toml")):
         for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
@@ -164,7 +164,7 @@ def called_functions():
 
 
 def build(folder, module):
-    """Lays out a tree with a copy of the module and the library, and gives the folder for PYTHONPATH."""
+    """Lays out a tree with a copy of the module and the library, and returns the folder for PYTHONPATH."""
     packages = folder / "python" / "site-packages"
     libraries = folder / "lib64"
     packages.mkdir(parents=True)

@@ -294,7 +294,7 @@ EXPORT void fake_exception(uintptr_t info)
     pthread_join(thread, NULL);
 }
 
-/* Libraries are torn down after the interpreter: a callback that comes now has nobody to call. */
+/* Libraries are torn down after the interpreter: a callback that comes now has no function to call. */
 __attribute__((destructor)) static void late(void)
 {
     if (getenv("FAKE_LATE") != NULL) {
@@ -365,7 +365,7 @@ aclError aclrtGetFunctionName(aclrtFuncHandle funcHandle, uint32_t maxLen, char 
 {
     begin("aclrtGetFunctionName");
     note(maxLen);
-    /* All of the room, and no end. */
+    /* The complete buffer, without a terminating zero. */
     memset(name, 'x', maxLen);
     return fake_code;
 }

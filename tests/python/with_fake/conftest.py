@@ -36,14 +36,14 @@ class Fake:
     def arguments(self):
         """Numbers, floats and texts in C order; outputs are `...`."""
         found = []
-        for place, kind in enumerate(self.library.fake_kinds().decode()):
+        for index, kind in enumerate(self.library.fake_kinds().decode()):
             found.append({
                 "n": lambda i: self.library.fake_number(i),
                 "r": lambda i: self.library.fake_real(i),
                 "t": lambda i: self.library.fake_text(i).decode(),
                 "0": lambda i: None,
                 "o": lambda i: ...,
-            }[kind](place))
+            }[kind](index))
         return found
 
     def exception(self, info):

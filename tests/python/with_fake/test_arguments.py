@@ -97,9 +97,9 @@ def test_memcpy_writes_through_the_address_of_bytes():
 
 def test_any_address_of_the_process_is_legal():
     source = numpy.arange(4, dtype=numpy.float32)
-    room = (ctypes.c_float * 4)()
-    assert acl.rt.memcpy(ctypes.addressof(room), 16, source.ctypes.data, 16, 0) == 0
-    assert list(room) == [0.0, 1.0, 2.0, 3.0]
+    buffer = (ctypes.c_float * 4)()
+    assert acl.rt.memcpy(ctypes.addressof(buffer), 16, source.ctypes.data, 16, 0) == 0
+    assert list(buffer) == [0.0, 1.0, 2.0, 3.0]
 
 
 def test_texts_are_utf_8(fake):

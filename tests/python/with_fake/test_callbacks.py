@@ -13,7 +13,7 @@ import acl
 
 @pytest.fixture
 def reports():
-    """A thread in the loop that every program has: process_report until told to end."""
+    """Runs process_report in a loop until the test stops it, as every program does."""
     stop = threading.Event()
 
     def loop(arguments):
@@ -218,7 +218,7 @@ def test_video_frames_carry_any_object(fake, reports):
 
 
 def test_threads_run_while_a_call_waits(fake):
-    """process_report holds nothing: another thread goes on, and can end it."""
+    """process_report does not hold the GIL: another thread continues, and can end it."""
     went_on = threading.Event()
 
     def other():

@@ -13,7 +13,7 @@ STUBS = build.stubs()
 TABLE, ENUMS = build.functions()
 ENTRIES = build.called_functions()
 NAMES = sorted(STUBS)
-ROOM = ctypes.create_string_buffer(64)
+BUFFER = ctypes.create_string_buffer(64)
 
 # A value of the wrong type for each annotation; an annotation that takes anything has none.
 WRONG = {
@@ -111,7 +111,7 @@ def test_a_wrong_number_of_arguments_is_refused(name, fake):
 @pytest.mark.parametrize("name", [name for name in NAMES if STUBS[name][0] and name not in OWN_WORDS])
 def test_each_argument_of_a_wrong_type_is_refused(name, fake):
     params, _ = STUBS[name]
-    for place, (_, kind, _) in enumerate(params):
+    for index, (_, kind, _) in enumerate(params):
         for wrong in WRONG[kind]:
             arguments = [RIGHT[k] for _, k, _ in params]
             if name == "acl.rt.malloc_physical":
@@ -122,10 +122,10 @@ def test_each_argument_of_a_wrong_type_is_refused(name, fake):
                 arguments[0]["location"] = {"id": 0, "type": 0}
             if name == "acl.mdl.set_input_dynamic_dims":
                 arguments[3] = {"dimCount": 0, "dims": []}
-            arguments[place] = wrong
+            arguments[index] = wrong
             with pytest.raises(TypeError) as caught:
                 function(name)(*arguments)
-            assert str(caught.value) == refusal(name), (place, wrong)
+            assert str(caught.value) == refusal(name), (index, wrong)
             assert caught.value.__cause__ is None
     assert fake.name == ""
 
@@ -144,20 +144,20 @@ def test_without_parameters_anything_is_ignored(name, fake):
     assert plain == passed
 
 
-def value_for(kind, place):
-    """A value near the end of a C type's range, different at each place."""
+def value_for(kind, index):
+    """A value near the end of a C type's range, different at each index."""
     return {
-        "int8_t": 100 + place % 20,
-        "uint8_t": 200 + place,
-        "int16_t": 32000 + place,
-        "uint16_t": 65000 + place,
-        "int32_t": -(2**31) + place,
-        "int": 2**31 - 50 + place,
-        "uint32_t": 2**32 - 50 + place,
-        "int64_t": -(2**63) + place,
-        "uint64_t": 2**64 - 50 + place,
-        "size_t": 2**64 - 90 + place,
-        "aclFloat16": 65000 + place,
+        "int8_t": 100 + index % 20,
+        "uint8_t": 200 + index,
+        "int16_t": 32000 + index,
+        "uint16_t": 65000 + index,
+        "int32_t": -(2**31) + index,
+        "int": 2**31 - 50 + index,
+        "uint32_t": 2**32 - 50 + index,
+        "int64_t": -(2**63) + index,
+        "uint64_t": 2**64 - 50 + index,
+        "size_t": 2**64 - 90 + index,
+        "aclFloat16": 65000 + index,
     }.get(kind)
 
 
@@ -178,18 +178,18 @@ def plain_call(name):
     if len(c_params) - len(outs) != len(params):
         return None
     arguments = []
-    for place, p in enumerate(p for p in c_params if p not in outs):
+    for index, p in enumerate(p for p in c_params if p not in outs):
         if p.is_out:
             # The fake writes there.
-            arguments.append(ctypes.addressof(ROOM))
+            arguments.append(ctypes.addressof(BUFFER))
         elif p.is_real:
-            arguments.append(place + 0.5)
+            arguments.append(index + 0.5)
         elif p.is_text:
-            arguments.append(f"text {place}")
+            arguments.append(f"text {index}")
         elif p.is_enum:
-            arguments.append(place + 3)
+            arguments.append(index + 3)
         else:
-            arguments.append(value_for(p.bare, place) or 0x7FFF0000 + 16 * place)
+            arguments.append(value_for(p.bare, index) or 0x7FFF0000 + 16 * index)
     return ret, c_params, outs, arguments
 
 
@@ -252,12 +252,12 @@ def test_arguments_and_outputs_keep_the_order_and_the_width_of_c(name, fake):
     assert passed == expected
 
     values = []
-    place = 0
+    index = 0
     for p in c_params:
         if p in outs:
-            values.append(output(p, place))
+            values.append(output(p, index))
         if p.is_out:
-            place += 1
+            index += 1
     if ENTRIES[name].get("echo"):
         values.insert(0, arguments[[n for n, _, _ in STUBS[name][0]].index(ENTRIES[name]["echo"])])
     if ret == "aclError":
@@ -277,15 +277,15 @@ def test_arguments_and_outputs_keep_the_order_and_the_width_of_c(name, fake):
         assert result == 0x7777000
 
 
-def output(p, place):
+def output(p, index):
     pointee = p.pointee
     if pointee in build.INTEGERS:
-        return all_ones(pointee, place)
+        return all_ones(pointee, index)
     if pointee in ("float", "double"):
-        return place + 0.25
+        return index + 0.25
     if pointee in ENUMS:
-        return place + 20
-    return 0x6660000 + place
+        return index + 20
+    return 0x6660000 + index
 
 
 def all_ones(kind, less):

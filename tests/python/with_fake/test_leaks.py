@@ -37,7 +37,7 @@ def watched():
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_nothing_is_left_behind(fake, call):
     rounds = 60
-    # Until the interpreter's own caches have settled.
+    # Until the interpreter's own caches are filled.
     for _ in range(4 * rounds):
         call()
     gc.collect()

@@ -92,7 +92,7 @@ def test_lists(fake):
 def test_texts(fake):
     assert acl.get_version_str("cann") == ("8.1.RC1", 0)
     assert fake.arguments == ["cann"]
-    assert acl.rt.get_function_name(1, 5) == ("xxxxx", 0)  # a text that fills its room
+    assert acl.rt.get_function_name(1, 5) == ("xxxxx", 0)  # a text that fills its buffer
     assert acl.rt.get_function_name(1, 2**31) == ("", 100000)
     assert acl.prof.get_op_name_v2(1, 2, 3) == ("Conv2", 0)
     assert acl.mdl.create_and_get_op_desc(0, 0, 0, 4097) == ("", 0, 0, 0, 0, 100000)

@@ -1,6 +1,6 @@
-/* Pictures of handwritten digits: reading the files, drawing a picture as text. No device is involved here. */
-#ifndef PICTURES_H
-#define PICTURES_H
+/* Images of handwritten digits: reading the files, drawing a image as text. No device is involved here. */
+#ifndef IMAGES_H
+#define IMAGES_H
 
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ typedef struct {
     uint8_t *labels; /* count bytes: what the writer meant */
     uint8_t *read;   /* count bytes: what the network read */
     float *sure;     /* count values from 0 to 1: how sure it was */
-} Pictures;
+} Images;
 
 /* Reads a whole file; returns NULL after saying why when that does not work. */
 static inline uint8_t *read_file(const char *path, size_t *size)
@@ -47,55 +47,55 @@ static inline uint8_t *read_file(const char *path, size_t *size)
     return bytes;
 }
 
-static inline void pictures_free(Pictures *pictures)
+static inline void images_free(Images *images)
 {
-    free(pictures->pixels);
-    free(pictures->labels);
-    free(pictures->read);
-    free(pictures->sure);
+    free(images->pixels);
+    free(images->labels);
+    free(images->read);
+    free(images->sure);
 }
 
-/* Returns 0, or -1 after saying why. pictures_free is right in both cases. */
-static inline int pictures_load(Pictures *pictures, const char *images_path, const char *labels_path)
+/* Returns 0, or -1 after printing the reason. Call images_free in both cases. */
+static inline int images_load(Images *images, const char *images_path, const char *labels_path)
 {
     size_t bytes = 0;
 
-    pictures->count = 0;
-    pictures->labels = NULL;
-    pictures->read = NULL;
-    pictures->sure = NULL;
-    pictures->pixels = read_file(images_path, &bytes);
-    if (pictures->pixels == NULL) {
+    images->count = 0;
+    images->labels = NULL;
+    images->read = NULL;
+    images->sure = NULL;
+    images->pixels = read_file(images_path, &bytes);
+    if (images->pixels == NULL) {
         return -1;
     }
-    pictures->labels = read_file(labels_path, &pictures->count);
-    if (pictures->labels == NULL) {
+    images->labels = read_file(labels_path, &images->count);
+    if (images->labels == NULL) {
         return -1;
     }
-    if (bytes != pictures->count * PIXELS) {
-        fprintf(stderr, "%s holds %zu bytes, but %s names %zu pictures of %d bytes\n", images_path, bytes, labels_path,
-                pictures->count, PIXELS);
+    if (bytes != images->count * PIXELS) {
+        fprintf(stderr, "%s holds %zu bytes, but %s names %zu images of %d bytes\n", images_path, bytes, labels_path,
+                images->count, PIXELS);
         return -1;
     }
-    pictures->read = (uint8_t *)calloc(pictures->count, sizeof(uint8_t));
-    pictures->sure = (float *)calloc(pictures->count, sizeof(float));
-    if (pictures->read == NULL || pictures->sure == NULL) {
+    images->read = (uint8_t *)calloc(images->count, sizeof(uint8_t));
+    images->sure = (float *)calloc(images->count, sizeof(float));
+    if (images->read == NULL || images->sure == NULL) {
         fprintf(stderr, "out of memory\n");
         return -1;
     }
     return 0;
 }
 
-/* Writes picture number `index` as the floats that the network takes. */
-static inline void picture_to_floats(const Pictures *pictures, size_t index, float *floats)
+/* Writes image number `index` as the floats that the network takes. */
+static inline void image_to_floats(const Images *images, size_t index, float *floats)
 {
     for (size_t i = 0; i < PIXELS; i++) {
-        floats[i] = (float)pictures->pixels[index * PIXELS + i];
+        floats[i] = (float)images->pixels[index * PIXELS + i];
     }
 }
 
-/* Keeps the best of the ten scores of picture number `index`. */
-static inline void picture_set_scores(Pictures *pictures, size_t index, const float *scores)
+/* Stores the best of the ten scores of image number `index`. */
+static inline void image_set_scores(Images *images, size_t index, const float *scores)
 {
     size_t best = 0;
     for (size_t digit = 1; digit < DIGITS; digit++) {
@@ -103,18 +103,18 @@ static inline void picture_set_scores(Pictures *pictures, size_t index, const fl
             best = digit;
         }
     }
-    pictures->read[index] = (uint8_t)best;
-    pictures->sure[index] = scores[best];
+    images->read[index] = (uint8_t)best;
+    images->sure[index] = scores[best];
 }
 
-/* Draws up to four pictures beside each other, with what was read below. */
-static inline void pictures_draw(const Pictures *pictures, const size_t *which, size_t count)
+/* Draws up to four images beside each other, with what was read below. */
+static inline void images_draw(const Images *images, const size_t *which, size_t count)
 {
     static const char ramp[] = " .:-=+*#%@";
 
     for (size_t row = 0; row < SIDE; row++) {
         for (size_t n = 0; n < count; n++) {
-            const uint8_t *pixels = pictures->pixels + which[n] * PIXELS + row * SIDE;
+            const uint8_t *pixels = images->pixels + which[n] * PIXELS + row * SIDE;
             printf("  ");
             for (size_t column = 0; column < SIDE; column++) {
                 unsigned ink = pixels[column] > INK ? INK : pixels[column];
@@ -126,8 +126,8 @@ static inline void pictures_draw(const Pictures *pictures, const size_t *which, 
     }
     for (size_t n = 0; n < count; n++) {
         char text[32];
-        int read = pictures->read[which[n]];
-        int meant = pictures->labels[which[n]];
+        int read = images->read[which[n]];
+        int meant = images->labels[which[n]];
         if (read == meant) {
             snprintf(text, sizeof(text), "read as %d", read);
         } else {
@@ -138,21 +138,21 @@ static inline void pictures_draw(const Pictures *pictures, const size_t *which, 
     printf("\n\n");
 }
 
-/* Shows the first four pictures, the first ones that were misread, and how many were read rightly. */
-static inline void pictures_report(const Pictures *pictures)
+/* Shows the first four images, the first ones that were misread, and how many were read rightly. */
+static inline void images_report(const Images *images)
 {
     size_t right = 0;
     size_t shown[4];
     size_t count = 0;
 
-    for (; count < 4 && count < pictures->count; count++) {
+    for (; count < 4 && count < images->count; count++) {
         shown[count] = count;
     }
-    printf("the first pictures:\n\n");
-    pictures_draw(pictures, shown, count);
+    printf("the first images:\n\n");
+    images_draw(images, shown, count);
     count = 0;
-    for (size_t i = 0; i < pictures->count; i++) {
-        if (pictures->read[i] == pictures->labels[i]) {
+    for (size_t i = 0; i < images->count; i++) {
+        if (images->read[i] == images->labels[i]) {
             right++;
         } else if (count < 4) {
             shown[count++] = i;
@@ -160,9 +160,9 @@ static inline void pictures_report(const Pictures *pictures)
     }
     if (count > 0) {
         printf("misread:\n\n");
-        pictures_draw(pictures, shown, count);
+        images_draw(images, shown, count);
     }
-    printf("accuracy: %.1f %% (%zu images)\n", 100.0 * (double)right / (double)pictures->count, pictures->count);
+    printf("accuracy: %.1f %% (%zu images)\n", 100.0 * (double)right / (double)images->count, images->count);
 }
 
 #endif
