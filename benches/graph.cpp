@@ -1,7 +1,7 @@
 // ResNet-50 through the Graph Engine, built by operators and parsed from ONNX, beside the same model through aclmdlExecute.
 // `cargo xtask bench graph` runs it.
 //
-// Arguments: the ONNX model, its weights in the order of its nodes, a picture, the side of the picture, the compiled model.
+// Arguments: the ONNX model, its weights in the order of its nodes, an image, the side of the image, the compiled model.
 //
 // Each turn measures all three, one after the other, in one process, on one stream, with everything in device memory: a run is queued
 // and waited for. Prints the medians in milliseconds: of the graph that was built, of the one that was parsed, and of the model.
@@ -31,7 +31,7 @@ double Median(std::vector<double> values) {
 
 int main(int, char **argv) {
   weights = ReadFile(argv[2]);
-  const std::vector<char> picture = ReadFile(argv[3]);
+  const std::vector<char> image = ReadFile(argv[3]);
   const int64_t side = std::atoi(argv[4]);
   CHECK(ge::GEInitialize(Options()) == ge::SUCCESS);
   CHECK(aclInit(nullptr) == ACL_SUCCESS && aclrtSetDevice(0) == ACL_SUCCESS);
@@ -40,8 +40,8 @@ int main(int, char **argv) {
     ge::Graph parsed("parsed");
     CHECK(ge::aclgrphParseONNX(argv[1], Options(), parsed) == ge::GRAPH_SUCCESS);
     CHECK(session.AddGraph(1, Network(side)) == ge::SUCCESS && session.AddGraph(2, parsed) == ge::SUCCESS);
-    const std::vector<float> pixels(reinterpret_cast<const float *>(picture.data()),
-                                    reinterpret_cast<const float *>(picture.data() + picture.size()));
+    const std::vector<float> pixels(reinterpret_cast<const float *>(image.data()),
+                                    reinterpret_cast<const float *>(image.data() + image.size()));
     Block input(pixels), built(1000 * sizeof(float)), imported(1000 * sizeof(float)), executed(1000 * sizeof(float));
     aclrtStream stream = nullptr;
     CHECK(aclrtCreateStream(&stream) == ACL_SUCCESS);

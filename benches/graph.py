@@ -26,9 +26,9 @@ def main():
         subprocess.run(list(map(str, convert)), cwd=folder, check=True, stdout=subprocess.DEVNULL)
         compile_program(ROOT / "benches/graph.cpp", folder / "graph", "-O2", "-lge_runner", "-lascendcl", abi=1)
         for workers in (1, 2):
-            files = ["model.onnx", "weights.bin", "picture.bin", SIDE, "model.om"]
-            told = run(folder / "graph", folder, *files, env={"JUMAR_WORKERS": str(workers)}, limit=300)
-            built, parsed, model = map(float, told.split()[-3:])
+            files = ["model.onnx", "weights.bin", "image.bin", SIDE, "model.om"]
+            output = run(folder / "graph", folder, *files, env={"JUMAR_WORKERS": str(workers)}, limit=300)
+            built, parsed, model = map(float, output.split()[-3:])
             threads = "1 worker" if workers == 1 else f"{workers} workers"
             for what, value in [("built by operators", built), ("parsed from ONNX", parsed)]:
                 line = {"what": f"ResNet-50, {what}, RunGraphWithStreamAsync, {threads}", "value": value, "unit": "ms"}

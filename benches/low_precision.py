@@ -1,4 +1,4 @@
-"""Narrow numbers: bfloat16 where a precision mode allows it, and whole numbers, beside ONNX Runtime and OpenVINO in one process.
+"""Low precision: bfloat16 where a precision mode allows it, and int8, compared with ONNX Runtime and OpenVINO in one process.
 
 `cargo xtask bench low-precision` runs it where `models.py` runs (`atc` and the module `acl` of the install tree, the engines of `target/venv-bench`).
 Prints a line of JSON for each figure; each says what computed it (`amx`, `avx512_bf16`, `avx512_vnni`, `avx512`, `avx2`, `plain`).
@@ -71,7 +71,7 @@ def convert(source, target, *more):
 
 
 def of_bytes(op, x, w, attrs):
-    """The same in whole numbers: bytes without sign, weights with one."""
+    """The same in int8: unsigned activations, signed weights."""
     from onnx import TensorProto
 
     import nets
@@ -84,7 +84,7 @@ def of_bytes(op, x, w, attrs):
 
 
 def prepare(folder):
-    """Models of one operator, in float32 (compiled for bfloat16) and in whole numbers; and the program that measures the ceilings."""
+    """Models of one operator, in float32 (compiled for bfloat16) and in int8, and the program that measures the ceilings."""
     from onnx import TensorProto
 
     import nets
@@ -117,7 +117,7 @@ def ceilings(folder):
 
 
 def kernels(folder):
-    """GFLOP/s of each kernel in bfloat16 and in whole numbers, of ONNX Runtime's (float32, and the same whole numbers), and the ceilings."""
+    """GFLOP/s of each kernel in bfloat16 and int8, of ONNX Runtime's (float32 and int8), and the ceilings."""
     from models import ORT, Jumar, Ort, good, in_turn
 
     found = {}
@@ -146,7 +146,7 @@ def networks(folder, threads, batch=1):
     found = {}
     for name, maker in NETWORKS.items():
         model = getattr(nets, maker)(batch=batch)
-        path = folder / f"narrow_{maker}.onnx"
+        path = folder / f"low_{maker}.onnx"
         path.write_bytes(model.SerializeToString())
         convert(path, path.with_suffix(""), MODE)
         feed = inputs_of(model)
@@ -157,7 +157,7 @@ def networks(folder, threads, batch=1):
             installed = OpenVino(path, feed, threads, False)
             installed.run()
             works[INSTALLED] = installed.run
-        except Exception as error:  # an engine that cannot run a model is left out, and said so
+        except Exception as error:  # an engine that cannot run a model is omitted and reported
             print(f"{name}: OpenVINO: {error}", file=sys.stderr)
         found[name] = {"times": in_turn(works), "distance": off}
         jumar.close()
@@ -198,7 +198,7 @@ def main():
 
 
 def show(what, row, unit, limit, target=None):
-    """Prints a figure as jumar-bench does, beside its limit and whoever else did the same."""
+    """Prints a figure as jumar-bench does, beside its limit and the other engines' figures."""
     others = [[engine, value] for engine, value in row.items() if engine not in ("Jumar", limit)]
     line = {"what": what, "value": row["Jumar"], "unit": unit, "limit": [LIMITS.get(limit, limit), row[limit]], "also": others}
     print(json.dumps(line | ({"target": target} if target else {})), flush=True)

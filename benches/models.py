@@ -5,7 +5,7 @@ in turn; all have as many threads as stand in the line. The number of Jumar's th
 a process of its own: this file calls itself. Weights are seeded random numbers (tests/models/nets).
 
 Each part (a network at a batch and a number of threads, its memory, the kernels, the streams) is saved as soon as it is measured, in the
-folder that JUMAR_BENCH_PARTS names. A run measures what it is told to, all by default, and prints the table of all parts that there are.
+folder that JUMAR_BENCH_PARTS names. A run measures the selected parts, all by default, and prints the table of all saved parts.
 
 Usage: models.py [--quick] [--only NAME,...] [--batch N,...] [--threads N,...] [--resume]
 """
@@ -50,7 +50,7 @@ ORT, OPENVINO, INSTALLED = "ONNX Runtime", "OpenVINO float32", "OpenVINO as inst
 ROUND_MS = 60
 # Nine rounds, or five where all of them would take longer than this.
 BUDGET_S, ROUNDS, FEWER = 10, 9, 5
-# Threads of one engine go on spinning after its turn (ONNX Runtime's for some 20 ms) and would take a processor from the next.
+# Threads of one engine keep spinning after its turn (ONNX Runtime's for some 20 ms) and would take a processor from the next.
 REST_S = 0.04
 THREADS = [threads for threads in (1, 2) if threads <= (os.cpu_count() or 1)]
 
@@ -272,7 +272,7 @@ def measure_model(path, threads):
         plain, installed = OpenVino(path, feed, threads, True), OpenVino(path, feed, threads, False)
         plain.run(), installed.run()
         works |= {OPENVINO: plain.run, INSTALLED: installed.run}
-    except Exception as error:  # an engine that cannot run a model is left out, and said so
+    except Exception as error:  # an engine that cannot run a model is omitted and reported
         without = f"{type(error).__name__}: {error}"
         print(f"without OpenVINO: {without}", file=sys.stderr, flush=True)
     result = {"times": in_turn(works), "load": [load, ort_load], "distance": found, "without": without}
@@ -295,7 +295,7 @@ def measure_kernels(folder):
 
 
 class Streams:
-    """Two different models, and a stream for each; a process of its own has this, and does a round when it is told to."""
+    """Two different models, and a stream for each; a process of its own runs them, one round per request."""
 
     def __init__(self, folder, makers):
         self.acl = begin()
@@ -366,7 +366,7 @@ def measure_streams(folder, makers):
     if len(processors) == 2:
         servers |= {f"apart {index}": started("jumar", 1, processor) for index, processor in enumerate(processors)}
 
-    def tell(name, which, counts):
+    def send(name, which, counts):
         servers[name].stdin.write(json.dumps([which, counts]) + "\n")
         servers[name].stdin.flush()
 
@@ -374,12 +374,12 @@ def measure_streams(folder, makers):
         return json.loads(servers[name].stdout.readline())
 
     def ask(name, which, counts):
-        tell(name, which, counts)
+        send(name, which, counts)
         return answer(name)
 
     def apart(counts):
         for index in (0, 1):
-            tell(f"apart {index}", [index], counts)
+            send(f"apart {index}", [index], counts)
         return max(answer(f"apart {index}") for index in (0, 1))
 
     def balanced(name):
@@ -499,7 +499,7 @@ def measure_memory(path, engine):
     return {"peak": max(resident("VmHWM") - before, 0.1), "after": max(resident("VmRSS") - before, 0.1), "load": load}
 
 
-# ---------------------------------------------------------------- the picture
+# ---------------------------------------------------------------- the image
 
 
 PROFILED = ["ResNet-50", "MobileNetV2", "BERT-base, sequence 128"]
@@ -539,7 +539,7 @@ def measure_profile(path):
     return sums
 
 
-def draw(bars, picture):
+def draw(bars, image):
     """Draws which part of a model's time each operator takes."""
     import matplotlib
 
@@ -561,8 +561,8 @@ def draw(bars, picture):
         axis.set_title(f"{name}, batch 1, one thread: {total:.1f} ms", loc="left")
         axis.set_xlim(0, max(times) * 1.2)
         axis.spines[["top", "right"]].set_visible(False)
-    picture.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(picture, metadata={"Date": None, "Creator": None})
+    image.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(image, metadata={"Date": None, "Creator": None})
 
 
 # ---------------------------------------------------------------- all of it
@@ -572,7 +572,7 @@ def mean(ratios):
     return math.exp(statistics.fmean(math.log(ratio) for ratio in ratios))
 
 
-# What the table's geometric means are held against: the first target, and the goal in words.
+# What the table's geometric means are compared with: the first target, and the goal in words.
 FIRST, GOAL = 1.2, 0.85
 
 

@@ -148,7 +148,7 @@ inline std::vector<ge::AscendString> ConvertToListAscendString(std::vector<ge::A
     return SetSubgraphBuilder(#x, index, builder), *this;                                              \
   }
 
-/* Classes of operators that the library knows: it gives them their inputs, outputs and defaults itself. The generated
+/* Classes of operators that the library knows: it adds their inputs, outputs and defaults itself. The generated
  * headers are made of these; programs write REG_OP. */
 #define JUMAR_OP(T)                                                                \
   namespace op {                                                                   \

@@ -143,8 +143,8 @@ static inline uint64_t jumar_local_bytes(void)
     return jumar_current->local_bytes;
 }
 
-/* Says that the kernel failed: the launch is reported as failed, with this code and text, when the host synchronises. The
- * block goes on to its end, and so do the others. The first call of the lowest block counts; a status of 0 counts as 1. */
+/* Reports that the kernel failed: the launch is reported as failed, with this code and text, when the host synchronises. The
+ * block continues to its end, and so do the others. The first call of the lowest block counts; a status of 0 counts as 1. */
 static inline void jumar_kernel_fail(int32_t status, const char *message)
 {
     jumar_launch *launch = jumar_current;

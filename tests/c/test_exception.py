@@ -7,7 +7,7 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PREFIX = pathlib.Path(os.environ.get("ASCEND_HOME_PATH") or ROOT / "target/jumar")
 
-# A wait for what nobody sets fails after the shortest limit there is, a second.
+# A wait for a value that is never written fails after the shortest limit there is, a second.
 SOURCE = r"""
 #include <stdio.h>
 #include "acl/acl.h"
@@ -38,7 +38,7 @@ int main(void)
 """
 
 
-def test_a_failed_task_is_told_to_the_callback_with_stream_device_and_code(tmp_path):
+def test_the_callback_receives_stream_device_and_code_of_a_failed_task(tmp_path):
     source, program = tmp_path / "exception.c", tmp_path / "exception"
     source.write_text(SOURCE)
     compile_line = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", PREFIX / "include", source, "-o", program]
@@ -46,7 +46,7 @@ def test_a_failed_task_is_told_to_the_callback_with_stream_device_and_code(tmp_p
     environment = {**os.environ, "LD_LIBRARY_PATH": str(PREFIX / "lib64")}
     done = subprocess.run([program], capture_output=True, text=True, timeout=60, env=environment)
     assert done.returncode == 0, done.stderr
-    stream, told, answer = done.stdout.splitlines()
+    stream, received, answer = done.stdout.splitlines()
     number, code = stream.removeprefix("stream "), answer.removeprefix("answer ")
     assert int(code) != 0
-    assert told == f"task 1, stream {number}, thread 1, device 0, code {code}"
+    assert received == f"task 1, stream {number}, thread 1, device 0, code {code}"

@@ -11,7 +11,7 @@ ENVIRONMENT = dict(os.environ, LD_LIBRARY_PATH=str(HOME / "lib64"), ASCEND_SLOG_
 
 
 def run(tmp_path, text):
-    """Compiles and runs a program; gives what it printed."""
+    """Compiles and runs a program; returns its output."""
     source = tmp_path / "log.c"
     source.write_text(text)
     program = tmp_path / "log"
@@ -65,7 +65,7 @@ LINES = (
 
 
 def logged(tmp_path, lines, **variables):
-    """Runs a program that writes so many lines; gives the folder of its logs and what it printed."""
+    """Runs a program that writes so many lines; returns the folder of its logs and its output."""
     source = tmp_path / "lines.c"
     source.write_text(LINES)
     program = tmp_path / "lines"
@@ -130,7 +130,7 @@ def test_the_new_name_for_standard_output_is_asked_first(tmp_path):
     assert "line 0000000" in shown
 
 
-def test_the_second_place_for_logs_is_the_work_path(tmp_path):
+def test_the_second_folder_for_logs_is_the_work_path(tmp_path):
     work = tmp_path / "work"
     folder, _ = logged(tmp_path, 1, ASCEND_PROCESS_LOG_PATH="", ASCEND_WORK_PATH=str(work))
     assert not folder.exists() and (work / "debug/plog").exists()
@@ -139,14 +139,14 @@ def test_the_second_place_for_logs_is_the_work_path(tmp_path):
 def test_lines_are_there_when_the_call_returned(tmp_path):
     # A program that ends without any clean-up has lost nothing, with the variable that asks for it and without.
     for save in ("0", "1"):
-        place = tmp_path / save
-        place.mkdir()
+        logs = tmp_path / save
+        logs.mkdir()
         source = LINES.replace("return 0;", "_Exit(0);")
-        (place / "quick.c").write_text(source)
-        program = place / "quick"
-        subprocess.run([*COMMAND, str(place / "quick.c"), *LINK, "-o", str(program)], check=True)
-        environment = dict(ENVIRONMENT, ASCEND_PROCESS_LOG_PATH=str(place), ASCEND_LOG_SYNC_SAVE=save)
+        (logs / "quick.c").write_text(source)
+        program = logs / "quick"
+        subprocess.run([*COMMAND, str(logs / "quick.c"), *LINK, "-o", str(program)], check=True)
+        environment = dict(ENVIRONMENT, ASCEND_PROCESS_LOG_PATH=str(logs), ASCEND_LOG_SYNC_SAVE=save)
         del environment["ASCEND_SLOG_PRINT_TO_STDOUT"]
         subprocess.run([program, "50"], env=environment, check=True)
-        (file,) = (place / "debug/plog").iterdir()
+        (file,) = (logs / "debug/plog").iterdir()
         assert len(file.read_text().splitlines()) == 50

@@ -67,7 +67,7 @@ def test_jumar_env_says_the_same_as_the_scripts():
     assert {n: by_command.get(n) for n in names} == {n: by_script.get(n) for n in names}
 
 
-def test_a_shell_that_cannot_tell_where_the_script_lies_says_what_to_do_instead():
+def test_a_shell_that_does_not_know_the_path_of_the_script_prints_an_alternative():
     if shutil.which("dash") is None:
         pytest.skip("there is no dash on this machine")
     done = run("dash", "-c", f". '{PREFIX}/set_env.sh'", env=bare())

@@ -27,11 +27,11 @@ def test_a_model_of_more_than_2_gib(tmp_path):
     (tmp_path / "input.bin").write_bytes(large.feed(WIDTH))
     program = ROOT / "tests/programs/python/load_large.py"
     done = run(sys.executable, program, "file", model, tmp_path / "input.bin", tmp_path / "output.bin", timeout=600)
-    told = json.loads(done.stdout.splitlines()[-1])
-    print(told)
-    assert (told["load"], told["first"], told["second"], told["unload"]) == (0, 0, 0, 0)
-    assert told["executed_anonymous"] < GIB // 4
-    assert told["mapping"]["Anonymous"] == 0
+    report = json.loads(done.stdout.splitlines()[-1])
+    print(report)
+    assert (report["load"], report["first"], report["second"], report["unload"]) == (0, 0, 0, 0)
+    assert report["executed_anonymous"] < GIB // 4
+    assert report["mapping"]["Anonymous"] == 0
     found, wanted = np.fromfile(tmp_path / "output.bin", np.float32), large.wanted(WIDTH, LAYERS)
     assert np.abs(found - wanted).max() / np.abs(wanted).max() <= 1e-5
     model.unlink()

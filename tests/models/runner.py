@@ -33,7 +33,7 @@ def save(model, folder):
 
 
 def jumar(path, inputs, folder, shape="", extra=(), real=""):
-    """Runs a model with arrays in the order of its inputs; gives the outputs."""
+    """Runs a model with arrays in the order of its inputs; returns the outputs."""
     files = []
     for index, array in enumerate(inputs):
         file = pathlib.Path(folder) / f"input_{index}.bin"
@@ -82,7 +82,7 @@ def distance(found, wanted):
 
 
 def check(model, inputs, folder, shape="", bound=BOUND, wanted=None, real=""):
-    """Compares Jumar with ONNX Runtime (or with given arrays); gives the largest distance."""
+    """Compares Jumar with ONNX Runtime (or with given arrays); returns the largest distance."""
     path = save(model, folder)
     if wanted is None:
         wanted = reference(path, inputs)

@@ -12,7 +12,7 @@ NORMAL = dict(mean_chn_0=104, mean_chn_1=117, mean_chn_2=123, min_chn_0=0.5, min
               var_reci_chn_0=0.0039, var_reci_chn_1=0.01, var_reci_chn_2=0.5)
 
 
-def picture(kind, width, height, count=1, seed=4):
+def image(kind, width, height, count=1, seed=4):
     rng = np.random.default_rng(seed)
     shape = {"YUV420SP_U8": (height * 3 // 2, width, 1), "RGB888_U8": (height, width, 3),
              "XRGB8888_U8": (height, width, 4), "YUV400_U8": (height, width, 1)}[kind]
@@ -20,7 +20,7 @@ def picture(kind, width, height, count=1, seed=4):
 
 
 def planes(kind, image, width, height):
-    """The channels of one picture, [C, H, W]."""
+    """The channels of one image, [C, H, W]."""
     if kind == "YUV420SP_U8":
         flat = image.reshape(-1)
         luma = flat[: width * height].reshape(height, width)
@@ -93,12 +93,12 @@ CASES = {
 
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("name", CASES)
-def test_pictures_become_what_the_formulas_say(tmp_path, name, count):
+def test_images_are_preprocessed_by_the_formulas(tmp_path, name, count):
     kind, config = CASES[name]
     width, height = 12, 10
     config = dict(src_image_size_w=width, src_image_size_h=height, **config)
     channels = 1 if kind == "YUV400_U8" else 3
-    images = picture(kind, width, height, count)
+    images = image(kind, width, height, count)
     wanted = reference(kind, images, config, width, height, channels)
     model = relu(channels, *wanted.shape[2:], count)
     path = runner.save(model, tmp_path)
@@ -106,7 +106,7 @@ def test_pictures_become_what_the_formulas_say(tmp_path, name, count):
     assert runner.distance(found[0], wanted) <= 1e-6
 
 
-def test_scaling_keeps_a_plain_picture_and_a_slope(tmp_path):
+def test_scaling_keeps_a_plain_image_and_a_slope(tmp_path):
     image = np.full((1, 8, 8, 3), 77, np.uint8)
     ramp = np.repeat(np.arange(0, 160, 20, dtype=np.uint8)[None, None, :, None], 8, axis=1).repeat(3, axis=3)
     config = dict(src_image_size_w=8, src_image_size_h=8, resize=True, resize_output_w=16, resize_output_h=4)
@@ -121,5 +121,5 @@ def test_scaling_keeps_a_plain_picture_and_a_slope(tmp_path):
 def test_what_does_not_fit_is_refused_by_name(tmp_path):
     path = runner.save(relu(3, 10, 10), tmp_path)
     extra = ["--aipp", write(tmp_path, "RGB888_U8", dict(src_image_size_w=12, src_image_size_h=10))]
-    with pytest.raises(runner.Refused, match="pictures of 12 by 10 come out.*takes 10 by 10"):
-        runner.jumar(path, [picture("RGB888_U8", 12, 10)], tmp_path, extra=extra)
+    with pytest.raises(runner.Refused, match="images of 12 by 10 come out.*takes 10 by 10"):
+        runner.jumar(path, [image("RGB888_U8", 12, 10)], tmp_path, extra=extra)

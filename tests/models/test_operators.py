@@ -112,7 +112,7 @@ CASES = [
     ("attribute", "Squeeze", [x(1, 3, 1, 4)], set(), dict(axes=[0]), 11),
     ("whole", "Cast", [x(30, low=-9, high=9)], set(), dict(to=TensorProto.INT32), 13),
     ("half", "Cast", [x(30)], set(), dict(to=TensorProto.FLOAT16), 13),
-    ("truth", "Cast", [RNG.integers(-1, 2, 30)], set(), dict(to=TensorProto.BOOL), 13),
+    ("bool", "Cast", [RNG.integers(-1, 2, 30)], set(), dict(to=TensorProto.BOOL), 13),
     ("real", "Cast", [RNG.integers(-99, 99, 30)], set(), dict(to=TensorProto.FLOAT), 13),
     ("constant", "Pad", [x(2, 3, 4), ints(0, 1, 2, 1, 0, 3), F(1.5)], {1, 2}, {}, 13),
     ("reflect", "Pad", [x(4, 5), ints(2, 0, 1, 3)], {1}, dict(mode="reflect"), 13),
@@ -124,7 +124,7 @@ CASES = [
     ("plain", "ArgMax", [x(3, 4, 5)], set(), dict(axis=1), 13),
     ("last", "ArgMax", [np.ones((3, 4), F)], set(), dict(axis=-1, keepdims=0, select_last_index=1), 13),
     ("scalar", "Pow", [x(3, 4, low=0.1), F(1.5)], {1}, {}, 13),
-    ("whole_exponent", "Pow", [x(3, 4), I(3)], {1}, {}, 13),
+    ("integer_exponent", "Pow", [x(3, 4), I(3)], {1}, {}, 13),
     ("plain", "Sqrt", [x(3, 4, low=0.0)], set(), {}, 13),
     ("plain", "Exp", [x(3, 4)], set(), {}, 13),
     ("plain", "Log", [x(3, 4, low=0.1)], set(), {}, 13),
@@ -223,8 +223,8 @@ def test_weights_in_a_file_beside_the_model(tmp_path):
     node = helper.make_node("MatMul", ["x", "w"], ["y"])
     model = helper.make_model(helper.make_graph([node], "g", ports[:1], ports[1:], [tensor]), opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     runner.check(model, [x(2, 4)], tmp_path)
-    for place, part in (("../weights.bin", "inside the model's own folder"), ("/etc/hostname", "inside the model's own folder"), ("none.bin", "none.bin")):
-        point(place, 4)
+    for path, part in (("../weights.bin", "inside the model's own folder"), ("/etc/hostname", "inside the model's own folder"), ("none.bin", "none.bin")):
+        point(path, 4)
         changed = onnx.ModelProto.FromString(model.SerializeToString())
         changed.graph.initializer[0].CopyFrom(tensor)
         with pytest.raises(runner.Refused, match=part):

@@ -77,7 +77,7 @@ def test_networks_stay_near_float32(tmp_path, name):
     found = {mode: run(path, inputs, tmp_path, mode) for mode in WIDE + NARROW}
     for mode in WIDE:
         assert max(map(runner.distance, found[mode], wanted)) <= runner.BOUND, mode
-        # The mode that nobody names: the same bytes.
+        # The default mode: the same bytes.
         assert [y.tobytes() for y in found[mode]] == [y.tobytes() for y in found[""]], mode
     for mode in NARROW:
         worst = max(map(runner.distance, found[mode], wanted))

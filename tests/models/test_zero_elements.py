@@ -1,7 +1,7 @@
 """A tensor without elements is valid everywhere: each operator that takes an axis of any length takes one of length 0.
 
 What comes out is compared with onnx's reference. Where the reference itself stumbles over such a tensor, the shape that ONNX's
-definition gives stands beside the case.
+definition requires stands beside the case.
 """
 
 import warnings
@@ -35,7 +35,7 @@ HALF = np.array(0.5, np.float32)
 THREE = np.array(3, np.uint8)
 
 # Operator, its inputs (the first is fed, the others are constants), its attributes; and, by the keys `opset`, `outputs` and
-# `shape`, the operator set where 18 will not do, how many outputs there are, and the shape where the reference gives none.
+# `shape`, the operator set where 18 will not do, the number of outputs, and the shape if the reference has none.
 CASES = [
     # Windows
     ("Conv", [none(0, 3, 8, 8), some(4, 3, 3, 3)], {}, {}),
@@ -93,7 +93,7 @@ CASES = [
     ],
     ("ReduceSum", [none(2, 0), ints(1)], {}, {}),
     ("ReduceProd", [none(2, 0), ints(1)], {}, {}),
-    # Places
+    # Positions
     ("Concat", [none(0, 4), some(2, 4)], {"axis": 0}, {}),
     ("Concat", [none(0, 4), none(0, 4)], {"axis": 0}, {}),
     ("Split", [none(0, 4)], {"axis": 1, "num_outputs": 2}, {"outputs": 2}),
@@ -124,7 +124,7 @@ CASES = [
     ("DepthToSpace", [none(0, 4, 2, 2)], {"blocksize": 2}, {}),
     ("SpaceToDepth", [none(0, 1, 4, 4)], {"blocksize": 2}, {}),
     ("CenterCropPad", [none(0, 4), ints(0, 2)], {}, {}),
-    # Pictures
+    # Images
     ("Resize", [none(0, 3, 4, 4), none(0), np.array([1, 1, 2, 2], np.float32)], {}, {}),
     ("GridSample", [none(0, 3, 4, 4), none(0, 2, 2, 2)], {}, {"opset": 16, "shape": (0, 3, 2, 2)}),
     ("AffineGrid", [none(0, 2, 3), ints(0, 1, 2, 2)], {}, {"opset": 20}),

@@ -37,7 +37,7 @@ def nodes_of(graph):
 
 
 def out_of_scope(model, data):
-    """Gives why a model is out of scope, or an empty text."""
+    """Returns the reason why a model is out of scope, or an empty string."""
     versions = {opset.domain or "ai.onnx": opset.version for opset in model.opset_import}
     nodes = list(nodes_of(model.graph))
     domains = {node.domain for node in nodes} - STANDARD
@@ -108,7 +108,7 @@ def generate():
 
 
 def load():
-    """Gives all cases, sorted by name."""
+    """Returns all cases, sorted by name."""
     rules = pathlib.Path(__file__).stat().st_mtime_ns
     file = ROOT / "target" / "nodes" / f"cases-{onnx.__version__}-{np.__version__}-{rules}.pickle"
     if not file.exists():

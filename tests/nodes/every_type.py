@@ -6,8 +6,8 @@
 
 The definition is ONNX's own: for each type variable of an operator, at the newest operator set that atc reads, each type
 that a tensor in memory can have here. The cases are the node cases of the onnx package, written anew for the type: their
-tensors are rounded to it, and what must come out is computed by onnx's reference, in float64 for real numbers and in the very
-type for whole ones and truth values, and rounded once. A pair of an operator and a type without a case fails, and so does one
+tensors are rounded to it, and what must come out is computed by onnx's reference, in float64 for floats and in the
+type itself for integers and booleans, and rounded once. A pair of an operator and a type without a case fails, and so does one
 that is refused, unless untyped.txt lists it with its reason. Converts and computes through the runner of jumar-graph, which it
 builds first: many models in one process.
 """
@@ -50,9 +50,9 @@ NAMES = {number: name for name, number in TYPES.items()}
 # What a result may be off, relative to itself and to the largest: sums of a few numbers in float32, rounded once to the type.
 # What onnx's reference itself computes in float32, or with constants in float32, however wide its inputs are.
 COARSE = {"Adam", "AffineGrid", "DeformConv", "Erf", "Gelu", "GridSample", "GroupNormalization", "HardSwish", "Resize"}
-# What its reference does step by step in float32, as the definition has it: rounding to whole numbers hangs on it.
+# What its reference does step by step in float32, as the definition has it: the rounding to integers depends on it.
 AS_IT_IS = {"DynamicQuantizeLinear"}
-# Between whole numbers the definition leaves open how interpolated ones are rounded: cases in whole numbers take the nearest.
+# The definition leaves open how interpolated values between integers are rounded: integer cases use nearest.
 NEAREST = {"GridSample", "Resize"}
 WITHIN = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float": 1e-5, "double": 1e-11}
 # Operators that have to do with other things than tensors of numbers.
@@ -84,7 +84,7 @@ class Typed:
 
 
 def definitions():
-    """Gives {operator: (schema, {variable: [types]})} of every operator that is about tensors of numbers."""
+    """Returns {operator: (schema, {variable: [types]})} of every operator that is about tensors of numbers."""
     found = {}
     for name, domain in sorted({(schema.name, schema.domain) for schema in onnx.defs.get_all_schemas()}):
         if domain not in cases.STANDARD:
@@ -109,7 +109,7 @@ def definitions():
 
 
 def formals(schema, node):
-    """Gives (name of the value, variable, whether it is an input) for every value of a node."""
+    """Returns (name of the value, variable, whether it is an input) for every value of a node."""
     for given, defined, inwards in ((node.input, schema.inputs, True), (node.output, schema.outputs, False)):
         for index, name in enumerate(given):
             if name:
@@ -144,7 +144,7 @@ def convert(array, name):
 
 
 def single(case):
-    """Gives the node of a case whose model is that node alone."""
+    """Returns the node of a case whose model is that node alone."""
     model = onnx.load_model_from_string(case.model)
     nodes = list(model.graph.node)
     if len(nodes) != 1 or nodes[0].op_type != case.operator or nodes[0].domain not in cases.STANDARD or model.graph.initializer:
@@ -181,7 +181,7 @@ def written(case, schema, variable, name):
         if mode != [b"nearest"] and (mode or case.operator == "GridSample"):
             raise Unfit("it interpolates")
     if case.operator in ("Cast", "CastLike") and name not in REAL:
-        # What does not fit into a whole number has no defined value there.
+        # A value that does not fit into an integer has no defined value there.
         first = graph.input[0].name
         given[first] = np.clip(np.nan_to_num(given[first].astype(np.float64)), 0, 100).astype(given[first].dtype)
     said = SAID_BY.get((case.operator, variable))
@@ -213,12 +213,12 @@ def written(case, schema, variable, name):
     try:
         onnx.checker.check_model(model)
     except Exception as error:
-        raise Unfit(f"it is no model: {' '.join(str(error).split())[:200]}") from error
+        raise Unfit(f"it is not a model: {' '.join(str(error).split())[:200]}") from error
     return model, given
 
 
-def truth(model, given):
-    """Computes a model by onnx's reference, real numbers in float64, and rounds what comes out to its types."""
+def reference_result(model, given):
+    """Computes a model with onnx's reference, floats in float64, and rounds the results to their types."""
     from onnx.reference import ReferenceEvaluator
 
     wide = onnx.ModelProto()
@@ -257,13 +257,13 @@ def candidates(operator, all_cases):
 
 
 def form_of(case):
-    """Which inputs of its node a case gives, and how many outputs it has."""
+    """Returns which inputs of its node a case sets, and its number of outputs."""
     node = onnx.load_model_from_string(case.model).graph.node[0]
     return tuple(bool(name) for name in node.input), len(node.output)
 
 
 def difference(found, wanted, coarse):
-    """Says how a result differs from what it has to be; an empty text where it does not."""
+    """Describes how a result differs from the expectation; returns an empty string if it does not."""
     if found.shape != wanted.shape:
         return f"has the shape {list(found.shape)}, has to have {list(wanted.shape)}"
     name = NAMES[helper.np_dtype_to_tensor_dtype(wanted.dtype)]
@@ -302,7 +302,7 @@ class Runner:
         return answer.rstrip("\n") or f"failed\tthe process ended with {self.process.wait()}"
 
     def run(self, typed):
-        """Gives (result, text, operators used)."""
+        """Returns (result, text, operators used)."""
         folder = self.folder / str(self.count)
         self.count += 1
         folder.mkdir()
@@ -345,7 +345,7 @@ def start(command, folder, all_cases):
 
 
 def examine(operator):
-    """Gives [(variable, type, result, text, case, operators used)] of an operator."""
+    """Returns [(variable, type, result, text, case, operators used)] of an operator."""
     import extra
 
     schema, variables = definitions()[operator]
@@ -367,7 +367,7 @@ def examine(operator):
                     continue
                 try:
                     model, given = written(case, schema, variable, name)
-                    wanted = truth(model, given)
+                    wanted = reference_result(model, given)
                 except Unfit as unfit:
                     reason = f"{case.name}: {unfit}"
                     continue
@@ -383,7 +383,7 @@ def examine(operator):
 
 
 def listed():
-    """Gives {(operator, variable, type): reason} of what is known to be refused."""
+    """Returns {(operator, variable, type): reason} of the known refusals."""
     found = {}
     for line in LISTED.read_text().splitlines() if LISTED.exists() else []:
         if line.strip() and not line.startswith("#"):
@@ -421,7 +421,7 @@ def abridged(types):
 
 
 def registered(runner):
-    """Gives {operator:input:type} of every type that a definition of jumar-ops takes, of operators that ONNX ones become."""
+    """Returns {operator:input:type} of every type that a definition of jumar-ops takes, of operators that ONNX ones become."""
     found, named = set(), False
     for line in subprocess.run([runner, "--operators"], capture_output=True, text=True, check=True).stdout.splitlines():
         words = line.split("\t")

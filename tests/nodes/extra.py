@@ -38,14 +38,14 @@ def branches(variable, name):
     x, y = numbers(kind), numbers(kind, start=2)
     out = lambda key: helper.make_tensor_value_info(key, every_type.TYPES[kind], None)
     body = lambda key, source: helper.make_graph([helper.make_node("Identity", [source], [key])], key, [], [out(key)])
-    for truth in (True, False):
+    for condition in (True, False):
         node = helper.make_node("If", ["condition"], ["z"], then_branch=body("a", "x"), else_branch=body("b", "y"))
-        given = {"condition": np.array(truth), "x": x, "y": y}
-        yield case("If", variable, name, f"if {truth}", [node], given, {"z": x if truth else y})
+        given = {"condition": np.array(condition), "x": x, "y": y}
+        yield case("If", variable, name, f"if {condition}", [node], given, {"z": x if condition else y})
 
 
 def loops(variable, name):
-    """Loop: two values change places at each turn, and the first is collected."""
+    """Loop: two values are swapped in each iteration, and the first is collected."""
     kind = name if variable == "V" else "float"
     a, b = numbers(kind), numbers(kind, start=2)
     info = lambda key, number, shape=None: helper.make_tensor_value_info(key, number, shape)
@@ -62,7 +62,7 @@ def loops(variable, name):
 
 
 def scans(variable, name):
-    """Scan: a row is held back by one step."""
+    """Scan: a row is delayed by one step."""
     state, rows = numbers(name, (2,), 7), numbers(name, (3, 2))
     info = lambda key: helper.make_tensor_value_info(key, every_type.TYPES[name], [2])
     body = helper.make_graph(
@@ -86,7 +86,7 @@ def lengths(operator, variable, name, all_cases):
     yield case(operator, variable, name, "lengths", [node], given, wanted, 14)
 
 
-def pictures(variable, name, all_cases):
+def images(variable, name, all_cases):
     for own in all_cases:
         if own.operator == "ImageDecoder" and "jpeg_" not in own.name:
             model = onnx.load_model_from_string(own.model)
@@ -160,12 +160,12 @@ ONLY = {
 
 
 def of(operator, variable, name, all_cases):
-    """Gives the cases of an operator in a type."""
+    """Returns the cases of an operator in a type."""
     if operator not in ALWAYS and name not in ONLY.get((operator, variable), "").split():
         return []
     if operator in ("GRU", "RNN", "LSTM"):
         return list(lengths(operator, variable, name, all_cases))
     if operator == "ImageDecoder":
-        return list(pictures(variable, name, all_cases))
+        return list(images(variable, name, all_cases))
     control = {"If": branches, "Loop": loops, "Scan": scans}.get(operator)
     return list(control(variable, name) if control else formulas(operator, variable, name))

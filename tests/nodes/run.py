@@ -79,7 +79,7 @@ class Worker:
 
 
 def run_all(chosen, how, count):
-    """Gives {name: [result, text]}."""
+    """Returns {name: [result, text]}."""
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     if how == "host":
         target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -104,7 +104,7 @@ def run_all(chosen, how, count):
         thread.start()
     for thread in threads:
         thread.join()
-    # A refusal that does not say which operator is missing helps nobody.
+    # A refusal must name the missing operator.
     for case in chosen:
         result, text = results[case.name]
         if result == "unsupported" and not names_operator(case, text):
@@ -147,7 +147,7 @@ def table(all_cases, results):
         "",
         f"The node cases that the `onnx` package generates (version {onnx.__version__}), operator sets up to {cases.NEWEST}, each",
         "converted with `atc` and executed through `acl`. Results are compared as the suite prescribes; half-precision ones may",
-        "always differ by two units in the last place, all by one unit of the largest expected number, and pictures of lossy JPEG by two",
+        "always differ by two units in the last place, all by one unit of the largest expected number, and images of lossy JPEG by two",
         "steps of 256. A case that is not supported is refused by `atc` with the operator's name.",
         "",
         "Types are those of the operator's definition at its newest set up to the one named, by type variable, in which",
@@ -215,7 +215,7 @@ def main():
         problems = [problem for problem in problems if problem.startswith("WRONG")]
     elif not options.what and not options.host and not problems:
         if not TABLE.exists() or TABLE.read_text() != table(all_cases, results):
-            problems.append("docs/operators.md is not what the run gives: run with --update")
+            problems.append("docs/operators.md is out of date: run with --update")
     for problem in problems:
         print(problem)
     seconds = time.monotonic() - start

@@ -1,8 +1,8 @@
-"""Runs the cases that it is told on its standard input, one a line, and answers one line of JSON each.
+"""Runs the cases that it reads from its standard input, one per line, and prints one line of JSON for each.
 
 `acl`: converts with the command atc and executes through the acl module, as a user's program does.
-`host`: the same conversion and kernels through the model runner of jumar-graph, without the shared library: for whoever
-works on an operator and does not want to wait for the install tree.
+`host`: the same conversion and kernels through the model runner of jumar-graph, without the shared library: for
+work on an operator without a build of the install tree.
 """
 
 import json
@@ -33,7 +33,7 @@ UNITS = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64
 
 
 def tolerance(case, wanted):
-    """The suite's relative and absolute tolerance, with two allowances for what it expects but no exact computation gives.
+    """The suite's relative and absolute tolerance, with two allowances for expectations that no exact computation produces.
 
     Its half-precision results are rounded after every step; ours, computed in float32, once at the end: two units in the
     last place. Where large numbers cancel, its results are off by a unit of the largest (a transform of a transform). And JPEG
@@ -123,7 +123,7 @@ class Acl:
                 made.append(self.buffer(len(data), data))
             ends = []
             for index in range(acl.mdl.get_num_outputs(description)):
-                # A size of 0 means that nobody knows before the model ran.
+                # A size of 0 means that the size is unknown before the model ran.
                 size = acl.mdl.get_output_size_by_index(description, index) or expected[index].nbytes + 64
                 ends.append(self.buffer(size))
             buffers = made + ends
@@ -197,7 +197,7 @@ class Host:
 
 
 def answer(runner, case):
-    """Gives pass, wrong or unsupported, and what was said."""
+    """Returns pass, wrong or unsupported, and the message."""
     with tempfile.TemporaryDirectory(prefix="node-") as folder:
         path = pathlib.Path(folder) / "case.onnx"
         path.write_bytes(case.model)

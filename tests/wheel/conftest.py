@@ -54,7 +54,7 @@ def site():
 
 @pytest.fixture(scope="session")
 def run_python():
-    """Runs a script in a fresh interpreter that sees the installed wheel, and gives what it printed."""
+    """Runs a script in a fresh interpreter that sees the installed wheel, and returns its output."""
 
     def run(script, *arguments, **environment):
         done = subprocess.run(

@@ -319,7 +319,7 @@ def test_sixteen_threads_with_streams_and_callbacks():
                 assert called == list(range(30))
                 assert acl.rt.unsubscribe_report(thread, stream.handle) == 0
             assert device.number == 0
-        except BaseException as problem:  # noqa: BLE001 - told by the test's thread
+        except BaseException as problem:  # noqa: BLE001 - reported by the test's thread
             problems.append((number, repr(problem)))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
@@ -346,8 +346,8 @@ with jumar.Stream() as stream:
     jumar.array([1.0] * 1000).to_device(stream)
     stream.synchronize()
 names = [slice.name for slice in timeline.slices() if slice.track.startswith("device 0")]
-picture = timeline._repr_html_()
-assert picture.startswith("<svg") and "host to device" in picture
+image = timeline._repr_html_()
+assert image.startswith("<svg") and "host to device" in image
 print(names)
 try:
     jumar.trace()

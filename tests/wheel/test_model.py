@@ -89,7 +89,7 @@ def test_many_threads_share_a_model(model, expected):
             jumar.Device(0).use()
             for _ in range(20):
                 close(only(model(image)), expected(image))
-        except BaseException as problem:  # noqa: BLE001 - told by the test's thread
+        except BaseException as problem:  # noqa: BLE001 - reported by the test's thread
             problems.append(repr(problem))
 
     threads = [threading.Thread(target=work, args=(image,)) for image in images(4)]
@@ -99,8 +99,8 @@ def test_many_threads_share_a_model(model, expected):
 
 
 def test_bad_inputs_are_named(model):
-    with pytest.raises(ValueError, match=r"there is no input 'picture'; input 'image' is missing"):
-        model({"picture": images(1)[0]})
+    with pytest.raises(ValueError, match=r"there is no input 'photo'; input 'image' is missing"):
+        model({"photo": images(1)[0]})
     with pytest.raises(TypeError, match="float64, not float32"):
         model(images(1)[0].astype(np.float64))
     with pytest.raises(ValueError, match=r"takes \(1, 1, 8, 8\), not \(1, 64\)"):
@@ -131,13 +131,13 @@ def test_a_conversion_is_kept_until_the_file_changes(tmp_path, cache, digits):
     jumar.load(copy).close()
     assert kept[0].stat().st_mtime_ns == changed
     proto = onnx.load(str(copy))
-    proto.producer_name = "somebody else"
+    proto.producer_name = "another producer"
     onnx.save(proto, str(copy))
     jumar.load(copy).close()
     assert len(list((cache / "jumar").glob("kept-*.om"))) == 2
 
 
-def test_a_long_conversion_tells_that_it_goes_on(capsys):
+def test_a_long_conversion_reports_that_it_continues(capsys):
     from jumar._convert import Progress
 
     with Progress("converting net.onnx", True):
@@ -186,27 +186,27 @@ def test_outputs_as_long_as_they_become(tmp_path, cache):
 
     path = tmp_path / "detector.onnx"
     onnx.save(nets.detector(), str(path))
-    picture = np.random.default_rng(5).standard_normal((1, 3, 96, 96)).astype(np.float32)
+    image = np.random.default_rng(5).standard_normal((1, 3, 96, 96)).astype(np.float32)
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    wanted = session.run(None, {"input": picture})
+    wanted = session.run(None, {"input": image})
     with jumar.load(path) as model:
-        found = list(model(picture).values())
+        found = list(model(image).values())
     assert [value.shape for value in found] == [value.shape for value in wanted]
     assert np.array_equal(found[2].numpy(), wanted[2])
 
 
 def test_a_first_notebook(tmp_path, cache):
-    """A network of ResNet's shape, a picture, the five best classes."""
+    """A network of ResNet's shape, an image, the five best classes."""
     import nets
 
     made = nets.resnet50(batch=1, blocks=(1, 1, 1, 1), width=16, size=64, classes=100)
     path = tmp_path / "resnet.onnx"
     onnx.save(made if isinstance(made, onnx.ModelProto) else made[0], str(path))
     rng = np.random.default_rng(1)
-    picture = rng.integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    image = rng.integers(0, 256, (64, 64, 3), dtype=np.uint8)
 
     model = jumar.load(path)
-    pixels = picture.astype(np.float32).transpose(2, 0, 1)[None] / 255
+    pixels = image.astype(np.float32).transpose(2, 0, 1)[None] / 255
     pixels = (pixels - 0.45) / 0.225
     scores = only(model(np.ascontiguousarray(pixels)))[0]
     best = np.argsort(scores)[::-1][:5]

@@ -22,7 +22,7 @@ def test_no_link_and_no_source_path_of_the_builder(wheel):
     with zipfile.ZipFile(wheel) as archive:
         for entry in archive.infolist():
             kind = entry.external_attr >> 28
-            assert kind in (0, 8), f"{entry.filename} is no plain file"
+            assert kind in (0, 8), f"{entry.filename} is not a regular file"
         for name in ("jumar/tree/lib64/libascendcl.so", "acl.abi3.so"):
             assert str(ROOT).encode() not in archive.read(name), f"{name} names the folder that it was built in"
 

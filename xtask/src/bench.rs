@@ -68,7 +68,7 @@ impl Options {
 /// A benchmark program that takes longer is stopped; what it measured until then is shown.
 const MODELS_LIMIT: Duration = Duration::from_secs(3600);
 /// One placement of the runtime's figures: all three have four minutes.
-const PLACE_LIMIT: Duration = Duration::from_secs(75);
+const PLACEMENT_LIMIT: Duration = Duration::from_secs(75);
 /// Another runtime that does the same.
 const PEER_LIMIT: Duration = Duration::from_secs(20);
 
@@ -76,7 +76,7 @@ const PEER_LIMIT: Duration = Duration::from_secs(20);
 enum Suite {
     /// Enqueue, round trip, hop between streams, copies, overlap; limits measured in the same process.
     Runtime,
-    /// Models against ONNX Runtime and OpenVINO, in turn in the same process; memory, kernels, a picture of profiles.
+    /// Models against ONNX Runtime and OpenVINO, in turn in the same process; memory, kernels, an image of profiles.
     Models,
     /// Models in bfloat16, where a precision mode allows it, and int8 kernels, beside both engines.
     LowPrecision,
@@ -244,8 +244,8 @@ fn runtime(tree: &Path) -> Result<Figures> {
     let peers = peers()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut figures = Figures::default();
-    for place in ["anywhere", "apart", "one-core"] {
-        if cores == 1 && place != "anywhere" {
+    for placement in ["anywhere", "separate", "one-core"] {
+        if cores == 1 && placement != "anywhere" {
             continue;
         }
         let mut command = Command::new(tree.join("bin/jumar"));
@@ -253,13 +253,13 @@ fn runtime(tree: &Path) -> Result<Figures> {
             .args(["run", "--"])
             .arg(&program)
             .arg(tree.join("lib64/libascendcl.so"))
-            .arg(place);
-        if place == "apart" {
+            .arg(placement);
+        if placement == "separate" {
             // The measuring thread has a core to itself.
             command.env("JUMAR_WORKERS", (cores - 1).to_string());
         }
-        let name = format!("runtime {place}");
-        figures.add(measure(&mut command, &name, PLACE_LIMIT)?);
+        let name = format!("runtime {placement}");
+        figures.add(measure(&mut command, &name, PLACEMENT_LIMIT)?);
     }
     for peer in peers {
         let row = figures
@@ -348,7 +348,7 @@ fn figure(value: f64) -> String {
     }
 }
 
-/// Gives the columns behind the first: figure, limit, ratio, target, verdict.
+/// Returns the columns behind the first: figure, limit, ratio, target, verdict.
 fn columns(line: &Line) -> [String; 5] {
     let with_unit = |value: f64| {
         format!("{} {}", figure(value), line.unit)

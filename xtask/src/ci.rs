@@ -187,7 +187,7 @@ fn name_of(part: Part) -> String {
         .map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// Gives the first step that has to pass before this one and ran without passing.
+/// Returns the first step that has to pass before this one and ran without passing.
 fn unmet(step: &Step, rows: &[Row]) -> Option<&'static str> {
     let failed = |needed: &&&'static str| {
         rows.iter()
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn skipped_is_shown_with_its_reason_and_counts_apart() {
+    fn a_skipped_step_is_shown_with_its_reason_and_counted_separately() {
         let text = table(
             &[
                 row("a", Outcome::Passed(String::new())),

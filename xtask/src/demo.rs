@@ -36,7 +36,7 @@ const PROGRAMS: &[Program] = &[
 /// Builds, converts the model, runs the programs, prints what they read and where the timelines lie.
 ///
 /// # Errors
-/// Says which tool the machine lacks, or shows the end of what a failing step printed.
+/// Reports a missing tool, or shows the end of a failing step's output.
 pub fn run() -> Result<()> {
     // Before the long build: what is missing would only be missed after it.
     let compiler = c_compiler()?;
@@ -192,7 +192,7 @@ fn python() -> Result<PathBuf> {
     Ok("python3".into())
 }
 
-/// Runs a command and gives what it printed, if it runs and is content.
+/// Runs a command. Returns its output if it succeeds.
 fn answers(command: &mut Command) -> Option<String> {
     let output = command.stdin(Stdio::null()).output().ok()?;
     output

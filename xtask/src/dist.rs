@@ -154,7 +154,7 @@ pub(crate) const PACKAGES: &[&str] = &["-p", "jumar-capi", "-p", "jumar-py", "-p
 
 /// Builds everything in release mode and lays out the install tree in `prefix`, by default target/jumar.
 ///
-/// Gives the absolute path of the tree. A tree that was there before is replaced in one step; programs that run
+/// Returns the absolute path of the tree. A tree that was there before is replaced in one step; programs that run
 /// from it keep the files that they opened.
 ///
 /// # Errors
@@ -213,7 +213,7 @@ fn replaceable(prefix: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Has `fill` make a new folder beside `prefix`, and puts it in its place when it is complete.
+/// Calls `fill` to create a new folder beside `prefix`, which replaces `prefix` when it is complete.
 fn replace(prefix: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let beside = |what: &str| {
         let mut name = prefix.file_name().unwrap_or_default().to_os_string();
@@ -381,7 +381,7 @@ elif [ -n "${ZSH_VERSION:-}" ]; then
     eval '_jumar_here="${(%):-%x}"'
 else
     _jumar_here=
-    echo 'set_env.sh: this shell does not tell where the script lies; use: eval "$(<here>/bin/jumar env)"' >&2
+    echo 'set_env.sh: this shell does not report the script's path; use: eval "$(<here>/bin/jumar env)"' >&2
 fi
 
 if [ -n "$_jumar_here" ]; then
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_is_replaced_whole_and_a_foreign_folder_is_not() {
+    fn a_tree_is_replaced_completely_and_a_foreign_folder_is_not() {
         let small = Small::new("replace");
         let tree = small.install("tree");
         write(&tree.join("include/acl/gone.h"), "").unwrap();

@@ -79,7 +79,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs a command. `Ok(false)`: it ran, said what is wrong, and the answer is no.
+/// Runs a command. `Ok(false)`: it ran and reported problems.
 fn run(command: Command) -> Result<bool> {
     // Every command works from any folder of the repository.
     let callers_folder = std::env::current_dir()?;
@@ -155,7 +155,7 @@ fn shed_cargo() {
     eprintln!("note: could not start again with a clean environment: {error}");
 }
 
-/// Gives the repository's root folder.
+/// Returns the repository's root folder.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// Shorter waits need no explanation.
 const SILENT: Duration = Duration::from_secs(2);
-/// How often a log that nobody watches live says that the work goes on.
+/// The interval at which a log without a terminal reports that the work continues.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(50);
 
@@ -24,7 +24,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Says what went wrong, if anything did.
+    /// Returns the problem, if there was one.
     pub fn problem(&self) -> Option<String> {
         use std::os::unix::process::ExitStatusExt;
         if self.timed_out {
@@ -103,7 +103,7 @@ pub fn run_or_fail(label: &str, command: &mut Command, log: &Path) -> Result<()>
     }
 }
 
-/// Gives the last lines of a file.
+/// Returns the last lines of a file.
 pub fn tail(path: &Path, lines: usize) -> String {
     let text = fs::read(path)
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
@@ -242,7 +242,7 @@ mod tests {
         let log = folder.join("log");
         let mut command = Command::new("sh");
         command.args(["-c", "sleep 600 & echo started; wait"]);
-        let ended = run_logged("sleeper", &mut command, &log, Duration::from_millis(300)).unwrap();
+        let ended = run_logged("sleep", &mut command, &log, Duration::from_millis(300)).unwrap();
         assert!(ended.timed_out);
         assert_eq!(tail(&log, 5), "started");
         fs::remove_dir_all(folder).unwrap();

@@ -12,15 +12,15 @@ use crate::progress;
 /// The oldest Python that the tests and the module support.
 const OLDEST: (u32, u32) = (3, 9);
 
-/// Gives the interpreter of an environment that has everything the tests import, and makes it first if need be.
+/// Returns the interpreter of an environment with all packages that the tests import; creates it if needed.
 ///
 /// # Errors
-/// Says in one sentence what the machine lacks: Python, its venv module, or a way to the packages.
+/// One sentence names what is missing: Python, its venv module, or access to the packages.
 pub fn ensure(log: &Path) -> Result<PathBuf> {
     make("target/venv", "tests/requirements.txt", log)
 }
 
-/// Gives the interpreter of an environment that has the engines which benchmarks compare with, too.
+/// Returns the interpreter of an environment that also has the engines of the benchmarks.
 ///
 /// # Errors
 /// As [`ensure`].
@@ -94,7 +94,7 @@ fn make(folder: &str, list: &str, log: &Path) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Finds python3 and gives its version and path, which the environment depends on.
+/// Finds python3. Returns its version and path, which the environment depends on.
 fn system_python() -> Result<String> {
     let script = "import sys; print(sys.version_info[0], sys.version_info[1], sys.version_info[2], sys.executable)";
     let output = Command::new("python3")
@@ -116,7 +116,7 @@ fn system_python() -> Result<String> {
             )
         }
         _ => bail!(
-            "python3 does not tell its version: {}",
+            "python3 does not report its version: {}",
             String::from_utf8_lossy(&output.stderr).trim()
         ),
     }

@@ -20,14 +20,14 @@ use source::Repository;
 
 /// Something that breaks a rule: where, and what.
 pub struct Problem {
-    place: String,
+    location: String,
     text: String,
 }
 
 impl Problem {
-    fn new(place: impl Into<String>, text: impl Into<String>) -> Self {
+    fn new(location: impl Into<String>, text: impl Into<String>) -> Self {
         Problem {
-            place: place.into(),
+            location: location.into(),
             text: text.into(),
         }
     }
@@ -49,13 +49,13 @@ const CHECKS: &[(&str, Check)] = &[
         "only the synchronisation module names locks, atomics, threads and clocks",
         boundaries::synchronisation,
     ),
-    ("unsafe code stays in its rooms", boundaries::unsafety),
+    ("unsafe code stays in its modules", boundaries::unsafety),
     (
         "no leftovers: todo!, #[ignore], machine paths",
         boundaries::leftovers,
     ),
     (
-        "no wildcard arm where kinds of errors are told apart",
+        "no wildcard arm in matches on kinds of errors",
         boundaries::wildcards,
     ),
     ("no file is longer than 900 lines", files::length),
@@ -116,7 +116,7 @@ pub fn run() -> Result<bool> {
         broken += 1;
         println!("{rule}:");
         for problem in problems {
-            println!("  {}: {}", problem.place, problem.text);
+            println!("  {}: {}", problem.location, problem.text);
         }
     }
     println!(

@@ -37,7 +37,7 @@ pub struct Options {
     out: Option<PathBuf>,
 }
 
-/// Builds the wheel and gives its path.
+/// Builds the wheel and returns its path.
 ///
 /// # Errors
 /// The build fails, a tool is missing (the error names it), or the wheel is larger than it may be.

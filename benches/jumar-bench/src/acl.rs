@@ -155,7 +155,7 @@ impl Acl {
         assert_eq!(code, 0, "aclmdlRIExecuteAsync");
     }
 
-    /// Gives the thread's context.
+    /// Returns the thread's context.
     pub fn context(&self) -> Result<Context> {
         let mut context = std::ptr::null_mut();
         // SAFETY: the address of a variable.
@@ -282,7 +282,7 @@ impl Acl {
         assert_eq!(code, 0, "aclrtStreamWaitEvent");
     }
 
-    /// Tells whether a stream has done everything.
+    /// Returns whether a stream has done everything.
     #[inline]
     pub fn is_done(&self, stream: Stream) -> bool {
         let mut status = 1;

@@ -108,14 +108,14 @@ fn ns_each(count: usize, work: impl FnOnce()) -> f64 {
 }
 
 /// Runs everything that a placement can show, with so many workers (0: as many as there are cores).
-pub fn run(place: Placement, workers: usize, lines: &mut Table) -> Result<()> {
+pub fn run(placement: Placement, workers: usize, lines: &mut Table) -> Result<()> {
     let failed = |error: Error| anyhow!("{error}");
     let backend = CpuBackend::new(CpuConfig {
         devices: vec![CpuDeviceConfig {
             memory_bytes: 1 << 30,
         }],
         workers,
-        // Apart, this thread may run on one core only, and is not to be taken for all that there is.
+        // With separate cores this thread may run on one core only, which is not the number of cores to use.
         cpus: cores(),
         ..CpuConfig::default()
     })
@@ -127,7 +127,7 @@ pub fn run(place: Placement, workers: usize, lines: &mut Table) -> Result<()> {
     );
     let bench = Bench { device, to, from };
     // As many tasks that wait for each other as there are workers: each has one, which was started where it is to stay.
-    place.settle(|| {
+    placement.start_workers(|| {
         let all = if workers == 0 {
             cores().max(2)
         } else {
@@ -143,9 +143,9 @@ pub fn run(place: Placement, workers: usize, lines: &mut Table) -> Result<()> {
         }
     })?;
     enqueue(&bench, lines);
-    throughput(&bench, place, lines);
-    hops(&bench, place, lines);
-    if place != Placement::OneCore {
+    throughput(&bench, placement, lines);
+    hops(&bench, placement, lines);
+    if placement != Placement::OneCore {
         overlap(&bench, lines);
     }
     gate(lines);
@@ -192,9 +192,9 @@ fn over(bench: &Bench, queues: &[Arc<dyn Queue>]) -> f64 {
     })
 }
 
-fn throughput(bench: &Bench, place: Placement, lines: &mut Table) {
+fn throughput(bench: &Bench, placement: Placement, lines: &mut Table) {
     let one = vec![bench.queue()];
-    if place != Placement::OneCore {
+    if placement != Placement::OneCore {
         let (value, ring) = in_turn(|| over(bench, &one), || limits::ring(64_000));
         lines.push(Line {
             what: "executor: one stream, a task from enqueue to done".into(),
@@ -218,7 +218,7 @@ fn throughput(bench: &Bench, place: Placement, lines: &mut Table) {
 }
 
 /// Two streams hand over to each other by signals; everything is queued first, or each step by its own thread.
-fn hops(bench: &Bench, place: Placement, lines: &mut Table) {
+fn hops(bench: &Bench, placement: Placement, lines: &mut Table) {
     const COUNT: usize = 400;
     let (a, b) = (bench.queue(), bench.queue());
     let one_executor = || {
@@ -248,7 +248,7 @@ fn hops(bench: &Bench, place: Placement, lines: &mut Table) {
         limit: round.map(|round| ("a cache line there and back".into(), round)),
         target: round.map(|_| Target::Ratio(most)),
     };
-    if place == Placement::OneCore {
+    if placement == Placement::OneCore {
         let value = alone(one_executor);
         lines.push(line("executor: hop between two streams", value, None, 1.0));
         return;
@@ -315,7 +315,7 @@ fn overlap(bench: &Bench, lines: &mut Table) {
     });
 }
 
-/// What the gate adds to a submit when nobody watches: the call, against a loop without it.
+/// What the gate adds to a submit without probes: the call, against a loop without it.
 fn gate(lines: &mut Table) {
     const COUNT: usize = 100_000;
     let gate = jumar_core::Gate::default();

@@ -10,15 +10,15 @@ use crate::placement::Placement;
 use crate::rounds::{Line, Table, Target, alone, in_turn, median};
 
 const SMALL: usize = 64;
-/// After this long workers nap.
-const NAPPING: Duration = Duration::from_micros(300);
+/// After this time workers are in a timed park.
+const TIMED_PARK: Duration = Duration::from_micros(300);
 /// After this long all of them sleep.
 const ASLEEP: Duration = Duration::from_millis(30);
-/// One nap, and what the target allows beyond it.
-const NAP_AND_MORE_US: f64 = 160.0;
+/// The length of one timed park, with the target's tolerance.
+const PARK_LIMIT_US: f64 = 160.0;
 
 /// Runs everything that a placement can show.
-pub fn run(acl: Acl, place: Placement, lines: &mut Table) -> Result<()> {
+pub fn run(acl: Acl, placement: Placement, lines: &mut Table) -> Result<()> {
     let stream = acl.stream()?;
     let small = (acl.malloc(SMALL)?, acl.malloc(SMALL)?);
     let copy = || acl.copy_async(small.0, small.1, SMALL, stream);
@@ -29,9 +29,9 @@ pub fn run(acl: Acl, place: Placement, lines: &mut Table) -> Result<()> {
             let start = Instant::now();
             copy();
             while !acl.is_done(stream) {
-                match place {
+                match placement {
                     Placement::OneCore => std::thread::sleep(Duration::from_micros(5)),
-                    Placement::Anywhere | Placement::Apart => std::hint::spin_loop(),
+                    Placement::Anywhere | Placement::Separate => std::hint::spin_loop(),
                 }
             }
             start.elapsed().as_nanos() as f64 / 1000.0
@@ -40,10 +40,10 @@ pub fn run(acl: Acl, place: Placement, lines: &mut Table) -> Result<()> {
     };
     lines.push(Line {
         what: "a task without a waiting thread, workers in timed park".into(),
-        value: alone(|| started(NAPPING)),
+        value: alone(|| started(TIMED_PARK)),
         unit: "us",
         limit: None,
-        target: Some(Target::Value(NAP_AND_MORE_US)),
+        target: Some(Target::Value(PARK_LIMIT_US)),
     });
     let wake = || median((0..9).map(|_| limits::wake_beside()).collect());
     let (value, wake) = in_turn(|| started(ASLEEP), wake);
@@ -56,7 +56,7 @@ pub fn run(acl: Acl, place: Placement, lines: &mut Table) -> Result<()> {
     });
     let call = || {
         let one = || {
-            std::thread::sleep(NAPPING);
+            std::thread::sleep(TIMED_PARK);
             let start = Instant::now();
             copy();
             let spent = start.elapsed().as_nanos() as f64;
@@ -98,7 +98,7 @@ fn callbacks(acl: Acl, lines: &mut Table) -> Result<()> {
     let stream = acl.stream()?;
     let function = || {
         let one = || {
-            std::thread::sleep(NAPPING);
+            std::thread::sleep(TIMED_PARK);
             let start = Instant::now();
             acl.host_function(stream);
             acl.synchronize(stream);

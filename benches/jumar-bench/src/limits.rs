@@ -11,7 +11,7 @@ use crate::placement::{away, cores, here, leave};
 /// A task of one cache line.
 type Task = [u64; 8];
 
-/// Pushes a thousand 64-byte tasks into a bounded queue that nobody pops, and gives nanoseconds a push.
+/// Pushes a thousand 64-byte tasks into a bounded queue without a consumer. Returns nanoseconds per push.
 pub fn push(queue: &ArrayQueue<Task>) -> f64 {
     const COUNT: u64 = 1000;
     let start = Instant::now();
@@ -29,7 +29,7 @@ pub fn queue() -> ArrayQueue<Task> {
     ArrayQueue::new(1024)
 }
 
-/// Sends a number to another core and back, and gives nanoseconds a round trip. Needs two cores.
+/// Sends a number to another core and back, and returns nanoseconds per round trip. Needs two cores.
 pub fn line_round_trip() -> f64 {
     const COUNT: u64 = 2000;
     /// Where both threads have to share a core with others, fewer trips have to do.
@@ -74,19 +74,19 @@ pub fn line_round_trip() -> f64 {
     })
 }
 
-/// Wakes a parked thread, and gives microseconds until it runs.
+/// Wakes a parked thread. Returns microseconds until it runs.
 pub fn wake_to_run() -> f64 {
     let begin = Instant::now();
     let woken = AtomicU64::new(0);
     std::thread::scope(|scope| {
-        let sleeper = scope.spawn(|| {
+        let parked = scope.spawn(|| {
             away();
             std::thread::park();
             woken.store(begin.elapsed().as_nanos() as u64, Ordering::Release);
         });
         std::thread::sleep(Duration::from_micros(500));
         let called = begin.elapsed().as_nanos() as u64;
-        sleeper.thread().unpark();
+        parked.thread().unpark();
         while woken.load(Ordering::Acquire) == 0 {
             std::thread::yield_now();
         }
@@ -95,7 +95,7 @@ pub fn wake_to_run() -> f64 {
 }
 
 /// As [`wake_to_run`], of a thread that may not run on this one's core, which looks without a pause: so it is for a worker while the
-/// host goes on with something else. On one core there is no such thing.
+/// host does other work. On one core there is no such thing.
 pub fn wake_beside() -> f64 {
     if cores() == 1 {
         return wake_to_run();
@@ -104,14 +104,14 @@ pub fn wake_beside() -> f64 {
     let woken = AtomicU64::new(0);
     let core = here();
     std::thread::scope(|scope| {
-        let sleeper = scope.spawn(|| {
+        let parked = scope.spawn(|| {
             leave(core);
             std::thread::park();
             woken.store(begin.elapsed().as_nanos() as u64, Ordering::Release);
         });
         std::thread::sleep(Duration::from_millis(2));
         let called = begin.elapsed().as_nanos() as u64;
-        sleeper.thread().unpark();
+        parked.thread().unpark();
         while woken.load(Ordering::Acquire) == 0 {
             std::hint::spin_loop();
         }
@@ -119,7 +119,7 @@ pub fn wake_beside() -> f64 {
     })
 }
 
-/// Copies, and gives microseconds.
+/// Copies. Returns microseconds.
 pub fn raw_copy(to: &mut [u8], from: &[u8]) -> f64 {
     let start = Instant::now();
     to.copy_from_slice(from);
@@ -127,15 +127,15 @@ pub fn raw_copy(to: &mut [u8], from: &[u8]) -> f64 {
     start.elapsed().as_nanos() as f64 / 1000.0
 }
 
-/// Hands tasks of one cache line through a ring from one spinning core to another, and gives nanoseconds a task. Needs two
+/// Hands tasks of one cache line through a ring from one spinning core to another, and returns nanoseconds per task. Needs two
 /// cores.
 pub fn ring(count: u64) -> f64 {
-    const PLACES: usize = 1024;
+    const SLOTS: usize = 1024;
     #[repr(align(128))]
     struct Padded(AtomicU64);
     let (head, tail) = (Padded(AtomicU64::new(0)), Padded(AtomicU64::new(0)));
     // Words of their own, so that no unsafe code is needed; the order comes from the two counts.
-    let slots: Vec<[AtomicU64; 8]> = (0..PLACES)
+    let slots: Vec<[AtomicU64; 8]> = (0..SLOTS)
         .map(|_| std::array::from_fn(|_| AtomicU64::new(0)))
         .collect();
     std::thread::scope(|scope| {
@@ -147,7 +147,7 @@ pub fn ring(count: u64) -> f64 {
                     known = tail.0.load(Ordering::Acquire);
                     std::hint::spin_loop();
                 }
-                for word in &slots[n as usize % PLACES] {
+                for word in &slots[n as usize % SLOTS] {
                     black_box(word.load(Ordering::Relaxed));
                 }
                 head.0.store(n + 1, Ordering::Release);
@@ -156,10 +156,10 @@ pub fn ring(count: u64) -> f64 {
         let start = Instant::now();
         let mut known = 0;
         for n in 0..count {
-            while n - known >= PLACES as u64 {
+            while n - known >= SLOTS as u64 {
                 known = head.0.load(Ordering::Acquire);
             }
-            for word in &slots[n as usize % PLACES] {
+            for word in &slots[n as usize % SLOTS] {
                 word.store(n, Ordering::Relaxed);
             }
             tail.0.store(n + 1, Ordering::Release);
@@ -174,18 +174,18 @@ pub fn ring(count: u64) -> f64 {
 /// What waking a parked thread costs its caller, in nanoseconds.
 pub fn wake_call() -> f64 {
     std::thread::scope(|scope| {
-        let sleeper = scope.spawn(|| {
+        let parked = scope.spawn(|| {
             away();
             std::thread::park();
         });
         std::thread::sleep(Duration::from_micros(500));
         let start = Instant::now();
-        sleeper.thread().unpark();
+        parked.thread().unpark();
         start.elapsed().as_nanos() as f64
     })
 }
 
-/// Copies past the caches with several threads, and gives microseconds.
+/// Copies past the caches with several threads. Returns microseconds.
 pub fn streamed_copy(to: &mut [u8], from: &[u8], threads: usize) -> f64 {
     let part = to.len().div_ceil(threads).next_multiple_of(64);
     let start = Instant::now();
@@ -228,12 +228,12 @@ fn stream(to: &mut [u8], from: &[u8]) {
     to.copy_from_slice(from);
 }
 
-/// Maps memory on huge pages and touches all of it, and gives microseconds.
+/// Maps memory on huge pages and touches all of it. Returns microseconds.
 pub fn populate(bytes: usize) -> f64 {
     let start = Instant::now();
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new mapping at a place of the system's choice.
+    // SAFETY: a new mapping at an address of the system's choice.
     let memory = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0) };
     assert_ne!(memory, libc::MAP_FAILED, "memory");
     // SAFETY: our own mapping; the advice is only that.
@@ -241,7 +241,7 @@ pub fn populate(bytes: usize) -> f64 {
     // SAFETY: our own mapping, writable.
     unsafe { std::ptr::write_bytes(memory.cast::<u8>(), 1, bytes) };
     let spent = start.elapsed();
-    // SAFETY: our own mapping, which nobody uses any more.
+    // SAFETY: our own mapping, which is not used any more.
     unsafe { libc::munmap(memory, bytes) };
     spent.as_nanos() as f64 / 1000.0
 }

@@ -1,6 +1,6 @@
 //! Measures the installed library; `cargo xtask bench runtime` builds it, runs this and shows what it says.
 //!
-//! Usage: `jumar-bench <libascendcl.so> [anywhere|apart|one-core]`. Prints each line as JSON as soon as it is measured.
+//! Usage: `jumar-bench <libascendcl.so> [anywhere|separate|one-core]`. Prints each line as JSON as soon as it is measured.
 
 mod acl;
 mod executor;
@@ -26,9 +26,9 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args_os().skip(1);
     let library: PathBuf = arguments
         .next()
-        .context("usage: jumar-bench <libascendcl.so> [anywhere|apart|one-core]")?
+        .context("usage: jumar-bench <libascendcl.so> [anywhere|separate|one-core]")?
         .into();
-    let place = match arguments.next() {
+    let placement = match arguments.next() {
         Some(name) if name == "first" => {
             let by_worker = arguments.next().is_some_and(|who| who == "worker");
             println!("{}", first(&library, by_worker)?);
@@ -37,25 +37,25 @@ fn main() -> Result<()> {
         Some(name) => Placement::named(&name.to_string_lossy())?,
         None => Placement::Anywhere,
     };
-    place.begin()?;
-    let mut lines = Table::new(place);
+    placement.begin()?;
+    let mut lines = Table::new(placement);
     firsts(&library, &mut lines)?;
-    // As the library reads it: apart, the measuring thread has a core to itself.
+    // As the library reads it: with separate cores the measuring thread has its own core.
     let workers = std::env::var("JUMAR_WORKERS").map_or(Ok(0), |text| text.parse())?;
     let acl = acl::Acl::load(&library)?;
     acl.begin()?;
     let stream = acl.stream()?;
     let memory = (acl.malloc(64)?, acl.malloc(64)?);
-    place.settle(|| {
+    placement.start_workers(|| {
         acl.copy_async(memory.0, memory.1, 64, stream);
         while !acl.is_done(stream) {
             std::thread::yield_now();
         }
     })?;
-    runtime::run(acl, place, &mut lines)?;
-    idle::run(acl, place, &mut lines)?;
+    runtime::run(acl, placement, &mut lines)?;
+    idle::run(acl, placement, &mut lines)?;
     acl.close()?;
-    executor::run(place, workers, &mut lines)
+    executor::run(placement, workers, &mut lines)
 }
 
 /// Measures the first task of a process, in processes of their own.
@@ -98,7 +98,7 @@ fn firsts(library: &Path, lines: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Gives microseconds from aclInit until the first task is done. The library is loaded before.
+/// Returns microseconds from aclInit until the first task is done. The library is loaded before.
 fn first(library: &Path, by_worker: bool) -> Result<f64> {
     let acl = acl::Acl::load(library)?;
     let host = [1_u8; 64];

@@ -5,26 +5,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Result, bail, ensure};
 
 /// Whether the measuring thread was bound to the first core, and what it starts therefore, too.
-static APART: AtomicBool = AtomicBool::new(false);
+static SEPARATE: AtomicBool = AtomicBool::new(false);
 
 /// Sends a thread that the measuring thread started to the other cores, where the placement wants it there. Two threads that
 /// spin for each other on one core would take a time slice a step.
 pub fn away() {
-    if APART.load(Ordering::Relaxed) {
+    if SEPARATE.load(Ordering::Relaxed) {
         bind(&others()).expect("cores that were bound before");
     }
 }
 
-/// Counts the cores that a measurement may use: apart, the measuring thread itself has one of them only.
+/// Counts the cores that a measurement may use. With separate cores the measuring thread itself uses only one of them.
 pub fn cores() -> usize {
     let mine = std::thread::available_parallelism().map_or(1, usize::from);
-    match APART.load(Ordering::Relaxed) {
+    match SEPARATE.load(Ordering::Relaxed) {
         true => others().len() + 1,
         false => mine,
     }
 }
 
-/// Gives the core that the calling thread runs on.
+/// Returns the core that the calling thread runs on.
 pub fn here() -> usize {
     // SAFETY: the call has no conditions.
     usize::try_from(unsafe { libc::sched_getcpu() }).unwrap_or(0)
@@ -50,19 +50,19 @@ pub enum Placement {
     /// Where the system likes.
     Anywhere,
     /// The measuring thread on one core, workers on the others.
-    Apart,
+    Separate,
     /// All on one core.
     OneCore,
 }
 
 impl Placement {
-    /// Reads the name that the command line gives.
+    /// Parses the name of the command line.
     pub fn named(name: &str) -> Result<Placement> {
         Ok(match name {
             "anywhere" => Placement::Anywhere,
-            "apart" => Placement::Apart,
+            "separate" => Placement::Separate,
             "one-core" => Placement::OneCore,
-            _ => bail!("{name} is no placement: anywhere, apart, one-core"),
+            _ => bail!("{name} is not a placement: anywhere, separate, one-core"),
         })
     }
 
@@ -70,7 +70,7 @@ impl Placement {
     pub fn names(self, what: &str) -> String {
         match self {
             Placement::Anywhere => what.to_owned(),
-            Placement::Apart => format!("{what} [apart]"),
+            Placement::Separate => format!("{what} [separate]"),
             Placement::OneCore => format!("{what} [one core]"),
         }
     }
@@ -78,21 +78,21 @@ impl Placement {
     /// Puts the process where it belongs, before it starts threads.
     pub fn begin(self) -> Result<()> {
         match self {
-            Placement::Anywhere | Placement::Apart => Ok(()),
+            Placement::Anywhere | Placement::Separate => Ok(()),
             Placement::OneCore => bind(&[0]),
         }
     }
 
-    /// Has `start` start workers, which stay on the other cores; this thread then goes to the first.
-    pub fn settle(self, start: impl FnOnce()) -> Result<()> {
-        if self != Placement::Apart {
+    /// Calls `start`, whose workers stay on the other cores, and binds this thread to the first core.
+    pub fn start_workers(self, start: impl FnOnce()) -> Result<()> {
+        if self != Placement::Separate {
             return Ok(());
         }
         let others = others();
         ensure!(!others.is_empty(), "there is one core only");
         bind(&others)?;
         start();
-        APART.store(true, Ordering::Relaxed);
+        SEPARATE.store(true, Ordering::Relaxed);
         bind(&[0])
     }
 }

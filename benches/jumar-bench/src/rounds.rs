@@ -15,7 +15,7 @@ const FEWER: usize = 5;
 const LONGEST: Duration = Duration::from_secs(6);
 const FEWEST: usize = 3;
 
-/// Tells whether a row that has had some rounds since `start` needs more.
+/// Returns whether a row that has had some rounds since `start` needs more.
 fn goes_on(rounds: usize, start: Instant) -> bool {
     let most = match start.elapsed() {
         spent if spent < USUAL => ROUNDS,
@@ -27,17 +27,17 @@ fn goes_on(rounds: usize, start: Instant) -> bool {
 
 /// Lines as they come.
 pub struct Table {
-    place: Placement,
+    placement: Placement,
     begin: Instant,
     last: Instant,
 }
 
 impl Table {
     /// Begins a table of a placement.
-    pub fn new(place: Placement) -> Table {
+    pub fn new(placement: Placement) -> Table {
         let now = Instant::now();
         Table {
-            place,
+            placement,
             begin: now,
             last: now,
         }
@@ -45,7 +45,7 @@ impl Table {
 
     /// Prints a line, named after the placement, and how long it took.
     pub fn push(&mut self, mut line: Line) {
-        line.what = self.place.names(&line.what);
+        line.what = self.placement.names(&line.what);
         let now = Instant::now();
         eprintln!(
             "{:6.1} s, {:4.1} s: {}: {:.4} {}",
@@ -87,14 +87,14 @@ pub enum Target {
     Value(f64),
 }
 
-/// Gives the middle of some figures.
+/// Returns the median.
 pub fn median(mut figures: Vec<f64>) -> f64 {
     assert!(!figures.is_empty(), "at least one round");
     figures.sort_by(f64::total_cmp);
     figures[figures.len() / 2]
 }
 
-/// Measures two things in turn and gives both medians. One round before the first is thrown away.
+/// Measures two functions in turn and returns both medians. A first round is discarded.
 pub fn in_turn(mut ours: impl FnMut() -> f64, mut limit: impl FnMut() -> f64) -> (f64, f64) {
     let start = Instant::now();
     ours();

@@ -17,7 +17,7 @@ const BATCH: usize = 1000;
 const SMALL: usize = 64;
 
 /// Runs everything that a placement can show.
-pub fn run(acl: Acl, place: Placement, lines: &mut Table) -> Result<()> {
+pub fn run(acl: Acl, placement: Placement, lines: &mut Table) -> Result<()> {
     let small = (acl.malloc(SMALL)?, acl.malloc(SMALL)?);
     let stream = acl.stream()?;
     enqueue(acl, stream, small, lines)?;
@@ -25,7 +25,7 @@ pub fn run(acl: Acl, place: Placement, lines: &mut Table) -> Result<()> {
     hops(acl, lines)?;
     thousand_tasks(acl, stream, small, lines);
     replay(acl, stream, small, lines)?;
-    if place == Placement::Anywhere {
+    if placement == Placement::Anywhere {
         enqueue_on_every_core(acl, lines)?;
         overlap(acl, stream, lines)?;
         copies(acl, lines)?;
@@ -59,7 +59,7 @@ fn enqueue(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Table)
     ];
     let opener = acl.stream()?;
     for (what, call) in calls {
-        // As nobody pops what the limit pushes, so nobody runs these yet: a wait at the head holds the stream.
+        // No task runs yet, as the bounded queue has no consumer: a wait at the head blocks the stream.
         let held = || {
             let gate = acl.event().expect("an event");
             acl.wait(stream, gate);
@@ -426,7 +426,7 @@ fn allocation(acl: Acl, lines: &mut Table) -> Result<()> {
         limit: None,
         target: Some(Target::Value(0.1)),
     });
-    // Kept until the end, so that each round gets memory that nobody has touched.
+    // Kept until the end, so that each round gets untouched memory.
     const COLD: usize = 32 << 20;
     let kept = std::cell::RefCell::new(Vec::new());
     let cold = || {

@@ -1,4 +1,4 @@
-/* The memory of a tensor: an address, and a function that says what it stands for and gives it back. */
+/* The memory of a tensor: an address, and a function that returns its address or releases it. */
 #ifndef JUMAR_EXE_GRAPH_RUNTIME_TENSOR_DATA_H_
 #define JUMAR_EXE_GRAPH_RUNTIME_TENSOR_DATA_H_
 

@@ -54,7 +54,7 @@ def classifier(net, x, channels, classes):
     return net.dense(x, channels, classes)
 
 
-def picture(batch, size=224):
+def image(batch, size=224):
     return {"input": (TensorProto.FLOAT, [batch, 3, size, size])}
 
 
@@ -83,7 +83,7 @@ def mobilenet_v2(batch=1, seed=2, size=224, classes=1000):
             x = unit(x, channels, cout, stride if index == 0 else 1, expand)
             channels = cout
     x = relu6(net.batch_norm(net.conv(x, channels, 1280, 1), 1280))
-    return net.model(picture(batch, size), [classifier(net, x, 1280, classes)])
+    return net.model(image(batch, size), [classifier(net, x, 1280, classes)])
 
 
 def squeezenet(batch=1, seed=3, size=224, classes=1000):
@@ -105,7 +105,7 @@ def squeezenet(batch=1, seed=3, size=224, classes=1000):
     x = pool(fire(fire(x, 128, 32, 128), 256, 32, 128))
     x = fire(fire(fire(fire(x, 256, 48, 192), 384, 48, 192), 384, 64, 256), 512, 64, 256)
     x = conv(x, 512, classes, 1)
-    return net.model(picture(batch, size), [net.node("Flatten", [net.node("GlobalAveragePool", [x])], axis=1)])
+    return net.model(image(batch, size), [net.node("Flatten", [net.node("GlobalAveragePool", [x])], axis=1)])
 
 
 def densenet121(batch=1, seed=4, size=224, classes=1000, blocks=(6, 12, 24, 16), growth=32):
@@ -128,7 +128,7 @@ def densenet121(batch=1, seed=4, size=224, classes=1000, blocks=(6, 12, 24, 16),
             x = net.conv(normed(x, channels), channels, channels // 2, 1)
             x = net.node("AveragePool", [x], kernel_shape=[2, 2], strides=[2, 2])
             channels //= 2
-    return net.model(picture(batch, size), [classifier(net, normed(x, channels), channels, classes)])
+    return net.model(image(batch, size), [classifier(net, normed(x, channels), channels, classes)])
 
 
 def shufflenet(batch=1, seed=5, size=224, classes=1000, groups=3):
@@ -160,7 +160,7 @@ def shufflenet(batch=1, seed=5, size=224, classes=1000, groups=3):
             x = unit(x, channels, cout, 2 if index == 0 else 1, side, stage == 0 and index == 0)
             side = side // 2 if index == 0 else side
             channels = cout
-    return net.model(picture(batch, size), [classifier(net, x, channels, classes)])
+    return net.model(image(batch, size), [classifier(net, x, channels, classes)])
 
 
 def inception_v2(batch=1, seed=6, size=224, classes=1000):
@@ -206,7 +206,7 @@ def inception_v2(batch=1, seed=6, size=224, classes=1000):
         (352, (192, 320), (192, 224), 128, "max"),
     ]:
         x, channels = module(x, channels, one, three, double, pooled, kind)
-    return net.model(picture(batch, size), [classifier(net, x, channels, classes)])
+    return net.model(image(batch, size), [classifier(net, x, channels, classes)])
 
 
 def vgg19(batch=1, seed=7, size=224, classes=1000):
@@ -221,11 +221,11 @@ def vgg19(batch=1, seed=7, size=224, classes=1000):
     x = net.node("Flatten", [x], axis=1)
     x = net.node("Relu", [net.dense(x, channels * (size // 32) ** 2, 4096)])
     x = net.node("Relu", [net.dense(x, 4096, 4096)])
-    return net.model(picture(batch, size), [net.dense(x, 4096, classes)])
+    return net.model(image(batch, size), [net.dense(x, 4096, classes)])
 
 
 def detector(batch=1, seed=11, size=96, classes=4, boxes=3):
-    """A single-shot detector: a small backbone, one head, and NonMaxSuppression; gives boxes, scores and what was selected."""
+    """A single-shot detector: a small backbone, one head, and NonMaxSuppression; returns boxes, scores and the selection."""
     net = Net(seed)
     x, channels = "input", 3
     for width in (16, 32, 64):
@@ -248,8 +248,8 @@ def detector(batch=1, seed=11, size=96, classes=4, boxes=3):
     extent = net.node("Exp", [net.node("Mul", [scaled, net.weight(np.float32(0.2))])])
     extent = net.node("Mul", [extent, net.weight(half)])
     corners = [net.node("Sub", [centre, extent]), net.node("Add", [centre, extent])]
-    placed = net.node("Concat", corners, axis=2)
+    boxes = net.node("Concat", corners, axis=2)
     by_class = net.node("Transpose", [scores], perm=[0, 2, 1])
     limits = [np.array([20], np.int64), np.array([0.45], np.float32), np.array([0.6], np.float32)]
-    chosen = net.node("NonMaxSuppression", [placed, by_class] + [net.weight(limit) for limit in limits])
-    return net.model(picture(batch, size), [placed, scores, chosen])
+    chosen = net.node("NonMaxSuppression", [boxes, by_class] + [net.weight(limit) for limit in limits])
+    return net.model(image(batch, size), [boxes, scores, chosen])

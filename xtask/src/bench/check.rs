@@ -138,7 +138,7 @@ fn convert(tree: &Path, folder: &Path) -> Result<PathBuf> {
     Ok(model.with_extension("om"))
 }
 
-/// Builds the library without the gate, which nothing ships, and gives the folder where it lies.
+/// Builds the library without the gate, which nothing ships, and returns its folder.
 fn library_without_gate(folder: &Path) -> Result<PathBuf> {
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     build

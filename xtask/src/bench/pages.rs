@@ -12,7 +12,7 @@ use super::{HEADINGS, Line, Suite, columns};
 pub(super) const HEADLINE_PAGE: &str = "docs/performance.md";
 const FOLDER: &str = "docs/benchmarks";
 /// What the models bench draws, beside its page.
-const PICTURE: &str = "profile.svg";
+const IMAGE: &str = "profile.svg";
 
 /// The rows of the headline: suite, how its row begins, what the headline calls it.
 const HEADLINE: &[(Suite, &str, &str)] = &[
@@ -120,8 +120,8 @@ pub(super) fn write(suite: Suite, lines: &[Line]) -> Result<()> {
         today()?,
         markdown(lines)
     );
-    if matches!(suite, Suite::Models) && root.join(FOLDER).join(PICTURE).exists() {
-        part += &format!("\n![Share of each operator in a model's time]({PICTURE})\n");
+    if matches!(suite, Suite::Models) && root.join(FOLDER).join(IMAGE).exists() {
+        part += &format!("\n![Share of each operator in a model's time]({IMAGE})\n");
     }
     replace(&root.join(page(suite)), suite.name(), &part)?;
     replace(&root.join(HEADLINE_PAGE), "headline", &headline(root)?)

@@ -109,7 +109,7 @@ fn problem(package: &Package, rules: &Rules) -> Option<String> {
     }
 }
 
-/// Tells whether an SPDX expression can be met with the allowed licences alone.
+/// Returns whether an SPDX expression can be met with the allowed licences alone.
 fn accepts(expression: &str, allowed: &[String]) -> bool {
     // The slash is how old manifests write OR.
     let spaced = expression
@@ -180,9 +180,9 @@ pub(super) fn advisories(job: &Job) -> Result<Outcome> {
     let outcome = job.simple(&mut cargo(&["deny", "--all-features", "check"]))?;
     // A machine without a way to the database learns nothing about advisories; the rest was checked by `deny`.
     let unreachable = "failed to fetch advisory database";
-    let told = fs::read_to_string(&job.log).unwrap_or_default();
+    let output = fs::read_to_string(&job.log).unwrap_or_default();
     match outcome {
-        Outcome::Failed(_) if told.contains(unreachable) => Ok(Outcome::Skipped(
+        Outcome::Failed(_) if output.contains(unreachable) => Ok(Outcome::Skipped(
             "the advisory database cannot be reached from this machine".to_owned(),
         )),
         outcome => Ok(outcome),

@@ -346,9 +346,9 @@ pub(super) fn soak(job: &Job) -> Result<Outcome> {
                 command.args(["taskset", "-c", "0"]);
             }
             if let Some(problem) = run_one(job, command.arg(program))? {
-                let place = if pinned { "one core" } else { "all cores" };
+                let cores = if pinned { "one core" } else { "all cores" };
                 return Ok(Outcome::Failed(format!(
-                    "{}: {problem} (run {runs}, {workers} workers, {place})",
+                    "{}: {problem} (run {runs}, {workers} workers, {cores})",
                     name(program)
                 )));
             }
@@ -404,7 +404,7 @@ fn number_of(name: &str, usual: u64) -> Result<u64> {
     }
 }
 
-/// Gives the seed that a variable names, or another one each second.
+/// Returns the seed of an environment variable, or one from the clock.
 fn chaos_seed() -> Result<u64> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
     number_of("JUMAR_CHAOS_SEED", now.as_secs())
@@ -430,7 +430,7 @@ const TARGET: Duration = Duration::from_secs(60);
 /// The addresses that it may have meanwhile, in KiB: what a damaged file says it needs is not to be believed.
 const TARGET_KIB: u64 = 6 << 20;
 
-/// Gives each reader damaged input. What it panics at, takes too long for or wants too much memory for is in the step's folder.
+/// Passes damaged input to each reader. Input that makes it panic, exceed the time limit or exceed the memory limit is kept in the step's folder.
 fn targets(job: &Job, folder: &Path) -> Result<Option<String>> {
     let mut build = cargo(&["build", "--locked", "--release", "-p", "jumar-graph"]);
     // With the packages of the install tree beside it, nothing below is compiled once more.

@@ -193,7 +193,7 @@ pub(super) const ALL: &[Step] = &[
     },
     Step {
         name: "asan",
-        what: "unit tests of the unsafe rooms under the address sanitizer",
+        what: "unit tests of the unsafe modules under the address sanitizer",
         part: Some(Part::Sanitizers),
         needs: &[],
         run: long::asan,
@@ -337,7 +337,7 @@ fn clippy(job: &Job) -> Result<Outcome> {
 }
 
 fn docs(job: &Job) -> Result<Outcome> {
-    // The table's drivers are read by nobody but tests. Pages of internal crates name their private rooms, and show them as text.
+    // Only tests use the table's drivers. Pages of internal crates name private modules, as text.
     let mut command = cargo(&[
         "doc",
         "--locked",
@@ -615,7 +615,7 @@ impl Job {
     }
 }
 
-/// Gives the installed command.
+/// Returns the installed command.
 fn jumar() -> Result<PathBuf> {
     let path = crate::root().join("target/jumar/bin/jumar");
     anyhow::ensure!(
@@ -687,21 +687,21 @@ fn count_cargo_tests(log: &str) -> Counts {
     counts
 }
 
-/// Tells whether a summary of pytest counts a test that passed. A step in which every test was skipped has shown nothing.
+/// Returns whether a summary of pytest counts a test that passed. A step in which every test was skipped has shown nothing.
 fn passed_any(summary: &str) -> bool {
     summary
         .split(", ")
         .any(|part| part.contains(" passed") && !part.starts_with("0 "))
 }
 
-/// Gives the first reason that pytest lists for a test that it skipped: `SKIPPED [7] tests/page/test_page.py:59: no browser`.
+/// Returns the first reason that pytest lists for a test that it skipped: `SKIPPED [7] tests/page/test_page.py:59: no browser`.
 fn skip_reason(log: &str) -> &str {
     let line = log.lines().find_map(|line| line.strip_prefix("SKIPPED ["));
     let reason = line.and_then(|line| line.split_once(": "));
     reason.map_or("it does not say why", |(_, reason)| reason)
 }
 
-/// Gives pytest's last line without its decoration: `12 passed, 1 skipped in 3.20s`.
+/// Returns pytest's last line without its decoration: `12 passed, 1 skipped in 3.20s`.
 fn pytest_summary(log: &str) -> String {
     let summary = log.lines().rev().find(|line| {
         [" passed", " failed", " error", " skipped", "no tests ran"]

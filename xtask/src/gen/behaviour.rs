@@ -109,7 +109,7 @@ fn call(api: &Api, group: &Group, function: &Function) -> Result<String> {
     ))
 }
 
-/// Gives the word that a function without a status answers on an error.
+/// Returns the word that a function without a status returns on an error.
 fn neutral(api: &Api, function: &Function) -> Result<String> {
     let plain = function.ret.stars == 0 && !api.is_handle(&function.ret);
     Ok(match function.neutral {

@@ -114,7 +114,7 @@ fn attr(list: &[Value]) -> Result<(&str, &str, Option<&Value>)> {
     match list {
         [Value::String(name), Value::String(kind)] => Ok((name, kind, None)),
         [Value::String(name), Value::String(kind), default] => Ok((name, kind, Some(default))),
-        _ => bail!("{list:?} is no attribute"),
+        _ => bail!("{list:?} is not an attribute"),
     }
 }
 
@@ -156,7 +156,7 @@ fn class(op: &Op) -> Result<String> {
 fn list(value: &Value, each: impl Fn(&Value) -> Result<String>) -> Result<String> {
     let items = value
         .as_array()
-        .with_context(|| format!("{value} is no list"))?;
+        .with_context(|| format!("{value} is not a list"))?;
     Ok(items
         .iter()
         .map(each)
@@ -168,7 +168,7 @@ fn list(value: &Value, each: impl Fn(&Value) -> Result<String>) -> Result<String
 fn float(value: &Value) -> Result<String> {
     let number = value
         .as_f64()
-        .with_context(|| format!("{value} is no number"))? as f32;
+        .with_context(|| format!("{value} is not a number"))? as f32;
     Ok(format!("{number:?}"))
 }
 
@@ -176,7 +176,7 @@ fn int(value: &Value) -> Result<String> {
     Ok(match value {
         Value::String(name) if name.starts_with("DT_") => data_type(name)?.to_string(),
         Value::Number(number) if number.is_i64() => number.to_string(),
-        _ => bail!("{value} is no whole number"),
+        _ => bail!("{value} is not an integer"),
     })
 }
 
@@ -185,7 +185,7 @@ fn text(value: &Value) -> Result<String> {
         "{:?}",
         value
             .as_str()
-            .with_context(|| format!("{value} is no text"))?
+            .with_context(|| format!("{value} is not a string"))?
     ))
 }
 

@@ -108,7 +108,7 @@ const BASE_MACROS: &str = "\
 ";
 
 const APP_LOG: &str = "\
-/** Writes a line to the log, with the place it was written at. Takes a level, and a format with its arguments. */
+/** Writes a line to the log, with its source location. Takes a level, and a format with its arguments. */
 #define ACL_APP_LOG(level, fmt, ...) aclAppLog(level, __FUNCTION__, __FILE__, __LINE__, fmt, ##__VA_ARGS__)
 
 ";

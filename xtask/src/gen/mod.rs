@@ -25,7 +25,7 @@ mod rules;
 mod rust;
 mod shims;
 
-/// Folders in which every file is generated: what nobody writes any more is removed.
+/// Folders in which every file is generated: files that are no longer written are removed.
 const OWNED: &[&str] = &[
     "crates/jumar-capi/src/generated",
     "crates/jumar-acl/src/generated",
@@ -87,7 +87,7 @@ pub fn run(check: bool) -> Result<()> {
     Ok(())
 }
 
-/// Writes the pages that look at all rooms: what is implemented, and what each function refuses. They go to `docs/`
+/// Writes the pages about all modules: which functions are implemented, and what each refuses. They go to `docs/`
 /// below `tree`, an install tree or `target`.
 ///
 /// # Errors

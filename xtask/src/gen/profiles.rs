@@ -77,10 +77,10 @@ fn must(table: &Table, fields: &[&str]) -> Result<String> {
     Ok(all.join(", "))
 }
 
-/// Writes fields that may be missing. One that nobody knows is a mistake.
+/// Writes fields that may be missing. An unknown field is an error.
 fn may(table: &Table, fields: &[&str]) -> Result<String> {
     if let Some(unknown) = table.keys().find(|key| !fields.contains(&key.as_str())) {
-        bail!("nobody knows {unknown}");
+        bail!("unknown field {unknown}");
     }
     let field = |name: &&str| {
         Ok(match table.get(*name) {

@@ -80,7 +80,7 @@ fn pointer_type(api: &Api, callback: &Callback) -> Result<String> {
     ))
 }
 
-/// Gives the type that a C type has in an `extern "C"` signature.
+/// Returns the type of a C type in an `extern "C"` signature.
 fn ffi_type(api: &Api, ctype: &CType) -> Result<String> {
     if ctype.function {
         return Ok("*const c_void".to_owned());
@@ -137,10 +137,10 @@ fn ffi_type(api: &Api, ctype: &CType) -> Result<String> {
 
 fn group_file(api: &Api, group: &Group) -> Result<String> {
     let mut body = String::new();
-    let mut by_hand = Vec::new();
+    let mut manual = Vec::new();
     for function in &group.functions {
         if function.manual && !function.stub {
-            by_hand.push(function.name.as_str());
+            manual.push(function.name.as_str());
             continue;
         }
         let text = if function.stub {
@@ -154,17 +154,17 @@ fn group_file(api: &Api, group: &Group) -> Result<String> {
         "{FIRST_LINE}//! The functions of the group `{}`.\n",
         group.name
     );
-    if !by_hand.is_empty() {
+    if !manual.is_empty() {
         let _ = writeln!(
             out,
             "//!\n//! Written by hand, in `manual/`: {}.",
-            by_hand.join(", ")
+            manual.join(", ")
         );
     }
     out.push('\n');
     let mut expect = Vec::new();
     if body.contains("extern \"C\" fn ") {
-        let crooked = |f: &&Function| {
+        let needs_manual_shim = |f: &&Function| {
             f.params
                 .iter()
                 .any(|p| p.name.contains(|c: char| c.is_uppercase()))
@@ -173,7 +173,7 @@ fn group_file(api: &Api, group: &Group) -> Result<String> {
             .functions
             .iter()
             .filter(|f| f.stub || !f.manual)
-            .any(|f| crooked(&f))
+            .any(|f| needs_manual_shim(&f))
         {
             expect.push("non_snake_case");
         }
@@ -363,7 +363,7 @@ fn shim(api: &Api, group: &Group, function: &Function) -> Result<String> {
     Ok(out)
 }
 
-/// Says a parameter as 64 bits, for whoever watches calls.
+/// Converts a parameter to 64 bits, for observers of calls.
 fn word(api: &Api, param: &Param) -> Result<String> {
     let of = ffi_type(api, &param.ctype)?;
     let plain = of.starts_with('*')
@@ -405,7 +405,7 @@ pub(super) fn pointee(api: &Api, ctype: &CType) -> Result<String> {
     let mut inner = ctype.clone();
     if inner.array.is_empty() {
         if inner.stars == 0 {
-            bail!("{} is no pointer", ctype.text);
+            bail!("{} is not a pointer", ctype.text);
         }
         inner.stars -= 1;
     } else {
@@ -430,9 +430,9 @@ fn convert(api: &Api, function: &Function, param: &Param, pieces: &mut Pieces) -
     let plain = &param.name;
     let ctype = &param.ctype;
     let before = &mut pieces.before;
-    let vouched = |what: &str| {
+    let safety = |what: &str| {
         format!(
-            "        // SAFETY: the program vouches for `{plain}`: {what}, as the C declaration says.\n"
+            "        // SAFETY: the caller guarantees that `{plain}` is {what}.\n"
         )
     };
     match &param.passing {
@@ -444,7 +444,7 @@ fn convert(api: &Api, function: &Function, param: &Param, pieces: &mut Pieces) -
         }
         Passing::Handle => pieces.arguments.push(format!("raw::handle({name})")),
         Passing::Plain if ctype.text.starts_with("const char *") && ctype.stars == 1 => {
-            before.push_str(&vouched("null or a text that ends in a zero byte"));
+            before.push_str(&safety("null or a text that ends in a zero byte"));
             let _ = writeln!(
                 before,
                 "        let {name} = unsafe {{ raw::text({name}) }};"
@@ -452,7 +452,7 @@ fn convert(api: &Api, function: &Function, param: &Param, pieces: &mut Pieces) -
             pieces.arguments.push(name);
         }
         Passing::Text => {
-            before.push_str(&vouched("null or a text that ends in a zero byte"));
+            before.push_str(&safety("null or a text that ends in a zero byte"));
             let _ = writeln!(
                 before,
                 "        let {name} = unsafe {{ raw::text({name}) }};"
@@ -464,7 +464,7 @@ fn convert(api: &Api, function: &Function, param: &Param, pieces: &mut Pieces) -
         }
         Passing::Plain | Passing::Address => pieces.arguments.push(name),
         Passing::In => {
-            before.push_str(&vouched("null or the address of a value"));
+            before.push_str(&safety("null or the address of a value"));
             let _ = writeln!(
                 before,
                 "        let {name} = unsafe {{ raw::input({name}, \"{plain}\") }}?;"
@@ -474,7 +474,7 @@ fn convert(api: &Api, function: &Function, param: &Param, pieces: &mut Pieces) -
         Passing::Out { optional, boxed } => {
             let of = pointee(api, ctype)?;
             let maker = if *optional { "optional" } else { "new" };
-            before.push_str(&vouched("null or the address of a variable"));
+            before.push_str(&safety("null or the address of a variable"));
             let _ = writeln!(
                 before,
                 "        let {plain}_out = unsafe {{ raw::Out::<{of}>::{maker}({name}.cast(), \"{plain}\") }}?;"
@@ -488,7 +488,7 @@ fn convert(api: &Api, function: &Function, param: &Param, pieces: &mut Pieces) -
         }
         Passing::InOut => {
             let of = pointee(api, ctype)?;
-            before.push_str(&vouched(
+            before.push_str(&safety(
                 "null or the address of a variable that holds a value",
             ));
             let _ = writeln!(
@@ -504,7 +504,7 @@ fn convert(api: &Api, function: &Function, param: &Param, pieces: &mut Pieces) -
             let of = pointee(api, ctype)?;
             let maker = if *optional { "optional" } else { "new" };
             let n = length(function, count);
-            before.push_str(&vouched("null or room for that many"));
+            before.push_str(&safety("null or an array of that many"));
             let _ = writeln!(
                 before,
                 "        let {plain}_out = unsafe {{ raw::OutArray::<{of}>::{maker}({name}.cast(), {n}, \"{plain}\") }}?;"
@@ -522,7 +522,7 @@ fn convert(api: &Api, function: &Function, param: &Param, pieces: &mut Pieces) -
         }
         Passing::Slice(count) => {
             let n = length(function, count);
-            before.push_str(&vouched("null or that many values"));
+            before.push_str(&safety("null or an array of that many values"));
             if ctype.base == "char" && ctype.stars == 2 {
                 let _ = writeln!(
                     before,
@@ -540,8 +540,8 @@ fn convert(api: &Api, function: &Function, param: &Param, pieces: &mut Pieces) -
         }
         Passing::Span(count) => {
             let n = length(function, count);
-            before.push_str(&vouched(
-                "that many bytes, until the call (or the task it queues) is done",
+            before.push_str(&safety(
+                "the start of that many bytes, until the call (or the task it queues) is done",
             ));
             let _ = writeln!(
                 before,

@@ -19,7 +19,7 @@ const TOOLS: &[&str] = &[
 ];
 
 /// Where unsafe code lives.
-const UNSAFE_ROOMS: &[&str] = &[
+const UNSAFE_MODULES: &[&str] = &[
     "crates/jumar-capi/src/raw/",
     "crates/jumar-capi/src/generated/",
     "crates/jumar-capi/src/manual/",
@@ -36,7 +36,7 @@ const UNSAFE_ROOMS: &[&str] = &[
     "crates/jumar-ops/src/simd/",
     "crates/jumar-ops/src/view/",
     "crates/jumar-cuda/src/sys/",
-    // The one promise that everything else relies on: a span is made by somebody who vouches for its bytes.
+    // The root of all memory safety: the creator of a span guarantees its bytes.
     "crates/jumar-types/src/span.rs",
     // Kernels are host code in shared objects: they are loaded, their descriptions are read, and their entries are called.
     "crates/jumar-cpu/src/code.rs",
@@ -51,7 +51,7 @@ const UNSAFE_ROOMS: &[&str] = &[
     // Placement of threads, and copies past the caches as a yardstick.
     "benches/jumar-bench/src/placement.rs",
     "benches/jumar-bench/src/limits.rs",
-    // Cases pass addresses and look behind them, and a case vouches for them as a program does.
+    // Cases pass addresses and read memory behind them; a case guarantees them as a program does.
     "crates/jumar-behaviour/src/raw.rs",
 ];
 
@@ -84,14 +84,14 @@ fn names_of_synchronisation(file: &File) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |at: usize, name: &str| {
         problems.push(Problem::new(
-            file.place(at),
+            file.location(at),
             format!("names {name}; take it from jumar_hal::sync"),
         ));
     };
     for prefix in ["std::sync::", "core::sync::"] {
         // jumar_core::sync is another module.
-        let whole = |at: &usize| !code[..*at].ends_with(|c: char| c == '_' || c.is_alphanumeric());
-        for at in code.match_indices(prefix).map(|(at, _)| at).filter(whole) {
+        let is_path_start = |at: &usize| !code[..*at].ends_with(|c: char| c == '_' || c.is_alphanumeric());
+        for at in code.match_indices(prefix).map(|(at, _)| at).filter(is_path_start) {
             for name in imported(&code[at + prefix.len()..]) {
                 if !FREE_OF_SYNC.contains(&name) {
                     refuse(at, &format!("{prefix}{name}"));
@@ -119,7 +119,7 @@ fn names_of_synchronisation(file: &File) -> Vec<Problem> {
     problems
 }
 
-/// Gives the first names of what follows `a::b::`: one name, or those of a group in braces.
+/// Returns the first names of what follows `a::b::`: one name, or those of a group in braces.
 fn imported(rest: &str) -> Vec<&str> {
     let Some(group) = rest.strip_prefix('{') else {
         return words(rest)
@@ -147,16 +147,16 @@ fn imported(rest: &str) -> Vec<&str> {
     names
 }
 
-/// `unsafe` stands in its rooms, and the roots of the other crates forbid it.
+/// `unsafe` is used in its modules only, and the roots of the other crates forbid it.
 pub fn unsafety(repository: &Repository) -> Result<Vec<Problem>> {
     let outside = repository.rust().filter(|file| {
-        file.path.contains("/src/") && !UNSAFE_ROOMS.iter().any(|room| file.path.starts_with(room))
+        file.path.contains("/src/") && !UNSAFE_MODULES.iter().any(|module| file.path.starts_with(module))
     });
     let mut problems: Vec<Problem> = outside
         .flat_map(|file| {
             let found = words(&file.shipped).filter(|(_, word)| *word == "unsafe");
             found
-                .map(|(at, _)| Problem::new(file.place(at), "unsafe outside its rooms"))
+                .map(|(at, _)| Problem::new(file.location(at), "unsafe outside of its modules"))
                 .collect::<Vec<_>>()
         })
         .collect();
@@ -181,7 +181,7 @@ pub fn leftovers(repository: &Repository) -> Result<Vec<Problem>> {
         for mark in ["todo!", "unimplemented!", "#[ignore", "dbg!"] {
             for (at, _) in file.code.match_indices(mark) {
                 problems.push(Problem::new(
-                    file.place(at),
+                    file.location(at),
                     format!("{mark} stays nowhere"),
                 ));
             }
@@ -199,14 +199,14 @@ pub fn leftovers(repository: &Repository) -> Result<Vec<Problem>> {
         .filter(|file| file.path != "Cargo.lock")
     {
         for path in machine {
-            // A URL or a path below something else is no path of a machine.
+            // A URL or a path below something else is not a path of a machine.
             let found = file.text.match_indices(path).filter(|(at, _)| {
                 let before = file.text[..*at].chars().next_back().unwrap_or(' ');
                 !before.is_alphanumeric() && !"}])>._-*$~".contains(before)
             });
             problems.extend(found.map(|(at, _)| {
                 Problem::new(
-                    file.place(at),
+                    file.location(at),
                     format!("names {path}, a path of one machine"),
                 )
             }));
@@ -215,7 +215,7 @@ pub fn leftovers(repository: &Repository) -> Result<Vec<Problem>> {
     Ok(problems)
 }
 
-/// A match that tells kinds of errors apart has an arm for each of them.
+/// A match on kinds of errors has an arm for each of them.
 pub fn wildcards(repository: &Repository) -> Result<Vec<Problem>> {
     // A generated table of exceptions has a default, which is every kind's own code.
     let files = repository
@@ -227,18 +227,18 @@ pub fn wildcards(repository: &Repository) -> Result<Vec<Problem>> {
                 .filter(|(_, word)| *word == "match")
                 .filter_map(|(at, _)| {
                     let patterns = patterns(&file.shipped[at..])?;
-                    let on_kinds = patterns.iter().any(|pattern| tells_kinds_apart(pattern));
+                    let on_kinds = patterns.iter().any(|pattern| matches_error_kinds(pattern));
                     let wild = patterns.contains(&"_");
                     (on_kinds && wild)
-                        .then(|| Problem::new(file.place(at), "a _ arm beside kinds of errors"))
+                        .then(|| Problem::new(file.location(at), "a _ arm beside kinds of errors"))
                 });
             found.collect::<Vec<_>>()
         })
         .collect())
 }
 
-/// Tells whether a pattern names a kind of error: `ErrorKind::X`, but not a kind of another library or crate.
-fn tells_kinds_apart(pattern: &str) -> bool {
+/// Returns whether a pattern names a kind of error: `ErrorKind::X`, but not a kind of another library or crate.
+fn matches_error_kinds(pattern: &str) -> bool {
     words(pattern).any(|(at, word)| {
         word == "ErrorKind"
             && pattern[at + word.len()..].starts_with("::")
@@ -246,7 +246,7 @@ fn tells_kinds_apart(pattern: &str) -> bool {
     })
 }
 
-/// Gives the patterns of a match expression, guards included.
+/// Returns the patterns of a match expression, guards included.
 fn patterns(code: &str) -> Option<Vec<&str>> {
     let bytes = code.as_bytes();
     let mut depth = 0_i32;
@@ -272,7 +272,7 @@ fn patterns(code: &str) -> Option<Vec<&str>> {
             b'}' if depth == 0 => return Some(patterns),
             b'}' => {
                 depth -= 1;
-                // A body in braces needs no comma behind it, but an expression may go on: `{ .. }.name()`, `S { .. }`.
+                // A body in braces needs no comma behind it, but an expression may continue: `{ .. }.name()`, `S { .. }`.
                 let next = code[at + 1..].trim_start();
                 if depth == 0 && !in_pattern && !next.starts_with(['.', '?', ',', '}', ')']) {
                     (in_pattern, start) = (true, at + 1);
@@ -313,10 +313,10 @@ mod tests {
 
     #[test]
     fn only_our_own_kinds_of_errors_count() {
-        assert!(tells_kinds_apart("ErrorKind::OutOfMemory if full"));
-        assert!(tells_kinds_apart("(1, jumar_types::ErrorKind::Failure)"));
-        assert!(!tells_kinds_apart("GraphErrorKind::Truncated"));
-        assert!(!tells_kinds_apart("std::io::ErrorKind::NotFound"));
+        assert!(matches_error_kinds("ErrorKind::OutOfMemory if full"));
+        assert!(matches_error_kinds("(1, jumar_types::ErrorKind::Failure)"));
+        assert!(!matches_error_kinds("GraphErrorKind::Truncated"));
+        assert!(!matches_error_kinds("std::io::ErrorKind::NotFound"));
     }
 
     #[test]

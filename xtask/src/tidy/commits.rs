@@ -79,7 +79,7 @@ mod tests {
         assert!(too_long(&subject(72)).is_empty());
         let problems = too_long(&subject(73));
         assert_eq!(problems.len(), 1);
-        assert_eq!(problems[0].place, "commit 0123456789ab");
+        assert_eq!(problems[0].location, "commit 0123456789ab");
         assert!(
             problems[0].text.contains("73 characters"),
             "{}",

@@ -25,7 +25,7 @@ pub fn kinds(repository: &Repository) -> Result<Vec<Problem>> {
         .map(|kind| Problem::new(DATA, format!("says nothing about {kind}")));
     let extra = listed
         .difference(&known)
-        .map(|kind| Problem::new(DATA, format!("{kind} is no kind of error")));
+        .map(|kind| Problem::new(DATA, format!("{kind} is not a kind of error")));
     Ok(missing.chain(extra).collect())
 }
 
@@ -66,7 +66,7 @@ pub fn not_supported(repository: &Repository) -> Result<Vec<Problem>> {
         }
     }
     let wrong = on_page.iter().filter(|name| !stubs.contains(**name));
-    problems.extend(wrong.map(|name| Problem::new(PAGE, format!("{name} is no stub"))));
+    problems.extend(wrong.map(|name| Problem::new(PAGE, format!("{name} is not a stub"))));
     Ok(problems)
 }
 
@@ -300,7 +300,7 @@ fn named_by_cases(repository: &Repository) -> Result<(BTreeSet<String>, Refused)
     Ok((works, refused))
 }
 
-/// Gives the words that a parenthesis follows.
+/// Returns the words that a parenthesis follows.
 fn calls(steps: &str) -> BTreeSet<String> {
     words(steps)
         .filter(|(at, word)| steps[at + word.len()..].starts_with('('))
@@ -308,7 +308,7 @@ fn calls(steps: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Gives the calls that answer something other than 0.
+/// Returns the calls that return something other than 0.
 fn refused_calls(steps: &str) -> BTreeSet<String> {
     let refused = steps.lines().filter(|line| {
         line.rsplit_once("->")
@@ -343,7 +343,7 @@ pub fn variables(repository: &Repository) -> Result<Vec<Problem>> {
             read.insert(name);
             if !on_page.contains(name) {
                 problems.push(Problem::new(
-                    file.place(at),
+                    file.location(at),
                     format!("reads {name}, which is not in {TABLE}"),
                 ));
             }
@@ -355,7 +355,7 @@ pub fn variables(repository: &Repository) -> Result<Vec<Problem>> {
             let listed = table.text[..at].ends_with("name: \"");
             if listed && !read.contains(name) {
                 problems.push(Problem::new(
-                    table.place(at),
+                    table.location(at),
                     format!("says that the runtime reads {name}, but nothing does"),
                 ));
             }
@@ -409,7 +409,7 @@ mod tests {
         let problems = behaviour(&repository).unwrap();
         let found: Vec<String> = problems
             .iter()
-            .map(|p| format!("{}: {}", p.place, p.text))
+            .map(|p| format!("{}: {}", p.location, p.text))
             .collect();
         assert_eq!(found, ["aclB: no case that is refused names it"]);
     }

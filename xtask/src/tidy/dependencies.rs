@@ -9,8 +9,8 @@ use serde::Deserialize;
 use super::Problem;
 use super::source::Repository;
 
-/// The arrows of the architecture. A crate that is not listed may use anything, and nothing may use it.
-const ARROWS: &[(&str, &[&str])] = &[
+/// The allowed dependencies of the architecture. A crate that is not listed may use anything, and nothing may use it.
+const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("jumar-types", &[]),
     ("jumar-hal", &["jumar-types"]),
     ("jumar-sched", &["jumar-hal", "jumar-types"]),
@@ -38,7 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("jumar-acl", &["jumar", "jumar-eager", "jumar-types"]),
     // It runs graphs on the streams of the process's one runtime.
     ("jumar-ge", &["jumar-acl", "jumar", "jumar-types"]),
-    // Spans are made here, from what a program vouches for, and locks come from the one place that names them.
+    // Spans are created here, from memory that the program guarantees, and locks come from the one module that names them.
     (
         "jumar-capi",
         &["jumar-acl", "jumar-ge", "jumar-hal", "jumar-types"],
@@ -94,7 +94,7 @@ pub fn allowed(_: &Repository) -> Result<Vec<Problem>> {
 }
 
 fn compare(metadata: &Metadata) -> Vec<Problem> {
-    let table: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
+    let table: BTreeMap<&str, &[&str]> = DEPENDENCIES.iter().copied().collect();
     let mut problems = Vec::new();
     for package in &metadata.packages {
         let name = package.name.as_str();
@@ -124,7 +124,7 @@ fn compare(metadata: &Metadata) -> Vec<Problem> {
             } else if !for_tests && allowed.is_some_and(|allowed| !allowed.contains(&target)) {
                 problems.push(Problem::new(
                     name,
-                    format!("uses {target}; the architecture has no such arrow"),
+                    format!("uses {target}; the architecture does not allow it"),
                 ));
             }
         }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrow_that_is_not_in_the_table_is_a_problem_unless_only_tests_use_it() {
+    fn a_dependency_that_is_not_in_the_table_is_a_problem_unless_only_tests_use_it() {
         let metadata = Metadata {
             packages: vec![
                 package("jumar-core", &[("jumar-hal", None), ("jumar-cpu", None)]),
@@ -163,12 +163,12 @@ mod tests {
         };
         let found: Vec<String> = compare(&metadata)
             .iter()
-            .map(|p| format!("{}: {}", p.place, p.text))
+            .map(|p| format!("{}: {}", p.location, p.text))
             .collect();
         assert_eq!(
             found,
             [
-                "jumar-core: uses jumar-cpu; the architecture has no such arrow",
+                "jumar-core: uses jumar-cpu; the architecture does not allow it",
                 "jumar-diag: uses xtask, which nothing may use",
                 "jumar-new: a new crate: give it its line in xtask/src/tidy/dependencies.rs",
             ]
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn the_table_has_no_circle() {
         // Each crate uses only crates that stand above it in some order: take away leaves until nothing is left.
-        let mut left: Vec<_> = ARROWS.to_vec();
+        let mut left: Vec<_> = DEPENDENCIES.to_vec();
         while !left.is_empty() {
             let names: Vec<&str> = left.iter().map(|(name, _)| *name).collect();
             let before = left.len();

@@ -92,7 +92,7 @@ pub fn shown(repository: &Repository) -> Result<Vec<Problem>> {
     Ok(problems)
 }
 
-/// Gives the codes that calls answer in the cases of each row.
+/// Returns the codes that calls return in the cases of each row.
 fn answers_by_row(repository: &Repository) -> Result<BTreeMap<String, Vec<u32>>> {
     let mut answers: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     let tables = repository.files.iter().filter(|file| {

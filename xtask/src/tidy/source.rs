@@ -18,7 +18,7 @@ pub struct File {
     pub path: String,
     /// The text; empty where the file is none.
     pub text: String,
-    /// For Rust: the text with comments and the insides of literals blanked, every byte at its place.
+    /// For Rust: the text with comments and the insides of literals blanked, every byte at its offset.
     pub code: String,
     /// For Rust: `code` without the parts that only tests see.
     pub shipped: String,
@@ -127,7 +127,7 @@ impl File {
     }
 
     /// Writes `path:line` for a byte of the text.
-    pub fn place(&self, byte: usize) -> String {
+    pub fn location(&self, byte: usize) -> String {
         format!(
             "{}:{}",
             self.path,
@@ -221,7 +221,7 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// Recognises `r"..."` and `r#"..."#` and gives the inside and the end. `br` and `cr` arrive here at their `r`.
+/// Recognises `r"..."` and `r#"..."#` and returns the inside and the end. `br` and `cr` arrive here at their `r`.
 fn raw_string(bytes: &[u8], start: usize) -> Option<(std::ops::Range<usize>, usize)> {
     let hashes = bytes[start + 1..]
         .iter()
@@ -249,7 +249,7 @@ fn continues_a_word(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// Tells a character literal from a lifetime and gives its end.
+/// Returns the end of a character literal; none for a lifetime.
 fn char_end(bytes: &[u8], start: usize) -> Option<usize> {
     if bytes.get(start + 1) == Some(&b'\\') {
         let close = bytes[start + 3..].iter().position(|byte| *byte == b'\'')?;
@@ -302,7 +302,7 @@ fn item_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// Lists the words (identifiers and keywords) of a code text with their places.
+/// Lists the words (identifiers and keywords) of a code text with their offsets.
 pub fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_word = |c: char| c == '_' || c.is_alphanumeric();
     let mut at = 0;
@@ -366,9 +366,9 @@ mod tests {
     }
 
     #[test]
-    fn a_place_counts_lines_from_one() {
+    fn a_location_counts_lines_from_one() {
         let file = File::new("a.rs", "x\ny\n".into());
-        assert_eq!(file.place(0), "a.rs:1");
-        assert_eq!(file.place(2), "a.rs:2");
+        assert_eq!(file.location(0), "a.rs:1");
+        assert_eq!(file.location(2), "a.rs:2");
     }
 }

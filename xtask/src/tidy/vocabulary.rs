@@ -22,6 +22,9 @@ use matcher::{Hit, Vocabulary};
 const GLOSSARY: &str = "docs/glossary.md";
 const COUNTS: &str = "xtask/vocabulary.tsv";
 
+/// The files of this check: their tests need the words.
+const OWN: &str = "xtask/src/tidy/vocabulary";
+
 /// Endings of files that people write and read.
 const ENDINGS: &[&str] = &[
     ".rs", ".py", ".c", ".cc", ".cpp", ".h", ".hpp", ".md", ".toml", ".sh", ".cmake",
@@ -52,7 +55,7 @@ pub fn ratchet(repository: &Repository) -> Result<Vec<Problem>> {
                 vocabulary.instead(word)
             );
             for (file, hit) in newest(found) {
-                let _ = write!(text, "\n    {}: {}", file.place(hit.at), hit.line(file));
+                let _ = write!(text, "\n    {}: {}", file.location(hit.at), hit.line(file));
             }
             problems.push(Problem::new(folder.as_str(), text));
         }
@@ -112,7 +115,7 @@ fn hits<'a>(repository: &'a Repository, vocabulary: &Vocabulary) -> Hits<'a> {
     let mut names: BTreeMap<(String, String), Hits> = BTreeMap::new();
     for file in &repository.files {
         let checked = ENDINGS.iter().any(|ending| file.path.ends_with(ending));
-        if !checked || file.path == GLOSSARY || is_generated(file) {
+        if !checked || file.path == GLOSSARY || file.path.starts_with(OWN) || is_generated(file) {
             continue;
         }
         for hit in vocabulary.hits(file) {

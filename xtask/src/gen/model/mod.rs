@@ -151,7 +151,7 @@ pub enum Count {
     Rows([String; 3]),
 }
 
-/// A C type, taken apart.
+/// The parts of a C type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CType {
     /// As written in the data.
@@ -183,7 +183,7 @@ pub struct Enum {
     pub header: String,
     /// The name after `enum`.
     pub tag: String,
-    /// Whether the compiler gives it an unsigned type.
+    /// Whether the compiler represents it as an unsigned type.
     pub unsigned: bool,
     /// Names and values.
     pub values: Vec<(String, i64)>,
@@ -336,12 +336,12 @@ impl Api {
         }
     }
 
-    /// Tells whether a type is a function pointer.
+    /// Returns whether a type is a function pointer.
     pub fn is_callback(&self, ctype: &CType) -> bool {
         ctype.function || matches!(self.named(&ctype.base), Some(Named::Callback))
     }
 
-    /// Tells whether a type is a handle: `void *` by name, or a pointer to an incomplete struct.
+    /// Returns whether a type is a handle: `void *` by name, or a pointer to an incomplete struct.
     pub fn is_handle(&self, ctype: &CType) -> bool {
         self.find_handle(&ctype.base)
             .is_some_and(|handle| match handle.tag {

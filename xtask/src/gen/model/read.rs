@@ -368,7 +368,7 @@ impl Api {
                         .map_err(|_| anyhow!("\"{part}\" is not rows(pitch, width, height)"))?;
                     Passing::Span(Count::Rows(names))
                 }
-                _ => bail!("\"{text}\": nobody knows the annotation \"{part}\""),
+                _ => bail!("\"{text}\": unknown annotation \"{part}\""),
             };
         }
         if let (true, Passing::Out { boxed, .. }) = (boxed, &mut passing) {
@@ -562,7 +562,7 @@ fn split_outside_parentheses(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Takes a C type apart.
+/// Splits a C type into its parts.
 fn ctype(text: &str) -> Result<CType> {
     let text = text.trim();
     if text.contains("(*") {
@@ -620,7 +620,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_is_taken_apart() {
+    fn a_type_is_split_into_parts() {
         let t = ctype("const aclTensorDesc *const[]").unwrap();
         assert_eq!(
             (t.base.as_str(), t.konst, t.stars, t.array.len()),

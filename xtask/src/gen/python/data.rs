@@ -24,7 +24,7 @@ pub struct Function {
     pub name: String,
     /// With the module: `acl.rt.memcpy`.
     pub full_name: String,
-    /// The text of the TypeError that a wrong argument gives.
+    /// The text of the TypeError for a wrong argument.
     pub failed: String,
     pub c: Option<String>,
     pub body: Body,

@@ -143,7 +143,7 @@ fn wrapper(text: &mut String, module: &Module, function: &Function) -> anyhow::R
                 })
                 .collect();
             if let [one] = parts.as_slice() {
-                // A bare value has no room for the code.
+                // A bare value cannot carry the code.
                 let keep = if *one == "&ret" {
                     ""
                 } else {

@@ -66,7 +66,7 @@ impl Phrase {
         }
     }
 
-    /// Tells whether the phrase stands at a token.
+    /// Returns whether the phrase starts at a token.
     fn is_at(&self, tokens: &[Token], at: usize) -> bool {
         let Some(tokens) = tokens.get(at..at + self.words.len()) else {
             return false;
@@ -220,7 +220,7 @@ impl Vocabulary {
 }
 
 impl Row {
-    /// Tells whether a phrase in which the word is right covers the `length` tokens at `index`.
+    /// Returns whether a phrase in which the word is right covers the `length` tokens at `index`.
     fn is_excepted(&self, tokens: &[Token], index: usize, length: usize) -> bool {
         self.except.iter().any(|phrase| {
             let most = phrase.words.len().saturating_sub(length);

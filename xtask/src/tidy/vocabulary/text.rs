@@ -85,7 +85,7 @@ pub fn tokens<'a>(file: &'a File, prose: &'a str) -> Tokens<'a> {
     let mut end_of_last = None;
     for (at, word) in words(prose) {
         if is_name(word) {
-            // Rust's names come from its code below; elsewhere code is not told from text.
+            // Rust's names come from its code below; elsewhere code and text are not distinguished.
             if !is_rust {
                 parts(word, at, &mut tokens.names);
             }
@@ -109,14 +109,14 @@ pub fn tokens<'a>(file: &'a File, prose: &'a str) -> Tokens<'a> {
     tokens
 }
 
-/// Tells whether two words with this between them stand next to each other: blanks, a hyphen, the start of a comment line.
+/// Returns whether two words with this between them stand next to each other: blanks, a hyphen, the start of a comment line.
 fn is_gap(between: &str) -> bool {
     between
         .bytes()
         .all(|byte| byte.is_ascii_whitespace() || b"/!#*-|".contains(&byte))
 }
 
-/// Tells whether a word can only be an identifier.
+/// Returns whether a word can only be an identifier.
 fn is_name(word: &str) -> bool {
     let mut bytes = word.bytes();
     let first = bytes.next();
