@@ -137,7 +137,7 @@ impl<F: Clone> Typed<F> {
         at.map(|at| entries.remove(at)).is_some()
     }
 
-    /// Gives the first function that was added after the one with a serial number, and its own.
+    /// Returns the first function that was added after the one with a serial number, and its own.
     pub(crate) fn after(&self, serial: u64) -> Option<(u64, F)> {
         let entries = self.0.lock();
         let next = entries.iter().find(|entry| entry.serial > serial)?;

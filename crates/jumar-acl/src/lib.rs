@@ -59,7 +59,7 @@ use thread::Thread;
 pub struct Raw(pub u64);
 
 impl Raw {
-    /// Tells whether the handle is null.
+    /// Returns whether the handle is null.
     pub fn is_null(self) -> bool {
         self.0 == 0
     }
@@ -261,7 +261,7 @@ pub fn at_exit() {
     }
 }
 
-/// Gives the file for the stack of a crash, where one is wanted.
+/// Returns the file for the stack of a crash, where one is wanted.
 pub fn crash_report() -> Option<String> {
     jumar::config::crash_report()
 }

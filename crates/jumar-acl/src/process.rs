@@ -72,7 +72,7 @@ static FORKED: AtomicBool = AtomicBool::new(false);
 /// here.
 static CHILD: OnceLock<Process> = OnceLock::new();
 
-/// Gives the process's state, made at the first call.
+/// Returns the process's state, made at the first call.
 #[inline]
 pub(crate) fn get() -> &'static Process {
     if is_forked() {
@@ -81,12 +81,12 @@ pub(crate) fn get() -> &'static Process {
     PROCESS.get_or_init(Process::new)
 }
 
-/// Gives the process's state if it was made; never a child's.
+/// Returns the process's state if it was made; never a child's.
 pub(crate) fn existing() -> Option<&'static Process> {
     PROCESS.get()
 }
 
-/// Tells whether this process was forked off one that had a runtime.
+/// Returns whether this process was forked off one that had a runtime.
 #[inline]
 pub(crate) fn is_forked() -> bool {
     FORKED.load(Ordering::Relaxed)
@@ -209,7 +209,7 @@ impl Process {
         .fix("Fork before the first use of a device, or start a new program (exec, multiprocessing's \"spawn\")."))
     }
 
-    /// Tells whether aclInit ran and aclFinalize did not.
+    /// Returns whether aclInit ran and aclFinalize did not.
     pub(crate) fn is_initialized(&self) -> bool {
         self.initialized.load(Ordering::Acquire)
     }

@@ -184,7 +184,7 @@ impl Drop for Own {
 }
 
 impl Thread {
-    /// Gives the thread's number as the system counts threads; 0 where the system does not tell.
+    /// Returns the thread's number as the system counts threads; 0 where the system does not tell.
     pub(crate) fn system_number(&self) -> u32 {
         if self.number.get() == 0 {
             let link = std::fs::read_link("/proc/thread-self").unwrap_or_default();
@@ -202,7 +202,7 @@ impl Thread {
         self.remembered.borrow_mut().context = None;
     }
 
-    /// Gives the handle of the current context, alive or not; 0 is none.
+    /// Returns the handle of the current context, alive or not; 0 is none.
     #[inline]
     pub(crate) fn current_handle(&self) -> u64 {
         self.current.get()

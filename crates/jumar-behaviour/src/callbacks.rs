@@ -28,14 +28,14 @@ static STATE: Mutex<State> = Mutex::new(State {
 });
 static CHANGED: Condvar = Condvar::new();
 
-/// Gives the word that stands for one of the table's functions; it is never called through.
+/// Returns the word that stands for one of the table's functions; it is never called through.
 pub fn word(name: &str) -> Option<u64> {
     let names = jumar_testkit::language::CALLBACKS;
     let at = names.iter().position(|known| *known == name)?;
     Some(at as u64 + 1)
 }
 
-/// Gives the closure for the function that a word stands for, with the pointer it wants back; null is none.
+/// Returns the closure for the function that a word stands for, with the pointer it wants back; null is none.
 pub fn closure(word: u64, user: u64) -> Option<Box<dyn Fn() + Send + Sync>> {
     let at = usize::try_from(word).ok()?.checked_sub(1)?;
     Some(match *jumar_testkit::language::CALLBACKS.get(at)? {
@@ -45,7 +45,7 @@ pub fn closure(word: u64, user: u64) -> Option<Box<dyn Fn() + Send + Sync>> {
     })
 }
 
-/// Gives the name of the function that a word stands for.
+/// Returns the name of the function that a word stands for.
 pub fn name(word: u64) -> Option<&'static str> {
     let at = usize::try_from(word).ok()?.checked_sub(1)?;
     jumar_testkit::language::CALLBACKS.get(at).copied()

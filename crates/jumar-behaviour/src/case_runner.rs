@@ -695,7 +695,7 @@ impl CaseRunner {
         })
     }
 
-    /// Gives Rust's name of a C number type; other types keep theirs.
+    /// Returns Rust's name of a C number type; other types keep theirs.
     fn primitive<'a>(&self, ty: &'a str) -> &'a str {
         match ty {
             "char" | "unsigned char" | "uint8_t" | "bool" => "u8",

@@ -48,14 +48,14 @@ pub fn span(address: usize, bytes: usize) -> Option<Span> {
     Some(unsafe { Span::trusted(address, bytes) })
 }
 
-/// Gives the calling thread's number as `pthread_self` has it: programs subscribe threads by it.
+/// Returns the calling thread's number as `pthread_self` has it: programs subscribe threads by it.
 pub fn this_thread() -> u64 {
     // SAFETY: it has no preconditions.
     let thread = unsafe { libc::pthread_self() };
     thread as u64
 }
 
-/// Gives zeroed memory for as long as the process lives, on a whole page where `aligned` says so.
+/// Returns zeroed memory for as long as the process lives, on a whole page where `aligned` says so.
 pub fn keep(bytes: usize, aligned: bool) -> usize {
     const PAGE: usize = 4096;
     let room = bytes.max(1) + if aligned { PAGE } else { 0 };

@@ -182,7 +182,7 @@ impl Answer for Option<&'static CStr> {
 
 /// A number that counts.
 pub trait Count {
-    /// Gives the count; a negative number counts nothing.
+    /// Returns the count; a negative number counts nothing.
     fn count(self) -> usize;
 }
 

@@ -23,7 +23,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Gives the value of an option that was given and is not empty.
+    /// Returns the value of an option that was given and is not empty.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.given
             .get(name)

@@ -96,7 +96,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     }))
 }
 
-/// Tells whether the timeline is to be a page for a browser.
+/// Returns whether the timeline is to be a page for a browser.
 pub(crate) fn is_page(file: &Path) -> bool {
     file.extension().is_some_and(|end| end == "html")
 }

@@ -42,12 +42,12 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Gives the tree's root.
+    /// Returns the tree's root.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Gives the runtime library.
+    /// Returns the runtime library.
     pub fn library(&self) -> PathBuf {
         self.root.join("lib64/libascendcl.so")
     }
@@ -59,7 +59,7 @@ impl Tree {
         (package.join("__init__.py").exists() && module.exists()).then_some(module)
     }
 
-    /// Gives the value of a variable that points into the tree, before it is joined with what the variable holds.
+    /// Returns the value of a variable that points into the tree, before it is joined with what the variable holds.
     pub fn value(&self, set: &Set) -> PathBuf {
         if set.below.is_empty() {
             self.root.clone()
@@ -68,7 +68,7 @@ impl Tree {
         }
     }
 
-    /// Gives the environment of a program: each variable with its whole new value.
+    /// Returns the environment of a program: each variable with its whole new value.
     ///
     /// `old` looks a variable up. A folder that stands at the head already is not added again.
     pub fn environment(

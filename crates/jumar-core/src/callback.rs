@@ -140,7 +140,7 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    /// Tells whether the calling thread is inside a callback that the stream waits for.
+    /// Returns whether the calling thread is inside a callback that the stream waits for.
     #[inline]
     pub(crate) fn here(&self) -> bool {
         let thread = self.thread.load(Ordering::Acquire);

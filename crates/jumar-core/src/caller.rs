@@ -26,7 +26,7 @@ impl<'a> Caller<'a> {
         self.lookups.thread(&shared.thread_numbers)
     }
 
-    /// Tells how much the captures of others forbid the calling thread.
+    /// Returns how much the captures of others forbid the calling thread.
     pub fn capture_mode(&self) -> CaptureMode {
         self.lookups.capture_mode.get()
     }

@@ -71,7 +71,7 @@ impl Failure {
 pub struct Team(Arc<dyn Backend>);
 
 impl Team {
-    /// Gives how many there are at most, the calling one counted.
+    /// Returns how many there are at most, the calling one counted.
     pub fn threads(&self) -> usize {
         self.0.sharers()
     }
@@ -120,34 +120,34 @@ impl Context {
         Ok(context)
     }
 
-    /// Gives the context's handle.
+    /// Returns the context's handle.
     #[inline]
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Gives the device.
+    /// Returns the device.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
-    /// Tells whether it is the device's primary context.
+    /// Returns whether it is the device's primary context.
     pub fn is_primary(&self) -> bool {
         self.primary
     }
 
-    /// Gives the life of the device that the context was made in.
+    /// Returns the life of the device that the context was made in.
     pub fn life(&self) -> u64 {
         self.life
     }
 
-    /// Tells whether the context was torn down.
+    /// Returns whether the context was torn down.
     #[inline]
     pub fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Acquire)
     }
 
-    /// Gives the threads among which work on the device may be split.
+    /// Returns the threads among which work on the device may be split.
     pub fn team(&self) -> Team {
         Team(self.shared.backend.clone())
     }
@@ -173,7 +173,7 @@ impl Context {
         )
     }
 
-    /// Gives the default stream.
+    /// Returns the default stream.
     ///
     /// # Errors
     /// `NoContext`: the context is gone.
@@ -238,7 +238,7 @@ impl Context {
         streams.iter().all(|stream| stream.quiet_until(until))
     }
 
-    /// Gives the failure that stopped the context, if one did.
+    /// Returns the failure that stopped the context, if one did.
     pub fn failure(&self) -> Option<Error> {
         self.failure.refuse().err()
     }

@@ -82,12 +82,12 @@ impl CountNotify {
             .inspect_err(|_| device.notifies.give_back())
     }
 
-    /// Gives the notify's handle.
+    /// Returns the notify's handle.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Gives the notify's number for messages.
+    /// Returns the notify's number for messages.
     pub fn number(&self) -> u64 {
         self.number
     }

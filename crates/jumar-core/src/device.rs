@@ -152,17 +152,17 @@ impl Device {
         }
     }
 
-    /// Gives the device's number.
+    /// Returns the device's number.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Gives the device's profile.
+    /// Returns the device's profile.
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// Gives the bytes of device memory that are free and the bytes in all.
+    /// Returns the bytes of device memory that are free and the bytes in all.
     pub fn memory_info(&self) -> (u64, u64) {
         let total = self.profile.memory_bytes;
         (
@@ -171,7 +171,7 @@ impl Device {
         )
     }
 
-    /// Gives the bytes of device memory in use, and the most that ever were.
+    /// Returns the bytes of device memory in use, and the most that ever were.
     pub fn memory_use(&self) -> (u64, u64) {
         let used = self.used_bytes.load(Ordering::Relaxed);
         (used, self.used_high.load(Ordering::Relaxed).max(used))
@@ -192,7 +192,7 @@ impl Device {
         self.notifies.available()
     }
 
-    /// Gives the number of the device's life. Each time that its memory is dropped as a whole another one begins; what was
+    /// Returns the number of the device's life. Each time that its memory is dropped as a whole another one begins; what was
     /// made in an earlier one is gone, or goes in a moment.
     pub fn life(&self) -> u64 {
         self.lives.now()
@@ -203,7 +203,7 @@ impl Device {
         self.primary.lock().uses
     }
 
-    /// Gives the primary context, if it is alive.
+    /// Returns the primary context, if it is alive.
     pub fn primary(&self) -> Option<Arc<Context>> {
         self.primary.lock().context.clone()
     }

@@ -25,7 +25,7 @@ struct Living {
 }
 
 impl DeviceEpoch {
-    /// Gives the number of the life.
+    /// Returns the number of the life.
     pub(crate) fn now(&self) -> u64 {
         self.number.load(Ordering::Acquire)
     }

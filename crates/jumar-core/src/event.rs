@@ -189,33 +189,33 @@ impl Event {
             })
     }
 
-    /// Gives the event's handle.
+    /// Returns the event's handle.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Gives the event's number for messages.
+    /// Returns the event's number for messages.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Gives the family.
+    /// Returns the family.
     pub fn family(&self) -> EventFamily {
         self.family
     }
 
-    /// Gives the flags it was made with.
+    /// Returns the flags it was made with.
     #[inline]
     pub fn flags(&self) -> u32 {
         self.flags
     }
 
-    /// Gives the handle of the context it was made in.
+    /// Returns the handle of the context it was made in.
     pub fn context_id(&self) -> u64 {
         self.context_id
     }
 
-    /// Tells whether streams can wait for it.
+    /// Returns whether streams can wait for it.
     pub fn can_be_waited_for(&self) -> bool {
         match self.family {
             EventFamily::Default => true,
@@ -520,7 +520,7 @@ impl Event {
             .map(drop)
     }
 
-    /// Gives the signal of the newest record, if there is one.
+    /// Returns the signal of the newest record, if there is one.
     pub(crate) fn newest_record(&self) -> Option<Arc<Signal>> {
         self.state
             .lock()
@@ -565,7 +565,7 @@ impl Event {
         }
     }
 
-    /// Tells whether the newest record is a task of a bound stream's model.
+    /// Returns whether the newest record is a task of a bound stream's model.
     pub fn is_in_model(&self) -> bool {
         self.state().in_model
     }
@@ -591,7 +591,7 @@ impl Event {
         }
     }
 
-    /// Tells whether every wait that was queued for the event has passed.
+    /// Returns whether every wait that was queued for the event has passed.
     pub fn waits_have_passed(&self) -> bool {
         self.state().waits.iter().all(|wait| wait.is_set())
     }
@@ -675,7 +675,7 @@ impl Event {
         }
     }
 
-    /// Gives the time of the newest record.
+    /// Returns the time of the newest record.
     ///
     /// # Units
     /// Nanoseconds on the runtime's monotonic clock.
@@ -730,7 +730,7 @@ impl Event {
     }
 }
 
-/// Gives the time from `start` to `end`, negative when `end` came first.
+/// Returns the time from `start` to `end`, negative when `end` came first.
 ///
 /// # Units
 /// Milliseconds.

@@ -187,7 +187,7 @@ impl Rows {
         (0..self.height).filter_map(move |row| span.part(row * pitch, width))
     }
 
-    /// Gives the bytes of all rows, without the gaps.
+    /// Returns the bytes of all rows, without the gaps.
     pub fn bytes(&self) -> usize {
         self.width * self.height
     }
@@ -237,12 +237,12 @@ pub trait Probe: Send + Sync {
     /// Sees what became of an operation, on whichever thread ran it.
     fn reported(&self, _ticket: u64, _phase: &Phase, _at_ns: u64) {}
 
-    /// Tells whether a task that it has just let through is to fail when its turn comes, and what with.
+    /// Returns whether a task that it has just let through is to fail when its turn comes, and what with.
     fn breaks(&self, _admission: &Admission<'_>) -> Option<Error> {
         None
     }
 
-    /// Tells whether it looks at times. Where nobody does, no clock is read, and times are 0.
+    /// Returns whether it looks at times. Where nobody does, no clock is read, and times are 0.
     fn needs_times(&self) -> bool {
         true
     }
@@ -304,7 +304,7 @@ impl Gate {
         self.watched.store(anybody, Ordering::Relaxed);
     }
 
-    /// Tells whether anybody watches.
+    /// Returns whether anybody watches.
     #[inline]
     pub fn is_watched(&self) -> bool {
         !cfg!(feature = "bench-without-gate") && self.watched.load(Ordering::Relaxed)

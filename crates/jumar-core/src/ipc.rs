@@ -182,7 +182,7 @@ impl Runtime {
         }
     }
 
-    /// Tells whether this process shares, or has, memory by a name.
+    /// Returns whether this process shares, or has, memory by a name.
     pub fn knows_memory(&self, name: MemoryName) -> bool {
         let memory = &self.shared.memory;
         memory.exports.lock().iter().any(|known| known.name == name)

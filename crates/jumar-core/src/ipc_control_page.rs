@@ -148,7 +148,7 @@ impl IpcControlPage {
         ))
     }
 
-    /// Gives the number by which other processes find the board; with `listed_only`, those alone that are named.
+    /// Returns the number by which other processes find the board; with `listed_only`, those alone that are named.
     ///
     /// # Errors
     /// `InvalidValue`: it is shared the other way already, or comes from another process itself.
@@ -214,7 +214,7 @@ impl IpcControlPage {
         self.exchange(LOST, lost, lost + 1);
     }
 
-    /// Tells whether the process in a place of the list is running.
+    /// Returns whether the process in a place of the list is running.
     fn is_alive(&self, place: usize) -> bool {
         let at = HEAD + place * PLACE;
         let process = self.read(at);
@@ -229,7 +229,7 @@ impl IpcControlPage {
         now.is_some_and(|now| started == 0 || now == started)
     }
 
-    /// Tells whether nobody is left who could write, though somebody was.
+    /// Returns whether nobody is left who could write, though somebody was.
     fn is_deserted(&self) -> bool {
         let mut lost = self.read(LOST) > 0;
         for place in (0..PLACES).filter(|place| *place != self.place) {
@@ -258,7 +258,7 @@ impl IpcControlPage {
 
     // An event's records.
 
-    /// Gives the number of the newest record, 0 when there is none.
+    /// Returns the number of the newest record, 0 when there is none.
     pub(crate) fn newest(&self) -> u64 {
         self.read(VALUE)
     }
@@ -284,7 +284,7 @@ impl IpcControlPage {
         }
     }
 
-    /// Tells whether a record was reached.
+    /// Returns whether a record was reached.
     pub(crate) fn is_reached(&self, record: u64) -> bool {
         self.read(REACHED) >= record
     }

@@ -108,7 +108,7 @@ enum OverflowState {
 pub const OVERFLOW_BYTES: usize = 64;
 
 impl Overflow {
-    /// Gives the memory, made now if need be.
+    /// Returns the memory, made now if need be.
     pub(crate) fn state(&self, shared: &Shared, device: &Device) -> Result<Span> {
         let mut state = self.state.lock();
         match *state {
@@ -330,17 +330,17 @@ impl Shared {
 }
 
 impl Binary {
-    /// Gives the handle.
+    /// Returns the handle.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Gives the number that the surface keeps with it.
+    /// Returns the number that the surface keeps with it.
     pub fn tag(&self) -> u32 {
         self.tag
     }
 
-    /// Tells how its functions are called where they do not say.
+    /// Returns how its functions are called where they do not say.
     pub fn form(&self) -> CodeForm {
         self.form
     }
@@ -427,7 +427,7 @@ impl Binary {
         Ok(found)
     }
 
-    /// Gives the name of the exported function whose symbol has this value.
+    /// Returns the name of the exported function whose symbol has this value.
     ///
     /// # Errors
     /// `InvalidValue`: there is none, or the binary cannot be loaded.
@@ -458,7 +458,7 @@ impl Binary {
         Ok(found)
     }
 
-    /// Gives the memory that the binary lies in on a device.
+    /// Returns the memory that the binary lies in on a device.
     ///
     /// # Errors
     /// `InvalidValue`: the system's loader refuses it.
@@ -468,27 +468,27 @@ impl Binary {
 }
 
 impl Function {
-    /// Gives the handle.
+    /// Returns the handle.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Gives the name under which the binary exports it.
+    /// Returns the name under which the binary exports it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Gives the binary's handle; 0 for a kernel of the program's own objects.
+    /// Returns the binary's handle; 0 for a kernel of the program's own objects.
     pub fn binary(&self) -> u64 {
         self.binary
     }
 
-    /// Gives the number that the surface keeps with the binary.
+    /// Returns the number that the surface keeps with the binary.
     pub fn tag(&self) -> u32 {
         self.tag
     }
 
-    /// Tells whether it is a function of the device's own CPU.
+    /// Returns whether it is a function of the device's own CPU.
     pub fn is_of_cpu(&self) -> bool {
         self.form == CodeForm::Status
     }
@@ -521,7 +521,7 @@ impl Function {
         })
     }
 
-    /// Gives where its first instruction lies and how many bytes it has, on a device.
+    /// Returns where its first instruction lies and how many bytes it has, on a device.
     ///
     /// # Errors
     /// `InvalidHandle`: it was not loaded there.
@@ -532,7 +532,7 @@ impl Function {
         }
     }
 
-    /// Gives the parameters; `None` where the binary does not describe them.
+    /// Returns the parameters; `None` where the binary does not describe them.
     ///
     /// # Errors
     /// `InvalidHandle`: it is loaded nowhere.
@@ -540,7 +540,7 @@ impl Function {
         Ok(self.any_code()?.parameters().map(<[Parameter]>::to_vec))
     }
 
-    /// Tells whether it is a kernel of threads.
+    /// Returns whether it is a kernel of threads.
     ///
     /// # Errors
     /// `InvalidHandle`: it is loaded nowhere.
@@ -586,7 +586,7 @@ pub struct ArgumentBuffer {
 }
 
 impl ArgumentBuffer {
-    /// Gives the memory.
+    /// Returns the memory.
     pub fn span(&self) -> Span {
         self.kept.used
     }

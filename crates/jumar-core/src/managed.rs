@@ -93,7 +93,7 @@ impl Context {
 }
 
 impl Runtime {
-    /// Tells whether an address lies in managed memory.
+    /// Returns whether an address lies in managed memory.
     pub fn is_managed(&self, address: usize) -> bool {
         let managed = self.shared.managed.lock();
         managed
@@ -102,7 +102,7 @@ impl Runtime {
             .is_some_and(|(_, block)| block.span.contains(address))
     }
 
-    /// Gives what was said about each page of a range.
+    /// Returns what was said about each page of a range.
     ///
     /// # Errors
     /// `InvalidValue`: the range is not whole pages of one allocation of managed memory.

@@ -25,12 +25,12 @@ pub enum MemoryKind {
 }
 
 impl MemoryKind {
-    /// Tells whether the memory is a device's.
+    /// Returns whether the memory is a device's.
     pub fn is_device(self) -> bool {
         self.device().is_some()
     }
 
-    /// Gives the device whose memory it is.
+    /// Returns the device whose memory it is.
     pub fn device(self) -> Option<u32> {
         match self {
             MemoryKind::Device(device) | MemoryKind::Variable(device) => Some(device),
@@ -312,7 +312,7 @@ impl Space {
         self.removals.load(Ordering::Acquire)
     }
 
-    /// Tells whether a range was found live before and still is, and whether it is a device's.
+    /// Returns whether a range was found live before and still is, and whether it is a device's.
     #[inline]
     pub(crate) fn known(&self, span: Span, lookups: &Lookups) -> (bool, bool) {
         match lookups.find(self.removals.load(Ordering::Acquire), span) {
@@ -498,7 +498,7 @@ impl Space {
 }
 
 impl Lookups {
-    /// Gives the thread's number, taken from the count when it is first asked for.
+    /// Returns the thread's number, taken from the count when it is first asked for.
     pub(crate) fn thread(&self, numbers: &AtomicU64) -> u64 {
         if self.thread.get() == 0 {
             self.thread.set(numbers.fetch_add(1, Ordering::Relaxed) + 1);
@@ -531,12 +531,12 @@ impl Lookups {
         *self.recorded.borrow_mut() = Some(task);
     }
 
-    /// Gives the last task of the thread that was recorded instead of queued.
+    /// Returns the last task of the thread that was recorded instead of queued.
     pub(crate) fn last_recorded(&self) -> Option<crate::capture::RecordedTask> {
         self.recorded.borrow().clone()
     }
 
-    /// Gives the number, on its stream, of the last task that the thread put on a stream which is no default stream.
+    /// Returns the number, on its stream, of the last task that the thread put on a stream which is no default stream.
     pub fn last_task(&self) -> u64 {
         self.last_task.get()
     }

@@ -41,7 +41,7 @@ impl MessageQueue {
         }
     }
 
-    /// Gives how many messages it holds at most.
+    /// Returns how many messages it holds at most.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
@@ -51,7 +51,7 @@ impl MessageQueue {
         self.state.lock().messages.len()
     }
 
-    /// Tells whether there is no message.
+    /// Returns whether there is no message.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

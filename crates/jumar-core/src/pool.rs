@@ -223,12 +223,12 @@ impl State {
 }
 
 impl Pool {
-    /// Gives the handle.
+    /// Returns the handle.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Gives what the pool allows.
+    /// Returns what the pool allows.
     pub fn rules(&self) -> PoolRules {
         self.state.lock().rules
     }
@@ -238,7 +238,7 @@ impl Pool {
         change(&mut self.state.lock().rules);
     }
 
-    /// Gives how much memory the pool has.
+    /// Returns how much memory the pool has.
     pub fn usage(&self) -> PoolUse {
         self.state.lock().usage
     }
@@ -394,7 +394,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Gives whole chunks that nobody uses back to the device, as long as `keep` bytes stay.
+    /// Returns whole chunks that nobody uses back to the device, as long as `keep` bytes stay.
     pub fn trim_pool(&self, pool: &Pool, keep: u64) {
         pool.release(keep);
     }
@@ -485,7 +485,7 @@ impl Stream {
         Ok(span)
     }
 
-    /// Gives memory of a pool back in the order of the stream. What is queued from now on may not use it. Where the stream is
+    /// Returns memory of a pool back in the order of the stream. What is queued from now on may not use it. Where the stream is
     /// recorded, the memory stays with the model until that is destroyed.
     ///
     /// # Errors
@@ -532,7 +532,7 @@ impl Stream {
 }
 
 impl Shared {
-    /// Gives memory back that belonged to a model which is gone.
+    /// Returns memory back that belonged to a model which is gone.
     pub(crate) fn give_back_adopted(&self, pool: &Pool, address: usize) {
         // Where the device's life has ended in the meantime, the memory went with it.
         if self.space.remove(address, false, |_| Ok(())).is_ok() {
@@ -562,7 +562,7 @@ impl Shared {
         self.pool_count.fetch_sub(gone as u32, Ordering::AcqRel);
     }
 
-    /// Gives everything unused of a device's pools back; false when there was nothing.
+    /// Returns everything unused of a device's pools back; false when there was nothing.
     pub(crate) fn trim_pools(&self, device: &Device) -> bool {
         let pools = self.living_pools.lock().clone();
         let mut any = false;

@@ -260,7 +260,7 @@ impl Runtime {
         *self.shared.wait_limit.lock() = limit;
     }
 
-    /// Tells how long later event waits may hold a stream; `None` for ever.
+    /// Returns how long later event waits may hold a stream; `None` for ever.
     pub fn wait_limit(&self) -> Option<std::time::Duration> {
         *self.shared.wait_limit.lock()
     }
@@ -464,7 +464,7 @@ impl Shared {
         })
     }
 
-    /// Gives device memory of the runtime's own back, whoever watches.
+    /// Returns device memory of the runtime's own back, whoever watches.
     pub(crate) fn release_block(&self, address: usize) -> Result<()> {
         let block = self.space.remove(address, false, |_| Ok(()))?;
         if let MemoryKind::Device(device) = block.home {

@@ -228,34 +228,34 @@ impl Stream {
             })
     }
 
-    /// Gives the stream's handle.
+    /// Returns the stream's handle.
     #[inline]
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Gives the stream's number, unique in the runtime, for messages and timelines.
+    /// Returns the stream's number, unique in the runtime, for messages and timelines.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Gives the handle of the stream's context.
+    /// Returns the handle of the stream's context.
     #[inline]
     pub fn context_id(&self) -> u64 {
         self.context_id
     }
 
-    /// Gives the number of the stream's device.
+    /// Returns the number of the stream's device.
     pub fn device(&self) -> u32 {
         self.device
     }
 
-    /// Tells whether it is its context's default stream.
+    /// Returns whether it is its context's default stream.
     pub fn is_default(&self) -> bool {
         self.is_default
     }
 
-    /// Gives what the stream was made with.
+    /// Returns what the stream was made with.
     pub fn options(&self) -> StreamOptions {
         self.options
     }
@@ -329,7 +329,7 @@ impl Stream {
         )
     }
 
-    /// Gives what submits go to instead of the queue.
+    /// Returns what submits go to instead of the queue.
     #[inline]
     pub(crate) fn recorder(&self) -> Option<Recorder> {
         if self.state.load(Ordering::Acquire) & RECORDING == 0 {
@@ -361,7 +361,7 @@ impl Stream {
         drop(gone);
     }
 
-    /// Tells whether submits are recorded, by a capture or for a model.
+    /// Returns whether submits are recorded, by a capture or for a model.
     pub fn is_recorded(&self) -> bool {
         self.state.load(Ordering::Acquire) & RECORDING != 0
     }
@@ -540,7 +540,7 @@ impl Stream {
         self.queue.wait(self.queue.submitted(), None)
     }
 
-    /// Tells whether everything submitted so far is done. Never waits and reports no task's error. Where the system has no thread for a
+    /// Returns whether everything submitted so far is done. Never waits and reports no task's error. Where the system has no thread for a
     /// worker, the calling thread runs some tasks first: nothing else would.
     pub fn is_idle(&self) -> bool {
         let is_done = || self.queue.completed() >= self.queue.submitted();
@@ -662,12 +662,12 @@ impl Stream {
         self.watches_overflow.store(watch, Ordering::Release);
     }
 
-    /// Tells whether they do.
+    /// Returns whether they do.
     pub fn watches_overflow(&self) -> bool {
         self.watches_overflow.load(Ordering::Acquire)
     }
 
-    /// Tells whether the stream was set to stop its context when a task fails.
+    /// Returns whether the stream was set to stop its context when a task fails.
     pub fn stops_on_failure(&self) -> bool {
         self.failure_mode.load(Ordering::Acquire) != 0
     }

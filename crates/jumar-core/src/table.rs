@@ -168,7 +168,7 @@ impl<T> Table<T> {
         self.inner.read().live
     }
 
-    /// Tells whether there are no live objects.
+    /// Returns whether there are no live objects.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

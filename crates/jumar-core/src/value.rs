@@ -62,7 +62,7 @@ impl Write {
         })
     }
 
-    /// Gives the word and what is written there.
+    /// Returns the word and what is written there.
     pub(crate) fn what(&self) -> (Span, u64) {
         (self.word, self.value)
     }
@@ -116,7 +116,7 @@ impl Wanted {
         })
     }
 
-    /// Gives the word, the test, and the value that it is held against.
+    /// Returns the word, the test, and the value that it is held against.
     pub(crate) fn what(&self) -> (Span, ValueTest, u64) {
         (self.word, self.test, self.value)
     }

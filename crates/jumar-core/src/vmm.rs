@@ -33,17 +33,17 @@ pub struct PhysicalMemory {
 }
 
 impl PhysicalMemory {
-    /// Gives the handle.
+    /// Returns the handle.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Gives the number of the device.
+    /// Returns the number of the device.
     pub fn device(&self) -> u32 {
         self.device.number()
     }
 
-    /// Gives the length.
+    /// Returns the length.
     ///
     /// # Units
     /// Bytes.
@@ -135,7 +135,7 @@ impl Shared {
         }
     }
 
-    /// Tells whether any mapping shares a byte with a range.
+    /// Returns whether any mapping shares a byte with a range.
     pub(crate) fn is_mapped_in(&self, span: Span) -> bool {
         let mapped = self.mapped.lock();
         mapped
@@ -171,7 +171,7 @@ impl Runtime {
         Ok(span)
     }
 
-    /// Gives reserved addresses back.
+    /// Returns reserved addresses back.
     ///
     /// # Errors
     /// `InvalidValue`: not the start of a reserved range, or memory is still mapped there.
@@ -450,7 +450,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Tells how somebody may access the mapping that holds an address.
+    /// Returns how somebody may access the mapping that holds an address.
     ///
     /// # Errors
     /// `InvalidValue`: nothing is mapped there.
@@ -472,7 +472,7 @@ impl Runtime {
         })
     }
 
-    /// Tells whether an address lies in a reserved range, whatever is mapped there.
+    /// Returns whether an address lies in a reserved range, whatever is mapped there.
     pub fn is_reserved(&self, address: usize) -> bool {
         self.shared.space.reservation(address).is_some()
     }

@@ -135,12 +135,12 @@ impl CpuBackend {
         })
     }
 
-    /// Gives the size of a device's memory: what was asked for, or less where address space is limited.
+    /// Returns the size of a device's memory: what was asked for, or less where address space is limited.
     pub fn memory_bytes(&self, device: u32) -> Option<usize> {
         Some(self.devices.get(device as usize)?.space.bytes())
     }
 
-    /// Gives sentences for the user about what is smaller than was asked for.
+    /// Returns sentences for the user about what is smaller than was asked for.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

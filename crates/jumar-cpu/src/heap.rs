@@ -45,12 +45,12 @@ impl Heap {
         }
     }
 
-    /// Gives the length of the chunk that `bytes` bytes take.
+    /// Returns the length of the chunk that `bytes` bytes take.
     pub(crate) fn chunk(bytes: usize) -> Option<usize> {
         Some(bytes.max(1).checked_add(GRAIN - 1)? & !(GRAIN - 1))
     }
 
-    /// Gives the bytes that are not taken, in however many pieces.
+    /// Returns the bytes that are not taken, in however many pieces.
     pub(crate) fn free_bytes(&self) -> usize {
         self.size - self.taken
     }
@@ -60,7 +60,7 @@ impl Heap {
         self.top
     }
 
-    /// Gives the size of the largest piece.
+    /// Returns the size of the largest piece.
     pub(crate) fn largest_free(&mut self) -> usize {
         self.join_aside();
         let largest = self.by_size.last().map_or(0, |(size, _)| *size);

@@ -23,7 +23,7 @@ pub(crate) fn lower_float_flags() {
     float::lower_flags();
 }
 
-/// Tells whether a result was too large, or something was divided by zero, since the flags were lowered.
+/// Returns whether a result was too large, or something was divided by zero, since the flags were lowered.
 pub(crate) fn float_overflowed() -> bool {
     float::overflowed()
 }
@@ -79,7 +79,7 @@ pub(crate) fn without_signals(spawn: &mut dyn FnMut()) {
     }
 }
 
-/// Gives the processor that the calling thread runs on.
+/// Returns the processor that the calling thread runs on.
 pub(crate) fn processor() -> Option<u32> {
     // SAFETY: the call has no preconditions and no effect.
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
@@ -103,7 +103,7 @@ fn allow(thread: libc::pid_t, set: &libc::cpu_set_t) -> bool {
     unsafe { libc::sched_setaffinity(thread, size_of_val(set), set) == 0 }
 }
 
-/// Gives where a thread may run, and the same without the processor that the calling thread runs on, if something is left.
+/// Returns where a thread may run, and the same without the processor that the calling thread runs on, if something is left.
 fn without_here(thread: libc::pid_t) -> Option<(libc::cpu_set_t, libc::cpu_set_t)> {
     let here = processor().filter(|&here| (here as i32) < libc::CPU_SETSIZE)?;
     let allowed = allowed(thread)?;
@@ -142,7 +142,7 @@ pub(crate) fn wake_elsewhere(thread: u32, wake: &mut dyn FnMut()) {
     set_errno(before);
 }
 
-/// Gives the number by which the system knows the calling thread.
+/// Returns the number by which the system knows the calling thread.
 pub(crate) fn number() -> Option<u32> {
     // SAFETY: the call has no preconditions and no effect.
     u32::try_from(unsafe { libc::gettid() }).ok()
@@ -155,7 +155,7 @@ pub(crate) fn processors() -> Option<usize> {
     usize::try_from(count).ok().filter(|&count| count > 0)
 }
 
-/// Gives how many processors' time the process's control group has, if that is limited. `errno` stays as it was.
+/// Returns how many processors' time the process's control group has, if that is limited. `errno` stays as it was.
 pub(crate) fn processor_time() -> Option<usize> {
     let before = errno();
     let quota = quota::read();

@@ -313,7 +313,7 @@ pub fn find_stream(handle: u64) -> GeResult<Arc<Stream>> {
 }
 
 impl Session {
-    /// Tells whether this process made it, and not the one that it was forked off.
+    /// Returns whether this process made it, and not the one that it was forked off.
     fn is_here(&self) -> bool {
         self.in_child || surface::refuse_if_forked().is_ok()
     }

@@ -18,7 +18,7 @@ impl<'a> Reader<'a> {
         Reader { rest: bytes }
     }
 
-    /// Tells whether everything was read.
+    /// Returns whether everything was read.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }

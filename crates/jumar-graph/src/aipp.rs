@@ -584,7 +584,7 @@ pub fn dynamic_preprocessing(graph: &Graph) -> Vec<DynamicAipp> {
         .collect()
 }
 
-/// Gives what happens to the pictures of an input, where something does, and what they become.
+/// Returns what happens to the pictures of an input, where something does, and what they become.
 pub fn preprocessing(graph: &Graph, input: ValueId) -> Option<(Aipp, TensorType)> {
     let node = graph
         .nodes

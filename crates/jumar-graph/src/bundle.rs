@@ -34,7 +34,7 @@ const MOST: usize = 1024;
 /// Bytes.
 pub const BUNDLE_TABLE_BYTES: usize = TABLE_AT + ENTRY * MOST + 4;
 
-/// Tells whether a file is a bundle, by its first bytes.
+/// Returns whether a file is a bundle, by its first bytes.
 pub fn is_bundle(bytes: &[u8]) -> bool {
     bytes.starts_with(BUNDLE_MAGIC)
 }

@@ -54,7 +54,7 @@ pub type InputShapes = BTreeMap<String, Vec<(i64, i64)>>;
 /// A dimension without bounds.
 const ANY: (i64, i64) = (0, -1);
 
-/// Gives the dimensions of a shape, -1 where one is open.
+/// Returns the dimensions of a shape, -1 where one is open.
 fn open_dims(shape: &[(i64, i64)]) -> Vec<i64> {
     shape
         .iter()
@@ -202,7 +202,7 @@ impl BuildOptions {
         BuildOptions::parse_out_nodes(text)
     }
 
-    /// Gives the dimensions of shapes, -1 where one is open.
+    /// Returns the dimensions of shapes, -1 where one is open.
     pub fn open_shapes(shapes: &InputShapes) -> BTreeMap<String, Vec<i64>> {
         shapes
             .iter()
@@ -552,12 +552,12 @@ impl Laid {
         laid
     }
 
-    /// Gives the pieces, each with its place, in order.
+    /// Returns the pieces, each with its place, in order.
     pub(crate) fn pieces(&self) -> &[(usize, Bytes)] {
         &self.pieces
     }
 
-    /// Gives the length of all, with what lies between them.
+    /// Returns the length of all, with what lies between them.
     ///
     /// # Units
     ///
@@ -566,7 +566,7 @@ impl Laid {
         self.len
     }
 
-    /// Tells whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -603,7 +603,7 @@ impl Laid {
 /// Constants up to this size stay readable in a model whose shapes are found while it runs.
 const SMALL: usize = 1024;
 
-/// Gives each constant that is read while the model runs its place in the weights, and collects them.
+/// Returns each constant that is read while the model runs its place in the weights, and collects them.
 fn lay_out_weights(graph: &mut Graph) -> Result<Laid> {
     let mut weights = Layouter {
         laid: Laid::default(),
@@ -726,7 +726,7 @@ impl Layouter {
     }
 }
 
-/// Gives the size of a tensor whose dimensions lie in ranges; 0 where one has no bound.
+/// Returns the size of a tensor whose dimensions lie in ranges; 0 where one has no bound.
 pub(crate) fn largest_bytes(dtype: DataType, dims: &[i64], range: &[(i64, i64)]) -> usize {
     let most = |(index, &dim): (usize, &i64)| {
         let bound = if dim >= 0 {

@@ -141,7 +141,7 @@ fn infer_body(
     Ok((graph, results))
 }
 
-/// Gives what two shapes have in common.
+/// Returns what two shapes have in common.
 fn merge(one: &TensorType, two: &TensorType, what: &str) -> Result<TensorType> {
     if one.dtype != two.dtype {
         return Err(GraphError::invalid(format!("{what} is {one} and {two}")));

@@ -23,7 +23,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Gives the number that `aclFormat` uses.
+    /// Returns the number that `aclFormat` uses.
     pub const fn acl(self) -> i32 {
         self as i32
     }
@@ -51,7 +51,7 @@ impl Format {
         })
     }
 
-    /// Gives the number of axes that the format names; `None` for any number.
+    /// Returns the number of axes that the format names; `None` for any number.
     pub(crate) const fn rank(self) -> Option<usize> {
         match self {
             Format::Nchw | Format::Nhwc => Some(4),

@@ -43,7 +43,7 @@ pub trait Workspace<'m> {
         false
     }
 
-    /// Gives the threads that kernels may use.
+    /// Returns the threads that kernels may use.
     fn workers(&self) -> Workers<'_> {
         Workers::ALONE
     }
@@ -117,7 +117,7 @@ impl Dynamic {
         }
     }
 
-    /// Tells whether the inputs leave dimensions open, so that a plan may be made once they are known.
+    /// Returns whether the inputs leave dimensions open, so that a plan may be made once they are known.
     pub fn is_open(&self) -> bool {
         self.graph
             .inputs
@@ -292,7 +292,7 @@ pub fn copy_region(from: Region<'_>, to: Region<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Gives a copy of the bytes of a region.
+/// Returns a copy of the bytes of a region.
 ///
 /// # Errors
 ///
@@ -301,7 +301,7 @@ pub fn read_bytes(region: Region<'_>) -> Result<Vec<u8>> {
     Ok(region.to_vec())
 }
 
-/// Gives a copy of the elements of an operand, side by side, however it lies.
+/// Returns a copy of the elements of an operand, side by side, however it lies.
 ///
 /// # Errors
 ///

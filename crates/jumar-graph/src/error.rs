@@ -98,12 +98,12 @@ impl GraphError {
         GraphError::new(GraphErrorKind::Internal, text)
     }
 
-    /// Gives the kind.
+    /// Returns the kind.
     pub fn kind(&self) -> GraphErrorKind {
         self.0.kind
     }
 
-    /// Gives the sentence.
+    /// Returns the sentence.
     pub fn text(&self) -> &str {
         &self.0.text
     }
@@ -122,7 +122,7 @@ impl GraphError {
         self
     }
 
-    /// Gives the step of a plan that failed, if it was one.
+    /// Returns the step of a plan that failed, if it was one.
     pub fn step(&self) -> Option<&FailedStep> {
         self.0.step.as_ref()
     }

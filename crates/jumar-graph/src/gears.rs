@@ -182,7 +182,7 @@ pub(crate) fn describe(
     finish(description)
 }
 
-/// Gives ports with open dimensions the size of the largest gear, and adds the input that says which gear is meant.
+/// Returns ports with open dimensions the size of the largest gear, and adds the input that says which gear is meant.
 pub(crate) fn finish(description: &mut Description) -> Result<()> {
     let gears = &description.gears;
     let largest = |dtype: DataType, dims: &mut dyn Iterator<Item = &Vec<i64>>| {

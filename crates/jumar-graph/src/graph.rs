@@ -47,7 +47,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// Gives the number of inputs that the operator itself supplies.
+    /// Returns the number of inputs that the operator itself supplies.
     pub fn formals(&self) -> usize {
         self.graph.inputs.len().saturating_sub(self.captures.len())
     }
@@ -108,7 +108,7 @@ impl FoldingBudget {
 }
 
 impl Graph {
-    /// Gives a value.
+    /// Returns a value.
     pub fn value(&self, id: ValueId) -> &Value {
         &self.values[id.0 as usize]
     }
@@ -162,7 +162,7 @@ impl Graph {
         inferred.map_err(|error| GraphError::from(error).at(format_args!("node {}", node.name)))
     }
 
-    /// Gives the types of a node's inputs, and the contents of those that are constant.
+    /// Returns the types of a node's inputs, and the contents of those that are constant.
     pub(crate) fn operands(&self, node: &Node) -> (Vec<Option<&TensorType>>, Vec<Option<&Tensor>>) {
         let types = node
             .inputs
@@ -177,7 +177,7 @@ impl Graph {
         (types, constants)
     }
 
-    /// Tells whether every shape is known before the model runs, so that it can be planned.
+    /// Returns whether every shape is known before the model runs, so that it can be planned.
     pub fn is_static(&self) -> bool {
         self.nodes.iter().all(|node| {
             node.bodies.is_empty()
@@ -196,7 +196,7 @@ impl Graph {
             .all(|&id| self.value(id).ty.elements().is_some())
     }
 
-    /// Tells whether a node reads an input while it runs, and not only while it is planned.
+    /// Returns whether a node reads an input while it runs, and not only while it is planned.
     pub(crate) fn reads_at_run(node: &Node, index: usize) -> bool {
         match node.operator.input(index).map(|def| def.kind) {
             Some(InputKind::Constant | InputKind::OptionalConstant) => false,

@@ -23,7 +23,7 @@ impl InsertPoint {
         }
     }
 
-    /// Gives the name of the node that is being converted.
+    /// Returns the name of the node that is being converted.
     pub(crate) fn node(&self) -> &str {
         &self.node
     }

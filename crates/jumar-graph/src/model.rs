@@ -28,7 +28,7 @@ pub enum Weights {
 }
 
 impl Weights {
-    /// Gives the length of all, with what lies between the pieces.
+    /// Returns the length of all, with what lies between the pieces.
     ///
     /// # Units
     ///
@@ -41,7 +41,7 @@ impl Weights {
         }
     }
 
-    /// Tells whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -140,7 +140,7 @@ impl Model {
         }
     }
 
-    /// Gives the graph.
+    /// Returns the graph.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -150,7 +150,7 @@ impl Model {
         &self.weights
     }
 
-    /// Gives the weights of a model, out of the bytes that it was read from if it was read, otherwise as a copy.
+    /// Returns the weights of a model, out of the bytes that it was read from if it was read, otherwise as a copy.
     pub fn weight_bytes<'a>(&self, file: &'a [u8]) -> Result<Cow<'a, [u8]>> {
         match &self.weights {
             Weights::Owned(weights) => Ok(Cow::Owned(weights.to_vec())),
@@ -163,7 +163,7 @@ impl Model {
         }
     }
 
-    /// Gives the size of the weights.
+    /// Returns the size of the weights.
     ///
     /// # Units
     ///
@@ -172,7 +172,7 @@ impl Model {
         self.weights.len()
     }
 
-    /// Gives the files that the weights are in, where they are not inside the model's own.
+    /// Returns the files that the weights are in, where they are not inside the model's own.
     pub fn external_weights(&self) -> &[ExternalWeights] {
         match &self.weights {
             Weights::Owned(_) | Weights::InFile(_) => &[],
@@ -185,7 +185,7 @@ impl Model {
         &self.description
     }
 
-    /// Gives the options with which the model was built, as they were written.
+    /// Returns the options with which the model was built, as they were written.
     pub fn options(&self) -> &BTreeMap<String, String> {
         &self.options
     }

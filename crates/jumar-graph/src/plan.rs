@@ -44,27 +44,27 @@ impl std::fmt::Debug for Step {
 }
 
 impl Step {
-    /// Gives the node's name.
+    /// Returns the node's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Gives the operator's name.
+    /// Returns the operator's name.
     pub fn operator(&self) -> &'static str {
         self.operator
     }
 
-    /// Gives the places of the inputs that are read while the step runs.
+    /// Returns the places of the inputs that are read while the step runs.
     pub fn inputs(&self) -> impl Iterator<Item = &Operand> {
         self.inputs.iter().flatten()
     }
 
-    /// Gives the places of the outputs.
+    /// Returns the places of the outputs.
     pub fn outputs(&self) -> &[Operand] {
         &self.outputs
     }
 
-    /// Gives offset and length of the scratch memory in the arena.
+    /// Returns offset and length of the scratch memory in the arena.
     ///
     /// # Units
     ///

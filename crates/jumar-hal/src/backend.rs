@@ -19,7 +19,7 @@ pub trait Backend: Send + Sync {
     /// `DeviceSetup`: the system refused memory or threads; the error names what.
     fn open(&self, device: u32) -> Result<Arc<dyn Device>>;
 
-    /// Gives the device number of the next address range, by arithmetic: which reserved range holds `address`.
+    /// Returns the device number of the next address range, by arithmetic: which reserved range holds `address`.
     ///
     /// `None` for memory that no device owns (ordinary host memory, pinned host memory).
     fn device_of(&self, address: usize) -> Option<u32>;
@@ -30,16 +30,16 @@ pub trait Backend: Send + Sync {
     /// `OutOfMemory`.
     fn allocate_pinned(&self, bytes: usize) -> Result<Span>;
 
-    /// Gives pinned memory back. The range stays mapped and may be handed out again.
+    /// Returns pinned memory back. The range stays mapped and may be handed out again.
     fn free_pinned(&self, span: Span);
 
-    /// Gives the reserved range that pinned host memory lies in.
+    /// Returns the reserved range that pinned host memory lies in.
     fn pinned_range(&self) -> Range<usize>;
 
     /// Copies at once, in no order with any queue; idle workers may take a part of a long copy.
     fn copy_now(&self, copy: Transfer);
 
-    /// Gives how many threads [`share`](Backend::share) uses at most.
+    /// Returns how many threads [`share`](Backend::share) uses at most.
     fn sharers(&self) -> usize {
         1
     }
@@ -100,10 +100,10 @@ pub trait Backend: Send + Sync {
         None
     }
 
-    /// Gives the number of this process.
+    /// Returns the number of this process.
     fn process(&self) -> u32;
 
-    /// Gives the moment at which a process was started, in whatever unit, if it runs: two processes that had the same number
+    /// Returns the moment at which a process was started, in whatever unit, if it runs: two processes that had the same number
     /// one after the other differ in it.
     fn process_started(&self, process: u32) -> Option<u64>;
 
@@ -133,7 +133,7 @@ pub trait Device: Send + Sync {
     /// `OutOfMemory`.
     fn allocate(&self, bytes: usize, align: usize) -> Result<Span>;
 
-    /// Gives memory back. The range stays mapped and may be handed out again.
+    /// Returns memory back. The range stays mapped and may be handed out again.
     fn free(&self, span: Span);
 
     /// Reserves `bytes` addresses, aligned to 2 MiB, for memory that is mapped later. Nothing faults there in the meantime.
@@ -142,7 +142,7 @@ pub trait Device: Send + Sync {
     /// `OutOfMemory`: the system has no such range.
     fn reserve(&self, bytes: usize) -> Result<Span>;
 
-    /// Gives reserved addresses back; nothing is mapped there any more.
+    /// Returns reserved addresses back; nothing is mapped there any more.
     fn release(&self, span: Span);
 
     /// Makes physical memory that can be mapped into reserved addresses.
@@ -184,7 +184,7 @@ pub trait Device: Send + Sync {
         ))
     }
 
-    /// Gives the reserved address range of the device's memory.
+    /// Returns the reserved address range of the device's memory.
     fn range(&self) -> Range<usize>;
 
     /// Makes a queue.
@@ -197,7 +197,7 @@ pub trait Device: Send + Sync {
 
 /// Memory of a device without an address of its own.
 pub trait Physical: Send + Sync {
-    /// Gives the length.
+    /// Returns the length.
     ///
     /// # Units
     /// Bytes.
@@ -286,7 +286,7 @@ pub trait Queue: Send + Sync {
         self.submit(Task::Run(program), tag)
     }
 
-    /// Gives the position of the last task submitted.
+    /// Returns the position of the last task submitted.
     fn submitted(&self) -> u64;
 
     /// Gives the position up to which every task has finished, failed or been dropped.
@@ -296,7 +296,7 @@ pub trait Queue: Send + Sync {
     /// to give. Called by a thread that asks how far the queue has come, and that holds no lock. Returns at once where there is a worker.
     fn poll(&self) {}
 
-    /// Tells whether the next task is a wait that is not over.
+    /// Returns whether the next task is a wait that is not over.
     fn is_held(&self) -> bool;
 
     /// Waits until `completed() >= position`. Returns false when `until` came first.

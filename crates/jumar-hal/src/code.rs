@@ -35,25 +35,25 @@ pub trait Code: Send + Sync {
     /// `InvalidValue`: there is none of the name, or its description is of another version.
     fn function(&self, name: &str, form: CodeForm) -> Result<Arc<dyn CodeFunction>>;
 
-    /// Gives the name of the exported function whose symbol has this value.
+    /// Returns the name of the exported function whose symbol has this value.
     fn name_at(&self, value: u64) -> Option<String>;
 
     /// Finds an exported variable.
     fn variable(&self, name: &str) -> Option<Span>;
 
-    /// Gives the memory that the binary lies in.
+    /// Returns the memory that the binary lies in.
     fn image(&self) -> Span;
 }
 
 /// A function of a binary.
 pub trait CodeFunction: Send + Sync {
-    /// Gives the address of its first instruction, and how many bytes it has, 0 where the binary does not say.
+    /// Returns the address of its first instruction, and how many bytes it has, 0 where the binary does not say.
     fn place(&self) -> (usize, usize);
 
-    /// Gives its parameters, if the binary describes them.
+    /// Returns its parameters, if the binary describes them.
     fn parameters(&self) -> Option<&[Parameter]>;
 
-    /// Tells whether it is called for each thread of a block rather than for each block.
+    /// Returns whether it is called for each thread of a block rather than for each block.
     fn is_of_threads(&self) -> bool;
 
     /// Runs all blocks and returns when they have ended. The blocks run in no order, some of them at the same time.

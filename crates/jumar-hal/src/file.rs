@@ -24,7 +24,7 @@ impl FileImage {
 
 /// A part of a file that stands in a device's memory. The memory goes back as any other; this only answers.
 pub trait FileMapping: Send + Sync {
-    /// Tells whether every byte that was looked for was there. Otherwise the file was cut short, or its disk failed, and zeros
+    /// Returns whether every byte that was looked for was there. Otherwise the file was cut short, or its disk failed, and zeros
     /// stand in the place of what is missing.
     fn is_whole(&self) -> bool;
 }

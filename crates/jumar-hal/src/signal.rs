@@ -53,13 +53,13 @@ impl Signal {
         }
     }
 
-    /// Tells whether the signal is set.
+    /// Returns whether the signal is set.
     #[inline]
     pub fn is_set(&self) -> bool {
         self.word.load(Ordering::Acquire) > WAITED
     }
 
-    /// Gives the time of the last set, while the signal is set and if it keeps time.
+    /// Returns the time of the last set, while the signal is set and if it keeps time.
     ///
     /// # Units
     /// Nanoseconds on the monotonic clock of [`now_ns`].

@@ -155,7 +155,7 @@ impl<T> RwLock<T> {
     }
 }
 
-/// Gives a number, never 0, that no other living thread has: cheaper than the identity that the standard library gives,
+/// Returns a number, never 0, that no other living thread has: cheaper than the identity that the standard library gives,
 /// whose references are counted.
 pub fn thread_token() -> usize {
     thread_local!(static HERE: u8 = const { 0 });

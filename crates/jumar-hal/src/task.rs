@@ -80,7 +80,7 @@ pub enum WaitThen {
 /// `holds` and `pass` are called by any thread, at any time and often, also under the executor's locks: they look at memory, take no lock
 /// and make no call of the system. `examine` is called without any lock.
 pub trait Condition: Any + Send + Sync {
-    /// Tells whether the queue may go on.
+    /// Returns whether the queue may go on.
     fn holds(&self) -> bool;
 
     /// Finds out what takes longer than a look at memory, such as whether the process that is waited for still exists. What it finds
@@ -93,7 +93,7 @@ pub trait Condition: Any + Send + Sync {
         self.holds()
     }
 
-    /// Gives the address of the word that it looks at, of eight bytes at most.
+    /// Returns the address of the word that it looks at, of eight bytes at most.
     fn address(&self) -> usize;
 }
 
@@ -161,7 +161,7 @@ impl Task {
         }
     }
 
-    /// Tells how long the task may take.
+    /// Returns how long the task may take.
     #[inline]
     pub fn cost(&self) -> Cost {
         let by_bytes = |bytes| match bytes {

@@ -51,7 +51,7 @@ impl Bundle {
         })
     }
 
-    /// Gives the number of models.
+    /// Returns the number of models.
     pub fn count(&self) -> usize {
         self.models.len()
     }

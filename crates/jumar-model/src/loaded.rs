@@ -492,7 +492,7 @@ impl Model {
         self.priority.store(priority.into(), Ordering::Relaxed);
     }
 
-    /// Gives the size of the work memory.
+    /// Returns the size of the work memory.
     ///
     /// # Units
     /// Bytes.
@@ -500,7 +500,7 @@ impl Model {
         self.shared.work.bytes()
     }
 
-    /// Gives the stream of executions that the host waits for.
+    /// Returns the stream of executions that the host waits for.
     ///
     /// # Errors
     /// What the context answers.
@@ -508,7 +508,7 @@ impl Model {
         self.own_stream_of(self.priority.load(Ordering::Relaxed).min(7) as u8)
     }
 
-    /// Gives the stream of executions of one priority that the host waits for; 0 is served first, and 7 is the last there is.
+    /// Returns the stream of executions of one priority that the host waits for; 0 is served first, and 7 is the last there is.
     ///
     /// # Errors
     /// What the context answers.
@@ -516,7 +516,7 @@ impl Model {
         self.own_streams.of(&self.context, priority)
     }
 
-    /// Tells whether every execution that was queued is over.
+    /// Returns whether every execution that was queued is over.
     pub fn is_idle(&self) -> bool {
         let submissions = self.submissions.lock();
         submissions

@@ -19,7 +19,7 @@ pub(crate) struct OwnStreams {
 }
 
 impl OwnStreams {
-    /// Gives the stream of a priority; 0 is served first, and 7 is the last there is.
+    /// Returns the stream of a priority; 0 is served first, and 7 is the last there is.
     ///
     /// # Errors
     /// What the context answers; `ModelExecute`: the model was unloaded.

@@ -66,7 +66,7 @@ pub struct TensorInfo {
 }
 
 impl TensorInfo {
-    /// Tells whether this is pictures whose sizes come with their settings: there may be fewer bytes than the input has room for.
+    /// Returns whether this is pictures whose sizes come with their settings: there may be fewer bytes than the input has room for.
     pub fn is_told_pictures(&self, index: usize) -> bool {
         self.told
             .as_ref()
@@ -266,7 +266,7 @@ impl<'a> Package<'a> {
         &self.description
     }
 
-    /// Gives the size of the work memory.
+    /// Returns the size of the work memory.
     ///
     /// # Units
     /// Bytes.
@@ -281,7 +281,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Gives the size of the weights.
+    /// Returns the size of the weights.
     ///
     /// # Units
     /// Bytes.
@@ -310,7 +310,7 @@ impl<'a> Package<'a> {
         length.saturating_sub(inside)
     }
 
-    /// Gives the files that the weights are in, where they are not inside the model's own.
+    /// Returns the files that the weights are in, where they are not inside the model's own.
     pub fn external_weights(&self) -> &[ExternalWeights] {
         self.model.external_weights()
     }
@@ -320,7 +320,7 @@ impl<'a> Package<'a> {
         self.folder = Some(folder.to_owned());
     }
 
-    /// Gives the weights as a part of their file, if it is worth using them where they lie.
+    /// Returns the weights as a part of their file, if it is worth using them where they lie.
     ///
     /// # Errors
     /// `ModelPath`, `ModelInvalid`: the one file that they are in is not there, or not theirs.
@@ -381,7 +381,7 @@ impl<'a> Package<'a> {
         Ok((Arc::new(file), stored))
     }
 
-    /// Gives the memory that holds all the weights already, if it is one that can be used as it is.
+    /// Returns the memory that holds all the weights already, if it is one that can be used as it is.
     pub(crate) fn weights_in_place(&self, placed: &[Placed]) -> Option<Span> {
         let [only] = self.external_weights() else {
             return None;

@@ -170,7 +170,7 @@ impl AttrDef {
 }
 
 impl Attr {
-    /// Gives the kind of the value.
+    /// Returns the kind of the value.
     pub const fn kind(&self) -> AttrKind {
         match self {
             Attr::Int(_) => AttrKind::Int,
@@ -341,7 +341,7 @@ impl<'a> AttrReader<'a> {
         }
     }
 
-    /// Tells whether an attribute was set, and not left at its default.
+    /// Returns whether an attribute was set, and not left at its default.
     pub fn is_set(&self, name: &str) -> bool {
         self.attrs.get(name).is_some()
     }

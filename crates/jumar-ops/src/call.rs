@@ -55,7 +55,7 @@ impl Operand {
         self.place
     }
 
-    /// Gives the distance from the start of that memory.
+    /// Returns the distance from the start of that memory.
     ///
     /// # Units
     ///
@@ -64,17 +64,17 @@ impl Operand {
         self.offset
     }
 
-    /// Gives the element type.
+    /// Returns the element type.
     pub const fn dtype(&self) -> DataType {
         self.dtype
     }
 
-    /// Gives shape and strides.
+    /// Returns shape and strides.
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Gives the number of bytes from the first element to one past the last.
+    /// Returns the number of bytes from the first element to one past the last.
     pub fn bytes(&self) -> usize {
         self.dtype
             .size_of(self.layout.reach())
@@ -156,27 +156,27 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Tells whether an input was given.
+    /// Returns whether an input was given.
     pub fn has_input(&self, index: usize) -> bool {
         self.inputs.get(index).is_some_and(Option::is_some)
     }
 
-    /// Gives the threads among which the kernel may split its work.
+    /// Returns the threads among which the kernel may split its work.
     pub fn workers(&self) -> Workers<'a> {
         self.memory.workers
     }
 
-    /// Gives the number of inputs, given or not.
+    /// Returns the number of inputs, given or not.
     pub fn inputs(&self) -> usize {
         self.inputs.len()
     }
 
-    /// Gives the number of outputs.
+    /// Returns the number of outputs.
     pub fn outputs(&self) -> usize {
         self.outputs.len()
     }
 
-    /// Gives the element type of an input that was given.
+    /// Returns the element type of an input that was given.
     pub fn input_dtype(&self, index: usize) -> Option<DataType> {
         self.inputs
             .get(index)?
@@ -195,7 +195,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Gives the layout of as many bytes of a dense input as there are, its size at most: a caller's buffer may hold less.
+    /// Returns the layout of as many bytes of a dense input as there are, its size at most: a caller's buffer may hold less.
     pub fn bytes_there(&self, index: usize) -> Result<Layout, OpError> {
         let Some(Some(operand)) = self.inputs.get(index) else {
             return Err(OpError::internal(format!("input {index} is not there")));
@@ -230,7 +230,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Gives the scratch memory as asked for by [`Kernel::scratch_bytes`](crate::Kernel::scratch_bytes).
+    /// Returns the scratch memory as asked for by [`Kernel::scratch_bytes`](crate::Kernel::scratch_bytes).
     pub fn scratch<T: Element>(
         &self,
         offset_bytes: usize,

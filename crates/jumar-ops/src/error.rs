@@ -65,12 +65,12 @@ impl OpError {
         OpError::new(OpErrorKind::Internal, text)
     }
 
-    /// Gives the kind.
+    /// Returns the kind.
     pub const fn kind(&self) -> OpErrorKind {
         self.kind
     }
 
-    /// Gives the sentence.
+    /// Returns the sentence.
     pub fn text(&self) -> &str {
         &self.text
     }

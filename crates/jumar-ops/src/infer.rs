@@ -50,22 +50,22 @@ impl<'a> InferCx<'a> {
         self.inputs
     }
 
-    /// Gives the number of inputs, given or not.
+    /// Returns the number of inputs, given or not.
     pub fn len(&self) -> usize {
         self.inputs.len()
     }
 
-    /// Tells whether there is no input.
+    /// Returns whether there is no input.
     pub fn is_empty(&self) -> bool {
         self.inputs.is_empty()
     }
 
-    /// Tells whether an input was given.
+    /// Returns whether an input was given.
     pub fn has(&self, index: usize) -> bool {
         matches!(self.inputs.get(index), Some(Some(_)))
     }
 
-    /// Gives the type of an input that has to be there.
+    /// Returns the type of an input that has to be there.
     pub fn input(&self, index: usize) -> Result<&'a TensorType, OpError> {
         match self.inputs.get(index) {
             Some(Some(ty)) => Ok(ty),
@@ -73,12 +73,12 @@ impl<'a> InferCx<'a> {
         }
     }
 
-    /// Gives an input whose values are known.
+    /// Returns an input whose values are known.
     pub fn constant(&self, index: usize) -> Option<&'a Tensor> {
         self.constants.get(index).copied().flatten()
     }
 
-    /// Gives the whole numbers of a constant input. `Ok(None)`: the input is there but its values are not known.
+    /// Returns the whole numbers of a constant input. `Ok(None)`: the input is there but its values are not known.
     pub fn ints(&self, index: usize) -> Result<Option<Vec<i64>>, OpError> {
         match self.constant(index) {
             None => Ok(None),
@@ -167,22 +167,22 @@ impl<'a> PrepareCx<'a> {
         self.infer.attrs
     }
 
-    /// Gives what inference saw.
+    /// Returns what inference saw.
     pub fn infer(&self) -> &InferCx<'a> {
         &self.infer
     }
 
-    /// Tells whether an input was given.
+    /// Returns whether an input was given.
     pub fn has(&self, index: usize) -> bool {
         self.infer.has(index)
     }
 
-    /// Gives the number of inputs, given or not.
+    /// Returns the number of inputs, given or not.
     pub fn inputs(&self) -> usize {
         self.inputs.len()
     }
 
-    /// Gives the number of outputs.
+    /// Returns the number of outputs.
     pub fn outputs(&self) -> usize {
         self.outputs.len()
     }
@@ -200,32 +200,32 @@ impl<'a> PrepareCx<'a> {
             .ok_or_else(|| OpError::internal(format!("output {index} is missing")))
     }
 
-    /// Gives the type of an input.
+    /// Returns the type of an input.
     pub fn dtype(&self, index: usize) -> Result<DataType, OpError> {
         Ok(self.input_at(index)?.0)
     }
 
-    /// Gives the dimensions of an input.
+    /// Returns the dimensions of an input.
     pub fn shape(&self, index: usize) -> Result<&[usize], OpError> {
         Ok(self.input_at(index)?.1.shape())
     }
 
-    /// Gives the strides of an input, in elements.
+    /// Returns the strides of an input, in elements.
     pub fn strides(&self, index: usize) -> Result<&[isize], OpError> {
         Ok(self.input_at(index)?.1.strides())
     }
 
-    /// Gives the type of an output.
+    /// Returns the type of an output.
     pub fn output_dtype(&self, index: usize) -> Result<DataType, OpError> {
         Ok(self.output_at(index)?.0)
     }
 
-    /// Gives the dimensions of an output.
+    /// Returns the dimensions of an output.
     pub fn output_shape(&self, index: usize) -> Result<&[usize], OpError> {
         Ok(self.output_at(index)?.1.shape())
     }
 
-    /// Gives the whole numbers of an input that has to be constant.
+    /// Returns the whole numbers of an input that has to be constant.
     pub(crate) fn ints(&self, index: usize) -> Result<Vec<i64>, OpError> {
         self.infer.ints(index)?.ok_or_else(|| {
             OpError::unsupported(format!(

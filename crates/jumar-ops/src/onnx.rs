@@ -48,10 +48,10 @@ impl OnnxForm {
 
 /// Adds to the graph that is being built.
 pub trait Builder {
-    /// Gives what is known of a value's type.
+    /// Returns what is known of a value's type.
     fn ty(&self, value: ValueRef) -> &TensorType;
 
-    /// Gives a value's contents, if constant.
+    /// Returns a value's contents, if constant.
     fn constant(&self, value: ValueRef) -> Option<&Tensor>;
 
     /// Adds a constant.
@@ -113,23 +113,23 @@ impl<'a> OnnxNode<'a> {
         }
     }
 
-    /// Gives an input that has to be there.
+    /// Returns an input that has to be there.
     pub fn input(&self, index: usize) -> Result<ValueRef, OpError> {
         self.optional(index)
             .ok_or_else(|| OpError::invalid(format!("input {index} is missing")))
     }
 
-    /// Gives an input that may be left out.
+    /// Returns an input that may be left out.
     pub fn optional(&self, index: usize) -> Option<ValueRef> {
         self.inputs.get(index).copied().flatten()
     }
 
-    /// Gives all inputs.
+    /// Returns all inputs.
     pub fn inputs(&self) -> &'a [Option<ValueRef>] {
         self.inputs
     }
 
-    /// Tells whether somebody uses an output.
+    /// Returns whether somebody uses an output.
     pub fn uses_output(&self, index: usize) -> bool {
         self.used_outputs.get(index).copied().unwrap_or(false)
     }

@@ -52,7 +52,7 @@ impl Types {
         Types(self.0 | other.0)
     }
 
-    /// Tells whether a type is in the set.
+    /// Returns whether a type is in the set.
     pub const fn contains(self, dtype: DataType) -> bool {
         self.0 >> dtype.acl() & 1 == 1
     }
@@ -192,12 +192,12 @@ pub struct Joined {
 ///
 /// One kernel may run on several threads at once; whatever it needs to write lies in its outputs and its scratch.
 pub trait Kernel: Send + Sync {
-    /// Gives the number of bytes of scratch memory that a run needs.
+    /// Returns the number of bytes of scratch memory that a run needs.
     fn scratch_bytes(&self) -> usize {
         0
     }
 
-    /// Tells whether the entries of an operand's first dimension may lie apart, each of them dense. All operands of which a
+    /// Returns whether the entries of an operand's first dimension may lie apart, each of them dense. All operands of which a
     /// kernel does not say so are dense.
     fn accepts_batch_stride(&self, _slot: Slot) -> bool {
         false

@@ -2,7 +2,7 @@
 
 /// Threads that take parts of a kernel's work.
 pub trait Share: Sync {
-    /// Gives how many threads there are at most, the calling one counted.
+    /// Returns how many threads there are at most, the calling one counted.
     fn threads(&self) -> usize;
 
     /// Calls `work` once for each part from 0 on, in no order, and returns when all calls have returned.
@@ -34,7 +34,7 @@ impl<'a> Workers<'a> {
         Workers(Some(team))
     }
 
-    /// Gives how many threads there are at most, the calling one counted.
+    /// Returns how many threads there are at most, the calling one counted.
     pub fn threads(&self) -> usize {
         self.0.map_or(1, |team| team.threads().max(1))
     }

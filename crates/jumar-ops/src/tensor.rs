@@ -52,12 +52,12 @@ impl TensorType {
         }
     }
 
-    /// Gives the number of dimensions, if known.
+    /// Returns the number of dimensions, if known.
     pub fn rank(&self) -> Option<usize> {
         (self.shape != [UNKNOWN_RANK]).then_some(self.shape.len())
     }
 
-    /// Gives the dimensions, if all are known.
+    /// Returns the dimensions, if all are known.
     pub fn dims(&self) -> Option<Vec<usize>> {
         self.shape
             .iter()
@@ -65,14 +65,14 @@ impl TensorType {
             .collect()
     }
 
-    /// Gives the number of elements, if all dimensions are known and the number fits.
+    /// Returns the number of elements, if all dimensions are known and the number fits.
     pub fn elements(&self) -> Option<usize> {
         self.dims()?
             .iter()
             .try_fold(1usize, |product, &dim| product.checked_mul(dim))
     }
 
-    /// Gives the size of the densely packed tensor, if known and sensible.
+    /// Returns the size of the densely packed tensor, if known and sensible.
     ///
     /// # Units
     ///
@@ -83,7 +83,7 @@ impl TensorType {
             .filter(|&bytes| bytes <= MAX_BYTES)
     }
 
-    /// Gives the dense layout, or says what is missing.
+    /// Returns the dense layout, or says what is missing.
     pub fn layout(&self) -> Result<Layout, OpError> {
         let Some(dims) = self.dims() else {
             return Err(OpError::unknown(format!(
@@ -210,22 +210,22 @@ impl Tensor {
         })
     }
 
-    /// Gives type and shape.
+    /// Returns type and shape.
     pub fn ty(&self) -> &TensorType {
         &self.ty
     }
 
-    /// Gives the elements, densely packed, little endian.
+    /// Returns the elements, densely packed, little endian.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Gives the same bytes, shared.
+    /// Returns the same bytes, shared.
     pub fn shared_bytes(&self) -> Bytes {
         self.bytes.clone()
     }
 
-    /// Gives the same elements under another shape, or says that the number of elements differs.
+    /// Returns the same elements under another shape, or says that the number of elements differs.
     pub fn reshaped(&self, dims: &[usize]) -> Result<Tensor, OpError> {
         let shape: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
         let ty = TensorType {
@@ -244,17 +244,17 @@ impl Tensor {
         })
     }
 
-    /// Gives the number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.ty.elements().unwrap_or(0)
     }
 
-    /// Tells whether there is no element.
+    /// Returns whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Gives the values as whole numbers, if the type is an integer type (or bool).
+    /// Returns the values as whole numbers, if the type is an integer type (or bool).
     pub fn ints(&self) -> Option<Vec<i64>> {
         Some(match self.ty.dtype {
             DataType::Int64 => self.values::<i64>()?,
@@ -279,7 +279,7 @@ impl Tensor {
         })
     }
 
-    /// Gives the values as float64, if the type is a floating-point or integer type.
+    /// Returns the values as float64, if the type is a floating-point or integer type.
     pub fn floats(&self) -> Option<Vec<f64>> {
         Some(match self.ty.dtype {
             DataType::Float32 => self.values::<f32>()?.into_iter().map(f64::from).collect(),
@@ -296,7 +296,7 @@ impl Tensor {
         })
     }
 
-    /// Gives the values as the Rust type of their own data type.
+    /// Returns the values as the Rust type of their own data type.
     pub fn values<T: Element>(&self) -> Option<Vec<T>> {
         if T::DTYPE != Some(self.ty.dtype) {
             return None;

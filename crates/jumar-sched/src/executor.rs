@@ -51,7 +51,7 @@ impl Executor {
         }
     }
 
-    /// Gives the workers that may share what the calling thread does.
+    /// Returns the workers that may share what the calling thread does.
     pub fn team(&self) -> Team<'_> {
         Team::new(&self.pool)
     }

@@ -71,7 +71,7 @@ impl Parker {
     }
 }
 
-/// Gives the calling thread's parker.
+/// Returns the calling thread's parker.
 #[cfg(not(loom))]
 pub(crate) fn mine() -> Arc<Parker> {
     thread_local!(static MINE: Arc<Parker> = Arc::new(Parker::new()));
@@ -80,7 +80,7 @@ pub(crate) fn mine() -> Arc<Parker> {
         .unwrap_or_else(|_| Arc::new(Parker::new()))
 }
 
-/// Gives a parker for the calling thread.
+/// Returns a parker for the calling thread.
 #[cfg(loom)]
 pub(crate) fn mine() -> Arc<Parker> {
     Arc::new(Parker::new())

@@ -91,7 +91,7 @@ const NAP_NS: u64 = 100_000;
 const NAPS_NS: u64 = 5_000_000;
 /// How many tasks a worker runs of one stream while others wait.
 const BUDGET: u32 = 256;
-/// Tells whether a wait is satisfied.
+/// Returns whether a wait is satisfied.
 pub(crate) type IsOver = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The threads that wait, for schedules.
@@ -450,18 +450,18 @@ impl Pool {
         u64::try_from(at.saturating_duration_since(self.epoch).as_nanos()).unwrap_or(NEVER - 1) + 1
     }
 
-    /// Tells whether a thread that waits may burn time: not while a worker needs its processor, to take what it must not.
+    /// Returns whether a thread that waits may burn time: not while a worker needs its processor, to take what it must not.
     pub(crate) fn may_spin_waiting(&self) -> bool {
         let needed = self.running() + usize::from(self.has_entries());
         self.cpus() > 1 && needed < self.cpus()
     }
 
-    /// Tells whether the run queue holds anything, or a job is shared.
+    /// Returns whether the run queue holds anything, or a job is shared.
     pub(crate) fn has_entries(&self) -> bool {
         self.count.load(Ordering::Relaxed) > 0
     }
 
-    /// Tells whether a timer is due.
+    /// Returns whether a timer is due.
     pub(crate) fn timer_is_due(&self) -> bool {
         let due = self.first_timer_ns.load(Ordering::Relaxed);
         due != NEVER && due <= self.now_ns()
@@ -511,7 +511,7 @@ impl Pool {
         }
     }
 
-    /// Tells whether the calling thread owes a wake.
+    /// Returns whether the calling thread owes a wake.
     #[inline]
     pub(crate) fn has_deferred_wakes() -> bool {
         OWES.get()

@@ -26,23 +26,23 @@ pub trait Runner: Send + Sync {
         spawn();
     }
 
-    /// Gives the processor that the calling thread runs on, if that is cheap to know.
+    /// Returns the processor that the calling thread runs on, if that is cheap to know.
     fn processor(&self) -> Option<u32> {
         None
     }
 
-    /// Gives how many processors the calling thread may run on, if that is cheap to know; `None` to have the system asked for all
+    /// Returns how many processors the calling thread may run on, if that is cheap to know; `None` to have the system asked for all
     /// that limits the process, which takes long.
     fn processors(&self) -> Option<usize> {
         None
     }
 
-    /// Gives how many processors' time the process has, if that is limited. Asked once, when it is needed; it may take long.
+    /// Returns how many processors' time the process has, if that is limited. Asked once, when it is needed; it may take long.
     fn processor_time(&self) -> Option<usize> {
         None
     }
 
-    /// Gives the number by which the system knows the calling thread.
+    /// Returns the number by which the system knows the calling thread.
     fn thread(&self) -> Option<u32> {
         None
     }

@@ -67,7 +67,7 @@ thread_local! {
 }
 
 impl Job {
-    /// Tells whether there are parts that nobody has taken, and room for one more worker.
+    /// Returns whether there are parts that nobody has taken, and room for one more worker.
     pub(crate) fn is_open(&self) -> bool {
         let (front, back) = halves(self.taken.load(Ordering::Relaxed));
         front + back < self.parts && self.seats.load(Ordering::Relaxed) > 0
@@ -118,7 +118,7 @@ impl<'a> Team<'a> {
         Team { pool }
     }
 
-    /// Gives how many threads [`share_borrowed`](Team::share_borrowed) uses at most.
+    /// Returns how many threads [`share_borrowed`](Team::share_borrowed) uses at most.
     pub fn threads(&self) -> usize {
         match self.pool.may_share() {
             true => self.pool.workers(),
@@ -195,7 +195,7 @@ impl<'a> Team<'a> {
     }
 }
 
-/// Tells how many parts were taken from the front and from the back.
+/// Returns how many parts were taken from the front and from the back.
 fn halves(taken: u64) -> (usize, usize) {
     (
         (taken & (FROM_BACK - 1)) as usize,

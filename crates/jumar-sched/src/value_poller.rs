@@ -60,7 +60,7 @@ impl Looks {
         }
     }
 
-    /// Tells whether any stream waits for a value.
+    /// Returns whether any stream waits for a value.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         self.count.load(Ordering::Relaxed) > 0

@@ -53,7 +53,7 @@ fn refuses(call: &Call, kind: Kind, api: &Api) -> bool {
         .is_some_and(|answer| *answer != Expr::Number(0))
 }
 
-/// Gives the cases of each row or section.
+/// Returns the cases of each row or section.
 pub fn rows(cases: &[Case]) -> BTreeMap<&str, Vec<&str>> {
     let mut rows: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for case in cases {
@@ -62,7 +62,7 @@ pub fn rows(cases: &[Case]) -> BTreeMap<&str, Vec<&str>> {
     rows
 }
 
-/// Gives the number of cases that work and that are refused, by group.
+/// Returns the number of cases that work and that are refused, by group.
 pub fn groups(cases: &[Case]) -> BTreeMap<&str, (usize, usize)> {
     let mut groups: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for case in cases {

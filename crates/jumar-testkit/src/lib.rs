@@ -19,7 +19,7 @@ pub mod zero;
 
 use std::path::{Path, PathBuf};
 
-/// Gives the repository's root folder.
+/// Returns the repository's root folder.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()

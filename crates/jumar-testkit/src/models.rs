@@ -111,7 +111,7 @@ pub fn make_kernels(folder: &Path) -> Result<Vec<(String, String)>> {
     Ok(missing)
 }
 
-/// Gives the file of a model or a kernel binary: a name without an ending is a model's.
+/// Returns the file of a model or a kernel binary: a name without an ending is a model's.
 pub fn file_of(name: &str) -> String {
     if name.contains('.') {
         name.to_owned()

@@ -299,7 +299,7 @@ fn is_thread(name: &str) -> bool {
         .is_some_and(|rest| rest.len() == 1 && rest.as_bytes()[0].is_ascii_digit())
 }
 
-/// Gives the type that a pointer points to.
+/// Returns the type that a pointer points to.
 pub fn pointee(ty: &str) -> Option<String> {
     if let Some(element) = ty.strip_suffix("[]") {
         let element = element.trim_end_matches("const").trim_end();
@@ -376,7 +376,7 @@ impl Case {
     }
 }
 
-/// Gives a constant's number; a text has none.
+/// Returns a constant's number; a text has none.
 pub fn number_of(api: &Api, name: &str) -> Option<i64> {
     match api.constants.get(name) {
         Some(Constant::Number(number)) => Some(*number),

@@ -22,17 +22,17 @@ macro_rules! data_types {
                 match number { $($acl => Some(DataType::$name),)* _ => None }
             }
 
-            /// Gives the name in lower case, as NumPy and ONNX spell it (`float32`, `bfloat16`).
+            /// Returns the name in lower case, as NumPy and ONNX spell it (`float32`, `bfloat16`).
             pub const fn name(self) -> &'static str {
                 match self { $(DataType::$name => $text,)* }
             }
 
-            /// Gives the width of one element in bits; 0 for text.
+            /// Returns the width of one element in bits; 0 for text.
             pub const fn bits(self) -> usize {
                 match self { $(DataType::$name => $bits,)* }
             }
 
-            /// Gives the number that ONNX's `TensorProto.DataType` uses, if it has the type.
+            /// Returns the number that ONNX's `TensorProto.DataType` uses, if it has the type.
             pub const fn onnx(self) -> Option<i32> {
                 match self { $(DataType::$name => $onnx,)* }
             }
@@ -98,7 +98,7 @@ data_types! {
 }
 
 impl DataType {
-    /// Gives the number that `aclDataType` uses.
+    /// Returns the number that `aclDataType` uses.
     pub const fn acl(self) -> i32 {
         self as i32
     }
@@ -119,7 +119,7 @@ impl DataType {
             .find(|dtype| dtype.name().eq_ignore_ascii_case(name))
     }
 
-    /// Gives the size of one element, for types whose elements fill whole bytes.
+    /// Returns the size of one element, for types whose elements fill whole bytes.
     ///
     /// # Units
     ///
@@ -135,7 +135,7 @@ impl DataType {
         }
     }
 
-    /// Gives the size of `count` elements that lie densely packed.
+    /// Returns the size of `count` elements that lie densely packed.
     ///
     /// # Units
     ///
@@ -147,7 +147,7 @@ impl DataType {
         }
     }
 
-    /// Gives the number that `aclDataTypeSize` answers for this type.
+    /// Returns the number that `aclDataTypeSize` answers for this type.
     ///
     /// # Units
     ///
@@ -170,7 +170,7 @@ impl DataType {
         }
     }
 
-    /// Tells whether the type is a real floating-point type.
+    /// Returns whether the type is a real floating-point type.
     pub const fn is_float(self) -> bool {
         matches!(
             self,
@@ -178,7 +178,7 @@ impl DataType {
         )
     }
 
-    /// Tells whether the type is an integer of 8 to 64 bits.
+    /// Returns whether the type is an integer of 8 to 64 bits.
     pub const fn is_integer(self) -> bool {
         matches!(
             self,

@@ -22,7 +22,7 @@ macro_rules! kinds {
             /// Lists every kind, in the order of declaration.
             pub const ALL: &'static [ErrorKind] = &[$(ErrorKind::$name,)*];
 
-            /// Gives the kind's name as it stands in `api/errors.toml`.
+            /// Returns the kind's name as it stands in `api/errors.toml`.
             pub const fn name(self) -> &'static str {
                 match self { $(ErrorKind::$name => stringify!($name),)* }
             }
@@ -395,7 +395,7 @@ impl Error {
         self
     }
 
-    /// Gives the task that failed, if the error came from queued work.
+    /// Returns the task that failed, if the error came from queued work.
     pub fn task(&self) -> Option<TaskSite> {
         self.0.task
     }
@@ -407,32 +407,32 @@ impl Error {
         self
     }
 
-    /// Gives the operator at which the execution of a model failed, if it was that and the operator is known.
+    /// Returns the operator at which the execution of a model failed, if it was that and the operator is known.
     pub fn failed_operator(&self) -> Option<&Arc<FailedOperator>> {
         self.0.operator.as_ref()
     }
 
-    /// Gives the kind.
+    /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Gives the sentence without operation and fix.
+    /// Returns the sentence without operation and fix.
     pub fn sentence(&self) -> &str {
         &self.0.sentence
     }
 
-    /// Gives the special advice, if there is any.
+    /// Returns the special advice, if there is any.
     pub fn advice(&self) -> Option<&str> {
         self.0.fix.as_deref()
     }
 
-    /// Gives the name of the call that failed or submitted the work.
+    /// Returns the name of the call that failed or submitted the work.
     pub fn operation_name(&self) -> Option<&'static str> {
         self.0.operation
     }
 
-    /// Gives the error that led to this one.
+    /// Returns the error that led to this one.
     pub fn cause(&self) -> Option<&Error> {
         self.0.source.as_ref()
     }

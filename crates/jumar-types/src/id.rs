@@ -30,7 +30,7 @@ macro_rules! id_kinds {
             /// Lists every kind.
             pub const ALL: &'static [IdKind] = &[$(IdKind::$name,)*];
 
-            /// Gives the noun used in messages.
+            /// Returns the noun used in messages.
             pub const fn noun(self) -> &'static str {
                 match self { $(IdKind::$name => $noun,)* }
             }

@@ -32,12 +32,12 @@ impl Span {
         Span { address, bytes }
     }
 
-    /// Gives the address of the first byte.
+    /// Returns the address of the first byte.
     pub const fn address(self) -> usize {
         self.address
     }
 
-    /// Gives the length.
+    /// Returns the length.
     ///
     /// # Units
     /// Bytes.
@@ -45,22 +45,22 @@ impl Span {
         self.bytes
     }
 
-    /// Tells whether the span has no bytes.
+    /// Returns whether the span has no bytes.
     pub const fn is_empty(self) -> bool {
         self.bytes == 0
     }
 
-    /// Gives the address after the last byte.
+    /// Returns the address after the last byte.
     pub const fn end(self) -> usize {
         self.address + self.bytes
     }
 
-    /// Tells whether `address` lies inside.
+    /// Returns whether `address` lies inside.
     pub const fn contains(self, address: usize) -> bool {
         address >= self.address && address - self.address < self.bytes
     }
 
-    /// Gives the part of `bytes` bytes that starts `offset` bytes in, if it lies inside.
+    /// Returns the part of `bytes` bytes that starts `offset` bytes in, if it lies inside.
     pub fn part(self, offset: usize, bytes: usize) -> Option<Span> {
         let end = offset.checked_add(bytes)?;
         (end <= self.bytes).then_some(Span {
@@ -69,7 +69,7 @@ impl Span {
         })
     }
 
-    /// Tells whether two spans share a byte.
+    /// Returns whether two spans share a byte.
     pub const fn overlaps(self, other: Span) -> bool {
         self.address < other.end() && other.address < self.end()
     }

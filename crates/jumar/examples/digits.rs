@@ -39,7 +39,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives the digit that the network sees in each picture.
+/// Returns the digit that the network sees in each picture.
 fn read_digits(model: &Path, pictures: &[&[u8]]) -> Result<Vec<u8>, jumar::Error> {
     let runtime = Runtime::new()?;
     let context = runtime.device(0)?.context()?;
@@ -81,7 +81,7 @@ fn read_digits(model: &Path, pictures: &[&[u8]]) -> Result<Vec<u8>, jumar::Error
     Ok(read)
 }
 
-/// Gives the index of the highest score.
+/// Returns the index of the highest score.
 fn best(scores: &[f32]) -> u8 {
     let highest = scores.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
     highest.map_or(0, |(digit, _)| digit as u8)

@@ -98,7 +98,7 @@ impl Drop for Memory {
     }
 }
 
-/// Gives the size of `len` elements.
+/// Returns the size of `len` elements.
 fn bytes_of<T>(len: usize) -> Result<usize> {
     len.checked_mul(size_of::<T>())
         .filter(|bytes| isize::try_from(*bytes).is_ok())
@@ -182,12 +182,12 @@ impl<T: Element> DeviceBuffer<T> {
         self.len
     }
 
-    /// Tells whether there is no element.
+    /// Returns whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Gives the part with the elements of a range.
+    /// Returns the part with the elements of a range.
     ///
     /// # Errors
     /// `InvalidValue`: the range ends before it starts, or after the buffer.
@@ -243,7 +243,7 @@ impl<'a, T: Element> DevicePart<'a, T> {
         self.len
     }
 
-    /// Tells whether there is no element.
+    /// Returns whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -360,7 +360,7 @@ impl<T: Element> PinnedBuffer<T> {
         self.len
     }
 
-    /// Tells whether there is no element.
+    /// Returns whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -393,7 +393,7 @@ impl<T: Element> PinnedBuffer<T> {
         Ok(())
     }
 
-    /// Gives a copy of all elements.
+    /// Returns a copy of all elements.
     ///
     /// # Threads
     /// As [`PinnedBuffer::write`].

@@ -17,7 +17,7 @@ use crate::profile::built_in;
 
 static CHECK: OnceLock<Option<Arc<Check>>> = OnceLock::new();
 
-/// Gives the process's checks, if `JUMAR_CHECK` asks for them. They are made at the first call.
+/// Returns the process's checks, if `JUMAR_CHECK` asks for them. They are made at the first call.
 pub fn from_environment() -> Option<Arc<Check>> {
     let make = || {
         let check = make();
@@ -65,7 +65,7 @@ fn asleep() -> (usize, bool) {
     (program, asleep)
 }
 
-/// Tells whether the program's pages of pinned memory are guarded while copies are pending.
+/// Returns whether the program's pages of pinned memory are guarded while copies are pending.
 pub(crate) fn is_protecting() -> bool {
     from_variable("JUMAR_CHECK") && from_variable("JUMAR_CHECK_PROTECT")
 }
@@ -74,7 +74,7 @@ fn from_variable(name: &str) -> bool {
     variable(name).is_some_and(|text| !text.is_empty() && text != "0")
 }
 
-/// Gives the profiles of products on which the program is to run as well: what `JUMAR_CHECK_PROFILES` names.
+/// Returns the profiles of products on which the program is to run as well: what `JUMAR_CHECK_PROFILES` names.
 pub fn profiles() -> &'static [Profile] {
     static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
     PROFILES.get_or_init(|| match variable("JUMAR_CHECK_PROFILES") {

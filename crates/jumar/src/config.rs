@@ -136,14 +136,14 @@ impl Settings {
     }
 }
 
-/// Gives the number that a visible device has on the machine.
+/// Returns the number that a visible device has on the machine.
 pub fn physical_number(device: u32) -> u32 {
     let settings = Settings::from_environment().unwrap_or_default();
     let visible = settings.visible_devices();
     visible.get(device as usize).copied().unwrap_or(device)
 }
 
-/// Gives 16 bytes that name a device of this machine: the same in every process, others on another machine. They say that
+/// Returns 16 bytes that name a device of this machine: the same in every process, others on another machine. They say that
 /// the device is software.
 pub fn device_uuid(physical: u32) -> [u8; 16] {
     let machine = std::fs::read_to_string("/etc/machine-id")
@@ -212,7 +212,7 @@ pub fn profile(name: &str) -> Option<Profile> {
     crate::profile::built_in(name)
 }
 
-/// Tells how much memory a device may take: 80 % of what machine and control group have left, so that exhaustion is an answer
+/// Returns how much memory a device may take: 80 % of what machine and control group have left, so that exhaustion is an answer
 /// and never the end of the process.
 fn usable_memory() -> u64 {
     let machine = machine_memory();
@@ -221,7 +221,7 @@ fn usable_memory() -> u64 {
     left.into_iter().flatten().min().unwrap_or(4 << 30) / 10 * 8
 }
 
-/// Gives how much memory the machine has, and how much of it is left.
+/// Returns how much memory the machine has, and how much of it is left.
 fn machine_memory() -> Option<(u64, u64)> {
     // At once: the kernel writes the whole page anew for each read of a part of it.
     let mut page = [0; 4096];
@@ -237,7 +237,7 @@ fn machine_memory() -> Option<(u64, u64)> {
     Some((bytes("MemTotal:")?, bytes("MemAvailable:")?))
 }
 
-/// Gives what the control group has left, if it has less than the machine. Each file takes some microseconds: what is used is
+/// Returns what the control group has left, if it has less than the machine. Each file takes some microseconds: what is used is
 /// read only where there is a limit.
 fn group_memory_left(machine: u64) -> Option<u64> {
     let read = |path: &str| {
@@ -259,12 +259,12 @@ fn group_memory_left(machine: u64) -> Option<u64> {
     })
 }
 
-/// Tells whether every submit is to wait for its stream (`ASCEND_LAUNCH_BLOCKING=1`), which makes the order of failures plain.
+/// Returns whether every submit is to wait for its stream (`ASCEND_LAUNCH_BLOCKING=1`), which makes the order of failures plain.
 pub fn launch_blocking() -> bool {
     variable("ASCEND_LAUNCH_BLOCKING").as_deref() == Some("1")
 }
 
-/// Gives the C++ compiler for programs that are compiled while a program runs: `JUMAR_CXX`, or the system's.
+/// Returns the C++ compiler for programs that are compiled while a program runs: `JUMAR_CXX`, or the system's.
 pub fn compiler() -> String {
     variable("JUMAR_CXX").unwrap_or_else(|| "c++".to_owned())
 }
@@ -301,7 +301,7 @@ pub fn summary() -> bool {
     variable("JUMAR_SUMMARY").is_some_and(|value| value != "0")
 }
 
-/// Gives the file for the stack of a crash: `JUMAR_CRASH_REPORT`.
+/// Returns the file for the stack of a crash: `JUMAR_CRASH_REPORT`.
 pub fn crash_report() -> Option<String> {
     variable("JUMAR_CRASH_REPORT")
 }
@@ -433,7 +433,7 @@ impl LogSettings {
         }
     }
 
-    /// Gives the lowest level that is written for a module: 0 debug, 1 info, 2 warning, 3 error, 4 nothing.
+    /// Returns the lowest level that is written for a module: 0 debug, 1 info, 2 warning, 3 error, 4 nothing.
     pub fn level_of(&self, module: &str) -> u32 {
         self.modules
             .iter()

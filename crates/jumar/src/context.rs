@@ -37,7 +37,7 @@ impl Context {
         }
     }
 
-    /// Gives the device.
+    /// Returns the device.
     pub fn device(&self) -> Device {
         Device {
             runtime: self.inner.runtime.clone(),

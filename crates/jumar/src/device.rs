@@ -18,22 +18,22 @@ pub struct Device {
 }
 
 impl Device {
-    /// Gives the device's number, from 0 on.
+    /// Returns the device's number, from 0 on.
     pub fn number(&self) -> u32 {
         self.core.number()
     }
 
-    /// Gives the name of the chip that the device stands for, such as `Ascend910B1`.
+    /// Returns the name of the chip that the device stands for, such as `Ascend910B1`.
     pub fn name(&self) -> &str {
         &self.profile().soc_name
     }
 
-    /// Gives what is known of the device: memory, cores, and how many streams and events it carries.
+    /// Returns what is known of the device: memory, cores, and how many streams and events it carries.
     pub fn profile(&self) -> &Profile {
         self.core.profile()
     }
 
-    /// Gives the size of the device's memory.
+    /// Returns the size of the device's memory.
     ///
     /// # Units
     /// Bytes.
@@ -41,7 +41,7 @@ impl Device {
         self.core.memory_info().1
     }
 
-    /// Tells how much of the device's memory is free.
+    /// Returns how much of the device's memory is free.
     ///
     /// # Units
     /// Bytes.
@@ -62,7 +62,7 @@ impl Device {
         Ok(Context::new(self.runtime.clone(), core))
     }
 
-    /// Gives the runtime.
+    /// Returns the runtime.
     pub fn runtime(&self) -> Runtime {
         Runtime {
             inner: self.runtime.clone(),

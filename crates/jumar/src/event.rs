@@ -36,17 +36,17 @@ impl Event {
         }
     }
 
-    /// Gives the event's number, which messages and timelines name it by.
+    /// Returns the event's number, which messages and timelines name it by.
     pub fn number(&self) -> u64 {
         self.inner.core.number()
     }
 
-    /// Tells whether the event was ever recorded.
+    /// Returns whether the event was ever recorded.
     pub fn is_recorded(&self) -> bool {
         self.inner.core.status() != EventStatus::NotRecorded
     }
 
-    /// Tells whether the newest record was reached. Never blocks. An event that was never recorded is not done.
+    /// Returns whether the newest record was reached. Never blocks. An event that was never recorded is not done.
     pub fn is_done(&self) -> bool {
         self.inner.core.status() == EventStatus::Complete
     }
@@ -67,7 +67,7 @@ impl Event {
         })
     }
 
-    /// Gives the time from another event's newest record to this one's, which came later.
+    /// Returns the time from another event's newest record to this one's, which came later.
     ///
     /// # Errors
     /// `EventNotRecorded`: one of them was never recorded; `EventTimestamp`: one of them is not done yet; `InvalidValue`: the

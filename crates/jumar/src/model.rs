@@ -72,7 +72,7 @@ impl TensorInfo {
         self.shape.iter().product()
     }
 
-    /// Tells whether there is no element.
+    /// Returns whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -191,7 +191,7 @@ impl Model {
         })
     }
 
-    /// Gives the model's name.
+    /// Returns the model's name.
     pub fn name(&self) -> &str {
         &self.inner.core.description().name
     }
@@ -479,7 +479,7 @@ impl Outputs {
         Ok(elements)
     }
 
-    /// Gives an output as a buffer, for what goes on on the device. It is the same memory.
+    /// Returns an output as a buffer, for what goes on on the device. It is the same memory.
     ///
     /// # Errors
     /// As [`Outputs::read`].

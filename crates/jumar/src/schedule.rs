@@ -48,12 +48,12 @@ fn mode() -> Option<Mode> {
     })
 }
 
-/// Tells whether work is held back until somebody waits for it.
+/// Returns whether work is held back until somebody waits for it.
 pub fn is_late() -> bool {
     matches!(mode(), Some(Mode::Late))
 }
 
-/// Tells whether [`called`] has to hear of calls.
+/// Returns whether [`called`] has to hear of calls.
 pub fn wants_calls() -> bool {
     mode().is_some()
 }
@@ -163,7 +163,7 @@ impl BlockedStream {
         }
     }
 
-    /// Tells whether anything may run now.
+    /// Returns whether anything may run now.
     fn is_due(&self, waited: &[u32], now: u64) -> bool {
         !waited.is_empty()
             || FREE.load(Ordering::Relaxed)
@@ -171,7 +171,7 @@ impl BlockedStream {
             || self.stands_still(now)
     }
 
-    /// Tells whether the program waits for something that nobody sees.
+    /// Returns whether the program waits for something that nobody sees.
     fn stands_still(&self, now: u64) -> bool {
         let last = LAST_CALL_NS.load(Ordering::Relaxed);
         let mut asked = self.asked.lock();

@@ -69,14 +69,14 @@ impl Stream {
         }
     }
 
-    /// Gives the stream's context.
+    /// Returns the stream's context.
     pub fn context(&self) -> Context {
         Context {
             inner: self.inner.context.clone(),
         }
     }
 
-    /// Gives the stream's number, which messages and timelines name it by.
+    /// Returns the stream's number, which messages and timelines name it by.
     pub fn number(&self) -> u32 {
         self.inner.core.number()
     }
@@ -308,7 +308,7 @@ impl Stream {
         by(&call::SYNCHRONIZE, |caller| self.drain(limit, caller))
     }
 
-    /// Tells whether everything submitted so far is done. Never blocks, and tells no error.
+    /// Returns whether everything submitted so far is done. Never blocks, and tells no error.
     pub fn is_idle(&self) -> bool {
         self.inner.core.is_idle()
     }
@@ -545,7 +545,7 @@ pub struct Scope<'env> {
 }
 
 impl<'env> Scope<'env> {
-    /// Gives the stream, for everything that borrows nothing.
+    /// Returns the stream, for everything that borrows nothing.
     pub fn stream(&self) -> &'env Stream {
         self.stream
     }

@@ -266,7 +266,7 @@ fn a_host_function_that_was_accepted_runs_though_another_thread_destroys_the_str
     }
 }
 
-/// Gives the recorded tasks of a captured model.
+/// Returns the recorded tasks of a captured model.
 fn tasks(runtime: &Runtime, context: &Arc<Context>, graph: &Arc<Graph>) -> Vec<Arc<GraphTask>> {
     let streams = graph.streams(context).expect("a stream for each part");
     let handles = streams.iter().flat_map(|&stream| {

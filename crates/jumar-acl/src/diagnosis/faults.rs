@@ -35,7 +35,7 @@ impl Plan {
         })
     }
 
-    /// Tells whether this call is the one, and what it fails with.
+    /// Returns whether this call is the one, and what it fails with.
     pub(crate) fn strike(&self, call: &'static Call) -> Option<Error> {
         let kind = kind_of(call.name)?;
         if let Some(file) = &mut *self.log.lock() {

@@ -92,7 +92,7 @@ fn log() -> &'static Log {
     })
 }
 
-/// Tells whether a line of a program at this level is written at all.
+/// Returns whether a line of a program at this level is written at all.
 pub fn wanted(level: u32) -> bool {
     (level as usize) < NAMES.len() && level >= log().settings.level_of("ASCENDCL")
 }

@@ -113,13 +113,13 @@ impl Frames {
     }
 }
 
-/// Tells whether nobody watches.
+/// Returns whether nobody watches.
 #[inline]
 pub fn is_off() -> bool {
     cfg!(feature = "bench-without-gate") || MODE.load(Ordering::Relaxed) == OFF
 }
 
-/// Gives whoever watches; asked first by whichever call is the process's first.
+/// Returns whoever watches; asked first by whichever call is the process's first.
 pub(crate) fn watcher() -> Option<&'static CallObservers> {
     if crate::process::is_forked() {
         let child = || {

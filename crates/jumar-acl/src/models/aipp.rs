@@ -30,7 +30,7 @@ fn input(cx: &Cx<'_>, id: u32, index: usize) -> Result<TensorInfo> {
     })
 }
 
-/// Tells how the pictures of an input are preprocessed, and which input has the settings, where the program gives them.
+/// Returns how the pictures of an input are preprocessed, and which input has the settings, where the program gives them.
 pub fn aclmdlGetAippType(cx: &Cx<'_>, id: u32, index: usize) -> Result<(u32, usize)> {
     let input = input(cx, id, index)?;
     Ok(match &input.told {

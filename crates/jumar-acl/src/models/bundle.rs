@@ -353,7 +353,7 @@ pub fn aclmdlBundleQueryInfoFromMem(
     ask(cx, handle, || parse(bytes))
 }
 
-/// Gives what was asked, or refuses an object that was not filled in.
+/// Returns what was asked, or refuses an object that was not filled in.
 fn answered(cx: &Cx<'_>, handle: Raw) -> Result<Vec<Sizes>> {
     let content = query(cx, handle)?.content.lock().clone();
     content.ok_or_else(|| {

@@ -31,7 +31,7 @@ pub(crate) fn table() -> Datasets {
     Table::new(IdKind::Dataset, Arc::default())
 }
 
-/// Gives a dataset's entries.
+/// Returns a dataset's entries.
 ///
 /// # Errors
 /// `NullPointer`, `InvalidHandle`.

@@ -342,7 +342,7 @@ fn option(attr: u32) -> Option<(Kind, &'static str)> {
     })
 }
 
-/// Tells whether the value of an option is a pointer to text, so that whoever may read memory reads it.
+/// Returns whether the value of an option is a pointer to text, so that whoever may read memory reads it.
 pub fn takes_text(attr: u32) -> bool {
     option(attr).is_some_and(|(kind, _)| kind == Kind::Text)
 }

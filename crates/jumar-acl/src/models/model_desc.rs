@@ -354,7 +354,7 @@ pub fn aclmdlGetOutputIndexByName(cx: &Cx<'_>, desc: Raw, name: Option<&CStr>) -
     index_of(cx, desc, Side::Output, name)
 }
 
-/// Gives the numbers of the gears, where they choose what is asked.
+/// Returns the numbers of the gears, where they choose what is asked.
 fn gears(cx: &Cx<'_>, desc: Raw, kind: GearKind) -> Result<Vec<Vec<i64>>> {
     let content = content(cx, desc)?;
     let description = &content.description;

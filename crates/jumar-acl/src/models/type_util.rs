@@ -60,7 +60,7 @@ fn half_to_float(value: u16) -> f32 {
     sign * magnitude
 }
 
-/// Gives the bytes of one element. Unknown types count 8, packed ones at least 1.
+/// Returns the bytes of one element. Unknown types count 8, packed ones at least 1.
 pub fn aclDataTypeSize(_cx: &Cx<'_>, data_type: i32) -> Result<usize> {
     Ok(size_of_type(data_type))
 }

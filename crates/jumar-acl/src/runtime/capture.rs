@@ -368,7 +368,7 @@ pub fn aclmdlRITaskGetType(cx: &Cx<'_>, task: Raw) -> Result<u32> {
     Ok(type_of(task.describe()?.kind))
 }
 
-/// Gives the interface's number for a kind of task.
+/// Returns the interface's number for a kind of task.
 fn type_of(kind: TaskKind) -> u32 {
     match kind {
         TaskKind::Other => enums::ACL_MODEL_RI_TASK_DEFAULT,

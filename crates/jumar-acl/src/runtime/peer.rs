@@ -37,7 +37,7 @@ pub fn aclrtDeviceDisablePeerAccess(cx: &Cx<'_>, peer: i32) -> Result<()> {
     Ok(())
 }
 
-/// Gives the current device's number, if the peer exists and is another one.
+/// Returns the current device's number, if the peer exists and is another one.
 fn check(cx: &Cx<'_>, peer: i32) -> Result<u32> {
     let current = cx.context()?.device().number();
     cx.runtime()?.device(i64::from(peer))?;

@@ -322,7 +322,7 @@ fn keep(cx: &Cx<'_>, stream: &Stream, attribute: u32, value: u32) {
     attributes.insert((stream.id(), attribute), value);
 }
 
-/// Tells whether recorded tasks of a stream keep information on their operators.
+/// Returns whether recorded tasks of a stream keep information on their operators.
 pub(crate) fn caches_operators(cx: &Cx<'_>, stream: u64) -> bool {
     let attributes = cx.process.stream_attributes.lock();
     attributes.get(&(stream, enums::ACL_STREAM_ATTR_CACHE_OP_INFO)) == Some(&1)

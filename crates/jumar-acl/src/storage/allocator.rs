@@ -43,7 +43,7 @@ impl<F: ?Sized> fmt::Debug for Function<F> {
 pub type Allocate = Function<dyn Fn(u64, usize) -> u64 + Send + Sync>;
 /// Frees: takes the object and a block.
 pub type Free = Function<dyn Fn(u64, u64) + Send + Sync>;
-/// Gives the address of a block.
+/// Returns the address of a block.
 pub type AddressOf = Function<dyn Fn(u64) -> u64 + Send + Sync>;
 
 /// An allocator: the program's object and its functions.
@@ -57,7 +57,7 @@ pub struct Allocator {
     pub free: Option<Free>,
     /// Allocates near a wanted address; 0 where it was not set. Nothing wants an address, so that it is only told back.
     pub allocate_near: usize,
-    /// Gives a block's address.
+    /// Returns a block's address.
     pub address_of: Option<AddressOf>,
 }
 
@@ -75,7 +75,7 @@ impl Allocator {
         ]
     }
 
-    /// Gives what a complete allocator is made of.
+    /// Returns what a complete allocator is made of.
     fn complete(self) -> Result<Registered> {
         let lacks = |missing: &str| {
             refuse(

@@ -75,7 +75,7 @@ const REFUSED: &[u8] = b"a format with %n is refused";
 /// The longest text that C hands over, in bytes; the log cuts lines to less and says so.
 const LONGEST: usize = 1023;
 
-/// Tells whether C is to format the text at all.
+/// Returns whether C is to format the text at all.
 ///
 /// # Safety
 /// The three texts are null or end in a zero byte.
@@ -147,7 +147,7 @@ unsafe extern "C" fn take(
     });
 }
 
-/// Tells whether a format has a conversion that writes through a pointer (`%n`, also with flags, width and length).
+/// Returns whether a format has a conversion that writes through a pointer (`%n`, also with flags, width and length).
 fn writes_memory(format: &[u8]) -> bool {
     let mut rest = format;
     while let Some(at) = rest.iter().position(|c| *c == b'%') {

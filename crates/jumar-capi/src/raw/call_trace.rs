@@ -8,7 +8,7 @@ use super::sites;
 
 /// A value as 64 bits.
 pub trait Word {
-    /// Gives the bits, or the address.
+    /// Returns the bits, or the address.
     fn word(self) -> u64;
 }
 

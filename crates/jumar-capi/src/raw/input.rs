@@ -24,7 +24,7 @@ unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
 /// A number that C uses as a count.
 pub trait Count: Copy {
-    /// Gives the count; a negative number counts nothing, and the function that gets it beside the array refuses it.
+    /// Returns the count; a negative number counts nothing, and the function that gets it beside the array refuses it.
     fn count(self) -> usize;
 }
 
@@ -50,7 +50,7 @@ pub fn element_bytes(data_type: i32) -> usize {
     jumar_acl::aclnn::scalar_bytes(data_type).unwrap_or(0)
 }
 
-/// Gives the length of the range that rows of a matrix lie in: from the first byte of the first one to the last byte of the
+/// Returns the length of the range that rows of a matrix lie in: from the first byte of the first one to the last byte of the
 /// last one. What is more than memory becomes a length that no range has, which is refused where the range is taken.
 pub fn rows(pitch: usize, width: usize, height: usize) -> usize {
     match height.checked_sub(1) {

@@ -40,7 +40,7 @@ pub extern "C" fn jumar_instance() -> *const Instance {
     &raw const OWN
 }
 
-/// Tells whether this copy serves the process. One load when that has been settled.
+/// Returns whether this copy serves the process. One load when that has been settled.
 #[inline]
 pub(super) fn is_first() -> bool {
     match OWN.state.load(Ordering::Acquire) {
@@ -50,7 +50,7 @@ pub(super) fn is_first() -> bool {
     }
 }
 
-/// Tells whether this copy was called and serves the process.
+/// Returns whether this copy was called and serves the process.
 pub(super) fn serves() -> bool {
     OWN.state.load(Ordering::Acquire) == FIRST
 }

@@ -168,7 +168,7 @@ pub fn address<T>(address: usize) -> *mut T {
 
 /// What stands for a text that outlives the call.
 pub trait TextAddress {
-    /// Gives the address of the first byte, or null.
+    /// Returns the address of the first byte, or null.
     fn text_address(self) -> *const c_char;
 }
 

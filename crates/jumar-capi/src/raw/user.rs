@@ -23,7 +23,7 @@ impl UserData {
     }
 }
 
-/// Gives the number of the calling thread as `pthread_self` has it; programs subscribe threads by it.
+/// Returns the number of the calling thread as `pthread_self` has it; programs subscribe threads by it.
 pub fn this_thread() -> u64 {
     // SAFETY: it has no preconditions.
     let thread = unsafe { libc::pthread_self() };

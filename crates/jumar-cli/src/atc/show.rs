@@ -18,7 +18,7 @@ pub fn to_json(from: &Path, to: &Path) -> Result<()> {
     fs::write(to, text).with_context(|| to.display().to_string())
 }
 
-/// Gives a model as JSON, in the shape that the toolchain's own dumps have: a name, attributes, and graphs of operators whose
+/// Returns a model as JSON, in the shape that the toolchain's own dumps have: a name, attributes, and graphs of operators whose
 /// inputs name `producer:output`.
 fn describe(bytes: &[u8], folder: Option<&Path>) -> Result<Value> {
     let (graph, options) = if bytes.starts_with(graph::MAGIC) {

@@ -71,7 +71,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// Gives the width.
+    /// Returns the width.
     ///
     /// # Units
     /// Bytes.
@@ -168,12 +168,12 @@ impl Condition {
         Ok(condition)
     }
 
-    /// Gives the condition's handle.
+    /// Returns the condition's handle.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Gives the memory of the number.
+    /// Returns the memory of the number.
     pub fn memory(&self) -> Span {
         self.block.span
     }
@@ -305,12 +305,12 @@ impl Label {
         })
     }
 
-    /// Gives the label's handle.
+    /// Returns the label's handle.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Gives the handle of the label's context.
+    /// Returns the handle of the label's context.
     pub fn context_id(&self) -> u64 {
         self.context_id
     }
@@ -633,7 +633,7 @@ impl Graph {
 }
 
 impl Stream {
-    /// Gives the model and lane that the stream records for.
+    /// Returns the model and lane that the stream records for.
     pub(super) fn recording(&self) -> Option<(Arc<Graph>, u32)> {
         match self.recorder() {
             Some(Recorder::CapturedStream { graph, lane }) => Some((graph, lane)),

@@ -609,7 +609,7 @@ impl Driver {
 }
 
 impl Graph {
-    /// Gives a branch's code, and sets its conditions to their defaults; an empty branch does nothing.
+    /// Returns a branch's code, and sets its conditions to their defaults; an empty branch does nothing.
     fn code(&self, shared: &Shared) -> Result<Arc<Code>> {
         self.check_branch()?;
         let inner = self.inner.lock();

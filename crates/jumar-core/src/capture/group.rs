@@ -29,7 +29,7 @@ impl Slot {
         })
     }
 
-    /// Gives what is in the slot now.
+    /// Returns what is in the slot now.
     pub(super) fn program(&self) -> Arc<dyn Program> {
         self.program.lock().clone()
     }
@@ -101,12 +101,12 @@ fn state(sentence: String) -> Error {
 }
 
 impl TaskGroup {
-    /// Gives the group's handle.
+    /// Returns the group's handle.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Tells whether a slot is one of the group's.
+    /// Returns whether a slot is one of the group's.
     pub(super) fn holds(&self, slot: &Arc<Slot>) -> bool {
         self.slots.iter().any(|own| Arc::ptr_eq(own, slot))
     }

@@ -144,7 +144,7 @@ impl Inner {
 }
 
 impl Node {
-    /// Tells whether it only belongs to the task before it on its lane.
+    /// Returns whether it only belongs to the task before it on its lane.
     fn is_part(&self) -> bool {
         matches!(
             (&self.action, &self.noted, &self.event),
@@ -326,7 +326,7 @@ impl Stream {
 }
 
 impl Stream {
-    /// Gives the model that the stream is, or stands for, a part of, and which part.
+    /// Returns the model that the stream is, or stands for, a part of, and which part.
     pub(super) fn lane_of_model(&self) -> Result<(Arc<Graph>, u32)> {
         let found = match self.recorder() {
             Some(Recorder::CapturedStream { graph, lane }) => Some((graph, lane)),
@@ -384,7 +384,7 @@ impl GraphTask {
         })
     }
 
-    /// Gives the task's graph and what it is.
+    /// Returns the task's graph and what it is.
     ///
     /// # Errors
     /// `InvalidHandle`: the graph was destroyed.
@@ -404,7 +404,7 @@ impl GraphTask {
         Ok(inner.describe(self.node, place as u32))
     }
 
-    /// Gives the event of a record, a wait or a reset.
+    /// Returns the event of a record, a wait or a reset.
     ///
     /// # Errors
     /// `InvalidHandle`: the graph was destroyed.

@@ -248,7 +248,7 @@ pub(crate) enum Recorder {
 }
 
 impl Captures {
-    /// Tells whether any capture is under way.
+    /// Returns whether any capture is under way.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         self.active.load(Ordering::Acquire) != 0
@@ -350,17 +350,17 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Gives the graph's handle.
+    /// Returns the graph's handle.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Gives the graph's number, unique in the runtime.
+    /// Returns the graph's number, unique in the runtime.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Gives the handle of the graph's context.
+    /// Returns the handle of the graph's context.
     pub fn context_id(&self) -> u64 {
         self.context_id
     }
@@ -370,7 +370,7 @@ impl Graph {
         self.origin
     }
 
-    /// Tells whether streams are being captured into it.
+    /// Returns whether streams are being captured into it.
     pub fn is_capturing(&self) -> bool {
         self.inner.lock().phase == Phase::Capturing
     }
@@ -380,7 +380,7 @@ impl Graph {
         name.clone_into(&mut self.inner.lock().name);
     }
 
-    /// Gives the graph's name; empty until it got one.
+    /// Returns the graph's name; empty until it got one.
     pub fn name(&self) -> String {
         self.inner.lock().name.clone()
     }
@@ -402,7 +402,7 @@ impl Graph {
         )
     }
 
-    /// Tells whether an execution is queued or running.
+    /// Returns whether an execution is queued or running.
     pub fn is_running(&self) -> bool {
         self.runs
             .lock()

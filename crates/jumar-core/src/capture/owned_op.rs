@@ -102,7 +102,7 @@ impl OwnedOp {
         noted
     }
 
-    /// Gives the operation as it was.
+    /// Returns the operation as it was.
     pub(crate) fn op(&self) -> Op<'_> {
         match &self.op {
             Op::Launch { .. } => Op::Launch {

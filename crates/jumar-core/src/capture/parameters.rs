@@ -61,7 +61,7 @@ pub(crate) struct RecordedTask {
 }
 
 impl RecordedTask {
-    /// Gives the place of the task on its stream, from 1.
+    /// Returns the place of the task on its stream, from 1.
     pub(crate) fn place(&self) -> u64 {
         self.place
     }
@@ -130,7 +130,7 @@ impl Inner {
         }
     }
 
-    /// Gives what a task will run after the next update.
+    /// Returns what a task will run after the next update.
     fn newest(&self, number: u32) -> TaskParameters {
         let node = &self.nodes[number as usize];
         if let Some(event) = node.event {
@@ -151,7 +151,7 @@ impl Inner {
         }
     }
 
-    /// Gives the launch that a task holds now.
+    /// Returns the launch that a task holds now.
     fn launch(&self, number: u32) -> Option<Arc<dyn Program>> {
         match &self.nodes[number as usize].action {
             Action::Task(Task::Run(program)) => Some(program.clone()),
@@ -162,7 +162,7 @@ impl Inner {
 }
 
 impl GraphTask {
-    /// Gives what the task is given, and the handle of its group; 0 without one.
+    /// Returns what the task is given, and the handle of its group; 0 without one.
     ///
     /// # Errors
     /// `InvalidHandle`: the graph was destroyed.
@@ -299,7 +299,7 @@ impl GraphTask {
         Ok(())
     }
 
-    /// Gives the surface's information on the task: where it lies, and how many bytes it has.
+    /// Returns the surface's information on the task: where it lies, and how many bytes it has.
     ///
     /// # Errors
     /// `InvalidHandle`: the graph was destroyed.
@@ -354,7 +354,7 @@ impl Runtime {
         work(lane, &mut inner.nodes[node as usize])
     }
 
-    /// Gives the handle of the stream on which the thread's last recorded task stands.
+    /// Returns the handle of the stream on which the thread's last recorded task stands.
     ///
     /// # Errors
     /// `RuntimeInternal`: the last task was not recorded, or its model is complete.
@@ -386,7 +386,7 @@ impl Runtime {
 }
 
 impl Belongings {
-    /// Gives the remark for people.
+    /// Returns the remark for people.
     pub(super) fn remark(&self) -> Option<&str> {
         self.remark.as_deref()
     }
@@ -468,7 +468,7 @@ impl Stream {
 }
 
 impl Graph {
-    /// Gives the slot of a launch; it gets one now where it has none, and later executions look there.
+    /// Returns the slot of a launch; it gets one now where it has none, and later executions look there.
     fn slot_of_launch(&self, lane: u32, place: u64) -> Result<Arc<Slot>> {
         let mut inner = self.inner.lock();
         if inner.phase != Phase::Ready {

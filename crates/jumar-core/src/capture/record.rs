@@ -458,7 +458,7 @@ impl Graph {
         )
     }
 
-    /// Tells whether what is submitted to the stream of a lane becomes a node; a finished built model refuses it.
+    /// Returns whether what is submitted to the stream of a lane becomes a node; a finished built model refuses it.
     pub(super) fn records(&self, inner: &super::Inner, lane: u32) -> Result<bool> {
         // The caller found the lane without the lock, so that the stream may have left the graph since.
         let attached = inner
@@ -504,7 +504,7 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// Gives the graph while it is being captured.
+    /// Returns the graph while it is being captured.
     pub(crate) fn open(&self) -> Option<Arc<Graph>> {
         let graph = self.graph.upgrade()?;
         let open = {
@@ -536,7 +536,7 @@ pub(crate) enum EventAction {
 }
 
 impl Recorder {
-    /// Gives the graph that is being captured.
+    /// Returns the graph that is being captured.
     pub(crate) fn capture(&self) -> Option<&Arc<Graph>> {
         match self {
             Recorder::CapturedStream { graph, .. } if graph.origin != Origin::Built => Some(graph),

@@ -571,7 +571,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Gives the plan of a graph that can be executed, after a look at its memory.
+    /// Returns the plan of a graph that can be executed, after a look at its memory.
     fn ready(&self, caller: &Caller<'_>) -> Result<Arc<Plan>> {
         let mut inner = self.inner.lock();
         match inner.phase {

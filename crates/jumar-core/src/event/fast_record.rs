@@ -23,12 +23,12 @@ impl FastRecord {
     /// The highest number of a stretch; then they begin anew.
     const MOST: u64 = (1 << (64 - FastRecord::POSITION)) - 1;
 
-    /// Tells whether a position can be noted. A stream that is given a task each nanosecond for hours comes to one that cannot.
+    /// Returns whether a position can be noted. A stream that is given a task each nanosecond for hours comes to one that cannot.
     pub(super) fn holds(position: u64) -> bool {
         position >> FastRecord::POSITION == 0
     }
 
-    /// Gives the number of the stretch on the stream, if there is one.
+    /// Returns the number of the stretch on the stream, if there is one.
     #[inline]
     pub(super) fn stretch_on(&self, stream: u64) -> Option<u64> {
         let stretch = self.open.load(Ordering::Acquire);
@@ -56,7 +56,7 @@ impl FastRecord {
         }
     }
 
-    /// Gives the furthest position that was noted in the stretch. Called under the lock.
+    /// Returns the furthest position that was noted in the stretch. Called under the lock.
     pub(super) fn noted(&self) -> Option<u64> {
         let open = self.open.load(Ordering::Relaxed);
         let last = self.last.load(Ordering::Acquire);

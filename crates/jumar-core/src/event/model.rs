@@ -148,7 +148,7 @@ impl Event {
         Ok(())
     }
 
-    /// Gives the recorder of a stream on which the event may order the capture with the outside.
+    /// Returns the recorder of a stream on which the event may order the capture with the outside.
     pub(super) fn external_on(&self, stream: &Stream) -> Result<Recorder> {
         if self.family != EventFamily::Ex || self.flags != flags::SYNC {
             return Err(Error::new(

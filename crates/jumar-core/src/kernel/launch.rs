@@ -332,7 +332,7 @@ pub struct FailedLaunch {
 }
 
 impl FailedLaunch {
-    /// Gives the argument block.
+    /// Returns the argument block.
     pub fn arguments(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.kept.used.bytes()];
         let backend = &self.kept.shared.backend;
@@ -342,7 +342,7 @@ impl FailedLaunch {
 }
 
 impl Function {
-    /// Gives what the launch was given that failed last; none where its arguments were not copied.
+    /// Returns what the launch was given that failed last; none where its arguments were not copied.
     pub fn failed_launch(&self) -> Option<FailedLaunch> {
         let kept = self.failed.lock().clone()?;
         let parameters = self.parameters().ok().flatten().unwrap_or_default();

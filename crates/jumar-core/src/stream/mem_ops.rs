@@ -11,7 +11,7 @@ use crate::gate::Op;
 use crate::runtime::Shared;
 use crate::{Caller, MemoryKind};
 
-/// Gives bytes that were kept aside for a copy back when it is dropped: after its turn, or with a discarded queue.
+/// Returns bytes that were kept aside for a copy back when it is dropped: after its turn, or with a discarded queue.
 struct GiveBack {
     shared: Arc<Shared>,
     kept: Span,

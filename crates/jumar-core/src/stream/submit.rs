@@ -126,7 +126,7 @@ impl Stream {
         self.queue.submit(part, tag);
     }
 
-    /// Tells whether nothing stands in the way of a task, and nobody wants to see it. Whatever stands in the way is found
+    /// Returns whether nothing stands in the way of a task, and nobody wants to see it. Whatever stands in the way is found
     /// again, and said, by [`Stream::submit`].
     #[inline]
     pub(super) fn is_plain(&self) -> bool {

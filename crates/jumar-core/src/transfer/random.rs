@@ -40,7 +40,7 @@ pub enum NumberType {
 }
 
 impl NumberType {
-    /// Gives the length of a number.
+    /// Returns the length of a number.
     ///
     /// # Units
     /// Bytes.
@@ -52,7 +52,7 @@ impl NumberType {
         }
     }
 
-    /// Tells whether the numbers are whole.
+    /// Returns whether the numbers are whole.
     pub fn is_integer(self) -> bool {
         match self {
             NumberType::Float16 | NumberType::BFloat16 | NumberType::Float32 => false,
@@ -189,12 +189,12 @@ impl Generator {
         }
     }
 
-    /// Gives the counter of the first block that nothing was taken from.
+    /// Returns the counter of the first block that nothing was taken from.
     pub fn counter(&self) -> u128 {
         self.counter
     }
 
-    /// Gives the next word.
+    /// Returns the next word.
     pub fn word(&mut self) -> u32 {
         if self.used == 4 {
             let counter = [0, 32, 64, 96].map(|shift| (self.counter >> shift) as u32);
@@ -211,12 +211,12 @@ impl Generator {
         u64::from(self.word()) | (u64::from(self.word()) << 32)
     }
 
-    /// Gives a number from 0 to less than 1, in steps that float32 can say.
+    /// Returns a number from 0 to less than 1, in steps that float32 can say.
     fn unit(&mut self) -> f64 {
         f64::from(self.word() >> 8) / f64::from(1u32 << 24)
     }
 
-    /// Gives a whole number below `range`, each as often as any other; `range` 0 stands for 2^64.
+    /// Returns a whole number below `range`, each as often as any other; `range` 0 stands for 2^64.
     fn below(&mut self, range: u64) -> u64 {
         if range == 0 {
             return self.two_words();
@@ -231,7 +231,7 @@ impl Generator {
         }
     }
 
-    /// Gives two numbers of the standard normal distribution.
+    /// Returns two numbers of the standard normal distribution.
     fn normals(&mut self) -> [f64; 2] {
         const STEPS: f64 = 1.0 / 9_007_199_254_740_992.0;
         // From more than 0 to 1, so that the logarithm is finite.
@@ -243,7 +243,7 @@ impl Generator {
 }
 
 impl RandomNumbers {
-    /// Gives how many bytes so many numbers take. `None`: more than memory holds.
+    /// Returns how many bytes so many numbers take. `None`: more than memory holds.
     pub fn bytes_of(&self, count: u64) -> Option<usize> {
         let count = usize::try_from(count).ok()?;
         match self.distribution {

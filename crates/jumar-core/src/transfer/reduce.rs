@@ -45,7 +45,7 @@ pub enum ReduceType {
 }
 
 impl ReduceType {
-    /// Gives the length of an element.
+    /// Returns the length of an element.
     ///
     /// # Units
     /// Bytes.

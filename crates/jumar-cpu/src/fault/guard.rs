@@ -217,7 +217,7 @@ fn floor(address: usize) -> usize {
     address & !(PAGE - 1)
 }
 
-/// Gives the pages under a range the access that the pending copies leave.
+/// Returns the pages under a range the access that the pending copies leave.
 fn refresh(start: usize, end: usize) {
     let (start, end) = (floor(start), end.next_multiple_of(PAGE));
     let mut borders = vec![start, end];
@@ -424,7 +424,7 @@ extern "C" fn each_frame(context: *mut c_void, walk: *mut c_void) -> libc::c_int
     }
 }
 
-/// Gives the frames from that of an instruction on.
+/// Returns the frames from that of an instruction on.
 fn stack(instruction: usize, frames: &mut [usize; MOST_FRAMES]) {
     let mut walk = Walk {
         instruction,

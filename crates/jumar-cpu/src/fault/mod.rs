@@ -75,7 +75,7 @@ impl MappedRange {
         RANGES[self.entry].start.store(0, Ordering::Release);
     }
 
-    /// Tells whether a page was missing.
+    /// Returns whether a page was missing.
     pub(crate) fn has_lost(self) -> bool {
         RANGES[self.entry].lost.load(Ordering::Acquire) == self.number
     }

@@ -119,12 +119,12 @@ impl Space {
         })
     }
 
-    /// Tells whether the memory is mapped twice.
+    /// Returns whether the memory is mapped twice.
     pub(crate) fn is_twice(&self) -> bool {
         self.twin.is_some()
     }
 
-    /// Gives the address by which the runtime itself reaches a byte: another one where the memory is mapped twice.
+    /// Returns the address by which the runtime itself reaches a byte: another one where the memory is mapped twice.
     fn own_address(&self, address: usize) -> usize {
         match self.twin {
             Some(distance) if self.range().contains(&address) => address.wrapping_add(distance),
@@ -132,7 +132,7 @@ impl Space {
         }
     }
 
-    /// Gives the bytes of a span as the runtime itself reaches them.
+    /// Returns the bytes of a span as the runtime itself reaches them.
     pub(crate) fn own(&self, span: Span) -> Span {
         // SAFETY: the same pages, mapped a second time for the life of the process.
         unsafe { Span::trusted(self.own_address(span.address()), span.bytes()) }
@@ -144,7 +144,7 @@ impl Space {
         Transfer::new(target, source).expect("lengths stay")
     }
 
-    /// Gives what an allocation takes of the heap, and where it begins: at a multiple of the second number.
+    /// Returns what an allocation takes of the heap, and where it begins: at a multiple of the second number.
     fn taken(&self, bytes: usize, align: usize) -> (usize, usize) {
         match self.twin {
             None => (room(bytes), align_of(bytes, align)),
@@ -217,7 +217,7 @@ impl Space {
         self.files.map(at, image)
     }
 
-    /// Gives memory back.
+    /// Returns memory back.
     pub(crate) fn free(&self, span: Span) {
         if !self.files.unmap(span) {
             // The system did not take the file out again: the addresses are not used any more.
@@ -298,7 +298,7 @@ impl Drop for Space {
     }
 }
 
-/// Gives the bytes of address space that ranges may take, if there is a limit (ulimit -v): half of what is left, because
+/// Returns the bytes of address space that ranges may take, if there is a limit (ulimit -v): half of what is left, because
 /// the program needs some too.
 pub(crate) fn address_budget() -> Option<usize> {
     let mut limit = libc::rlimit {

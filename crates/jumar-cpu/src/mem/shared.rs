@@ -140,7 +140,7 @@ pub(crate) fn open(number: u64) -> Result<(File, usize)> {
     Ok((file, bytes))
 }
 
-/// Gives the moment at which a process was started, in ticks since the machine was, if it runs: one that has ended and that
+/// Returns the moment at which a process was started, in ticks since the machine was, if it runs: one that has ended and that
 /// its parent has not asked after yet does not.
 pub(crate) fn started(process: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;

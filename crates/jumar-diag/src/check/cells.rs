@@ -101,7 +101,7 @@ impl Region {
         }
     }
 
-    /// Gives all cells of a range, which were all written just now, one history.
+    /// Returns all cells of a range, which were all written just now, one history.
     pub(super) fn unite(&mut self, start: usize, end: usize) {
         let mut range = self.cells.range(start..end);
         if range.next().is_none() || range.next().is_none() {

@@ -58,7 +58,7 @@ pub(super) struct Stuck {
 const LOOKS: u32 = 4;
 
 impl Stuck {
-    /// Tells how many threads wait for ever; `None` where one has a limit, or something may come from outside.
+    /// Returns how many threads wait for ever; `None` where one has a limit, or something may come from outside.
     pub(super) fn waiting(&mut self) -> Option<usize> {
         let limited = self.hosts.values().any(|host| host.limited)
             || self.waits.values().any(|wait| wait.started && wait.limited);

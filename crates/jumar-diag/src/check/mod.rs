@@ -219,7 +219,7 @@ impl Check {
         Ok(check)
     }
 
-    /// Gives the calling thread's place among the actors, with what it has to do before and after it uses it.
+    /// Returns the calling thread's place among the actors, with what it has to do before and after it uses it.
     #[inline]
     fn seated<R>(&self, use_it: impl FnOnce(&Seat, &Local) -> R) -> Option<R> {
         LOCAL
@@ -300,7 +300,7 @@ impl Check {
         self.state.0.lock()
     }
 
-    /// Tells whether a rule is wanted: all are but the lints, unless rules were named.
+    /// Returns whether a rule is wanted: all are but the lints, unless rules were named.
     pub fn wants(&self, rule: &str) -> bool {
         let Some(rule) = rules::find(rule) else {
             return false;
@@ -367,12 +367,12 @@ impl Check {
         });
     }
 
-    /// Gives a number that changes whenever an object ends: what was alive is alive while it stands still.
+    /// Returns a number that changes whenever an object ends: what was alive is alive while it stands still.
     pub fn ends(&self) -> u64 {
         self.ends.load(Ordering::Acquire)
     }
 
-    /// Gives a number that changes whenever memory is handed out or given back.
+    /// Returns a number that changes whenever memory is handed out or given back.
     pub fn moves(&self) -> u64 {
         self.moves.load(Ordering::Acquire)
     }
@@ -490,7 +490,7 @@ impl Check {
         self.as_thread(|state, me, _| state.races.host_knows_all(me));
     }
 
-    /// Tells whether a stream has work that the host has not waited for.
+    /// Returns whether a stream has work that the host has not waited for.
     pub fn is_pending(&self, stream: u32) -> bool {
         self.as_thread(|state, me, _| state.races.is_pending(me, stream))
     }
@@ -632,7 +632,7 @@ impl Check {
         true
     }
 
-    /// Tells whether the program was found to stand still for ever.
+    /// Returns whether the program was found to stand still for ever.
     pub fn is_stuck(&self) -> bool {
         self.stuck.load(Ordering::Acquire)
     }

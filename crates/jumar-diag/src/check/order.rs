@@ -121,7 +121,7 @@ impl Order {
         })
     }
 
-    /// Gives a thread of the program a place. It knows whatever calls that returned have done.
+    /// Returns a thread of the program a place. It knows whatever calls that returned have done.
     pub(super) fn thread_begins(&mut self) -> usize {
         if self.live_threads == 1 {
             // The only thread so far told nobody what it did.
@@ -151,7 +151,7 @@ impl Order {
         self.idle.push(place);
     }
 
-    /// Tells whether there is more than one thread to tell of what calls do.
+    /// Returns whether there is more than one thread to tell of what calls do.
     pub(super) fn has_many(&self) -> bool {
         self.live_threads > 1
     }
@@ -260,12 +260,12 @@ impl Order {
         self.learns(thread, &clock);
     }
 
-    /// Tells whether a thread, or every thread, knows of an access.
+    /// Returns whether a thread, or every thread, knows of an access.
     pub(super) fn host_knows(&self, thread: usize, access: &Access) -> bool {
         knows(&self.actors[thread].clock, access) || knows(&self.common, access)
     }
 
-    /// Tells whether a stream did something that a thread does not know of.
+    /// Returns whether a stream did something that a thread does not know of.
     pub(super) fn is_pending(&self, stream: usize, thread: usize) -> bool {
         let of = |clock: &Clock| clock.get(stream).copied().unwrap_or(0);
         let known = of(&self.actors[thread].clock).max(of(&self.common));

@@ -92,7 +92,7 @@ pub(super) struct Races {
     pub(super) stuck: Stuck,
 }
 
-/// Gives what went wrong in the end: each layer says that its task failed, and whose error that was.
+/// Returns what went wrong in the end: each layer says that its task failed, and whose error that was.
 fn cause(mut sentence: &str) -> &str {
     while sentence.starts_with("a task of stream ")
         && let Some((_, inner)) = sentence.split_once(", failed: ")
@@ -372,7 +372,7 @@ impl Races {
         }
     }
 
-    /// Tells whether memory has to be read when an operation begins.
+    /// Returns whether memory has to be read when an operation begins.
     pub(super) fn watches_bytes(&self, ticket: u64) -> bool {
         self.watched.contains_key(&ticket)
     }
@@ -786,7 +786,7 @@ impl Races {
         }
     }
 
-    /// Tells whether work that the host has not waited for writes (or also reads) a range.
+    /// Returns whether work that the host has not waited for writes (or also reads) a range.
     fn is_used(&self, thread: usize, span: Span, writes_only: bool) -> bool {
         let Some(region) = self.region(span.address()) else {
             return false;

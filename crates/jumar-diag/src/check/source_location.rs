@@ -105,7 +105,7 @@ thread_local! {
 }
 
 impl Local {
-    /// Tells whether the thread is in a script, so that return addresses say nothing.
+    /// Returns whether the thread is in a script, so that return addresses say nothing.
     pub(super) fn is_in_script(&self) -> bool {
         self.in_script.get()
     }
@@ -244,7 +244,7 @@ pub fn stack_text() -> String {
     text
 }
 
-/// Gives the addresses of the object that this code lies in.
+/// Returns the addresses of the object that this code lies in.
 pub(super) fn own_range() -> (usize, usize) {
     static RANGE: OnceLock<(usize, usize)> = OnceLock::new();
     *RANGE.get_or_init(|| {
@@ -380,7 +380,7 @@ impl SourceLocations {
     }
 }
 
-/// Tells whether a file is a header of ours or of a language's library, whose functions are parts of the program and none of its
+/// Returns whether a file is a header of ours or of a language's library, whose functions are parts of the program and none of its
 /// places.
 fn is_header_of_others(file: &str) -> bool {
     [

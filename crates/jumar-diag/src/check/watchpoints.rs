@@ -91,7 +91,7 @@ impl Races {
         actor.is_some_and(|actor| self.order.actors[actor].blind)
     }
 
-    /// Tells whether a stream waits for something that only the host can bring about, as far as is known.
+    /// Returns whether a stream waits for something that only the host can bring about, as far as is known.
     fn is_held_back(&self) -> bool {
         let stuck = &self.stuck;
         stuck.waits.values().any(|wait| match wait.what {
@@ -152,7 +152,7 @@ impl Races {
 }
 
 impl Check {
-    /// Gives the memory where pages are guarded.
+    /// Returns the memory where pages are guarded.
     pub(super) fn guarding(&self) -> Option<Arc<dyn Memory>> {
         match self.options.protect {
             true => self.memory.lock().clone(),

@@ -548,7 +548,7 @@ impl State {
         }
     }
 
-    /// Gives the number of the calling thread.
+    /// Returns the number of the calling thread.
     fn thread(&mut self) -> u32 {
         let current = thread::current();
         if let Some(known) = self.threads.get(&current.id()) {

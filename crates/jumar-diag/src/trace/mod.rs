@@ -80,7 +80,7 @@ impl Trace {
         }
     }
 
-    /// Gives the file's path.
+    /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -109,7 +109,7 @@ impl Trace {
         output.append(&self.path, &text, &rest)
     }
 
-    /// Tells whether this is a forked child, which shares the open file with its parent.
+    /// Returns whether this is a forked child, which shares the open file with its parent.
     fn is_elsewhere(&self) -> bool {
         std::process::id() != self.process
     }

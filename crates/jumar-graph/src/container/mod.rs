@@ -324,7 +324,7 @@ impl Sections {
         })
     }
 
-    /// Gives the same sections of a file that begins so many bytes into another one.
+    /// Returns the same sections of a file that begins so many bytes into another one.
     #[must_use]
     pub fn moved(mut self, bytes: u64) -> Sections {
         for range in [&mut self.graph, &mut self.weights] {
@@ -341,7 +341,7 @@ impl Sections {
         }
     }
 
-    /// Gives the part of a whole file that lies in a range.
+    /// Returns the part of a whole file that lies in a range.
     fn cut<'a>(bytes: &'a [u8], range: &Range<u64>) -> Result<&'a [u8]> {
         let at = |at: u64| usize::try_from(at).ok();
         at(range.start)

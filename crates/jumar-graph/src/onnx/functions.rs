@@ -150,7 +150,7 @@ impl<'a> Inliner<'a> {
     }
 }
 
-/// Gives a node of a function the names and attributes of one call.
+/// Returns a node of a function the names and attributes of one call.
 fn rename(
     node: &mut NodeProto,
     names: &mut HashMap<String, String>,

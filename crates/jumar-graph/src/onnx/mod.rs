@@ -185,7 +185,7 @@ struct Settings<'a> {
 
 /// Finds values of the graph around a graph.
 trait Around {
-    /// Gives a value's place, type and contents.
+    /// Returns a value's place, type and contents.
     fn find(&mut self, name: &str) -> Option<(ValueId, TensorType, Option<Tensor>)>;
 }
 

@@ -38,12 +38,12 @@ impl Uses {
         uses
     }
 
-    /// Tells whether a value is one of the graph's outputs.
+    /// Returns whether a value is one of the graph's outputs.
     pub(super) fn is_output(&self, id: ValueId) -> bool {
         self.is_output[id.0 as usize]
     }
 
-    /// Gives the one node that reads a value, if there is just one.
+    /// Returns the one node that reads a value, if there is just one.
     pub(super) fn only_reader(&self, id: ValueId) -> Option<usize> {
         match self.readers[id.0 as usize][..] {
             [reader] if !self.is_output[id.0 as usize] => Some(reader),

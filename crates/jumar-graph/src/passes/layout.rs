@@ -117,7 +117,7 @@ impl Pass<'_> {
         self.graph.value(id?).constant.clone()
     }
 
-    /// Gives the channels of an image that may lie in blocks.
+    /// Returns the channels of an image that may lie in blocks.
     fn channels(&self, id: ValueId) -> Option<i64> {
         let ty = self.ty(id);
         match ty.shape[..] {
@@ -155,7 +155,7 @@ impl Pass<'_> {
         self.graph.add_constant(name, tensor)
     }
 
-    /// Gives an image in blocks.
+    /// Returns an image in blocks.
     fn block(&mut self, id: ValueId) -> Result<Option<ValueId>> {
         if let Some(&blocked) = self.blocked.get(&id) {
             return Ok(Some(blocked));
@@ -489,7 +489,7 @@ impl Pass<'_> {
         self.replace(node, operator, inputs, attrs)
     }
 
-    /// Tells whether a node computes each channel by itself, so that channels stay in their order, whichever that is.
+    /// Returns whether a node computes each channel by itself, so that channels stay in their order, whichever that is.
     fn stays(&self, node: &Node) -> bool {
         let groups = match node.attrs.get("groups") {
             Some(Attr::Int(groups)) => *groups,
@@ -715,7 +715,7 @@ impl Pass<'_> {
     }
 }
 
-/// Gives the channel at each place.
+/// Returns the channel at each place.
 fn channels_at(places: &[usize]) -> Vec<usize> {
     let mut channels = vec![0; places.len()];
     for (channel, &place) in places.iter().enumerate() {

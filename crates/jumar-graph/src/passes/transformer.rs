@@ -90,7 +90,7 @@ impl<'a> GraphView<'a> {
         self.ty(id).dtype == DataType::Float32
     }
 
-    /// Gives the one number that a constant holds.
+    /// Returns the one number that a constant holds.
     fn number(&self, id: ValueId) -> Option<f64> {
         match self.graph.value(id).constant.as_ref()?.floats()?[..] {
             [number] => Some(number),
@@ -107,7 +107,7 @@ impl<'a> GraphView<'a> {
         self.graph.value(id).constant.as_ref()?.ints()
     }
 
-    /// Tells whether a value is the square of another.
+    /// Returns whether a value is the square of another.
     fn is_square(&self, id: ValueId, of: ValueId) -> bool {
         if let Some(Some([base, power])) = self.node(id, "Pow").map(pair) {
             return self.same(base, of) && self.is_number(power, 2.0);
@@ -117,7 +117,7 @@ impl<'a> GraphView<'a> {
             .is_some_and(|[one, two]| self.same(one, of) && self.same(two, of))
     }
 
-    /// Tells whether two values are one, or what is left of one value when its mean is taken away.
+    /// Returns whether two values are one, or what is left of one value when its mean is taken away.
     fn same(&self, one: ValueId, two: ValueId) -> bool {
         let centred = |id| {
             let [x, mean] = pair(self.node(id, "Sub")?)?;
@@ -136,7 +136,7 @@ impl<'a> GraphView<'a> {
         (over_last && kept).then_some(x)
     }
 
-    /// Tells whether a value has one number for each element of the last dimension of `x`.
+    /// Returns whether a value has one number for each element of the last dimension of `x`.
     fn is_row_of(&self, id: ValueId, x: ValueId) -> bool {
         let last = self.ty(x).shape.last();
         self.ty(x).rank().is_some()

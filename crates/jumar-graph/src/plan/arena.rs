@@ -157,7 +157,7 @@ impl Placed {
         into.extend(later.flat_map(|(_, ranges)| ranges).copied());
     }
 
-    /// Gives the highest end of what is needed at any of the steps.
+    /// Returns the highest end of what is needed at any of the steps.
     fn top(&self, first: usize, last: usize) -> usize {
         let mut top = 0;
         let (mut low, mut high) = (first + self.leaves, last + 1 + self.leaves);

@@ -51,7 +51,7 @@ pub(super) struct Location {
 }
 
 impl Location {
-    /// Gives the distance from the start of the storage, in bytes.
+    /// Returns the distance from the start of the storage, in bytes.
     pub(super) fn offset(&self, graph: &Graph) -> usize {
         let dtype = graph.values[self.root].ty.dtype;
         dtype.size_of(self.start).unwrap_or(0)
@@ -277,7 +277,7 @@ impl<'a> Sharing<'a> {
         })
     }
 
-    /// Tells whether a value is all of the storage that it belongs to.
+    /// Returns whether a value is all of the storage that it belongs to.
     pub(super) fn is_whole(&self, value: usize) -> bool {
         self.locate(value).is_some_and(|location| {
             location.start == 0
@@ -331,7 +331,7 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Tells whether an operator computes a value, rather than that it is given.
+    /// Returns whether an operator computes a value, rather than that it is given.
     fn is_computed(&mut self, value: usize) -> bool {
         let root = self.root(value);
         let storage = &self.storage[root];
@@ -363,7 +363,7 @@ impl<'a> Sharing<'a> {
         true
     }
 
-    /// Tells whether all values of a storage may lie where their links say.
+    /// Returns whether all values of a storage may lie where their links say.
     fn may_lie_there(&mut self, root: usize) -> bool {
         let members = std::mem::take(&mut self.members[root]);
         let fits = members.iter().all(|&member| match self.locate(member) {
@@ -374,7 +374,7 @@ impl<'a> Sharing<'a> {
         fits
     }
 
-    /// Tells whether everybody who touches a value can do so where it lies.
+    /// Returns whether everybody who touches a value can do so where it lies.
     fn suits(&mut self, value: usize, location: &Location) -> bool {
         if location.layout.is_dense() {
             return true;

@@ -177,7 +177,7 @@ impl OpenExecution {
 }
 
 impl Shared {
-    /// Gives a plan for the dimensions that came, if knowing them is enough for one.
+    /// Returns a plan for the dimensions that came, if knowing them is enough for one.
     pub(super) fn plan_for(
         &self,
         dynamic: &Dynamic,

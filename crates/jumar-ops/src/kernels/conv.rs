@@ -191,7 +191,7 @@ impl ByProduct {
         }
     }
 
-    /// Gives how many numbers one part packs at a time.
+    /// Returns how many numbers one part packs at a time.
     fn packed(&self) -> usize {
         self.channels * self.shape.taps() * self.columns
     }

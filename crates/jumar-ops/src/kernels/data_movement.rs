@@ -102,7 +102,7 @@ impl<'a> Indices<'a> {
         })
     }
 
-    /// Gives one of them.
+    /// Returns one of them.
     pub fn get(&self, position: usize) -> i64 {
         match self {
             Indices::Narrow(row) => i64::from(row.get(position)),

@@ -356,7 +356,7 @@ impl Blocks2 {
     }
 }
 
-/// Gives the loops over an output and two inputs that are broadcast to it.
+/// Returns the loops over an output and two inputs that are broadcast to it.
 fn pair_loops(cx: &PrepareCx<'_>) -> Result<Loops<3>, OpError> {
     let shape = cx.output_shape(0)?;
     let strides = [

@@ -66,12 +66,12 @@ impl Fourier {
         Ok(fourier)
     }
 
-    /// Gives the length of each of the two rows that [`run`](Fourier::run) works on.
+    /// Returns the length of each of the two rows that [`run`](Fourier::run) works on.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Gives the length of the transform.
+    /// Returns the length of the transform.
     pub fn len(&self) -> usize {
         self.len
     }

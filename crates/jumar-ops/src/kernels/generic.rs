@@ -179,7 +179,7 @@ impl Product {
         }
     }
 
-    /// Gives the number of elements of panels that a product of these sizes needs.
+    /// Returns the number of elements of panels that a product of these sizes needs.
     pub fn panels(&self) -> usize {
         matmul::panels32(self)
     }
@@ -259,7 +259,7 @@ impl Work for Product64<'_> {
 
 /// What computes an operator's outputs from its inputs, in a working type.
 pub(crate) trait Algorithm: Send + Sync + 'static {
-    /// Gives the number of elements of the working type that it needs besides its operands.
+    /// Returns the number of elements of the working type that it needs besides its operands.
     fn scratch(&self) -> usize {
         0
     }
@@ -294,17 +294,17 @@ pub(crate) struct Io<'a, W> {
 }
 
 impl<'a, W: Working> Io<'a, W> {
-    /// Tells whether an input was given.
+    /// Returns whether an input was given.
     pub fn has(&self, index: usize) -> bool {
         self.call.has_input(index)
     }
 
-    /// Tells whether an output is wanted.
+    /// Returns whether an output is wanted.
     pub fn wants(&self, index: usize) -> bool {
         index < self.call.outputs()
     }
 
-    /// Gives an input's elements.
+    /// Returns an input's elements.
     pub fn input(&self, index: usize) -> Result<Row<'a, W>, OpError> {
         match self.inputs.get(index) {
             Some(&Slot::Lifted { at, len, .. }) => Ok(self.cut(at, len)?.as_row()),
@@ -313,7 +313,7 @@ impl<'a, W: Working> Io<'a, W> {
         }
     }
 
-    /// Gives an input's elements for writing, where they were converted: the memory is the kernel's own.
+    /// Returns an input's elements for writing, where they were converted: the memory is the kernel's own.
     pub fn lifted_mut(&self, index: usize) -> Result<RowMut<'a, W>, OpError> {
         match self.inputs.get(index) {
             Some(&Slot::Lifted { at, len, .. }) => self.cut(at, len),
@@ -323,7 +323,7 @@ impl<'a, W: Working> Io<'a, W> {
         }
     }
 
-    /// Gives an input's elements, if it was given.
+    /// Returns an input's elements, if it was given.
     pub fn optional(&self, index: usize) -> Result<Option<Row<'a, W>>, OpError> {
         if self.has(index) {
             self.input(index).map(Some)
@@ -332,7 +332,7 @@ impl<'a, W: Working> Io<'a, W> {
         }
     }
 
-    /// Gives an output's elements.
+    /// Returns an output's elements.
     pub fn output(&self, index: usize) -> Result<RowMut<'a, W>, OpError> {
         match self.outputs.get(index) {
             Some(&Slot::Lifted { at, len, .. }) => self.cut(at, len),
@@ -341,7 +341,7 @@ impl<'a, W: Working> Io<'a, W> {
         }
     }
 
-    /// Gives an output's elements, if it is wanted.
+    /// Returns an output's elements, if it is wanted.
     pub fn wanted(&self, index: usize) -> Result<Option<RowMut<'a, W>>, OpError> {
         if self.wants(index) {
             self.output(index).map(Some)
@@ -350,17 +350,17 @@ impl<'a, W: Working> Io<'a, W> {
         }
     }
 
-    /// Gives the algorithm's own scratch memory.
+    /// Returns the algorithm's own scratch memory.
     pub fn scratch(&self) -> Result<RowMut<'a, W>, OpError> {
         self.cut(self.own.0, self.own.1)
     }
 
-    /// Gives the start of the algorithm's own scratch memory as bytes.
+    /// Returns the start of the algorithm's own scratch memory as bytes.
     pub fn bytes(&self, len: usize) -> Result<RowMut<'a, u8>, OpError> {
         self.call.scratch::<u8>(self.own.0 * size_of::<W>(), len)
     }
 
-    /// Gives an input that holds whole numbers.
+    /// Returns an input that holds whole numbers.
     pub fn ints(&self, index: usize) -> Result<Ints<'a>, OpError> {
         Ints::of(self.call, index)
     }
@@ -540,7 +540,7 @@ impl<A: Algorithm, W: Working> Kernel for Lifted<A, W> {
     }
 }
 
-/// Tells whether a type's values need float64 to be worked on.
+/// Returns whether a type's values need float64 to be worked on.
 fn needs_f64(dtype: DataType) -> bool {
     matches!(
         dtype,

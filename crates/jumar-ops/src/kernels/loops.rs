@@ -51,17 +51,17 @@ impl<const N: usize> Loops<N> {
         loops
     }
 
-    /// Gives the length of a row.
+    /// Returns the length of a row.
     pub fn row(&self) -> usize {
         self.row
     }
 
-    /// Gives each operand's step inside a row.
+    /// Returns each operand's step inside a row.
     pub fn steps(&self) -> [isize; N] {
         self.steps
     }
 
-    /// Gives how many times the outermost loop goes round.
+    /// Returns how many times the outermost loop goes round.
     pub fn rounds(&self) -> usize {
         match self.outer {
             0 => 1,
@@ -69,7 +69,7 @@ impl<const N: usize> Loops<N> {
         }
     }
 
-    /// Gives the loops over some rounds of the outermost one, and where each operand begins there.
+    /// Returns the loops over some rounds of the outermost one, and where each operand begins there.
     pub fn some(&self, start: [usize; N], first: usize, count: usize) -> (Loops<N>, [usize; N]) {
         let (mut loops, mut start) = (self.clone(), start);
         if self.outer > 0 {
@@ -81,7 +81,7 @@ impl<const N: usize> Loops<N> {
         (loops, start)
     }
 
-    /// Tells whether all elements lie in one row, which is not empty.
+    /// Returns whether all elements lie in one row, which is not empty.
     pub fn is_one_row(&self) -> bool {
         self.outer == 0 && !self.empty
     }
@@ -124,7 +124,7 @@ impl<const N: usize> Loops<N> {
     }
 }
 
-/// Gives the dense strides of a shape, in elements.
+/// Returns the dense strides of a shape, in elements.
 pub(crate) fn dense_strides(shape: &[usize]) -> Vec<isize> {
     let mut strides = vec![1isize; shape.len()];
     for axis in (1..shape.len()).rev() {
@@ -133,7 +133,7 @@ pub(crate) fn dense_strides(shape: &[usize]) -> Vec<isize> {
     strides
 }
 
-/// Gives the strides of a dense operand that is repeated up to a larger shape.
+/// Returns the strides of a dense operand that is repeated up to a larger shape.
 pub(crate) fn broadcast_strides(shape: &[usize], to: &[usize]) -> Vec<isize> {
     let own = dense_strides(shape);
     let missing = to.len() - shape.len();

@@ -256,7 +256,7 @@ impl Product32 {
     }
 }
 
-/// Gives the number of elements of packed panels that [`product32`] needs.
+/// Returns the number of elements of packed panels that [`product32`] needs.
 pub(crate) fn panels32(product: &Product) -> usize {
     if product.m <= FEW {
         return 0;

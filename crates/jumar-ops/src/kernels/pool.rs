@@ -159,7 +159,7 @@ struct Mean<T> {
 }
 
 impl<T> Mean<T> {
-    /// Gives how many positions along an axis count for output position `at`.
+    /// Returns how many positions along an axis count for output position `at`.
     fn count(&self, axis: usize, at: usize) -> usize {
         let window = &self.window.window;
         let first = at * window.stride[axis];

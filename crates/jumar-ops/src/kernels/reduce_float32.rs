@@ -408,7 +408,7 @@ mod tests {
         values(&run(operator, &[x.clone(), axes], none()).unwrap()[0])
     }
 
-    /// Gives the elements of each output, one after the other, with the last axis fastest.
+    /// Returns the elements of each output, one after the other, with the last axis fastest.
     fn groups(dims: &[usize], axes: &[i64], x: &[f32]) -> Vec<Vec<f64>> {
         let joined = |axis: usize| axes.contains(&(axis as i64));
         let outputs = (0..dims.len())

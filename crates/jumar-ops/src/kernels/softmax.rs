@@ -18,7 +18,7 @@ pub(crate) fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     Ok(vec![input.clone()])
 }
 
-/// Gives the first axis and the one after the last.
+/// Returns the first axis and the one after the last.
 fn run_of_axes(cx: &InferCx<'_>, rank: usize) -> Result<(usize, usize), OpError> {
     let list = cx.attrs().ints("axes")?;
     // A tensor without dimensions is one element.

@@ -22,7 +22,7 @@ impl Format {
         }
     }
 
-    /// Gives the axis of the channels.
+    /// Returns the axis of the channels.
     pub const fn channel(self) -> usize {
         match self {
             Format::Nchw => 1,
@@ -30,7 +30,7 @@ impl Format {
         }
     }
 
-    /// Gives the axes of height and width.
+    /// Returns the axes of height and width.
     pub const fn spatial(self) -> [usize; 2] {
         match self {
             Format::Nchw => [2, 3],
@@ -162,12 +162,12 @@ impl Window {
         })
     }
 
-    /// Gives the length that the kernel covers along an axis.
+    /// Returns the length that the kernel covers along an axis.
     fn cover(&self, axis: usize) -> i64 {
         (self.kernel[axis] as i64 - 1) * self.dilation[axis] as i64 + 1
     }
 
-    /// Gives height or width of the output, and the padding before and after along that axis.
+    /// Returns height or width of the output, and the padding before and after along that axis.
     pub fn output(&self, axis: usize, input: i64) -> Result<(i64, usize, usize), OpError> {
         let (cover, stride) = (self.cover(axis), self.stride[axis] as i64);
         let (before, after) = (self.before[axis], self.after[axis]);
@@ -226,7 +226,7 @@ impl Window {
         })
     }
 
-    /// Gives the output's type for an image of a known or unknown size.
+    /// Returns the output's type for an image of a known or unknown size.
     pub fn infer(
         &self,
         format: Format,

@@ -53,7 +53,7 @@ impl Picture {
         .find(|format| format.number() == number)
     }
 
-    /// Gives the dimensions of one picture's bytes: rows, columns, bytes a pixel.
+    /// Returns the dimensions of one picture's bytes: rows, columns, bytes a pixel.
     pub const fn dims(self, height: usize, width: usize) -> [usize; 3] {
         match self {
             Picture::Yuv420sp => [height + height / 2, width, 1],
@@ -63,7 +63,7 @@ impl Picture {
         }
     }
 
-    /// Gives the number of channels that a pixel has.
+    /// Returns the number of channels that a pixel has.
     pub const fn channels(self) -> usize {
         match self {
             Picture::Yuv420sp | Picture::Rgb888 => 3,
@@ -153,7 +153,7 @@ impl Aipp {
         Ok(fitted)
     }
 
-    /// Gives the width and height that come out.
+    /// Returns the width and height that come out.
     pub fn result(&self) -> [usize; 2] {
         [
             self.scaled[0] + self.border[0] + self.border[1],
@@ -300,7 +300,7 @@ impl Aipp {
             .collect()
     }
 
-    /// Gives the length of such a block.
+    /// Returns the length of such a block.
     ///
     /// # Units
     ///
@@ -372,7 +372,7 @@ impl Aipp {
         }
     }
 
-    /// Gives a pixel of a picture, as its format has it, channels swapped.
+    /// Returns a pixel of a picture, as its format has it, channels swapped.
     fn pixel(&self, picture: &Row<'_, u8>, x: usize, y: usize) -> [f32; 4] {
         let [width, height] = self.source;
         let at = |index: usize| f32::from(picture.get(index));
@@ -405,7 +405,7 @@ impl Aipp {
         pixel
     }
 
-    /// Gives a pixel of the scaled part.
+    /// Returns a pixel of the scaled part.
     fn scaled_pixel(&self, picture: &Row<'_, u8>, x: usize, y: usize) -> [f32; 4] {
         let [left, top, width, height] = self.crop;
         if self.scaled == [width, height] {

@@ -55,7 +55,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     },
 }];
 
-/// Gives the output's size along each dimension, and the padding before it.
+/// Returns the output's size along each dimension, and the padding before it.
 fn sizes(attrs: AttrReader<'_>, image: &[i64], kernel: &[i64]) -> Result<Vec<(i64, i64)>, OpError> {
     let rank = image.len();
     let (strides, dilations) = (

@@ -194,7 +194,7 @@ fn reflect<W: Working>(x: W, len: usize, align: bool) -> W {
 }
 
 impl Sample {
-    /// Gives the pixel that a tap at a whole-number position reads along an axis; `None` where it reads 0.
+    /// Returns the pixel that a tap at a whole-number position reads along an axis; `None` where it reads 0.
     fn pixel<W: Working>(&self, position: W, len: usize) -> Option<usize> {
         let inside = |x: f64| (x >= 0.0 && x < len as f64).then_some(x as usize);
         match self.padding {
@@ -207,7 +207,7 @@ impl Sample {
         }
     }
 
-    /// Gives the coordinate of a point along an axis, and brings it into the image where padding does that first.
+    /// Returns the coordinate of a point along an axis, and brings it into the image where padding does that first.
     fn coordinate<W: Working>(&self, point: W, len: usize) -> W {
         let size = W::of(len as f64);
         let (one, half) = (W::one(), W::of(0.5));

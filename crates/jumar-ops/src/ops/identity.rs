@@ -1,4 +1,4 @@
-//! Gives its input.
+//! Returns its input.
 
 use crate::kernels::data_movement;
 use crate::kernels::elementwise::infer_same;

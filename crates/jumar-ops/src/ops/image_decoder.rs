@@ -152,7 +152,7 @@ fn size(bytes: &[u8]) -> Result<[usize; 2], OpError> {
     Ok([height as usize, width as usize])
 }
 
-/// Gives a picture's pixels, three bytes each, or one where it has no colours.
+/// Returns a picture's pixels, three bytes each, or one where it has no colours.
 fn decode(bytes: &[u8]) -> Result<(Vec<u8>, usize), OpError> {
     if !is_jpeg_2000(bytes) {
         let image = reader(bytes)?.decode().map_err(damaged)?;

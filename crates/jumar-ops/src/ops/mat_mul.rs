@@ -111,7 +111,7 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     Ok(vec![scaled_sum(builder, product, alpha, c, beta)?])
 }
 
-/// Gives `alpha * product + beta * c`.
+/// Returns `alpha * product + beta * c`.
 fn scaled_sum(
     builder: &mut dyn Builder,
     product: ValueRef,

@@ -107,7 +107,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     },
 }];
 
-/// Gives what is added before and after each axis, as pairs.
+/// Returns what is added before and after each axis, as pairs.
 fn paddings(cx: &InferCx<'_>, rank: usize) -> Result<Option<Vec<(i64, i64)>>, OpError> {
     let Some(mut list) = cx.ints(1)? else {
         return Ok(None);

@@ -83,7 +83,7 @@ struct Sizes {
     sizes: Vec<i64>,
 }
 
-/// Tells whether an input was given and holds anything: an empty one is the older way to leave it out.
+/// Returns whether an input was given and holds anything: an empty one is the older way to leave it out.
 fn given(cx: &InferCx<'_>, index: usize) -> bool {
     cx.has(index) && cx.inputs()[index].is_some_and(|ty| ty.shape != [0])
 }

@@ -196,7 +196,7 @@ fn signed(shape: &[usize]) -> Vec<i64> {
     shape.iter().map(|&dim| dim as i64).collect()
 }
 
-/// Gives the one whole number of a constant input.
+/// Returns the one whole number of a constant input.
 fn scalar(cx: &InferCx<'_>, index: usize) -> Result<Option<i64>, OpError> {
     match cx.ints(index)?.as_deref() {
         None => Ok(None),

@@ -91,7 +91,7 @@ struct Cut {
 }
 
 impl Cut {
-    /// Gives the first position and the number of positions along an axis of `size`.
+    /// Returns the first position and the number of positions along an axis of `size`.
     fn apply(&self, size: i64) -> (usize, usize) {
         let wrap = |at: i64| if at < 0 { at.saturating_add(size) } else { at };
         if self.step > 0 {

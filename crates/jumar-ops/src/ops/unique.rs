@@ -139,7 +139,7 @@ impl Sizes {
         Ordering::Equal
     }
 
-    /// Gives the items of equal contents together, each group in order; the groups by value, or as they are first seen.
+    /// Returns the items of equal contents together, each group in order; the groups by value, or as they are first seen.
     fn groups<T: Carried>(&self, row: Row<'_, T>, sorted: bool) -> Vec<Vec<usize>> {
         let values: Vec<T::Wide> = (0..row.len()).map(|index| row.get(index).widen()).collect();
         self.groups_of(&values, sorted)

@@ -44,7 +44,7 @@ fn power_of_two(k: i32) -> f32 {
     f32::from_bits((k.wrapping_add(127) << 23) as u32)
 }
 
-/// Gives `e^r - 1` and `k`, where `x = k ln 2 + r`.
+/// Returns `e^r - 1` and `k`, where `x = k ln 2 + r`.
 #[inline(always)]
 fn exp_parts<const FUSED: bool>(x: f32) -> (f32, i32) {
     let shifted = fma::<FUSED>(x, std::f32::consts::LOG2_E, ROUNDER);

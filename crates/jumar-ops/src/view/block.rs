@@ -38,7 +38,7 @@ impl Block {
         block
     }
 
-    /// Gives the bytes.
+    /// Returns the bytes.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the vector holds at least `bytes` bytes, all initialised, and is borrowed for as long.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast::<u8>(), self.bytes) }
@@ -49,7 +49,7 @@ impl Block {
         Region::shared(self.bytes())
     }
 
-    /// Gives the bytes for writing.
+    /// Returns the bytes for writing.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in `bytes`, and borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast::<u8>(), self.bytes) }

@@ -19,7 +19,7 @@ impl From<bool> for Bool8 {
 }
 
 impl Bool8 {
-    /// Tells whether the byte stands for true.
+    /// Returns whether the byte stands for true.
     pub const fn get(self) -> bool {
         self.0 != 0
     }

@@ -71,7 +71,7 @@ impl<'a> Region<'a> {
         unsafe { Region::trusted(span.address(), span.bytes()) }
     }
 
-    /// Gives the length.
+    /// Returns the length.
     ///
     /// # Units
     ///
@@ -85,7 +85,7 @@ impl<'a> Region<'a> {
         self.base.addr()
     }
 
-    /// Tells whether kernels may write here.
+    /// Returns whether kernels may write here.
     pub const fn is_writable(&self) -> bool {
         self.writable
     }

@@ -68,17 +68,17 @@ impl<'a, T: Element> Row<'a, T> {
         }
     }
 
-    /// Gives the number of elements.
+    /// Returns the number of elements.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Tells whether there is no element.
+    /// Returns whether there is no element.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Tells whether the elements lie side by side.
+    /// Returns whether the elements lie side by side.
     pub const fn is_dense(&self) -> bool {
         self.step == 1 || self.len <= 1
     }
@@ -273,12 +273,12 @@ impl<'a, T: Element> RowMut<'a, T> {
         }
     }
 
-    /// Gives the number of elements.
+    /// Returns the number of elements.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Tells whether there is no element.
+    /// Returns whether there is no element.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }

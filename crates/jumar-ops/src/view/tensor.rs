@@ -69,27 +69,27 @@ impl Layout {
         (layout.reach <= isize::MAX as usize / 32).then_some(layout)
     }
 
-    /// Gives the dimensions.
+    /// Returns the dimensions.
     pub fn shape(&self) -> &[usize] {
         &self.dims[..usize::from(self.rank)]
     }
 
-    /// Gives the strides, in elements.
+    /// Returns the strides, in elements.
     pub fn strides(&self) -> &[isize] {
         &self.strides[..usize::from(self.rank)]
     }
 
-    /// Gives the number of elements.
+    /// Returns the number of elements.
     pub const fn elements(&self) -> usize {
         self.elements
     }
 
-    /// Gives the number of elements from the first to one past the last that can be reached.
+    /// Returns the number of elements from the first to one past the last that can be reached.
     pub const fn reach(&self) -> usize {
         self.reach
     }
 
-    /// Gives the elements from one entry of the first dimension to the next, where each entry lies densely by itself. `None`:
+    /// Returns the elements from one entry of the first dimension to the next, where each entry lies densely by itself. `None`:
     /// some entry does not.
     pub fn apart(&self) -> Option<usize> {
         let mut step = 1isize;
@@ -105,7 +105,7 @@ impl Layout {
         }
     }
 
-    /// Tells whether the elements lie densely, last dimension fastest.
+    /// Returns whether the elements lie densely, last dimension fastest.
     pub fn is_dense(&self) -> bool {
         let mut step = 1isize;
         for (&dim, &stride) in self.shape().iter().zip(self.strides()).rev() {
@@ -157,27 +157,27 @@ impl<'a, T: Element> View<'a, T> {
         })
     }
 
-    /// Gives shape and strides.
+    /// Returns shape and strides.
     pub fn layout(&self) -> &'a Layout {
         self.layout
     }
 
-    /// Gives the dimensions.
+    /// Returns the dimensions.
     pub fn shape(&self) -> &'a [usize] {
         self.layout.shape()
     }
 
-    /// Gives the strides, in elements.
+    /// Returns the strides, in elements.
     pub fn strides(&self) -> &'a [isize] {
         self.layout.strides()
     }
 
-    /// Gives the number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.layout.elements()
     }
 
-    /// Tells whether there is no element.
+    /// Returns whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -236,27 +236,27 @@ impl<'a, T: Element> ViewMut<'a, T> {
         }
     }
 
-    /// Gives shape and strides.
+    /// Returns shape and strides.
     pub fn layout(&self) -> &'a Layout {
         self.layout
     }
 
-    /// Gives the dimensions.
+    /// Returns the dimensions.
     pub fn shape(&self) -> &'a [usize] {
         self.layout.shape()
     }
 
-    /// Gives the strides, in elements.
+    /// Returns the strides, in elements.
     pub fn strides(&self) -> &'a [isize] {
         self.layout.strides()
     }
 
-    /// Gives the number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.layout.elements()
     }
 
-    /// Tells whether there is no element.
+    /// Returns whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -45,12 +45,12 @@ impl Drop for SpinWaiting<'_> {
 }
 
 impl Pool {
-    /// Tells whether others may take parts of what a thread does.
+    /// Returns whether others may take parts of what a thread does.
     pub(crate) fn may_share(&self) -> bool {
         self.cpus() > 1 && self.schedule.is_none() && !self.is_stopped()
     }
 
-    /// Gives how many workers there may be.
+    /// Returns how many workers there may be.
     pub(crate) fn workers(&self) -> usize {
         self.workers.unwrap_or_else(|| self.cpus().max(2))
     }
@@ -77,7 +77,7 @@ impl Pool {
         })
     }
 
-    /// Tells whether fresh entries are left alone for a while. The first of them is not to wait for a count of processors.
+    /// Returns whether fresh entries are left alone for a while. The first of them is not to wait for a count of processors.
     pub(super) fn has_grace(&self) -> bool {
         self.cpus.get().is_none_or(|cpus| *cpus > 1)
     }
@@ -87,7 +87,7 @@ impl Pool {
         self.busy.load(Ordering::Relaxed) + self.callers.load(Ordering::Relaxed)
     }
 
-    /// Tells whether as many threads run something as are to, `own` of them left out.
+    /// Returns whether as many threads run something as are to, `own` of them left out.
     pub(crate) fn is_full(&self, own: usize) -> bool {
         self.running().saturating_sub(own) >= self.workers().min(self.cpus())
     }
@@ -141,7 +141,7 @@ impl Pool {
         }
     }
 
-    /// Tells whether work was shared so lately that more is likely to come.
+    /// Returns whether work was shared so lately that more is likely to come.
     pub(super) fn shares_soon(&self, now_ns: u64) -> bool {
         now_ns
             < self
@@ -150,7 +150,7 @@ impl Pool {
                 .saturating_add(SHARE_NS)
     }
 
-    /// Tells whether one more worker may burn time: never on the only processor, nor when others have all of them.
+    /// Returns whether one more worker may burn time: never on the only processor, nor when others have all of them.
     pub(super) fn has_room_to_spin(&self) -> bool {
         self.cpus() > 1 && self.running() + self.spinners.load(Ordering::Relaxed) < self.cpus()
     }
@@ -177,7 +177,7 @@ impl Pool {
         SpinWaiting(self)
     }
 
-    /// Tells whether the thread that shared last did so on the processor that the calling thread runs on now.
+    /// Returns whether the thread that shared last did so on the processor that the calling thread runs on now.
     pub(super) fn sharer_is_here(&self) -> bool {
         let there = self.shared_cpu.load(Ordering::Relaxed);
         there != NOWHERE && self.runner.processor() == Some(there)

@@ -198,7 +198,7 @@ impl Ring {
         }
     }
 
-    /// Gives the number of tasks pushed so far.
+    /// Returns the number of tasks pushed so far.
     pub(crate) fn submitted(&self) -> u64 {
         self.front.0.ticket.load(Ordering::Acquire) / TASK
     }
@@ -209,24 +209,24 @@ impl Ring {
         self.back.0.progress.load(Ordering::Acquire) / DONE_ONE
     }
 
-    /// Tells whether an owner is wanted.
+    /// Returns whether an owner is wanted.
     #[inline]
     pub(crate) fn is_queued(&self) -> bool {
         self.state.0.load(Ordering::Relaxed) & STATE == QUEUED
     }
 
-    /// Tells whether nobody owns the stream and it holds no task.
+    /// Returns whether nobody owns the stream and it holds no task.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.state.0.load(Ordering::Relaxed) & STATE == IDLE
     }
 
-    /// Tells whether the stream stands in the run queue for nothing: it has no task.
+    /// Returns whether the stream stands in the run queue for nothing: it has no task.
     pub(crate) fn is_listed_idle(&self) -> bool {
         self.state.0.load(Ordering::Acquire) & (STATE | LISTED) == IDLE | LISTED
     }
 
-    /// Tells whether the first task waits for something.
+    /// Returns whether the first task waits for something.
     pub(crate) fn is_blocked(&self) -> bool {
         self.state.0.load(Ordering::Relaxed) & STATE == BLOCKED
     }
@@ -475,7 +475,7 @@ pub(crate) struct Owner<'a> {
 }
 
 impl<'a> Owner<'a> {
-    /// Gives the position of the next task.
+    /// Returns the position of the next task.
     #[inline]
     pub(crate) fn position(&self) -> u64 {
         self.ring.back.0.reader.with(|reader| {
@@ -484,7 +484,7 @@ impl<'a> Owner<'a> {
         })
     }
 
-    /// Tells whether there is a next task.
+    /// Returns whether there is a next task.
     #[inline]
     pub(crate) fn ready(&mut self) -> bool {
         self.ring.back.0.reader.with_mut(|reader| {
@@ -568,7 +568,7 @@ impl<'a> Owner<'a> {
             != 0
     }
 
-    /// Gives an empty stream back.
+    /// Returns an empty stream back.
     ///
     /// # Errors
     /// The owner itself, when there is another task.

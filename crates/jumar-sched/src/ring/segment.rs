@@ -48,13 +48,13 @@ impl Slot {
         self.sequence.store(position, Ordering::Release);
     }
 
-    /// Tells whether the entry of a position is here.
+    /// Returns whether the entry of a position is here.
     #[inline]
     pub(super) fn holds(&self, position: u64) -> bool {
         self.sequence.load(Ordering::Acquire) == position
     }
 
-    /// Gives the entry.
+    /// Returns the entry.
     ///
     /// # Safety
     ///
@@ -114,7 +114,7 @@ impl Segment {
         self.next.store(next, Ordering::Release);
     }
 
-    /// Gives the next segment and the first position in it.
+    /// Returns the next segment and the first position in it.
     pub(super) fn next(&self) -> Option<(*mut Segment, u64)> {
         let next = self.next.load(Ordering::Acquire);
         (!next.is_null()).then(|| (next, self.end.load(Ordering::Relaxed)))

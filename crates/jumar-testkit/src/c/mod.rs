@@ -603,7 +603,7 @@ fn file_call(name: &str, file: &FileSpec) -> String {
     }
 }
 
-/// Gives a C string literal.
+/// Returns a C string literal.
 fn quote(text: &str) -> String {
     let mut literal = String::from("\"");
     for byte in text.bytes() {

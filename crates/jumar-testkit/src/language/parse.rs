@@ -58,7 +58,7 @@ fn label(line: &str) -> Parsed<Option<(u32, bool, &str)>> {
     Ok(Some((thread, background, rest.trim())))
 }
 
-/// Gives the number of `T2`.
+/// Returns the number of `T2`.
 pub(super) fn thread_number(name: &str) -> Option<u32> {
     name.strip_prefix('T')?.parse().ok()
 }

@@ -112,7 +112,7 @@ fn call(api: &Api, call: &Call) -> Result<Value, NotForPython> {
     }))
 }
 
-/// Gives what Python passes, and the variables that get its results.
+/// Returns what Python passes, and the variables that get its results.
 fn arguments(
     api: &Api,
     function: &PythonFunction,
@@ -160,7 +160,7 @@ fn arguments(
     Ok((args, outs))
 }
 
-/// Gives the value for a parameter; a text that is left out has none.
+/// Returns the value for a parameter; a text that is left out has none.
 fn passed(api: &Api, given: &Expr, ty: &str) -> Result<Option<Value>, NotForPython> {
     let is_text = ty.starts_with("text");
     let is_list = ty.starts_with("list");

@@ -236,13 +236,13 @@ pub(super) fn held_by(dataset: u64) -> Vec<u64> {
     held().lock().get(&dataset).cloned().unwrap_or_default()
 }
 
-/// Gives the number by which messages call a live stream.
+/// Returns the number by which messages call a live stream.
 pub(super) fn stream_number(handle: u64) -> Option<u32> {
     let runtime = process::get().runtime().ok()?;
     Some(runtime.streams().get(handle).ok()?.number())
 }
 
-/// Tells whether a stream is being captured.
+/// Returns whether a stream is being captured.
 pub(super) fn stream_is_captured(handle: u64) -> bool {
     let Ok(runtime) = process::get().runtime() else {
         return false;
@@ -251,12 +251,12 @@ pub(super) fn stream_is_captured(handle: u64) -> bool {
     stream.is_ok_and(|stream| stream.is_recorded())
 }
 
-/// Gives the number that an object had, alive or gone.
+/// Returns the number that an object had, alive or gone.
 pub(super) fn known_number(check: &Check, kind: &'static str, handle: u64) -> Option<u64> {
     Some(check.object(kind, handle)?.number)
 }
 
-/// Tells whether a call makes or ends objects, or hands them on.
+/// Returns whether a call makes or ends objects, or hands them on.
 pub(super) fn are_touched_by(name: &str) -> bool {
     ["aclmdlAddDatasetBuffer", "aclmdlDestroyDataset"].contains(&name)
         || name.starts_with("aclmdlLoad")

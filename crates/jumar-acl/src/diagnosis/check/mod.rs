@@ -689,7 +689,7 @@ fn unrecorded(check: &Check, call: &Call, words: &[u64; MOST]) {
     );
 }
 
-/// Tells whether a call that went well means anything.
+/// Returns whether a call that went well means anything.
 pub(crate) fn looks_after(call: &'static Call) -> bool {
     let known = table::known(call);
     known.is_of_lives

@@ -36,7 +36,7 @@ fn with<R>(ask: impl FnOnce(&mut Recent) -> R) -> Option<R> {
     asked.ok()
 }
 
-/// Tells whether an object was alive lately, and nothing has ended since.
+/// Returns whether an object was alive lately, and nothing has ended since.
 pub(super) fn is_alive(check: &Check, key: u64) -> bool {
     with(|recent| recent.alive[slot(key)] == (key, check.ends())).unwrap_or(false)
 }
@@ -61,7 +61,7 @@ pub(super) fn allocation(check: &Check, address: usize) -> Option<Allocation> {
     found
 }
 
-/// Tells whether a range is known to lie inside its allocation, as the program asked for it.
+/// Returns whether a range is known to lie inside its allocation, as the program asked for it.
 pub(super) fn fits(check: &Check, address: usize, bytes: usize) -> bool {
     let fits = with(|recent| {
         let (of, then, allocation) = &recent.memory[slot(address as u64)];

@@ -113,14 +113,14 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
     check.find(finding);
 }
 
-/// Tells whether both ends of a copy lie in memory that the runtime handed out.
+/// Returns whether both ends of a copy lie in memory that the runtime handed out.
 fn copies_between_known(check: &Check, words: &[u64; crate::observers::MOST]) -> bool {
     [words[0], words[2]]
         .iter()
         .all(|address| check.allocation(*address as usize).is_some())
 }
 
-/// Tells whether the error's sentence has these words.
+/// Returns whether the error's sentence has these words.
 fn says(seen: &Seen, words: &str) -> bool {
     let sentence = seen.sentence.as_deref();
     sentence.is_some_and(|sentence| sentence.contains(words))

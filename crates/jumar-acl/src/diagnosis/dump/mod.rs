@@ -396,7 +396,7 @@ pub fn acldumpSaveExceptionInfo(
     })
 }
 
-/// Gives the one who dumps a model that was just loaded, if the settings say so.
+/// Returns the one who dumps a model that was just loaded, if the settings say so.
 pub(crate) fn observer(
     cx: &Cx<'_>,
     model: &Model,
@@ -451,7 +451,7 @@ impl Observer for Dumped {
 }
 
 impl Dumped {
-    /// Gives the folder of an execution's tensors; none where they are not dumped.
+    /// Returns the folder of an execution's tensors; none where they are not dumped.
     fn folder(&self, step: u64) -> Option<PathBuf> {
         let settings = &self.settings;
         let active = self.state.active.lock().clone();

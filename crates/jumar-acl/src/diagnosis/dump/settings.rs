@@ -137,24 +137,24 @@ impl Settings {
         }
     }
 
-    /// Tells whether tensors of operators are dumped, as opposed to those of failures.
+    /// Returns whether tensors of operators are dumped, as opposed to those of failures.
     pub(super) fn has_data(&self) -> bool {
         self.path.is_some() && (self.entries.is_some() || self.operators || self.overflow)
     }
 
-    /// Tells whether failures are dumped.
+    /// Returns whether failures are dumped.
     pub(super) fn has_failures(&self) -> bool {
         self.scene
             .as_deref()
             .is_some_and(|scene| scene != "watcher")
     }
 
-    /// Tells whether the dump of a failure is a brief one.
+    /// Returns whether the dump of a failure is a brief one.
     pub(super) fn is_brief(&self) -> bool {
         self.scene.as_deref() == Some("aic_err_brief_dump")
     }
 
-    /// Tells whether an execution is dumped, the first being 0.
+    /// Returns whether an execution is dumped, the first being 0.
     pub(super) fn wants_step(&self, step: u64) -> bool {
         self.steps.is_empty()
             || self
@@ -163,7 +163,7 @@ impl Settings {
                 .any(|(first, last)| (*first..=*last).contains(&step))
     }
 
-    /// Tells whether anything of a model is dumped, which has a name and comes from a graph with one.
+    /// Returns whether anything of a model is dumped, which has a name and comes from a graph with one.
     pub(super) fn wants_model(&self, names: &[&str]) -> bool {
         if !self.has_data() {
             return false;

@@ -98,7 +98,7 @@ impl Default for State {
 }
 
 impl State {
-    /// Tells whether calls are timed now.
+    /// Returns whether calls are timed now.
     #[inline]
     pub(crate) fn times_calls(&self) -> bool {
         self.times_calls.load(Ordering::Relaxed)

@@ -13,7 +13,7 @@ use super::subscription::{Record, Subscription};
 use crate::Cx;
 use crate::generated::enums;
 
-/// Gives the one who watches a model that was just loaded: for dumps, where there are any, for timelines, and for profiles to come.
+/// Returns the one who watches a model that was just loaded: for dumps, where there are any, for timelines, and for profiles to come.
 pub(crate) fn observer(
     cx: &Cx<'_>,
     model: &Model,

@@ -184,7 +184,7 @@ pub fn aclprofRangeStop(cx: &Cx<'_>, number: u32) -> Result<()> {
     Ok(())
 }
 
-/// Gives the number of a text: FNV-1a, the same in every process.
+/// Returns the number of a text: FNV-1a, the same in every process.
 pub fn aclprofStr2Id(cx: &Cx<'_>, message: Option<&CStr>) -> Result<u64> {
     let text = message.ok_or_else(|| null("message"))?;
     let number = text

@@ -68,7 +68,7 @@ struct Given {
 }
 
 impl Given {
-    /// Tells whether something is given for the first time.
+    /// Returns whether something is given for the first time.
     fn is_first(&mut self, serial: u64, field: usize) -> bool {
         const MOST: usize = 1 << 16;
         if !self.known.insert((serial, field)) {
@@ -415,7 +415,7 @@ pub fn aclprofGetOpNameLen(
     Ok(text(record(data, index)?, NAME).count_bytes() + 1)
 }
 
-/// Gives a text of a record, which can be had once.
+/// Returns a text of a record, which can be had once.
 fn once(cx: &Cx<'_>, data: Option<&[u8]>, index: u32, at: usize, room: usize) -> Result<CString> {
     let record = record(data, index)?;
     let found = text(record, at);

@@ -47,7 +47,7 @@ fn name(format: i32) -> String {
     known.map_or_else(|| format.to_string(), str::to_owned)
 }
 
-/// Gives the dimensions of a tensor of `element` bytes an element in another format.
+/// Returns the dimensions of a tensor of `element` bytes an element in another format.
 ///
 /// # Errors
 /// `ModelFailure`: the formats are no pair, or the tensor has another number of dimensions.

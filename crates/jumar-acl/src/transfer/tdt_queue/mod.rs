@@ -115,7 +115,7 @@ impl Default for Queues {
 }
 
 impl Queues {
-    /// Gives the queue of a channel a number, unless it has one.
+    /// Returns the queue of a channel a number, unless it has one.
     pub(crate) fn adopt(&self, _device: u32, queue: &Arc<MessageQueue>) {
         let mut numbered = self.numbered.lock();
         let known = |other: &Arc<MessageQueue>| Arc::ptr_eq(other, queue);
@@ -355,7 +355,7 @@ fn flow(cx: &Cx<'_>) {
     }
 }
 
-/// Gives the failure of an execution that nobody was told of.
+/// Returns the failure of an execution that nobody was told of.
 fn failure(cx: &Cx<'_>) -> Result<()> {
     let mut numbered = cx.process.queues.numbered.lock();
     let failed = numbered

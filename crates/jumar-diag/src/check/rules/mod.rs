@@ -18,7 +18,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Gives the name as it stands in the data.
+    /// Returns the name as it stands in the data.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",

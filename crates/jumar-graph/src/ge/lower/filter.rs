@@ -60,7 +60,7 @@ pub(super) struct Window {
     pub pads: Vec<i64>,
 }
 
-/// Tells whether channels come last in a format's name, for pictures of this many dimensions.
+/// Returns whether channels come last in a format's name, for pictures of this many dimensions.
 pub(super) fn channels_last(format: &str, spatial: usize) -> Result<bool, OpError> {
     match (format, spatial) {
         ("NCHW", 2) | ("NCDHW", 3) => Ok(false),

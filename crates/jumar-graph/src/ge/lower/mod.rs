@@ -130,7 +130,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
     })
 }
 
-/// Tells whether graphs with this operator can be built.
+/// Returns whether graphs with this operator can be built.
 pub fn is_known(kind: &str) -> bool {
     table().contains_key(kind)
         || INPUTS.contains(&kind)
@@ -543,7 +543,7 @@ impl Cx {
         self.one("Reshape", &[value, dims], Attrs::new())
     }
 
-    /// Gives a value's dimensions, which have to be known.
+    /// Returns a value's dimensions, which have to be known.
     pub fn dims(&self, value: ValueId) -> std::result::Result<Vec<i64>, OpError> {
         let ty = self.ty(value);
         match ty.dims() {
@@ -555,7 +555,7 @@ impl Cx {
         }
     }
 
-    /// Gives a value's number of dimensions, which has to be known.
+    /// Returns a value's number of dimensions, which has to be known.
     pub fn rank(&self, value: ValueId) -> std::result::Result<usize, OpError> {
         self.ty(value).rank().ok_or_else(|| {
             OpError::new(

@@ -71,13 +71,13 @@ impl<'a> Op<'a> {
         Ok(())
     }
 
-    /// Gives an input that has to be there.
+    /// Returns an input that has to be there.
     pub fn input(&self, name: &str) -> Result<ValueId, OpError> {
         self.maybe(name)
             .ok_or_else(|| invalid(format!("its input {name} is missing")))
     }
 
-    /// Gives an input that may be left out.
+    /// Returns an input that may be left out.
     pub fn maybe(&self, name: &str) -> Option<ValueId> {
         let mut inputs = self.inputs.iter();
         inputs
@@ -85,7 +85,7 @@ impl<'a> Op<'a> {
             .and_then(|(_, value)| *value)
     }
 
-    /// Gives the inputs `name0`, `name1` and so on, all of which have to be there.
+    /// Returns the inputs `name0`, `name1` and so on, all of which have to be there.
     pub fn list(&self, name: &str) -> Result<Vec<ValueId>, OpError> {
         let mut found = Vec::new();
         for (own, value) in &self.inputs {
@@ -121,7 +121,7 @@ impl<'a> Op<'a> {
         self.node.outputs.len().max(1)
     }
 
-    /// Tells whether somebody reads an output.
+    /// Returns whether somebody reads an output.
     pub fn uses(&self, output: usize) -> bool {
         self.used.get(output).copied().unwrap_or(false)
     }

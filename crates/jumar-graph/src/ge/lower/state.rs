@@ -121,7 +121,7 @@ impl Cx {
         hash as i64
     }
 
-    /// Gives what a variable holds now, if the node is one.
+    /// Returns what a variable holds now, if the node is one.
     pub(super) fn current(&self, node: &SourceNode) -> Option<ValueId> {
         if !VARIABLES.contains(&node.kind.as_str()) {
             return None;

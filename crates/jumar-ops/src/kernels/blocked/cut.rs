@@ -22,7 +22,7 @@ pub(in crate::kernels) fn split(
     (columns.div_ceil(each.max(1)).max(1), 1, each)
 }
 
-/// Gives the part of that number; see [`split`].
+/// Returns the part of that number; see [`split`].
 pub(in crate::kernels) fn part_of(
     output: [usize; 2],
     (rows, columns): (usize, usize),
@@ -115,7 +115,7 @@ impl Cut {
         self.pieces * self.units()
     }
 
-    /// Gives what a part computes.
+    /// Returns what a part computes.
     pub(super) fn share(&self, index: usize) -> Share {
         let (piece, unit) = match self.by_rows {
             true => (index / self.units(), index % self.units()),

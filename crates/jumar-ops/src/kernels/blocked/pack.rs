@@ -176,7 +176,7 @@ pub fn pack_channels(numbers: &Tensor) -> Option<Tensor> {
     Some(Tensor::from_floats(&values))
 }
 
-/// Gives how many columns of the output the kernel for an image in planes makes at a time; 0 where it cannot.
+/// Returns how many columns of the output the kernel for an image in planes makes at a time; 0 where it cannot.
 pub fn takes_planes(channels: usize, kernel: [usize; 2], stride: usize) -> bool {
     let window = Sliding {
         image: [0; 2],

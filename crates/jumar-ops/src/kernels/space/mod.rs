@@ -86,7 +86,7 @@ impl Windows {
             .map(Windows)
     }
 
-    /// Gives the output's size for an image of a known or unknown size.
+    /// Returns the output's size for an image of a known or unknown size.
     pub fn output(&self, image: &[i64]) -> Result<Vec<i64>, OpError> {
         if image.len() != self.0.len() {
             return Err(OpError::invalid(format!(
@@ -135,7 +135,7 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// Gives the image position that an output position sees through a tap, if it lies in the image.
+    /// Returns the image position that an output position sees through a tap, if it lies in the image.
     pub fn source(&self, at: usize, tap: usize) -> Option<usize> {
         (at * self.stride + tap * self.dilation)
             .checked_sub(self.before)
@@ -165,17 +165,17 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Gives the number of the image's elements.
+    /// Returns the number of the image's elements.
     pub fn plane(&self) -> usize {
         self.axes.iter().map(|axis| axis.image).product()
     }
 
-    /// Gives the number of the output's elements.
+    /// Returns the number of the output's elements.
     pub fn pixels(&self) -> usize {
         self.axes.iter().map(|axis| axis.output).product()
     }
 
-    /// Gives the number of the window's elements.
+    /// Returns the number of the window's elements.
     pub fn taps(&self) -> usize {
         self.axes.iter().map(|axis| axis.kernel).product()
     }

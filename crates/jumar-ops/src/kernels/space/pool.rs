@@ -23,7 +23,7 @@ pub(crate) struct Pooling {
 }
 
 impl Pooling {
-    /// Gives the number of a window's elements that lie in the image or its padding.
+    /// Returns the number of a window's elements that lie in the image or its padding.
     fn padded(&self, at: &[usize]) -> usize {
         let count = |(axis, &at): (&super::Axis, &usize)| {
             let end = axis.image + axis.before + axis.after;

@@ -53,7 +53,7 @@ impl GatheredConvolution<'_> {
         }
     }
 
-    /// Tells whether all units lie inside the output and `lines` of weights, and pick channels that there are.
+    /// Returns whether all units lie inside the output and `lines` of weights, and pick channels that there are.
     pub fn fits(&self, lines: usize) -> bool {
         let inside = |unit: Unit<'_>| {
             let valid = |mask: &i32| (0..1 << LANES).contains(mask);

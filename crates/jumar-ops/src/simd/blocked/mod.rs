@@ -95,7 +95,7 @@ impl Sliding {
         (top + first * dilation - before, first, end - first)
     }
 
-    /// Tells whether each output pixel sees one pixel of the image, the one in its place.
+    /// Returns whether each output pixel sees one pixel of the image, the one in its place.
     pub(in crate::simd) fn is_one_pixel(&self) -> bool {
         self.kernel == [1, 1]
             && self.stride == [1, 1]
@@ -381,7 +381,7 @@ pub struct Planar {
 const LINES: usize = 4096;
 
 impl Planar {
-    /// Gives how many columns of the output are made at a time; 0: the window is too large.
+    /// Returns how many columns of the output are made at a time; 0: the window is too large.
     pub fn columns(&self) -> usize {
         let lines = size([self.channels, self.window.kernel[0]]);
         let each = LINES.checked_div(lines).unwrap_or(0);

@@ -56,7 +56,7 @@ impl Bytes {
     }
 }
 
-/// Gives how many of some images take the weights of so many pairs one after the other.
+/// Returns how many of some images take the weights of so many pairs one after the other.
 pub fn together(dense: &Dense, images: usize, pairs: usize) -> usize {
     let bytes = Bytes::of(dense, pairs);
     if bytes.weights <= STRETCH {

@@ -112,7 +112,7 @@ impl Out<'_> {
         }
     }
 
-    /// Gives the address of a number, and whether it is narrow.
+    /// Returns the address of a number, and whether it is narrow.
     fn at(&self, index: usize) -> (*mut u8, bool) {
         match self {
             Out::Wide(row) => (row.address().wrapping_add(index).cast(), false),

@@ -21,7 +21,7 @@ pub(super) trait Dots: Copy + Sized + Sync + 'static {
     /// Adds the products of one group to a sum.
     fn dot<const FUSED: bool>(sum: Self::Sum, value: u32, weights: u32) -> Self::Sum;
 
-    /// Tells whether the processor has an instruction for it.
+    /// Returns whether the processor has an instruction for it.
     fn native() -> bool;
 
     /// Computes a tile by that instruction.
@@ -31,7 +31,7 @@ pub(super) trait Dots: Copy + Sized + Sync + 'static {
     /// As [`run`]; the processor has the instruction.
     unsafe fn tile(tile: &Tile<Self>, pixels: usize, count: usize, reach: Reach);
 
-    /// Tells whether the processor has a matrix unit for it that this process may use.
+    /// Returns whether the processor has a matrix unit for it that this process may use.
     fn unit() -> bool;
 
     /// Multiplies and adds by the matrix unit.
@@ -156,7 +156,7 @@ impl Engine {
         }
     }
 
-    /// Gives the best engine with a matrix unit that may be used, or without.
+    /// Returns the best engine with a matrix unit that may be used, or without.
     pub fn among<D: Dots>(unit: bool) -> Engine {
         if unit {
             Engine::Matrix

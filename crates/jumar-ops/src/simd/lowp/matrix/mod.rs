@@ -73,7 +73,7 @@ impl Shape {
     }
 }
 
-/// Tells whether all taps of a row of taps are one run of groups, in the image and in the filter.
+/// Returns whether all taps of a row of taps are one run of groups, in the image and in the filter.
 pub(super) fn runs_on<D: Dots>(tile: &Tile<D>) -> bool {
     tile.taps == 1
         || tile.tap == 1
@@ -189,7 +189,7 @@ pub(super) struct Job<D: Dots> {
 }
 
 impl<D: Dots> Job<D> {
-    /// Tells whether two jobs have the same taps, so that they share weights.
+    /// Returns whether two jobs have the same taps, so that they share weights.
     fn goes_with(&self, other: &Job<D>) -> bool {
         self.tile.filter == other.tile.filter && self.tile.rows == other.tile.rows
     }
