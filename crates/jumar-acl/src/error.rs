@@ -336,7 +336,7 @@ pub fn aclrtRepairError(
         .fix("Reset the device: a software device has no broken parts, so that its failures are the program's.")),
         other => refuse(
             ErrorKind::InvalidValue,
-            format!("{other} is no value of aclrtErrorType"),
+            format!("{other} is not a value of aclrtErrorType"),
         ),
     }
 }

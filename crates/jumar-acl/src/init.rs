@@ -263,7 +263,7 @@ pub fn aclGetCannAttribute(_cx: &Cx<'_>, attribute: i32) -> Result<i32> {
     }
     refuse(
         ErrorKind::InvalidArgument,
-        format!("{attribute} is no value of aclCannAttr"),
+        format!("{attribute} is not a value of aclCannAttr"),
     )
 }
 
@@ -350,7 +350,7 @@ pub fn aclGetDeviceCapability(cx: &Cx<'_>, device: u32, info: i32) -> Result<i64
                 profile.soc_name
             ))),
         },
-        _ => Err(bad(format!("{info} is no value of aclDeviceInfo"))),
+        _ => Err(bad(format!("{info} is not a value of aclDeviceInfo"))),
     }
 }
 
@@ -369,7 +369,7 @@ pub fn aclsysGetCANNVersion(_cx: &Cx<'_>, package: u32) -> Result<types::aclCANN
     if package > enums::ACL_PKG_NAME_DRIVER {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("{package} is no value of aclCANNPackageName"),
+            format!("{package} is not a value of aclCANNPackageName"),
         );
     }
     let mut release = Release::from_environment()?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jumar_ops::{AIPP, Aipp, Attrs, DYNAMIC_AIPP, Picture, TensorType, UNKNOWN, find};
+use jumar_ops::{AIPP, Aipp, Attrs, DYNAMIC_AIPP, PixelFormat, TensorType, UNKNOWN, find};
 use jumar_types::dtype::DataType;
 
 use crate::{Attr, BuildOptions, GearKind, Graph, GraphError, Node, Result, ValueId};
@@ -172,7 +172,7 @@ pub(crate) fn insert(graph: &mut Graph, options: &BuildOptions) -> Result<()> {
     }
     if options.gears.kind == GearKind::Dims {
         return Err(bad(
-            "pictures are not preprocessed in a model with dynamic_dims; dynamic_batch_size is possible",
+            "images are not preprocessed in a model with dynamic_dims; dynamic_batch_size is possible",
         ));
     }
     let mut done: Vec<usize> = Vec::new();
@@ -227,8 +227,8 @@ fn is_dynamic(reader: &Reader<'_>) -> Result<bool> {
     }
 }
 
-/// The most pictures that one execution may bring.
-fn most_pictures(options: &BuildOptions, name: &str, batch: i64) -> Result<usize> {
+/// The most images that one execution may bring.
+fn most_images(options: &BuildOptions, name: &str, batch: i64) -> Result<usize> {
     let most = if batch != UNKNOWN {
         batch
     } else if options.gears.kind == GearKind::Batch {
@@ -240,20 +240,20 @@ fn most_pictures(options: &BuildOptions, name: &str, batch: i64) -> Result<usize
             .and_then(|range| range.first())
             .map_or(-1, |first| first.1)
     };
-    usize::try_from(most).ok().filter(|&most| (1..=MOST_PICTURES).contains(&most)).ok_or_else(|| {
+    usize::try_from(most).ok().filter(|&most| (1..=MOST_IMAGES).contains(&most)).ok_or_else(|| {
         bad(format_args!(
-            "the input {name} takes {most} pictures; 1 to {MOST_PICTURES} are possible, and an open number needs a bound"
+            "the input {name} takes {most} images; 1 to {MOST_IMAGES} are possible, and an open number needs a bound"
         ))
     })
 }
 
-/// The most pictures that settings are kept for.
-const MOST_PICTURES: usize = 4096;
+/// The most images that settings are kept for.
+const MOST_IMAGES: usize = 4096;
 
 /// The largest `max_src_image_size`.
 const LARGEST: usize = 1 << 31;
 
-/// The name of the input with the settings of pictures, where a program gives them before each execution.
+/// The name of the input with the settings of images, where a program gives them before each execution.
 pub const SETTINGS_INPUT: &str = "ascend_dynamic_aipp_data";
 
 /// Puts preprocessing in front whose settings are an input more.
@@ -271,14 +271,14 @@ fn front_as_told(
     let largest = reader.number("max_src_image_size", 0_usize)?;
     if !(1..=LARGEST).contains(&largest) {
         return Err(bad(format_args!(
-            "max_src_image_size is {largest}; in the mode dynamic it says how many bytes all pictures of an execution have at most"
+            "max_src_image_size is {largest}; in the mode dynamic it says how many bytes all images of an execution have at most"
         )));
     }
     let id = graph.inputs[index];
     let value = graph.value(id).clone();
     let [batch, channels, height, width] = value.ty.shape[..] else {
         return Err(bad(format_args!(
-            "the input {} is {}, and pictures have four dimensions",
+            "the input {} is {}, and images have four dimensions",
             value.name, value.ty
         )));
     };
@@ -288,9 +288,9 @@ fn front_as_told(
             value.name, value.ty
         )));
     }
-    let most = most_pictures(options, &value.name, batch)?;
+    let most = most_images(options, &value.name, batch)?;
     let bytes = largest.div_ceil(most) as i64;
-    let pictures = graph.add_value(
+    let images = graph.add_value(
         value.name.clone(),
         TensorType::new(DataType::UInt8, [batch, bytes]),
     );
@@ -315,12 +315,12 @@ fn front_as_told(
     graph.inputs.push(settings);
     let name = format!("{}/aipp", value.name);
     graph.value_mut(id).name.clone_from(&name);
-    graph.inputs[index] = pictures;
+    graph.inputs[index] = images;
     let node = Node {
         name,
         operator: find(DYNAMIC_AIPP)
             .ok_or_else(|| GraphError::internal("there is no preprocessing"))?,
-        inputs: vec![Some(pictures), Some(settings)],
+        inputs: vec![Some(images), Some(settings)],
         outputs: vec![id],
         attrs: Attrs::new()
             .with("channels", channels)
@@ -338,7 +338,7 @@ fn front(graph: &mut Graph, reader: &Reader<'_>, index: usize, gears: GearKind) 
     let value = graph.value(id).clone();
     let [batch, channels, height, width] = value.ty.shape[..] else {
         return Err(bad(format_args!(
-            "the input {} is {}, and pictures have four dimensions",
+            "the input {} is {}, and images have four dimensions",
             value.name, value.ty
         )));
     };
@@ -359,7 +359,7 @@ fn front(graph: &mut Graph, reader: &Reader<'_>, index: usize, gears: GearKind) 
     if aipp.result() != [width, height] {
         let [wide, high] = aipp.result();
         return Err(bad(format_args!(
-            "pictures of {wide} by {high} come out, and the input {} takes {width} by {height}",
+            "images of {wide} by {high} come out, and the input {} takes {width} by {height}",
             value.name
         )));
     }
@@ -367,17 +367,17 @@ fn front(graph: &mut Graph, reader: &Reader<'_>, index: usize, gears: GearKind) 
         .format
         .dims(aipp.source[1], aipp.source[0])
         .map(|dim| dim as i64);
-    let pictures = graph.add_value(
+    let images = graph.add_value(
         value.name.clone(),
         TensorType::new(DataType::UInt8, [batch, rows, columns, depth]),
     );
     let name = format!("{}/aipp", value.name);
     graph.value_mut(id).name.clone_from(&name);
-    graph.inputs[index] = pictures;
+    graph.inputs[index] = images;
     let node = Node {
         name,
         operator: find(AIPP).ok_or_else(|| GraphError::internal("there is no preprocessing"))?,
-        inputs: vec![Some(pictures)],
+        inputs: vec![Some(images)],
         outputs: vec![id],
         attrs: Attrs::new()
             .with("config", aipp.words())
@@ -415,17 +415,17 @@ fn front_of_any_size(
     let depth = aipp.format.dims(2, 2)[2] as i64;
     let id = graph.inputs[index];
     let value = graph.value(id).clone();
-    let pictures = graph.add_value(
+    let images = graph.add_value(
         value.name.clone(),
         TensorType::new(DataType::UInt8, [batch, UNKNOWN, UNKNOWN, depth]),
     );
     let name = format!("{}/aipp", value.name);
     graph.value_mut(id).name.clone_from(&name);
-    graph.inputs[index] = pictures;
+    graph.inputs[index] = images;
     let node = Node {
         name,
         operator: find(AIPP).ok_or_else(|| GraphError::internal("there is no preprocessing"))?,
-        inputs: vec![Some(pictures)],
+        inputs: vec![Some(images)],
         outputs: vec![id],
         attrs: Attrs::new()
             .with("config", aipp.words())
@@ -445,7 +445,7 @@ fn front_of_any_size(
 /// InvalidOption: the input's format allows even heights only.
 pub(crate) fn rows(graph: &Graph, input: ValueId, height: i64) -> Result<i64> {
     match preprocessing(graph, input) {
-        Some((aipp, _)) if aipp.format == Picture::Yuv420sp => {
+        Some((aipp, _)) if aipp.format == PixelFormat::Yuv420sp => {
             if height % 2 != 0 {
                 return Err(bad(format_args!(
                     "images of YUV420SP have an even height, not {height}"
@@ -459,10 +459,10 @@ pub(crate) fn rows(graph: &Graph, input: ValueId, height: i64) -> Result<i64> {
 
 fn read(reader: &Reader<'_>, width: usize, height: usize) -> Result<Aipp> {
     let format = match reader.text("input_format") {
-        Some("YUV420SP_U8") => Picture::Yuv420sp,
-        Some("XRGB8888_U8") => Picture::Xrgb8888,
-        Some("RGB888_U8") => Picture::Rgb888,
-        Some("YUV400_U8") => Picture::Yuv400,
+        Some("YUV420SP_U8") => PixelFormat::Yuv420sp,
+        Some("XRGB8888_U8") => PixelFormat::Xrgb8888,
+        Some("RGB888_U8") => PixelFormat::Rgb888,
+        Some("YUV400_U8") => PixelFormat::Yuv400,
         other => {
             return Err(bad(format_args!(
                 "input_format is {:?}; YUV420SP_U8, XRGB8888_U8, RGB888_U8 and YUV400_U8 are known",
@@ -552,9 +552,9 @@ pub struct DynamicAipp {
     pub pictures: usize,
     /// The number of the input with the settings.
     pub settings: usize,
-    /// What the pictures become.
+    /// What the images become.
     pub result: TensorType,
-    /// How many pictures there may be at most.
+    /// How many images there may be at most.
     pub most: usize,
 }
 
@@ -570,7 +570,7 @@ pub fn dynamic_preprocessing(graph: &Graph) -> Vec<DynamicAipp> {
         .filter(|node| node.operator.name == DYNAMIC_AIPP);
     nodes
         .filter_map(|node| {
-            let (pictures, settings) = (number(node.inputs.first())?, number(node.inputs.get(1))?);
+            let (images, settings) = (number(node.inputs.first())?, number(node.inputs.get(1))?);
             let bytes = *graph.value(graph.inputs[settings]).ty.shape.first()?;
             let head = Aipp::block_bytes(0);
             Some(DynamicAipp {
@@ -584,7 +584,7 @@ pub fn dynamic_preprocessing(graph: &Graph) -> Vec<DynamicAipp> {
         .collect()
 }
 
-/// Returns what happens to the pictures of an input, where something does, and what they become.
+/// Returns what happens to the images of an input, where something does, and what they become.
 pub fn preprocessing(graph: &Graph, input: ValueId) -> Option<(Aipp, TensorType)> {
     let node = graph
         .nodes

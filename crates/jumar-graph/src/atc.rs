@@ -34,7 +34,7 @@ pub struct Options {
     pub output_type: String,
     /// `--input_shape_range`: `name:[1~8,3,8~16,-1]`.
     pub input_shape_range: String,
-    /// `--insert_op_conf`: the file of a configuration for pictures.
+    /// `--insert_op_conf`: the file of a configuration for images.
     pub insert_op_conf: String,
     /// `--precision_mode`: what operators may be computed in.
     pub precision_mode: String,

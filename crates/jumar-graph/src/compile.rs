@@ -36,7 +36,7 @@ pub struct BuildOptions {
     pub output_type: OutputType,
     /// The outputs, where they are not those that the model declares: `node:index`, or the names of tensors.
     pub out_nodes: Vec<String>,
-    /// What is done to pictures before they enter the model: the text of a configuration.
+    /// What is done to images before they enter the model: the text of a configuration.
     pub preprocessing: String,
     /// Names of float32 inputs that are to be given as float16.
     pub fp16_inputs: Vec<String>,

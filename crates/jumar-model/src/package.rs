@@ -58,23 +58,23 @@ pub struct TensorInfo {
     /// # Units
     /// Bytes.
     pub bytes: usize,
-    /// What is done to it before the model's first operator, where it is pictures.
+    /// What is done to it before the model's first operator, where it is images.
     pub aipp: Option<Arc<Preprocessing>>,
-    /// The preprocessing that this input has to do with, as its pictures or as its settings, where the settings come before
+    /// The preprocessing that this input has to do with, as its images or as its settings, where the settings come before
     /// each execution.
     pub told: Option<Arc<DynamicAipp>>,
 }
 
 impl TensorInfo {
-    /// Returns whether this is pictures whose sizes come with their settings: there may be fewer bytes than the input has room for.
-    pub fn is_told_pictures(&self, index: usize) -> bool {
-        self.told
+    /// Returns whether this is images whose sizes come with their settings: there may be fewer bytes than the input has room for.
+    pub fn is_dynamic_image(&self, index: usize) -> bool {
+        self.dynamic_aipp
             .as_ref()
-            .is_some_and(|told| told.pictures == index)
+            .is_some_and(|aipp| aipp.images == index)
     }
 }
 
-/// What is done to the pictures of an input, and what they become.
+/// What is done to the images of an input, and what they become.
 #[derive(Clone, Debug)]
 pub struct Preprocessing {
     /// What is done.
@@ -232,9 +232,9 @@ impl<'a> Package<'a> {
             .into_iter()
             .map(Arc::new)
         {
-            for index in [told.pictures, told.settings] {
+            for index in [aipp.images, aipp.settings] {
                 if let Some(input) = inputs.get_mut(index) {
-                    input.told = Some(told.clone());
+                    input.dynamic_aipp = Some(aipp.clone());
                 }
             }
         }
@@ -496,13 +496,13 @@ fn too_short(bytes: &[u8], path: Option<&Path>) -> Error {
         Err(error) => error,
         Ok(_) => return Error::new(ErrorKind::Internal, "a header shorter than itself"),
     };
-    let told = refused(&error, path);
+    let failure = refused(&error, path);
     match error.kind() {
         // A file too short for its header has its own code; one that is cut off later contradicts its header.
         GraphErrorKind::Truncated => {
-            Error::new(ErrorKind::ModelDataSize, told.sentence().to_owned())
+            Error::new(ErrorKind::ModelDataSize, failure.sentence().to_owned())
         }
-        _ => told,
+        _ => failure,
     }
 }
 
@@ -522,7 +522,7 @@ fn tensor(port: &Port) -> TensorInfo {
         range: port.range.clone(),
         bytes: port.bytes,
         aipp: None,
-        told: None,
+        dynamic_aipp: None,
     }
 }
 

@@ -74,7 +74,7 @@ pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
 pub use operator::{
     Aliasing, InputDef, InputKind, Joined, Kernel, Operator, OutputDef, Seen, Slot, Types,
 };
-pub use ops::{AIPP, Aipp, DYNAMIC_AIPP, Picture};
+pub use ops::{AIPP, Aipp, DYNAMIC_AIPP, Image};
 pub use registry::{find, find_onnx, operators};
 pub use share::{Share, Workers};
 pub use tensor::{Tensor, TensorType, UNKNOWN, UNKNOWN_RANK};

@@ -120,7 +120,7 @@ pub fn file_of(name: &str) -> String {
     }
 }
 
-/// What `camera` does to its pictures.
+/// What `camera` does to its images.
 const CAMERA: &str = "aipp_op {
   aipp_mode: static
   input_format: RGB888_U8

@@ -1,4 +1,4 @@
-//! Reads handwritten digits on a device, two pictures at a time: while one is computed, the next one is on its way.
+//! Reads handwritten digits on a device, two images at a time: while one is computed, the next one is on its way.
 //!
 //! ```text
 //! cargo run --example digits [model.onnx | model.om] [images] [labels]
@@ -27,27 +27,27 @@ fn main() -> Result<(), Error> {
     let (images, labels) = (std::fs::read(images)?, std::fs::read(labels)?);
     if images.len() != labels.len() * PIXELS {
         return Err(format!(
-            "{} bytes of pictures do not go with {} labels",
+            "{} bytes of images do not go with {} labels",
             images.len(),
             labels.len()
         )
         .into());
     }
-    let pictures: Vec<&[u8]> = images.chunks(PIXELS).collect();
-    let read = read_digits(&model, &pictures)?;
-    report(&pictures, &labels, &read);
+    let images: Vec<&[u8]> = images.chunks(PIXELS).collect();
+    let read = read_digits(&model, &images)?;
+    report(&images, &labels, &read);
     Ok(())
 }
 
-/// Returns the digit that the network sees in each picture.
-fn read_digits(model: &Path, pictures: &[&[u8]]) -> Result<Vec<u8>, jumar::Error> {
+/// Returns the digit that the network sees in each image.
+fn read_digits(model: &Path, images: &[&[u8]]) -> Result<Vec<u8>, jumar::Error> {
     let runtime = Runtime::new()?;
     let context = runtime.device(0)?.context()?;
     let model = match model.extension() {
         Some(extension) if extension == "onnx" => Model::from_onnx(&context, model, &[])?,
         _ => Model::load(&context, model)?,
     };
-    // One stream carries pictures up, the other one computes. Each picture goes into one of two buffers, after the execution that
+    // One stream carries images up, the other one computes. Each image goes into one of two buffers, after the execution that
     // read that buffer before, and is computed after it has come.
     let (up, compute) = (context.stream()?, context.stream()?);
     let buffers = [
@@ -56,14 +56,14 @@ fn read_digits(model: &Path, pictures: &[&[u8]]) -> Result<Vec<u8>, jumar::Error
     ];
     let (free, there) = ([context.event()?, context.event()?], context.event()?);
 
-    let mut read = Vec::with_capacity(pictures.len());
+    let mut read = Vec::with_capacity(images.len());
     let mut running = None;
-    for (index, picture) in pictures.iter().enumerate() {
+    for (index, image) in images.iter().enumerate() {
         let (buffer, free) = (&buffers[index % 2], &free[index % 2]);
         if free.is_recorded() {
             up.wait(free, None)?;
         }
-        let floats: Vec<f32> = picture.iter().map(|&pixel| f32::from(pixel)).collect();
+        let floats: Vec<f32> = image.iter().map(|&pixel| f32::from(pixel)).collect();
         // The pinned memory goes back to the runtime when the copy is done.
         drop(up.upload(PinnedBuffer::from_slice(&runtime, &floats)?, buffer)?);
         up.record(&there)?;
@@ -87,37 +87,37 @@ fn best(scores: &[f32]) -> u8 {
     highest.map_or(0, |(digit, _)| digit as u8)
 }
 
-/// Shows the first pictures, the first ones that were misread, and how many were read rightly.
-fn report(pictures: &[&[u8]], labels: &[u8], read: &[u8]) {
+/// Shows the first images, the first ones that were misread, and how many were read rightly.
+fn report(images: &[&[u8]], labels: &[u8], read: &[u8]) {
     let is_right = |&index: &usize| read[index] == labels[index];
-    let all = 0..pictures.len();
+    let all = 0..images.len();
     let first: Vec<usize> = all.clone().take(4).collect();
     let wrong: Vec<usize> = all
         .clone()
         .filter(|index| !is_right(index))
         .take(4)
         .collect();
-    println!("the first pictures:\n");
-    draw(pictures, labels, read, &first);
+    println!("the first images:\n");
+    draw(images, labels, read, &first);
     if !wrong.is_empty() {
         println!("misread:\n");
-        draw(pictures, labels, read, &wrong);
+        draw(images, labels, read, &wrong);
     }
     let right = all.filter(is_right).count();
     println!(
         "accuracy: {:.1} % ({} images)",
-        100.0 * right as f64 / pictures.len() as f64,
-        pictures.len()
+        100.0 * right as f64 / images.len() as f64,
+        images.len()
     );
 }
 
-/// Draws pictures beside each other, with what was read below.
-fn draw(pictures: &[&[u8]], labels: &[u8], read: &[u8], which: &[usize]) {
+/// Draws images beside each other, with what was read below.
+fn draw(images: &[&[u8]], labels: &[u8], read: &[u8], which: &[usize]) {
     let ramp: Vec<char> = " .:-=+*#%@".chars().collect();
     for row in 0..SIDE {
         for &index in which {
             print!("  ");
-            for &pixel in &pictures[index][row * SIDE..][..SIDE] {
+            for &pixel in &images[index][row * SIDE..][..SIDE] {
                 let shade = ramp[usize::from(pixel.min(INK)) * (ramp.len() - 1) / usize::from(INK)];
                 print!("{shade}{shade}");
             }

@@ -1,4 +1,4 @@
-//! Models through the facade, with the digits network and its pictures.
+//! Models through the facade, with the digits network and its images.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -33,11 +33,11 @@ fn digits(context: &Context) -> Model {
     Model::from_onnx(context, file("digits.onnx"), &[]).expect("the digits network")
 }
 
-fn pictures() -> Vec<[f32; 64]> {
-    let bytes = std::fs::read(file("images.u8")).expect("the pictures");
+fn images() -> Vec<[f32; 64]> {
+    let bytes = std::fs::read(file("images.u8")).expect("the images");
     bytes
         .chunks(64)
-        .map(|picture| std::array::from_fn(|pixel| f32::from(picture[pixel])))
+        .map(|image| std::array::from_fn(|pixel| f32::from(image[pixel])))
         .collect()
 }
 
@@ -54,9 +54,9 @@ fn started(
     context: &Context,
     stream: &Stream,
     model: &Model,
-    picture: &[f32; 64],
+    image: &[f32; 64],
 ) -> Pending<jumar::Outputs> {
-    let image = DeviceBuffer::from_slice(context, picture).expect("memory");
+    let image = DeviceBuffer::from_slice(context, image).expect("memory");
     // The buffer goes out of scope while the execution is queued.
     model.run(stream, &[(&image).into()]).expect("queued")
 }
@@ -83,14 +83,14 @@ fn the_digits_network_describes_itself() {
 }
 
 #[test]
-fn pictures_are_read_as_onnx_runtime_reads_them() {
-    // ONNX Runtime 1.31 reads 316 of the 320 pictures rightly; examples/digits/README.md.
+fn images_are_read_as_onnx_runtime_reads_them() {
+    // ONNX Runtime 1.31 reads 316 of the 320 images rightly; examples/digits/README.md.
     let context = context();
     let stream = context.stream().expect("a stream");
     let model = digits(&context);
-    let pending: Vec<_> = pictures()
+    let pending: Vec<_> = images()
         .iter()
-        .map(|picture| started(&context, &stream, &model, picture))
+        .map(|image| started(&context, &stream, &model, image))
         .collect();
     let read = pending.into_iter().map(|pending| {
         let scores = pending
@@ -116,11 +116,11 @@ fn executions_of_one_model_on_two_streams_do_not_disturb_each_other() {
     let context = context();
     let model = digits(&context);
     let alone = context.stream().expect("a stream");
-    let pictures = &pictures()[..40];
-    let expected: Vec<Vec<f32>> = pictures
+    let images = &images()[..40];
+    let expected: Vec<Vec<f32>> = images
         .iter()
-        .map(|picture| {
-            started(&context, &alone, &model, picture)
+        .map(|image| {
+            started(&context, &alone, &model, image)
                 .wait()
                 .and_then(|outputs| outputs.read(0))
                 .expect("done")
@@ -130,10 +130,10 @@ fn executions_of_one_model_on_two_streams_do_not_disturb_each_other() {
         context.stream().expect("a stream"),
         context.stream().expect("a stream"),
     ];
-    let pending: Vec<_> = pictures
+    let pending: Vec<_> = images
         .iter()
         .zip(streams.iter().cycle())
-        .map(|(picture, stream)| started(&context, stream, &model, picture))
+        .map(|(image, stream)| started(&context, stream, &model, image))
         .collect();
     for (pending, expected) in pending.into_iter().zip(expected) {
         assert_eq!(
@@ -151,7 +151,7 @@ fn outputs_go_on_on_the_device_or_into_buffers_of_the_program() {
     let context = context();
     let stream = context.stream().expect("a stream");
     let model = digits(&context);
-    let image = DeviceBuffer::from_slice(&context, &pictures()[0]).expect("memory");
+    let image = DeviceBuffer::from_slice(&context, &images()[0]).expect("memory");
     let outputs = model
         .run(&stream, &[(&image).into()])
         .and_then(Pending::wait)
@@ -281,7 +281,7 @@ fn files_that_are_no_models_are_refused_by_kind() {
             .kind(),
         ErrorKind::ModelDataSize
     );
-    let refused = Model::from_onnx(&context, file("digits.onnx"), &[("picture", &[1, 1, 8, 8])])
+    let refused = Model::from_onnx(&context, file("digits.onnx"), &[("photo", &[1, 1, 8, 8])])
         .expect_err("no such input");
     assert_eq!(refused.kind(), ErrorKind::InvalidArgument, "{refused}");
 }
@@ -307,7 +307,7 @@ fn held() -> Held {
         let _released = held.recv();
     };
     stream.call(wait).expect("queued");
-    let pending = started(&context, &stream, &model, &pictures()[0]);
+    let pending = started(&context, &stream, &model, &images()[0]);
     Held {
         context,
         free,

@@ -1,4 +1,4 @@
-//! Preprocessing of pictures inside a model: what a model was built with, and settings that a program gives before an
+//! Preprocessing of images inside a model: what a model was built with, and settings that a program gives before an
 //! execution.
 
 use std::sync::Arc;
@@ -30,11 +30,13 @@ fn input(cx: &Cx<'_>, id: u32, index: usize) -> Result<TensorInfo> {
     })
 }
 
-/// Returns how the pictures of an input are preprocessed, and which input has the settings, where the program gives them.
+/// Returns how the images of an input are preprocessed, and which input has the settings, where the program gives them.
 pub fn aclmdlGetAippType(cx: &Cx<'_>, id: u32, index: usize) -> Result<(u32, usize)> {
     let input = input(cx, id, index)?;
-    Ok(match &input.told {
-        Some(told) if told.pictures == index => (enums::ACL_DATA_WITH_DYNAMIC_AIPP, told.settings),
+    Ok(match &input.dynamic_aipp {
+        Some(dynamic) if dynamic.images == index => {
+            (enums::ACL_DATA_WITH_DYNAMIC_AIPP, dynamic.settings)
+        }
         Some(_) => (enums::ACL_DYNAMIC_AIPP_NODE, NO_INPUT),
         None if input.aipp.is_some() => (enums::ACL_DATA_WITH_STATIC_AIPP, NO_INPUT),
         None => (enums::ACL_DATA_WITHOUT_AIPP, NO_INPUT),
@@ -54,7 +56,7 @@ pub fn aclmdlGetFirstAippInfo(
             format!(
                 "input {index} (\"{}\") of model {id} {}",
                 input.name,
-                if input.told.is_some() {
+                if input.dynamic_aipp.is_some() {
                     "is preprocessed as the program says before each execution"
                 } else {
                     "takes its data as they are"
@@ -144,7 +146,7 @@ pub(crate) fn table() -> AippTable {
     Table::new(IdKind::AippSettings, Arc::default())
 }
 
-/// What all pictures of a batch share, and what each has of its own.
+/// What all images of a batch share, and what each has of its own.
 #[derive(Clone)]
 struct Settings {
     format: u32,
@@ -152,10 +154,10 @@ struct Settings {
     colours: Option<([i32; 9], [i32; 3], [i32; 3])>,
     swap: bool,
     rotate: bool,
-    pictures: Vec<One>,
+    images: Vec<One>,
 }
 
-/// What one picture of a batch has of its own.
+/// What one image of a batch has of its own.
 #[derive(Clone)]
 struct One {
     crop: Option<[i32; 4]>,
@@ -183,7 +185,7 @@ fn bad<T>(sentence: impl Into<String>) -> Result<T> {
     refuse(ErrorKind::InvalidArgument, sentence)
 }
 
-/// The most pictures that one object has settings for.
+/// The most images that one object has settings for.
 const MOST: u64 = 4096;
 
 fn checked_batch(batch: u64) -> Result<usize> {
@@ -205,7 +207,7 @@ pub fn aclmdlCreateAIPP(cx: &Cx<'_>, batch: u64) -> Result<Raw> {
                 colours: None,
                 swap: false,
                 rotate: false,
-                pictures: vec![One::default(); count],
+                images: vec![One::default(); count],
             }),
         })
     })?;
@@ -241,7 +243,7 @@ fn change(
     work(&mut content)
 }
 
-/// Changes the settings of one picture.
+/// Changes the settings of one image.
 fn change_one(
     cx: &Cx<'_>,
     settings: Raw,
@@ -249,14 +251,14 @@ fn change_one(
     work: impl FnOnce(&mut One) -> Result<()>,
 ) -> Result<()> {
     change(cx, settings, |content| {
-        let count = content.pictures.len();
+        let count = content.images.len();
         let one = usize::try_from(index)
             .ok()
-            .and_then(|index| content.pictures.get_mut(index));
+            .and_then(|index| content.images.get_mut(index));
         match one {
             Some(one) => work(one),
             None => bad(format!(
-                "batchIndex is {index}, and the settings are for {count} pictures"
+                "batchIndex is {index}, and the settings are for {count} images"
             )),
         }
     })
@@ -287,7 +289,7 @@ pub fn aclmdlSetAIPPInputFormat(cx: &Cx<'_>, settings: Raw, format: u32) -> Resu
     change(cx, settings, |content| {
         if !(enums::ACL_YUV420SP_U8..=enums::ACL_RAW24).contains(&format) {
             return bad(format!(
-                "inputFormat is {format}, which is no value of aclAippInputFormat"
+                "inputFormat is {format}, which is not a value of aclAippInputFormat"
             ));
         }
         content.format = format;
@@ -385,7 +387,7 @@ pub fn aclmdlSetAIPPScfParams(
         for (from, to) in [(from_width, to_width), (from_height, to_height)] {
             if to > from * 16 || from > to * 16 {
                 return bad(format!(
-                    "a picture is scaled from {from} to {to} pixels; a sixteenth to sixteen times is possible"
+                    "an image is scaled from {from} to {to} pixels; a sixteenth to sixteen times is possible"
                 ));
             }
         }
@@ -500,20 +502,20 @@ pub fn aclmdlSetAIPPPixelVarReci(
 }
 
 impl Settings {
-    /// Turns the settings of one picture into what the operator takes.
-    fn picture(&self, one: &One, number: usize) -> Result<Aipp> {
-        let Some(format) = Picture::of(i64::from(self.format)) else {
+    /// Turns the settings of one image into what the operator takes.
+    fn image(&self, one: &One, number: usize) -> Result<Aipp> {
+        let Some(format) = PixelFormat::of(i64::from(self.format)) else {
             return bad(format!(
-                "the pictures have the format {}; ACL_YUV420SP_U8, ACL_XRGB8888_U8, ACL_RGB888_U8 and ACL_YUV400_U8 can be preprocessed (aclmdlSetAIPPInputFormat)",
+                "the images have the format {}; ACL_YUV420SP_U8, ACL_XRGB8888_U8, ACL_RGB888_U8 and ACL_YUV400_U8 can be preprocessed (aclmdlSetAIPPInputFormat)",
                 self.format
             ));
         };
         if self.source == [0; 2] {
-            return bad("the size of the pictures was not set (aclmdlSetAIPPSrcImageSize)");
+            return bad("the size of the images was not set (aclmdlSetAIPPSrcImageSize)");
         }
         if one.scaled.is_some() {
             return bad(format!(
-                "picture {number} is to be scaled (aclmdlSetAIPPScfParams), which no supported part can"
+                "image {number} is to be scaled (aclmdlSetAIPPScfParams), which no supported part can"
             ));
         }
         let size = |value: i32| usize::try_from(value).unwrap_or_default();
@@ -521,14 +523,14 @@ impl Settings {
         let crop = one
             .crop
             .map_or([0, 0, width, height], |crop| crop.map(size));
-        if format == Picture::Yuv420sp
+        if format == PixelFormat::Yuv420sp
             && let Some(odd) = [width, height]
                 .iter()
                 .chain(&crop)
                 .find(|&size| size % 2 == 1)
         {
             return bad(format!(
-                "picture {number} of {width} by {height}, of which {crop:?} is used, has the odd size {odd}; with ACL_YUV420SP_U8 all are even"
+                "image {number} of {width} by {height}, of which {crop:?} is used, has the odd size {odd}; with ACL_YUV420SP_U8 all are even"
             ));
         }
         let aipp = Aipp {
@@ -546,7 +548,7 @@ impl Settings {
         };
         match aipp.check() {
             Ok(()) => Ok(aipp),
-            Err(error) => bad(format!("picture {number}: {}", error.text())),
+            Err(error) => bad(format!("image {number}: {}", error.text())),
         }
     }
 }
@@ -559,10 +561,10 @@ pub fn aclmdlSetInputAIPP(
     settings: Raw,
 ) -> Result<()> {
     let input = preparable(cx, id, dataset, index, settings)?;
-    match &input.told {
-        Some(told) if told.settings == index => write(cx, id, dataset, told, settings),
+    match &input.dynamic_aipp {
+        Some(dynamic) if dynamic.settings == index => write(cx, id, dataset, dynamic, settings),
         _ => bad(format!(
-            "input {index} (\"{}\") of model {id} takes no settings of pictures; aclmdlGetAippType tells which does",
+            "input {index} (\"{}\") of model {id} takes no settings of images; aclmdlGetAippType tells which does",
             input.name
         )),
     }
@@ -576,8 +578,8 @@ pub fn aclmdlSetAIPPByInputIndex(
     settings: Raw,
 ) -> Result<()> {
     let input = preparable(cx, id, dataset, index, settings)?;
-    match &input.told {
-        Some(told) if told.pictures == index => write(cx, id, dataset, told, settings),
+    match &input.dynamic_aipp {
+        Some(dynamic) if dynamic.images == index => write(cx, id, dataset, dynamic, settings),
         _ => refuse(
             ErrorKind::Failure,
             format!(
@@ -614,25 +616,25 @@ fn write(cx: &Cx<'_>, id: u32, dataset: Raw, told: &DynamicAipp, settings: Raw) 
         .clone();
     let loaded = model::find(cx, id)?;
     let inputs = &loaded.model.description().inputs;
-    let (pictures, target) = (&inputs[told.pictures], &inputs[told.settings]);
-    let count = content.pictures.len();
-    if count != told.most {
+    let (images, target) = (&inputs[dynamic.images], &inputs[dynamic.settings]);
+    let count = content.images.len();
+    if count != dynamic.most {
         return bad(format!(
-            "the settings are for {count} pictures, and input {} (\"{}\") of model {id} takes {}",
-            told.pictures, pictures.name, told.most
+            "the settings are for {count} images, and input {} (\"{}\") of model {id} takes {}",
+            dynamic.images, images.name, dynamic.most
         ));
     }
-    let size = |axis: usize| told.result.shape.get(axis).copied().unwrap_or(-1);
+    let size = |axis: usize| dynamic.result.shape.get(axis).copied().unwrap_or(-1);
     let mut list = Vec::with_capacity(count);
-    for (number, one) in content.pictures.iter().enumerate() {
-        let aipp = content.picture(one, number)?;
+    for (number, one) in content.images.iter().enumerate() {
+        let aipp = content.image(one, number)?;
         let [width, height] = aipp.result().map(|size| size as i64);
         let channels = aipp.format.channels() as i64;
         if [height, width] != [size(2), size(3)] || channels < size(1) {
             return bad(format!(
-                "picture {number} becomes {width} by {height} with {channels} channels, and input {} (\"{}\") of model {id} takes {} by {} with {}",
-                told.pictures,
-                pictures.name,
+                "image {number} becomes {width} by {height} with {channels} channels, and input {} (\"{}\") of model {id} takes {} by {} with {}",
+                dynamic.images,
+                images.name,
                 size(3),
                 size(2),
                 size(1)
@@ -647,11 +649,11 @@ fn write(cx: &Cx<'_>, id: u32, dataset: Raw, told: &DynamicAipp, settings: Raw) 
         .iter()
         .map(|aipp| aipp.format.dims(height, width).iter().product::<usize>())
         .sum();
-    if bytes > pictures.bytes {
+    if bytes > images.bytes {
         return bad(format!(
-            "{count} pictures of {width} by {height} have {bytes} bytes, and the model was built for {} (max_src_image_size)",
-            pictures.bytes
+            "{count} images of {width} by {height} have {bytes} bytes, and the model was built for {} (max_src_image_size)",
+            images.bytes
         ));
     }
-    model::write_input(cx, dataset, told.settings, target, &Aipp::block(&list))
+    model::write_input(cx, dataset, dynamic.settings, target, &Aipp::block(&list))
 }

@@ -1,4 +1,4 @@
-//! Models and what they take and give: tensors, data sets, pictures, bundles.
+//! Models and what they take and give: tensors, data sets, images, bundles.
 
 pub mod aipp;
 pub mod bundle;

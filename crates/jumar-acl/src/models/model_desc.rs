@@ -379,7 +379,7 @@ pub fn aclmdlGetDynamicBatch(cx: &Cx<'_>, desc: Raw) -> Result<types::aclmdlBatc
     Ok(batch)
 }
 
-/// A model that was not built for several picture sizes has none to choose from. The index is not looked at.
+/// A model that was not built for several image sizes has none to choose from. The index is not looked at.
 pub fn aclmdlGetDynamicHW(cx: &Cx<'_>, desc: Raw, _index: usize) -> Result<types::aclmdlHW> {
     let mut sizes = types::aclmdlHW::ZERO;
     for (to, gear) in sizes.hw.iter_mut().zip(gears(cx, desc, GearKind::Image)?) {

@@ -17,7 +17,7 @@ use crate::{Cx, refuse};
 /// Says why a model cannot be driven by queues, if it cannot.
 ///
 /// A message is bytes. Where one dimension of an input is open, its length tells it; a gear is told by the message of the
-/// input that is there for it. More is not told by bytes, nor are the settings of pictures.
+/// input that is there for it. More is not told by bytes, nor are the settings of images.
 ///
 /// # Errors
 /// `NotImplemented`: it has an input of which a message does not say enough.
@@ -32,9 +32,9 @@ pub(crate) fn check(description: &Description) -> Result<()> {
                 ),
             )
         };
-        if input.told.is_some() {
+        if input.dynamic_aipp.is_some() {
             return refused(
-                "has to do with settings of pictures, which aclmdlSetInputAIPP writes and no message holds".into(),
+                "has to do with settings of images, which aclmdlSetInputAIPP writes and no message holds".into(),
             );
         }
         let open = input.dims.iter().filter(|&&dim| dim < 0).count();

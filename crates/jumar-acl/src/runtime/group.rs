@@ -104,7 +104,7 @@ pub fn aclrtGetGroupInfoDetail(
         other => {
             return refuse(
                 ErrorKind::InvalidArgument,
-                format!("{other} is no value of aclrtGroupAttr"),
+                format!("{other} is not a value of aclrtGroupAttr"),
             );
         }
     };

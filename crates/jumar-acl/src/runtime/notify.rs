@@ -154,7 +154,7 @@ pub fn aclrtCntNotifyRecord(
         enums::ACL_RT_CNT_NOTIFY_RECORD_BIT_AND_MODE => CountChange::And(info.value),
         mode => {
             return value(format!(
-                "mode {mode} is no value of aclrtCntNotifyRecordMode"
+                "mode {mode} is not a value of aclrtCntNotifyRecordMode"
             ));
         }
     };
@@ -176,7 +176,9 @@ pub fn aclrtCntNotifyWaitWithTimeout(
         enums::ACL_RT_CNT_NOTIFY_WAIT_BIGGER_OR_EQUAL_MODE => CountWait::AtLeast(info.value),
         enums::ACL_RT_CNT_NOTIFY_WAIT_EQUAL_WITH_BITMASK_MODE => CountWait::Bits(info.value),
         mode => {
-            return value(format!("mode {mode} is no value of aclrtCntNotifyWaitMode"));
+            return value(format!(
+                "mode {mode} is not a value of aclrtCntNotifyWaitMode"
+            ));
         }
     };
     if info.isClear > 1 {

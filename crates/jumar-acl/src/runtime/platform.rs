@@ -34,7 +34,7 @@ pub fn aclplatformGetDeviceInfo(cx: &Cx<'_>, fact: u32, room: u32) -> Result<CSt
         other => {
             return refuse(
                 ErrorKind::InvalidArgument,
-                format!("{other} is no value of aclplatformDevInfo"),
+                format!("{other} is not a value of aclplatformDevInfo"),
             );
         }
     };

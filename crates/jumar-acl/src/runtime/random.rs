@@ -118,7 +118,7 @@ pub fn aclrtRandomNumAsync(
             other => {
                 return refuse(
                     ErrorKind::InvalidValue,
-                    format!("{other} is no value of aclrtRandomNumFuncType"),
+                    format!("{other} is not a value of aclrtRandomNumFuncType"),
                 );
             }
         };

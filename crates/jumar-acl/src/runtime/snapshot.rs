@@ -179,7 +179,7 @@ fn check_stage(stage: u32) -> Result<()> {
     if stage <= enums::ACL_RT_SNAPSHOT_UNLOCK_POST {
         return Ok(());
     }
-    value(format!("{stage} is no value of aclrtSnapShotStage"))
+    value(format!("{stage} is not a value of aclrtSnapShotStage"))
 }
 
 pub fn aclrtSnapShotCallbackRegister(

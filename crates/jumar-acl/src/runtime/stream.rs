@@ -284,7 +284,7 @@ pub fn aclrtSetStreamConfigOpt(
     if attribute > enums::ACL_RT_STREAM_PRIORITY {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("{attribute} is no value of aclrtStreamConfigAttr"),
+            format!("{attribute} is not a value of aclrtStreamConfigAttr"),
         );
     }
     let Some(value) = number(value) else {
@@ -331,7 +331,7 @@ pub(crate) fn caches_operators(cx: &Cx<'_>, stream: u64) -> bool {
 fn unknown_attribute<T>(attribute: u32) -> Result<T> {
     refuse(
         ErrorKind::InvalidValue,
-        format!("{attribute} is no value of aclrtStreamAttr"),
+        format!("{attribute} is not a value of aclrtStreamAttr"),
     )
 }
 

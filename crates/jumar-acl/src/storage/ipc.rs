@@ -34,7 +34,7 @@ impl Shape {
             enums::ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT => Ok(Shape::Number),
             enums::ACL_MEM_SHARE_HANDLE_TYPE_FABRIC => Ok(Shape::Fabric),
             other => value(format!(
-                "shareType {other} is no value of aclrtMemSharedHandleType"
+                "shareType {other} is not a value of aclrtMemSharedHandleType"
             )),
         }
     }
@@ -249,10 +249,10 @@ pub fn aclrtIpcMemSetAttr(
 ) -> Result<()> {
     let name = memory_name(key)?;
     if attribute != enums::ACL_RT_IPC_MEM_ATTR_ACCESS_LINK {
-        return value(format!("{attribute} is no value of aclrtIpcMemAttrType"));
+        return value(format!("{attribute} is not a value of aclrtIpcMemAttrType"));
     }
     if link > 1 {
-        return value(format!("link {link} is no value of aclrtMemLinkType"));
+        return value(format!("link {link} is not a value of aclrtMemLinkType"));
     }
     if cx.runtime()?.knows_memory(name) {
         return Ok(());

@@ -66,7 +66,9 @@ pub fn aclrtMemManagedAdvise(
         enums::ACL_MEM_ADVISE_SET_ACCESSED_BY => Advice::AccessedBy(place()?),
         enums::ACL_MEM_ADVISE_UNSET_ACCESSED_BY => Advice::NotAccessedBy(place()?),
         other => {
-            return bad(format!("{other} is no value of aclrtMemManagedAdviseType"));
+            return bad(format!(
+                "{other} is not a value of aclrtMemManagedAdviseType"
+            ));
         }
     };
     let size = usize::try_from(size).unwrap_or(usize::MAX);
@@ -128,7 +130,7 @@ fn attribute(pages: &[ManagedPage], attribute: u32, room: usize) -> Result<Vec<u
         }
         other => {
             return bad(format!(
-                "{other} is no value of aclrtMemManagedRangeAttribute"
+                "{other} is not a value of aclrtMemManagedRangeAttribute"
             ));
         }
     };

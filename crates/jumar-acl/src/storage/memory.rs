@@ -88,7 +88,7 @@ fn check_config(cx: &Cx<'_>, config: Option<MallocConfig<'_>>) -> Result<()> {
             other => {
                 return refuse(
                     ErrorKind::InvalidValue,
-                    format!("{other} is no value of aclrtMallocAttrType"),
+                    format!("{other} is not a value of aclrtMallocAttrType"),
                 );
             }
         }
@@ -189,7 +189,7 @@ pub fn aclrtGetMemInfo(cx: &Cx<'_>, attribute: u32) -> Result<(usize, usize)> {
         0..=enums::ACL_HBM_MEM_P2P_HUGE1G => Ok((0, 0)),
         _ => refuse(
             ErrorKind::InvalidMemoryType,
-            format!("{attribute} is no value of aclrtMemAttr"),
+            format!("{attribute} is not a value of aclrtMemAttr"),
         ),
     }
 }
@@ -322,7 +322,7 @@ pub fn aclrtHostMemMapCapabilities(cx: &Cx<'_>, device: u32, unit: u32) -> Resul
         other => {
             return refuse(
                 ErrorKind::InvalidValue,
-                format!("{other} is no value of aclrtHacType"),
+                format!("{other} is not a value of aclrtHacType"),
             );
         }
     };

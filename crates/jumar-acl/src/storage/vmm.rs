@@ -67,7 +67,7 @@ fn check(properties: Option<&types::aclrtPhysicalMemProp>) -> Result<&types::acl
     }
     if properties.memAttr > enums::ACL_HBM_MEM_P2P_HUGE1G {
         return bad(format!(
-            "memAttr {} is no value of aclrtMemAttr",
+            "memAttr {} is not a value of aclrtMemAttr",
             properties.memAttr
         ));
     }
@@ -186,7 +186,7 @@ pub fn aclrtMemMapSetLink(cx: &Cx<'_>, handle: Raw, link: u32) -> Result<()> {
     if link > enums::ACL_RT_MEM_ACCESS_UB_MULTI_PORT_PATH {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("{link} is no value of aclrtMemLinkType"),
+            format!("{link} is not a value of aclrtMemLinkType"),
         );
     }
     cx.runtime()?.physical(handle.0).map(drop)
@@ -207,7 +207,7 @@ pub fn aclrtMemGetAllocationGranularity(
     check(properties)?;
     if option > enums::ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED {
         return bad(format!(
-            "{option} is no value of aclrtMemGranularityOptions"
+            "{option} is not a value of aclrtMemGranularityOptions"
         ));
     }
     Ok(GRANULARITY)
@@ -251,7 +251,7 @@ pub fn aclrtMemSetAccess(
             enums::ACL_RT_MEM_ACCESS_FLAGS_READWRITE => AccessRight::ReadWrite,
             other => {
                 return Err(value(format!(
-                    "flags are {other}, which is no value of aclrtMemAccessFlags"
+                    "flags are {other}, which is not a value of aclrtMemAccessFlags"
                 )));
             }
         };

@@ -116,7 +116,7 @@ pub const ALL: &[Opt] = &[
     used(
         "insert_op_conf",
         "FILE",
-        "What is done to pictures before they enter the model (AIPP, static or dynamic).",
+        "What is done to images before they enter the model (AIPP, static or dynamic).",
     ),
     used(
         "out_nodes",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jumar_core::sync::thread::{self, ThreadId};
 use jumar_core::{Admission, Op, Phase, Span};
 
-/// One row of the picture.
+/// One row of the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Track {
     /// A thread of the program, by its number.
@@ -159,7 +159,7 @@ struct Open {
 pub(super) struct Taken {
     /// Events that are final.
     pub(super) ended: Vec<Event>,
-    /// How the picture looks at this moment beyond them.
+    /// How the image looks at this moment beyond them.
     pub(super) going_on: Vec<Event>,
 }
 
@@ -389,7 +389,7 @@ impl State {
         }));
     }
 
-    /// Takes out what has ended, and a picture of what has not.
+    /// Takes out what has ended, and an image of what has not.
     pub(super) fn take(&mut self, now_ns: u64) -> Taken {
         for thread in 1..=self.marks.len() as u32 {
             self.end_mark(thread, now_ns);

@@ -42,9 +42,9 @@ impl std::default::Default for Desc {
     }
 }
 
-/// Channels before the picture.
+/// Channels before the image.
 pub const FORMAT_NCHW: i32 = 0;
-/// Channels after the picture.
+/// Channels after the image.
 pub const FORMAT_NHWC: i32 = 1;
 /// No meaning of the axes.
 pub const FORMAT_ND: i32 = 2;

@@ -1,4 +1,4 @@
-//! Preprocessing of images inside a model (AIPP): from the bytes of a picture to the numbers that a network takes.
+//! Preprocessing of images inside a model (AIPP): from the bytes of an image to the numbers that a network takes.
 //!
 //! In this order: a part is cut out, scaled, its channels swapped, its colours converted, mean and variance applied, and a
 //! border put around it.
@@ -17,9 +17,9 @@ use crate::{
     Types, UNKNOWN,
 };
 
-/// The order of bytes of a picture.
+/// The order of bytes of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Picture {
+pub enum PixelFormat {
     /// All of Y, then U and V alternating for each two by two pixels.
     Yuv420sp,
     /// Four bytes a pixel, of which the first is none of the colours.
@@ -30,54 +30,54 @@ pub enum Picture {
     Yuv400,
 }
 
-impl Picture {
+impl PixelFormat {
     /// The number of the format in the interface (`aclAippInputFormat`).
     pub const fn number(self) -> i64 {
         match self {
-            Picture::Yuv420sp => 1,
-            Picture::Xrgb8888 => 2,
-            Picture::Rgb888 => 3,
-            Picture::Yuv400 => 4,
+            PixelFormat::Yuv420sp => 1,
+            PixelFormat::Xrgb8888 => 2,
+            PixelFormat::Rgb888 => 3,
+            PixelFormat::Yuv400 => 4,
         }
     }
 
     /// Finds the format of a number.
-    pub fn of(number: i64) -> Option<Picture> {
+    pub fn of(number: i64) -> Option<PixelFormat> {
         [
-            Picture::Yuv420sp,
-            Picture::Xrgb8888,
-            Picture::Rgb888,
-            Picture::Yuv400,
+            PixelFormat::Yuv420sp,
+            PixelFormat::Xrgb8888,
+            PixelFormat::Rgb888,
+            PixelFormat::Yuv400,
         ]
         .into_iter()
         .find(|format| format.number() == number)
     }
 
-    /// Returns the dimensions of one picture's bytes: rows, columns, bytes a pixel.
+    /// Returns the dimensions of one image's bytes: rows, columns, bytes a pixel.
     pub const fn dims(self, height: usize, width: usize) -> [usize; 3] {
         match self {
-            Picture::Yuv420sp => [height + height / 2, width, 1],
-            Picture::Xrgb8888 => [height, width, 4],
-            Picture::Rgb888 => [height, width, 3],
-            Picture::Yuv400 => [height, width, 1],
+            PixelFormat::Yuv420sp => [height + height / 2, width, 1],
+            PixelFormat::Xrgb8888 => [height, width, 4],
+            PixelFormat::Rgb888 => [height, width, 3],
+            PixelFormat::Yuv400 => [height, width, 1],
         }
     }
 
     /// Returns the number of channels that a pixel has.
     pub const fn channels(self) -> usize {
         match self {
-            Picture::Yuv420sp | Picture::Rgb888 => 3,
-            Picture::Xrgb8888 => 4,
-            Picture::Yuv400 => 1,
+            PixelFormat::Yuv420sp | PixelFormat::Rgb888 => 3,
+            PixelFormat::Xrgb8888 => 4,
+            PixelFormat::Yuv400 => 1,
         }
     }
 }
 
-/// What happens to pictures on their way into a model.
+/// What happens to images on their way into a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aipp {
     /// The order of their bytes.
-    pub format: Picture,
+    pub format: PixelFormat,
     /// Their width and height.
     ///
     /// # Units
@@ -110,8 +110,8 @@ pub struct Aipp {
 const WORDS: usize = 46;
 
 impl Aipp {
-    /// Pictures that are used as they are.
-    pub fn plain(format: Picture, width: usize, height: usize) -> Aipp {
+    /// Images that are used as they are.
+    pub fn plain(format: PixelFormat, width: usize, height: usize) -> Aipp {
         Aipp {
             format,
             source: [width, height],
@@ -135,8 +135,8 @@ impl Aipp {
     /// Invalid: no image of this format has so many rows, or as [`check`](Aipp::check).
     pub fn fitted(&self, rows: usize, columns: usize) -> Result<Aipp, OpError> {
         let height = match self.format {
-            Picture::Yuv420sp => rows / 3 * 2,
-            Picture::Xrgb8888 | Picture::Rgb888 | Picture::Yuv400 => rows,
+            PixelFormat::Yuv420sp => rows / 3 * 2,
+            PixelFormat::Xrgb8888 | PixelFormat::Rgb888 | PixelFormat::Yuv400 => rows,
         };
         if self.format.dims(height, columns)[0] != rows {
             return Err(OpError::invalid(format!(
@@ -165,7 +165,7 @@ impl Aipp {
     ///
     /// # Errors
     ///
-    /// Invalid: sizes of nothing, or beyond what a picture has, and odd ones where colours are shared by two pixels.
+    /// Invalid: sizes of nothing, or beyond what an image has, and odd ones where colours are shared by two pixels.
     pub fn check(&self) -> Result<(), OpError> {
         let invalid = |text: String| Err(OpError::invalid(text));
         let ([width, height], [left, top, part_width, part_height]) = (self.source, self.crop);
@@ -181,18 +181,18 @@ impl Aipp {
             || self.border.iter().any(|&size| size > MOST)
         {
             return invalid(format!(
-                "a picture of {width} by {height}, a part of {part_width} by {part_height}, or a border of {:?} is none, or larger than {MOST}",
+                "an image of {width} by {height}, a part of {part_width} by {part_height}, or a border of {:?} is none, or larger than {MOST}",
                 self.border
             ));
         }
         if left + part_width > width || top + part_height > height {
             return invalid(format!(
-                "the part of {part_width} by {part_height} at {left}, {top} is not inside the picture of {width} by {height}"
+                "the part of {part_width} by {part_height} at {left}, {top} is not inside the image of {width} by {height}"
             ));
         }
-        if self.format == Picture::Yuv420sp && (width % 2 == 1 || height % 2 == 1) {
+        if self.format == PixelFormat::Yuv420sp && (width % 2 == 1 || height % 2 == 1) {
             return invalid(format!(
-                "a picture of YUV420SP has an even width and height, not {width} by {height}"
+                "an image of YUV420SP has an even width and height, not {width} by {height}"
             ));
         }
         Ok(())
@@ -263,7 +263,7 @@ impl Aipp {
                 .ok()
                 .filter(|value| value.abs() <= 1 << 20)
         };
-        let format = Picture::of(next()?).ok_or_else(wrong)?;
+        let format = PixelFormat::of(next()?).ok_or_else(wrong)?;
         let next = &mut next;
         let mut aipp = Aipp {
             format,
@@ -290,12 +290,12 @@ impl Aipp {
         Ok(aipp)
     }
 
-    /// Writes the settings of several pictures, as [`DYNAMIC_AIPP`] reads them while a model runs: what is read as this, how many
+    /// Writes the settings of several images, as [`DYNAMIC_AIPP`] reads them while a model runs: what is read as this, how many
     /// there are, and the words of each.
-    pub fn block(pictures: &[Aipp]) -> Vec<u8> {
-        let head = [BLOCK, pictures.len() as i64];
+    pub fn block(images: &[Aipp]) -> Vec<u8> {
+        let head = [BLOCK, images.len() as i64];
         head.into_iter()
-            .chain(pictures.iter().flat_map(Aipp::words))
+            .chain(images.iter().flat_map(Aipp::words))
             .flat_map(i64::to_le_bytes)
             .collect()
     }
@@ -305,15 +305,15 @@ impl Aipp {
     /// # Units
     ///
     /// Bytes.
-    pub const fn block_bytes(pictures: usize) -> usize {
-        (2 + WORDS * pictures) * size_of::<i64>()
+    pub const fn block_bytes(images: usize) -> usize {
+        (2 + WORDS * images) * size_of::<i64>()
     }
 
-    /// Reads the settings of the first `wanted` pictures of a block.
+    /// Reads the settings of the first `wanted` images of a block.
     ///
     /// # Errors
     ///
-    /// Data: nobody has written settings there, or not for as many pictures, or they mean nothing.
+    /// Data: nobody has written settings there, or not for as many images, or they mean nothing.
     fn from_block(block: &Row<'_, u8>, wanted: usize) -> Result<Vec<Aipp>, OpError> {
         let word = |index: usize| -> i64 {
             let bytes = std::array::from_fn(|byte| block.get(index * size_of::<i64>() + byte));
@@ -321,30 +321,29 @@ impl Aipp {
         };
         if block.len() < Aipp::block_bytes(wanted) || word(0) != BLOCK {
             return Err(OpError::data(
-                "nothing says yet how the pictures are to be preprocessed",
+                "nothing says yet how the images are to be preprocessed",
             ));
         }
         if usize::try_from(word(1)).is_ok_and(|count| count >= wanted) {
             (0..wanted)
-                .map(|picture| {
-                    let words: Vec<i64> = (0..WORDS)
-                        .map(|at| word(2 + picture * WORDS + at))
-                        .collect();
+                .map(|image| {
+                    let words: Vec<i64> =
+                        (0..WORDS).map(|at| word(2 + image * WORDS + at)).collect();
                     Aipp::from_words(&words).map_err(|error| OpError::data(error.text()))
                 })
                 .collect()
         } else {
             Err(OpError::data(format!(
-                "the settings are for {} pictures, and there are {wanted}",
+                "the settings are for {} images, and there are {wanted}",
                 word(1)
             )))
         }
     }
 
-    /// Writes one picture where `place` says for each channel, line and column.
-    fn picture(
+    /// Writes one image where `place` says for each channel, line and column.
+    fn convert(
         &self,
-        picture: &Row<'_, u8>,
+        image: &Row<'_, u8>,
         channels: usize,
         into: &Into<'_>,
         place: impl Fn(usize, usize, usize) -> usize,
@@ -355,11 +354,7 @@ impl Aipp {
                 let inside = (self.border[0]..self.border[0] + self.scaled[0]).contains(&x)
                     && (self.border[2]..self.border[2] + self.scaled[1]).contains(&y);
                 let pixel = inside.then(|| {
-                    self.coloured(self.scaled_pixel(
-                        picture,
-                        x - self.border[0],
-                        y - self.border[2],
-                    ))
+                    self.coloured(self.scaled_pixel(image, x - self.border[0], y - self.border[2]))
                 });
                 for channel in 0..channels {
                     let value = pixel.map_or(self.border_value, |pixel| {
@@ -372,44 +367,44 @@ impl Aipp {
         }
     }
 
-    /// Returns a pixel of a picture, as its format has it, channels swapped.
-    fn pixel(&self, picture: &Row<'_, u8>, x: usize, y: usize) -> [f32; 4] {
+    /// Returns a pixel of an image, as its format has it, channels swapped.
+    fn pixel(&self, image: &Row<'_, u8>, x: usize, y: usize) -> [f32; 4] {
         let [width, height] = self.source;
-        let at = |index: usize| f32::from(picture.get(index));
+        let at = |index: usize| f32::from(image.get(index));
         let mut pixel = match self.format {
-            Picture::Yuv420sp => {
+            PixelFormat::Yuv420sp => {
                 let colour = width * height + y / 2 * width + x / 2 * 2;
                 [at(y * width + x), at(colour), at(colour + 1), 0.0]
             }
-            Picture::Xrgb8888 => {
+            PixelFormat::Xrgb8888 => {
                 let first = (y * width + x) * 4;
                 [at(first), at(first + 1), at(first + 2), at(first + 3)]
             }
-            Picture::Rgb888 => {
+            PixelFormat::Rgb888 => {
                 let first = (y * width + x) * 3;
                 [at(first), at(first + 1), at(first + 2), 0.0]
             }
-            Picture::Yuv400 => [at(y * width + x), 0.0, 0.0, 0.0],
+            PixelFormat::Yuv400 => [at(y * width + x), 0.0, 0.0, 0.0],
         };
-        if self.rotate && self.format == Picture::Xrgb8888 {
+        if self.rotate && self.format == PixelFormat::Xrgb8888 {
             pixel.rotate_left(1);
         }
         if self.swap {
             match self.format {
-                Picture::Yuv420sp => pixel.swap(1, 2),
-                Picture::Xrgb8888 if !self.rotate => pixel.swap(1, 3),
-                Picture::Xrgb8888 | Picture::Rgb888 => pixel.swap(0, 2),
-                Picture::Yuv400 => {}
+                PixelFormat::Yuv420sp => pixel.swap(1, 2),
+                PixelFormat::Xrgb8888 if !self.rotate => pixel.swap(1, 3),
+                PixelFormat::Xrgb8888 | PixelFormat::Rgb888 => pixel.swap(0, 2),
+                PixelFormat::Yuv400 => {}
             }
         }
         pixel
     }
 
     /// Returns a pixel of the scaled part.
-    fn scaled_pixel(&self, picture: &Row<'_, u8>, x: usize, y: usize) -> [f32; 4] {
+    fn scaled_pixel(&self, image: &Row<'_, u8>, x: usize, y: usize) -> [f32; 4] {
         let [left, top, width, height] = self.crop;
         if self.scaled == [width, height] {
-            return self.pixel(picture, left + x, top + y);
+            return self.pixel(image, left + x, top + y);
         }
         let place = |at: usize, from: usize, to: usize| {
             let centre =
@@ -423,7 +418,7 @@ impl Aipp {
         };
         let (x0, x1, along) = place(x, width, self.scaled[0]);
         let (y0, y1, down) = place(y, height, self.scaled[1]);
-        let corner = |x: usize, y: usize| self.pixel(picture, left + x, top + y);
+        let corner = |x: usize, y: usize| self.pixel(image, left + x, top + y);
         let corners = [
             corner(x0, y0),
             corner(x1, y0),
@@ -452,7 +447,7 @@ impl Aipp {
     }
 }
 
-/// The longest side of a picture.
+/// The longest side of an image.
 const MOST: usize = 8192;
 
 /// What a block of settings begins with.
@@ -470,7 +465,7 @@ static DYNAMIC: Operator = Operator {
     name: DYNAMIC_AIPP,
     onnx: &[],
     inputs: &[
-        InputDef::required("pictures", Types::of(&[DataType::UInt8])),
+        InputDef::required("images", Types::of(&[DataType::UInt8])),
         InputDef::required("settings", Types::of(&[DataType::UInt8])),
     ],
     outputs: OUTPUT_Y,
@@ -489,13 +484,13 @@ static DYNAMIC: Operator = Operator {
                 return Ok(size);
             }
             Err(OpError::invalid(format!(
-                "pictures of {size} {name} are wanted; 1 to {most} are possible"
+                "images of {size} {name} are wanted; 1 to {most} are possible"
             )))
         };
-        let (pictures, settings) = (cx.input(0)?, cx.input(1)?);
-        if pictures.rank() != Some(2) || settings.rank() != Some(1) {
+        let (images, settings) = (cx.input(0)?, cx.input(1)?);
+        if images.rank() != Some(2) || settings.rank() != Some(1) {
             return Err(OpError::invalid(format!(
-                "pictures are a row of bytes each and settings one row, and {pictures} and {settings} are given"
+                "images are a row of bytes each and settings one row, and {images} and {settings} are given"
             )));
         }
         let dtype = cx.attrs().dtype("dtype")?;
@@ -504,11 +499,11 @@ static DYNAMIC: Operator = Operator {
             DataType::Float32 | DataType::Float16 | DataType::UInt8
         ) {
             return Err(OpError::unsupported(format!(
-                "pictures cannot become {dtype}"
+                "images cannot become {dtype}"
             )));
         }
         let shape = [
-            pictures.shape[0],
+            images.shape[0],
             size("channels", 4)?,
             size("height", 2 * MOST)?,
             size("width", 2 * MOST)?,
@@ -531,10 +526,7 @@ static DYNAMIC: Operator = Operator {
 static STATIC: Operator = Operator {
     name: AIPP,
     onnx: &[],
-    inputs: &[InputDef::required(
-        "pictures",
-        Types::of(&[DataType::UInt8]),
-    )],
+    inputs: &[InputDef::required("images", Types::of(&[DataType::UInt8]))],
     outputs: OUTPUT_Y,
     attrs: &[
         AttrDef::required("config", AttrKind::Ints),
@@ -559,7 +551,7 @@ static STATIC: Operator = Operator {
         let channels = cx.attrs().int("channels")?;
         if !(1..=aipp.format.channels() as i64).contains(&channels) {
             return Err(OpError::invalid(format!(
-                "{channels} channels are wanted of pictures of {}",
+                "{channels} channels are wanted of images of {}",
                 aipp.format.channels()
             )));
         }
@@ -576,7 +568,7 @@ static STATIC: Operator = Operator {
             };
         if !fits {
             return Err(OpError::invalid(format!(
-                "pictures of {own:?} are described, and {input} is given"
+                "images of {own:?} are described, and {input} is given"
             )));
         }
         let dtype = cx.attrs().dtype("dtype")?;
@@ -585,7 +577,7 @@ static STATIC: Operator = Operator {
             DataType::Float32 | DataType::Float16 | DataType::UInt8
         ) {
             return Err(OpError::unsupported(format!(
-                "pictures cannot become {dtype}"
+                "images cannot become {dtype}"
             )));
         }
         let [width, height] = match open {
@@ -650,20 +642,20 @@ impl<'a> Into<'a> {
 impl Kernel for Preprocess {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (aipp, channels) = (&self.aipp, self.channels);
-        let pictures = call.input::<u8>(0)?.flat();
+        let images = call.input::<u8>(0)?.flat();
         let into = Into::of(call, self.dtype)?;
         let [rows, columns, depth] = aipp.format.dims(aipp.source[1], aipp.source[0]);
         let bytes = rows * columns * depth;
         let [width, height] = aipp.result();
-        for image in 0..self.count {
-            let picture = pictures.slice(image * bytes, bytes);
+        for index in 0..self.count {
+            let image = images.slice(index * bytes, bytes);
             if self.channels_last {
-                aipp.picture(&picture, channels, &into, |channel, y, x| {
-                    ((image * height + y) * width + x) * channels + channel
+                aipp.convert(&image, channels, &into, |channel, y, x| {
+                    ((index * height + y) * width + x) * channels + channel
                 });
             } else {
-                aipp.picture(&picture, channels, &into, |channel, y, x| {
-                    ((image * channels + channel) * height + y) * width + x
+                aipp.convert(&image, channels, &into, |channel, y, x| {
+                    ((index * channels + channel) * height + y) * width + x
                 });
             }
         }
@@ -671,7 +663,7 @@ impl Kernel for Preprocess {
     }
 }
 
-/// Preprocessing whose settings come with the pictures.
+/// Preprocessing whose settings come with the images.
 struct DynamicPreprocess {
     channels: usize,
     result: [usize; 2],
@@ -681,36 +673,36 @@ struct DynamicPreprocess {
 
 impl Kernel for DynamicPreprocess {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        // Pictures may be smaller than the largest that the input has room for, and so may the caller's buffer.
+        // Images may be smaller than the largest that the input has room for, and so may the caller's buffer.
         let there = call.bytes_there(0)?;
-        let pictures = call.input_bytes(0, &there)?.flat();
+        let images = call.input_bytes(0, &there)?.flat();
         let settings = Aipp::from_block(&call.input::<u8>(1)?.flat(), self.count)?;
         let into = Into::of(call, self.dtype)?;
         let [width, height] = self.result;
         let mut start = 0_usize;
-        for (image, aipp) in settings.iter().enumerate() {
+        for (index, aipp) in settings.iter().enumerate() {
             let [rows, columns, depth] = aipp.format.dims(aipp.source[1], aipp.source[0]);
             let bytes = rows * columns * depth;
             if aipp.result() != self.result || aipp.format.channels() < self.channels {
                 return Err(OpError::data(format!(
-                    "the settings make pictures of {:?} with {} channels, and {:?} with {} are wanted",
+                    "the settings make images of {:?} with {} channels, and {:?} with {} are wanted",
                     aipp.result(),
                     aipp.format.channels(),
                     self.result,
                     self.channels
                 )));
             }
-            if pictures.len() - start < bytes {
+            if images.len() - start < bytes {
                 return Err(OpError::buffer(format!(
-                    "picture {image} has {bytes} bytes from {start} on, and the buffer ends after {}",
-                    pictures.len()
+                    "image {index} has {bytes} bytes from {start} on, and the buffer ends after {}",
+                    images.len()
                 )));
             }
-            aipp.picture(
-                &pictures.slice(start, bytes),
+            aipp.convert(
+                &images.slice(start, bytes),
                 self.channels,
                 &into,
-                |channel, y, x| ((image * self.channels + channel) * height + y) * width + x,
+                |channel, y, x| ((index * self.channels + channel) * height + y) * width + x,
             );
             start += bytes;
         }

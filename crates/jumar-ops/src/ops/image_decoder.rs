@@ -1,4 +1,4 @@
-//! Pictures of the usual formats become pixels.
+//! Images of the usual formats become pixels.
 
 use std::io::Cursor;
 
@@ -49,7 +49,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     prepare: |cx| {
         let pixels = Pixels::of(cx.attrs().str("pixel_format")?)?;
         let &[height, width, _] = cx.output_shape(0)? else {
-            return Err(OpError::internal("no picture"));
+            return Err(OpError::internal("no image"));
         };
         Ok(Box::new(Decode {
             pixels,
@@ -58,7 +58,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     },
 }];
 
-/// The most bytes that a picture may have, and what decoding it may take at once beside it. A damaged header asks for any size.
+/// The most bytes that an image may have, and what decoding it may take at once beside it. A damaged header asks for any size.
 const LARGEST: usize = 1 << 30;
 
 /// What comes out for each pixel.
@@ -90,7 +90,7 @@ impl Pixels {
 }
 
 fn damaged(error: impl std::fmt::Display) -> OpError {
-    OpError::data(format!("the picture cannot be decoded: {error}"))
+    OpError::data(format!("the image cannot be decoded: {error}"))
 }
 
 /// Tells JPEG 2000, as a file or as the mere stream, which the other library does not know.
@@ -120,7 +120,7 @@ fn reader(bytes: &[u8]) -> Result<ImageReader<Cursor<&[u8]>>, OpError> {
     });
     let Some(format) = format else {
         return Err(OpError::data(format!(
-            "the {} bytes are no picture of BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP",
+            "the {} bytes are no image of BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP",
             bytes.len()
         )));
     };
@@ -145,14 +145,14 @@ fn size(bytes: &[u8]) -> Result<[usize; 2], OpError> {
         .saturating_mul(16);
     if most > LARGEST {
         return Err(OpError::data(format!(
-            "the picture is {width} x {height}; {} pixels are the most",
+            "the image is {width} x {height}; {} pixels are the most",
             LARGEST / 16
         )));
     }
     Ok([height as usize, width as usize])
 }
 
-/// Returns a picture's pixels, three bytes each, or one where it has no colours.
+/// Returns an image's pixels, three bytes each, or one where it has no colours.
 fn decode(bytes: &[u8]) -> Result<(Vec<u8>, usize), OpError> {
     if !is_jpeg_2000(bytes) {
         let image = reader(bytes)?.decode().map_err(damaged)?;
@@ -172,7 +172,7 @@ fn decode(bytes: &[u8]) -> Result<(Vec<u8>, usize), OpError> {
         3 => 3,
         other => {
             return Err(OpError::data(format!(
-                "the picture has {other} channels; one and three are supported"
+                "the image has {other} channels; one and three are supported"
             )));
         }
     };
@@ -188,7 +188,7 @@ fn decode(bytes: &[u8]) -> Result<(Vec<u8>, usize), OpError> {
     Ok((pixels, kept))
 }
 
-/// Brightness by ITU-R 601, in 65,536ths and rounded, as pictures are made grey everywhere.
+/// Brightness by ITU-R 601, in 65,536ths and rounded, as images are made grey everywhere.
 fn gray(red: u8, green: u8, blue: u8) -> u8 {
     let sum = 19_595 * u32::from(red) + 38_470 * u32::from(green) + 7_471 * u32::from(blue);
     ((sum + 0x8000) >> 16) as u8
@@ -206,9 +206,7 @@ impl Kernel for Decode {
         let bytes: Vec<u8> = (0..input.len()).map(|at| input.get(at)).collect();
         let found = size(&bytes)?;
         if found != self.size {
-            return Err(OpError::data(
-                "the picture was changed while it was decoded",
-            ));
+            return Err(OpError::data("the image was changed while it was decoded"));
         }
         let (data, channels) = decode(&bytes)?;
         if data.len() != found[0] * found[1] * channels {
@@ -258,7 +256,7 @@ mod tests {
 
     #[test]
     fn pixels_come_in_the_order_that_is_asked_for() {
-        let picture = |dims: &[usize], data: &[u8]| {
+        let image = |dims: &[usize], data: &[u8]| {
             Tensor::new(DataType::UInt8, dims, data.to_vec()).unwrap()
         };
         for (format, dims, wanted) in [
@@ -267,26 +265,21 @@ mod tests {
             // 0.299 x 255 + 0.114 x 10 = 77.4, and 0.299 + 1.174 + 0.342 = 1.8.
             ("Grayscale", [1, 2, 1], vec![77, 2]),
         ] {
-            check(
-                NAME,
-                &[bytes(&pnm())],
-                as_(format),
-                &picture(&dims, &wanted),
-            );
+            check(NAME, &[bytes(&pnm())], as_(format), &image(&dims, &wanted));
         }
         let grey = [b"P5 2 1 255\n".as_slice(), &[9, 200]].concat();
         check(
             NAME,
             &[bytes(&grey)],
             as_("RGB"),
-            &picture(&[1, 2, 3], &[9, 9, 9, 200, 200, 200]),
+            &image(&[1, 2, 3], &[9, 9, 9, 200, 200, 200]),
         );
     }
 
     #[test]
-    fn what_is_no_picture_is_refused() {
-        refuse(NAME, &[bytes(b"")], none(), "no picture");
-        refuse(NAME, &[bytes(b"GIF89a and more")], none(), "no picture");
+    fn what_is_no_image_is_refused() {
+        refuse(NAME, &[bytes(b"")], none(), "no image");
+        refuse(NAME, &[bytes(b"GIF89a and more")], none(), "no image");
         refuse(NAME, &[bytes(&pnm()[..14])], none(), "cannot be decoded");
         refuse(
             NAME,
@@ -298,8 +291,8 @@ mod tests {
     }
 
     #[test]
-    fn damaged_pictures_end_in_an_answer() {
-        let picture = DynamicImage::ImageRgb8(image::RgbImage::from_fn(6, 5, |x, y| {
+    fn damaged_images_end_in_an_answer() {
+        let image = DynamicImage::ImageRgb8(image::RgbImage::from_fn(6, 5, |x, y| {
             image::Rgb([(40 * x) as u8, (50 * y) as u8, (x * y) as u8])
         }));
         for format in [
@@ -311,7 +304,7 @@ mod tests {
             ImageFormat::WebP,
         ] {
             let mut whole = Cursor::new(Vec::new());
-            picture.write_to(&mut whole, format).unwrap();
+            image.write_to(&mut whole, format).unwrap();
             let whole = whole.into_inner();
             assert_eq!(size(&whole).unwrap(), [5, 6], "{format:?}");
             assert_eq!(decode(&whole).unwrap().0.len(), 6 * 5 * 3, "{format:?}");

@@ -2,7 +2,7 @@
 
 use crate::Operator;
 
-pub use self::aipp::{AIPP, Aipp, DYNAMIC_AIPP, Picture};
+pub use self::aipp::{AIPP, Aipp, DYNAMIC_AIPP, Image};
 
 mod abs;
 mod accumulate;

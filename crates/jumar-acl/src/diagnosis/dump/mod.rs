@@ -376,7 +376,11 @@ pub fn acldumpSaveExceptionInfo(
             enums::ACL_DUMP_TENSOR_INPUT => record.inputs.push(read),
             enums::ACL_DUMP_TENSOR_OUTPUT => record.outputs.push(read),
             enums::ACL_DUMP_TENSOR_WORKSPACE => record.workspaces.push(read.bytes),
-            other => return Err(wrong(format!("{other} is no value of acldumpTensorType"))),
+            other => {
+                return Err(wrong(format!(
+                    "{other} is not a value of acldumpTensorType"
+                )));
+            }
         }
     }
     let (seconds, millis) = stamp();

@@ -378,7 +378,7 @@ pub fn aclprofCreateConfig(
     }
     if !METRICS.contains(&metrics) && metrics != enums::ACL_AICORE_NONE {
         return bad(format!(
-            "aicoreMetrics is {metrics}, which is no value of aclprofAicoreMetrics"
+            "aicoreMetrics is {metrics}, which is not a value of aclprofAicoreMetrics"
         ));
     }
     let devices = devices.to_vec();
@@ -405,7 +405,7 @@ pub fn aclprofSetConfig(
     if option == enums::ACL_PROF_ARGS_MIN || option >= enums::ACL_PROF_ARGS_MAX {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("configType is {option}, which is no value of aclprofConfigType"),
+            format!("configType is {option}, which is not a value of aclprofConfigType"),
         );
     }
     let text = measured(value, length, settings::LONGEST, "config")?;

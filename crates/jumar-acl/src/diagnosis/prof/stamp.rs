@@ -213,7 +213,7 @@ pub fn aclprofRangePushEx(cx: &Cx<'_>, attributes: Option<RangeAttributes>) -> R
         return refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "attr.messageType is {}, which is no value of aclprofMessageType",
+                "attr.messageType is {}, which is not a value of aclprofMessageType",
                 given.message
             ),
         );
@@ -348,7 +348,11 @@ pub fn aclprofGetStepTimestamp(cx: &Cx<'_>, step: Raw, tag: u32, stream: Raw) ->
     let at = match tag {
         enums::ACL_STEP_START => 0,
         enums::ACL_STEP_END => 1,
-        _ => return bad(format!("tag is {tag}, which is no value of aclprofStepTag")),
+        _ => {
+            return bad(format!(
+                "tag is {tag}, which is not a value of aclprofStepTag"
+            ));
+        }
     };
     let mut marked = step.marked.lock();
     if marked[at] {

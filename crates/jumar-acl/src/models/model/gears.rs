@@ -97,7 +97,7 @@ fn choose(
         range: Vec::new(),
         bytes: bytes.len(),
         aipp: None,
-        told: None,
+        dynamic_aipp: None,
     };
     let to = span(cx, &buffer, &tensor, ("input", index))?;
     cx.context()?.write(to, &bytes, &cx.caller())?;
@@ -135,7 +135,7 @@ pub fn aclmdlSetDynamicHWSize(
 ) -> Result<()> {
     let choice = Choice {
         kind: GearKind::Image,
-        what: "picture size",
+        what: "image size",
         nothing: height == 0 || width == 0,
     };
     choose(cx, id, dataset, index, &choice, |_| {

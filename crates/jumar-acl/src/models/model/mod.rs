@@ -662,7 +662,7 @@ fn prepare(
             .collect::<Result<Vec<_>>>()?;
         return Ok((loaded, Prepared::Open { inputs, outputs }));
     }
-    // The sizes of a model with gears are known only when the gear is read, and those of pictures with their settings; they are
+    // The sizes of a model with gears are known only when the gear is read, and those of images with their settings; they are
     // compared with them then.
     let geared = !description.gears.is_empty();
     let inputs = inputs
@@ -671,7 +671,7 @@ fn prepare(
         .enumerate()
         .map(|(index, (buffer, tensor))| {
             let size = buffer.content.lock().1;
-            if (geared || tensor.is_told_pictures(index)) && size < tensor.bytes {
+            if (geared || tensor.is_dynamic_image(index)) && size < tensor.bytes {
                 span(cx, buffer, &resized(tensor, size), ("input", index))
             } else {
                 span(cx, buffer, tensor, ("input", index))

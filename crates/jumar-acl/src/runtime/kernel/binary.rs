@@ -127,7 +127,11 @@ fn options(given: Option<Option<&[types::aclrtBinaryLoadOption]>>) -> Result<Opt
             enums::ACL_RT_BINARY_LOAD_OPT_CPU_KERNEL_MODE => {
                 options.cpu_mode = Some(option.value.cpuKernelMode());
             }
-            other => return value(format!("{other} is no value of aclrtBinaryLoadOptionType")),
+            other => {
+                return value(format!(
+                    "{other} is not a value of aclrtBinaryLoadOptionType"
+                ));
+            }
         }
     }
     Ok(options)

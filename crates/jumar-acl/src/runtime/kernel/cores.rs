@@ -33,7 +33,7 @@ pub fn aclrtGetResInCurrentThread(cx: &Cx<'_>, kind: u32) -> Result<u32> {
     if kind != enums::ACL_RT_DEV_RES_CUBE_CORE && kind != enums::ACL_RT_DEV_RES_VECTOR_CORE {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("{kind} is no value of aclrtDevResLimitType"),
+            format!("{kind} is not a value of aclrtDevResLimitType"),
         );
     }
     // A stream that was destroyed limits nobody.

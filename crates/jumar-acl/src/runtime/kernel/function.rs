@@ -147,7 +147,7 @@ pub fn aclrtGetFunctionAttribute(cx: &Cx<'_>, function: Raw, attribute: u32) -> 
             _ => 1 << 16,
         }),
         enums::ACL_FUNC_ATTR_KERNEL_SCHED_MODE => Ok(0),
-        other => value(format!("{other} is no value of aclrtFuncAttribute")),
+        other => value(format!("{other} is not a value of aclrtFuncAttribute")),
     }
 }
 

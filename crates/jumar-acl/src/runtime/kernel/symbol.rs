@@ -49,7 +49,7 @@ fn check_kind(kind: u32) -> Result<()> {
     if kind > enums::ACL_MEMCPY_DEFAULT {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("{kind} is no value of aclrtMemcpyKind that a variable can be copied with"),
+            format!("{kind} is not a value of aclrtMemcpyKind that a variable can be copied with"),
         );
     }
     Ok(())

@@ -18,7 +18,7 @@ fn check_kind(kind: u32) -> Result<()> {
         ),
         _ => refuse(
             ErrorKind::InvalidArgument,
-            format!("{kind} is no value of aclrtMemcpyKind"),
+            format!("{kind} is not a value of aclrtMemcpyKind"),
         ),
     }
 }

@@ -68,7 +68,7 @@ pub fn aclrtReduceAsync(
         other => {
             return refuse(
                 ErrorKind::InvalidValue,
-                format!("{other} is no value of aclrtReduceKind"),
+                format!("{other} is not a value of aclrtReduceKind"),
             );
         }
     };

@@ -38,7 +38,7 @@ pub fn acltdtAllocBuf(_cx: &Cx<'_>, _size: usize, kind: u32) -> Result<Raw> {
     if kind > enums::ACL_TDT_DVPP_MEM {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("{kind} is no value of acltdtAllocBufType"),
+            format!("{kind} is not a value of acltdtAllocBufType"),
         );
     }
     on_host()

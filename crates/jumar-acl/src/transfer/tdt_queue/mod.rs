@@ -521,7 +521,7 @@ pub fn set_queue_attr(
         }
         _ => refuse(
             ErrorKind::InvalidArgument,
-            format!("{kind} is no value of acltdtQueueAttrType"),
+            format!("{kind} is not a value of acltdtQueueAttrType"),
         ),
     }
 }
@@ -557,7 +557,7 @@ pub fn acltdtGetQueueAttr(
         enums::ACL_TDT_QUEUE_DEPTH_UINT32 => told(content.depth.to_ne_bytes().to_vec(), room),
         _ => refuse(
             ErrorKind::InvalidArgument,
-            format!("{kind} is no value of acltdtQueueAttrType"),
+            format!("{kind} is not a value of acltdtQueueAttrType"),
         ),
     }
 }
@@ -602,7 +602,7 @@ pub fn acltdtGetQueueRouteParam(
         _ => {
             return refuse(
                 ErrorKind::InvalidArgument,
-                format!("{kind} is no value of acltdtQueueRouteParamType"),
+                format!("{kind} is not a value of acltdtQueueRouteParamType"),
             );
         }
     };
@@ -780,7 +780,7 @@ pub fn acltdtSetQueueRouteQueryInfo(
         _ => {
             return refuse(
                 ErrorKind::InvalidArgument,
-                format!("{kind} is no value of acltdtQueueRouteQueryInfoParamType"),
+                format!("{kind} is not a value of acltdtQueueRouteQueryInfoParamType"),
             );
         }
     }
@@ -813,7 +813,7 @@ pub fn acltdtQueryQueueRoutes(cx: &Cx<'_>, question: Raw, handle: Raw) -> Result
         _ => {
             return refuse(
                 ErrorKind::InvalidArgument,
-                format!("{mode} is no value of acltdtQueueRouteQueryMode"),
+                format!("{mode} is not a value of acltdtQueueRouteQueryMode"),
             );
         }
     };

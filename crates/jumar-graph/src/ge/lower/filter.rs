@@ -50,7 +50,7 @@ enum Groups {
     Depthwise,
 }
 
-/// Where the axes of pictures are, and the numbers of a window in the order of the spatial axes.
+/// Where the axes of images are, and the numbers of a window in the order of the spatial axes.
 pub(super) struct Window {
     /// Whether channels come last.
     pub last: bool,
@@ -60,7 +60,7 @@ pub(super) struct Window {
     pub pads: Vec<i64>,
 }
 
-/// Returns whether channels come last in a format's name, for pictures of this many dimensions.
+/// Returns whether channels come last in a format's name, for images of this many dimensions.
 pub(super) fn channels_last(format: &str, spatial: usize) -> Result<bool, OpError> {
     match (format, spatial) {
         ("NCHW", 2) | ("NCDHW", 3) => Ok(false),
@@ -178,7 +178,7 @@ pub(super) fn backward(
     }
 }
 
-/// How a filter lies: by its description, and where that says nothing, by the format of the pictures.
+/// How a filter lies: by its description, and where that says nothing, by the format of the images.
 fn layout(op: &Op<'_>, name: &str, last: bool) -> i32 {
     match op.desc(name).map(|desc| desc.format) {
         None | Some(FORMAT_ND) => {
@@ -359,7 +359,7 @@ fn transposed(cx: &mut Cx, op: &Op<'_>, dims: usize, name: &str, size: Option<&[
     Ok(vec![backward(cx, y, window.last, dims)?])
 }
 
-/// The gradient of a convolution with respect to its filter: the pictures convolved with the gradient, where batch and
+/// The gradient of a convolution with respect to its filter: the images convolved with the gradient, where batch and
 /// channels have changed places, and strides and dilations, too.
 fn backprop_filter(cx: &mut Cx, op: &Op<'_>, size: &[i64]) -> Answer {
     let window = Window::read(op, 2)?;
@@ -386,13 +386,13 @@ fn backprop_filter(cx: &mut Cx, op: &Op<'_>, size: &[i64]) -> Answer {
     };
     let x = forward(cx, op.input("x")?, window.last, 2)?;
     let gradient = forward(cx, op.input("out_backprop")?, window.last, 2)?;
-    // The gradient of a filter is float32, whatever the pictures are.
+    // The gradient of a filter is float32, whatever the images are.
     let x = cx.cast(x, DataType::Float32)?;
     let gradient = cx.cast(gradient, DataType::Float32)?;
     let mut x = cx.transpose(x, &[1, 0, 2, 3])?;
     let gradient = cx.transpose(gradient, &[1, 0, 2, 3])?;
     if groups != 1 {
-        // Channels [group, inner] by batch become inner by [group, batch]: each group convolves its own pictures.
+        // Channels [group, inner] by batch become inner by [group, batch]: each group convolves its own images.
         let own = cx.dims(x)?;
         if own[0] % groups != 0 || plain[0] % groups != 0 {
             return Err(invalid(format!(

@@ -1,4 +1,4 @@
-//! Pictures and places in them.
+//! Images and places in them.
 
 use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;

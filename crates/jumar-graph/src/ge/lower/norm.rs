@@ -142,7 +142,7 @@ fn batch_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
         .collect();
     let count: i64 = others.iter().map(|&axis| dims[axis as usize]).product();
     let axes = cx.ints(&others);
-    // The moments have the type of the scale, which may have more digits than the pictures.
+    // The moments have the type of the scale, which may have more digits than the images.
     let given = cx.ty(x).dtype;
     let x = cx.cast(x, cx.ty(op.input("scale")?).dtype)?;
     let (mean_of, centred, variance) = moments(cx, x, axes)?;
@@ -186,7 +186,7 @@ fn batch_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
 fn inference(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
     let given = cx.ty(x).dtype;
-    // What was measured may have more digits than the pictures.
+    // What was measured may have more digits than the images.
     let exact = cx.ty(op.input("mean")?).dtype;
     let x = cx.cast(x, exact)?;
     let rank = cx.rank(x)?;
@@ -234,7 +234,7 @@ fn layer_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(all)
 }
 
-/// Each picture's channels for themselves.
+/// Each image's channels for themselves.
 fn instance_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let format = op.text("data_format")?;
     let spatial = cx.rank(op.input("x")?)?.saturating_sub(2);
