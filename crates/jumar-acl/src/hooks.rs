@@ -103,7 +103,7 @@ impl<F> Default for Typed<F> {
 }
 
 impl<F: Clone> Typed<F> {
-    /// Adds a function unless `taken` says that an entry (its number, its address) is in the way. Tells whether it did.
+    /// Adds a function unless `taken` says that an entry (its number, its address) is in the way. Returns whether it did.
     pub(crate) fn add(
         &self,
         number: u32,
@@ -128,7 +128,7 @@ impl<F: Clone> Typed<F> {
         true
     }
 
-    /// Takes a function away. Tells whether it was there.
+    /// Takes a function away. Returns whether it was there.
     pub(crate) fn remove(&self, number: u32, address: usize) -> bool {
         let mut entries = self.0.lock();
         let at = entries

@@ -103,7 +103,7 @@ fn timed<T>(cx: &Cx<'_>, body: impl FnOnce(&Cx<'_>) -> Result<T>) -> std::result
     answer
 }
 
-/// Keeps the text of a defect of Jumar itself, found in `call`, and gives its code.
+/// Keeps the text of a defect of Jumar itself, found in `call`. Returns its code.
 pub fn internal_panic(call: &'static Call, text: &str) -> i32 {
     let error = Error::new(ErrorKind::Internal, format!("Jumar itself failed: {text}"));
     enter::<()>(call, |_| Err(error))

@@ -124,7 +124,7 @@ pub(crate) fn missed_line(missed: &BTreeSet<&'static str>) -> Option<String> {
     ))
 }
 
-/// Keeps an error's text, sets the thread's last error, and gives the code.
+/// Keeps an error's text, sets the thread's last error. Returns the code.
 #[cold]
 pub(crate) fn keep(cx: &Cx<'_>, error: Error) -> i32 {
     let kind = error.kind();

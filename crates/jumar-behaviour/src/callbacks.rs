@@ -80,7 +80,7 @@ fn hold() {
     note(&mut state(), 0);
 }
 
-/// Waits for something; tells whether it came in time.
+/// Waits for something. Returns whether it came in time.
 fn wait(reached: impl Fn(&State) -> bool) -> bool {
     let end = Instant::now() + PATIENCE;
     let mut state = state();

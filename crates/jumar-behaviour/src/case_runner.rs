@@ -440,7 +440,7 @@ impl CaseRunner {
         }
     }
 
-    /// A whole number of 64 bits; pointers and handles are numbers here.
+    /// An integer of 64 bits; pointers and handles are numbers here.
     fn number(&self, expr: &Expr) -> Step<i64> {
         Ok(match expr {
             Expr::Number(value) => *value as i64,
@@ -512,7 +512,7 @@ impl CaseRunner {
 
     fn real(&self, expr: &Expr) -> Step<f64> {
         Ok(match expr {
-            Expr::Real(digits) => digits.parse().context("a real number")?,
+            Expr::Real(digits) => digits.parse().context("a float")?,
             Expr::Negative(inner) => -self.real(inner)?,
             Expr::Name(name) if name == "INFINITY" => f64::INFINITY,
             Expr::Name(name) if name == "NAN" => f64::NAN,

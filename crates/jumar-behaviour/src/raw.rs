@@ -1,4 +1,4 @@
-//! Memory behind addresses. A case vouches for the addresses it passes, as a C program does: the table's memory is kept
+//! Memory behind addresses. A case guarantees the addresses it passes, as a C program does: the table's memory is kept
 //! until the process ends, and a case that names other memory is wrong and ends its process.
 
 #![expect(
@@ -15,7 +15,7 @@ pub fn read(address: usize, bytes: usize) -> Vec<u8> {
     let mut copy = vec![0_u8; bytes];
     let from = std::ptr::with_exposed_provenance::<u8>(address);
     if bytes > 0 {
-        // SAFETY: the case vouches for the range; the copy is ours and does not overlap it.
+        // SAFETY: the case guarantees the range; the copy is ours and does not overlap it.
         unsafe { from.copy_to_nonoverlapping(copy.as_mut_ptr(), bytes) };
     }
     copy
@@ -25,7 +25,7 @@ pub fn read(address: usize, bytes: usize) -> Vec<u8> {
 pub fn write(address: usize, bytes: &[u8]) {
     let to = std::ptr::with_exposed_provenance_mut::<u8>(address);
     if !bytes.is_empty() {
-        // SAFETY: the case vouches for the range; nobody else has a reference to it, and the bytes are ours.
+        // SAFETY: the case guarantees the range; nobody else has a reference to it, and the bytes are ours.
         unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     }
 }
@@ -35,7 +35,7 @@ pub fn text(address: usize) -> Option<CString> {
     if address == 0 {
         return None;
     }
-    // SAFETY: the case vouches for a text at this address.
+    // SAFETY: the case guarantees a text at this address.
     let text = unsafe { CStr::from_ptr(std::ptr::with_exposed_provenance(address)) };
     Some(text.to_owned())
 }
@@ -44,7 +44,7 @@ pub fn text(address: usize) -> Option<CString> {
 pub fn span(address: usize, bytes: usize) -> Option<Span> {
     isize::try_from(bytes).ok()?;
     address.checked_add(bytes)?;
-    // SAFETY: the range does not wrap; the case vouches for the rest.
+    // SAFETY: the range does not wrap; the case guarantees the rest.
     Some(unsafe { Span::trusted(address, bytes) })
 }
 

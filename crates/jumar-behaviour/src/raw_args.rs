@@ -146,7 +146,7 @@ impl RawArg for aclrtMemManagedLocation {
 
 /// What a function gives back in place of a code.
 pub trait Answer {
-    /// Gives the word: a real number's is that of its double.
+    /// Gives the word: a float's is that of its double.
     fn word(self) -> u64;
 }
 

@@ -174,7 +174,7 @@ fn say(line: &str) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// Prints a report as the other surfaces' tests do; tells whether it is as it should be.
+/// Prints a report as the other surfaces' tests do. Returns whether it is as it should be.
 pub fn conclude(report: &Report) -> bool {
     for (id, outcome) in &report.cases {
         match outcome {

@@ -64,7 +64,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// Reads `--name=value` and `--name value`. Gives the request, and what has no effect.
+/// Reads `--name=value` and `--name value`. Returns the request, and what has no effect.
 fn parse(arguments: &[OsString]) -> Result<(Request, Vec<String>)> {
     let mut given = BTreeMap::new();
     let mut notes = Vec::new();

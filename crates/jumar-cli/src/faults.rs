@@ -191,7 +191,7 @@ fn fingerprint(finding: &Value) -> Option<String> {
     finding["fingerprint"].as_str().map(str::to_owned)
 }
 
-/// Runs the program once for each site, several at a time, and gives the answers in the sites' order.
+/// Runs the program once for each site, several at a time. Returns the answers in the sites' order.
 fn drill(
     options: &Faults,
     scratch: &Scratch,

@@ -160,7 +160,7 @@ enum Taken {
     Closed,
 }
 
-/// A callback that is due. Dropping it lets the stream go on, whether it ran or not.
+/// A callback that is due. Dropping it lets the stream continue, whether it ran or not.
 struct PendingCallback(Arc<CallbackTask>);
 
 impl PendingCallback {
@@ -365,7 +365,7 @@ impl CallbackTask {
 
 impl Drop for CallbackTask {
     fn drop(&mut self) {
-        // Dropped without having run: nobody else lets the stream go on.
+        // Dropped without having run: nobody else lets the stream continue.
         if !self.ran.load(Ordering::Acquire)
             && let Some(returned) = &self.returned
         {

@@ -31,7 +31,7 @@ impl<'a> Caller<'a> {
         self.lookups.capture_mode.get()
     }
 
-    /// Changes how much the captures of others forbid the calling thread, and gives what it was.
+    /// Changes how much the captures of others forbid the calling thread. Returns what it was.
     pub fn set_capture_mode(&self, mode: CaptureMode) -> CaptureMode {
         self.lookups.capture_mode.replace(mode)
     }

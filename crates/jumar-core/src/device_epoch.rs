@@ -30,7 +30,7 @@ impl DeviceEpoch {
         self.number.load(Ordering::Acquire)
     }
 
-    /// Counts a context that is about to be made, and gives the life that it belongs to.
+    /// Counts a context that is about to be made. Returns the life that it belongs to.
     pub(crate) fn enter(&self) -> u64 {
         let mut living = self.living.lock();
         living.contexts += 1;
@@ -42,7 +42,7 @@ impl DeviceEpoch {
         self.living.lock().contexts -= 1;
     }
 
-    /// Counts the primary context no longer, and ends the life if no other context is alive. Gives the life that ended.
+    /// Counts the primary context no longer, and ends the life if no other context is alive. Returns the life that ended.
     pub(crate) fn end(&self) -> Option<u64> {
         let mut living = self.living.lock();
         living.contexts -= 1;

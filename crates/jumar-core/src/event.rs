@@ -661,7 +661,7 @@ impl Event {
         )
     }
 
-    /// Lets other processes have the event, and gives the number by which they find it.
+    /// Lets other processes have the event. Returns the number by which they find it.
     ///
     /// # Errors
     /// `InvalidValue`: it was not made for several processes, or comes from another one itself.

@@ -310,7 +310,7 @@ impl Gate {
         !cfg!(feature = "bench-without-gate") && self.watched.load(Ordering::Relaxed)
     }
 
-    /// Lets an operation through and gives its ticket; 0 when nobody watches. The operation is only put into words
+    /// Lets an operation through and returns its ticket; 0 when nobody watches. The operation is only put into words
     /// when somebody does.
     ///
     /// # Errors
@@ -348,7 +348,7 @@ impl Gate {
         self.admit_watched(caller, device, Some(stream), false, op())
     }
 
-    /// Shows a step of something that was admitted as a whole, and gives its ticket; 0 when nobody watches.
+    /// Shows a step of something that was admitted as a whole. Returns its ticket; 0 when nobody watches.
     ///
     /// # Errors
     /// As [`Gate::admit`].

@@ -60,7 +60,7 @@ fn bad<T>(sentence: String) -> Result<T> {
 }
 
 impl Runtime {
-    /// Shares an allocation of device memory, or its beginning, and gives its name; with `listed_only`, those processes alone
+    /// Shares an allocation of device memory, or its beginning. Returns its name; with `listed_only`, those processes alone
     /// may have it that [`Runtime::admit_to_memory`] names. Shared again, it has the same name.
     ///
     /// # Errors
@@ -189,7 +189,7 @@ impl Runtime {
             || memory.imports.lock().iter().any(|known| known.name == name)
     }
 
-    /// Maps memory that another process shares, for a context's device, and gives its address. Taken again, it is where it
+    /// Maps memory that another process shares, for a context's device. Returns its address. Taken again, it is where it
     /// was.
     ///
     /// # Errors

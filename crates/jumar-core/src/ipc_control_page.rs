@@ -251,7 +251,7 @@ impl IpcControlPage {
         self.write(VALUE, 1);
     }
 
-    /// Clears the bit, and tells whether it was set.
+    /// Clears the bit. Returns whether it was set.
     pub(crate) fn take(&self) -> bool {
         self.exchange(VALUE, 1, 0)
     }
@@ -263,7 +263,7 @@ impl IpcControlPage {
         self.read(VALUE)
     }
 
-    /// Begins a record, and gives its number.
+    /// Begins a record. Returns its number.
     pub(crate) fn begin(&self) -> u64 {
         loop {
             let newest = self.read(VALUE);
@@ -338,7 +338,7 @@ fn gone(what: &str) -> Error {
         ErrorKind::RuntimeInternal,
         format!("the {what} that is waited for belongs to processes that have ended"),
     )
-    .fix("Look why the other process ended; the wait was given up so that this one goes on.")
+    .fix("Look why the other process ended; the wait was given up so that this one continues.")
 }
 
 /// What a stream waits for on a board.

@@ -371,7 +371,7 @@ impl Binary {
         self.function_called(name, name, device)
     }
 
-    /// Finds a function and gives it a name of the caller's; later calls with that name give the same, whatever function
+    /// Finds a function and assigns it a key of the caller's; later calls with that key return the same function, whatever function
     /// they ask for.
     ///
     /// # Errors

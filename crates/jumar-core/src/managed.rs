@@ -110,7 +110,7 @@ impl Runtime {
         self.with_pages(address, bytes, |_, pages| pages.to_vec())
     }
 
-    /// Keeps what a program says about a range, and gives the range.
+    /// Keeps what a program says about a range. Returns the range.
     ///
     /// # Errors
     /// As [`Runtime::managed_pages`].

@@ -267,7 +267,7 @@ impl Space {
         Ok(())
     }
 
-    /// Takes a block out that may be gone already; its address may be another block's by now. Tells whether it was there.
+    /// Takes a block out that may be gone already; its address may be another block's by now. Returns whether it was there.
     pub(crate) fn take_back(&self, block: &Block) -> bool {
         let address = block.span.address();
         let mut blocks = self.blocks.lock();
@@ -413,7 +413,7 @@ impl Space {
         span.contains(address).then_some(span)
     }
 
-    /// Checks that a range stays inside one live allocation, or is ordinary host memory that the program vouches for.
+    /// Checks that a range stays inside one live allocation, or is ordinary host memory that the program guarantees.
     ///
     /// # Errors
     /// `InvalidValue`: the range leaves its allocation, lies in freed memory, or is no address that a process can have.

@@ -20,7 +20,7 @@ pub struct Notify {
     device: Arc<Device>,
     shared: Arc<Shared>,
     signal: Arc<Signal>,
-    /// Once it is shared, the bit lies where other processes see it. Waits that were queued before go on with the signal.
+    /// Once it is shared, the bit lies where other processes see it. Waits that were queued before continue with the signal.
     board: OnceLock<Arc<IpcControlPage>>,
     /// Guards sharing, so that two threads do not make two boards.
     sharing: Mutex<()>,
@@ -127,7 +127,7 @@ impl Notify {
         }
     }
 
-    /// Lets other processes have the notify, and gives the number by which they find it; with `listed_only`, those alone that
+    /// Lets other processes have the notify. Returns the number by which they find it; with `listed_only`, those alone that
     /// [`Notify::admit`] names. Waits that were queued before see the records of this process alone.
     ///
     /// # Errors

@@ -602,7 +602,7 @@ impl Shared {
         Some(Ok(()))
     }
 
-    /// Closes every pool of a device that was made in one of its lives up to `life`, and gives them.
+    /// Closes every pool of a device that was made in one of its lives up to `life`. Returns them.
     pub(crate) fn close_pools(&self, device: u32, life: u64) -> Vec<Arc<Pool>> {
         let gone: Vec<Arc<Pool>> = {
             let mut living = self.living_pools.lock();

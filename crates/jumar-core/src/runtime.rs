@@ -148,7 +148,7 @@ impl Runtime {
         self.shared.device(number)
     }
 
-    /// Raises the use count of a device's primary context and gives the context, made now if need be.
+    /// Raises the use count of a device's primary context and returns the context, made now if need be.
     ///
     /// # Errors
     /// `InvalidDevice`, `DeviceSetup`.
@@ -391,7 +391,7 @@ impl Runtime {
     }
 
     /// Drops the tasks of every stream of a device and forgets their failures; calls that wait for one of them answer
-    /// `DeviceAborted`. What runs goes on to its end.
+    /// `DeviceAborted`. What runs continues to its end.
     ///
     /// # Errors
     /// `InvalidDevice`; `AbortTimeout`: a task that runs did not end within `limit`.

@@ -591,7 +591,7 @@ impl Stream {
         self.shared.reports.drop_due(self);
     }
 
-    /// Gives up the wait that the stream is held by, if it is; what is queued behind goes on. A task that runs is not cut
+    /// Gives up the wait that the stream is held by, if it is; what is queued behind continues. A task that runs is not cut
     /// short.
     pub fn drop_wait(&self) {
         // What is queued before the wait may not have run yet: the stream gets a moment to come to where it stays.
@@ -636,7 +636,7 @@ impl Stream {
         })
     }
 
-    /// Sets what happens after a task failed: go on (false), or stop the whole context (true).
+    /// Sets what happens after a task failed: continue (false), or stop the whole context (true).
     ///
     /// # Errors
     /// `FeatureUnsupported`: stopping cannot be taken back.

@@ -234,7 +234,7 @@ impl Runtime {
         })
     }
 
-    /// Lets other processes import physical memory, and gives the number by which they find it; with `listed_only`, those
+    /// Lets other processes import physical memory. Returns the number by which they find it; with `listed_only`, those
     /// alone that [`Runtime::admit_processes`] names.
     ///
     /// # Errors

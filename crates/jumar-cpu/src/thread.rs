@@ -97,7 +97,7 @@ fn allowed(thread: libc::pid_t) -> Option<libc::cpu_set_t> {
     (result == 0).then_some(set)
 }
 
-/// Says which processors a thread may run on. Tells whether the system does so.
+/// Says which processors a thread may run on. Returns whether the system does so.
 fn allow(thread: libc::pid_t, set: &libc::cpu_set_t) -> bool {
     // SAFETY: the set has the length that is given.
     unsafe { libc::sched_setaffinity(thread, size_of_val(set), set) == 0 }

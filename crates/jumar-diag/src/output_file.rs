@@ -45,7 +45,7 @@ fn fill(path: &Path, mut file: File, made: bool, bytes: &[u8]) -> io::Result<()>
     })
 }
 
-/// Opens a file, and tells whether it is new.
+/// Opens a file. Returns whether it is new.
 fn open_with(path: &Path, options: &mut OpenOptions) -> io::Result<(File, bool)> {
     // A file that is made is never found through a link.
     match options.clone().create_new(true).open(path) {

@@ -232,7 +232,7 @@ fn not_started(engine: &Engine) -> GeError {
     GeError::new("GEInitialize was not called, or GEFinalize was").code("E10062")
 }
 
-/// Makes a session and gives its number.
+/// Makes a session and returns its number.
 pub fn create(options: Options) -> GeResult<u64> {
     check(&options)?;
     check_device(&options)?;

@@ -124,7 +124,7 @@ fn used(graph: &Graph, into: &mut BTreeSet<String>) {
     }
 }
 
-/// Reads or converts a model. Gives it, the bytes of its file, and which operators it is made of.
+/// Reads or converts a model. Returns it, the bytes of its file, and which operators it is made of.
 fn load(model_path: &str, options: &Options) -> Result<(Model, Vec<u8>, String), Box<dyn Error>> {
     let file = fs::read(model_path)?;
     if model_path.ends_with(".om") {

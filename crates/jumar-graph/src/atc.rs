@@ -48,7 +48,7 @@ pub struct Options {
     pub dynamic_batch_size: String,
     /// `--dynamic_image_size`: `224,224;448,448`.
     pub dynamic_image_size: String,
-    /// `--dynamic_dims`: a number for each open dimension, `1,224;8,448`.
+    /// `--dynamic_dims`: a number for each dynamic dimension, `1,224;8,448`.
     pub dynamic_dims: String,
     /// `--external_weight`: 0 keeps weights inside, 1 gives each constant a file in the folder `weight`, 2 all of them one.
     pub external_weight: String,

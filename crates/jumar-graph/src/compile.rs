@@ -1,4 +1,4 @@
-//! From a graph with open shapes to a model that can be stored, planned and run.
+//! From a graph with dynamic shapes to a model that can be stored, planned and run.
 
 use std::collections::{BTreeMap, HashMap};
 

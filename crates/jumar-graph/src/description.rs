@@ -78,7 +78,7 @@ pub struct Port {
     ///
     /// # Units
     ///
-    /// Bytes, without any padding. Of open dimensions the largest counts; 0 where there is none.
+    /// Bytes, without any padding. Of dynamic dimensions the largest counts; 0 where there is none.
     pub bytes: usize,
 }
 
@@ -95,7 +95,7 @@ pub enum GearKind {
     Batch,
     /// Height and width of an image: two numbers.
     Image,
-    /// Every open dimension: a number each.
+    /// Every dynamic dimension: a number each.
     Dims,
 }
 

@@ -388,7 +388,7 @@ impl<'m> Run<'_, 'm> {
             Some([one]) => Ok(*one),
             _ => Err(GraphError::new(
                 GraphErrorKind::Data,
-                format!("{what} is {}, and has to be one whole number", held.ty),
+                format!("{what} is {}, and has to be one integer", held.ty),
             )),
         }
     }

@@ -17,7 +17,7 @@ pub struct GearOptions {
     pub kind: GearKind,
     /// The numbers of each.
     pub values: Vec<Vec<i64>>,
-    /// The inputs in the order in which their shapes were given: the numbers are for their open dimensions in this order.
+    /// The inputs in the order in which their shapes were given: the numbers are for their dynamic dimensions in this order.
     pub order: Vec<String>,
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn describe(
             "sizes to choose from and ranges of dimensions cannot be given together: write -1 in input_shape",
         ));
     }
-    // The position of each open dimension, in the order of the option.
+    // The position of each dynamic dimension, in the order of the option.
     let mut open: Vec<(usize, usize)> = Vec::new();
     let rank = |name: &str| options.order.iter().position(|own| own == name);
     let mut inputs: Vec<usize> = (0..graph.inputs.len()).collect();
@@ -182,7 +182,7 @@ pub(crate) fn describe(
     finish(description)
 }
 
-/// Returns ports with open dimensions the size of the largest gear, and adds the input that says which gear is meant.
+/// Sets dynamic dimensions of ports to the size of the largest gear, and adds the input that selects the gear.
 pub(crate) fn finish(description: &mut Description) -> Result<()> {
     let gears = &description.gears;
     let largest = |dtype: DataType, dims: &mut dyn Iterator<Item = &Vec<i64>>| {
@@ -307,7 +307,7 @@ mod tests {
         }
     }
 
-    /// z = x + y, both of the open shape that is given.
+    /// z = x + y, both of the dynamic shape that is given.
     fn model(shape: &[i64], gears: GearOptions) -> Result<Model> {
         let mut graph = Graph {
             name: "sum".into(),

@@ -1,4 +1,4 @@
-//! What a convolutional network becomes, and that running it, or an attention block, allocates nothing and gives the same bytes however
+//! What a convolutional network becomes, and that running it, or an attention block, allocates nothing and returns the same bytes however
 //! many parts its operators are split into and whoever comes first.
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -270,7 +270,7 @@ impl Share for Orders {
     }
 }
 
-/// Runs a plan twice, the second time without an allocation; gives the bytes.
+/// Runs a plan twice, the second time without an allocation. Returns the bytes.
 fn run_without_allocating(plan: &Plan, weights: &[u8], workers: Workers<'_>) -> Vec<u8> {
     let weights = Block::of(weights);
     let mut arena = Block::zeroed(plan.arena_bytes);

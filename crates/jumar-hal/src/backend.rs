@@ -114,7 +114,7 @@ pub trait Backend: Send + Sync {
     /// that wait for it (`Task::Until`) look when the task that writes it ends, or when their timer tells them.
     fn store(&self, word: Span, value: u64);
 
-    /// Writes a word as `store` does if it is `from`, and tells whether it was.
+    /// Writes a word as `store` does if it is `from`. Returns whether it was.
     fn exchange(&self, word: Span, from: u64, to: u64) -> bool;
 }
 
@@ -209,7 +209,7 @@ pub trait Physical: Send + Sync {
     /// `OutOfMemory`: the system refused it.
     fn map(&self, at: Span) -> Result<()>;
 
-    /// Lets other processes have the memory, and gives the number by which they find it while this process keeps the
+    /// Lets other processes have the memory. Returns the number by which they find it while this process keeps the
     /// memory; never 0. With `listed_only`, those alone that [`Physical::admit`] names. Called once.
     ///
     /// # Errors
@@ -258,7 +258,7 @@ pub trait QueueObserver: Send + Sync {
 /// A task never runs inside `submit`, except that a `Set`, `Clear` or a satisfied `Wait` may be done at once when the
 /// queue is empty and idle. Work makes progress without any waiting call.
 pub trait Queue: Send + Sync {
-    /// Appends a task and gives its position (1 for the first). Blocks only while the queue holds a million tasks.
+    /// Appends a task and returns its position (1 for the first). Blocks only while the queue holds a million tasks.
     fn submit(&self, task: Task, tag: Tag) -> u64;
 
     /// As [`Queue::submit`] for a copy. What is passed in registers is not written to memory and read back in pieces of
@@ -318,7 +318,7 @@ pub trait Queue: Send + Sync {
     /// that the queue is held by is given up. Returns after the drop is in force, not after a running task ended.
     fn discard(&self);
 
-    /// Gives up the wait that the queue is held by, as if its signal had been set; whoever is behind it goes on. Without such
+    /// Gives up the wait that the queue is held by, as if its signal had been set; whoever is behind it continues. Without such
     /// a wait nothing happens.
     fn drop_wait(&self);
 }

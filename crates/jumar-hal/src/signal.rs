@@ -1,7 +1,7 @@
 //! A latch that orders queues among each other and against the host.
 //!
 //! States of one signal, all in `word`: clear or set (with the time of the set), and while it is clear, whether
-//! anybody waits. A queue that has to wait registers itself as a [`Waiter`] and gives up its worker. Without waiters
+//! anybody waits. A queue that has to wait registers itself as a [`Waiter`] and releases its worker. Without waiters
 //! every change is one compare-and-swap. With waiters the list's lock is held while the word changes: whoever sets
 //! the signal takes the list out in the same step and tells each waiter afterwards, and a waiter that comes too
 //! late to be told is told so by [`Signal::register`]. A signal that is set has no waiters.
@@ -78,7 +78,7 @@ impl Signal {
         }
     }
 
-    /// Sets the signal and gives those who wait. The caller tells them, once it holds nothing that they could need.
+    /// Sets the signal and returns those who wait. The caller tells them, once it holds nothing that they could need.
     #[inline]
     #[must_use = "whoever waits has to be told"]
     pub fn set_quietly(&self) -> Vec<Arc<dyn Waiter>> {
@@ -112,13 +112,13 @@ impl Signal {
         self.word.store(0, Ordering::Relaxed);
     }
 
-    /// Clears the signal. Whoever waits goes on waiting.
+    /// Clears the signal. Whoever waits continues waiting.
     #[inline]
     pub fn clear(&self) {
         self.take();
     }
 
-    /// Clears the signal if it is set, and tells whether it was: the step of a semaphore's wait.
+    /// Clears the signal if it is set. Returns whether it was: the step of a semaphore's wait.
     #[inline]
     pub fn take(&self) -> bool {
         let mut seen = self.word.load(Ordering::Relaxed);

@@ -80,14 +80,14 @@ pub enum WaitThen {
 /// `holds` and `pass` are called by any thread, at any time and often, also under the executor's locks: they look at memory, take no lock
 /// and make no call of the system. `examine` is called without any lock.
 pub trait Condition: Any + Send + Sync {
-    /// Returns whether the queue may go on.
+    /// Returns whether the queue may continue.
     fn holds(&self) -> bool;
 
     /// Finds out what takes longer than a look at memory, such as whether the process that is waited for still exists. What it finds
     /// shows in `holds` afterwards. Called now and then, when the executor's timer is due.
     fn examine(&self) {}
 
-    /// Lets the queue go on if it may: called once it seemed so, by the thread that runs the queue, and after `true` not
+    /// Lets the queue continue if it may: called once it seemed so, by the thread that runs the queue, and after `true` not
     /// again for the same task. Whoever waits for a semaphore takes it here.
     fn pass(&self) -> bool {
         self.holds()

@@ -113,7 +113,7 @@ pub trait Observer: Send + Sync {
 /// A plan, and the inputs' dimensions that it was made for.
 type ShapePlan = (Vec<Vec<i64>>, Arc<Plan>);
 
-/// How many plans a model of open dimensions keeps.
+/// How many plans a model of dynamic dimensions keeps.
 const PLANS: usize = 16;
 
 /// An output of a model whose shapes are found while it runs.

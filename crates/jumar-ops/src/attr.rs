@@ -9,7 +9,7 @@ use crate::{OpError, Tensor};
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attr {
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A number.
     Float(f32),
@@ -17,7 +17,7 @@ pub enum Attr {
     Bool(bool),
     /// Text.
     Str(String),
-    /// Several whole numbers.
+    /// Several integers.
     Ints(Vec<i64>),
     /// Several numbers.
     Floats(Vec<f32>),
@@ -57,7 +57,7 @@ pub enum AttrKind {
 pub enum AttrDefault {
     /// It has to be set.
     Required,
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A number.
     Float(f32),
@@ -65,7 +65,7 @@ pub enum AttrDefault {
     Bool(bool),
     /// Text.
     Str(&'static str),
-    /// Several whole numbers.
+    /// Several integers.
     Ints(&'static [i64]),
     /// Several numbers.
     Floats(&'static [f32]),
@@ -96,7 +96,7 @@ impl AttrDef {
         }
     }
 
-    /// Defines a whole number.
+    /// Defines an integer.
     pub const fn int(name: &'static str, default: i64) -> AttrDef {
         AttrDef {
             name,
@@ -132,7 +132,7 @@ impl AttrDef {
         }
     }
 
-    /// Defines several whole numbers.
+    /// Defines several integers.
     pub const fn ints(name: &'static str, default: &'static [i64]) -> AttrDef {
         AttrDef {
             name,

@@ -78,12 +78,12 @@ impl<'a> InferCx<'a> {
         self.constants.get(index).copied().flatten()
     }
 
-    /// Returns the whole numbers of a constant input. `Ok(None)`: the input is there but its values are not known.
+    /// Returns the integers of a constant input. `Ok(None)`: the input is there but its values are not known.
     pub fn ints(&self, index: usize) -> Result<Option<Vec<i64>>, OpError> {
         match self.constant(index) {
             None => Ok(None),
             Some(tensor) => tensor.ints().map(Some).ok_or_else(|| {
-                OpError::invalid(format!("input {index} has to hold whole numbers"))
+                OpError::invalid(format!("input {index} has to hold integers"))
             }),
         }
     }
@@ -225,7 +225,7 @@ impl<'a> PrepareCx<'a> {
         Ok(self.output_at(index)?.1.shape())
     }
 
-    /// Returns the whole numbers of an input that has to be constant.
+    /// Returns the integers of an input that has to be constant.
     pub(crate) fn ints(&self, index: usize) -> Result<Vec<i64>, OpError> {
         self.infer.ints(index)?.ok_or_else(|| {
             OpError::unsupported(format!(

@@ -51,7 +51,7 @@ pub mod packing {
     pub use crate::simd::blocked::LANES;
 }
 
-/// Functions of real numbers, and loops compiled once for each level of vector instructions.
+/// Functions of floats, and loops compiled once for each level of vector instructions.
 pub mod math {
     pub use crate::float::Float;
     pub use crate::simd::math::Fast;

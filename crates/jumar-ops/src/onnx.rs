@@ -23,7 +23,7 @@ pub struct OnnxForm {
     pub since: i64,
     /// The last.
     pub until: i64,
-    /// Converts a node into ours, and gives the values of its outputs.
+    /// Converts a node into ours. Returns the values of its outputs.
     pub lower: fn(&mut dyn Builder, &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError>,
 }
 
@@ -57,7 +57,7 @@ pub trait Builder {
     /// Adds a constant.
     fn add_constant(&mut self, tensor: Tensor) -> ValueRef;
 
-    /// Adds a node and gives its outputs.
+    /// Adds a node and returns its outputs.
     fn add_node(
         &mut self,
         operator: &'static str,
@@ -68,7 +68,7 @@ pub trait Builder {
 }
 
 impl dyn Builder + '_ {
-    /// Adds a node of one output and gives it.
+    /// Adds a node of one output and returns it.
     pub(crate) fn node(
         &mut self,
         operator: &'static str,
@@ -184,7 +184,7 @@ impl<'a> OnnxNode<'a> {
         match self.ask(name) {
             None => Ok(None),
             Some(&Attr::Int(value)) => Ok(Some(value)),
-            Some(_) => Err(Self::wrong(name, "a whole number")),
+            Some(_) => Err(Self::wrong(name, "an integer")),
         }
     }
 
@@ -224,7 +224,7 @@ impl<'a> OnnxNode<'a> {
         match self.ask(name) {
             None => Ok(None),
             Some(Attr::Ints(value)) => Ok(Some(value)),
-            Some(_) => Err(Self::wrong(name, "a list of whole numbers")),
+            Some(_) => Err(Self::wrong(name, "a list of integers")),
         }
     }
 
@@ -321,7 +321,7 @@ pub(crate) fn wider(one: DataType, two: DataType) -> DataType {
     }
 }
 
-/// Computes on whole numbers and truth values what is defined in real ones: in float64, cut to whole numbers in the end, which
+/// Computes on integers and booleans what is defined in real ones: in float64, cut to integers in the end, which
 /// wrap around as sums of the type itself do.
 pub(crate) fn through_float64(
     builder: &mut dyn Builder,

@@ -29,7 +29,7 @@ pub(crate) fn i64s(dims: &[usize], values: &[i64]) -> Tensor {
     .unwrap()
 }
 
-/// Makes a tensor of truth values.
+/// Makes a tensor of booleans.
 pub(crate) fn bools(dims: &[usize], values: &[bool]) -> Tensor {
     let bytes = values.iter().map(|&value| u8::from(value)).collect();
     Tensor::new(DataType::Bool, dims, bytes).unwrap()
@@ -66,7 +66,7 @@ pub(crate) fn run(operator: &str, inputs: &[Tensor], attrs: Attrs) -> Result<Vec
     )
 }
 
-/// Runs an operator and compares its first output with what must come out: exactly for whole numbers, and within
+/// Runs an operator and compares its first output with what must come out: exactly for integers, and within
 /// 1e-6 of the largest number otherwise.
 #[track_caller]
 pub(crate) fn check(operator: &str, inputs: &[Tensor], attrs: Attrs, wanted: &Tensor) {

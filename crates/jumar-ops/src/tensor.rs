@@ -254,7 +254,7 @@ impl Tensor {
         self.len() == 0
     }
 
-    /// Returns the values as whole numbers, if the type is an integer type (or bool).
+    /// Returns the values as integers, if the type is an integer type (or bool).
     pub fn ints(&self) -> Option<Vec<i64>> {
         Some(match self.ty.dtype {
             DataType::Int64 => self.values::<i64>()?,

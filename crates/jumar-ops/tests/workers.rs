@@ -43,7 +43,7 @@ fn noise(dims: &[usize], seed: u32) -> Tensor {
     Tensor::new(DataType::Float32, dims, bytes).unwrap()
 }
 
-/// Runs an operator with a team and gives the bytes of its first output.
+/// Runs an operator with a team and returns the bytes of its first output.
 fn run(name: &str, inputs: &[Tensor], attrs: &Attrs, workers: Workers<'_>) -> Vec<u8> {
     let operator = find(name).unwrap();
     let types: Vec<_> = inputs.iter().map(|tensor| Some(tensor.ty())).collect();

@@ -32,7 +32,7 @@ static CALL: Call = Call {
 
 fn check(f: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    // Three switches away from a thread that could go on find what handshakes get wrong, within seconds.
+    // Three switches away from a thread that could continue find what handshakes get wrong, within seconds.
     builder.preemption_bound = Some(3);
     builder.max_branches = 5_000;
     builder.check(f);

@@ -35,7 +35,7 @@
 //! # Shutdown
 //!
 //! `stopped` is set under the lock; all workers are unparked and joined; then the executor drops what is left in
-//! the streams. A thread that waits may go on running streams by itself.
+//! the streams. A thread that waits may continue running streams by itself.
 //!
 //! # Without workers
 //!
@@ -71,7 +71,7 @@ use share::count_worker;
 const PRIORITIES: usize = 8;
 /// One pick in so many looks at the lowest priority first, so that nobody starves.
 const FAIRNESS: u32 = 16;
-/// How many entries of one list a pick looks at before it goes on to the next list.
+/// How many entries of one list a pick looks at before it continues to the next list.
 const GLANCES: usize = 16;
 /// How long a fresh entry is left to the thread that made it.
 const GRACE_NS: u64 = 2_000;
@@ -229,7 +229,7 @@ thread_local! {
     static OWES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Marks the calling thread as setting a signal for a stream of a pool, and as going on with that pool's work afterwards.
+/// Marks the calling thread as setting a signal for a stream of a pool, and as continuing with that pool's work afterwards.
 pub(crate) struct Setting;
 
 impl Setting {
@@ -517,7 +517,7 @@ impl Pool {
         OWES.get()
     }
 
-    /// Pays what the calling thread owes. A nap is cut short only if the thread goes on with something `long`.
+    /// Pays what the calling thread owes. A nap is cut short only if the thread continues with something `long`.
     #[cold]
     pub(crate) fn flush_wakes(self: &Arc<Self>, long: bool) {
         OWES.set(false);
@@ -738,7 +738,7 @@ impl Pool {
     }
 
     /// Does what was found, and more as long as there is some that needs no grace; then counts as awake again. Sleeps
-    /// first if somebody else is awake already. Tells whether it runs where its work came from.
+    /// first if somebody else is awake already. Returns whether it runs where its work came from.
     fn be_busy(self: &Arc<Self>, first: Pick, number: usize, parker: &Arc<Parker>) -> bool {
         let mut near = false;
         let mut found = first;
@@ -788,7 +788,7 @@ impl Pool {
         }
     }
 
-    /// Lets the schedule know of a thread that waits, until [`Pool::waited`]. Gives the wait's number.
+    /// Lets the schedule know of a thread that waits, until [`Pool::waited`]. Returns the wait's number.
     #[cold]
     pub(crate) fn announce(self: &Arc<Self>, number: u32, is_over: IsOver) -> u64 {
         let mut waits = self.waits.lock();
@@ -816,7 +816,7 @@ impl Pool {
         open.map(|(_, number, _)| *number).collect()
     }
 
-    /// Ends the workers and gives the streams that are left.
+    /// Ends the workers and returns the streams that are left.
     pub(crate) fn stop(&self) -> Vec<Arc<Stream>> {
         let mut inner = self.inner.lock();
         inner.stopped = true;

@@ -82,7 +82,7 @@ impl Cause {
         }
     }
 
-    /// Lets the stream go on if it may.
+    /// Lets the stream continue if it may.
     fn passes(&self) -> bool {
         match self {
             Cause::Signal(signal, then) => passes(signal, *then),
@@ -141,7 +141,7 @@ impl Stream {
         })
     }
 
-    /// Calls the stream, and tells whether the caller has to put it into the run queue.
+    /// Calls the stream. Returns whether the caller has to put it into the run queue.
     pub(crate) fn call(&self) -> bool {
         matches!(self.ring.call(), Called::Queued { list: true })
     }
@@ -381,7 +381,7 @@ impl Stream {
         }
     }
 
-    /// Registers with what the stream waits for and with the timers. Tells whether it did (it was not there yet), and when
+    /// Registers with what the stream waits for and with the timers. Returns whether it did (it was not there yet), and when
     /// the wait gives up.
     fn hold_on(
         self: &Arc<Self>,
@@ -470,7 +470,7 @@ impl Stream {
         }
     }
 
-    /// Wakes a thread that waits for the stream, now that it may go on: it runs what it waits for, where a worker that naps would
+    /// Wakes a thread that waits for the stream, now that it may continue: it runs what it waits for, where a worker that naps would
     /// come to it at the end of its nap only.
     fn call_parked(&self) {
         if self.scheduled {
@@ -669,7 +669,7 @@ impl Stream {
         }
     }
 
-    /// Does a task at once if the stream is empty and idle and nobody could tell the difference. Gives its position.
+    /// Does a task at once if the stream is empty and idle and nobody could tell the difference. Returns its position.
     fn at_once(self: &Arc<Self>, task: &Task) -> Option<u64> {
         let worthwhile = match task {
             Task::Copy(_) | Task::Fill { .. } | Task::Run(_) => false,
@@ -759,14 +759,14 @@ impl Stream {
         }
     }
 
-    /// Has everything dropped that is queued now. Tells whether the caller has to put the stream into the run queue.
+    /// Has everything dropped that is queued now. Returns whether the caller has to put the stream into the run queue.
     pub(crate) fn drop_all(&self) -> bool {
         self.drop_to
             .fetch_max(self.ring.submitted(), Ordering::AcqRel);
         self.call()
     }
 
-    /// Has the wait dropped that holds the stream. Tells whether the caller has to put the stream into the run queue.
+    /// Has the wait dropped that holds the stream. Returns whether the caller has to put the stream into the run queue.
     pub(crate) fn drop_wait(&self) -> bool {
         let position = self.held_at.load(Ordering::Acquire);
         if position == 0 {

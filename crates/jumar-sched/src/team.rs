@@ -21,7 +21,7 @@ use crate::pool::Pool;
 
 /// How often the thread that brought the job looks without looking at the clock.
 const LOOKS: usize = 1000;
-/// How long it goes on looking before it parks: waking it takes longer than most parts do.
+/// How long it continues looking before it parks: waking it takes longer than most parts do.
 #[cfg(not(loom))]
 const PATIENCE_NS: u64 = 200_000;
 /// In a model time stands still.

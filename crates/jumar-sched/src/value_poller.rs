@@ -4,7 +4,7 @@
 //! called when somebody finds that its condition holds: whoever ran a task that wrote there looks at that address; whoever
 //! ran a program that does not say where it writes looks at all of them, unless that was done a moment ago; a thread
 //! that waits and spins does too; and a timer makes a worker look at all of them, as the host and other processes write
-//! without telling. The timer backs off while nothing happens, and is set anew when a stream begins to wait or goes on.
+//! without telling. The timer backs off while nothing happens, and is set anew when a stream begins to wait or continues.
 //!
 //! A stream stays in the list until its owner has seen that the wait is over, so that a call too many does no harm, as
 //! with signals. The list's lock is never held while a stream is called.
@@ -101,7 +101,7 @@ impl Pool {
         drop(gone);
     }
 
-    /// Calls the streams that wait for a value inside a range and may go on.
+    /// Calls the streams that wait for a value inside a range and may continue.
     #[cold]
     pub(crate) fn poll_range(self: &Arc<Self>, address: usize, bytes: usize) {
         let first = (address.saturating_sub(WORD - 1), 0);
@@ -113,7 +113,7 @@ impl Pool {
         self.call_all(found);
     }
 
-    /// Calls all streams that may go on, unless somebody looked a moment ago.
+    /// Calls all streams that may continue, unless somebody looked a moment ago.
     #[cold]
     pub(crate) fn poll_if_due(self: &Arc<Self>) {
         if self.now_ns() >= self.looks.next_ns.load(Ordering::Relaxed) {
@@ -121,7 +121,7 @@ impl Pool {
         }
     }
 
-    /// Calls all streams that may go on, for the timer, and sets it anew.
+    /// Calls all streams that may continue, for the timer, and sets it anew.
     #[cold]
     pub(crate) fn poll_on_timer(self: &Arc<Self>) {
         let conditions = self.looks.list.lock().conditions();

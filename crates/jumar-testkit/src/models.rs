@@ -16,7 +16,7 @@ struct Fixture {
     options: &'static [&'static str],
 }
 
-/// Makes the models in a folder. Gives what could not be made, with the reason: cases that need it count as lacking it.
+/// Makes the models in a folder. Returns what could not be made, with the reason: cases that need it count as lacking it.
 ///
 /// # Errors
 /// When the folder cannot be written or there is no `atc`.
@@ -78,7 +78,7 @@ const OPERATORS: &str = r#"{
   "Skipped": {}
 }"#;
 
-/// Makes the kernel binaries in a folder, with the system's C compiler. Gives what could not be made, with the reason.
+/// Makes the kernel binaries in a folder, with the system's C compiler. Returns what could not be made, with the reason.
 ///
 /// # Errors
 /// When the folder cannot be written.

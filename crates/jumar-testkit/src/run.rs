@@ -155,7 +155,7 @@ pub fn c(
     run(command, folder.path(), models, selection)
 }
 
-/// Runs the cases of the kind "works" against a library whose every call returns 0, and gives those that pass.
+/// Runs the cases of the kind "works" against a library whose every call returns 0. Returns those that pass.
 ///
 /// # Errors
 /// As [`c`].
@@ -219,7 +219,7 @@ pub fn python(
     run(command, folder.path(), models, selection)
 }
 
-/// Writes and compiles the C driver; gives its path.
+/// Writes and compiles the C driver. Returns its path.
 ///
 /// # Errors
 /// What the compiler says.

@@ -230,7 +230,7 @@ fn file_spec(row: FileRow) -> Result<FileSpec> {
     }
 }
 
-/// Checks that every name means something, and gives the C types of the variables.
+/// Checks that every name means something. Returns the C types of the variables.
 fn check_names(steps: &[Step], api: &Api) -> Result<BTreeMap<String, String>> {
     let mut variables: BTreeMap<String, String> = BTreeMap::new();
     for step in steps {

@@ -19,7 +19,7 @@ impl Span {
         bytes: 0,
     };
 
-    /// Makes a span of memory that somebody vouches for.
+    /// Makes a span of memory that somebody guarantees.
     ///
     /// # Safety
     ///
@@ -27,7 +27,7 @@ impl Span {
     /// last task that was given the span has run: either a backend keeps it mapped, or the program under test
     /// promises it by passing the pointer to an ACL call. The bytes may be changed by others at any time; every
     /// access goes through raw pointers.
-    #[expect(unsafe_code, reason = "whoever makes a span vouches for its memory")]
+    #[expect(unsafe_code, reason = "whoever makes a span guarantees its memory")]
     pub const unsafe fn trusted(address: usize, bytes: usize) -> Span {
         Span { address, bytes }
     }

@@ -42,13 +42,13 @@ fn watch_over(check: Arc<Check>) {
         }
         std::process::exit(STUCK);
     };
-    // Without the thread the other checks go on.
+    // Without the thread the other checks continue.
     let _ = thread::Builder::new()
         .name("jumar-watch".into())
         .spawn(watch);
 }
 
-/// Counts the threads of the program, and tells whether every thread of the process but this one sleeps.
+/// Counts the threads of the program. Returns whether every thread of the process but this one sleeps.
 fn asleep() -> (usize, bool) {
     let (mut program, mut asleep) = (0, true);
     let folder = std::fs::read_dir("/proc/self/task").into_iter().flatten();

@@ -479,7 +479,7 @@ impl Outputs {
         Ok(elements)
     }
 
-    /// Returns an output as a buffer, for what goes on on the device. It is the same memory.
+    /// Returns an output as a buffer, for what continues on the device. It is the same memory.
     ///
     /// # Errors
     /// As [`Outputs::read`].

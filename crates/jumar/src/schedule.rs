@@ -11,7 +11,7 @@ use jumar_cpu::Schedule;
 
 use crate::config::variable;
 
-/// How long the program may call nothing before work goes on by itself.
+/// How long the program may call nothing before work continues by itself.
 const IDLE_NS: u64 = 20_000_000;
 /// How often the schedule is asked (each millisecond) while that time has passed.
 const IDLE_ASKED: u32 = 10;
@@ -21,7 +21,7 @@ const IDLE_ASLEEP: u32 = 5;
 const SPUN_NS: u64 = 10_000_000;
 /// How often at most the program's threads are looked at while it calls.
 const LOOK_NS: u64 = 5_000_000;
-/// How long the program may run, whatever it calls, while something could go on.
+/// How long the program may run, whatever it calls, while something could continue.
 const STARVED_NS: u64 = 200_000_000;
 /// How often the program asks before an answer moves.
 const POLLS: u64 = 3;
@@ -105,7 +105,7 @@ struct Asked {
     times: u32,
     /// How long the threads of the program had run by then, or soon after.
     ran_ns: u64,
-    /// How long they had run when something could go on first; `None` while nothing can.
+    /// How long they had run when something could continue first; `None` while nothing can.
     since_ns: Option<u64>,
     /// How long they had run at the last look, and for how many looks that has stayed the same while none wanted to run.
     seen_ns: u64,

@@ -21,7 +21,7 @@ use crate::runtime::{InHostFunction, Inner, wait_elsewhere};
 
 /// A stream. Cloning gives another name of the same one.
 ///
-/// What is submitted is done in order, after the call returned. Different streams go on beside each other unless an event
+/// What is submitted is done in order, after the call returned. Different streams continue beside each other unless an event
 /// orders them. An error of a task is told by the next call that waits for the stream.
 ///
 /// ```
@@ -33,7 +33,7 @@ use crate::runtime::{InHostFunction, Inner, wait_elsewhere};
 /// let device = DeviceBuffer::<i32>::new(&context, 4)?;
 ///
 /// let pending = stream.upload(PinnedBuffer::from_slice(&runtime, &[1, 2, 3, 4])?, &device)?;
-/// // ... the program goes on meanwhile ...
+/// // ... the program continues meanwhile ...
 /// let host = pending.wait()?;
 ///
 /// let host = stream.download(&device, host)?.wait()?;
@@ -248,7 +248,7 @@ impl Stream {
     /// Holds the stream until the event's newest record was reached; the call itself does not wait.
     ///
     /// `limit` counts from the moment that the stream gets there. A wait that expires fails as a task of the stream with
-    /// `WaitTimeout`, and the stream goes on.
+    /// `WaitTimeout`, and the stream continues.
     ///
     /// # Errors
     /// `EventNotRecorded`: there is no record to wait for; `InvalidHandle`: the event belongs to another runtime.

@@ -73,7 +73,7 @@ impl NodeObserver for Execution {
     }
 }
 
-/// Starts a timeline and gives the probe that writes it, to be set at a gate. Dropping it writes what is left.
+/// Starts a timeline and returns the probe that writes it, to be set at a gate. Dropping it writes what is left.
 ///
 /// # Errors
 /// `InvalidFile`: the file cannot be written.
@@ -86,7 +86,7 @@ pub fn trace_start(path: &Path) -> Result<Arc<dyn Probe>> {
     Ok(trace)
 }
 
-/// Writes every timeline of this process as far as it is known. The files are complete afterwards, and go on when more happens.
+/// Writes every timeline of this process as far as it is known. The files are complete afterwards, and continue when more happens.
 ///
 /// It may be called often, from any thread; a surface calls it at the end of its runtime and of the process. A file that could
 /// not be written is told on standard error, since the callers have nobody to tell.

@@ -389,7 +389,7 @@ pub fn aclSetTensorDynamicInput(cx: &Cx<'_>, desc: Raw, name: Option<&CStr>) -> 
     })
 }
 
-/// The bytes are copied; `bytes` is host memory that the program vouches for.
+/// The bytes are copied; `bytes` is host memory that the program guarantees.
 pub fn aclSetTensorConst(
     cx: &Cx<'_>,
     desc: Raw,

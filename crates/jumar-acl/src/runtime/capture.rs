@@ -411,7 +411,7 @@ pub fn aclmdlRICondHandleGetCondPtr(cx: &Cx<'_>, condition: Raw) -> Result<usize
     Ok(condition.memory().address())
 }
 
-/// Queues a choice among branches, and gives the branches.
+/// Queues a choice among branches. Returns the branches.
 pub fn choose(
     cx: &Cx<'_>,
     params: &types::aclmdlRICondTaskParams,
@@ -504,7 +504,7 @@ pub fn aclrtSwitchStream(
     if !when_false.is_null() {
         return refuse(
             ErrorKind::InvalidArgument,
-            "falseStream is not null; when the condition does not hold, the stream itself goes on",
+            "falseStream is not null; when the condition does not hold, the stream itself continues",
         );
     }
     let how = match condition {

@@ -411,7 +411,7 @@ pub(crate) fn atomics(operations: Option<&[u32]>, count: u32) -> Result<Vec<u32>
         enums::ACL_RT_ATOMIC_OPERATION_AND..=enums::ACL_RT_ATOMIC_OPERATION_CAS => {
             Ok(enums::ACL_RT_ATOMIC_CAPABILITY_UNSIGNED | all)
         }
-        // Processors have no atomic operations on real numbers, and no copy engine takes part.
+        // Processors have no atomic operations on floats, and no copy engine takes part.
         enums::ACL_RT_ATOMIC_OPERATION_FLOAT_ADD..=enums::ACL_RT_ATOMIC_OPERATION_FLOAT_MAX
         | enums::ACL_RT_ATOMIC_OPERATION_DMA_ADD..=enums::ACL_RT_ATOMIC_OPERATION_DMA_MAX
         | enums::ACL_RT_ATOMIC_OPERATION_SIMD_SCALAR_ADD

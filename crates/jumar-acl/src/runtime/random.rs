@@ -92,7 +92,7 @@ pub fn aclrtRandomNumAsync(
     if of.is_integer() && function != enums::ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("distribution {function} is not made in whole numbers"),
+            format!("distribution {function} is not made in integers"),
         );
     }
     cx.with_stream(stream, |stream| {

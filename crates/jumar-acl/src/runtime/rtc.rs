@@ -199,7 +199,7 @@ pub fn aclrtcCompileProg(
     Ok(())
 }
 
-/// Runs the compiler. Gives its messages, and the binary if it made one.
+/// Runs the compiler. Returns its messages, and the binary if it made one.
 fn compile(program: &Program, options: &[String]) -> Result<(Vec<u8>, Option<Vec<u8>>)> {
     let compiler = Compiler::find()?;
     let failed = |error: std::io::Error| {

@@ -243,7 +243,7 @@ pub fn aclrtStreamAbort(cx: &Cx<'_>, stream: Raw) -> Result<()> {
     })
 }
 
-/// Stops what the stream is at: a wait is given up, and what is queued behind it goes on. A task that runs on a processor
+/// Stops what the stream is at: a wait is given up, and what is queued behind it continues. A task that runs on a processor
 /// comes to its own end.
 pub fn aclrtStreamStop(cx: &Cx<'_>, stream: Raw) -> Result<()> {
     if stream.is_null() {

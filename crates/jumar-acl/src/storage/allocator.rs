@@ -1,7 +1,7 @@
 //! Allocators of the program's own, one for a stream.
 //!
-//! They are told back to whoever asks, and serve models of open shapes that are queued on their stream: the call that queues
-//! an execution asks for work memory, and gives it back when the execution is queued. So the functions run on the program's own thread,
+//! They are told back to whoever asks, and serve models of dynamic shapes that are queued on their stream: the call that queues
+//! an execution asks for work memory. Returns it back when the execution is queued. So the functions run on the program's own thread,
 //! inside a call of its own, and never after it; what the allocator lends again serves later work of the same stream, which comes after.
 //! No lock is held while they run: they may call the interface.
 
@@ -39,7 +39,7 @@ impl<F: ?Sized> fmt::Debug for Function<F> {
     }
 }
 
-/// Allocates: takes the object and a number of bytes, and gives a block; 0 is none.
+/// Allocates: takes the object and a number of bytes. Returns a block; 0 is none.
 pub type Allocate = Function<dyn Fn(u64, usize) -> u64 + Send + Sync>;
 /// Frees: takes the object and a block.
 pub type Free = Function<dyn Fn(u64, u64) + Send + Sync>;

@@ -136,7 +136,7 @@ pub unsafe extern "C" fn aclrtAllocatorGetByStream(
         ];
         // A pointer to a function is as long as an address, and is kept as one.
         let places = places.map(|(place, name)| {
-            // SAFETY: the program vouches for the output: null or the address of a variable, as the C declaration says.
+            // SAFETY: the program guarantees the output: null or the address of a variable, as the C declaration says.
             unsafe { raw::Out::<usize>::new(place, name) }
         });
         let [desc, object, allocate, free, near, address_of] = places;

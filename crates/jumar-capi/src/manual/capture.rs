@@ -9,7 +9,7 @@ use crate::acl::{Error, ErrorKind, Raw, calls, types};
 use crate::generated::callbacks;
 use crate::raw::{self, UserData};
 
-/// Ends a capture and gives the captured model; null when there is none.
+/// Ends a capture and returns the captured model; null when there is none.
 ///
 /// # Safety
 /// Called from C: `modelRI` is null or the address of a variable.
@@ -18,7 +18,7 @@ use crate::raw::{self, UserData};
 pub unsafe extern "C" fn aclmdlRICaptureEnd(stream: *mut c_void, modelRI: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRICaptureEnd, |cx| {
         raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(modelRI)])?;
-        // SAFETY: the program vouches for `modelRI`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the program guarantees `modelRI`: null or the address of a variable, as the C declaration says.
         let out = unsafe { raw::Out::<Raw>::new(modelRI.cast(), "modelRI") }?;
         let ended = capture::aclmdlRICaptureEnd(cx, raw::handle(stream));
         out.set(*ended.as_ref().unwrap_or(&Raw(0)));
@@ -46,14 +46,14 @@ pub unsafe extern "C" fn aclmdlRICaptureGetInfo(
             ]
         })?;
         if modelRI.is_null() {
-            // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
+            // SAFETY: the program guarantees `status`: null or the address of a variable, as the C declaration says.
             let status = unsafe { raw::Out::<u32>::new(status, "status") }?;
             status.set(capture::aclmdlRICaptureGetInfo(cx, raw::handle(stream))?.0);
             return Ok(());
         }
-        // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the program guarantees `status`: null or the address of a variable, as the C declaration says.
         let status = unsafe { raw::Out::<u32>::optional(status, "status") }?;
-        // SAFETY: the program vouches for `modelRI`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the program guarantees `modelRI`: null or the address of a variable, as the C declaration says.
         let model = unsafe { raw::Out::<Raw>::optional(modelRI.cast(), "modelRI") }?;
         let answer = capture::aclmdlRICaptureGetInfo(cx, raw::handle(stream))?;
         status.set(answer.0);
@@ -206,7 +206,7 @@ pub extern "C" fn aclmdlRIDestroyUnregisterCallback(
     })
 }
 
-/// Queues models that run as a condition says, and gives them, empty.
+/// Queues models that run as a condition says. Returns them, empty.
 ///
 /// # Safety
 /// Called from C: `params.modelRIArray` is null or as long as `params.size` says.
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn aclmdlRIAddCondTask(
     raw::status(&calls::aclmdlRIAddCondTask, |cx| {
         raw::trace(cx, || [0, raw::Word::word(stream), raw::Word::word(flags)])?;
         let room = params.size as usize;
-        // SAFETY: the program vouches for `modelRIArray`: null or that many places, as the C declaration says.
+        // SAFETY: the program guarantees `modelRIArray`: null or that many places, as the C declaration says.
         let array = unsafe {
             let places = std::ptr::with_exposed_provenance_mut(params.modelRIArray);
             raw::OutArray::<Raw>::new(places, room, "params.modelRIArray")
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn aclmdlRITaskSetParams(
                 return Ok(None);
             }
             let pointer = raw::address::<c_void>(address).cast_const();
-            // SAFETY: the program vouches for the memory; core checks that of the device.
+            // SAFETY: the program guarantees the memory; core checks that of the device.
             unsafe { raw::span(pointer, bytes, name) }.map(Some)
         };
         let information = raw::address::<u8>(params.opInfoPtr).cast_const();

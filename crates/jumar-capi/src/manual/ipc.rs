@@ -34,12 +34,12 @@ pub unsafe extern "C" fn aclrtMemExportToShareableHandleV2(
         })?;
         match Shape::of(shareType)? {
             Shape::Number => {
-                // SAFETY: the program vouches for it: null or the address of a `uint64_t`, as the type says.
+                // SAFETY: the program guarantees it: null or the address of a `uint64_t`, as the type says.
                 let out = unsafe { raw::Out::<u64>::new(shareableHandle.cast(), NAME) }?;
                 out.set(ipc::export(cx, raw::handle(handle), flags)?);
             }
             Shape::Fabric => {
-                // SAFETY: the program vouches for it: null or the address of a fabric handle, as the type says.
+                // SAFETY: the program guarantees it: null or the address of a fabric handle, as the type says.
                 let out = unsafe { raw::Out::<Fabric>::new(shareableHandle.cast(), NAME) }?;
                 out.set(ipc::fabric(ipc::export(cx, raw::handle(handle), flags)?));
             }
@@ -69,9 +69,9 @@ pub unsafe extern "C" fn aclrtMemImportFromShareableHandleV2(
                 raw::Word::word(handle),
             ]
         })?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the program guarantees `handle`: null or the address of a variable, as the C declaration says.
         let out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
-        // SAFETY: the program vouches for it: null or a handle of that type.
+        // SAFETY: the program guarantees it: null or a handle of that type.
         let number = unsafe { number(shareableHandle, shareType) }?;
         out.set(ipc::import_here(cx, number, flags)?);
         Ok(())
@@ -99,9 +99,9 @@ pub unsafe extern "C" fn aclrtMemSetPidToShareableHandleV2(
                 raw::Word::word(pidNum),
             ]
         })?;
-        // SAFETY: the program vouches for it: null or a handle of that type.
+        // SAFETY: the program guarantees it: null or a handle of that type.
         let number = unsafe { number(shareableHandle, shareType) }?;
-        // SAFETY: the program vouches for `pid`: null or that many numbers, as the C declaration says.
+        // SAFETY: the program guarantees `pid`: null or that many numbers, as the C declaration says.
         let processes = unsafe { raw::slice::<i32>(pid, pidNum, "pid") }?;
         ipc::aclrtMemSetPidToShareableHandle(cx, number, processes, pidNum)
     })

@@ -87,9 +87,9 @@ pub unsafe extern "C" fn aclrtBinaryLoadFromFile(
                 raw::Word::word(binHandle),
             ]
         })?;
-        // SAFETY: the program vouches for it: null or the address of a variable.
+        // SAFETY: the program guarantees it: null or the address of a variable.
         let out = unsafe { raw::Out::<Raw>::new(binHandle.cast(), "binHandle") }?;
-        // SAFETY: the program vouches for it: null or a text.
+        // SAFETY: the program guarantees it: null or a text.
         let path = unsafe { raw::text(binPath) };
         // SAFETY: the caller's contract.
         let options = unsafe { self::options(options) }?;
@@ -119,9 +119,9 @@ pub unsafe extern "C" fn aclrtBinaryLoadFromData(
                 raw::Word::word(binHandle),
             ]
         })?;
-        // SAFETY: the program vouches for it: null or the address of a variable.
+        // SAFETY: the program guarantees it: null or the address of a variable.
         let out = unsafe { raw::Out::<Raw>::new(binHandle.cast(), "binHandle") }?;
-        // SAFETY: the program vouches for it: null or that many bytes.
+        // SAFETY: the program guarantees it: null or that many bytes.
         let data = unsafe { raw::slice::<u8>(data.cast(), length, "data") }?;
         // SAFETY: the caller's contract.
         let options = unsafe { self::options(options) }?;
@@ -151,9 +151,9 @@ pub unsafe extern "C" fn aclrtBinaryGetGlobal(
                 raw::Word::word(size),
             ]
         })?;
-        // SAFETY: the program vouches for it: null or a text.
+        // SAFETY: the program guarantees it: null or a text.
         let name = unsafe { raw::text(name) };
-        // SAFETY: the program vouches for both: null or the address of a variable.
+        // SAFETY: the program guarantees both: null or the address of a variable.
         let (address, bytes) = unsafe { two_results(dptr.cast(), size, ["dptr", "size"]) }?;
         let (at, length) = kernel::aclrtBinaryGetGlobal(cx, raw::handle(binHandle), name)?;
         address.set(at);
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn aclrtFunctionGetParamInfo(
                 raw::Word::word(paramSize),
             ]
         })?;
-        // SAFETY: the program vouches for both: null or the address of a variable.
+        // SAFETY: the program guarantees both: null or the address of a variable.
         let (offset, bytes) =
             unsafe { two_results(paramOffset, paramSize, ["paramOffset", "paramSize"]) }?;
         let (at, length) =
@@ -284,7 +284,7 @@ pub unsafe extern "C" fn aclrtLaunchKernelV2(
         if argsData.is_null() {
             return Err(Error::new(ErrorKind::NullPointer, "argsData is null"));
         }
-        // SAFETY: the program vouches for the memory until the kernel ran.
+        // SAFETY: the program guarantees the memory until the kernel ran.
         let arguments = unsafe { raw::span(argsData, argsSize, "argsData") }?;
         // SAFETY: the caller's contract.
         let cfg = unsafe { configuration(cfg) }?;

@@ -33,11 +33,11 @@ pub unsafe extern "C" fn aclrtMemManagedGetAttrs(
             ]
         })?;
         let n = numAttributes;
-        // SAFETY: the program vouches for `attributes`: null or that many, as the C declaration says.
+        // SAFETY: the program guarantees `attributes`: null or that many, as the C declaration says.
         let wanted = unsafe { raw::slice::<u32>(attributes, n, "attributes") }?;
-        // SAFETY: the program vouches for `data`: null or that many addresses, as the C declaration says.
+        // SAFETY: the program guarantees `data`: null or that many addresses, as the C declaration says.
         let buffers = unsafe { raw::slice::<usize>(data.cast(), n, "data") }?;
-        // SAFETY: the program vouches for `dataSizes`: null or that many sizes, as the C declaration says.
+        // SAFETY: the program guarantees `dataSizes`: null or that many sizes, as the C declaration says.
         let rooms = unsafe { raw::slice::<usize>(dataSizes, n, "dataSizes") }?;
         let Some(buffers) = buffers else {
             return Err(Error::new(ErrorKind::NullPointer, "data is null"));
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn aclrtMemManagedGetAttrs(
             .zip(&values)
             .map(|(buffer, value)| {
                 let buffer = raw::address::<u8>(*buffer);
-                // SAFETY: the program vouches for each buffer: null or as long as its size says.
+                // SAFETY: the program guarantees each buffer: null or as long as its size says.
                 unsafe { raw::OutArray::new(buffer, value.len(), "an entry of data") }
             })
             .collect::<Result<Vec<_>, Error>>()?;

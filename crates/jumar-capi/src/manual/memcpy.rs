@@ -35,18 +35,18 @@ impl Arrays {
     /// The arrays are as long as their counts say, and the memory they name may be read and written until the copies ran.
     unsafe fn take<'a>(self) -> Result<Batch<'a>> {
         let n = self.count;
-        // SAFETY: the program vouches for `dsts`: null or that many addresses, as the C declaration says.
+        // SAFETY: the program guarantees `dsts`: null or that many addresses, as the C declaration says.
         let to = unsafe { raw::slice::<usize>(self.to.cast(), n, "dsts") }?;
-        // SAFETY: the program vouches for `destMaxs`: null or that many sizes, as the C declaration says.
+        // SAFETY: the program guarantees `destMaxs`: null or that many sizes, as the C declaration says.
         let rooms = unsafe { raw::slice::<usize>(self.rooms, n, "destMaxs") }?;
-        // SAFETY: the program vouches for `srcs`: null or that many addresses, as the C declaration says.
+        // SAFETY: the program guarantees `srcs`: null or that many addresses, as the C declaration says.
         let from = unsafe { raw::slice::<usize>(self.from.cast(), n, "srcs") }?;
-        // SAFETY: the program vouches for `sizes`: null or that many sizes, as the C declaration says.
+        // SAFETY: the program guarantees `sizes`: null or that many sizes, as the C declaration says.
         let sizes = unsafe { raw::slice::<usize>(self.sizes, n, "sizes") }?;
         let of = self.attribute_count;
-        // SAFETY: the program vouches for `attrs`: null or that many attributes, as the C declaration says.
+        // SAFETY: the program guarantees `attrs`: null or that many attributes, as the C declaration says.
         let attributes = unsafe { raw::slice(self.attributes, of, "attrs") }?;
-        // SAFETY: the program vouches for `attrsIndexes`: null or that many numbers, as the C declaration says.
+        // SAFETY: the program guarantees `attrsIndexes`: null or that many numbers, as the C declaration says.
         let indexes = unsafe { raw::slice::<usize>(self.indexes, of, "attrsIndexes") }?;
         let (Some(to), Some(rooms), Some(from), Some(sizes)) = (to, rooms, from, sizes) else {
             return Err(Error::new(
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn aclrtMemcpyBatch(
                 raw::Word::word(failIndex),
             ]
         })?;
-        // SAFETY: the program vouches for `failIndex`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the program guarantees `failIndex`: null or the address of a variable, as the C declaration says.
         let fail_index = unsafe { raw::Out::<usize>::new(failIndex, "failIndex") }?;
         // SAFETY: the caller's contract.
         let b = unsafe { arrays.take() }?;
@@ -206,7 +206,7 @@ pub unsafe extern "C" fn aclrtMemcpyBatchAsync(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `failIndex`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the program guarantees `failIndex`: null or the address of a variable, as the C declaration says.
         let fail_index = unsafe { raw::Out::<usize>::new(failIndex, "failIndex") }?;
         // SAFETY: the caller's contract.
         let b = unsafe { arrays.take() }?;
@@ -269,7 +269,7 @@ fn copy(to: usize, room: usize, from: usize, bytes: usize) -> Result<BatchCopy> 
     let [to, from] =
         [(to, "an entry of dsts"), (from, "an entry of srcs")].map(|(address, name)| {
             let pointer = std::ptr::with_exposed_provenance(address);
-            // SAFETY: the program vouches for the memory of each copy, as the C declaration says.
+            // SAFETY: the program guarantees the memory of each copy, as the C declaration says.
             unsafe { raw::span(pointer, bytes, name) }
         });
     Ok(BatchCopy {

@@ -29,13 +29,13 @@ pub unsafe extern "C" fn aclmdlSetConfigOpt(
                 raw::Word::word(valueSize),
             ]
         })?;
-        // SAFETY: the program vouches for it: null or that many bytes.
+        // SAFETY: the program guarantees it: null or that many bytes.
         let value = unsafe { raw::slice::<u8>(attrValue.cast(), valueSize, "attrValue") }?;
         let pointer = value
             .and_then(|value| value.first_chunk())
             .filter(|_| model_config::takes_text(attr) && valueSize == size_of::<usize>())
             .map(|bytes| std::ptr::with_exposed_provenance::<c_char>(usize::from_ne_bytes(*bytes)));
-        // SAFETY: the program vouches for it: null or a text that ends in a zero byte, as the option says.
+        // SAFETY: the program guarantees it: null or a text that ends in a zero byte, as the option says.
         let text = pointer.and_then(|pointer| unsafe { raw::text(pointer) });
         model_config::aclmdlSetConfigOpt(cx, raw::handle(handle), attr, value, valueSize, text)
     })
@@ -50,20 +50,20 @@ pub unsafe extern "C" fn aclmdlSetConfigOpt(
 pub unsafe extern "C" fn aclmdlLoadWithConfig(handle: *const c_void, modelId: *mut u32) -> i32 {
     raw::status(&calls::aclmdlLoadWithConfig, |cx| {
         raw::trace(cx, || [raw::Word::word(handle), raw::Word::word(modelId)])?;
-        // SAFETY: the program vouches for it: null or the address of a variable.
+        // SAFETY: the program guarantees it: null or the address of a variable.
         let out = unsafe { raw::Out::<u32>::new(modelId, "modelId") }?;
         let there = model_config::pointed_to(cx, raw::handle(handle))?;
         let mut read = model_config::Read::default();
         if let Some((address, size)) = there.model {
             let pointer = std::ptr::with_exposed_provenance::<u8>(address);
-            // SAFETY: the program vouches for it: the configuration says where its model lies, and how long it is.
+            // SAFETY: the program guarantees it: the configuration says where its model lies, and how long it is.
             read.model = unsafe { raw::slice(pointer, size, "ACL_MDL_MEM_ADDR_PTR") }?;
         }
         let names = ["ACL_MDL_INPUTQ_ADDR_PTR", "ACL_MDL_OUTPUTQ_ADDR_PTR"];
         for ((place, queues), name) in read.queues.iter_mut().zip(there.queues).zip(names) {
             if let Some((address, count)) = queues {
                 let pointer = std::ptr::with_exposed_provenance::<u32>(address);
-                // SAFETY: the program vouches for it: the configuration says where the numbers lie, and how many there are.
+                // SAFETY: the program guarantees it: the configuration says where the numbers lie, and how many there are.
                 *place = unsafe { raw::slice(pointer, count, name) }?;
             }
         }

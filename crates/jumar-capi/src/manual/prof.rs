@@ -15,7 +15,7 @@ use crate::raw;
 pub unsafe extern "C" fn aclprofRangePushEx(attr: *mut types::aclprofEventAttributes) -> i32 {
     raw::status(&calls::aclprofRangePushEx, |cx| {
         raw::trace(cx, || [raw::Word::word(attr)])?;
-        // SAFETY: the program vouches for it: null or the structure, as the C declaration says.
+        // SAFETY: the program guarantees it: null or the structure, as the C declaration says.
         let given = unsafe { raw::input(attr.cast_const(), "attr") }?;
         let attributes = match given {
             None => None,
@@ -23,7 +23,7 @@ pub unsafe extern "C" fn aclprofRangePushEx(attr: *mut types::aclprofEventAttrib
                 let message = raw::address::<types::aclprofTensorInfo>(given.message.tensorInfo());
                 let is_operator = given.messageType == enums::ACL_PROF_MESSAGE_TYPE_TENSOR_INFO;
                 let info = match is_operator {
-                    // SAFETY: the program vouches for it: null or a structure of the type that `messageType` says.
+                    // SAFETY: the program guarantees it: null or a structure of the type that `messageType` says.
                     true => unsafe { raw::input(message.cast_const(), "attr.message.tensorInfo") }?,
                     false => None,
                 };

@@ -35,12 +35,12 @@ pub unsafe extern "C" fn acltdtDequeueData(
                 raw::Word::word(timeout),
             ]
         })?;
-        // SAFETY: the program vouches for `retDataSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the program guarantees `retDataSize`: null or the address of a variable, as the C declaration says.
         let size = unsafe { raw::Out::<usize>::new(retDataSize, "retDataSize") }?;
-        // SAFETY: the program vouches for `data`: so many bytes, until the call is done.
+        // SAFETY: the program guarantees `data`: so many bytes, until the call is done.
         let data = unsafe { raw::span(data, dataSize, "data") }?;
         let user_size = if userData.is_null() { 0 } else { userDataSize };
-        // SAFETY: the program vouches for `userData`: so many bytes, until the call is done.
+        // SAFETY: the program guarantees `userData`: so many bytes, until the call is done.
         let user = unsafe { raw::span(userData, user_size, "userData") }?;
         dequeue_data(cx, qid, data, user, timeout, |bytes| size.set(bytes))
     })
@@ -70,17 +70,17 @@ pub unsafe extern "C" fn acltdtSetQueueAttr(
         if r#type == enums::ACL_TDT_QUEUE_NAME_PTR {
             // A length that is not a pointer's is refused before anything is read.
             let length = if len == size_of::<usize>() { len } else { 0 };
-            // SAFETY: the program vouches for `param`: null or that many bytes, as the C declaration says.
+            // SAFETY: the program guarantees `param`: null or that many bytes, as the C declaration says.
             let bytes = unsafe { raw::slice::<u8>(param.cast(), length, "param") }?;
             let address = bytes
                 .and_then(|bytes| <[u8; size_of::<usize>()]>::try_from(bytes).ok())
                 .map_or(0, usize::from_ne_bytes);
             let text = raw::address::<c_char>(address);
-            // SAFETY: the program vouches for the text: null or one that ends in a zero byte.
+            // SAFETY: the program guarantees the text: null or one that ends in a zero byte.
             let name = unsafe { raw::text(text.cast_const()) };
             return set_queue_attr(cx, attr, r#type, len, QueueAttrValue::Name(name));
         }
-        // SAFETY: the program vouches for `param`: null or that many bytes, as the C declaration says.
+        // SAFETY: the program guarantees `param`: null or that many bytes, as the C declaration says.
         let bytes = unsafe { raw::slice::<u8>(param.cast(), len, "param") }?;
         set_queue_attr(cx, attr, r#type, len, QueueAttrValue::Bytes(bytes))
     })

@@ -198,7 +198,7 @@ impl Condition {
         drop(shared.release_block(self.block.span.address()));
     }
 
-    /// Records the choice on a stream that is being captured, and gives its empty branches.
+    /// Records the choice on a stream that is being captured. Returns its empty branches.
     ///
     /// # Errors
     /// `StreamNotCaptured`; `InvalidValue`: the condition belongs to another model; `OutOfMemory`.

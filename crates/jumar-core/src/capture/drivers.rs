@@ -1,7 +1,7 @@
 //! Execution of a graph whose lanes cannot be one array: lanes that wait beside others, jumps, activation, conditions.
 //!
 //! Each lane has a queue of the graph's own, and a driver that runs the lane's places one after the other. Where a lane
-//! has to wait, the driver queues the wait and itself behind it and gives up the worker. The stream of the execution
+//! has to wait, the driver queues the wait and itself behind it and releases the worker. The stream of the execution
 //! holds three entries: the start, a wait for the signal that the last lane sets when it is over, and an end that
 //! reports the error of a task, if there was one.
 //!
@@ -407,7 +407,7 @@ impl Drop for Driver {
     }
 }
 
-/// How a lane goes on after a place.
+/// How a lane continues after a place.
 enum Next {
     On,
     /// The lane waits for a signal first.

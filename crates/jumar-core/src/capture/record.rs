@@ -235,7 +235,7 @@ impl CapturedStream {
 }
 
 impl super::Inner {
-    /// Adds a node to a lane and gives its place in the lane, from 1.
+    /// Adds a node to a lane and returns its place in the lane, from 1.
     pub(super) fn add(&mut self, lane: u32, recording: Recording, caller: &Caller<'_>) -> u64 {
         let node = self.nodes.len() as u32;
         let Recording {

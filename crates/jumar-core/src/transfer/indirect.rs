@@ -67,7 +67,7 @@ impl Descriptor {
     }
 }
 
-/// Copies within device memory between ends that nobody vouched for.
+/// Copies within device memory between ends that nobody guaranteed.
 fn copy(shared: &Shared, copy: Descriptor) -> Result<()> {
     let (to, _) = device_range(shared, copy.to, copy.bytes, "the target")?;
     let (from, _) = device_range(shared, copy.from, copy.bytes, "the source")?;

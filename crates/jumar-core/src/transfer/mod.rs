@@ -32,7 +32,7 @@ fn cost_of(bytes: usize) -> Cost {
     }
 }
 
-/// Finds a range of device memory by numbers: nobody vouched for it, so that it has to lie in a live allocation.
+/// Finds a range of device memory by numbers: nobody guaranteed it, so that it has to lie in a live allocation.
 pub(crate) fn device_range(
     shared: &Shared,
     address: usize,

@@ -85,7 +85,7 @@ impl NumberType {
         }
     }
 
-    /// Rounds to the type, and gives what came out.
+    /// Rounds to the type. Returns what came out.
     fn round(self, value: f64) -> f64 {
         match self {
             NumberType::Float16 => f16::from_f64(value).to_f64(),
@@ -216,7 +216,7 @@ impl Generator {
         f64::from(self.word() >> 8) / f64::from(1u32 << 24)
     }
 
-    /// Returns a whole number below `range`, each as often as any other; `range` 0 stands for 2^64.
+    /// Returns an integer below `range`, each as often as any other; `range` 0 stands for 2^64.
     fn below(&mut self, range: u64) -> u64 {
         if range == 0 {
             return self.two_words();
@@ -286,7 +286,7 @@ impl RandomNumbers {
         }
     }
 
-    /// The ends of a uniform distribution, as real and as whole numbers.
+    /// The ends of a uniform distribution, as real and as integers.
     fn range(&self, min: [u8; 8], max: [u8; 8]) -> Result<(f64, f64, i128, i128)> {
         let real = (self.of.real(min), self.of.real(max));
         let whole = (self.of.integer(min), self.of.integer(max));

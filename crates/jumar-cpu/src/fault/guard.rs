@@ -2,7 +2,7 @@
 //!
 //! The memory is mapped twice ([`crate::mem::Space`]): once for the program, where pages lose access while a copy is pending,
 //! and once for the runtime, where they never do. So a copy opens no window in which the program could touch them unseen. A
-//! touch raises SIGSEGV; the handler here notes where it came from, gives the page back, and lets the program go on. A touch of
+//! touch raises SIGSEGV; the handler here notes where it came from, gives the page back, and lets the program continue. A touch of
 //! bytes beside the copy's, on the same page, is let through for one instruction and not noted. A fault anywhere else is forwarded
 //! to the handler that was installed before.
 //!
@@ -118,7 +118,7 @@ pub struct Touch {
     pub script: String,
 }
 
-/// Begins to answer faults in a range of whole pages. Tells whether the system lets it.
+/// Begins to answer faults in a range of whole pages. Returns whether the system lets it.
 pub(crate) fn open(start: usize, end: usize) -> bool {
     RANGE[0].store(start, Ordering::Relaxed);
     RANGE[1].store(end, Ordering::Release);
@@ -270,7 +270,7 @@ extern "C" fn on_fault(_signal: libc::c_int, info: *mut libc::siginfo_t, context
     FAULTS.forward(info, context);
 }
 
-/// Lets the program touch a page, and notes it if the bytes are a copy's. Tells whether the page could be had.
+/// Lets the program touch a page, and notes it if the bytes are a copy's. Returns whether the page could be had.
 fn answer(address: usize, context: *mut c_void) -> bool {
     let machine = Machine(context);
     let wrote = machine.wrote();

@@ -122,7 +122,7 @@ fn say(signal: libc::c_int, address: usize, blocks: &Blocks) {
     line.number(all as usize, 10);
     line.add(match signal {
         libc::SIGSEGV => b": it touched the address 0x",
-        libc::SIGFPE => b": it calculated what cannot be (a whole number divided by 0), at 0x",
+        libc::SIGFPE => b": it calculated what cannot be (an integer divided by 0), at 0x",
         _ => b": it has an instruction that this processor does not know, at 0x",
     });
     line.number(address, 16);

@@ -1,7 +1,7 @@
 //! What happens when a page of a mapped file is not there: the file was cut short, or its disk failed.
 //!
 //! The system sends SIGBUS to the thread that touched the page. The handler here puts zeros in the place of that page and of
-//! all after it and notes that for whoever mapped the file, so that the thread goes on and the execution that read zeros is
+//! all after it and notes that for whoever mapped the file, so that the thread continues and the execution that read zeros is
 //! answered with an error. A fault anywhere else is forwarded to the handler that was installed before.
 //!
 //! A handler can find what it needs only through the process, so the list of mapped ranges is one of the process. It is

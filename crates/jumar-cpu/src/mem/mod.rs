@@ -455,7 +455,7 @@ pub(crate) fn fill(to: Span, value: u8) {
     unsafe { ptr::write_bytes(start, value, to.bytes()) };
 }
 
-/// Fills 16 to 64 bytes; tells whether it did.
+/// Fills 16 to 64 bytes. Returns whether it did.
 #[inline]
 pub(crate) fn fill_small(to: Span, value: u8) -> bool {
     let 16..=64 = to.bytes() else {
@@ -524,7 +524,7 @@ pub(crate) fn store(word: Span, value: u64) {
     }
 }
 
-/// Writes a word if it is `from`, and tells whether it was.
+/// Writes a word if it is `from`. Returns whether it was.
 pub(crate) fn exchange(word: Span, from: u64, to: u64) -> bool {
     let (done, failed) = (Ordering::AcqRel, Ordering::Acquire);
     match AtomicCell::of(word) {

@@ -30,7 +30,7 @@ const COUNT_AT: u64 = 24;
 const DESCRIPTOR_BITS: u32 = 20;
 const TOKEN_BITS: u32 = 22;
 
-/// Begins the ledger and gives the number by which other processes find the memory.
+/// Begins the ledger and returns the number by which other processes find the memory.
 ///
 /// # Errors
 /// `InvalidValue`: the descriptor is too large for a number; `OutOfMemory`: the system did not keep the ledger.
@@ -76,7 +76,7 @@ pub(crate) fn admit(file: &File, bytes: usize, processes: &[u32]) -> Result<()> 
         .map_err(unkept)
 }
 
-/// Opens the memory of another process, and gives its length.
+/// Opens the memory of another process. Returns its length.
 ///
 /// # Errors
 /// `InvalidValue`: the number is none, or of this process; the other process or its memory is gone; it does not share the

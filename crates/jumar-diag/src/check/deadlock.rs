@@ -69,7 +69,7 @@ impl Stuck {
         Some(self.hosts.len())
     }
 
-    /// Counts a look at which every thread slept, or one at which some did not. Tells whether that is enough.
+    /// Counts a look at which every thread slept, or one at which some did not. Returns whether that is enough.
     pub(super) fn looked(&mut self, asleep: bool) -> bool {
         self.seen.1 = if asleep { self.seen.1 + 1 } else { 0 };
         self.seen.1 == LOOKS
@@ -114,7 +114,7 @@ impl Stuck {
             let mut lines = vec![Line {
                 label: "now",
                 place: host.place,
-                text: format!("the host waits for stream#{first}, which never goes on"),
+                text: format!("the host waits for stream#{first}, which never continues"),
             }];
             let mut passed = Vec::new();
             let (rule, missing) = loop {

@@ -164,7 +164,7 @@ struct CacheLinePadded<T>(T);
 /// The checks of a process.
 ///
 /// # Threads
-/// Any. In a forked child it goes on with what the parent knew.
+/// Any. In a forked child it continues with what the parent knew.
 pub struct Check {
     state: CacheLinePadded<Mutex<State>>,
     options: Options,
@@ -314,7 +314,7 @@ impl Check {
     }
 
     /// Begins a call of the calling thread: it knows from now on whatever calls that returned have done. `known` is where in the
-    /// program it is, if an earlier walk of the same stack said so; otherwise the stack is walked. Gives the place where the thread
+    /// program it is, if an earlier walk of the same stack said so; otherwise the stack is walked. Returns the place where the thread
     /// was, for [`Check::end_call`], and what the walk saw.
     pub fn begin_call(
         &self,
@@ -393,7 +393,7 @@ impl Check {
         }
     }
 
-    /// Notes a new object and gives its number.
+    /// Notes a new object and returns its number.
     pub fn made(
         &self,
         kind: &'static str,

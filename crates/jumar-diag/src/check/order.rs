@@ -144,7 +144,7 @@ impl Order {
         place
     }
 
-    /// Lets the next actor have the place of a thread that is gone. Its steps go on counting.
+    /// Lets the next actor have the place of a thread that is gone. Its steps continue counting.
     pub(super) fn thread_ended(&mut self, place: usize) {
         self.tell(place);
         self.live_threads = self.live_threads.saturating_sub(1);
@@ -199,7 +199,7 @@ impl Order {
         self.streams.get(&number).copied()
     }
 
-    /// Lets the next actor have the place of a stream that is gone. Its steps go on counting, so that what the old one did stays
+    /// Lets the next actor have the place of a stream that is gone. Its steps continue counting, so that what the old one did stays
     /// known to whoever knew it.
     pub(super) fn stream_ended(&mut self, number: u32) {
         self.last = (u32::MAX, 0);
@@ -213,7 +213,7 @@ impl Order {
         self.streams.values().copied().collect()
     }
 
-    /// Lets an actor take its next step, and gives the step's number.
+    /// Lets an actor take its next step. Returns the step's number.
     pub(super) fn step(&mut self, actor: usize) -> u64 {
         let clock = &mut self.actors[actor].clock;
         if clock.len() <= actor {

@@ -247,7 +247,7 @@ impl State {
         self.open.insert(admission.ticket, open);
     }
 
-    /// Takes in what became of an operation. Tells whether the host has just waited for everything: then nobody is in a hurry.
+    /// Takes in what became of an operation. Returns whether the host has just waited for everything: then nobody is in a hurry.
     pub(super) fn reported(&mut self, ticket: u64, phase: &Phase, at_ns: u64) -> bool {
         let waited_for_all = || {
             let open = self.open.get(&ticket);
@@ -569,7 +569,7 @@ impl State {
         self.marks[thread as usize - 1] = Some(mark);
     }
 
-    /// Ends the mark of a thread's last call, and gives the time from which its row is free, `at_ns` at least.
+    /// Ends the mark of a thread's last call. Returns the time from which its row is free, `at_ns` at least.
     fn end_mark(&mut self, thread: u32, at_ns: u64) -> u64 {
         let taken = self.taken_ns.entry(Track::Host(thread)).or_default();
         if let Some(mut mark) = self.marks[thread as usize - 1].take() {

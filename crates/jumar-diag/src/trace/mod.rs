@@ -85,7 +85,7 @@ impl Trace {
         &self.path
     }
 
-    /// Writes everything seen so far. The file is complete afterwards; the timeline goes on.
+    /// Writes everything seen so far. The file is complete afterwards; the timeline continues.
     ///
     /// # Errors
     /// `InvalidFile`: the file could not be written, now or earlier. What was seen after that is lost.

@@ -18,7 +18,7 @@ pub(super) struct GraphMessage {
     /// Who wrote the file, for people.
     #[prost(string, tag = "7")]
     pub producer: String,
-    /// What the gears choose: 1 a batch size, 2 an image size, 3 all open dimensions.
+    /// What the gears choose: 1 a batch size, 2 an image size, 3 all dynamic dimensions.
     #[prost(uint32, tag = "8")]
     pub gear_kind: u32,
     #[prost(message, repeated, tag = "9")]
@@ -63,7 +63,7 @@ pub(super) struct ValueMessage {
     /// As `aclDataType` numbers it.
     #[prost(sint32, tag = "2")]
     pub dtype: i32,
-    /// 2^64 - 1 is an open dimension; alone, 2^64 - 2 is a shape of which nothing is known.
+    /// 2^64 - 1 is a dynamic dimension; alone, 2^64 - 2 is a shape of which nothing is known.
     #[prost(uint64, repeated, tag = "3")]
     pub dims: Vec<u64>,
     /// Where its contents lie in the weights.
@@ -136,7 +136,7 @@ pub(super) enum AttrValue {
     Type(i32),
 }
 
-/// Several whole numbers.
+/// Several integers.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct IntsMessage {
     #[prost(sint64, repeated, tag = "1")]

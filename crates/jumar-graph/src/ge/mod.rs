@@ -63,7 +63,7 @@ pub struct Data {
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A number.
     Float(f32),
@@ -75,7 +75,7 @@ pub enum Value {
     Tensor(Data),
     /// The number of a data type.
     Type(i32),
-    /// Several whole numbers.
+    /// Several integers.
     Ints(Vec<i64>),
     /// Several numbers.
     Floats(Vec<f32>),
@@ -83,7 +83,7 @@ pub enum Value {
     Bools(Vec<bool>),
     /// Several texts.
     Strs(Vec<String>),
-    /// Lists of whole numbers.
+    /// Lists of integers.
     IntLists(Vec<Vec<i64>>),
     /// Several data types.
     Types(Vec<i32>),

@@ -46,7 +46,7 @@ pub enum Default {
     Bool(bool),
     /// Text.
     Str(&'static str),
-    /// Several whole numbers.
+    /// Several integers.
     Ints(&'static [i64]),
     /// Several numbers.
     Floats(&'static [f32]),

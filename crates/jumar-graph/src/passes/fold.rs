@@ -102,7 +102,7 @@ fn constant_branch(graph: &Graph, node: &Node) -> Option<usize> {
     }
 }
 
-/// Puts a branch in the place of its node; gives its nodes.
+/// Puts a branch in the place of its node. Returns its nodes.
 fn inline(graph: &mut Graph, node: &Node, which: usize) -> Result<Vec<Node>> {
     let body = node
         .bodies

@@ -126,7 +126,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Adds a node; gives its output.
+    /// Adds a node. Returns its output.
     fn add(
         &mut self,
         name: String,
@@ -171,7 +171,7 @@ impl Pass<'_> {
         Ok(Some(blocked))
     }
 
-    /// Finds a change of the order of channels, written out: groups of channels that are dealt out in turn. Tells whether `node` begins one; then
+    /// Finds a change of the order of channels, written out: groups of channels that are dealt out in turn. Returns whether `node` begins one; then
     /// its end is known, and nothing between is computed.
     fn shuffle(&mut self, node: &Node, later: &[Node]) -> bool {
         let found = || {
@@ -652,7 +652,7 @@ impl Pass<'_> {
         self.replace(node, node.operator, inputs, node.attrs.clone())
     }
 
-    /// Lets the convolution that makes an image keep to bounds. Tells whether it can.
+    /// Lets the convolution that makes an image keep to bounds. Returns whether it can.
     fn bound(&mut self, x: ValueId, low: f32, high: f32) -> bool {
         let maker = self
             .nodes

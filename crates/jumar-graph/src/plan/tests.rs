@@ -305,7 +305,7 @@ impl NodeObserver for Kept {
     }
 }
 
-/// Runs a plan in an arena of garbage; gives the outputs, and what the steps saw.
+/// Runs a plan in an arena of garbage. Returns the outputs, and what the steps saw.
 fn run(plan: &Plan, weights: &[u8], inputs: &[Tensor]) -> (Vec<Vec<u8>>, Bytes) {
     let weights = Block::of(weights);
     let mut arena = Block::of(&vec![0xff; plan.arena_bytes]);
@@ -347,7 +347,7 @@ fn left(plan: &Plan) -> (usize, usize) {
     (moving.count(), apart.count())
 }
 
-/// Runs a graph with views and without, compares all, and gives the plan with views and what is left in both.
+/// Runs a graph with views and without, compares all. Returns the plan with views and what is left in both.
 fn compare(graph: Graph) -> (Plan, (usize, usize), (usize, usize)) {
     let inputs: Vec<Tensor> = graph
         .inputs

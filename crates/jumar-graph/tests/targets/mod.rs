@@ -102,7 +102,7 @@ fn import(bytes: &[u8]) {
     let Ok(graph) = onnx::import(bytes, None) else {
         return;
     };
-    // Open dimensions are given some.
+    // Dynamic dimensions are given some.
     let shapes = graph
         .inputs
         .iter()

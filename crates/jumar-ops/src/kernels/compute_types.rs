@@ -2,7 +2,7 @@
 //!
 //! A kernel built for each element type and each function would be most of the library. So a function is written for
 //! float32, float64, int64 and uint64 alone; elements of other types are brought into one of these a block at a time,
-//! and back. What is brought back keeps its low bits, so that whole numbers wrap around in their own type.
+//! and back. What is brought back keeps its low bits, so that integers wrap around in their own type.
 
 use std::cmp::Ordering;
 
@@ -174,7 +174,7 @@ macro_rules! whole {
         carried! {$(
             $type: $lane, $lane, $type::MIN as $lane, $type::MAX as $lane,
                 |x: $type| x as $lane, |x: $lane| x as $type, |x: $type| x as $lane, |x: $lane| x as $type,
-                // Reals are cut towards zero and stop at the bounds; whole numbers keep their low bits.
+                // Reals are cut towards zero and stop at the bounds; integers keep their low bits.
                 |x: f64| x as $type, |x: i64| x as $type, |x: u64| x as $type;
         )*}
     };

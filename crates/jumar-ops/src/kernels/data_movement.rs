@@ -85,7 +85,7 @@ pub(crate) fn pick(
     })
 }
 
-/// Whole numbers of either index type.
+/// Integers of either index type.
 pub(crate) enum Indices<'a> {
     /// int32.
     Narrow(Row<'a, i32>),
@@ -94,7 +94,7 @@ pub(crate) enum Indices<'a> {
 }
 
 impl<'a> Indices<'a> {
-    /// Sees an input as whole numbers.
+    /// Sees an input as integers.
     pub fn of(call: &Call<'a>, input: usize, dtype: DataType) -> Result<Indices<'a>, OpError> {
         Ok(match dtype {
             DataType::Int32 => Indices::Narrow(call.input::<i32>(input)?.flat()),

@@ -41,7 +41,7 @@ macro_rules! for_whole_width {
 /// How many elements a thread takes at least, where several share the work.
 const GRAIN: usize = 1 << 15;
 
-/// A function of one real number, for any width.
+/// A function of one float, for any width.
 pub(crate) trait RealFunction: Copy + Send + Sync + 'static {
     fn apply<A: Float>(&self, x: A) -> A;
 }
@@ -63,12 +63,12 @@ pub(crate) trait PairTest: Copy + Send + Sync + 'static {
     fn apply<T: PartialOrd>(&self, a: T, b: T) -> bool;
 }
 
-/// What is asked of one real number.
+/// What is asked of one float.
 pub(crate) trait RealTest: Copy + Send + Sync + 'static {
     fn apply<A: Float>(&self, x: A) -> bool;
 }
 
-/// A function of the bits of two whole numbers, which are extended with zeros; the low bits of the result count.
+/// A function of the bits of two integers, which are extended with zeros; the low bits of the result count.
 pub(crate) type BitFunction = fn(u64, u64) -> u64;
 
 /// Keeps a number between two bounds; not-a-number stays what it is.
@@ -166,7 +166,7 @@ lanes1! { OfRealTest, RealTest: f32 f64; self, x => u8::from(self.0.apply(x)) }
 lanes2! { OfPair, PairFunction; self, a, b => self.0.apply(a, b) }
 lanes2! { OfPairTest, PairTest; self, a, b => u8::from(self.0.apply(a, b)) }
 
-/// A function of the bits of two whole numbers.
+/// A function of the bits of two integers.
 struct OfBits(BitFunction);
 
 impl Lanes2 for OfBits {
@@ -380,7 +380,7 @@ fn blocks2(
     }) as Box<dyn Kernel>))
 }
 
-/// Makes the kernel of a function of one real number.
+/// Makes the kernel of a function of one float.
 pub(crate) fn real_map(
     cx: &PrepareCx<'_>,
     function: impl RealFunction,
@@ -391,7 +391,7 @@ pub(crate) fn real_map(
     }
 }
 
-/// Makes the kernel that asks each real number.
+/// Makes the kernel that asks each float.
 pub(crate) fn real_test(
     cx: &PrepareCx<'_>,
     function: impl RealTest,
@@ -625,7 +625,7 @@ pub(crate) fn pair_test(
     blocks2(cx, OfPairTest(function), true)
 }
 
-/// Makes the kernel of a function of the bits of two whole numbers, with broadcasting.
+/// Makes the kernel of a function of the bits of two integers, with broadcasting.
 pub(crate) fn bits(cx: &PrepareCx<'_>, function: BitFunction) -> Result<Box<dyn Kernel>, OpError> {
     let (loops, function) = (pair_loops(cx)?, Box::new(OfBits(function)));
     if cx.dtype(0)? == DataType::Bool {
@@ -638,7 +638,7 @@ pub(crate) fn bits(cx: &PrepareCx<'_>, function: BitFunction) -> Result<Box<dyn 
     for_whole_width!(cx.dtype(0)?, T => Ok(Box::new(Blocks2 { loops, function, run: Blocks2::same::<T> }) as Box<dyn Kernel>))
 }
 
-/// A function of the bits of a whole number.
+/// A function of the bits of an integer.
 struct OfBits1(fn(u64) -> u64);
 
 impl Lanes1 for OfBits1 {
@@ -649,7 +649,7 @@ impl Lanes1 for OfBits1 {
     }
 }
 
-/// Makes the kernel of a function of the bits of a whole number.
+/// Makes the kernel of a function of the bits of an integer.
 pub(crate) fn bits1(
     cx: &PrepareCx<'_>,
     function: fn(u64) -> u64,

@@ -208,7 +208,7 @@ fn product64(
     wide(Product64 { product, a, b, c });
 }
 
-/// The product in float64, row by row: also that of whole numbers, which it holds exactly.
+/// The product in float64, row by row: also that of integers, which it holds exactly.
 struct Product64<'a> {
     product: &'a Product,
     a: Row<'a, f64>,
@@ -360,7 +360,7 @@ impl<'a, W: Working> Io<'a, W> {
         self.call.scratch::<u8>(self.own.0 * size_of::<W>(), len)
     }
 
-    /// Returns an input that holds whole numbers.
+    /// Returns an input that holds integers.
     pub fn ints(&self, index: usize) -> Result<Ints<'a>, OpError> {
         Ints::of(self.call, index)
     }
@@ -370,7 +370,7 @@ impl<'a, W: Working> Io<'a, W> {
     }
 }
 
-/// The elements of an input that holds whole numbers, whatever their width.
+/// The elements of an input that holds integers, whatever their width.
 #[derive(Clone, Copy)]
 pub(crate) enum Ints<'a> {
     I64(Row<'a, i64>),
@@ -394,7 +394,7 @@ impl<'a> Ints<'a> {
             Some(DataType::Bool) => Ints::Bool(call.input(index)?.flat()),
             _ => {
                 return Err(OpError::internal(format!(
-                    "input {index} does not hold whole numbers"
+                    "input {index} does not hold integers"
                 )));
             }
         })
@@ -499,7 +499,7 @@ pub(crate) fn load<W: Working>(
     })
 }
 
-/// Writes numbers of the working type as an output's own; whole numbers are cut towards zero.
+/// Writes numbers of the working type as an output's own; integers are cut towards zero.
 fn store<W: Working>(
     call: &Call<'_>,
     index: usize,

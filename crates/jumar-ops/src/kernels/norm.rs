@@ -89,7 +89,7 @@ impl Algorithm for Normalise {
     }
 }
 
-/// Normalises one row; gives its mean and its inverse deviation.
+/// Normalises one row. Returns its mean and its inverse deviation.
 struct OneRow<'a, W> {
     x: Row<'a, W>,
     y: RowMut<'a, W>,

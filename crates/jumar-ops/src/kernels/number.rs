@@ -16,9 +16,9 @@ pub(crate) trait Number: Element + PartialOrd {
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
-    /// Divides. Whole numbers are cut towards zero; by zero they give zero, where no standard says what they give.
+    /// Divides. Integers are cut towards zero; by zero they give zero, where no standard says what they give.
     fn div(self, other: Self) -> Self;
-    /// What a division that is cut towards zero leaves. Of whole numbers by zero it leaves zero.
+    /// What a division that is cut towards zero leaves. Of integers by zero it leaves zero.
     fn rem(self, other: Self) -> Self;
     /// The larger one; not-a-number wins.
     fn max(self, other: Self) -> Self;
@@ -86,7 +86,7 @@ macro_rules! halves {
     )*};
 }
 
-/// Whole powers wrap around; a negative power of a whole number is 0, except of 1 and -1.
+/// Whole powers wrap around; a negative power of an integer is 0, except of 1 and -1.
 macro_rules! whole_pow {
     ($type:ident, $base:expr, $power:expr) => {{
         let (mut base, mut result): ($type, $type) = ($base, 1);
@@ -143,7 +143,7 @@ integers! {
     u8, u32; u16, u32; u32, u32; u64, u64;
 }
 
-/// A real number with the functions of analysis, computed in at least float32.
+/// A float with the functions of analysis, computed in at least float32.
 pub(crate) trait Real: Number<Wide: Analysis> {}
 
 impl Real for f32 {}

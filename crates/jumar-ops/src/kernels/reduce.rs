@@ -11,7 +11,7 @@ use crate::{
     UNKNOWN, ValueRef, infer,
 };
 
-/// How elements are joined. Real numbers are joined in float64, whole numbers in 64 bits.
+/// How elements are joined. Floats are joined in float64, integers in 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Join {
     /// The sum.

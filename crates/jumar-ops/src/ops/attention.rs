@@ -19,7 +19,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
         onnx: &[OnnxForm::new("Attention", 23, LATEST, |builder, node| {
             let attrs = attrs_alike(node, "jumar.Attention")?;
             let mut inputs = node.inputs().to_vec();
-            // Whole numbers are added to the scores as any others; truth values choose.
+            // Integers are added to the scores as any others; booleans choose.
             if let Some(mask) = node.optional(3)
                 && !builder.ty(mask).dtype.is_float()
                 && builder.ty(mask).dtype != DataType::Bool
@@ -263,7 +263,7 @@ struct Attention {
     causal: bool,
     mode: i64,
     masked_rows_are_nan: bool,
-    /// Strides of the mask over batch, head, query and key, and whether it is one of truth values.
+    /// Strides of the mask over batch, head, query and key, and whether it is one of booleans.
     mask: Option<([usize; 4], bool)>,
 }
 

@@ -1,4 +1,4 @@
-//! Convolution over any number of dimensions, and in whole numbers.
+//! Convolution over any number of dimensions, and in integers.
 //!
 //! Images of one and two dimensions go through `Conv2D`, which is faster; this is what three and more become. The
 //! attributes are ONNX's.
@@ -130,7 +130,7 @@ const QLINEAR: Inputs = Inputs {
     bounds: (0.0, 255.0),
 };
 
-/// Checks what every convolution has to fulfil, and gives the number of groups.
+/// Checks what every convolution has to fulfil. Returns the number of groups.
 pub(super) fn groups(
     cx: &InferCx<'_>,
     image: &TensorType,

@@ -53,7 +53,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 builder.node("jumar.Col2Im", &[Some(x), rest[0], rest[1]], attrs)
             };
             Ok(vec![match builder.ty(x).dtype {
-                // One of the truths that fall together is enough.
+                // One of the booleans that fall together is enough.
                 DataType::Bool => {
                     let counted = cast(builder, x, DataType::Float32)?;
                     let sum = sums(builder, counted)?;

@@ -1,4 +1,4 @@
-//! The quotient. `RealDiv` is what ONNX uses; `Div` is the older spelling. Both cut whole numbers towards zero.
+//! The quotient. `RealDiv` is what ONNX uses; `Div` is the older spelling. Both cut integers towards zero.
 
 use crate::kernels::elementwise::{PairFunction, infer_pair, pair};
 use crate::kernels::number::Number;

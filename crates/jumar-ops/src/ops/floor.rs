@@ -1,4 +1,4 @@
-//! The next whole number below.
+//! The next integer below.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -30,7 +30,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
             }
             if mode != "nearest" {
                 return Err(OpError::unsupported(format!(
-                    "the mode {mode:?} between truth values is not supported; nearest is"
+                    "the mode {mode:?} between booleans is not supported; nearest is"
                 )));
             }
             let counted = cast(builder, x, DataType::UInt8)?;

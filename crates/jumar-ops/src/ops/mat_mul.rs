@@ -89,7 +89,7 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
         .copied();
     let dtype = builder.ty(a).dtype;
     if !dtype.is_float() && [alpha, beta].iter().any(|factor| factor.fract() != 0.0) {
-        // Factors that are no whole numbers: in float64, and cut in the end.
+        // Factors that are no integers: in float64, and cut in the end.
         let (a, b) = (
             cast(builder, a, DataType::Float64)?,
             cast(builder, b, DataType::Float64)?,

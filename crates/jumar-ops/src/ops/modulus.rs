@@ -43,7 +43,7 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     let truncates = node.bool_or("fmod", false)?;
     if !truncates && builder.ty(node.input(0)?).dtype.is_float() {
         return Err(OpError::invalid(
-            "fmod = 0 is for whole numbers; real numbers need fmod = 1",
+            "fmod = 0 is for integers; floats need fmod = 1",
         ));
     }
     let operator = if truncates { "Mod" } else { "FloorMod" };

@@ -36,7 +36,7 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
             Attrs::new(),
         )?]);
     }
-    // Computed where both fit: in whole numbers if both are whole, and else in a real type that loses nothing of a real number.
+    // Computed where both fit: in integers if both are whole, and else in a real type that loses nothing of a float.
     let common = match (to.is_float(), from.is_float()) {
         (true, true) => wider(to, from),
         (true, false) => wider(to, DataType::Float32),

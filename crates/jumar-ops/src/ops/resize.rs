@@ -479,7 +479,7 @@ fn prepare(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
     }
     if dtype == DataType::Bool {
         return Err(OpError::unsupported(
-            "truth values cannot be mixed: the mode has to be nearest",
+            "booleans cannot be mixed: the mode has to be nearest",
         ));
     }
     let algorithm = Mix {

@@ -1,4 +1,4 @@
-//! The nearest whole number, and the even one of two.
+//! The nearest integer, and the even one of two.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -196,7 +196,7 @@ fn signed(shape: &[usize]) -> Vec<i64> {
     shape.iter().map(|&dim| dim as i64).collect()
 }
 
-/// Returns the one whole number of a constant input.
+/// Returns the one integer of a constant input.
 fn scalar(cx: &InferCx<'_>, index: usize) -> Result<Option<i64>, OpError> {
     match cx.ints(index)?.as_deref() {
         None => Ok(None),
@@ -273,7 +273,7 @@ impl Algorithm for Cosines {
         .max(1) as f64;
         for at in 0..out.len() {
             let angle = 2.0 * std::f64::consts::PI * at as f64 / round;
-            // In this order the middle of Blackman's is 1, and not just below it, which whole numbers would show.
+            // In this order the middle of Blackman's is 1, and not just below it, which integers would show.
             let [one, two, three] = self.weights;
             out.set(
                 at,
@@ -391,11 +391,11 @@ fn infer_dft(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let (onesided, inverse) = (cx.attrs().bool("onesided")?, cx.attrs().bool("inverse")?);
     if onesided && x.shape[rank - 1] == if inverse { 1 } else { 2 } {
         return Err(OpError::invalid(format!(
-            "a onesided transform leads from real numbers to half a spectrum or back; the input is {x}"
+            "a onesided transform leads from floats to half a spectrum or back; the input is {x}"
         )));
     }
     let mut shape = x.shape.clone();
-    // The way back from half a spectrum leads to real numbers.
+    // The way back from half a spectrum leads to floats.
     shape[rank - 1] = if onesided && inverse { 1 } else { 2 };
     match dft_axis(cx, &x.shape)? {
         Some((axis, len)) => {
@@ -420,7 +420,7 @@ struct Line {
     inner: usize,
     parts: usize,
     inverse: bool,
-    /// Whether half a spectrum is given, and real numbers are wanted.
+    /// Whether half a spectrum is given, and floats are wanted.
     halved: bool,
     fourier: Fourier,
 }

@@ -308,7 +308,7 @@ mod x86 {
         }
     }
 
-    /// Computes ROWS rows of one panel or several (VECTORS vectors of 16 columns) and gives ROWS.
+    /// Computes ROWS rows of one panel or several (VECTORS vectors of 16 columns) and returns ROWS.
     ///
     /// # Safety
     ///
@@ -412,7 +412,7 @@ mod x86 {
         }
     }
 
-    /// Computes ROWS rows of half a panel and gives ROWS.
+    /// Computes ROWS rows of half a panel and returns ROWS.
     ///
     /// # Safety
     ///

@@ -17,7 +17,7 @@ pub struct Fast<const FUSED: bool>(
 
 /// Added and taken away again, it leaves a small number rounded to a whole one, which its low bits hold meanwhile.
 const ROUNDER: f32 = 12_582_912.0;
-/// The logarithm of 2 in two parts; products of the first with small whole numbers are exact.
+/// The logarithm of 2 in two parts; products of the first with small integers are exact.
 const LN2_HIGH: f32 = 0.693_359_4;
 const LN2_LOW: f32 = -2.121_944_4e-4;
 

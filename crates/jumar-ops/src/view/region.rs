@@ -1,4 +1,4 @@
-//! Ranges of bytes that somebody vouches for.
+//! Ranges of bytes that somebody guarantees.
 
 use std::marker::PhantomData;
 
@@ -66,7 +66,7 @@ impl<'a> Region<'a> {
 
     /// Makes a region of the memory that a span names.
     pub fn of(span: jumar_types::Span) -> Region<'static> {
-        // SAFETY: whoever made the span vouches for all of this (`Span::trusted`): mapped until the last task that was given
+        // SAFETY: whoever made the span guarantees all of this (`Span::trusted`): mapped until the last task that was given
         // it has run, and accessed through raw pointers only.
         unsafe { Region::trusted(span.address(), span.bytes()) }
     }

@@ -145,7 +145,7 @@ impl Slot {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a function in, or takes it out; gives the one that was there.
+    /// Puts a function in, or takes it out. Returns the one that was there.
     pub fn replace(&self, function: Option<Py<PyAny>>) -> Option<Py<PyAny>> {
         // The lock is gone before anybody drops what comes out, which matters because a destructor may run Python.
         std::mem::replace(&mut *self.lock(), function)

@@ -204,14 +204,14 @@ impl<'py> Args<'py> {
         ));
     }
 
-    /// Notes a refusal that the library never saw, and gives the code for it.
+    /// Notes a refusal that the library never saw. Returns the code for it.
     #[cold]
     pub fn refuse(&self, sentence: &str) -> i32 {
         notes::keep(sentence.to_string());
         INVALID_PARAM
     }
 
-    /// Notes that nothing stands behind a function, and gives the code for that.
+    /// Notes that nothing stands behind a function. Returns the code for that.
     pub fn unsupported(&self, name: &str) -> i32 {
         notes::keep(format!("{name} is not supported"));
         NOT_SUPPORTED

@@ -16,7 +16,7 @@ pub fn copy_out<'py>(
     size: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
     PyBytes::new_with(py, size, |bytes| {
-        // SAFETY: the program vouches for `size` readable bytes at the address; `bytes` is a fresh object of that size, so
+        // SAFETY: the program guarantees `size` readable bytes at the address; `bytes` is a fresh object of that size, so
         // the two do not overlap.
         unsafe {
             std::ptr::copy_nonoverlapping(address.as_ptr().cast::<u8>(), bytes.as_mut_ptr(), size)

@@ -23,7 +23,7 @@ pub(super) struct ParkedWorker {
 }
 
 impl Pool {
-    /// Wakes a worker that sleeps, on another processor than that of the calling thread, which goes on with something else: the worker would
+    /// Wakes a worker that sleeps, on another processor than that of the calling thread, which continues with something else: the worker would
     /// wait there for the end of its time slice. Where it slept is no matter. In a virtual machine the system takes an idle processor
     /// for one that is not to be had, and wakes a thread beside its waker though it slept elsewhere.
     #[cold]

@@ -120,7 +120,7 @@ impl Pool {
         }
     }
 
-    /// Moves the calling worker to another processor, unless it moved lately. Tells whether it did.
+    /// Moves the calling worker to another processor, unless it moved lately. Returns whether it did.
     pub(super) fn leave_processor(&self) -> bool {
         let now = self.now_ns();
         let last = MOVED_AT_NS.get();
@@ -133,7 +133,7 @@ impl Pool {
     }
 
     /// Moves a worker that is about to rest off the processor on which the program queues its work. At the end of its rest it would
-    /// wait there for the end of a time slice, while that thread goes on.
+    /// wait there for the end of a time slice, while that thread continues.
     pub(super) fn leave_pusher(&self) {
         let there = self.pushed_cpu.load(Ordering::Relaxed);
         if there != NOWHERE && self.allowed_cpus > 1 && self.runner.processor() == Some(there) {
@@ -155,7 +155,7 @@ impl Pool {
         self.cpus() > 1 && self.running() + self.spinners.load(Ordering::Relaxed) < self.cpus()
     }
 
-    /// Counts the calling worker as one that burns time, if it may begin or go on to.
+    /// Counts the calling worker as one that burns time, if it may begin or continue to.
     pub(super) fn goes_on_spinning(&self, spinning: &mut bool) -> bool {
         if !*spinning && self.has_room_to_spin() {
             *spinning = true;

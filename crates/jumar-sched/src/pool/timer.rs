@@ -8,7 +8,7 @@ use super::{Inner, NEVER, OWES, Pool, SETTING, Timer, Wanted};
 use crate::stream::Stream;
 
 impl Inner {
-    /// Moves the streams whose time is over into the run queue. Tells whether the caller has to look after the streams that
+    /// Moves the streams whose time is over into the run queue. Returns whether the caller has to look after the streams that
     /// wait for values, once the lock is released.
     #[must_use = "nobody else looks"]
     pub(super) fn fire(&mut self, pool: &Pool) -> bool {
@@ -41,7 +41,7 @@ impl Inner {
 }
 
 impl Pool {
-    /// Arranges that a stream is called at a moment. Gives the key to cancel it by.
+    /// Arranges that a stream is called at a moment. Returns the key to cancel it by.
     pub(crate) fn add_timer(
         self: &Arc<Self>,
         due: Instant,

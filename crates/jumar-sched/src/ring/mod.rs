@@ -231,7 +231,7 @@ impl Ring {
         self.state.0.load(Ordering::Relaxed) & STATE == BLOCKED
     }
 
-    /// Marks that a thread is about to park, and gives the position completed. Whoever completes a later one sees the mark.
+    /// Marks that a thread is about to park. Returns the position completed. Whoever completes a later one sees the mark.
     pub(crate) fn mark_waited(&self) -> u64 {
         self.back.0.progress.fetch_or(WAITED, Ordering::AcqRel) / DONE_ONE
     }
@@ -241,7 +241,7 @@ impl Ring {
         self.back.0.progress.fetch_and(!WAITED, Ordering::AcqRel);
     }
 
-    /// Takes the lock, and gives the number of tasks pushed.
+    /// Takes the lock. Returns the number of tasks pushed.
     #[inline]
     fn lock(&self) -> u64 {
         let ticket = &self.front.0.ticket;
@@ -285,7 +285,7 @@ impl Ring {
         self.front.0.ticket.store(pushed * TASK, Ordering::Release);
     }
 
-    /// Changes the state word, and gives what it was.
+    /// Changes the state word. Returns what it was.
     #[inline]
     fn change(&self, success: Ordering, next: impl Fn(u32) -> u32) -> u32 {
         let mut seen = self.state.0.load(Ordering::Relaxed);
@@ -452,7 +452,7 @@ pub(crate) struct IdleGuard<'a> {
 }
 
 impl IdleGuard<'_> {
-    /// Counts a task as pushed and finished. Gives its position, and whether a thread is parked for some position.
+    /// Counts a task as pushed and finished. Returns its position, and whether a thread is parked for some position.
     #[inline]
     pub(crate) fn done(self) -> (u64, bool) {
         let mut owner = Owner { ring: self.ring };
@@ -556,7 +556,7 @@ impl<'a> Owner<'a> {
         });
     }
 
-    /// Makes known that one more task has finished. Tells whether a thread is parked for some position.
+    /// Makes known that one more task has finished. Returns whether a thread is parked for some position.
     #[inline]
     pub(crate) fn publish(&mut self) -> bool {
         self.ring
@@ -604,7 +604,7 @@ impl<'a> Owner<'a> {
         }
     }
 
-    /// Gives back a stream that holds tasks. Tells whether the caller has to put it into the run queue.
+    /// Gives back a stream that holds tasks. Returns whether the caller has to put it into the run queue.
     pub(crate) fn queue(self) -> bool {
         let before = self.ring.change(Ordering::AcqRel, |seen| {
             (seen & !(STATE | CALLED)) | QUEUED | LISTED

@@ -81,7 +81,7 @@ impl Slot {
     }
 }
 
-/// A circular block of slots, and where it goes on when it became too small.
+/// A circular block of slots, and where it continues when it became too small.
 pub(super) struct Segment {
     slots: Box<[Slot]>,
     next: AtomicPtr<Segment>,
@@ -90,7 +90,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Makes a segment and gives up its box: the owner of the stream frees it when it has read it to the end.
+    /// Creates a segment and releases its box: the owner of the stream frees it when it has read it to the end.
     pub(super) fn leak(slots: usize) -> *mut Segment {
         debug_assert!(slots.is_power_of_two());
         Box::into_raw(Box::new(Segment {

@@ -116,7 +116,7 @@ fn a_value_that_the_host_writes_is_found_without_any_waiting_call() {
     word.0.store(1, Ordering::Release);
     receive
         .recv_timeout(Duration::from_secs(10))
-        .expect("the queue goes on");
+        .expect("the queue continues");
 }
 
 #[test]

@@ -424,7 +424,7 @@ impl Writer<'_> {
         })
     }
 
-    /// A whole number of 64 bits; pointers and handles are numbers here.
+    /// An integer of 64 bits; pointers and handles are numbers here.
     fn number(&self, expr: &Expr) -> Result<String> {
         Ok(match expr {
             Expr::Number(value) => match i64::try_from(*value) {

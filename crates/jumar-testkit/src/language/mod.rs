@@ -116,7 +116,7 @@ impl Comparison {
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expr {
-    /// A whole number of up to 64 bits, signed or not.
+    /// An integer of up to 64 bits, signed or not.
     Number(i128),
     /// A floating point number, as it was written.
     Real(String),

@@ -206,7 +206,7 @@ impl Session {
         }
     }
 
-    /// Takes devices out. Tells whether none is left.
+    /// Takes devices out. Returns whether none is left.
     pub(super) fn remove_devices(&self, devices: &[u32]) -> bool {
         match &mut *self.devices.lock() {
             Some(known) if !devices.is_empty() => {

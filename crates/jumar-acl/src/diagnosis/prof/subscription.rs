@@ -218,7 +218,7 @@ impl Subscription {
         }
     }
 
-    /// Writes one record as a whole. Tells whether it could: the program may have stopped to read.
+    /// Writes one record as a whole. Returns whether it could: the program may have stopped to read.
     fn send(&self, pipe: &mut File, record: &[u8]) -> bool {
         let mut rest = record;
         let mut since: Option<Instant> = None;

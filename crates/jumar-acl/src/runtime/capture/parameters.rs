@@ -62,7 +62,7 @@ mod at {
     pub(super) const TEST: usize = offset_of!(Wait, flag);
 }
 
-/// Lays a configuration out in memory that the task keeps, and gives its address; 0 without attributes.
+/// Lays a configuration out in memory that the task keeps. Returns its address; 0 without attributes.
 fn configuration(cx: &Cx<'_>, task: &GraphTask, attributes: &[Attribute]) -> Result<usize> {
     if attributes.is_empty() {
         return Ok(0);

@@ -100,7 +100,7 @@ impl List {
         )
     }
 
-    /// Takes room for something of a length, and gives where it begins.
+    /// Takes room for something of a length. Returns where it begins.
     fn take(&self, state: &mut State, bytes: usize) -> Result<usize> {
         let offset = self.align(state.end);
         let end = offset

@@ -273,7 +273,7 @@ fn add(
     }
 }
 
-/// Reads the description beside a binary, if there is one, and gives the core type that it names. A damaged one counts as
+/// Reads the description beside a binary, if there is one. Returns the core type that it names. A damaged one counts as
 /// none.
 fn facts_beside(path: &Path) -> Result<Option<u32>> {
     let beside = path.with_extension("json");

@@ -77,7 +77,7 @@ pub fn aclrtReduceAsync(
         return refuse(
             ErrorKind::InvalidValue,
             format!(
-                "{count} bytes are no whole number of elements of {} bytes, or none",
+                "{count} bytes are not a positive multiple of the element size of {} bytes",
                 of.bytes()
             ),
         );

@@ -153,7 +153,7 @@ impl Queues {
         Ok(())
     }
 
-    /// Has the queues forget a model. Gives what drove it.
+    /// Has the queues forget a model. Returns what drove it.
     pub(crate) fn release(&self, model: u32) -> Option<Arc<Driven>> {
         let mut numbered = self.numbered.lock();
         let at = numbered

@@ -94,7 +94,7 @@ pub(super) fn known(cx: &Cx, value: ValueId, name: &str) -> Result<i64, OpError>
     match cx.constant(value).and_then(Tensor::ints).as_deref() {
         Some([number]) => Ok(*number),
         Some(_) => Err(invalid(format!(
-            "its input {name} has to be one whole number"
+            "its input {name} has to be one integer"
         ))),
         None => Err(unsupported(format!(
             "its input {name} has to be a constant"

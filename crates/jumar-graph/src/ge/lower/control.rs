@@ -36,7 +36,7 @@ fn body<'a>(op: &Op<'a>, name: &str) -> Result<&'a Source> {
         .ok_or_else(|| GraphError::from(invalid(format!("its graph {name} is missing"))))
 }
 
-/// A condition as a truth value of no dimensions.
+/// A condition as a boolean value of no dimensions.
 fn truth(cx: &mut Cx, value: ValueId) -> std::result::Result<ValueId, OpError> {
     let value = cx.cast(value, DataType::Bool)?;
     if cx.ty(value).shape.is_empty() {

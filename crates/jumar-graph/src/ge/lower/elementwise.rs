@@ -357,7 +357,7 @@ pub(super) fn in_float(cx: &mut Cx, x: ValueId, dtype: DataType) -> Result<Value
     cx.cast(x, dtype)
 }
 
-/// An operator of one input that takes whole numbers, too: these go through float64, and what then stands behind the point
+/// An operator of one input that takes integers, too: these go through float64, and what then stands behind the point
 /// is cut off.
 fn whole_too(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
@@ -373,7 +373,7 @@ fn whole_too(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(vec![cx.cast(y, dtype)?])
 }
 
-/// In float64 its numbers have more digits than an attribute holds, so that it is written out; whole numbers go that way.
+/// In float64 its numbers have more digits than an attribute holds, so that it is written out; integers go that way.
 fn selu(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
     let dtype = cx.ty(x).dtype;
@@ -393,7 +393,7 @@ fn selu(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(vec![cx.cast(y, dtype)?])
 }
 
-/// A product, sum or difference; of truths, another operator.
+/// A product, sum or difference; of booleans, another operator.
 fn either(cx: &mut Cx, op: &Op<'_>, of_truths: &'static str) -> Answer {
     let (a, b) = (op.input("x1")?, op.input("x2")?);
     if cx.ty(a).dtype == DataType::Bool && cx.ty(b).dtype == DataType::Bool {
@@ -629,7 +629,7 @@ fn quant(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(vec![cx.cast(y, DataType::Int8)?])
 }
 
-/// `x * scale`. The scale is a float32 in the low half of a uint64; a small whole number there is a plain number.
+/// `x * scale`. The scale is a float32 in the low half of a uint64; a small integer there is a plain number.
 fn dequant(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let (x, scale) = (op.input("x")?, op.input("deq_scale")?);
     let scale = if cx.ty(scale).dtype == DataType::UInt64 {

@@ -242,7 +242,7 @@ fn no_offset(op: &Op<'_>) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Brings what is multiplied to one type. Whole numbers go to float64, where sums of products of 8 bits are exact; whether they
+/// Brings what is multiplied to one type. Integers go to float64, where sums of products of 8 bits are exact; whether they
 /// did is told, and their sums are int32.
 fn factors(cx: &mut Cx, all: &mut [ValueId]) -> Result<bool, OpError> {
     let whole = all.iter().all(|&value| cx.ty(value).dtype.is_integer());
@@ -341,7 +341,7 @@ fn transposed(cx: &mut Cx, op: &Op<'_>, dims: usize, name: &str, size: Option<&[
     } else if let Some(list) = op.node.attrs.get("output_padding") {
         let super::Value::Ints(list) = list else {
             return Err(invalid(
-                "its attribute output_padding has to be a list of whole numbers",
+                "its attribute output_padding has to be a list of integers",
             ));
         };
         let list: Vec<i64> = if list.len() == dims + 2 {

@@ -144,7 +144,7 @@ fn resize(cx: &mut Cx, op: &Op<'_>, size: &[i64], mode: &'static str) -> Answer 
     } else {
         [dims[0], dims[1], height, width]
     };
-    // What is read lies at whole numbers where pixels are points.
+    // What is read lies at integers where pixels are points.
     let (way, nearest) = match (mode, corners, centers) {
         (_, true, _) => ("align_corners", "round_prefer_ceil"),
         ("nearest", _, true) => ("tf_half_pixel_for_nn", "floor"),

@@ -31,7 +31,7 @@ use super::{Desc, Graph as Source, INPUTS, Node as SourceNode, Value};
 use crate::insert_point::InsertPoint;
 use crate::{Graph, GraphError, GraphOutput, Result, ValueId, control as flow};
 
-/// Says what an operator is made of: adds nodes, and gives the values of its outputs.
+/// Says what an operator is made of: adds nodes. Returns the values of its outputs.
 type Lowering = fn(&mut Cx, &Op<'_>) -> std::result::Result<Vec<ValueId>, OpError>;
 
 /// A variable of a session that a graph uses.
@@ -356,7 +356,7 @@ impl Cx {
         type_of(&said(node))
     }
 
-    /// Lowers the nodes of a graph whose inputs have these values, and gives the values of its outputs.
+    /// Lowers the nodes of a graph whose inputs have these values. Returns the values of its outputs.
     fn nodes(&mut self, source: &Source, given: &[ValueId], root: bool) -> Result<Vec<ValueId>> {
         let mut values: HashMap<(usize, usize), ValueId> = HashMap::new();
         for (&at, &value) in source.inputs().iter().zip(given) {
@@ -482,7 +482,7 @@ impl Cx {
         Ok(lowering(self, op)?)
     }
 
-    /// Adds a node of one output and gives it.
+    /// Adds a node of one output and returns it.
     pub fn one(
         &mut self,
         operator: &'static str,
@@ -496,7 +496,7 @@ impl Cx {
             .ok_or_else(|| OpError::new(OpErrorKind::Internal, "a node without an output"))
     }
 
-    /// Adds a constant of whole numbers.
+    /// Adds a constant of integers.
     pub fn ints(&mut self, values: &[i64]) -> ValueId {
         self.add_constant(Tensor::from_ints(values))
     }

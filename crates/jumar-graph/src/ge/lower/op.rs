@@ -163,7 +163,7 @@ impl<'a> Op<'a> {
             (Some(Value::Type(value)), _) => Ok(i64::from(*value)),
             (Some(Value::Bool(value)), _) => Ok(i64::from(*value)),
             (None, Some(Default::Type(value))) => Ok(i64::from(value)),
-            _ => Err(Self::wrong(name, "a whole number")),
+            _ => Err(Self::wrong(name, "an integer")),
         }
     }
 
@@ -199,7 +199,7 @@ impl<'a> Op<'a> {
             (Some(Value::Ints(value)), _) => Ok(value),
             (Some(Value::Int(value)), _) => Ok(std::slice::from_ref(value)),
             (None, Some(Default::Ints(value))) => Ok(value),
-            _ => Err(Self::wrong(name, "a list of whole numbers")),
+            _ => Err(Self::wrong(name, "a list of integers")),
         }
     }
 

@@ -82,7 +82,7 @@ fn lp_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let axes = op.ints("axes")?.to_vec();
     let p = match op.float("p") {
         Ok(p) => p,
-        // The older operator has a whole number there.
+        // The older operator has an integer there.
         Err(_) => op.int("p")? as f32,
     };
     if p == 1.0 {

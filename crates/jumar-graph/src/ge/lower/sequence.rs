@@ -128,7 +128,7 @@ fn split(cx: &mut Cx, op: &Op<'_>) -> Answer {
                 .ok_or_else(|| unsupported("its input split has to be a constant"))?;
             let list = tensor
                 .ints()
-                .ok_or_else(|| invalid("its input split has to be of whole numbers"))?;
+                .ok_or_else(|| invalid("its input split has to be of integers"))?;
             match (tensor.ty().shape.is_empty(), &list[..]) {
                 (true, &[size]) if size > 0 => (0..whole)
                     .step_by(size as usize)

@@ -56,7 +56,7 @@ const MASKS: [&str; 5] = [
     "shrink_axis_mask",
 ];
 
-/// The whole numbers that an input holds; they have to be known.
+/// The integers that an input holds; they have to be known.
 pub(super) fn numbers(cx: &Cx, value: ValueId, name: &str) -> Result<Vec<i64>, OpError> {
     cx.constant(value)
         .and_then(Tensor::ints)

@@ -61,7 +61,7 @@ pub(super) struct VariableState {
 }
 
 impl Cx {
-    /// Takes a variable in, and gives its value.
+    /// Takes a variable in. Returns its value.
     pub(super) fn declare(&mut self, node: &SourceNode) -> Result<ValueId, OpError> {
         if let Some(held) = self.variables.get(&node.name) {
             return Ok(held.now);

@@ -36,7 +36,7 @@ impl Parts {
     }
 }
 
-/// Copies a row of bytes, each combined with `flip`, and gives their sum.
+/// Copies a row of bytes, each combined with `flip`. Returns their sum.
 struct Copied<'a> {
     from: Row<'a, u8>,
     to: RowMut<'a, u8>,

@@ -151,7 +151,7 @@ impl Algorithm for Convolution {
 }
 
 impl Convolution {
-    /// Brings sums of whole numbers to the scale of the result.
+    /// Brings sums of integers to the scale of the result.
     fn scale<W: Working>(&self, io: &Io<'_, W>, out: RowMut<'_, W>) -> Result<(), OpError> {
         let Some((image_scale, filter_scale, scale, zero)) = self.inputs.scales else {
             return Ok(());

@@ -32,7 +32,7 @@ pub(super) struct Tile {
     pub picks: *const i32,
     pub out: *mut f32,
     pub out_plane: usize,
-    /// The sum goes on from what the output holds.
+    /// The sum continues from what the output holds.
     pub accumulate: bool,
     /// Null, or a number for each channel.
     pub bias: *const f32,

@@ -231,7 +231,7 @@ pub(super) unsafe fn run<D: Dots>(
     }
 }
 
-/// A tile whose operands somebody vouched for; see [`run`].
+/// A tile whose operands somebody guaranteed; see [`run`].
 struct Plain<'a, D: Dots> {
     tile: &'a Tile<D>,
     pixels: usize,
@@ -259,7 +259,7 @@ impl<D: Dots> Work for Plain<'_, D> {
     }
 }
 
-/// Computes PIXELS pixels of one block, and gives PIXELS.
+/// Computes PIXELS pixels of one block. Returns PIXELS.
 ///
 /// # Safety
 ///

@@ -116,7 +116,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Executes one instruction and gives its length.
+    /// Executes one instruction and returns its length.
     ///
     /// # Safety
     ///
@@ -386,7 +386,7 @@ fn install() {
     });
 }
 
-/// Runs something with the unit emulated on this thread, and gives what the unit would have refused.
+/// Runs something with the unit emulated on this thread. Returns what the unit would have refused.
 pub fn tried(run: impl FnOnce()) -> Result<Seen, &'static str> {
     tried_with(None, run)
 }

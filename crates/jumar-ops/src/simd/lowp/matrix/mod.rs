@@ -463,7 +463,7 @@ impl<D: Dots> Queue<D> {
         }
     }
 
-    /// Computes what is left, and gives the unit back.
+    /// Computes the rest and releases the unit.
     ///
     /// # Safety
     ///
