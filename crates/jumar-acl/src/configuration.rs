@@ -191,7 +191,7 @@ fn bad_dump<T>(sentence: String) -> Result<T> {
     )
 }
 
-/// Reads a text of the dump section, which has to be one of a few where `values` says so.
+/// Reads a text of the dump section, which must be one of `values` if there are any.
 fn dump_text<'a>(section: &'a Value, key: &str, values: &[&str]) -> Result<Option<&'a str>> {
     let Some(value) = section.get(key) else {
         return Ok(None);

@@ -10,10 +10,10 @@ use jumar_types::{Error, ErrorKind, FailedOperator, IdKind, Result};
 use crate::generated::{codes, enums, types};
 use crate::{Cx, Raw, message, refuse};
 
-/// A function of the program that is told of a failed task; it gets the handle of an [`ExceptionInfo`].
+/// A function of the program that is called for a failed task, with the handle of an [`ExceptionInfo`].
 pub type ExceptionCallback = Arc<dyn Fn(u64) + Send + Sync>;
 
-/// What is told of a failed task. Valid while the callback runs.
+/// The description of a failed task. Valid while the callback runs.
 pub struct ExceptionInfo {
     id: u64,
     device: u32,
@@ -25,7 +25,7 @@ pub struct ExceptionInfo {
     arguments: (usize, usize),
 }
 
-/// Who is told of failed tasks.
+/// The callbacks for failed tasks.
 pub struct Exceptions {
     callback: Mutex<Option<ExceptionCallback>>,
     /// The registered ones, by the number that names each: the address of the program's function.
@@ -250,12 +250,12 @@ const MOST_UCE: usize = 20;
 pub fn aclrtGetMemUceInfo(
     cx: &Cx<'_>,
     device: i32,
-    room: usize,
+    capacity: usize,
 ) -> Result<(Vec<types::aclrtMemUceInfo>, usize)> {
-    if room == 0 || room > MOST_UCE {
+    if capacity == 0 || capacity > MOST_UCE {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("arraySize is {room}; it has to be 1 to {MOST_UCE}"),
+            format!("arraySize is {capacity}; it has to be 1 to {MOST_UCE}"),
         );
     }
     cx.runtime()?.device(i64::from(device))?;

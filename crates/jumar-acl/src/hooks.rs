@@ -1,4 +1,4 @@
-//! Functions of the program that are told of something: devices and streams that come and go, tasks that are aborted,
+//! Functions of the program that are called for events: creation and end of devices and streams, aborted tasks,
 //! initialisation and its end, snapshots.
 //!
 //! Lists are copied before a function of them is called, so that no lock is held and a function may register others.
@@ -11,18 +11,18 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::error::null;
 
-/// Told of a device: its number and an `aclrtDeviceState`.
+/// Called for a device: its id and an `aclrtDeviceState`.
 pub type DeviceStateHook = Arc<dyn Fn(i32, u32) + Send + Sync>;
-/// Told of a stream: its handle and an `aclrtStreamState`.
+/// Called for a stream: its handle and an `aclrtStreamState`.
 pub type StreamStateHook = Arc<dyn Fn(u64, u32) + Send + Sync>;
-/// Told that a device's tasks are aborted: its number, an `aclrtDeviceTaskAbortStage` and the time limit. Anything but 0 is
+/// Called when a device's tasks are aborted: its id, an `aclrtDeviceTaskAbortStage` and the time limit. Anything but 0 is
 /// a failure.
 pub type AbortHook = Arc<dyn Fn(i32, u32, u32) -> i32 + Send + Sync>;
-/// Told of the configuration; anything but 0 is a failure.
+/// Called with the configuration; anything but 0 is a failure.
 pub type InitHook = Arc<dyn Fn(&CStr) -> i32 + Send + Sync>;
-/// Told of the end; anything but 0 is a failure.
+/// Called at the finalisation; anything but 0 is a failure.
 pub type FinalizeHook = Arc<dyn Fn() -> i32 + Send + Sync>;
-/// Told of a stage of a snapshot, for each device that is open; anything but 0 is a failure.
+/// Called at a stage of a snapshot, for each device that is open; anything but 0 is a failure.
 pub type SnapshotHook = Arc<dyn Fn(i32) -> u32 + Send + Sync>;
 
 /// What the process has registered.

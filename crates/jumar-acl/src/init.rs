@@ -96,12 +96,12 @@ pub fn aclInit(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
             .caused_by(cause)
         })?;
     }
-    let told = CString::new(text.as_str()).unwrap_or_default();
+    let text = CString::new(text.as_str()).unwrap_or_default();
     // One that is registered meanwhile has its turn too.
     let mut last = 0;
     while let Some((serial, function)) = cx.process.hooks.init.after(last) {
         last = serial;
-        answered(cx, function(&told), "initialisation")?;
+        answered(cx, function(&text), "initialisation")?;
     }
     cx.process.set_default_device(configuration.default_device);
     cx.process.share_messages(configuration.share_messages);
@@ -224,8 +224,8 @@ pub fn aclInitCallbackRegister(
         return Ok(());
     }
     let text = cx.process.init.lock().configuration.clone();
-    let told = CString::new(text.unwrap_or_default()).unwrap_or_default();
-    answered(cx, function(&told), "initialisation").inspect_err(|_| {
+    let text = CString::new(text.unwrap_or_default()).unwrap_or_default();
+    answered(cx, function(&text), "initialisation").inspect_err(|_| {
         cx.process.hooks.init.remove(kind, address);
     })
 }

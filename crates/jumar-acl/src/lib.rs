@@ -1,6 +1,6 @@
 //! The ACL dialect: each function of the C interface as a safe function over numbers.
 //!
-//! A file or folder for each group of the API data, in a room with those that belong to it; beside the rooms stands what every
+//! A file or folder for each group of the API data, in a folder with related ones; beside these folders are the modules that every
 //! call needs: the process, the thread, errors and their texts. A C name is spelt out once, as the name of its function, so that searching for
 //! it finds the whole of its behaviour. Rules of the runtime itself live in jumar-core; what stands here are ACL's quirks:
 //! which null means what, old aliases, and which object a call is about. The one process-wide runtime lives in [`process`].
@@ -35,7 +35,7 @@ pub mod surface;
 pub mod thread;
 mod transfer;
 
-// A group of the interface is known by its own name, whichever room it stands in.
+// A group of the interface is exported by its own name, regardless of its folder.
 pub use diagnosis::*;
 pub use models::*;
 pub use operators::*;
@@ -266,7 +266,7 @@ pub fn crash_report() -> Option<String> {
     jumar::config::crash_report()
 }
 
-/// Says where in the program the calling thread is: a line for each function, the innermost first.
+/// Returns the calling thread's stack: a line for each function, the innermost first.
 pub fn stack_text() -> String {
     jumar::check::stack_text()
 }

@@ -221,7 +221,7 @@ pub(crate) fn fetch(cx: &Cx<'_>) -> Option<usize> {
     Some(own.answer(texts, cx.thread.current_handle() == 0))
 }
 
-/// The surface's own refusals, and answers that are no failures, leave the thread's last error alone.
+/// Refusals of the interface itself, and results that are not failures, leave the thread's last error alone.
 fn is_stored_as_last_error(kind: ErrorKind) -> bool {
     use ErrorKind as K;
     match kind {

@@ -16,7 +16,7 @@ pub struct Process {
     /// The building of the runtime has begun.
     built: AtomicBool,
     pub(crate) init: Mutex<init::State>,
-    /// Told when a thread is through with initialising or finalising.
+    /// Notified when a thread has finished initialising or finalising.
     pub(crate) init_done: Condvar,
     /// What the environment said when something was first asked of it; the runtime is built from it.
     settings: OnceLock<Result<Settings>>,

@@ -1,4 +1,4 @@
-//! What other surfaces of the same process use of the one runtime: the Graph Engine runs graphs on the streams that
+//! What other frontends of the same process use of the one runtime: the Graph Engine runs graphs on the streams that
 //! programs made here.
 
 use std::sync::Arc;

@@ -29,7 +29,7 @@ pub struct Thread {
     pub(crate) argument_list: Cell<u64>,
     /// The stream whose core limits the thread works under; 0 is none.
     pub(crate) resource_stream: Cell<u64>,
-    /// As the system numbers threads; 0 while nobody asked.
+    /// The system's thread id; 0 until it is queried.
     number: Cell<u32>,
     /// The code that a function of the program answered, which the call passes on; 0 is none.
     pub(crate) foreign_code: Cell<i32>,
@@ -67,11 +67,11 @@ impl<O> Default for HandleCache<O> {
 }
 
 impl<O> HandleCache<O> {
-    /// Takes the object with this handle out; otherwise gives the place where it is to be put.
+    /// Removes the object with this handle; otherwise returns the index for it.
     #[inline]
     fn take(&mut self, handle: u64) -> (usize, Option<Arc<O>>) {
         for (place, known) in self.handles.iter().enumerate() {
-            // Null is on no shelf: its places are empty.
+            // Null is never cached: it marks free entries.
             if *known == handle {
                 return (place, self.objects[place].take());
             }
@@ -184,7 +184,7 @@ impl Drop for Own {
 }
 
 impl Thread {
-    /// Returns the thread's number as the system counts threads; 0 where the system does not tell.
+    /// Returns the thread's number as the system counts threads; 0 if the system does not report it.
     pub(crate) fn system_number(&self) -> u32 {
         if self.number.get() == 0 {
             let link = std::fs::read_link("/proc/thread-self").unwrap_or_default();

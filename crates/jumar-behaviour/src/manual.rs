@@ -293,7 +293,7 @@ fn batch_of(w: &RawArgs<'_>) -> Result<Batch, Stop> {
         .map(|at| {
             Ok(BatchCopy {
                 to: span(to[at], sizes[at])?,
-                room: rooms[at],
+                capacity: rooms[at],
                 from: span(from[at], sizes[at])?,
             })
         })
@@ -425,14 +425,14 @@ fn list(w: &RawArgs<'_>, all: Vec<u64>, what: &str) -> Result<jumar_acl::Result<
         count.set(&(all.len() as u32));
         return Ok(Ok(()));
     }
-    let room = w.input::<u32>(2).unwrap_or(0) as usize;
-    let fits = room.min(all.len());
+    let capacity = w.input::<u32>(2).unwrap_or(0) as usize;
+    let fits = capacity.min(all.len());
     let mut places = all.clone();
-    places.resize(room, 0);
-    w.array(1, room, true)?.set_all(&places)?;
+    places.resize(capacity, 0);
+    w.array(1, capacity, true)?.set_all(&places)?;
     count.set(&(fits as u32));
     Ok(match fits < all.len() {
-        true => Err(capture::array_too_small(room, all.len(), what)),
+        true => Err(capture::array_too_small(capacity, all.len(), what)),
         false => Ok(()),
     })
 }

@@ -58,9 +58,9 @@ pub fn this_thread() -> u64 {
 /// Returns zeroed memory for as long as the process lives, on a whole page where `aligned` says so.
 pub fn keep(bytes: usize, aligned: bool) -> usize {
     const PAGE: usize = 4096;
-    let room = bytes.max(1) + if aligned { PAGE } else { 0 };
+    let capacity = bytes.max(1) + if aligned { PAGE } else { 0 };
     // Words, so that whatever a C variable holds lies on its boundary.
-    let memory = vec![0_u64; room.div_ceil(8)].leak();
+    let memory = vec![0_u64; capacity.div_ceil(8)].leak();
     let address = memory.as_mut_ptr().expose_provenance();
     if aligned {
         address.next_multiple_of(PAGE)

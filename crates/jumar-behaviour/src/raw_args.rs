@@ -313,12 +313,12 @@ impl RawArgs<'_> {
     ///
     /// # Errors
     /// It is null although it should have room.
-    pub fn array(&self, at: usize, room: usize, optional: bool) -> Result<Room, Stop> {
+    pub fn array(&self, at: usize, capacity: usize, optional: bool) -> Result<Room, Stop> {
         let address = self.address(at);
-        if address == 0 && room > 0 && !optional {
+        if address == 0 && capacity > 0 && !optional {
             return not_for_rust("a result is returned, so there is no null for it");
         }
-        Ok(Room { address, room })
+        Ok(Room { address, capacity })
     }
 }
 
@@ -342,7 +342,7 @@ impl VariableAddress {
 /// The place of an array.
 pub struct Room {
     address: usize,
-    room: usize,
+    capacity: usize,
 }
 
 impl Room {
@@ -351,11 +351,11 @@ impl Room {
     /// # Errors
     /// There are more values than room, which the function should have refused.
     pub fn set_all<T: Cell>(&self, values: &[T]) -> Result<(), Stop> {
-        if values.len() > self.room && self.address != 0 {
+        if values.len() > self.capacity && self.address != 0 {
             return Err(Stop::Broken(format!(
                 "{} values for room for {}",
                 values.len(),
-                self.room
+                self.capacity
             )));
         }
         if self.address != 0 {

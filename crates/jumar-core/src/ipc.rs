@@ -222,8 +222,8 @@ impl Runtime {
                 "the name says more memory than the other process shares",
             )));
         }
-        let room = memory.bytes().next_multiple_of(GRANULARITY);
-        let span = self.reserve_addresses(device, room).map_err(free)?;
+        let capacity = memory.bytes().next_multiple_of(GRANULARITY);
+        let span = self.reserve_addresses(device, capacity).map_err(free)?;
         self.map_memory(span.address(), memory.bytes(), &memory, true, caller)
             .map_err(|error| {
                 drop(self.release_addresses(span.address()));

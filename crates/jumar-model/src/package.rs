@@ -150,16 +150,16 @@ impl<'a> Package<'a> {
         let sections = Sections::read(&first, length).map_err(refuse)?;
         let sections = sections.moved(part.start);
         let mut graph = Vec::new();
-        let room = usize::try_from(sections.graph.end - sections.graph.start);
-        let room = room.unwrap_or(usize::MAX);
-        graph.try_reserve_exact(room).map_err(|_| {
+        let capacity = usize::try_from(sections.graph.end - sections.graph.start);
+        let capacity = capacity.unwrap_or(usize::MAX);
+        graph.try_reserve_exact(capacity).map_err(|_| {
             let sentence = format!(
-                "{}: there is no memory for its graph of {room} bytes",
+                "{}: there is no memory for its graph of {capacity} bytes",
                 path.display()
             );
             Error::new(ErrorKind::ModelMemory, sentence)
         })?;
-        graph.resize(room, 0);
+        graph.resize(capacity, 0);
         file.read(sections.graph.start, &mut graph)?;
         let model = jumar_graph::Model::read_graph(&sections, &graph).map_err(refuse)?;
         drop(graph);

@@ -2,7 +2,7 @@
 //!
 //! `JUMAR_FAULT` names the call: `aclrtMalloc` and `#3` for its third time, or `*` and `#7` for the seventh call that can fail. With
 //! `task:` before it the call goes well and the task that it queues fails; the facade does that.
-//! `JUMAR_FAULT_LOG` names a file to which every call that could have failed is written, with the place in the program.
+//! `JUMAR_FAULT_LOG` names a file to which every call that could have failed is written, with its source location.
 
 use std::io::Write as _;
 
@@ -39,7 +39,7 @@ impl Plan {
     pub(crate) fn strike(&self, call: &'static Call) -> Option<Error> {
         let kind = kind_of(call.name)?;
         if let Some(file) = &mut *self.log.lock() {
-            let _nobody_to_tell = file.write_all(format!("{}\n", call.name).as_bytes());
+            let _ignored = file.write_all(format!("{}\n", call.name).as_bytes());
         }
         if self.name != "*" && self.name != call.name {
             return None;
@@ -55,14 +55,14 @@ impl Plan {
         ))
     }
 
-    /// Says whether the call that was to fail came.
+    /// Reports whether the call that had to fail was made.
     pub(crate) fn finish(&self) {
         if self.turn != 0
             && !self.name.starts_with("task:")
             && self.struck.load(Ordering::Relaxed) == 0
             && let Some(file) = &mut *self.log.lock()
         {
-            let _nobody_to_tell = file.write_all(b"!not reached\n");
+            let _ignored = file.write_all(b"!not reached\n");
         }
     }
 }

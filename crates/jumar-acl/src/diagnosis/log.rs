@@ -1,6 +1,6 @@
 //! Logging: lines of programs (`aclAppLog`) and of the runtime, in files or on standard output.
 //!
-//! Level, place and format follow the variables that programs set for the vendor's library. Lines go to `debug/plog`; what a
+//! Level, folder and format follow the variables that programs set for the vendor's library. Lines go to `debug/plog`; what a
 //! run is about, once a run, goes to `run/plog`. `security/plog` is made beside them, and nothing is written there.
 
 use std::collections::VecDeque;
@@ -62,7 +62,7 @@ impl Files {
         fs::create_dir_all(folder).ok()?;
         while self.paths.len() >= most {
             let oldest = self.paths.pop_front()?;
-            // Somebody else may have removed it.
+            // Another process may have removed it.
             let _ = fs::remove_file(oldest);
         }
         let process = std::process::id();
@@ -149,7 +149,7 @@ pub(crate) fn problem(text: &str) {
     }
 }
 
-/// Says which library was loaded, where events are asked for. Elsewhere the first other line brings it along: a program that
+/// Logs which library was loaded, if events are logged. Otherwise the first other line logs it: a program that
 /// has nothing to log leaves no file in its user's home.
 pub(crate) fn loaded(_cx: &Cx<'_>) {
     if log().settings.events == Some(true) {
@@ -157,7 +157,7 @@ pub(crate) fn loaded(_cx: &Cx<'_>) {
     }
 }
 
-/// Says once which library this is, so that it is never a mystery.
+/// Logs once which library this is.
 fn say_once() {
     static SAID: OnceLock<()> = OnceLock::new();
     if SAID.set(()).is_ok() {

@@ -1,7 +1,7 @@
-//! Whoever watches calls: what comes in through the surface, with its arguments, its code and what it wrote.
+//! Observers of calls: each call of the interface, with its arguments, its code and its outputs.
 //!
 //! States: *unknown* (no call yet), then *off* or *on* for ever, as the environment said at the first call. Off is one
-//! load of a number that nobody writes any more.
+//! load of a number that does not change any more.
 
 use std::cell::RefCell;
 use std::ffi::CStr;
@@ -55,7 +55,7 @@ struct Frame {
 /// Calls inside each other: a callback may make calls while a call waits for it. Beyond this many they are not watched.
 const DEEPEST: usize = 8;
 
-/// The calls that a thread is in; the places of those that ended are used again. Without a destructor, since a program's own
+/// The calls that a thread is in; the entries of calls that returned are used again. Without a destructor, since a program's own
 /// objects make calls when the variables of its first thread are gone.
 struct Frames {
     frames: [Option<Frame>; DEEPEST],
@@ -113,13 +113,13 @@ impl Frames {
     }
 }
 
-/// Returns whether nobody watches.
+/// Returns whether there is no observer.
 #[inline]
 pub fn is_off() -> bool {
     cfg!(feature = "bench-without-gate") || MODE.load(Ordering::Relaxed) == OFF
 }
 
-/// Returns whoever watches; asked first by whichever call is the process's first.
+/// Returns the observers. The first call of a process creates them.
 pub(crate) fn watcher() -> Option<&'static CallObservers> {
     if crate::process::is_forked() {
         let child = || {
@@ -151,7 +151,7 @@ pub struct Begun {
     pub walk: Option<Walk>,
 }
 
-/// Begins to watch a call. `known` is its place in the program, where an earlier walk of the same stack said so.
+/// Starts the observation of a call. `known` is its source location if an earlier walk of the same stack found it.
 #[cold]
 pub fn begin(call: &'static Call, known: Option<SourceLocation>) -> Begun {
     let Some(watcher) = watcher() else {
@@ -253,7 +253,7 @@ pub fn end(call: &'static Call, code: i32, returned: u64, read: fn(u64, usize) -
     check.end_call(before);
 }
 
-/// Says where in its script the calling thread is.
+/// Sets the calling thread's location in its script.
 pub fn set_script(file: Option<&CStr>, line: u32, function: Option<&CStr>) {
     let text = |text: Option<&CStr>| text.map_or_else(String::new, |t| t.to_string_lossy().into());
     jumar::check::set_script(file.map(|file| Script {
@@ -263,7 +263,7 @@ pub fn set_script(file: Option<&CStr>, line: u32, function: Option<&CStr>) {
     }));
 }
 
-/// Says on which signal the process's interpreter writes the stack of the thread that gets it, and to which file.
+/// Sets the signal on which the interpreter writes the receiving thread's stack, and the file for it.
 pub fn set_script_signal(signal: u32, file: u32) {
     jumar::check::set_script_signal(signal, file);
 }

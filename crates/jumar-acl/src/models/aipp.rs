@@ -30,7 +30,7 @@ fn input(cx: &Cx<'_>, id: u32, index: usize) -> Result<TensorInfo> {
     })
 }
 
-/// Returns how the images of an input are preprocessed, and which input has the settings, where the program gives them.
+/// Returns how the images of an input are preprocessed, and the input of the settings if the program sets them.
 pub fn aclmdlGetAippType(cx: &Cx<'_>, id: u32, index: usize) -> Result<(u32, usize)> {
     let input = input(cx, id, index)?;
     Ok(match &input.dynamic_aipp {
@@ -43,7 +43,7 @@ pub fn aclmdlGetAippType(cx: &Cx<'_>, id: u32, index: usize) -> Result<(u32, usi
     })
 }
 
-/// Tells everything about the preprocessing of an input.
+/// Returns the parameters of an input's preprocessing.
 pub fn aclmdlGetFirstAippInfo(
     cx: &Cx<'_>,
     id: u32,
@@ -564,7 +564,7 @@ pub fn aclmdlSetInputAIPP(
     match &input.dynamic_aipp {
         Some(dynamic) if dynamic.settings == index => write(cx, id, dataset, dynamic, settings),
         _ => bad(format!(
-            "input {index} (\"{}\") of model {id} takes no settings of images; aclmdlGetAippType tells which does",
+            "input {index} (\"{}\") of model {id} takes no image settings; aclmdlGetAippType returns the one that does",
             input.name
         )),
     }

@@ -113,7 +113,7 @@ fn load(cx: &Cx<'_>, content: Bundle) -> Result<u32> {
             Ok(model) => models.push(model),
             Err(error) => {
                 for model in models {
-                    // The first error is the one to tell.
+                    // The first error is returned.
                     drop(model::unload(cx, model));
                 }
                 return Err(error);
@@ -178,7 +178,7 @@ pub fn aclmdlBundleInitFromMem(
     Ok(register(cx, parse(bytes)?))
 }
 
-/// Unloads every model, also where one cannot be; then the last error is told and the bundle stays.
+/// Unloads every model, even if one fails. Then the last error is returned and the bundle stays.
 pub fn aclmdlBundleUnload(cx: &Cx<'_>, id: u32) -> Result<()> {
     model::initialized(cx)?;
     let opened = find(cx, id)?;
@@ -212,7 +212,7 @@ pub fn aclmdlBundleGetModelId(cx: &Cx<'_>, id: u32, index: usize) -> Result<u32>
         return refuse(
             ErrorKind::NotImplemented,
             format!(
-                "bundle {id} was opened without loading its models; aclmdlBundleLoadModel gives the number of each"
+                "bundle {id} was opened without loading its models; aclmdlBundleLoadModel returns the id of each"
             ),
         );
     };

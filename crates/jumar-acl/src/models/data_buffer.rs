@@ -1,4 +1,4 @@
-//! Data buffers: an address and a length, owned by nobody.
+//! Data buffers: an address and a length; the memory is not owned.
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use crate::{Cx, Raw, tensor_desc};
 pub struct Dataset {
     id: u64,
     entries: Mutex<Vec<Entry>>,
-    /// What an execution whose shapes are found while it runs leaves here; it becomes descriptions when somebody asks.
+    /// The results of an execution with dynamic output shapes; they become descriptions at the first query.
     results: Mutex<Option<Arc<Results>>>,
 }
 

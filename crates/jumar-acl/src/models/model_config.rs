@@ -72,13 +72,13 @@ pub(crate) struct Loading {
     pub(crate) priority: i32,
     without_graph: bool,
     external: Vec<model::External>,
-    /// The model's bytes, once somebody who may read them has.
+    /// The model's bytes, once the FFI layer has read them.
     bytes: Option<Vec<u8>>,
-    /// The queues' numbers, once somebody who may read them has.
+    /// The queues' ids, once the FFI layer has read them.
     numbers: Option<[Vec<u32>; 2]>,
 }
 
-/// What a configuration points to, for somebody who may read memory: addresses and lengths, the queues' in numbers.
+/// The memory that a configuration points to, for the FFI layer: addresses and lengths, those of the queues in ids.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PointedTo {
     /// The bytes of the model.
@@ -342,7 +342,7 @@ fn option(attr: u32) -> Option<(Kind, &'static str)> {
     })
 }
 
-/// Returns whether the value of an option is a pointer to text, so that whoever may read memory reads it.
+/// Returns whether the value of an option is a pointer to text, which the FFI layer reads.
 pub fn takes_text(attr: u32) -> bool {
     option(attr).is_some_and(|(kind, _)| kind == Kind::Text)
 }
@@ -415,7 +415,7 @@ pub fn aclmdlSetConfigOpt(
     Ok(())
 }
 
-/// Where the model and the queues' numbers are, so that whoever may read memory reads them.
+/// Where the model and the queues' numbers are, which the FFI layer reads.
 ///
 /// # Errors
 /// `NullPointer`, `InvalidHandle`.

@@ -412,7 +412,7 @@ pub fn aclmdlGetInputDynamicDims(
     cx: &Cx<'_>,
     desc: Raw,
     index: usize,
-    room: usize,
+    capacity: usize,
 ) -> Result<Vec<types::aclmdlIODims>> {
     let content = content(cx, desc)?;
     whole_model(index)?;
@@ -420,11 +420,11 @@ pub fn aclmdlGetInputDynamicDims(
     if description.gear_kind != GearKind::Dims {
         return Ok(Vec::new());
     }
-    if room < description.gears.len() {
+    if capacity < description.gears.len() {
         return refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "there is room for {room} sets of dimensions, and the model has {}",
+                "the array holds {capacity} sets of dimensions, and the model has {}",
                 description.gears.len()
             ),
         );

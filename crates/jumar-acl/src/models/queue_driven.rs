@@ -1,6 +1,6 @@
 //! Models that are driven by queues: an execution takes a message from each input queue and leaves one in each output queue.
 //!
-//! As with connections of queues, nobody else takes part: an execution runs on the thread that put the message which was
+//! As with connections of queues, there is no thread for it: an execution runs on the thread that enqueued the message which was
 //! missing, or that took the one which was in the way.
 
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::model::Loaded;
 use crate::type_util::size_of_type;
 use crate::{Cx, refuse};
 
-/// Says why a model cannot be driven by queues, if it cannot.
+/// Checks that a model can be driven by queues.
 ///
-/// A message is bytes. Where one dimension of an input is open, its length tells it; a gear is told by the message of the
-/// input that is there for it. More is not told by bytes, nor are the settings of images.
+/// A message is bytes. If one dimension of an input is dynamic, the length determines it. A message of the
+/// gear input determines a gear. Bytes determine neither more dimensions nor the settings of images.
 ///
 /// # Errors
 /// `NotImplemented`: it has an input of which a message does not say enough.

@@ -66,7 +66,7 @@ fn create_before(cx: &Cx<'_>, content: Content, following: Vec<u64>) -> Result<R
     Ok(Raw(made.id))
 }
 
-/// Makes several descriptions that are destroyed together, by the first, which this gives; null for none.
+/// Creates several descriptions that are destroyed together with the first. Returns the first; null for none.
 pub(crate) fn create_several(cx: &Cx<'_>, contents: Vec<Content>) -> Result<Raw> {
     let mut contents = contents.into_iter();
     let Some(first) = contents.next() else {
@@ -235,13 +235,13 @@ pub fn aclGetTensorDescDimRange(
     cx: &Cx<'_>,
     desc: Raw,
     index: usize,
-    room: usize,
+    capacity: usize,
 ) -> Result<Vec<i64>> {
     read(cx, desc, |content| match content.ranges.get(index) {
-        Some(range) if room >= 2 => Ok(range.to_vec()),
+        Some(range) if capacity >= 2 => Ok(range.to_vec()),
         Some(_) => refuse(
             ErrorKind::InvalidArgument,
-            format!("a range needs room for 2 numbers, and {room} are given"),
+            format!("a range has 2 numbers, and the array holds {capacity}"),
         ),
         None => refuse(
             ErrorKind::InvalidArgument,

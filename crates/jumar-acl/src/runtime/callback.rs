@@ -24,7 +24,7 @@ pub fn aclrtUnSubscribeReport(cx: &Cx<'_>, thread: u64, stream: Raw) -> Result<(
     })
 }
 
-/// `thread` is the calling thread's number as `pthread_self` gives it.
+/// `thread` is the calling thread's id as returned by `pthread_self`.
 pub fn aclrtProcessReport(cx: &Cx<'_>, thread: u64, timeout: i32) -> Result<()> {
     let limit = limit_ms(timeout, ErrorKind::InvalidArgument)?;
     cx.runtime()?
@@ -81,7 +81,7 @@ pub fn aclrtUnSubscribeHostFunc(cx: &Cx<'_>, thread: u64, stream: Raw) -> Result
     })
 }
 
-/// `thread` is the calling thread's number as `pthread_self` gives it.
+/// `thread` is the calling thread's id as returned by `pthread_self`.
 pub fn aclrtProcessHostFunc(cx: &Cx<'_>, thread: u64, timeout: i32) -> Result<()> {
     let limit = limit_ms(timeout, ErrorKind::InvalidArgument)?;
     cx.runtime()?

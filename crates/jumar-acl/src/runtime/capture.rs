@@ -127,7 +127,7 @@ pub fn aclmdlRICaptureEnd(cx: &Cx<'_>, stream: Raw) -> Result<Raw> {
     })
 }
 
-/// Tells what a stream's capture is up to, and the model that it fills.
+/// Returns the status of a stream's capture, and its model.
 pub fn aclmdlRICaptureGetInfo(cx: &Cx<'_>, stream: Raw) -> Result<(u32, Raw)> {
     let stream = cx.any_stream(stream)?;
     let (status, graph) = Graph::capture_of(&stream);
@@ -223,20 +223,20 @@ pub fn aclmdlRISetName(cx: &Cx<'_>, model: Raw, name: Option<&CStr>) -> Result<(
     Ok(())
 }
 
-pub fn aclmdlRIGetName(cx: &Cx<'_>, model: Raw, room: u32) -> Result<CString> {
+pub fn aclmdlRIGetName(cx: &Cx<'_>, model: Raw, capacity: u32) -> Result<CString> {
     let graph = cx.graph(model)?;
-    if room == 0 {
+    if capacity == 0 {
         return refuse(
             ErrorKind::InvalidValue,
-            "maxLen is 0; a name needs room for its end at least",
+            "maxLen is 0; a name needs space for its terminating zero at least",
         );
     }
     let name = graph.name();
-    if name.len() >= room as usize {
+    if name.len() >= capacity as usize {
         return refuse(
             ErrorKind::RuntimeInternal,
             format!(
-                "the name has {} bytes and its end, and there is room for {room} (maxLen)",
+                "the name has {} bytes and its terminating zero, and the buffer has {capacity} (maxLen)",
                 name.len()
             ),
         );
@@ -356,10 +356,10 @@ pub fn tasks(cx: &Cx<'_>, stream: Raw) -> Result<Vec<u64>> {
 }
 
 /// Refuses an array that is too small for all there is.
-pub fn array_too_small(room: usize, there: usize, what: &str) -> Error {
+pub fn array_too_small(capacity: usize, there: usize, what: &str) -> Error {
     Error::new(
         ErrorKind::ArrayTooSmall,
-        format!("there is room for {room} {what} and the model has {there}"),
+        format!("the array holds {capacity} {what} and the model has {there}"),
     )
 }
 
@@ -533,7 +533,7 @@ pub fn aclrtSwitchStream(
     };
     let narrow = |span: Span| {
         span.part(0, width.bytes())
-            .expect("the shim gives the widest of the two")
+            .expect("the shim returns the widest of the two")
     };
     let target = cx.any_stream(when_true)?;
     cx.with_stream(stream, |stream| {

@@ -32,7 +32,7 @@ pub fn aclrtDestroyContext(cx: &Cx<'_>, context: Raw) -> Result<()> {
     let found = cx.runtime()?.contexts().get(context.0).map_err(|cause| {
         Error::new(
             ErrorKind::NoContext,
-            format!("{:#x} is no live context", context.0),
+            format!("{:#x} is not a live context", context.0),
         )
         .caused_by(cause)
     })?;
@@ -53,7 +53,7 @@ pub fn aclrtSetCurrentContext(cx: &Cx<'_>, context: Raw) -> Result<()> {
     let found = cx.runtime()?.contexts().get(context.0).map_err(|cause| {
         Error::new(
             ErrorKind::InvalidValue,
-            format!("{:#x} is no live context", context.0),
+            format!("{:#x} is not a live context", context.0),
         )
         .caused_by(cause)
     })?;

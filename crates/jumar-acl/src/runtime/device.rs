@@ -23,7 +23,7 @@ pub fn aclrtSetDevice(cx: &Cx<'_>, device: i32) -> Result<()> {
     Ok(())
 }
 
-/// Tells the functions that want to know of devices.
+/// Calls the registered functions for devices.
 fn tell(cx: &Cx<'_>, device: i32, state: u32) {
     for told in cx.process.hooks.devices.all() {
         told(device, state);
@@ -297,7 +297,7 @@ pub fn aclrtGetDeviceCapability(cx: &Cx<'_>, device: i32, feature: u32) -> Resul
     match feature {
         // Tasks of a captured graph can be updated whatever they run on.
         enums::ACL_FEATURE_TSCPU_TASK_UPDATE_SUPPORT_AIC_AIV => Ok(enums::ACL_DEV_FEATURE_SUPPORT),
-        // Queues tell no events to other devices.
+        // Queues send no events to other devices.
         enums::ACL_FEATURE_SYSTEM_MEMQ_EVENT_CROSS_DEV => Ok(enums::ACL_DEV_FEATURE_NOT_SUPPORT),
         _ => refuse(
             ErrorKind::InvalidArgument,
@@ -364,14 +364,14 @@ pub fn aclrtDeviceGetLimit(cx: &Cx<'_>, limit: u32) -> Result<usize> {
 
 /// The PCI domain in which software devices sit. The system numbers its own from 0, so that nothing real is found there.
 const PCI_DOMAIN: &str = "ffff";
-/// The least room for the place of a device, with the zero byte at its end.
+/// The smallest buffer for a device's bus id, with the terminating zero.
 const PCI_ROOM: i32 = 13;
 
-pub fn aclrtDeviceGetPCIBusId(cx: &Cx<'_>, device: i32, room: i32) -> Result<CString> {
-    if room < PCI_ROOM {
+pub fn aclrtDeviceGetPCIBusId(cx: &Cx<'_>, device: i32, capacity: i32) -> Result<CString> {
+    if capacity < PCI_ROOM {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("len is {room}; {PCI_ROOM} is the least"),
+            format!("len is {capacity}; {PCI_ROOM} is the least"),
         );
     }
     let number = physical(cx, device)?;
@@ -389,7 +389,9 @@ pub fn aclrtDeviceGetByPCIBusId(cx: &Cx<'_>, place: Option<&CStr>) -> Result<i32
     let Some(number) = number else {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("no device sits at \"{place}\"; software devices sit at {PCI_DOMAIN}:NN:00.0"),
+            format!(
+                "no device has the bus id \"{place}\"; software devices have {PCI_DOMAIN}:NN:00.0"
+            ),
         );
     };
     from_physical(cx, number)

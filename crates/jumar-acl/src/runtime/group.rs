@@ -84,7 +84,7 @@ pub fn aclrtGetGroupInfoDetail(
     info: Raw,
     group: i32,
     attribute: u32,
-    room: usize,
+    capacity: usize,
 ) -> Result<(Vec<u8>, usize)> {
     let info = cx.process.group_infos.get(info.0)?;
     check(group)?;
@@ -109,10 +109,13 @@ pub fn aclrtGetGroupInfoDetail(
         }
     };
     let bytes = value.to_ne_bytes().to_vec();
-    if room < bytes.len() {
+    if capacity < bytes.len() {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("valueLen is {room}; an attribute has {} bytes", bytes.len()),
+            format!(
+                "valueLen is {capacity}; an attribute has {} bytes",
+                bytes.len()
+            ),
         );
     }
     let length = bytes.len();

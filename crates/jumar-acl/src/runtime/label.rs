@@ -1,4 +1,4 @@
-//! Labels: places in the streams of a model that others jump to.
+//! Labels: positions in the streams of a model that are targets of jumps.
 
 use jumar::engine::{Label, Span};
 use jumar_types::{Error, ErrorKind, Result};
@@ -59,11 +59,11 @@ pub fn aclrtCreateLabelList(cx: &Cx<'_>, labels: Option<&[Raw]>, count: usize) -
     let found = labels
         .iter()
         .enumerate()
-        .map(|(place, &label)| {
+        .map(|(index, &label)| {
             if label.is_null() {
                 return refuse(
                     ErrorKind::InvalidValue,
-                    format!("label {place} of the list is null"),
+                    format!("label {index} of the list is null"),
                 );
             }
             cx.label(label)

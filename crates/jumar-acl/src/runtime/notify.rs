@@ -56,7 +56,7 @@ fn value<T>(sentence: String) -> Result<T> {
     refuse(ErrorKind::InvalidValue, sentence)
 }
 
-/// Clears notifies at once; none is changed if one of them is no notify.
+/// Clears notifies at once; none is changed if one handle is not a notify.
 pub fn aclrtNotifyBatchReset(cx: &Cx<'_>, notifies: Option<&[Raw]>, count: usize) -> Result<()> {
     let notifies = notifies.ok_or_else(|| null("notifies"))?;
     if count == 0 {
@@ -78,12 +78,12 @@ pub fn aclrtNotifyBatchReset(cx: &Cx<'_>, notifies: Option<&[Raw]>, count: usize
 pub fn aclrtNotifyGetExportKey(
     cx: &Cx<'_>,
     notify: Raw,
-    room: usize,
+    capacity: usize,
     flags: u64,
 ) -> Result<CString> {
     let notify = cx.notify(notify)?;
-    if room < KEY_ROOM {
-        return value(format!("len is {room}; {KEY_ROOM} is the least"));
+    if capacity < KEY_ROOM {
+        return value(format!("len is {capacity}; {KEY_ROOM} is the least"));
     }
     let listed_only = match flags {
         enums::ACL_RT_NOTIFY_EXPORT_FLAG_DEFAULT => true,
@@ -100,7 +100,7 @@ pub fn aclrtNotifyImportByKey(cx: &Cx<'_>, key: Option<&CStr>, flags: u64) -> Re
     }
     let Some(Key::Notify(number)) = Key::read(key) else {
         return value(format!(
-            "\"{}\" is no key of a notify",
+            "\"{}\" is not a key of a notify",
             key.to_string_lossy()
         ));
     };

@@ -13,7 +13,7 @@ pub fn aclrtDeviceCanAccessPeer(cx: &Cx<'_>, device: i32, peer: i32) -> Result<i
     if device == peer {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("device {device} is no peer of itself"),
+            format!("device {device} is not a peer of itself"),
         );
     }
     Ok(1)

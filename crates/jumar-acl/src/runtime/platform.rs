@@ -7,7 +7,7 @@ use jumar_types::{ErrorKind, Result};
 use crate::generated::enums;
 use crate::{Cx, refuse};
 
-pub fn aclplatformGetDeviceInfo(cx: &Cx<'_>, fact: u32, room: u32) -> Result<CString> {
+pub fn aclplatformGetDeviceInfo(cx: &Cx<'_>, fact: u32, capacity: u32) -> Result<CString> {
     let context = cx.context()?;
     let profile = context.device().profile();
     let chip = &profile.chip;
@@ -44,10 +44,10 @@ pub fn aclplatformGetDeviceInfo(cx: &Cx<'_>, fact: u32, room: u32) -> Result<CSt
             format!("the profile {} does not say fact {fact}", profile.soc_name),
         );
     };
-    if text.len() >= room as usize {
+    if text.len() >= capacity as usize {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("maxLen is {room}; the text needs {}", text.len() + 1),
+            format!("maxLen is {capacity}; the text needs {}", text.len() + 1),
         );
     }
     Ok(CString::new(text).unwrap_or_default())

@@ -122,7 +122,7 @@ pub fn aclrtRandomNumAsync(
                 );
             }
         };
-        // How many numbers there are may only be known later: until then the room is what follows in the allocation.
+        // The count may be known only later: until then the destination is the rest of the allocation.
         let to = stream.rest_of_device_range(task.randomResultAddr, "randomResultAddr")?;
         let counter = match task.randomCounterAddr {
             0 => None,

@@ -121,7 +121,7 @@ impl Compiler {
 }
 
 /// Creates a folder for one compilation, which is removed with the value. Its name cannot be predicted and only this user may enter
-/// it: nobody else can put files or links there that the compiler would follow.
+/// it: no other user can put files or links there that the compiler would follow.
 fn scratch() -> std::io::Result<TempDir> {
     let folder = tempfile::Builder::new()
         .prefix("jumar-rtc-")
@@ -339,7 +339,7 @@ mod tests {
             .map(|number| std::env::temp_dir().join(name(number)))
             .collect();
         for folder in &planted {
-            std::fs::create_dir_all(folder).expect("a folder of somebody else's");
+            std::fs::create_dir_all(folder).expect("an unrelated folder");
         }
         let made = scratch().expect("a folder");
         let mode = std::fs::metadata(made.path())

@@ -1,6 +1,6 @@
-//! Snapshots of the process. The state of a software device is memory of the process itself, which whoever takes the snapshot
-//! saves with everything else: what is left to do here is to bring the work to an end, to hold new work back, and to tell
-//! the program's functions.
+//! Snapshots of the process. The state of a software device is memory of the process itself, so that the tool that takes the snapshot
+//! saves with everything else: this module completes the work, delays new work, and calls the program's
+//! functions.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::hooks::SnapshotHook;
 use crate::{Cx, refuse};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum SnapshotStage {
+enum SnapshotState {
     #[default]
     Running,
     Locked,
@@ -23,14 +23,14 @@ enum SnapshotStage {
 /// How far the process's snapshot is.
 #[derive(Default)]
 pub struct State {
-    stage: Mutex<SnapshotStage>,
-    /// Whether work is held back; for those who look without the lock.
+    stage: Mutex<SnapshotState>,
+    /// Whether work is delayed; read without the lock.
     held: AtomicBool,
     unlocked: Condvar,
 }
 
 impl State {
-    /// Waits while work is held back.
+    /// Waits while work is delayed.
     #[inline]
     pub(crate) fn pass(&self) {
         if self.held.load(Ordering::Acquire) {
@@ -41,15 +41,15 @@ impl State {
     #[cold]
     fn wait(&self) {
         let mut stage = self.stage.lock();
-        while *stage != SnapshotStage::Running {
+        while *stage != SnapshotState::Running {
             stage = self.unlocked.wait(stage);
         }
     }
 
-    fn set(&self, stage: SnapshotStage) {
+    fn set(&self, stage: SnapshotState) {
         *self.stage.lock() = stage;
         self.held
-            .store(stage != SnapshotStage::Running, Ordering::Release);
+            .store(stage != SnapshotState::Running, Ordering::Release);
         self.unlocked.notify_all();
     }
 }
@@ -100,15 +100,15 @@ fn tell(cx: &Cx<'_>, stage: u32) -> Result<()> {
     Ok(())
 }
 
-fn expect(cx: &Cx<'_>, wanted: &[SnapshotStage], kind: ErrorKind) -> Result<()> {
+fn expect(cx: &Cx<'_>, wanted: &[SnapshotState], kind: ErrorKind) -> Result<()> {
     let stage = *cx.process.snapshot.stage.lock();
     if wanted.contains(&stage) {
         return Ok(());
     }
     let is = match stage {
-        SnapshotStage::Running => "runs freely",
-        SnapshotStage::Locked => "is locked",
-        SnapshotStage::BackedUp => "is backed up",
+        SnapshotState::Running => "runs freely",
+        SnapshotState::Locked => "is locked",
+        SnapshotState::BackedUp => "is backed up",
     };
     refuse(kind, format!("the process {is}"))
 }
@@ -116,14 +116,14 @@ fn expect(cx: &Cx<'_>, wanted: &[SnapshotStage], kind: ErrorKind) -> Result<()> 
 pub fn aclrtSnapShotProcessLock(cx: &Cx<'_>, pid: i32, reserve: usize) -> Result<()> {
     own(pid)?;
     reserved(reserve)?;
-    expect(cx, &[SnapshotStage::Running], ErrorKind::SnapshotLock)?;
+    expect(cx, &[SnapshotState::Running], ErrorKind::SnapshotLock)?;
     tell(cx, enums::ACL_RT_SNAPSHOT_LOCK_PRE)?;
     let state = &cx.process.snapshot;
-    state.set(SnapshotStage::Locked);
+    state.set(SnapshotState::Locked);
     if cx.runtime()?.idle_within(PATIENCE) {
         return Ok(());
     }
-    state.set(SnapshotStage::Running);
+    state.set(SnapshotState::Running);
     refuse(
         ErrorKind::SnapshotLockTimeout,
         format!(
@@ -138,10 +138,10 @@ pub fn aclrtSnapShotProcessUnlock(cx: &Cx<'_>, pid: i32, reserve: usize) -> Resu
     reserved(reserve)?;
     expect(
         cx,
-        &[SnapshotStage::Locked, SnapshotStage::BackedUp],
+        &[SnapshotState::Locked, SnapshotState::BackedUp],
         ErrorKind::SnapshotUnlock,
     )?;
-    cx.process.snapshot.set(SnapshotStage::Running);
+    cx.process.snapshot.set(SnapshotState::Running);
     tell(cx, enums::ACL_RT_SNAPSHOT_UNLOCK_POST)
 }
 
@@ -152,9 +152,9 @@ pub fn aclrtSnapShotProcessBackup(
 ) -> Result<()> {
     own(pid)?;
     reserved(usize::from(args.is_some()))?;
-    expect(cx, &[SnapshotStage::Locked], ErrorKind::SnapshotBackup)?;
+    expect(cx, &[SnapshotState::Locked], ErrorKind::SnapshotBackup)?;
     tell(cx, enums::ACL_RT_SNAPSHOT_BACKUP_PRE)?;
-    cx.process.snapshot.set(SnapshotStage::BackedUp);
+    cx.process.snapshot.set(SnapshotState::BackedUp);
     tell(cx, enums::ACL_RT_SNAPSHOT_BACKUP_POST)
 }
 
@@ -165,9 +165,9 @@ pub fn aclrtSnapShotProcessRestore(
 ) -> Result<()> {
     own(pid)?;
     reserved(usize::from(args.is_some()))?;
-    expect(cx, &[SnapshotStage::BackedUp], ErrorKind::SnapshotRestore)?;
+    expect(cx, &[SnapshotState::BackedUp], ErrorKind::SnapshotRestore)?;
     tell(cx, enums::ACL_RT_SNAPSHOT_RESTORE_PRE)?;
-    cx.process.snapshot.set(SnapshotStage::Locked);
+    cx.process.snapshot.set(SnapshotState::Locked);
     tell(cx, enums::ACL_RT_SNAPSHOT_RESTORE_POST)
 }
 

@@ -86,14 +86,14 @@ fn create(cx: &Cx<'_>, options: StreamOptions) -> Result<Raw> {
     Ok(stream)
 }
 
-/// Tells the functions that want to know of streams.
+/// Calls the registered functions for streams.
 fn tell(cx: &Cx<'_>, stream: u64, state: u32) {
     for told in cx.process.hooks.streams.all() {
         told(stream, state);
     }
 }
 
-/// Tells of, and forgets, every stream of a context that is about to be torn down.
+/// Calls the registered functions for every stream of a context that is about to be destroyed, and forgets the stream.
 pub(crate) fn tell_of_all(cx: &Cx<'_>, context: &Context) {
     for stream in context.stream_ids() {
         tell(cx, stream, enums::ACL_RT_STREAM_STATE_DESTROY_PRE);
@@ -101,7 +101,7 @@ pub(crate) fn tell_of_all(cx: &Cx<'_>, context: &Context) {
     }
 }
 
-/// Drops what the surface keeps for a stream.
+/// Drops what this crate keeps for a stream.
 fn forget(cx: &Cx<'_>, stream: u64) {
     crate::device::reset_stream_cores(cx, stream);
     let mut kept = cx.process.stream_attributes.lock();
@@ -243,8 +243,8 @@ pub fn aclrtStreamAbort(cx: &Cx<'_>, stream: Raw) -> Result<()> {
     })
 }
 
-/// Stops what the stream is at: a wait is given up, and what is queued behind it continues. A task that runs on a processor
-/// comes to its own end.
+/// Ends the stream's current wait; the tasks behind it run. A task that already runs
+/// runs to its end.
 pub fn aclrtStreamStop(cx: &Cx<'_>, stream: Raw) -> Result<()> {
     if stream.is_null() {
         return refuse(ErrorKind::InvalidValue, "the stream is null");

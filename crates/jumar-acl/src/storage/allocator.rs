@@ -1,7 +1,7 @@
 //! Allocators of the program's own, one for a stream.
 //!
-//! They are told back to whoever asks, and serve models of dynamic shapes that are queued on their stream: the call that queues
-//! an execution asks for work memory. Returns it back when the execution is queued. So the functions run on the program's own thread,
+//! Queries return them. They serve models of dynamic shapes that are queued on their stream: the call that queues
+//! an execution allocates work memory and frees it once the execution is queued. So the functions run on the program's own thread,
 //! inside a call of its own, and never after it; what the allocator lends again serves later work of the same stream, which comes after.
 //! No lock is held while they run: they may call the interface.
 
@@ -16,7 +16,7 @@ use jumar_types::{Error, ErrorKind, IdKind, Result};
 use crate::error::null;
 use crate::{Cx, Raw, refuse};
 
-/// A function of the program's: the number that is told back, and the way to call it.
+/// A function of the program: the number that queries return, and the way to call it.
 pub struct Function<F: ?Sized> {
     /// Where it lies.
     pub number: usize,
@@ -55,14 +55,14 @@ pub struct Allocator {
     pub allocate: Option<Allocate>,
     /// Frees.
     pub free: Option<Free>,
-    /// Allocates near a wanted address; 0 where it was not set. Nothing wants an address, so that it is only told back.
+    /// Allocates near a wanted address; 0 where it was not set. It is never called; queries return it.
     pub allocate_near: usize,
     /// Returns a block's address.
     pub address_of: Option<AddressOf>,
 }
 
 impl Allocator {
-    /// The functions as numbers, in the order in which they are told back; 0 where one was not set.
+    /// The functions as numbers, in the order in which queries return them; 0 where one was not set.
     pub fn numbers(&self) -> [usize; 4] {
         fn number<F: ?Sized>(function: Option<&Function<F>>) -> usize {
             function.map_or(0, |function| function.number)
@@ -93,13 +93,13 @@ impl Allocator {
             return lacks("a function that frees");
         };
         let Some(address_of) = self.address_of.clone() else {
-            return lacks("a function that gives a block's address");
+            return lacks("a function that returns a block's address");
         };
         Ok(Registered {
             allocate,
             free,
             address_of,
-            told: self,
+            description: self,
         })
     }
 }
@@ -109,7 +109,7 @@ struct Registered {
     allocate: Allocate,
     free: Free,
     address_of: AddressOf,
-    told: Allocator,
+    description: Allocator,
 }
 
 /// Work memory that a stream's allocator lends for one execution. It is given back when this is dropped.
@@ -122,19 +122,19 @@ pub(crate) struct Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        (self.of.free.call)(self.of.told.object, self.block);
+        (self.of.free.call)(self.of.description.object, self.block);
     }
 }
 
 /// Work memory begins at a multiple of this, as memory from aclrtMalloc does.
 const ALIGNMENT: usize = 64;
 
-/// Asks the allocator of a stream for as much work memory as `wanted` tells, which is asked where there is an allocator alone. `None`:
+/// Asks the allocator of a stream for the work memory that `wanted` returns, which is called only if there is an allocator. `None`:
 /// the stream has none, nothing is wanted, or the stream records a captured model, whose executions may
 /// come on another stream and after the allocator is gone.
 ///
 /// # Errors
-/// `ModelMemory`: the allocator gives no block, or one without that much live device memory.
+/// `ModelMemory`: the allocator returns no block, or one without that much live device memory.
 pub(crate) fn lend(
     cx: &Cx<'_>,
     stream: &Stream,
@@ -158,7 +158,7 @@ pub(crate) fn lend(
         "the allocator that is registered for stream {}, asked for {bytes} bytes of work memory,",
         stream.number()
     );
-    let block = (of.allocate.call)(of.told.object, bytes);
+    let block = (of.allocate.call)(of.description.object, bytes);
     if block == 0 {
         let sentence = format!("{asked} gave no block");
         return Err(Error::new(ErrorKind::ModelMemory, sentence).fix(
@@ -179,7 +179,7 @@ pub(crate) fn lend(
     let part = found.and_then(|found| found.span.part(address - found.span.address(), bytes));
     let wrong = match part {
         Some(_) if !address.is_multiple_of(ALIGNMENT) => {
-            format!("at {address:#x}, which is no multiple of {ALIGNMENT}")
+            format!("at {address:#x}, which is not a multiple of {ALIGNMENT}")
         }
         Some(span) => {
             lent.span = span;
@@ -301,7 +301,7 @@ pub fn aclrtAllocatorSetGetAddrFromBlockFuncToDesc(
     })
 }
 
-/// What the description says is copied, so that it may be destroyed. A later allocator takes an earlier one's place.
+/// The description is copied and may be destroyed. A later allocator replaces an earlier one.
 pub fn aclrtAllocatorRegister(cx: &Cx<'_>, stream: Raw, desc: Raw) -> Result<()> {
     if stream.is_null() {
         return Err(null("stream"));
@@ -326,7 +326,7 @@ pub fn aclrtAllocatorGetByStream(cx: &Cx<'_>, stream: Raw) -> Result<(Raw, Alloc
     let by_stream = cx.process.allocators.by_stream.lock();
     let found = by_stream.get(&stream.id());
     found
-        .map(|(desc, of)| (Raw(*desc), of.told.clone()))
+        .map(|(desc, of)| (Raw(*desc), of.description.clone()))
         .ok_or_else(|| none(stream.number()))
 }
 

@@ -56,7 +56,7 @@ pub fn number(handle: &[u8; size_of::<types::aclrtMemFabricHandle>()]) -> Result
     if fabric(number) == *handle {
         Ok(number)
     } else {
-        value("shareableHandle is no fabric handle that Jumar exported".into())
+        value("shareableHandle is not a fabric handle that Jumar exported".into())
     }
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn processes(pids: Option<&[i32]>, count: usize) -> Result<Vec<u32>> 
     pids.iter().map(check).collect()
 }
 
-/// The least room for a key, with the zero byte at its end.
+/// The smallest buffer for a key, with the terminating zero.
 pub(crate) const KEY_ROOM: usize = 65;
 
 /// What a key stands for. It is text, and no longer than 64 characters. A checksum ends it, so that a key that was cut short
@@ -185,7 +185,7 @@ fn memory_name(key: Option<&CStr>) -> Result<MemoryName> {
     match Key::read(key) {
         Some(Key::Memory(name)) => Ok(name),
         Some(Key::Notify(_)) | None => value(format!(
-            "\"{}\" is no key of device memory",
+            "\"{}\" is not a key of device memory",
             key.to_string_lossy()
         )),
     }
@@ -195,14 +195,14 @@ pub fn aclrtIpcMemGetExportKey(
     cx: &Cx<'_>,
     address: usize,
     size: usize,
-    room: usize,
+    capacity: usize,
     flags: u64,
 ) -> Result<CString> {
     if address == 0 {
         return Err(null("devPtr"));
     }
-    if room < KEY_ROOM {
-        return value(format!("len is {room}; {KEY_ROOM} is the least"));
+    if capacity < KEY_ROOM {
+        return value(format!("len is {capacity}; {KEY_ROOM} is the least"));
     }
     let listed_only = match flags {
         enums::ACL_RT_IPC_MEM_EXPORT_FLAG_DEFAULT => true,

@@ -8,9 +8,9 @@ use crate::error::null;
 use crate::generated::{enums, types};
 use crate::{Cx, Raw, refuse};
 
-/// What stands for the host where a device's number is told.
+/// The value for the host in queries that return a device id.
 const HOST: i32 = -1;
-/// What stands for no place, or for places that differ from page to page.
+/// The value for no location, or for locations that differ between pages.
 const NOWHERE: i32 = -2;
 
 fn bad<T>(sentence: String) -> Result<T> {
@@ -42,7 +42,7 @@ fn place(cx: &Cx<'_>, location: &types::aclrtMemManagedLocation) -> Result<Manag
         }
         enums::ACL_MEM_LOCATIONTYPE_HOST_NUMA => Ok(ManagedLocation::HostNode(location.id)),
         other => bad(format!(
-            "{other} is no place of managed memory: device (1), host (2), a host's node (3), the current node (4)"
+            "{other} is not a location of managed memory: device (1), host (2), a host's node (3), the current node (4)"
         )),
     }
 }
@@ -101,7 +101,7 @@ fn device_of(place: Option<ManagedLocation>) -> i32 {
     }
 }
 
-fn attribute(pages: &[ManagedPage], attribute: u32, room: usize) -> Result<Vec<u8>> {
+fn attribute(pages: &[ManagedPage], attribute: u32, capacity: usize) -> Result<Vec<u8>> {
     let preferred = || agreed(pages, |page| page.preferred);
     let prefetched = || agreed(pages, |page| page.prefetched);
     let number = match attribute {
@@ -115,9 +115,9 @@ fn attribute(pages: &[ManagedPage], attribute: u32, room: usize) -> Result<Vec<u
         enums::ACL_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE => kind_of(prefetched()),
         enums::ACL_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID => number_of(prefetched()),
         enums::ACL_MEM_RANGE_ATTRIBUTE_ACCESSED_BY => {
-            if room == 0 || !room.is_multiple_of(4) {
+            if capacity == 0 || !capacity.is_multiple_of(4) {
                 return bad(format!(
-                    "dataSize is {room}; it has to be a multiple of 4 for a list of devices"
+                    "dataSize is {capacity}; it has to be a multiple of 4 for a list of devices"
                 ));
             }
             // Those that every page has.
@@ -125,7 +125,7 @@ fn attribute(pages: &[ManagedPage], attribute: u32, room: usize) -> Result<Vec<u
             let mut devices = everywhere.unwrap_or_default();
             devices.retain(|one| pages.iter().all(|page| page.accessed_by.contains(one)));
             let numbers = devices.into_iter().map(|place| device_of(Some(place)));
-            let numbers = numbers.chain(std::iter::repeat(NOWHERE)).take(room / 4);
+            let numbers = numbers.chain(std::iter::repeat(NOWHERE)).take(capacity / 4);
             return Ok(numbers.flat_map(i32::to_le_bytes).collect());
         }
         other => {
@@ -134,9 +134,9 @@ fn attribute(pages: &[ManagedPage], attribute: u32, room: usize) -> Result<Vec<u
             ));
         }
     };
-    if room != 4 {
+    if capacity != 4 {
         return bad(format!(
-            "dataSize is {room}; attribute {attribute} takes 4 bytes"
+            "dataSize is {capacity}; attribute {attribute} takes 4 bytes"
         ));
     }
     Ok(number.to_le_bytes().to_vec())
@@ -147,16 +147,16 @@ pub fn aclrtMemManagedGetAttr(
     wanted: u32,
     address: usize,
     size: usize,
-    room: usize,
+    capacity: usize,
 ) -> Result<Vec<u8>> {
     if address == 0 {
         return Err(null("ptr"));
     }
     let pages = cx.runtime()?.managed_pages(address, size)?;
-    attribute(&pages, wanted, room)
+    attribute(&pages, wanted, capacity)
 }
 
-/// One result for each attribute, as long as its room.
+/// One result for each attribute, as long as its buffer.
 pub fn aclrtMemManagedGetAttrs(
     cx: &Cx<'_>,
     wanted: Option<&[u32]>,
@@ -177,7 +177,7 @@ pub fn aclrtMemManagedGetAttrs(
     wanted
         .iter()
         .zip(rooms)
-        .map(|(wanted, room)| attribute(&pages, *wanted, *room))
+        .map(|(wanted, capacity)| attribute(&pages, *wanted, *capacity))
         .collect()
 }
 
@@ -188,7 +188,7 @@ fn no_flags(flags: u64) -> Result<()> {
     bad(format!("flags are {flags}; they have to be 0"))
 }
 
-/// Nothing moves, as host and device share all memory; where it was moved to last is told back.
+/// Nothing moves, as host and device share all memory; a query returns the last location.
 pub fn aclrtMemManagedPrefetchAsync(
     cx: &Cx<'_>,
     address: usize,
@@ -237,7 +237,7 @@ pub fn aclrtMemManagedPrefetchBatchAsync(
     if count == 0 || location_count == 0 {
         return refuse(
             ErrorKind::InvalidArgument,
-            "there is no range, or no place to move it to",
+            "there is no range, or no location to move it to",
         );
     }
     no_flags(flags)?;
@@ -269,7 +269,7 @@ pub fn aclrtMemManagedPrefetchBatchAsync(
             let group = indexes.partition_point(|&index| index <= number);
             let place = group.checked_sub(1).and_then(|group| places.get(group));
             let place = place.ok_or_else(|| {
-                Error::new(ErrorKind::Internal, "a range of a batch has no place")
+                Error::new(ErrorKind::Internal, "a range of a batch has no location")
             })?;
             runtime.advise(*address, *size, Advice::Prefetched(*place))?;
         }

@@ -370,9 +370,9 @@ pub fn aclrtMemInvalidate(cx: &Cx<'_>, address: usize, size: usize) -> Result<()
 pub fn aclrtGetMemUsageInfo(
     cx: &Cx<'_>,
     device: i32,
-    room: usize,
+    capacity: usize,
 ) -> Result<(Vec<types::aclrtMemUsageInfo>, usize)> {
-    if room == 0 {
+    if capacity == 0 {
         return refuse(ErrorKind::InvalidArgument, "inputNum is 0");
     }
     let device = cx.runtime()?.device(i64::from(device))?;

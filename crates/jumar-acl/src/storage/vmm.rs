@@ -181,7 +181,7 @@ pub fn aclrtMemMapSelectedLink(
     runtime.map_memory(to, size, &memory, true, &cx.caller())
 }
 
-/// The advice is taken note of by nobody, as there is one link.
+/// The advice has no effect, as there is one link.
 pub fn aclrtMemMapSetLink(cx: &Cx<'_>, handle: Raw, link: u32) -> Result<()> {
     if link > enums::ACL_RT_MEM_ACCESS_UB_MULTI_PORT_PATH {
         return refuse(
@@ -228,7 +228,7 @@ fn accessor(cx: &Cx<'_>, location: &types::aclrtMemLocation) -> Result<Accessor>
 }
 
 /// Every device here reaches every other's memory, so that granting opens nothing but a mapping made without access. What
-/// was granted is told back, and memory to which nobody has access is refused by whatever works on it.
+/// was granted can be queried, and operations on memory without access are refused.
 pub fn aclrtMemSetAccess(
     cx: &Cx<'_>,
     address: usize,

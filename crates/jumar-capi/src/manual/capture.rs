@@ -80,21 +80,21 @@ unsafe fn list(
         count.set(all.len() as u32);
         return Ok(());
     }
-    let room = count.get() as usize;
+    let capacity = count.get() as usize;
     // SAFETY: the caller's contract.
-    let array = unsafe { raw::OutArray::<Raw>::new(array.cast(), room, array_name) }?;
-    let fits = all.len().min(room);
+    let array = unsafe { raw::OutArray::<Raw>::new(array.cast(), capacity, array_name) }?;
+    let fits = all.len().min(capacity);
     // Places beyond the last one are written as well: null.
     let places: Vec<Raw> = all
         .iter()
         .map(|&handle| Raw(handle))
         .chain(std::iter::repeat(Raw(0)))
-        .take(room.min(MOST_PLACES.max(all.len())))
+        .take(capacity.min(MOST_PLACES.max(all.len())))
         .collect();
     array.set(&places)?;
     count.set(fits as u32);
     if fits < all.len() {
-        return Err(capture::array_too_small(room, all.len(), what));
+        return Err(capture::array_too_small(capacity, all.len(), what));
     }
     Ok(())
 }
@@ -218,11 +218,11 @@ pub unsafe extern "C" fn aclmdlRIAddCondTask(
 ) -> i32 {
     raw::status(&calls::aclmdlRIAddCondTask, |cx| {
         raw::trace(cx, || [0, raw::Word::word(stream), raw::Word::word(flags)])?;
-        let room = params.size as usize;
+        let capacity = params.size as usize;
         // SAFETY: the program guarantees `modelRIArray`: null or that many places, as the C declaration says.
         let array = unsafe {
             let places = std::ptr::with_exposed_provenance_mut(params.modelRIArray);
-            raw::OutArray::<Raw>::new(places, room, "params.modelRIArray")
+            raw::OutArray::<Raw>::new(places, capacity, "params.modelRIArray")
         }?;
         let branches = capture::choose(cx, &params, raw::handle(stream), flags)?;
         array.set(&branches)

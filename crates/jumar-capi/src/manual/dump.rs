@@ -29,8 +29,8 @@ pub unsafe extern "C" fn acldumpRegCallback(messageCallback: *const c_void, flag
                 let mut chunk = types::acldumpChunk::ZERO;
                 let name = name.to_bytes();
                 // A path that is too long for the structure keeps its end, which says most.
-                let room = chunk.fileName.len() - 1;
-                let name = &name[name.len().saturating_sub(room)..];
+                let capacity = chunk.fileName.len() - 1;
+                let name = &name[name.len().saturating_sub(capacity)..];
                 chunk.fileName[..name.len()].copy_from_slice(name);
                 chunk.bufLen = bytes.len() as u32;
                 chunk.isLastChunk = u32::from(last);

@@ -265,7 +265,7 @@ pub unsafe extern "C" fn aclrtMemcpyBatchAsyncV2(
     })
 }
 
-fn copy(to: usize, room: usize, from: usize, bytes: usize) -> Result<BatchCopy> {
+fn copy(to: usize, capacity: usize, from: usize, bytes: usize) -> Result<BatchCopy> {
     let [to, from] =
         [(to, "an entry of dsts"), (from, "an entry of srcs")].map(|(address, name)| {
             let pointer = std::ptr::with_exposed_provenance(address);
@@ -274,7 +274,7 @@ fn copy(to: usize, room: usize, from: usize, bytes: usize) -> Result<BatchCopy> 
         });
     Ok(BatchCopy {
         to: to?,
-        room,
+        capacity,
         from: from?,
     })
 }

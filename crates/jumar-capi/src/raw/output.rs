@@ -80,7 +80,7 @@ impl<T: Plain> InOut<T> {
 /// An array that a call writes when it succeeds.
 pub struct OutArray<T> {
     pointer: *mut T,
-    room: usize,
+    capacity: usize,
     name: &'static str,
 }
 
@@ -92,13 +92,13 @@ impl<T: Plain> OutArray<T> {
     ///
     /// # Safety
     /// `pointer` is null or the address of so much memory, that nobody else uses until the call is done.
-    pub unsafe fn new(pointer: *mut T, room: usize, name: &'static str) -> Result<Self> {
-        if pointer.is_null() && room > 0 {
+    pub unsafe fn new(pointer: *mut T, capacity: usize, name: &'static str) -> Result<Self> {
+        if pointer.is_null() && capacity > 0 {
             return Err(null(name, "an array"));
         }
         Ok(OutArray {
             pointer,
-            room,
+            capacity,
             name,
         })
     }
@@ -110,10 +110,10 @@ impl<T: Plain> OutArray<T> {
     ///
     /// # Safety
     /// As [`OutArray::new`].
-    pub unsafe fn optional(pointer: *mut T, room: usize, name: &'static str) -> Result<Self> {
+    pub unsafe fn optional(pointer: *mut T, capacity: usize, name: &'static str) -> Result<Self> {
         Ok(OutArray {
             pointer,
-            room,
+            capacity,
             name,
         })
     }
@@ -126,13 +126,13 @@ impl<T: Plain> OutArray<T> {
         if self.pointer.is_null() {
             return Ok(());
         }
-        if values.len() > self.room {
+        if values.len() > self.capacity {
             return Err(Error::new(
                 ErrorKind::Internal,
                 format!(
                     "{} has room for {} values and would get {}",
                     self.name,
-                    self.room,
+                    self.capacity,
                     values.len()
                 ),
             ));
@@ -215,13 +215,13 @@ mod tests {
 
     #[test]
     fn an_array_is_never_written_past_its_room() {
-        let mut room = [0u16; 3];
+        let mut capacity = [0u16; 3];
         // SAFETY: the array is ours.
-        let out = unsafe { OutArray::new(room.as_mut_ptr(), 2, "room") }.unwrap();
+        let out = unsafe { OutArray::new(capacity.as_mut_ptr(), 2, "room") }.unwrap();
         assert!(out.set(&[1, 2, 3]).is_err());
         // SAFETY: the array is ours.
-        let out = unsafe { OutArray::new(room.as_mut_ptr(), 2, "room") }.unwrap();
+        let out = unsafe { OutArray::new(capacity.as_mut_ptr(), 2, "room") }.unwrap();
         out.set(&[7, 8]).unwrap();
-        assert_eq!(room, [7, 8, 0]);
+        assert_eq!(capacity, [7, 8, 0]);
     }
 }

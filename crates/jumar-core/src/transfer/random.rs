@@ -409,16 +409,16 @@ impl Program for Random {
         let wanted = &self.wanted;
         let backend = &self.shared.backend;
         let count = u64::from_le_bytes(self.read(wanted.count));
-        let room = wanted.to;
+        let capacity = wanted.to;
         let to = wanted
             .bytes_of(count)
-            .and_then(|bytes| room.part(0, bytes))
+            .and_then(|bytes| capacity.part(0, bytes))
             .ok_or_else(|| {
                 Error::new(
                     ErrorKind::InvalidValue,
                     format!(
                         "{count} random numbers do not fit into {} bytes",
-                        room.bytes()
+                        capacity.bytes()
                     ),
                 )
             })?;

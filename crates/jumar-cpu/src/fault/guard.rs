@@ -353,10 +353,10 @@ fn ask_interpreter(text: &mut [u8; SCRIPT_BYTES]) {
     // SAFETY: a handler may call the function. The signal is not blocked here, so it is handled before the call returns.
     unsafe { libc::raise(signal) };
     // The last byte stays 0.
-    let room = text.len() - 1;
+    let capacity = text.len() - 1;
     if begin >= 0 {
         // SAFETY: the bytes are ours, and there are as many.
-        let _ = unsafe { libc::pread(file, text.as_mut_ptr().cast(), room, begin) };
+        let _ = unsafe { libc::pread(file, text.as_mut_ptr().cast(), capacity, begin) };
     }
     ASKING.store(0, Ordering::Release);
 }

@@ -80,8 +80,8 @@ struct Line {
 
 impl Line {
     fn add(&mut self, text: &[u8]) {
-        let room = self.bytes.len() - self.length;
-        let text = &text[..text.len().min(room)];
+        let capacity = self.bytes.len() - self.length;
+        let text = &text[..text.len().min(capacity)];
         self.bytes[self.length..self.length + text.len()].copy_from_slice(text);
         self.length += text.len();
     }

@@ -28,7 +28,7 @@ const STEP: usize = 64 << 20;
 const OWN_PAGES: usize = 64 << 10;
 
 /// How much of the heap an allocation takes.
-fn room(bytes: usize) -> usize {
+fn capacity(bytes: usize) -> usize {
     if bytes < OWN_PAGES {
         return bytes;
     }
@@ -147,7 +147,7 @@ impl Space {
     /// Returns what an allocation takes of the heap, and where it begins: at a multiple of the second number.
     fn taken(&self, bytes: usize, align: usize) -> (usize, usize) {
         match self.twin {
-            None => (room(bytes), align_of(bytes, align)),
+            None => (capacity(bytes), align_of(bytes, align)),
             Some(_) => (
                 bytes.max(1).checked_next_multiple_of(PAGE).unwrap_or(bytes),
                 align.max(PAGE),

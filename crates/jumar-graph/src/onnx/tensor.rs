@@ -149,15 +149,15 @@ fn external(
     }
     file.seek(SeekFrom::Start(offset)).map_err(io)?;
     let mut bytes = Vec::new();
-    let room = usize::try_from(length).unwrap_or(usize::MAX);
-    bytes.try_reserve_exact(room).map_err(|_| {
+    let capacity = usize::try_from(length).unwrap_or(usize::MAX);
+    bytes.try_reserve_exact(capacity).map_err(|_| {
         GraphError::new(
             GraphErrorKind::NoMemory,
             format!("there is no memory for its {length} bytes"),
         )
     })?;
     file.take(length).read_to_end(&mut bytes).map_err(io)?;
-    if bytes.len() != room {
+    if bytes.len() != capacity {
         let text = format!("its data in {location:?} were cut short while they were read");
         return Err(GraphError::new(GraphErrorKind::Truncated, text));
     }

@@ -395,8 +395,8 @@ impl Random {
                     // Numbers that are often one too many.
                     let number = [0, 1, -1, i64::MAX, i64::MIN, 1 << 31, 1 << 62][self.below(7)];
                     let word = number.to_le_bytes();
-                    let room = end - at;
-                    bytes.splice(at..end, word.into_iter().take(room));
+                    let capacity = end - at;
+                    bytes.splice(at..end, word.into_iter().take(capacity));
                 }
                 5 => {
                     let text: &[&[u8]] = &[

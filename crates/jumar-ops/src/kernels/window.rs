@@ -208,16 +208,16 @@ impl Window {
         cover: i64,
         stride: i64,
     ) -> Result<i64, OpError> {
-        let room = input + before as i64 + after as i64 - cover;
-        if room < 0 {
+        let capacity = input + before as i64 + after as i64 - cover;
+        if capacity < 0 {
             return Err(OpError::invalid(format!(
                 "a window of {cover} does not fit an image of {input} with padding {before} and {after}"
             )));
         }
         if !self.ceil {
-            return Ok(room / stride + 1);
+            return Ok(capacity / stride + 1);
         }
-        let output = (room + stride - 1) / stride + 1;
+        let output = (capacity + stride - 1) / stride + 1;
         // The last window has to start inside the image or the padding before it.
         Ok(if (output - 1) * stride >= input + before as i64 {
             output - 1

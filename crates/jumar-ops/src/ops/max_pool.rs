@@ -103,11 +103,11 @@ mod tests {
         ] {
             let cover = dilation * (kernel - 1) + 1;
             let size = |input: i64| {
-                let room = input + 2 * pad - cover;
+                let capacity = input + 2 * pad - cover;
                 let mut out = if ceil {
-                    (room + stride - 1) / stride
+                    (capacity + stride - 1) / stride
                 } else {
-                    room / stride
+                    capacity / stride
                 } + 1;
                 if ceil && (out - 1) * stride >= input + pad {
                     out -= 1;

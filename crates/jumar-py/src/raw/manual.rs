@@ -403,15 +403,15 @@ pub fn rt_get_group_info_detail<'py>(call: &Args<'py>) -> Answer<'py> {
 pub fn rt_get_mem_uce_info<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let device = call.get::<i32>(0)?;
-    let room = call.get::<usize>(1)?;
-    if room > MOST_ITEMS {
+    let capacity = call.get::<usize>(1)?;
+    if capacity > MOST_ITEMS {
         let ret = call.refuse("acl.rt.get_mem_uce_info: array_size is over 4096");
         return call.many(&[&Vec::<i32>::new(), &ret]);
     }
-    let mut infos = vec![UceInfo::NONE; room];
+    let mut infos = vec![UceInfo::NONE; capacity];
     let mut count = 0_usize;
     let ret = c_call!(call.returns aclrtGetMemUceInfo(i32, *mut UceInfo, usize, *mut usize) -> i32,
-        [device, infos.as_mut_ptr(), room, &raw mut count], or NOT_SUPPORTED);
+        [device, infos.as_mut_ptr(), capacity, &raw mut count], or NOT_SUPPORTED);
     infos.truncate(if ret == SUCCESS { count } else { 0 });
     call.many(&[&infos, &ret])
 }

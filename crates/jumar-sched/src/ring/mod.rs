@@ -105,7 +105,7 @@ struct Producer {
     slots: *const Slot,
     mask: u64,
     /// The last position that is known to fit into the segment.
-    room: u64,
+    capacity: u64,
     /// The last position before the segment.
     base: u64,
     segment: *mut Segment,
@@ -175,7 +175,7 @@ impl Ring {
         let producer = Producer {
             slots,
             mask,
-            room: sizes.first as u64,
+            capacity: sizes.first as u64,
             base: 0,
             segment,
         };
@@ -307,8 +307,8 @@ impl Ring {
         if position - done > self.sizes.limit && !more {
             return false;
         }
-        producer.room = done.max(producer.base) + producer.mask + 1;
-        if position <= producer.room {
+        producer.capacity = done.max(producer.base) + producer.mask + 1;
+        if position <= producer.capacity {
             return true;
         }
         let slots = ((producer.mask as usize + 1) * 4).min(self.sizes.largest);
@@ -320,7 +320,7 @@ impl Ring {
         *producer = Producer {
             slots,
             mask,
-            room: position + mask,
+            capacity: position + mask,
             base: position - 1,
             segment,
         };
@@ -332,12 +332,12 @@ impl Ring {
     pub(crate) fn enter(&self, more: bool) -> Option<PushPermit<'_>> {
         let pushed = self.lock();
         let position = pushed + 1;
-        let room = self.front.0.producer.with_mut(|producer| {
+        let capacity = self.front.0.producer.with_mut(|producer| {
             // SAFETY: the lock makes this thread the only one in this half.
             let producer = unsafe { &mut *producer };
-            position <= producer.room || self.make_room(producer, position, more)
+            position <= producer.capacity || self.make_room(producer, position, more)
         });
-        if room {
+        if capacity {
             return Some(PushPermit {
                 ring: self,
                 position,

@@ -11,7 +11,7 @@ use crate::process;
 
 use super::Seen;
 
-/// The life of a kind of objects.
+/// The lifetime of a kind of objects.
 pub(super) struct ObjectLifetime {
     /// The handle's type.
     handle: &'static str,
@@ -39,7 +39,7 @@ pub(super) static MODEL: ObjectLifetime = ObjectLifetime {
     advice: "Call aclmdlUnload before the device is reset.",
 };
 
-static LIVES: &[ObjectLifetime] = &[
+static LIFETIMES: &[ObjectLifetime] = &[
     ObjectLifetime {
         handle: "aclrtContext",
         kind: "context",
@@ -205,9 +205,9 @@ static LIVES: &[ObjectLifetime] = &[
 ];
 
 impl ObjectLifetime {
-    /// Finds the life behind a type of handles.
+    /// Finds the lifetime behind a type of handles.
     pub(super) fn of(handle: &str) -> Option<&'static ObjectLifetime> {
-        LIVES.iter().find(|life| life.handle == handle)
+        LIFETIMES.iter().find(|lifetime| lifetime.handle == handle)
     }
 }
 
@@ -260,8 +260,8 @@ pub(super) fn known_number(check: &Check, kind: &'static str, handle: u64) -> Op
 pub(super) fn are_touched_by(name: &str) -> bool {
     ["aclmdlAddDatasetBuffer", "aclmdlDestroyDataset"].contains(&name)
         || name.starts_with("aclmdlLoad")
-        || LIVES.iter().chain([&MODEL]).any(|life| {
-            life.makers.contains(&name) || life.ends.iter().any(|(ends, _)| *ends == name)
+        || LIFETIMES.iter().chain([&MODEL]).any(|lifetime| {
+            lifetime.makers.contains(&name) || lifetime.ends.iter().any(|(ends, _)| *ends == name)
         })
 }
 
@@ -287,15 +287,15 @@ pub(super) fn after(check: &Check, seen: &Seen) {
         }
         _ => {}
     }
-    for life in LIVES.iter().chain([&MODEL]) {
-        if life.makers.contains(&name)
-            && let Some(key) = made_key(seen, life.handle)
+    for lifetime in LIFETIMES.iter().chain([&MODEL]) {
+        if lifetime.makers.contains(&name)
+            && let Some(key) = made_key(seen, lifetime.handle)
         {
-            let number = number_of(life.kind, key);
-            check.made(life.kind, key, number, name, 0);
+            let number = number_of(lifetime.kind, key);
+            check.made(lifetime.kind, key, number, name, 0);
         }
-        if let Some((_, argument)) = life.ends.iter().find(|(ends, _)| *ends == name) {
-            check.ended(life.kind, seen.words[*argument], name);
+        if let Some((_, argument)) = lifetime.ends.iter().find(|(ends, _)| *ends == name) {
+            check.ended(lifetime.kind, seen.words[*argument], name);
         }
     }
 }
@@ -327,7 +327,7 @@ fn number_of(kind: &str, handle: u64) -> Option<u64> {
     }
 }
 
-/// Notes what a reset, a destroyed context or a finalise took with it, and says so.
+/// Records and reports the objects that a reset, a destroyed context or a finalisation destroyed.
 pub(super) fn swept(check: &Check, by: &'static str) {
     let Ok(runtime) = process::get().runtime() else {
         return;
@@ -363,7 +363,7 @@ pub(super) fn swept(check: &Check, by: &'static str) {
             .and("made", object.made, object.name())
             .fix("Destroy streams and events first, then contexts, then reset the device, then finalise.");
         match rule {
-            // Where one of them is given back later still, that is told, and this is a part of it.
+            // If the program releases one of them later, that finding is reported, and this one is a part of it.
             "JMR-ORDER-002" => super::told_at_the_end(check, finding),
             _ => check.find(finding),
         }
@@ -382,8 +382,8 @@ fn r_streams(runtime: &jumar::engine::Runtime, key: u64) -> bool {
 
 /// Reports what is alive when the process ends.
 pub(super) fn leaks(check: &Check) {
-    for life in LIVES.iter().chain([&MODEL]) {
-        check.leaks(life.kind, life.leak, life.advice);
+    for lifetime in LIFETIMES.iter().chain([&MODEL]) {
+        check.leaks(lifetime.kind, lifetime.leak, lifetime.advice);
     }
     check.leaks(
         "session",

@@ -41,7 +41,7 @@ pub(crate) struct Seen {
 struct Past {
     initialized: AtomicBool,
     finalized: AtomicBool,
-    /// Told once: runtime calls before aclInit.
+    /// Reported once: runtime calls before aclInit.
     bare: AtomicBool,
     /// The process that called first.
     process: AtomicU64,
@@ -61,7 +61,7 @@ struct Past {
     captures: Mutex<Vec<(u64, SourceLocation)>>,
     /// How bad what was told is that came behind the last finalise: 0 nothing, 1 a warning, 2 an error. The rest has the same cause.
     told_late: AtomicU32,
-    /// What a reset took with it, told at the end unless something worse comes of it.
+    /// The objects that a reset destroyed; reported at the end unless a more severe finding follows from it.
     swept: Mutex<Option<Finding>>,
     polls: Mutex<Polls>,
 }
@@ -99,7 +99,7 @@ thread_local! {
     static CONTEXT_AT: Cell<SourceLocation> = const { Cell::new(SourceLocation::UNKNOWN) };
 }
 
-/// Puts into words what a child that is about to be forked may be told.
+/// Prepares the text for the findings of a child that is about to be forked.
 pub(crate) fn fork_prepared() {
     let Some(check) = crate::observers::watcher().and_then(|watcher| watcher.check.as_ref()) else {
         return;
@@ -113,7 +113,7 @@ pub(crate) fn fork_prepared() {
     }
 }
 
-/// Tells of something that comes too late behind the finalise. What follows has the same cause, and is told only if it is worse.
+/// Reports a call after the finalisation. Later ones have the same cause and are reported only if they are more severe.
 fn find_late(check: &Check, finding: Finding) {
     let grade = 1 + u32::from(finding.rule == "JMR-ORDER-001");
     if PAST.told_late.fetch_max(grade, Ordering::Relaxed) < grade {
@@ -169,9 +169,9 @@ pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
         Before::Nothing => {}
         Before::Free { device } => free(cx, check, words[0] as usize, device),
         Before::Copy { queued } => {
-            let [to, room, from, count, kind] =
+            let [to, capacity, from, count, kind] =
                 [words[0], words[1], words[2], words[3], words[4]].map(|word| word as usize);
-            copy(cx, check, (to, room), (from, count), kind, queued);
+            copy(cx, check, (to, capacity), (from, count), kind, queued);
         }
         Before::Fill => reach(check, "target", words[0] as usize, words[3] as usize),
         Before::Buffer { first } => {
@@ -223,7 +223,7 @@ fn too_late(check: &Check, known: &table::CallRecord, words: &[u64; MOST]) -> bo
         .iter()
         .find_map(|(index, life)| {
             let object = check.object(life.kind, words[*index])?;
-            // Whatever the call answers, that is what it is told for.
+            // The object ends, whatever the call returns.
             check.ended(life.kind, words[*index], "aclFinalize");
             Some(object)
         })
@@ -292,11 +292,11 @@ fn gone(check: &Check, call: &Call, life: &ObjectLifetime, key: u64) {
 /// The kind of a copy that takes its source with it at once.
 const BUFFERED: usize = crate::generated::enums::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE as usize;
 
-/// Looks at a copy: its two ends with their room and length, and whether it is queued.
+/// Checks a copy: destination with capacity, source with length, and whether it is queued.
 fn copy(
     cx: &Cx<'_>,
     check: &Check,
-    (to, room): (usize, usize),
+    (to, capacity): (usize, usize),
     (from, count): (usize, usize),
     kind: usize,
     queued: bool,
@@ -323,15 +323,15 @@ fn copy(
             mapped::examine(check, what, address, count);
         }
     }
-    if room > count
+    if capacity > count
         && let Some(allocation) = target
-        && room > left(allocation, to)
+        && capacity > left(allocation, to)
     {
         check.find(
             Finding::now(
                 "JMR-COPY-003",
                 format!(
-                    "destMax is {room}, and {} has {} bytes from there",
+                    "destMax is {capacity}, and {} has {} bytes from there",
                     allocation.name(),
                     left(allocation, to)
                 ),
@@ -339,8 +339,8 @@ fn copy(
             .and("made", allocation.made, allocation.name()),
         );
     }
-    if count > room {
-        let text = format!("{count} bytes are copied into room for {room} (destMax)");
+    if count > capacity {
+        let text = format!("{count} bytes are copied into a destination of {capacity} (destMax)");
         let mut finding = Finding::now("JMR-COPY-002", text);
         if let Some(allocation) = target {
             finding = finding.and("made", allocation.made, allocation.name());
@@ -414,7 +414,7 @@ fn free(cx: &Cx<'_>, check: &Check, address: usize, device: bool) {
         ),
         _ => check.find(Finding::now(
             "JMR-MEM-006",
-            format!("{address:#x} is no allocation of this runtime"),
+            format!("{address:#x} is not an allocation of this runtime"),
         )),
     }
 }
@@ -541,13 +541,13 @@ fn buffer(check: &Check, address: usize, bytes: usize) {
     let Some(allocation) = check.allocation(address) else {
         return;
     };
-    let room = left(&allocation, address);
-    if bytes > room {
+    let capacity = left(&allocation, address);
+    if bytes > capacity {
         check.find(
             Finding::now(
                 "JMR-MEM-015",
                 format!(
-                    "the buffer is {bytes} bytes, and {} has {room} from there",
+                    "the buffer is {bytes} bytes, and {} has {capacity} from there",
                     allocation.name()
                 ),
             )
@@ -652,7 +652,7 @@ fn pending_stream(cx: &Cx<'_>, check: &Check, handle: u64) {
         check.find(
             Finding::now(
                 "JMR-STREAM-005",
-                format!("{} has work that nobody waited for", object.name()),
+                format!("{} has work without a wait", object.name()),
             )
             .and("made", object.made, object.name()),
         );
@@ -672,7 +672,7 @@ fn unrecorded(check: &Check, call: &Call, words: &[u64; MOST]) {
     if object.ended.is_some() || object.note & RECORDED != 0 || object.made_by.contains("Ipc") {
         return;
     }
-    // A stream's wait for such an event lasts until somebody records it; the others pass at once.
+    // A stream's wait for such an event lasts until the event is recorded; other waits return at once.
     if call.name == "aclrtStreamWaitEvent" && object.made_by == "aclrtCreateEventWithFlag" {
         return;
     }
@@ -703,7 +703,7 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
     let known = table::known(seen.call);
     if seen.code != 0 {
         if PAST.finalized.load(Ordering::Relaxed) && gives_back(name) {
-            // Told already: it comes too late.
+            // Already reported as a late call.
             return;
         }
         refusals::explain(check, seen);
@@ -828,7 +828,7 @@ fn capture_ended(stream: u64) {
     PAST.captures.lock().retain(|(known, _)| *known != stream);
 }
 
-/// Keeps what a reset took until it is known whether worse comes of it. An earlier one is told.
+/// Keeps the finding of a reset until it is known whether a more severe one follows. An earlier one is reported.
 fn told_at_the_end(check: &Check, finding: Finding) {
     if let Some(earlier) = PAST.swept.lock().replace(finding) {
         check.find(earlier);
@@ -853,7 +853,7 @@ fn set_device(device: usize, change: impl FnOnce(&mut (i64, i64))) {
 
 /// Looks at what is left when the process ends.
 pub(crate) fn at_exit(check: &Check) {
-    // A program that was ended in the middle gives nothing back.
+    // A program that was killed does not release its objects.
     if check.is_stuck() {
         return;
     }

@@ -96,8 +96,8 @@ const LIMITED: &[Limited] = &[
     },
 ];
 
-/// The limits that were passed and told: a bit for each kind and profile.
-static TOLD: AtomicU64 = AtomicU64::new(0);
+/// The exceeded limits that were reported: a bit for each kind and profile.
+static REPORTED: AtomicU64 = AtomicU64::new(0);
 
 /// Looks at a call that went well.
 pub(super) fn look(check: &Check, seen: &Seen) {
@@ -137,13 +137,13 @@ fn passed(check: &Check, profiles: &[Profile], kind: usize, limited: &Limited) {
         for (number, profile) in profiles.iter().enumerate().take(16) {
             let limit = (limited.of)(profile);
             let bit = 1 << (kind * 16 + number);
-            if used <= limit || TOLD.fetch_or(bit, Ordering::Relaxed) & bit != 0 {
+            if used <= limit || REPORTED.fetch_or(bit, Ordering::Relaxed) & bit != 0 {
                 continue;
             }
             check.find(Finding::now(
                 "JMR-PORT-002",
                 format!(
-                    "device {} has {used} {} now; {} has room for {limit}",
+                    "device {} has {used} {} now; {} has at most {limit}",
                     device.number(),
                     limited.noun,
                     profile.soc_name

@@ -223,7 +223,7 @@ fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
         (145_000, "aclmdlLoadFromFile" | "aclmdlQuerySize") if !first_is_null => "JMR-MODEL-003",
         (145_012..=145_014, _) => "JMR-MODEL-013",
         (500_002, "aclmdlExecute" | "aclmdlExecuteAsync") => "JMR-DATASET-002",
-        // Of a stream whose callback came to nobody; else the call itself is refused, inside a callback.
+        // The stream has an undelivered callback; otherwise the call itself is refused, inside a callback.
         (507_000, _)
             if name.starts_with("aclrtSynchronize") && says(seen, "callback was not run") =>
         {

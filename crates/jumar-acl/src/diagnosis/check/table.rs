@@ -37,7 +37,7 @@ pub(super) enum After {
     ResetDevice,
     DestroyContext,
     StreamIsDone,
-    /// The value of the second argument that says so.
+    /// The value of the second argument in that case.
     EventIsDone {
         when: u64,
     },

@@ -145,7 +145,7 @@ pub(super) fn binary(record: &Record) -> Vec<u8> {
     file
 }
 
-/// Which numbers are told of a tensor.
+/// The statistics of a tensor that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Statistic {
     Max,
@@ -232,12 +232,12 @@ pub(super) fn statistics(record: &Record, chosen: Option<&[Statistic]>) -> Strin
                 name("aclFormat", tensor.format, "ACL_FORMAT_"),
             );
             let values = number::values(tensor.data_type, &tensor.bytes);
-            let told = before
+            let listed = before
                 .iter()
                 .map(|one| shown(*one, &values))
                 .chain([values.len().to_string()])
                 .chain(after.iter().map(|one| shown(*one, &values)));
-            for value in told {
+            for value in listed {
                 let _ = write!(text, ",{value}");
             }
             text.push('\n');

@@ -43,7 +43,7 @@ pub struct State {
     /// Where arguments of single operators go.
     arguments: Mutex<Option<PathBuf>>,
     /// What programs hold the address of; never shortened.
-    told: Mutex<Vec<CString>>,
+    returned: Mutex<Vec<CString>>,
 }
 
 impl State {
@@ -61,7 +61,7 @@ impl State {
     }
 }
 
-/// Gives this moment as `YYYYMMDDhhmmss` and the milliseconds behind it.
+/// Returns the current time as `YYYYMMDDhhmmss` and the milliseconds behind it.
 pub(crate) fn stamp() -> (String, String) {
     let (micros, digits) = now();
     (digits, format!("{:03}", micros / 1000 % 1000))
@@ -171,7 +171,7 @@ struct Failures {
 }
 
 impl State {
-    /// Tells where failures of a device are dumped: what the environment says comes before what was configured.
+    /// Returns the folder for a device's failures: the environment precedes the configuration.
     fn failures(&self, device: u32) -> Option<Failures> {
         let settings = self.settings()?;
         if !settings.has_failures() {
@@ -217,7 +217,7 @@ fn failure_folder(cx: &Cx<'_>) -> Option<PathBuf> {
 /// So much of what a kernel's pointer points to is dumped at most.
 const MOST_OF_A_POINTER: usize = 64 << 20;
 
-/// Dumps what a kernel was given whose failure is about to be told, where failures are dumped.
+/// Dumps the arguments of a failed kernel before the failure is reported, if failures are dumped.
 pub(crate) fn kernel_failed(cx: &Cx<'_>, site: &TaskSite) {
     let Some(failures) = cx.process.dump.failures(site.device) else {
         return;
@@ -272,12 +272,12 @@ pub fn acldumpGetPath(cx: &Cx<'_>, kind: u32) -> Result<usize> {
     };
     let Some(folder) = folder else { return Ok(0) };
     let text = CString::new(folder.to_string_lossy().as_bytes()).unwrap_or_default();
-    let mut told = cx.process.dump.told.lock();
-    if let Some(known) = told.iter().find(|known| **known == text) {
+    let mut returned = cx.process.dump.returned.lock();
+    if let Some(known) = returned.iter().find(|known| **known == text) {
         return Ok(known.as_ptr().expose_provenance());
     }
     let address = text.as_ptr().expose_provenance();
-    told.push(text);
+    returned.push(text);
     Ok(address)
 }
 
@@ -289,18 +289,18 @@ fn not_enabled<T>() -> Result<T> {
     )
 }
 
-pub fn acldumpGetExceptionInfoPath(cx: &Cx<'_>, room: usize) -> Result<CString> {
-    if room <= 1 {
-        return refuse(ErrorKind::InvalidArgument, format!("maxLen is {room}"));
+pub fn acldumpGetExceptionInfoPath(cx: &Cx<'_>, capacity: usize) -> Result<CString> {
+    if capacity <= 1 {
+        return refuse(ErrorKind::InvalidArgument, format!("maxLen is {capacity}"));
     }
     let Some(folder) = failure_folder(cx) else {
         return not_enabled();
     };
     let text = folder.to_string_lossy().into_owned();
-    if text.len() >= room {
+    if text.len() >= capacity {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("maxLen is {room}; the path needs {}", text.len() + 1),
+            format!("maxLen is {capacity}; the path needs {}", text.len() + 1),
         );
     }
     Ok(CString::new(text).unwrap_or_default())
@@ -622,7 +622,7 @@ struct Sink<'a> {
 }
 
 impl Sink<'_> {
-    /// Writes a file, or gives it to the program's function. A model does not fail because its dump does; the log tells.
+    /// Writes a file, or passes it to the program's function. A failed dump does not fail its model; it is logged.
     fn write(&self, name: &str, bytes: &[u8]) {
         let callback = self.callback.lock().clone();
         let done = match callback {

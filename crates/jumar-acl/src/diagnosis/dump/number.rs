@@ -14,7 +14,7 @@ fn half(bits: u16) -> f64 {
     }
 }
 
-/// Reads all elements; a type that is no float has none.
+/// Reads all elements; a type other than float or integer has none.
 pub(super) fn values(data_type: i32, bytes: &[u8]) -> Vec<f64> {
     macro_rules! read {
         ($of:ty, $value:expr) => {

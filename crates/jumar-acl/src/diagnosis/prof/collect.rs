@@ -1,6 +1,6 @@
 //! One profile while it is taken: a probe at the gate, and what calls, operators and the program's own marks add.
 //!
-//! Everything is kept as rows, under one lock that nobody holds for longer than it takes to add one. A table that is full
+//! Everything is kept as rows, under one lock that is held only while a row is added. A table that is full
 //! drops what comes later and counts it.
 
 use std::collections::{BTreeSet, HashMap};
@@ -277,7 +277,7 @@ struct Tasks {
     rows: Arc<Mutex<Rows>>,
 }
 
-/// Says what kind of task an operation is, and its name where it has one; none: the host waits, or memory is handed out.
+/// Returns the task kind of an operation and its name if it has one; none for a wait of the host and for allocations.
 fn kind<'a>(op: &Op<'a>) -> Option<(&'static str, Option<&'a str>)> {
     match *op {
         Op::Copy { .. } | Op::CopyRows { .. } | Op::CopyBatch { .. } => Some(("MEMCPY", None)),
@@ -303,7 +303,7 @@ impl Probe for Tasks {
         }
         let mut rows = self.rows.lock();
         let name = rows.intern(name.unwrap_or(admission.call));
-        // A stream that is destroyed drops its tasks, and nobody reports those.
+        // A stream that is destroyed drops its tasks, without a report.
         if rows.open.len() >= MOST {
             rows.open.clear();
         }

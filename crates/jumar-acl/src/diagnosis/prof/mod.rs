@@ -3,7 +3,7 @@
 //! There are three ways, and one at a time: the program's own calls (`aclprofInit` and what follows), the configuration of
 //! aclInit or a tool's variable (then the program's calls are refused), and subscriptions to the operators of models.
 //!
-//! Nobody who does not profile pays more than a load of a flag: the gate has no probe, a call is not timed, and a model's
+//! Without a profile the cost is one load of a flag: the gate has no probe, a call is not timed, and a model's
 //! operators are not watched.
 
 mod collect;
@@ -74,7 +74,7 @@ pub struct State {
     watches_operators: AtomicBool,
     /// Profiles so far, which number their folders.
     count: AtomicU32,
-    /// Where profiles go that nobody prepared.
+    /// The folder of profiles without aclprofInit.
     path: Mutex<Option<PathBuf>>,
     configs: Table<Config>,
     stamps: stamp::Stamps,
@@ -395,7 +395,7 @@ pub fn aclprofDestroyConfig(cx: &Cx<'_>, config: Raw) -> Result<()> {
     configs.remove(config.0, cx.call.name).map(drop)
 }
 
-/// Options are checked, and the path among them is kept; the others tell of hardware that a software device does not have.
+/// Options are checked, and the path among them is kept; the others concern hardware that a software device does not have.
 pub fn aclprofSetConfig(
     cx: &Cx<'_>,
     option: u32,

@@ -111,7 +111,7 @@ pub fn aclprofSetStampTraceMessage(
     Ok(())
 }
 
-/// Reads a text that the program gives with its length; a zero byte ends it too.
+/// Reads a text that the program passes with its length; a zero byte ends it too.
 fn text(bytes: Option<&[u8]>, name: &str) -> Result<String> {
     let bytes = bytes.ok_or_else(|| null(name))?;
     let end = bytes.iter().position(|&byte| byte == 0);
@@ -282,7 +282,7 @@ impl Program for Passing {
     }
 }
 
-/// Queues a mark. A stream that is no stream is refused even where nothing is profiled.
+/// Queues a mark. An invalid stream is refused even without a profile.
 fn queue(cx: &Cx<'_>, stream: Raw, what: What) -> Result<()> {
     cx.with_stream(stream, |stream| {
         if cx.process.prof.session().is_none() {

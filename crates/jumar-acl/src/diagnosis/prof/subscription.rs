@@ -36,7 +36,7 @@ pub(super) struct Subscriptions {
     /// What was read once and is not given again.
     given: Mutex<Given>,
     /// What programs hold the address of; never shortened.
-    told: Mutex<Vec<CString>>,
+    returned: Mutex<Vec<CString>>,
 }
 
 impl Default for Subscriptions {
@@ -45,7 +45,7 @@ impl Default for Subscriptions {
             configs: Table::new(IdKind::SubscribeConfig, Arc::default()),
             running: Mutex::default(),
             given: Mutex::default(),
-            told: Mutex::default(),
+            returned: Mutex::default(),
         }
     }
 }
@@ -119,7 +119,7 @@ fn encode(record: &Record<'_>) -> [u8; BYTES] {
     put(THREAD, &system_thread().to_ne_bytes());
     put(START, &record.start_ns.to_ne_bytes());
     put(END, &record.end_ns.to_ne_bytes());
-    let cut = |text: &str, room: i32| text.len().min(room as usize - 1);
+    let cut = |text: &str, capacity: i32| text.len().min(capacity as usize - 1);
     put(
         TYPE,
         &record.operator.as_bytes()[..cut(record.operator, enums::ACL_PROF_MAX_OP_TYPE_LEN)],
@@ -136,7 +136,7 @@ fn system_thread() -> u32 {
     crate::thread::with(|thread| thread.system_number())
 }
 
-/// A model whose operators the program is told of.
+/// A model with a subscription to its operators.
 pub(super) struct Subscription {
     state: Mutex<Queue>,
     changed: Condvar,
@@ -186,7 +186,7 @@ impl Subscription {
         }
     }
 
-    /// Ends the subscription once everything was read, or nobody reads any more.
+    /// Ends the subscription once everything was read, or the reader is gone.
     fn end(&self) {
         self.state.lock().is_over = true;
         self.changed.notify_all();
@@ -209,7 +209,7 @@ impl Subscription {
             if !self.send(&mut pipe, &record) {
                 let dropped = self.state.lock().waiting.drain(..).count() + 1;
                 crate::log::problem(&format!(
-                    "{dropped} records of a subscription were dropped: nobody reads them"
+                    "{dropped} records of a subscription were dropped: the program does not read them"
                 ));
                 if self.state.lock().is_over {
                     return;
@@ -368,7 +368,7 @@ fn record(data: Option<&[u8]>, index: u32) -> Result<&[u8]> {
     if number(found, 0) != SIGNATURE {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("what lies at index {index} is no record of an operator"),
+            format!("the data at index {index} are not a record of an operator"),
         );
     }
     Ok(found)
@@ -416,13 +416,19 @@ pub fn aclprofGetOpNameLen(
 }
 
 /// Returns a text of a record, which can be had once.
-fn once(cx: &Cx<'_>, data: Option<&[u8]>, index: u32, at: usize, room: usize) -> Result<CString> {
+fn once(
+    cx: &Cx<'_>,
+    data: Option<&[u8]>,
+    index: u32,
+    at: usize,
+    capacity: usize,
+) -> Result<CString> {
     let record = record(data, index)?;
     let found = text(record, at);
     let bad = |sentence: String| refuse(ErrorKind::InvalidArgument, sentence);
-    if room <= found.count_bytes() {
+    if capacity <= found.count_bytes() {
         return bad(format!(
-            "there is room for {room} bytes, and the text needs {}",
+            "the buffer has {capacity} bytes, and the text needs {}",
             found.count_bytes() + 1
         ));
     }
@@ -440,9 +446,9 @@ pub fn aclprofGetOpType(
     data: Option<&[u8]>,
     _length: usize,
     index: u32,
-    room: usize,
+    capacity: usize,
 ) -> Result<CString> {
-    once(cx, data, index, TYPE, room)
+    once(cx, data, index, TYPE, capacity)
 }
 
 pub fn aclprofGetOpName(
@@ -450,9 +456,9 @@ pub fn aclprofGetOpName(
     data: Option<&[u8]>,
     _length: usize,
     index: u32,
-    room: usize,
+    capacity: usize,
 ) -> Result<CString> {
-    once(cx, data, index, NAME, room)
+    once(cx, data, index, NAME, capacity)
 }
 
 pub fn aclprofGetOpStart(
@@ -517,12 +523,12 @@ pub fn aclprofGetOpAttriValue(
         );
     }
     let text = CString::new(word(record, THREAD).to_string()).unwrap_or_default();
-    let mut told = cx.process.prof.subscriptions.told.lock();
-    if let Some(known) = told.iter().find(|known| **known == text) {
+    let mut returned = cx.process.prof.subscriptions.returned.lock();
+    if let Some(known) = returned.iter().find(|known| **known == text) {
         return Ok(known.as_ptr().expose_provenance());
     }
     let address = text.as_ptr().expose_provenance();
-    told.push(text);
+    returned.push(text);
     Ok(address)
 }
 

@@ -1,4 +1,4 @@
-//! What is told of an operator at which an execution failed.
+//! Descriptions of failed operators.
 
 use std::ffi::CString;
 
@@ -11,11 +11,11 @@ use crate::{Cx, Raw, refuse};
 /// ACL_FORMAT_ND: operators compute on plain layouts.
 const FORMAT_ND: i32 = 2;
 
-/// Describes the operator at which a task failed, by the numbers that the exception callback is told. Its name and the
+/// Describes the operator of a failed task, by the ids that the exception callback receives. Its name and the
 /// descriptions of its inputs and outputs, each destroyed by the first of them.
 ///
 /// # Errors
-/// `ModelExecutorNotInitialized`; `InvalidArgument`: no operator is known to have failed there, or the name has no room.
+/// `ModelExecutorNotInitialized`; `InvalidArgument`: no operator is known to have failed there, or the buffer for the name is too small.
 pub fn aclmdlCreateAndGetOpDesc(
     cx: &Cx<'_>,
     device: u32,
@@ -31,7 +31,7 @@ pub fn aclmdlCreateAndGetOpDesc(
                 "no operator of a model is known to have failed in task {task} of stream {stream} on device {device}"
             ),
         )
-        .fix("Ask with the numbers that the exception callback tells, for models of known sizes that were loaded with ACL_MDL_WITHOUT_GRAPH_INT32 0."));
+        .fix("Pass the ids that the exception callback receives, for models of static shapes that were loaded with ACL_MDL_WITHOUT_GRAPH_INT32 0."));
     };
     // A name with a zero byte in it has no end that C would see.
     let name = CString::new(operator.name.replace('\0', "?")).unwrap_or_default();

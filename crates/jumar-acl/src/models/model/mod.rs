@@ -101,7 +101,7 @@ pub(crate) fn refuse_archive(bytes: &[u8]) -> Result<()> {
     .fix("Convert the ONNX model with this Jumar's atc."))
 }
 
-/// As [`refuse_archive`], for a file; what cannot be read is refused by whoever opens it.
+/// As [`refuse_archive`], for a file; an unreadable file is refused when it is opened.
 pub(crate) fn refuse_archive_at(path: Option<&CStr>) -> Result<()> {
     let mut head = [0; ARCHIVE.len()];
     let read = path.and_then(|path| {
@@ -127,12 +127,12 @@ pub(crate) struct Memory {
     pub(crate) work: (usize, usize),
     /// Its own memory for the weights.
     pub(crate) weights: (usize, usize),
-    /// Whether nothing is to be kept that only tells of a failure.
+    /// Whether information that only describes failures is dropped.
     pub(crate) forgetful: bool,
 }
 
 impl Memory {
-    /// What a program gives, and nothing else said.
+    /// The memory that a program provides, with defaults otherwise.
     pub(crate) fn given(work: (usize, usize), weights: (usize, usize)) -> Memory {
         Memory {
             work,
@@ -335,7 +335,7 @@ pub(crate) fn load_driven(
         })
     });
     if let Err(error) = placed {
-        // The first error is the one to tell.
+        // The first error is returned.
         drop(unload(cx, id));
         return Err(error);
     }
@@ -834,7 +834,7 @@ fn span(cx: &Cx<'_>, buffer: &Buffer, tensor: &TensorInfo, of: (&str, usize)) ->
             "Copy it to memory from aclrtMalloc; a model reads and writes device memory.",
         )),
         None => Err(bad(
-            format!("lies at {address:#x}, which is no live device memory"),
+            format!("lies at {address:#x}, which is not live device memory"),
             "Copy it to memory from aclrtMalloc; a model reads and writes device memory.",
         )),
     }

@@ -83,7 +83,7 @@ fn configuration(cx: &Cx<'_>, task: &GraphTask, attributes: &[Attribute]) -> Res
     Ok(address)
 }
 
-/// Tells what a task is given. Arguments that the launch copied, its configuration and the information beside it belong to the
+/// Returns the parameters of a task. Arguments that the launch copied, its configuration and the information beside it belong to the
 /// task, and stay until its parameters are read or changed again.
 pub fn aclmdlRITaskGetParams(cx: &Cx<'_>, handle: Raw) -> Result<types::aclmdlRITaskParams> {
     let task = task(cx, handle)?;
@@ -271,7 +271,7 @@ pub fn aclmdlRIKernelTaskGetAttribute(
     let TaskParameters::Launch(launch) = task.parameters()?.1 else {
         return Err(Error::new(
             ErrorKind::TaskTypeUnsupported,
-            "the task is no launch of a kernel of a loaded binary",
+            "the task does not launch a kernel of a loaded binary",
         ));
     };
     let mut value = types::aclrtLaunchKernelAttrValue::ZERO;
@@ -313,7 +313,7 @@ pub fn aclrtCacheLastTaskOpInfo(cx: &Cx<'_>, bytes: Option<&[u8]>, _size: usize)
         .inform_last_recorded(&cx.thread.lookups, memory)
 }
 
-/// Keeps a text with the thread's last recorded task, for whoever prints the model.
+/// Attaches a text to the thread's last captured task, for the printed model.
 pub fn aclrtCacheLastTaskExtendInfo(cx: &Cx<'_>, bytes: Option<&[u8]>, _size: usize) -> Result<()> {
     let bytes = given(bytes, "extendInfoPtr")?;
     wants_information(cx)?;

@@ -100,7 +100,7 @@ impl List {
         )
     }
 
-    /// Takes room for something of a length. Returns where it begins.
+    /// Reserves bytes. Returns their offset.
     fn take(&self, state: &mut State, bytes: usize) -> Result<usize> {
         let offset = self.align(state.end);
         let end = offset
@@ -185,7 +185,7 @@ pub(crate) fn forget(process: &Process, list: u64, by: &'static str) {
 
 fn forget_parameters(process: &Process, list: &List, by: &'static str) {
     for handle in std::mem::take(&mut list.state.lock().handles) {
-        // Each was made with the list, and nobody else takes it out.
+        // Each was created with the list, and only this call removes it.
         drop(process.kernels.parameters.remove(handle, by));
     }
 }
@@ -204,7 +204,7 @@ pub fn aclrtKernelArgsInitByUserMem(
             "argsHandle or userHostMem is null, or actualArgsSize is 0",
         );
     }
-    // A size that nobody has is not to be had here either; beyond it the buffer's own refusal answers.
+    // A size beyond all memory fails here; for smaller ones the check of the buffer refuses.
     let made = make(cx, function, bytes, declared)?;
     let placed = Arc::new(List { id: list.0, ..made });
     let before = cx.process.kernels.placed.lock().insert(list.0, placed);

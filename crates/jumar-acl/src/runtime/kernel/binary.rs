@@ -25,7 +25,7 @@ pub(super) struct Description {
 /// The operators of binaries for the device's own CPU, by the binary's handle: names, and the functions behind them.
 pub(super) type Operators = Mutex<HashMap<u64, HashMap<String, String>>>;
 
-/// Who is told of failures, by the binary's handle.
+/// The callbacks for failures, by the binary's handle.
 pub(crate) type Watchers = Mutex<HashMap<u64, ExceptionCallback>>;
 
 /// The kinds of cores that a binary can be for; `ACL_FUNC_ATTR_KERNEL_TYPE` answers these numbers.
@@ -98,7 +98,7 @@ struct Options {
     cpu_mode: Option<i32>,
 }
 
-/// Reads the options of a load; `None` is no options.
+/// Reads the options of a load; `None` means no options.
 fn options(given: Option<Option<&[types::aclrtBinaryLoadOption]>>) -> Result<Options> {
     let mut options = Options::default();
     let Some(list) = given else {
@@ -315,9 +315,9 @@ fn operators(path: &Path) -> Result<(HashMap<String, String>, String)> {
     };
     let text = read_text(path).map_err(bad)?;
     let whole: Value =
-        serde_json::from_str(&text).map_err(|error| bad(format!("is no JSON: {error}")))?;
+        serde_json::from_str(&text).map_err(|error| bad(format!("is not JSON: {error}")))?;
     let Value::Object(whole) = whole else {
-        return Err(bad("is no object of operators".into()));
+        return Err(bad("is not an object of operators".into()));
     };
     let mut operators = HashMap::new();
     let mut library = String::new();

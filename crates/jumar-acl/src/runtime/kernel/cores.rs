@@ -36,7 +36,7 @@ pub fn aclrtGetResInCurrentThread(cx: &Cx<'_>, kind: u32) -> Result<u32> {
             format!("{kind} is not a value of aclrtDevResLimitType"),
         );
     }
-    // A stream that was destroyed limits nobody.
+    // A destroyed stream has no limits.
     match cx.any_stream(Raw(cx.thread.resource_stream.get())) {
         Ok(stream) if cx.thread.resource_stream.get() != 0 => stream_cores(cx, &stream, kind),
         _ => aclrtGetDeviceResLimit(cx, context.device().number() as i32, kind),
@@ -51,7 +51,7 @@ pub fn aclrtGetHardwareSyncAddr(cx: &Cx<'_>) -> Result<usize> {
     )
 }
 
-/// The name without what tells apart chips of one build: `Ascend910B` of `Ascend910B1`.
+/// The name without the suffix that distinguishes chips of one build: `Ascend910B` of `Ascend910B1`.
 fn family(soc: &str) -> &str {
     let long = soc.trim_end_matches(|c: char| c.is_ascii_digit());
     // A name that ends in its number alone has no variants.

@@ -1,4 +1,4 @@
-//! Kernels by name, number and symbol, and what they tell of themselves.
+//! Kernels by name, number and symbol, and their attributes.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -93,7 +93,7 @@ fn placed(cx: &Cx<'_>, function: Raw) -> Result<(Arc<Function>, usize, usize)> {
     let function = cx.runtime()?.function(function.0)?;
     if function.is_of_cpu() {
         return value(format!(
-            "\"{}\" is a function of the device's own CPU, which has no place on the cores",
+            "\"{}\" is a function of the device's own CPU, which has no address on the cores",
             function.name()
         ));
     }
@@ -118,14 +118,14 @@ pub fn aclrtGetFunctionSize(cx: &Cx<'_>, function: Raw) -> Result<(usize, usize)
     })
 }
 
-pub fn aclrtGetFunctionName(cx: &Cx<'_>, function: Raw, room: u32) -> Result<CString> {
+pub fn aclrtGetFunctionName(cx: &Cx<'_>, function: Raw, capacity: u32) -> Result<CString> {
     if function.is_null() {
         return value("funcHandle is null");
     }
     let function = cx.runtime()?.function(function.0)?;
-    if (room as usize) < function.name().len() + 1 {
+    if (capacity as usize) < function.name().len() + 1 {
         return value(format!(
-            "the name \"{}\" takes {} bytes, and maxLen is {room}",
+            "the name \"{}\" takes {} bytes, and maxLen is {capacity}",
             function.name(),
             function.name().len() + 1
         ));
@@ -168,7 +168,7 @@ pub(super) fn parameters(function: &Function) -> Result<Vec<jumar::engine::Param
         return refuse(
             ErrorKind::FeatureUnsupported,
             format!(
-                "\"{}\" is a function of the device's own CPU, whose parameters nobody describes",
+                "\"{}\" is a function of the device's own CPU, whose parameters are not described",
                 function.name()
             ),
         );

@@ -47,7 +47,7 @@ fn rounded(micros: u64, step: u64) -> u64 {
     }
 }
 
-/// How long a kernel may take now that has no limit of its own. `None` where nobody set one: the longest limit is then not
+/// The current time limit of kernels without their own. `None` if none was set: the longest limit is then not
 /// worth reading the clock for.
 pub(super) fn current(cx: &Cx<'_>) -> Option<Duration> {
     match cx.process.kernels.limits.micros.load(Ordering::Relaxed) {

@@ -36,10 +36,10 @@ pub fn aclrtGetSymbolSize(cx: &Cx<'_>, address: usize) -> Result<usize> {
     symbol(cx, address).map(Span::bytes)
 }
 
-fn fits(count: usize, room: usize) -> Result<()> {
-    if count > room {
+fn fits(count: usize, capacity: usize) -> Result<()> {
+    if count > capacity {
         return value(format!(
-            "{count} bytes are to be copied into room for {room} (dstMax)"
+            "{count} bytes are to be copied into a destination of {capacity} (dstMax)"
         ));
     }
     Ok(())
@@ -59,12 +59,12 @@ fn check_kind(kind: u32) -> Result<()> {
 fn source(
     cx: &Cx<'_>,
     to: Span,
-    room: usize,
+    capacity: usize,
     address: usize,
     (count, offset, kind): (usize, usize, u32),
 ) -> Result<Option<Span>> {
     check_kind(kind)?;
-    fits(count, room)?;
+    fits(count, capacity)?;
     let from = symbol_part(cx, address, offset, count)?;
     Ok((!to.is_empty()).then_some(from))
 }
@@ -72,13 +72,13 @@ fn source(
 pub fn aclrtMemcpyFromSymbol(
     cx: &Cx<'_>,
     to: Span,
-    room: usize,
+    capacity: usize,
     address: usize,
     count: usize,
     offset: usize,
     kind: u32,
 ) -> Result<()> {
-    match source(cx, to, room, address, (count, offset, kind))? {
+    match source(cx, to, capacity, address, (count, offset, kind))? {
         Some(from) => cx.runtime()?.copy_now(to, from, &cx.caller()),
         None => Ok(()),
     }
@@ -91,14 +91,14 @@ pub fn aclrtMemcpyFromSymbol(
 pub fn aclrtMemcpyFromSymbolAsync(
     cx: &Cx<'_>,
     to: Span,
-    room: usize,
+    capacity: usize,
     address: usize,
     count: usize,
     offset: usize,
     kind: u32,
     stream: Raw,
 ) -> Result<()> {
-    let Some(from) = source(cx, to, room, address, (count, offset, kind))? else {
+    let Some(from) = source(cx, to, capacity, address, (count, offset, kind))? else {
         return Ok(());
     };
     let done = cx.with_stream(stream, |stream| stream.copy(to, from, &cx.caller()));

@@ -13,8 +13,8 @@ use crate::{Cx, Raw, refuse};
 pub struct BatchCopy {
     /// What is written.
     pub to: Span,
-    /// The room there.
-    pub room: usize,
+    /// The capacity of the destination.
+    pub capacity: usize,
     /// What is read.
     pub from: Span,
 }
@@ -131,12 +131,12 @@ fn check_batch(
     attributes: Option<&[types::aclrtMemcpyBatchAttr]>,
     indexes: Option<&[usize]>,
 ) -> Result<()> {
-    let surface = |what: String| refuse(ErrorKind::InvalidArgument, what);
+    let invalid = |what: String| refuse(ErrorKind::InvalidArgument, what);
     if copies.is_empty() {
-        return surface("the batch is empty".into());
+        return invalid("the batch is empty".into());
     }
     let (Some(attributes), Some(indexes)) = (attributes, indexes) else {
-        return surface("attrs or attrsIndexes is null".into());
+        return invalid("attrs or attrsIndexes is null".into());
     };
     let misplaced =
         "attrsIndexes has to begin with 0, to rise, and to stay below the number of copies";
@@ -147,14 +147,17 @@ fn check_batch(
         .iter()
         .position(|attribute| attribute.rsv.iter().any(|&byte| byte != 0))
     {
-        return surface(format!("the reserved bytes of attribute {index} are not 0"));
+        return invalid(format!("the reserved bytes of attribute {index} are not 0"));
     }
-    if let Some(index) = copies.iter().position(|copy| copy.room < copy.from.bytes()) {
+    if let Some(index) = copies
+        .iter()
+        .position(|copy| copy.capacity < copy.from.bytes())
+    {
         let copy = copies[index];
-        return surface(format!(
-            "copy {index} has {} bytes and room for {}",
+        return invalid(format!(
+            "copy {index} has {} bytes and a destination of {}",
             copy.from.bytes(),
-            copy.room
+            copy.capacity
         ));
     }
     let ordered = indexes.first() == Some(&0)

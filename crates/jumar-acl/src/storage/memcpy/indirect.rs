@@ -70,7 +70,7 @@ pub fn aclrtMemcpyAsyncWithDesc(cx: &Cx<'_>, desc: usize, kind: u32, stream: Raw
     cx.with_stream(stream, |stream| stream.copy_described(desc, &cx.caller()))
 }
 
-/// `to` and `from` are the places in device memory that hold the addresses.
+/// `to` and `from` are the locations in device memory that contain the addresses.
 #[expect(
     clippy::too_many_arguments,
     reason = "the C interface sets the arguments"
@@ -78,7 +78,7 @@ pub fn aclrtMemcpyAsyncWithDesc(cx: &Cx<'_>, desc: usize, kind: u32, stream: Raw
 pub fn aclrtMemcpyAsyncWithOffset(
     cx: &Cx<'_>,
     to: usize,
-    room: usize,
+    capacity: usize,
     to_offset: usize,
     from: usize,
     count: usize,
@@ -95,10 +95,10 @@ pub fn aclrtMemcpyAsyncWithOffset(
         }
     }
     check_kind(kind)?;
-    if count > room {
+    if count > capacity {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("{count} bytes are to be copied into room for {room} (destMax)"),
+            format!("{count} bytes are to be copied into a destination of {capacity} (destMax)"),
         );
     }
     cx.with_stream(stream, |stream| {

@@ -28,7 +28,7 @@ use crate::{Cx, Raw, refuse};
 
 /// Checks what both kinds of copies check first. False when there is nothing to do.
 #[inline]
-fn check(to: Span, room: usize, from: Span, count: usize, kind: u32) -> Result<bool> {
+fn check(to: Span, capacity: usize, from: Span, count: usize, kind: u32) -> Result<bool> {
     if count == 0 {
         return Ok(false);
     }
@@ -44,10 +44,10 @@ fn check(to: Span, room: usize, from: Span, count: usize, kind: u32) -> Result<b
             format!("the kind is {kind} ({name}), which this copy does not take"),
         );
     }
-    if count > room {
+    if count > capacity {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("{count} bytes are to be copied into room for {room} (destMax)"),
+            format!("{count} bytes are to be copied into a destination of {capacity} (destMax)"),
         );
     }
     Ok(true)
@@ -56,12 +56,12 @@ fn check(to: Span, room: usize, from: Span, count: usize, kind: u32) -> Result<b
 pub fn aclrtMemcpy(
     cx: &Cx<'_>,
     to: Span,
-    room: usize,
+    capacity: usize,
     from: Span,
     count: usize,
     kind: u32,
 ) -> Result<()> {
-    if !check(to, room, from, count, kind)? || to.address() == from.address() {
+    if !check(to, capacity, from, count, kind)? || to.address() == from.address() {
         return Ok(());
     }
     let forbid = |context: &Arc<Context>| context.forbid_while_captured(&cx.caller());
@@ -73,13 +73,13 @@ pub fn aclrtMemcpy(
 pub fn aclrtMemcpyAsync(
     cx: &Cx<'_>,
     to: Span,
-    room: usize,
+    capacity: usize,
     from: Span,
     count: usize,
     kind: u32,
     stream: Raw,
 ) -> Result<()> {
-    if !check(to, room, from, count, kind)? {
+    if !check(to, capacity, from, count, kind)? {
         return Ok(());
     }
     let done = if kind == enums::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE {
@@ -92,8 +92,8 @@ pub fn aclrtMemcpyAsync(
     crate::error::told(cx, done)
 }
 
-pub fn aclrtMemset(cx: &Cx<'_>, to: Span, room: usize, value: i32, count: usize) -> Result<()> {
-    if !check_fill(to, room, count)? {
+pub fn aclrtMemset(cx: &Cx<'_>, to: Span, capacity: usize, value: i32, count: usize) -> Result<()> {
+    if !check_fill(to, capacity, count)? {
         return Ok(());
     }
     let forbid = |context: &Arc<Context>| context.forbid_while_captured(&cx.caller());
@@ -104,12 +104,12 @@ pub fn aclrtMemset(cx: &Cx<'_>, to: Span, room: usize, value: i32, count: usize)
 pub fn aclrtMemsetAsync(
     cx: &Cx<'_>,
     to: Span,
-    room: usize,
+    capacity: usize,
     value: i32,
     count: usize,
     stream: Raw,
 ) -> Result<()> {
-    if !check_fill(to, room, count)? {
+    if !check_fill(to, capacity, count)? {
         return Ok(());
     }
     // Only the low eight bits are the value.
@@ -118,17 +118,17 @@ pub fn aclrtMemsetAsync(
 }
 
 #[inline]
-fn check_fill(to: Span, room: usize, count: usize) -> Result<bool> {
+fn check_fill(to: Span, capacity: usize, count: usize) -> Result<bool> {
     if count == 0 {
         return Ok(false);
     }
     if to.address() == 0 {
         return refuse(ErrorKind::NullPointer, "devPtr is null");
     }
-    if count > room {
+    if count > capacity {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("{count} bytes are to be set in room for {room} (maxCount)"),
+            format!("{count} bytes are to be set in a destination of {capacity} (maxCount)"),
         );
     }
     Ok(true)
@@ -138,17 +138,17 @@ fn check_fill(to: Span, room: usize, count: usize) -> Result<bool> {
 pub fn aclrtMemcpyAsyncWithCondition(
     cx: &Cx<'_>,
     to: Span,
-    room: usize,
+    capacity: usize,
     from: Span,
     count: usize,
     kind: u32,
     stream: Raw,
 ) -> Result<()> {
-    aclrtMemcpyAsync(cx, to, room, from, count, kind, stream)
+    aclrtMemcpyAsync(cx, to, capacity, from, count, kind, stream)
 }
 
 /// Finds what a fill with words goes to; `None` when there is nothing to do.
-fn words(cx: &Cx<'_>, address: usize, room: usize, count: usize) -> Result<Option<Span>> {
+fn words(cx: &Cx<'_>, address: usize, capacity: usize, count: usize) -> Result<Option<Span>> {
     if count == 0 {
         return Ok(None);
     }
@@ -161,10 +161,10 @@ fn words(cx: &Cx<'_>, address: usize, room: usize, count: usize) -> Result<Optio
             format!("ptr is {address:#x}, which is not a multiple of 4"),
         );
     }
-    let Some(bytes) = count.checked_mul(4).filter(|&bytes| bytes <= room) else {
+    let Some(bytes) = count.checked_mul(4).filter(|&bytes| bytes <= capacity) else {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("{count} words are to be set in room for {room} bytes (memSize)"),
+            format!("{count} words are to be set in a destination of {capacity} bytes (memSize)"),
         );
     };
     cx.context()?;
@@ -197,11 +197,11 @@ fn words(cx: &Cx<'_>, address: usize, room: usize, count: usize) -> Result<Optio
 pub fn aclrtMemsetD32(
     cx: &Cx<'_>,
     address: usize,
-    room: usize,
+    capacity: usize,
     value: u32,
     count: usize,
 ) -> Result<()> {
-    match words(cx, address, room, count)? {
+    match words(cx, address, capacity, count)? {
         Some(to) => {
             let forbid = |context: &Arc<Context>| context.forbid_while_captured(&cx.caller());
             cx.thread.with_context(cx, forbid)??;
@@ -214,12 +214,12 @@ pub fn aclrtMemsetD32(
 pub fn aclrtMemsetD32Async(
     cx: &Cx<'_>,
     address: usize,
-    room: usize,
+    capacity: usize,
     value: u32,
     count: usize,
     stream: Raw,
 ) -> Result<()> {
-    match words(cx, address, room, count)? {
+    match words(cx, address, capacity, count)? {
         Some(to) => cx.with_stream(stream, |stream| stream.fill_words(to, value, &cx.caller())),
         None => Ok(()),
     }

@@ -98,7 +98,7 @@ pub fn acltdtCreateDataItem(
         if count > 0 {
             return refuse(
                 ErrorKind::InvalidArgument,
-                format!("an item of kind {kind} is no tensor, and has no dimensions"),
+                format!("an item of kind {kind} is not a tensor, and has no dimensions"),
             );
         }
         let nothing = (
@@ -147,13 +147,13 @@ pub fn acltdtGetSliceInfoFromItem(cx: &Cx<'_>, handle: Raw) -> Result<(usize, us
     Ok((usize::from(slice.0), usize::from(slice.1)))
 }
 
-pub fn acltdtGetDimsFromItem(cx: &Cx<'_>, handle: Raw, room: usize) -> Result<Vec<i64>> {
+pub fn acltdtGetDimsFromItem(cx: &Cx<'_>, handle: Raw, capacity: usize) -> Result<Vec<i64>> {
     let item = item(cx, handle)?;
-    if room < item.dims.len() {
+    if capacity < item.dims.len() {
         return refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "the item has {} dimensions, and there is room for {room}",
+                "the item has {} dimensions, and the array holds {capacity}",
                 item.dims.len()
             ),
         );

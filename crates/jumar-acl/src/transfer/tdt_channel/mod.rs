@@ -143,7 +143,7 @@ fn channel(cx: &Cx<'_>, handle: Raw) -> Result<Arc<Channel>> {
     cx.process.tensors.channels.get(handle.0)
 }
 
-/// Whoever waits for the channel is woken, as it would wait for ever otherwise.
+/// Threads that wait for the channel are woken; otherwise they would wait for ever.
 pub fn acltdtDestroyChannel(cx: &Cx<'_>, handle: Raw) -> Result<()> {
     if handle.is_null() {
         return Err(null("handle"));
@@ -274,6 +274,6 @@ fn unkeep(cx: &Cx<'_>, block: Option<Block>) {
 fn malformed(what: &str) -> Error {
     Error::new(
         ErrorKind::Failure,
-        format!("a message in the channel is no list of tensors: {what}"),
+        format!("a message in the channel is not a list of tensors: {what}"),
     )
 }

@@ -90,7 +90,7 @@ pub(super) fn unpack(message: &[u8]) -> Result<Vec<Part>> {
         if !(enums::ACL_TENSOR_DATA_TENSOR..=enums::ACL_TENSOR_DATA_END_TENSOR).contains(&kind) {
             return Err(Error::new(
                 ErrorKind::UnsupportedDataType,
-                format!("an item that was received is of kind {kind}, which nobody knows"),
+                format!("an item that was received is of the unknown kind {kind}"),
             ));
         }
         parts.push(Part {

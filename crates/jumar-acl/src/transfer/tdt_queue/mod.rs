@@ -1,7 +1,7 @@
 //! Queues of data by number, their attributes, and connections between them.
 //!
 //! Buffers with a header (`acltdtBuf`) are the device's: on a host every call about them is refused. Connections move messages on the
-//! threads of whoever puts or takes one; nobody else takes part.
+//! threads that enqueue or dequeue one; there is no thread for it.
 
 mod buffers;
 
@@ -24,7 +24,7 @@ use crate::queue_driven::Driven;
 use crate::tdt_channel::{CAPACITIES, limit};
 use crate::{Cx, Raw, refuse};
 
-/// How deep a queue is that nobody said more of.
+/// The default depth of a queue.
 const DEPTH: u32 = 8;
 /// The longest name of a queue.
 const LONGEST_NAME: usize = 127;
@@ -51,13 +51,13 @@ struct Numbered {
 /// A model among queues.
 struct Entry {
     driven: Arc<Driven>,
-    /// Somebody executes it.
+    /// A thread executes it.
     busy: bool,
     /// What was taken for the next execution, which waits for the other inputs.
     taken: Vec<Option<Message>>,
-    /// What an execution gave and found no place yet, with its queue.
+    /// Outputs of an execution that did not fit into their queues yet, with their queue.
     given: VecDeque<(u32, Message)>,
-    /// Why an execution failed, until somebody is told.
+    /// Why an execution failed, until a call reports it.
     failed: Option<Error>,
 }
 
@@ -311,7 +311,7 @@ pub fn acltdtDestroyQueue(cx: &Cx<'_>, queue: u32) -> Result<()> {
     let gone = numbered.queues.remove(&queue);
     drop(numbered);
     if let Some(gone) = gone {
-        // Whoever waits for it would wait for ever.
+        // A thread that waits for it would wait for ever.
         gone.stop();
     }
     Ok(())
@@ -355,7 +355,7 @@ fn flow(cx: &Cx<'_>) {
     }
 }
 
-/// Returns the failure of an execution that nobody was told of.
+/// Returns the failure of an execution that was not reported yet.
 fn failure(cx: &Cx<'_>) -> Result<()> {
     let mut numbered = cx.process.queues.numbered.lock();
     let failed = numbered
@@ -426,7 +426,7 @@ pub fn dequeue_data(
         refuse(
             ErrorKind::InvalidValue,
             format!(
-                "the message of queue {queue} has {} bytes, and there is room for {}",
+                "the message of queue {queue} has {} bytes, and the buffer has {}",
                 message.data.len(),
                 data.bytes()
             ),
@@ -466,7 +466,7 @@ pub fn acltdtDestroyQueueAttr(cx: &Cx<'_>, attributes: Raw) -> Result<()> {
     destroy(cx, &cx.process.queues.attributes, attributes, "attr")
 }
 
-/// An attribute's value as a program gives it.
+/// An attribute's value as a program passes it.
 #[derive(Clone, Copy, Debug)]
 pub enum QueueAttrValue<'a> {
     /// The text that the parameter leads to, `None` for null.
@@ -526,12 +526,12 @@ pub fn set_queue_attr(
     }
 }
 
-/// The value, and its length; refused where the program has less room.
-fn told(value: Vec<u8>, room: usize) -> Result<(usize, Vec<u8>)> {
-    if room < value.len() {
+/// The value, and its length; refused if the buffer is smaller.
+fn told(value: Vec<u8>, capacity: usize) -> Result<(usize, Vec<u8>)> {
+    if capacity < value.len() {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("len is {room}; the value has {} bytes", value.len()),
+            format!("len is {capacity}; the value has {} bytes", value.len()),
         );
     }
     Ok((value.len(), value))
@@ -541,7 +541,7 @@ pub fn acltdtGetQueueAttr(
     cx: &Cx<'_>,
     attributes: Raw,
     kind: u32,
-    room: usize,
+    capacity: usize,
 ) -> Result<(usize, Vec<u8>)> {
     if attributes.is_null() {
         return Err(null("attr"));
@@ -552,9 +552,9 @@ pub fn acltdtGetQueueAttr(
         enums::ACL_TDT_QUEUE_NAME_PTR => {
             let name = content.names.last().map(|name| name.as_ptr());
             let address = name.map_or(0, |name| name.expose_provenance());
-            told(address.to_ne_bytes().to_vec(), room)
+            told(address.to_ne_bytes().to_vec(), capacity)
         }
-        enums::ACL_TDT_QUEUE_DEPTH_UINT32 => told(content.depth.to_ne_bytes().to_vec(), room),
+        enums::ACL_TDT_QUEUE_DEPTH_UINT32 => told(content.depth.to_ne_bytes().to_vec(), capacity),
         _ => refuse(
             ErrorKind::InvalidArgument,
             format!("{kind} is not a value of acltdtQueueAttrType"),
@@ -588,7 +588,7 @@ pub fn acltdtGetQueueRouteParam(
     cx: &Cx<'_>,
     route: Raw,
     kind: u32,
-    room: usize,
+    capacity: usize,
 ) -> Result<(usize, Vec<u8>)> {
     if route.is_null() {
         return Err(null("route"));
@@ -606,7 +606,7 @@ pub fn acltdtGetQueueRouteParam(
             );
         }
     };
-    told(bytes.to_vec(), room)
+    told(bytes.to_vec(), capacity)
 }
 
 pub fn acltdtCreateQueueRouteList(cx: &Cx<'_>) -> Result<Raw> {
@@ -713,12 +713,12 @@ pub fn acltdtBindQueueRoutes(cx: &Cx<'_>, handle: Raw) -> Result<()> {
         }
         if numbered.reaches(to, from) {
             return bad(format!(
-                "queue {from} would get back what it gives to queue {to}: routes form no circle"
+                "queue {from} would receive what it sends to queue {to}: routes must not form a cycle"
             ));
         }
         let targets = numbered.routes.entry(from).or_default();
         if targets.contains(&to) {
-            return Err((BOUND, format!("queue {from} gives to queue {to} already")));
+            return Err((BOUND, format!("queue {from} already sends to queue {to}")));
         }
         targets.push(to);
         Ok(BOUND)
@@ -741,7 +741,7 @@ pub fn acltdtUnbindQueueRoutes(cx: &Cx<'_>, handle: Raw) -> Result<()> {
                 }
                 Ok(UNBOUND)
             }
-            None => Err((UNBOUND, format!("queue {from} gives nothing to queue {to}"))),
+            None => Err((UNBOUND, format!("queue {from} does not send to queue {to}"))),
         }
     })
 }

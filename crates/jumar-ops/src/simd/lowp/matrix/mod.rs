@@ -204,7 +204,7 @@ struct Room {
 /// The unit while it is in use, and what it needs of the stack. It is left as it was found: without a configuration.
 pub(super) struct Unit {
     shape: Option<Shape>,
-    room: MaybeUninit<Room>,
+    capacity: MaybeUninit<Room>,
 }
 
 impl Unit {
@@ -212,7 +212,7 @@ impl Unit {
     pub fn new() -> Unit {
         Unit {
             shape: None,
-            room: MaybeUninit::uninit(),
+            capacity: MaybeUninit::uninit(),
         }
     }
 
@@ -245,9 +245,9 @@ impl Unit {
     }
 
     fn sums(&mut self, register: usize) -> *mut u32 {
-        let room = self.room.as_mut_ptr();
+        let capacity = self.capacity.as_mut_ptr();
         // SAFETY: a field of what the pointer points to; nothing is read.
-        unsafe { (&raw mut (*room).sums).cast::<u32>() }.wrapping_add(register * ROWS * LANES)
+        unsafe { (&raw mut (*capacity).sums).cast::<u32>() }.wrapping_add(register * ROWS * LANES)
     }
 
     /// Finds what pixel 0 of a job sees through a tap; the other pixels follow at their distance.
@@ -273,10 +273,10 @@ impl Unit {
             columns_of(-column),
             columns_of(tile.width as isize - column),
         );
-        let room = self.room.as_mut_ptr();
+        let capacity = self.capacity.as_mut_ptr();
         // SAFETY: a field of what the pointer points to; nothing is read.
         let stretch =
-            unsafe { (&raw mut (*room).stretches).cast::<u32>() }.wrapping_add(side * STRETCH);
+            unsafe { (&raw mut (*capacity).stretches).cast::<u32>() }.wrapping_add(side * STRETCH);
         debug_assert!(columns * tile.lane <= STRETCH, "jobs are cut to fit");
         // SAFETY: jobs are cut so that a stretch has room for their columns; those from `before` to `end` lie in the
         // image.
