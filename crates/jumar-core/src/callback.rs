@@ -64,7 +64,7 @@ pub(crate) enum Subscription {
 pub(crate) struct ReturnedFreeList(VecDeque<Arc<Returned>>);
 
 impl ReturnedFreeList {
-    /// Gives a clear signal, and keeps it.
+    /// Returns a clear signal, and keeps it.
     fn take(&mut self, stream: &Stream) -> Arc<Returned> {
         const MOST: usize = 4;
         let free = |returned: &Arc<Returned>| {

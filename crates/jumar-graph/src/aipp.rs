@@ -548,8 +548,8 @@ fn read(reader: &Reader<'_>, width: usize, height: usize) -> Result<Aipp> {
 /// Preprocessing whose settings are an input more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DynamicAipp {
-    /// The number of the input with the pictures.
-    pub pictures: usize,
+    /// The number of the input with the images.
+    pub images: usize,
     /// The number of the input with the settings.
     pub settings: usize,
     /// What the images become.
@@ -574,7 +574,7 @@ pub fn dynamic_preprocessing(graph: &Graph) -> Vec<DynamicAipp> {
             let bytes = *graph.value(graph.inputs[settings]).ty.shape.first()?;
             let head = Aipp::block_bytes(0);
             Some(DynamicAipp {
-                pictures,
+                images,
                 settings,
                 result: graph.value(*node.outputs.first()?).ty.clone(),
                 most: usize::try_from(bytes).ok()?.checked_sub(head)?

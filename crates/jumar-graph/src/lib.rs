@@ -47,7 +47,7 @@ pub use gears::GearOptions;
 pub use graph::{Body, Graph, GraphOutput, Node, Value, ValueId};
 pub use jumar_ops::view::{Block, Region};
 pub use jumar_ops::{
-    Aipp, Attr, BufferKind, Memory as Operands, Operand, Picture, Share, TensorType, Workers,
+    Aipp, Attr, BufferKind, Memory as Operands, Operand, PixelFormat, Share, TensorType, Workers,
 };
 pub use model::{Executable, Model, Weights};
 pub use plan::{NodeObserver, Plan, PlannedPort, Step, run_step};

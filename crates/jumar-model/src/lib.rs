@@ -12,7 +12,7 @@ mod package;
 pub use bundle::Bundle;
 /// Graphs and model files themselves, for tools that read and write them without a device.
 pub use jumar_graph as graph;
-pub use jumar_graph::{Aipp, DynamicAipp, Gear, GearKind, Picture};
+pub use jumar_graph::{Aipp, DynamicAipp, Gear, GearKind, PixelFormat};
 /// What computes products of narrow numbers on this machine; whoever sets up devices asks for the matrix unit.
 pub use jumar_ops::processor;
 pub use loaded::{

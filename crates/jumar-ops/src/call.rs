@@ -50,7 +50,7 @@ impl Operand {
         }
     }
 
-    /// Gives the memory that the tensor lies in.
+    /// Returns the memory that the tensor lies in.
     pub const fn place(&self) -> BufferKind {
         self.place
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jumar::engine::Table;
 use jumar::engine::sync::Mutex;
-use jumar::offline::{Aipp, DynamicAipp, Picture, TensorInfo};
+use jumar::offline::{Aipp, DynamicAipp, PixelFormat, TensorInfo};
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 
 use crate::error::null;

@@ -40,7 +40,7 @@ const MOST: usize = 1024;
 pub(super) struct SignalFreeList(VecDeque<Arc<Signal>>);
 
 impl SignalFreeList {
-    /// Gives a clear signal.
+    /// Returns a clear signal.
     pub(super) fn take(&mut self, timed: bool) -> Arc<Signal> {
         let free = |signal: &Arc<Signal>| signal.is_set() && Arc::strong_count(signal) == 1;
         if self.0.front().is_some_and(free)

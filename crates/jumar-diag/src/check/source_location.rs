@@ -111,7 +111,7 @@ impl Local {
     }
 }
 
-/// Gives the place of the call that the calling thread is in.
+/// Returns the place of the call that the calling thread is in.
 pub fn here() -> SourceLocation {
     LOCAL
         .try_with(|local| local.place.get())
@@ -124,7 +124,7 @@ pub(super) fn enter(place: SourceLocation) {
     }
 }
 
-/// Sets the place of the calling thread, and gives the one before: a call inside a call puts it back.
+/// Sets the place of the calling thread. Returns the one before: a call inside a call puts it back.
 pub fn in_call(place: SourceLocation) -> SourceLocation {
     LOCAL
         .try_with(|local| local.place.replace(place))

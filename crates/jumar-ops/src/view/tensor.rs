@@ -191,7 +191,7 @@ impl<'a, T: Element> View<'a, T> {
     }
 
     /// Sees all from the first element to the last as one row, with what lies between the entries of the first dimension,
-    /// and gives how many elements there are from one entry to the next. Panics where an entry is not dense: a kernel says
+    /// and returns how many elements there are from one entry to the next. Panics where an entry is not dense: a kernel says
     /// which of its operands may lie so ([`Kernel::accepts_batch_stride`](crate::Kernel::accepts_batch_stride)).
     pub fn spread(&self) -> (Row<'a, T>, usize) {
         let apart = self.layout.apart();
