@@ -66,7 +66,7 @@ struct Spot {
     lengths: Vec<usize>,
 }
 
-/// The place where a case is played.
+/// The state of a case while it runs.
 pub struct CaseRunner {
     api: Api,
     case: Case,
@@ -144,7 +144,7 @@ impl CaseRunner {
         self.case.steps.iter().any(|step| declares(&step.action))
     }
 
-    /// Plays the steps. `begun` is told of each before it is done.
+    /// Runs the steps. `begun` is called before each.
     ///
     /// # Errors
     /// The step that ended the case, and why.
@@ -233,7 +233,7 @@ impl CaseRunner {
                 let spot = self.place(place)?;
                 let size = self.size_of(&spot.of)?;
                 let value = self.number(value)?.to_ne_bytes();
-                let part = value.get(..size).context("a field that is no number")?;
+                let part = value.get(..size).context("a field that is not a number")?;
                 raw::write(spot.address, part);
                 Ok(())
             }
@@ -279,7 +279,9 @@ impl CaseRunner {
             .collect::<Step<Vec<u64>>>()?;
         let answer = player(&RawArgs(&words)).map_err(|stop| match stop {
             Stop::NotForRust(reason) => End::NotForRust(reason),
-            Stop::Broken(what) => End::Failed(format!("as much as there is room for, got {what}")),
+            Stop::Broken(what) => End::Failed(format!(
+                "at most as many values as the array holds, got {what}"
+            )),
         })?;
         let real = matches!(function.ret.as_str(), "float" | "double");
         if let Some(expected) = &call.answer {
@@ -327,7 +329,7 @@ impl CaseRunner {
                 }
             }
             Expr::Array(values) => {
-                let element = pointee(ty).with_context(|| format!("{ty} is no array"))?;
+                let element = pointee(ty).with_context(|| format!("{ty} is not an array"))?;
                 let size = self.size_of(&element)?;
                 let at = raw::keep(values.len() * size, false);
                 for (index, value) in values.iter().enumerate() {
@@ -448,7 +450,7 @@ impl CaseRunner {
             Expr::Name(name) if self.variables.contains_key(name) => self.loaded(expr)?,
             Expr::Name(name) => match self.api.constants.get(name) {
                 Some(Constant::Number(number)) => *number,
-                _ => bail_step(format!("{name} is no number"))?,
+                _ => bail_step(format!("{name} is not a number"))?,
             },
             Expr::Field(..) | Expr::Index(..) => self.loaded(expr)?,
             Expr::Negative(inner) => self.number(inner)?.wrapping_neg(),
@@ -485,7 +487,7 @@ impl CaseRunner {
                     let known = lock(&self.threads).get(&thread).copied();
                     known.unwrap_or_else(raw::this_thread).cast_signed()
                 }
-                _ => bail_step(format!("{name} gives no number"))?,
+                _ => bail_step(format!("{name} returns no number"))?,
             },
             Expr::Real(_) | Expr::Text(_) | Expr::Out(_) | Expr::Array(_) => {
                 bail_step("a number is missing".to_string())?
@@ -553,7 +555,7 @@ impl CaseRunner {
                     let name = jumar_testkit::models::file_of(&shown(&self.text(inner)?));
                     Some(self.models.join(name).into_os_string().into_encoded_bytes())
                 }
-                _ => bail_step(format!("{name} gives no text"))?,
+                _ => bail_step(format!("{name} returns no text"))?,
             },
             _ => bail_step("a text is missing".to_string())?,
         })
@@ -673,7 +675,7 @@ impl CaseRunner {
                 return failed("callbacks to have run", "nothing in time");
             }
             ("await_held" | "await_count", _) => {}
-            _ => return bail_step(format!("{name} is no helper")),
+            _ => return bail_step(format!("{name} is not a helper")),
         }
         Ok(())
     }

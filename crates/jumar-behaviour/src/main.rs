@@ -9,7 +9,7 @@ use jumar_behaviour::run;
 
 fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // What this program tells the processes that it starts.
+    // Arguments for the processes that this program starts.
     if let [mark, group, id, folder, models] = arguments.as_slice()
         && mark == "--case"
     {

@@ -418,7 +418,7 @@ fn capture_info(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-/// A Rust program gets the whole list; the case sees as much of it as it has room for.
+/// A Rust program receives the full list; the case sees as much of it as its array holds.
 fn list(w: &RawArgs<'_>, all: Vec<u64>, what: &str) -> Result<jumar_acl::Result<()>, Stop> {
     let count = w.out(2)?;
     if w.plain::<u64>(1) == 0 {
@@ -510,7 +510,7 @@ fn memcpy_batch_async_v2(w: &RawArgs<'_>) -> Played {
 }
 
 /// An allocator of one block, which is its object: it notes the bytes, the block + 1, and the block + 2. Other numbers stand
-/// for functions that nobody calls.
+/// for functions that are never called.
 fn allocates(word: u64) -> Option<allocator::Allocate> {
     (word != 0).then(|| allocator::Function {
         number: word as usize,

@@ -25,7 +25,7 @@ pub fn read(address: usize, bytes: usize) -> Vec<u8> {
 pub fn write(address: usize, bytes: &[u8]) {
     let to = std::ptr::with_exposed_provenance_mut::<u8>(address);
     if !bytes.is_empty() {
-        // SAFETY: the case guarantees the range; nobody else has a reference to it, and the bytes are ours.
+        // SAFETY: the case guarantees the range; there is no other reference to it, and the bytes are ours.
         unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     }
 }
@@ -40,7 +40,7 @@ pub fn text(address: usize) -> Option<CString> {
     Some(text.to_owned())
 }
 
-/// Makes a span; `None` where the range wraps, for which nobody can vouch.
+/// Creates a span; `None` if the range wraps, which no caller can guarantee.
 pub fn span(address: usize, bytes: usize) -> Option<Span> {
     isize::try_from(bytes).ok()?;
     address.checked_add(bytes)?;
@@ -55,7 +55,7 @@ pub fn this_thread() -> u64 {
     thread as u64
 }
 
-/// Returns zeroed memory for as long as the process lives, on a whole page where `aligned` says so.
+/// Returns zeroed memory for the lifetime of the process, page-aligned if `aligned`.
 pub fn keep(bytes: usize, aligned: bool) -> usize {
     const PAGE: usize = 4096;
     let capacity = bytes.max(1) + if aligned { PAGE } else { 0 };

@@ -144,9 +144,9 @@ impl RawArg for aclrtMemManagedLocation {
     }
 }
 
-/// What a function gives back in place of a code.
+/// The result of a function that returns no code.
 pub trait Answer {
-    /// Gives the word: a float's is that of its double.
+    /// Returns the 64-bit word; for a float, the bits of the double.
     fn word(self) -> u64;
 }
 
@@ -209,7 +209,7 @@ pub fn code(done: Result<i32, i32>) -> Played {
     Ok(done.unwrap_or_else(|code| code).word())
 }
 
-/// The answer of a function that gives a value: the neutral one on an error.
+/// The result of a function that returns a value: the neutral one on an error.
 pub fn value(done: Result<impl Answer, i32>, neutral: impl Answer) -> Played {
     Ok(done.map_or_else(|_| neutral.word(), Answer::word))
 }
@@ -304,7 +304,7 @@ impl RawArgs<'_> {
         Ok(self.optional(at))
     }
 
-    /// Where a result goes that nobody need want.
+    /// The destination of an optional result.
     pub fn optional(&self, at: usize) -> VariableAddress {
         VariableAddress(self.address(at))
     }
@@ -312,7 +312,7 @@ impl RawArgs<'_> {
     /// Where an array goes.
     ///
     /// # Errors
-    /// It is null although it should have room.
+    /// It is null although the capacity is not 0.
     pub fn array(&self, at: usize, capacity: usize, optional: bool) -> Result<Room, Stop> {
         let address = self.address(at);
         if address == 0 && capacity > 0 && !optional {
@@ -322,7 +322,7 @@ impl RawArgs<'_> {
     }
 }
 
-/// The place of a variable.
+/// The address of a variable.
 pub struct VariableAddress(usize);
 
 impl VariableAddress {
@@ -339,7 +339,7 @@ impl VariableAddress {
     }
 }
 
-/// The place of an array.
+/// The address of an array.
 pub struct Room {
     address: usize,
     capacity: usize,
@@ -349,11 +349,11 @@ impl Room {
     /// Writes the first values and leaves the rest as it is.
     ///
     /// # Errors
-    /// There are more values than room, which the function should have refused.
+    /// There are more values than the array holds, which the function should have refused.
     pub fn set_all<T: Cell>(&self, values: &[T]) -> Result<(), Stop> {
         if values.len() > self.capacity && self.address != 0 {
             return Err(Stop::Broken(format!(
-                "{} values for room for {}",
+                "{} values for an array of {}",
                 values.len(),
                 self.capacity
             )));

@@ -162,7 +162,7 @@ pub fn case(group: &str, id: &str, folder: PathBuf, models: PathBuf) -> Result<E
         Err(End::NotForRust(reason)) => say(&format!("n/a {id}: {reason}")),
         Err(End::Failed(reason)) => say(&format!("FAIL {id}: {reason}")),
     }
-    // Nobody waits any more; what ends late is seen by the parent.
+    // The timeout has passed; the parent notices a late end.
     drop(done);
     Ok(ExitCode::SUCCESS)
 }
@@ -174,7 +174,7 @@ fn say(line: &str) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// Prints a report as the other surfaces' tests do. Returns whether it is as it should be.
+/// Prints a report as the tests of the other frontends do. Returns whether it is as expected.
 pub fn conclude(report: &Report) -> bool {
     for (id, outcome) in &report.cases {
         match outcome {

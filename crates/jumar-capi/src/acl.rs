@@ -1,4 +1,4 @@
-//! What the shims use of jumar-acl, in one place.
+//! The parts of jumar-acl that the shims use.
 
 pub use jumar_acl::generated::{calls, types};
 pub use jumar_acl::{

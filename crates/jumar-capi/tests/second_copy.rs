@@ -1,4 +1,4 @@
-//! A second copy of the library, loaded into the same process, finds the first and says so.
+//! A second copy of the library, loaded into the same process, finds the first and reports it.
 
 use std::error::Error;
 use std::ffi::{CStr, CString, c_char, c_void};

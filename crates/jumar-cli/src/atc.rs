@@ -1,6 +1,6 @@
 //! `atc`: the model converter with the options of the tool that programs and scripts call.
 //!
-//! Each option that the real tool documents is in [`options::ALL`]: it is used, or it has no effect on a CPU and says so, or it
+//! Each option that the real tool documents is in [`options::ALL`]: it is used, or it has no effect on a CPU and a note reports that, or it
 //! is refused with a reason. None is swallowed silently.
 
 mod options;
@@ -135,7 +135,7 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// Says why a mode that the tool documents is not there.
+/// Returns the reason why a documented mode is not supported.
 fn why_not(mode: &str) -> &'static str {
     match mode {
         "3" => "a conversion (--mode=0) checks the model, and names what is wrong with it",
@@ -143,11 +143,13 @@ fn why_not(mode: &str) -> &'static str {
             "the toolchain's own text of a graph is not read; --mode=1 writes a model's graph as JSON"
         }
         "30" => "models for a device that runs without a host hold instructions for a card",
-        _ => "0 builds an offline model, 1 writes a model as JSON, 6 tells what a model needs",
+        _ => {
+            "0 builds an offline model, 1 writes a model as JSON, 6 prints the requirements of a model"
+        }
     }
 }
 
-/// The file that a mode without conversion is about: `--om`, or `--model` for whoever says that.
+/// The file that a mode without conversion is about: `--om`, or `--model` as an alternative.
 fn subject(request: &Request) -> Result<&str> {
     let mode = request.get("mode").unwrap_or_default();
     request
@@ -197,7 +199,7 @@ fn convert(request: &Request) -> Result<()> {
         bail!("--framework is missing; write --framework=5 for an ONNX model");
     };
     let Ok(framework) = framework.parse() else {
-        bail!("--framework={framework} is no number; write --framework=5 for an ONNX model");
+        bail!("--framework={framework} is not a number; write --framework=5 for an ONNX model");
     };
     let required = |name| {
         request

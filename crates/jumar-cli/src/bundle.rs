@@ -39,7 +39,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         })
         .and_then(|()| Ok(fs::rename(&temporary, &options.output)?));
     if written.is_err() {
-        // The first error is the one to tell.
+        // The first error is returned.
         let _ = fs::remove_file(&temporary);
     }
     written.with_context(|| options.output.display().to_string())?;

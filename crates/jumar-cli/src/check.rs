@@ -17,7 +17,7 @@ use crate::tree::Tree;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   jumar check -- ./app
-  jumar check --late -- python app.py        delays tasks, so that a missing wait gives a wrong result
+  jumar check --late -- python app.py        delays tasks, so that a missing wait produces a wrong result
   jumar check --protect --late -- ./app      also finds accesses to pinned memory during a pending copy
   jumar check --rules all -- ./app           with lints (silent synchronisation)
   jumar check --save-baseline known.txt -- ./app; jumar check --baseline known.txt -- ./app
@@ -187,7 +187,7 @@ pub fn check(options: &Check) -> Result<ExitCode> {
     }
     if let Some(list) = &options.profiles {
         if let Err(name) = jumar::check::profiles_of(list) {
-            anyhow::bail!("--profiles: {name} is no profile; `jumar info` lists them");
+            anyhow::bail!("--profiles: {name} is not a profile; `jumar info` lists them");
         }
         command.env("JUMAR_CHECK_PROFILES", list);
         replay.push_str(&format!(" --profiles {list}"));
@@ -260,7 +260,7 @@ fn write(file: &Path, text: &str) -> Result<()> {
     fs::write(file, text).with_context(|| format!("writing {}", file.display()))
 }
 
-/// Says the findings in the form that code hosts read.
+/// Writes the findings as SARIF, which code hosts read.
 fn sarif(found: &[Value]) -> Value {
     let level = |severity: &Value| match severity.as_str() {
         Some("error") => "error",

@@ -70,7 +70,7 @@ impl Report {
     }
 }
 
-/// Looks and tells.
+/// Inspects the environment and prints the report.
 pub fn run(options: &Options) -> Result<ExitCode> {
     let mut report = Report(Vec::new());
     println!("Jumar {}", env!("CARGO_PKG_VERSION"));

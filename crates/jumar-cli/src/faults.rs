@@ -231,7 +231,7 @@ fn drill(
     answers.into_iter().flatten().collect()
 }
 
-/// Says how far the drill is: on a terminal in one line that changes, elsewhere a line for every tenth part.
+/// Prints the progress of the run: on a terminal in one line that changes, otherwise a line for every tenth part.
 fn progress(over: usize, all: usize, name: &str, turn: u64, is_terminal: bool) {
     let mut stderr = std::io::stderr();
     let _nobody_to_tell = if is_terminal {

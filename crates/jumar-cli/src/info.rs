@@ -43,7 +43,7 @@ fn describe(device: &Device) -> String {
     );
     let _ = writeln!(
         text,
-        "  cores    {} matrix, {} vector (as programs are told)",
+        "  cores    {} matrix, {} vector (as reported to programs)",
         profile.cube_cores, profile.vector_cores
     );
     let limits = &profile.limits;

@@ -261,7 +261,7 @@ fn main() -> Result<()> {
         )
     };
     row(
-        "start while the host polls, napping",
+        "start while the host polls, workers in timed park",
         starts(Duration::from_micros(500)) / 1e3,
         "us",
         wake_run / 1e3,

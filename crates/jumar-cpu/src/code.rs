@@ -2,7 +2,7 @@
 //!
 //! The C side of this is `include/jumar/kernel.h`; the structures below are laid out as they are there. A function that
 //! the header's macro described is called through its trampoline, which takes the argument block apart; any other function
-//! is called with the block as it is. Nobody can check that such code keeps to its memory: it is the program's own, as the
+//! is called with the block as it is. The library cannot check that such code stays inside its memory: it is the program's own, as the
 //! program's other code is, and a fault in it is the program's.
 //!
 //! A binary is loaded from its file, so that a debugger finds its sources and its neighbours are found beside it. A second

@@ -63,7 +63,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Exports> {
         )));
     }
     let damaged = |error: object::Error| refused(format!("the ELF file is damaged: {error}"));
-    // A file of the other width or byte order has another machine's number at the same place.
+    // A file of the other width or byte order has another machine's number at the same offset.
     let machine = match bytes.get(5) {
         Some(2) => bytes
             .get(18..20)
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn a_shared_object_that_is_cut_anywhere_is_refused_or_read_but_never_trusted() {
         let own = std::fs::read("/proc/self/exe").expect("the test's own file");
-        // Test programs are shared objects to the reader; only the loader tells them apart.
+        // Test programs are shared objects to the reader; only the loader distinguishes them.
         for cut in [20, 64, 100, 4096, own.len() / 2, own.len() - 1] {
             let _ = read(&own[..cut]);
         }

@@ -4,7 +4,7 @@
 //! and by size to find the best fit. What was never handed out is not a chunk: it begins at `top`.
 //!
 //! Programs take and give back chunks of the same few lengths again and again. So the last few that came back are kept
-//! aside as they are, and serve whoever wants exactly as much. Whoever wants something else has them joined with their
+//! aside as they are, and serve requests of exactly that length. Any other request joins them with their
 //! neighbours first: where chunks lie is then as if nothing had been kept aside.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,9 +19,9 @@ pub(crate) struct Heap {
     top: usize,
     by_offset: BTreeMap<usize, usize>,
     by_size: BTreeSet<(usize, usize)>,
-    /// Chunks that came back last: offset and length, which is 0 in a place that is empty.
+    /// Chunks that came back last: offset and length, which is 0 in an empty entry.
     aside: [(usize, usize); ASIDE],
-    /// The place of `aside` that is used next, when none is empty.
+    /// The entry of `aside` that is used next, when none is empty.
     next: usize,
     taken: usize,
 }
@@ -55,7 +55,7 @@ impl Heap {
         self.size - self.taken
     }
 
-    /// Gives the offset up to which anything is or was taken.
+    /// Returns the offset up to which anything is or was taken.
     pub(crate) fn top(&self) -> usize {
         self.top
     }
@@ -122,7 +122,7 @@ impl Heap {
         Some(offset)
     }
 
-    /// Gives a chunk back.
+    /// Releases a chunk.
     pub(crate) fn give_back(&mut self, offset: usize, bytes: usize) {
         let Some(size) = Heap::chunk(bytes) else {
             return;
@@ -193,10 +193,10 @@ mod tests {
     #[test]
     fn the_smallest_piece_that_fits_is_taken() {
         let mut heap = Heap::new(1 << 20);
-        let a = heap.take(4096, 64, BASE).expect("room");
-        let _b = heap.take(64, 64, BASE).expect("room");
-        let c = heap.take(1024, 64, BASE).expect("room");
-        let _d = heap.take(64, 64, BASE).expect("room");
+        let a = heap.take(4096, 64, BASE).expect("space");
+        let _b = heap.take(64, 64, BASE).expect("space");
+        let c = heap.take(1024, 64, BASE).expect("space");
+        let _d = heap.take(64, 64, BASE).expect("space");
         heap.give_back(a, 4096);
         heap.give_back(c, 1024);
         assert_eq!(heap.take(1000, 64, BASE), Some(c));
@@ -206,7 +206,7 @@ mod tests {
     fn neighbours_join_and_everything_comes_back() {
         let mut heap = Heap::new(4096);
         let chunks: Vec<_> = (0..64)
-            .map(|_| heap.take(64, 64, BASE).expect("room"))
+            .map(|_| heap.take(64, 64, BASE).expect("space"))
             .collect();
         assert_eq!(heap.take(1, 64, BASE), None);
         for chunk in chunks
@@ -224,8 +224,8 @@ mod tests {
     fn alignment_counts_from_the_address() {
         let mut heap = Heap::new(1 << 22);
         let base = BASE + 4096;
-        heap.take(64, 64, base).expect("room");
-        let at = heap.take(10, 1 << 21, base).expect("room");
+        heap.take(64, 64, base).expect("space");
+        let at = heap.take(10, 1 << 21, base).expect("space");
         assert_eq!((base + at) % (1 << 21), 0);
         // The gap before it is used.
         assert_eq!(heap.take(64, 64, base), Some(64));
@@ -281,12 +281,12 @@ mod tests {
     #[test]
     fn what_came_back_last_serves_whoever_wants_as_much() {
         let mut heap = Heap::new(1 << 20);
-        let a = heap.take(4096, 64, BASE).expect("room");
-        let b = heap.take(128, 64, BASE).expect("room");
-        let _c = heap.take(64, 64, BASE).expect("room");
+        let a = heap.take(4096, 64, BASE).expect("space");
+        let b = heap.take(128, 64, BASE).expect("space");
+        let _c = heap.take(64, 64, BASE).expect("space");
         heap.give_back(a, 4096);
         heap.give_back(b, 128);
-        // Neither was joined with the other, until somebody wants what only both together hold.
+        // Neither was joined with the other, until a request needs both together.
         assert_eq!(heap.take(128, 64, BASE), Some(b));
         assert_eq!(heap.take(4096, 64, BASE), Some(a));
         heap.give_back(b, 128);
@@ -297,11 +297,11 @@ mod tests {
     #[test]
     fn what_is_kept_aside_is_not_handed_out_with_less_alignment_than_was_asked_for() {
         let mut heap = Heap::new(1 << 20);
-        let a = heap.take(64, 64, BASE).expect("room");
-        let b = heap.take(64, 64, BASE).expect("room");
+        let a = heap.take(64, 64, BASE).expect("space");
+        let b = heap.take(64, 64, BASE).expect("space");
         heap.give_back(a, 64);
         heap.give_back(b, 64);
-        let at = heap.take(64, 4096, BASE + 64).expect("room");
+        let at = heap.take(64, 4096, BASE + 64).expect("space");
         assert_eq!((BASE + 64 + at) % 4096, 0);
     }
 }

@@ -7,24 +7,24 @@
 mod backend;
 #[expect(
     unsafe_code,
-    reason = "the room for unsafe code: shared objects that a program brings along"
+    reason = "module for unsafe code: shared objects that a program brings along"
 )]
 mod code;
 mod elf;
 #[expect(
     unsafe_code,
-    reason = "the room for unsafe code: pages of files that are not there"
+    reason = "module for unsafe code: pages of files that are not there"
 )]
 mod fault;
 mod heap;
 #[expect(
     unsafe_code,
-    reason = "the room for unsafe code: address ranges and raw copies"
+    reason = "module for unsafe code: address ranges and raw copies"
 )]
 mod mem;
 #[expect(
     unsafe_code,
-    reason = "the room for unsafe code: signal masks and floating-point state"
+    reason = "module for unsafe code: signal masks and floating-point state"
 )]
 mod thread;
 

@@ -3,7 +3,7 @@
 //! Results must not depend on which thread ran a program: a worker, or a thread of the program under test that waits.
 //! So rounding and denormal mode are the default while a program runs, and the thread finds its own again, together
 //! with its `errno`. Workers block every signal that is meant for the process: it belongs to the process's own threads. What a thread brings on
-//! itself (a bad access, a bad instruction) it gets itself, so that whoever handles it for the process does so here, too.
+//! itself (a bad access, a bad instruction) it receives itself, so that the process's handlers run here, too.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -97,7 +97,7 @@ fn allowed(thread: libc::pid_t) -> Option<libc::cpu_set_t> {
     (result == 0).then_some(set)
 }
 
-/// Says which processors a thread may run on. Returns whether the system does so.
+/// Sets the processors that a thread may run on. Returns whether the system does so.
 fn allow(thread: libc::pid_t, set: &libc::cpu_set_t) -> bool {
     // SAFETY: the set has the length that is given.
     unsafe { libc::sched_setaffinity(thread, size_of_val(set), set) == 0 }
@@ -108,7 +108,7 @@ fn without_here(thread: libc::pid_t) -> Option<(libc::cpu_set_t, libc::cpu_set_t
     let here = processor().filter(|&here| (here as i32) < libc::CPU_SETSIZE)?;
     let allowed = allowed(thread)?;
     let mut others = allowed;
-    // SAFETY: both calls only touch the set, in which this processor has a place.
+    // SAFETY: both calls only touch the set, which has an entry for this processor.
     let left = unsafe {
         libc::CPU_CLR(here as usize, &mut others);
         libc::CPU_COUNT(&others)
@@ -163,9 +163,9 @@ pub(crate) fn processor_time() -> Option<usize> {
     quota
 }
 
-/// Lets the calling thread's short naps be short.
+/// Minimises the timer slack of the calling thread.
 pub(crate) fn sharpen_timers() {
-    // The usual slack of 50 us would add half to each nap.
+    // The usual slack of 50 us would lengthen each timed park by half.
     // SAFETY: the call changes a number of the calling thread; a refusal costs precision only.
     let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_000 as libc::c_ulong) };
 }
@@ -429,7 +429,7 @@ mod places {
         // SAFETY: the set was read just now.
         let after = allowed(thread as libc::pid_t).map(|set| unsafe { libc::CPU_COUNT(&set) });
         assert_eq!((calls, errno()), (1, 7));
-        send.send(()).expect("a sleeper");
+        send.send(()).expect("a parked thread");
         let seen = sleeper.join().expect("no panic");
         assert_eq!(after, seen);
         assert_eq!(after.map(|count| count as usize), processors());

@@ -1,4 +1,4 @@
-//! Kernel binaries: two loads share nothing, and a load gives the binary that was asked for.
+//! Kernel binaries: two loads share nothing, and a load returns the requested binary.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

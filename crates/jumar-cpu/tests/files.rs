@@ -29,7 +29,7 @@ fn numbered(name: &str) -> (std::path::PathBuf, Arc<File>) {
     for page in 0..BYTES / FileImage::PAGE {
         let mut bytes = [0; FileImage::PAGE];
         bytes[..8].copy_from_slice(&(page as u64 + 1).to_le_bytes());
-        file.write_all(&bytes).expect("room on the disk");
+        file.write_all(&bytes).expect("space on the disk");
     }
     let file = Arc::new(File::open(&path).expect("just written"));
     (path, file)
@@ -48,7 +48,7 @@ fn a_file_stands_in_an_allocation_until_that_is_freed() {
     let (path, file) = numbered("stands");
     let span = device
         .allocate(BYTES - FileImage::PAGE, FileImage::PAGE)
-        .expect("room");
+        .expect("space");
     let image = FileImage {
         file,
         offset: FileImage::PAGE as u64,
@@ -65,7 +65,7 @@ fn a_file_stands_in_an_allocation_until_that_is_freed() {
     assert!(mapping.is_whole());
     device.free(span);
     assert_eq!(first_word(&backend, span, 1), 0);
-    let again = device.allocate(BYTES, FileImage::PAGE).expect("room");
+    let again = device.allocate(BYTES, FileImage::PAGE).expect("space");
     assert_eq!(first_word(&backend, again, 3), 0);
     std::fs::remove_file(path).expect("it is there");
 }
@@ -74,7 +74,7 @@ fn a_file_stands_in_an_allocation_until_that_is_freed() {
 fn a_file_that_is_cut_short_reads_as_zeros_and_says_so() {
     let (backend, device) = device();
     let (path, file) = numbered("short");
-    let span = device.allocate(BYTES, FileImage::PAGE).expect("room");
+    let span = device.allocate(BYTES, FileImage::PAGE).expect("space");
     let image = FileImage {
         file,
         offset: 0,
@@ -90,9 +90,9 @@ fn a_file_that_is_cut_short_reads_as_zeros_and_says_so() {
     assert!(!mapping.is_whole());
     assert_eq!(first_word(&backend, span, 255), 0);
     device.free(span);
-    // The next file in the same place is not blamed for it.
+    // The next file at the same address is not affected.
     let (other, file) = numbered("next");
-    let span = device.allocate(BYTES, FileImage::PAGE).expect("room");
+    let span = device.allocate(BYTES, FileImage::PAGE).expect("space");
     let image = FileImage { file, ..image };
     let next = device.map_file(span, &image).expect("a mapping");
     assert_eq!(first_word(&backend, span, 255), 256);
@@ -110,7 +110,7 @@ fn what_cannot_stand_there_is_refused() {
         offset,
         bytes,
     };
-    let span = device.allocate(BYTES, FileImage::PAGE).expect("room");
+    let span = device.allocate(BYTES, FileImage::PAGE).expect("space");
     for (offset, bytes) in [(1, BYTES), (0, BYTES - 1), (64, BYTES)] {
         let refused = device.map_file(span, &image(offset, bytes)).err();
         assert_eq!(

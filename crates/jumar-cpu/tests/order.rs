@@ -1,4 +1,4 @@
-//! Random work on several queues, ordered by signals, ends in the memory that running it one by one gives.
+//! Random work on several queues, ordered by signals, ends in the memory that sequential execution produces.
 //!
 //! The generator keeps vector clocks: before an operation touches a cell that another queue touched without an order
 //! between the two, it records on that queue and waits on this one. So there is exactly one right result.
@@ -182,7 +182,7 @@ fn play(config: CpuConfig, seeds: std::ops::Range<u64>, steps: usize) {
             })
             .collect();
         let cells: Vec<_> = (0..CELLS)
-            .map(|_| device.allocate(CELL, 64).expect("room"))
+            .map(|_| device.allocate(CELL, 64).expect("space"))
             .collect();
         for (i, cell) in cells.iter().enumerate() {
             backend.fill_now(*cell, i as u8);

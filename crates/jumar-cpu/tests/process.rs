@@ -42,8 +42,8 @@ fn device(backend: &CpuBackend, number: u32) -> Arc<dyn Device> {
 #[test]
 fn an_address_tells_its_device() {
     let backend = backend(1 << 24).expect("address space");
-    let spans = [0, 1].map(|n| device(&backend, n).allocate(100, 64).expect("room"));
-    let pinned = backend.allocate_pinned(100).expect("room");
+    let spans = [0, 1].map(|n| device(&backend, n).allocate(100, 64).expect("space"));
+    let pinned = backend.allocate_pinned(100).expect("space");
     assert_eq!(backend.device_of(spans[0].address()), Some(0));
     assert_eq!(backend.device_of(spans[1].end() - 1), Some(1));
     assert_eq!(backend.device_of(pinned.address()), None);
@@ -84,7 +84,7 @@ fn exhaustion_names_the_bytes_and_loses_nothing() {
 fn a_span_that_was_freed_can_still_be_read() {
     let backend = backend(1 << 30).expect("address space");
     let device = device(&backend, 0);
-    let span = device.allocate(300 << 20, 64).expect("room");
+    let span = device.allocate(300 << 20, 64).expect("space");
     let end = span.part((300 << 20) - 64, 64).expect("inside");
     backend.fill_now(end, 7);
     device.free(span);
@@ -97,7 +97,7 @@ fn a_span_that_was_freed_can_still_be_read() {
 #[test]
 fn bytes_go_into_a_span_and_come_back() {
     let backend = backend(1 << 21).expect("address space");
-    let span = backend.allocate_pinned(5).expect("room");
+    let span = backend.allocate_pinned(5).expect("space");
     jumar_cpu::write(span, b"clamp");
     let mut found = [0; 5];
     jumar_cpu::read(span, &mut found);
@@ -118,8 +118,8 @@ fn long_copies_arrive_whole_at_any_alignment() {
         ((32 << 20) + 77, 0),
         ((33 << 20) - 1, 31),
     ] {
-        let whole = device.allocate(bytes + 64, 64).expect("room");
-        let target = device.allocate(bytes + 64, 64).expect("room");
+        let whole = device.allocate(bytes + 64, 64).expect("space");
+        let target = device.allocate(bytes + 64, 64).expect("space");
         let pattern: Vec<u8> = (0..bytes)
             .map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8)
             .collect();
@@ -162,7 +162,7 @@ fn a_limit_on_address_space_makes_the_device_smaller_and_says_so() {
         assert_eq!(sizes[0], sizes[1]);
         // Half of the limit is left to the program.
         assert!(sizes[0] + sizes[1] + backend.pinned_range().len() < 2_100_000_000);
-        let span = device(&backend, 0).allocate(1 << 20, 64).expect("room");
+        let span = device(&backend, 0).allocate(1 << 20, 64).expect("space");
         backend.fill_now(span, 1);
         return;
     }

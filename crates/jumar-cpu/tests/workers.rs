@@ -77,7 +77,7 @@ fn workers_start_late_have_a_name_take_no_signals_and_end() {
             .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
         let name = std::thread::current().name().map(str::to_owned);
         *kept.lock().expect("no panic") = Some((name, blocked));
-        sender.send(()).expect("somebody listens");
+        sender.send(()).expect("the receiver exists");
     });
     queue.submit(Task::Run(Arc::new(task)), TAG);
     receiver

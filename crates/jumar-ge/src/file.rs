@@ -55,7 +55,7 @@ fn write(to: &mut Writer, graph: &Graph) {
 pub fn load(bytes: &[u8]) -> GeResult<Graph> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
         return Err(GeError::new(
-            "this is no graph that Jumar saved: its first bytes are others",
+            "the file is not a graph that Jumar saved: its first bytes differ",
         ));
     };
     let mut from = Reader::new(rest);

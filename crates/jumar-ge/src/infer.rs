@@ -36,7 +36,7 @@ pub fn one(source: &Graph) -> GeResult<Found> {
         .collect())
 }
 
-/// Finds the outputs of all nodes that something reads, or that the graph gives; the inputs have these shapes.
+/// Finds the outputs of all nodes that something reads, or that are outputs of the graph; the inputs have these shapes.
 pub fn all(source: &Graph, shapes: &[Vec<i64>]) -> GeResult<Vec<Found>> {
     let inputs = source.inputs();
     if !shapes.is_empty() && shapes.len() != inputs.len() {

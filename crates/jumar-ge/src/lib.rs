@@ -62,14 +62,14 @@ impl GeError {
         }
     }
 
-    /// Gives the message another number.
+    /// Sets the id of the message.
     #[must_use]
     pub fn code(mut self, code: &'static str) -> GeError {
         self.code = code;
         self
     }
 
-    /// Gives the refusal another status.
+    /// Sets the status of the refusal.
     #[must_use]
     pub fn status(mut self, status: u32) -> GeError {
         self.status = status;

@@ -320,7 +320,7 @@ impl Plan {
     }
 }
 
-/// The type of a tensor that a program gives; none where it says nothing about it.
+/// The type of a tensor that a program passes; none if it does not state it.
 pub fn type_of(dims: &[i64], dtype: i32) -> GeResult<TensorType> {
     let known = DataType::from_acl(dtype)
         .filter(|dtype| dtype.size().is_some())

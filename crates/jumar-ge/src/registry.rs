@@ -1,6 +1,6 @@
 //! Operators and graphs while a program builds them.
 //!
-//! An operator lives as long as somebody holds it or anything that it is linked with, in either direction: a consumer that a
+//! An operator exists as long as a reference to it or to any operator linked with it exists, in either direction: a consumer that a
 //! program has dropped still belongs to the graph.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -139,7 +139,7 @@ impl GraphRegistry {
         id
     }
 
-    /// Gives an operator the inputs, outputs and defaults of the headers.
+    /// Adds the inputs, outputs and defaults of the headers to an operator.
     pub fn init_from_prototype(&mut self, id: u64) -> GeResult<()> {
         let op = self.op_mut(id)?;
         let prototype = ge::prototype(&op.kind)
@@ -182,7 +182,7 @@ impl GraphRegistry {
         if op.holders > 0 {
             return;
         }
-        // Nobody holds this one; if nobody holds anything that it is linked with, all of it goes.
+        // This operator has no reference; if none of its linked operators has one, all are removed.
         let mut seen = HashSet::from([id]);
         let mut waiting = VecDeque::from([id]);
         while let Some(at) = waiting.pop_front() {
@@ -395,7 +395,7 @@ impl GraphRegistry {
             let op = self.op(id)?;
             if op.inputs.iter().any(|input| input.from.is_some()) || op.outputs.is_empty() {
                 message::warn(format!(
-                    "{} ({}) is no input of a graph: it reads something, or it has no output",
+                    "{} ({}) is not an input of a graph: it reads something, or it has no output",
                     op.name, op.kind
                 ));
                 continue;
@@ -679,7 +679,7 @@ pub enum Port<'a> {
     Only,
     /// The one of this name.
     Named(&'a str),
-    /// The one at this place.
+    /// The one at this index.
     Number(usize),
 }
 

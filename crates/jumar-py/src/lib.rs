@@ -9,7 +9,7 @@
 //! - A call that may wait, or that queues work which may wait, runs with the interpreter free, so that a callback on another
 //!   thread can never be what it waits for in vain.
 //! - A callback enters Python through `gate`, which counts those inside. When the interpreter begins to shut down the gate
-//!   closes: whoever is inside is waited for, and a later callback is dropped. Calls *from* Python keep working until the end.
+//!   closes: callbacks inside are waited for, and later ones are dropped. Calls *from* Python keep working until the end.
 
 #![deny(unsafe_code)]
 
@@ -39,7 +39,7 @@ fn acl(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let submodule = PyModule::new(py, &full_name)?;
         table.add_to(&submodule)?;
         module.setattr(name, &submodule)?;
-        // `from acl.rt import memcpy` asks sys.modules, because `acl` is no package.
+        // `from acl.rt import memcpy` asks sys.modules, because `acl` is not a package.
         entered.set_item(full_name, &submodule)?;
     }
     raw::PRIVATE.add_to(module)?;

@@ -14,7 +14,7 @@ use crate::raw::ffi::{Answer, Args, FAILURE, INVALID_PARAM, SUCCESS, Stop};
 use crate::raw::python;
 use crate::{gate, notes};
 
-/// Threads that nobody has joined, by the number that Python knows them by. The value says whether the function raised.
+/// Threads that were not joined, by the number that Python knows them by. The value says whether the function raised.
 static RUNNING: LazyLock<Mutex<HashMap<u64, JoinHandle<bool>>>> = LazyLock::new(Mutex::default);
 
 /// Starts a thread that calls a function with a list as its one argument, or with none.
@@ -69,7 +69,7 @@ pub fn stop<'py>(call: &Args<'py>) -> Answer<'py> {
     let number = call.get::<u64>(0)?;
     let Some(handle) = running().remove(&number) else {
         notes::keep(format!(
-            "acl.util.stop_thread: {number} is no thread of start_thread that still waits to be joined"
+            "acl.util.stop_thread: {number} is not an unjoined thread of start_thread"
         ));
         return call.one(&INVALID_PARAM);
     };
@@ -100,7 +100,7 @@ fn run(py: Python<'_>, function: Py<PyAny>, argument: Option<Py<PyAny>>) -> bool
             false
         }
         Err(error) => {
-            // Shown at once, as nobody may ever call stop_thread.
+            // Printed at once, as stop_thread may never be called.
             python::display(py, &error);
             true
         }

@@ -104,7 +104,7 @@ pub fn ptr_to_numpy<'py>(call: &Args<'py>) -> Answer<'py> {
     let numpy = call.py().import("numpy")?;
     let Some(kind) = type_of_number(&numpy, number)? else {
         return value_error(&format!(
-            "acl.util.ptr_to_numpy: {number} is no type number of NumPy with a fixed size"
+            "acl.util.ptr_to_numpy: {number} is not a NumPy type number with a fixed size"
         ));
     };
     let item: usize = kind.getattr("itemsize")?.extract()?;

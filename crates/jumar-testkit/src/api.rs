@@ -94,7 +94,7 @@ pub enum PythonArg {
     Count(String),
 }
 
-/// What a pyACL function gives back beside its out values.
+/// The result of a pyACL function beside its out values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PythonResult {
     /// A code, last.
@@ -290,7 +290,7 @@ impl Api {
 fn parameter(text: &str) -> Result<Param> {
     let (name, rest) = text
         .split_once(':')
-        .with_context(|| format!("{text:?} is no parameter"))?;
+        .with_context(|| format!("{text:?} is not a parameter"))?;
     let ty = up_to_comma(rest).trim();
     Ok(Param {
         name: name.trim().to_string(),
@@ -311,7 +311,7 @@ fn up_to_comma(text: &str) -> &str {
 /// Splits `name: type`, `out name: type` and `count(name): type`.
 fn python_argument(text: &str) -> Result<PythonArg> {
     let Some((name, ty)) = text.split_once(':') else {
-        bail!("{text:?} is no argument");
+        bail!("{text:?} is not an argument");
     };
     let (name, ty) = (name.trim(), ty.trim().to_string());
     if name.starts_with("out ") {
@@ -341,7 +341,7 @@ pub(crate) fn toml_files(folder: &Path) -> Result<Vec<(String, String)>> {
             let name = path
                 .file_name()
                 .and_then(|name| name.to_str())
-                .with_context(|| format!("{} is no text", path.display()))?;
+                .with_context(|| format!("{} is not text", path.display()))?;
             files.push((name.to_string(), fs::read_to_string(&path)?));
         }
     }

@@ -1,8 +1,8 @@
-//! Drives the behaviour table (`tests/behaviour/*.toml`) through the surfaces of an install tree.
+//! Drives the behaviour table (`tests/behaviour/*.toml`) through the frontends of an install tree.
 //!
-//! The table says what a program does and what it is answered, in a small language of its own. This crate reads it
+//! The table has the calls of a program and their expected results, in a small language of its own. This crate reads it
 //! ([`table`], [`language`]), checks it against the API data ([`api`]), writes a C program and a plan for a Python
-//! runner from it ([`c`], [`python`]), runs both against a tree ([`run`]), and tells which functions and rows the
+//! runner from it ([`c`], [`python`]), runs both against a tree ([`run`]), and reports which functions and rows the
 //! table covers ([`coverage`]). It looks at the library only from outside: nothing of Jumar is linked here.
 
 #![forbid(unsafe_code)]

@@ -13,7 +13,7 @@ use jumar_testkit::table::{self, Case};
 use jumar_testkit::{coverage, models, root, run};
 
 #[derive(Parser)]
-#[command(about = "Drives the behaviour table through the surfaces of an install tree.")]
+#[command(about = "Drives the behaviour table through the frontends of an install tree.")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-/// A fixture: its name, the ONNX file, and what `atc` is told beside it.
+/// A fixture: its name, the ONNX file, and the options of `atc`.
 struct Fixture {
     name: &'static str,
     onnx: Vec<u8>,
@@ -361,7 +361,7 @@ fn model(
     model
 }
 
-/// Writes a ValueInfoProto of floats, or of int64 where the name says so; a dimension of -1 has a name in place of a size.
+/// Writes a ValueInfoProto of floats, or of int64, depending on the name; a dimension of -1 has a name in place of a size.
 fn value_info(name: &str, dims: &[i64]) -> Vec<u8> {
     let mut shape = Vec::new();
     for (at, dim) in dims.iter().enumerate() {

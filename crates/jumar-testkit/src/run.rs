@@ -22,7 +22,7 @@ pub enum Outcome {
     Waits(String),
     /// A model that it needs is not there.
     NoModel(String),
-    /// The surface cannot say it.
+    /// The frontend cannot express it.
     NotApplicable(String),
 }
 
@@ -111,7 +111,7 @@ pub struct Selection {
     pub under: Vec<String>,
     /// A folder: the cases run under the checks, and each leaves its findings there, in a file of its id.
     pub reports: Option<PathBuf>,
-    /// With `reports`: tasks are held back as long as they may be.
+    /// With `reports`: tasks are delayed as long as possible.
     pub late: bool,
 }
 

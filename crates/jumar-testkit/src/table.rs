@@ -27,7 +27,7 @@ pub struct Case {
     pub id: String,
     /// The file it stands in, without its ending.
     pub group: String,
-    /// The row of a misuse table, or the section, that says so.
+    /// The row of a misuse table or the section that states the rule.
     pub row: String,
     /// The rule in a sentence.
     pub says: String,
@@ -261,12 +261,12 @@ fn check_step(step: &Step, api: &Api, variables: &mut BTreeMap<String, String>) 
         for (arg, param) in call.args.iter().zip(&function.params) {
             if let Expr::Out(name) = arg {
                 let pointee = pointee(&param.ty)
-                    .with_context(|| format!("{} is no place for a value", param.ty))?;
+                    .with_context(|| format!("{} cannot hold a value", param.ty))?;
                 declare(variables, name, pointee)?;
             }
         }
         if let Some(name) = &call.assign {
-            ensure!(function.ret != "void", "{} gives nothing", call.function);
+            ensure!(function.ret != "void", "{} returns nothing", call.function);
             declare(variables, name, function.ret.clone())?;
         }
     }
@@ -316,7 +316,7 @@ pub fn pointee(ty: &str) -> Option<String> {
 fn declare(variables: &mut BTreeMap<String, String>, name: &str, ty: String) -> Result<()> {
     ensure!(
         !name.starts_with("ACL_") && !is_thread(name) && name != "NULL",
-        "{name} is no name for a variable"
+        "{name} is not a valid variable name"
     );
     let before = variables
         .entry(name.to_string())
@@ -430,7 +430,7 @@ mod tests {
         assert!(mistakes("aclrtSetDevice(0)").contains("which"));
         assert!(mistakes("aclrtSetDevice(0, 1) -> 0").contains("takes 1"));
         assert!(mistakes("aclrtOpenDevice(0) -> 0").contains("no function"));
-        assert!(mistakes("aclrtSetDevice(&x) -> 0").contains("no place"));
+        assert!(mistakes("aclrtSetDevice(&x) -> 0").contains("cannot hold"));
         assert!(mistakes("h = host(4)\naclrtGetDevice(&h) -> 0").contains("name of its own"));
     }
 }

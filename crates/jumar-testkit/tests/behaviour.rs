@@ -42,24 +42,24 @@ fn interpreter() -> PathBuf {
     }
 }
 
-fn conclude(surface: &str, report: &Report) {
+fn conclude(frontend: &str, report: &Report) {
     for (id, outcome) in &report.cases {
         match outcome {
             Outcome::Passed => {}
             Outcome::Failed(reason) => println!("FAIL {id}: {reason}"),
             Outcome::Waits(functions) => println!("waits {id}: {functions}"),
             Outcome::NoModel(model) => println!("no model {id}: {model}"),
-            Outcome::NotApplicable(reason) => println!("not for {surface} {id}: {reason}"),
+            Outcome::NotApplicable(reason) => println!("not for {frontend} {id}: {reason}"),
         }
     }
-    println!("{surface}: {}", report.summary());
+    println!("{frontend}: {}", report.summary());
     assert!(
         report.count(|outcome| *outcome == Outcome::Passed) > 0,
         "no case ran"
     );
     assert!(
         report.failures().is_empty(),
-        "{surface}: {} of the table's cases fail, see above",
+        "{frontend}: {} of the table's cases fail, see above",
         report.failures().len()
     );
 }

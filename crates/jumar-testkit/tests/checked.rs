@@ -1,4 +1,4 @@
-//! The table under the checks, through C: cases that keep the rules are told nothing, and what is told of the others names what
+//! The table under the checks, through C: cases that keep the rules have no finding, and the findings of the others name what
 //! they do. tests/diag/corpus.toml says which rule each refusal breaks.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,7 +84,7 @@ fn findings(folder: &Path, id: &str) -> Vec<Finding> {
         .collect()
 }
 
-/// What the case says that calls of a function answer, where that is no success.
+/// The error codes that a case expects of calls of a function.
 fn refusals<'a>(case: &'a Case, function: &'a str) -> impl Iterator<Item = String> + 'a {
     case.steps.iter().filter_map(move |step| {
         let Action::Call(call) = &step.action else {
@@ -153,7 +153,7 @@ mod install_tree {
             }
         }
         println!(
-            "checked: {clean} cases without a finding of severity error, {broken} that break a rule, {named} of them told so"
+            "checked: {clean} cases without a finding of severity error, {broken} that break a rule, {named} of them reported with it"
         );
         assert!(unexplained.is_empty(), "\n{}", unexplained.join("\n"));
         assert!(clean >= 150, "{clean} clean cases");

@@ -159,7 +159,7 @@ impl<T: Element> DeviceBuffer<T> {
         let buffer = DeviceBuffer::new(context, elements.len())?;
         if !elements.is_empty() {
             let to = buffer.memory.span(0, size_of_val(elements));
-            // Nobody else knows the memory yet, so the copy needs no order.
+            // No other thread knows the memory yet, so the copy needs no order.
             by(&call::WRITE, |caller| {
                 let core = &context.inner.runtime.core;
                 core.write(to, bytemuck::cast_slice(elements), caller)
@@ -280,7 +280,7 @@ pub trait OnDevice: sealed::Sealed {
     /// What it is made of.
     type Element: Element;
 
-    /// Gives it as a part.
+    /// Returns all of it as a part.
     fn as_part(&self) -> DevicePart<'_, Self::Element>;
 }
 

@@ -80,7 +80,7 @@ pub fn profiles() -> &'static [Profile] {
     PROFILES.get_or_init(|| match variable("JUMAR_CHECK_PROFILES") {
         None => Vec::new(),
         Some(list) => profiles_of(&list).unwrap_or_else(|name| {
-            eprintln!("jumar: JUMAR_CHECK_PROFILES names \"{name}\", which is no profile");
+            eprintln!("jumar: JUMAR_CHECK_PROFILES names \"{name}\", which is not a profile");
             Vec::new()
         }),
     })

@@ -1,4 +1,4 @@
-//! Configuration: the one place that reads the environment and the machine.
+//! Configuration: the only module that reads the environment and the machine.
 //!
 //! `docs/environment.md` lists every variable.
 
@@ -99,7 +99,7 @@ impl Settings {
             ..CpuConfig::default()
         })?;
         let backend = Arc::new(backend);
-        // Under a limit on address space a device is smaller than it was to be, and says so.
+        // Under a limit on address space a device is smaller than requested, and a warning reports it.
         let profiles = (0..visible.len() as u32)
             .map(|device| Profile {
                 memory_bytes: backend
@@ -149,7 +149,7 @@ pub fn device_uuid(physical: u32) -> [u8; 16] {
     let machine = std::fs::read_to_string("/etc/machine-id")
         .or_else(|_| std::fs::read_to_string("/proc/sys/kernel/random/boot_id"))
         .unwrap_or_default();
-    // FNV-1a: a fixed function, so that every version of the library gives the same name.
+    // FNV-1a: a fixed function, so that every version of the library produces the same name.
     let hash = machine
         .trim()
         .bytes()
@@ -186,7 +186,7 @@ fn visible_devices(list: Option<&str>, devices: u32) -> Vec<u32> {
     }
 }
 
-/// Says in a line what computes products of bfloat16 and of bytes on this machine, once a runtime was built.
+/// Returns one line that names the kernels for bfloat16 and int8 products on this machine, once a runtime exists.
 pub fn products() -> String {
     use jumar_model::processor::{Answer, answered, engines};
     let [bfloat16, bytes] = engines();

@@ -13,7 +13,7 @@ use crate::event::Event;
 use crate::runtime::{InHostFunction, Inner, wait_elsewhere};
 use crate::stream::Stream;
 
-/// A context on a device. Cloning gives another name of the same one.
+/// A context on a device. A clone refers to the same context.
 ///
 /// There is no current context: whatever is made names its context, and may be used from any thread.
 ///
@@ -90,7 +90,7 @@ impl Context {
     /// Blocks the calling thread, which helps with the work meanwhile.
     ///
     /// # Errors
-    /// What a task failed with; each failure is told once. `StreamTimeout`: not done within `limit`. `CallbackFailed`: called
+    /// The error of a failed task; each is reported once. `StreamTimeout`: not done within `limit`. `CallbackFailed`: called
     /// in a host function.
     pub fn synchronize(&self, limit: Option<Duration>) -> Result<()> {
         by(&call::SYNCHRONIZE_CONTEXT, |caller| {

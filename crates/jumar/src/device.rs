@@ -10,7 +10,7 @@ use crate::call::{self, by};
 use crate::context::Context;
 use crate::runtime::{Inner, Runtime};
 
-/// A device of a runtime. Cloning gives another name of the same one.
+/// A device of a runtime. A clone refers to the same device.
 #[derive(Clone)]
 pub struct Device {
     pub(crate) runtime: Arc<Inner>,

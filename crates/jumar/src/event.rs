@@ -10,7 +10,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::call::{self, by};
 use crate::context::{self, refuse_in_host_function};
 
-/// An event. Cloning gives another name of the same one.
+/// An event. A clone refers to the same event.
 ///
 /// [`Stream::record`](crate::Stream::record) makes it stand for everything submitted to that stream so far;
 /// [`Stream::wait`](crate::Stream::wait) holds another stream until that is done. Recording it again moves it on, and leaves

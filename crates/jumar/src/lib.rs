@@ -18,7 +18,7 @@
 //!
 //! Values release what they stand for when they are dropped, in the right order, whatever the order of drops. No call lets the
 //! device work on memory that safe code could free or forget: a copy that continues after its call takes a [`PinnedBuffer`] and
-//! gives it back through [`Pending`], or runs in [`Stream::scope`], which waits at its end.
+//! returns it through [`Pending`], or runs in [`Stream::scope`], which waits at its end.
 //!
 //! An [`Error`] has a kind, a sentence that names the object and the values, and often a piece of advice.
 //!

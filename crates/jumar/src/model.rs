@@ -19,7 +19,7 @@ use crate::pending::Pending;
 use crate::runtime::wait_elsewhere;
 use crate::stream::Stream;
 
-/// A model on a device. Cloning gives another name of the same one.
+/// A model on a device. A clone refers to the same model.
 ///
 /// ```no_run
 /// use jumar::{DeviceBuffer, Model, Runtime};
@@ -55,7 +55,7 @@ struct Shared {
     outputs: Vec<TensorInfo>,
 }
 
-/// What a model takes or gives at one place.
+/// One input or output of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorInfo {
     /// The name in the model.
@@ -106,7 +106,7 @@ impl Model {
     ///
     /// # Errors
     /// `ModelPath`: the file cannot be read; `ModelInvalid`, `ModelDataSize`: it is damaged or of another maker;
-    /// `ModelMemory`: the device has no room for it.
+    /// `ModelMemory`: the device has not enough memory for it.
     pub fn load(context: &Context, path: impl AsRef<Path>) -> Result<Model> {
         by(&call::LOAD, |_| Package::open(path.as_ref()))
             .and_then(|package| Model::place(context, &package))
@@ -128,7 +128,7 @@ impl Model {
     ///
     /// # Errors
     /// `ModelPath`: the file cannot be read; `ModelInvalid`: it contradicts ONNX, or has an operator that is not there yet;
-    /// `InvalidArgument`: an input needs a shape, or was given a wrong one; `ModelMemory`: the device has no room for it.
+    /// `InvalidArgument`: an input needs a shape, or was given a wrong one; `ModelMemory`: the device has not enough memory for it.
     pub fn from_onnx(
         context: &Context,
         path: impl AsRef<Path>,
@@ -210,7 +210,7 @@ impl Model {
     ///
     /// # Errors
     /// `InvalidValue`: the number, type or length of the inputs is not the model's; `ModelContext`: the stream is of another
-    /// context; `InvalidDevice`, `InvalidHandle`: an input lies elsewhere; `OutOfMemory`: no room for the outputs.
+    /// context; `InvalidDevice`, `InvalidHandle`: an input lies elsewhere; `OutOfMemory`: not enough memory for the outputs.
     pub fn run(&self, stream: &Stream, inputs: &[Operand<'_>]) -> Result<Pending<Outputs>> {
         let context = Context {
             inner: self.inner.context.clone(),
@@ -389,7 +389,7 @@ impl<'a> Operand<'a> {
     }
 
     fn fits(&self, info: &TensorInfo) -> bool {
-        // A truth value is a byte, and Rust's own `bool` is no number.
+        // A boolean is a byte, and Rust's own `bool` is not a number.
         let same = self.data_type == info.data_type
             || (info.data_type == DataType::Bool && self.data_type == DataType::UInt8);
         same && self.len == info.len()

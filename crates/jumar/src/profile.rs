@@ -75,7 +75,7 @@ pub fn built_in(name: &str) -> Option<Profile> {
 /// or with the ending `.toml`).
 ///
 /// # Errors
-/// `InvalidArgument`: no such name, or a file that cannot be read or is no profile.
+/// `InvalidArgument`: no such name, or a file that cannot be read or is not a profile.
 pub fn find(setting: &str) -> Result<Profile> {
     if setting.contains('/') || setting.ends_with(".toml") {
         let text = std::fs::read_to_string(Path::new(setting)).map_err(|error| {

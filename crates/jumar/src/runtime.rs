@@ -4,7 +4,7 @@
 //! one inner value, whose drop releases it; so whatever the order of drops, a child goes before its parent.
 //!
 //! Memory that a queued task still uses is not freed when its buffer is dropped, but put on the runtime's list of memory
-//! that is `leaving`, with the signals that those tasks set. Each later allocation or release frees what is due; an
+//! that is `leaving`, with the signals that those tasks set. Each later allocation or release frees the memory whose signals are set; an
 //! allocation that fails waits for the list. The last drop frees what is left, when no stream exists any more.
 
 use std::cell::Cell;
@@ -21,7 +21,7 @@ use crate::call::{self, by};
 use crate::config::Settings;
 use crate::device::Device;
 
-/// A runtime: devices and everything on them. Cloning gives another name of the same one.
+/// A runtime: devices and everything on them. A clone refers to the same runtime.
 ///
 /// Runtimes are independent of each other; several may live in one process.
 ///
@@ -183,7 +183,7 @@ impl Inner {
                 false => self.core.free_pinned(address, caller),
             }
         });
-        // A probe may refuse it (fault injection), and then the memory stays taken: a drop has nobody to tell.
+        // A probe may refuse it (fault injection), and then the memory stays taken: a drop cannot report an error.
         drop(freed);
     }
 }

@@ -1,4 +1,4 @@
-//! Orders of execution that a program can be tried with: late (nothing runs before somebody waits for it) and seeded (a number
+//! Orders of execution for tests of a program: late (a task runs only once a thread waits for it) and seeded (a number
 //! chooses what runs next).
 //!
 //! In both, tasks run one at a time, and only while a thread of the program waits for a stream or asks for the third time whether
@@ -48,7 +48,7 @@ fn mode() -> Option<Mode> {
     })
 }
 
-/// Returns whether work is held back until somebody waits for it.
+/// Returns whether work is delayed until a thread waits for it.
 pub fn is_late() -> bool {
     matches!(mode(), Some(Mode::Late))
 }
@@ -171,7 +171,7 @@ impl BlockedStream {
             || self.stands_still(now)
     }
 
-    /// Returns whether the program waits for something that nobody sees.
+    /// Returns whether the program waits for something that the schedule cannot observe.
     fn stands_still(&self, now: u64) -> bool {
         let last = LAST_CALL_NS.load(Ordering::Relaxed);
         let mut asked = self.asked.lock();

@@ -19,10 +19,10 @@ use crate::event::Event;
 use crate::pending::Pending;
 use crate::runtime::{InHostFunction, Inner, wait_elsewhere};
 
-/// A stream. Cloning gives another name of the same one.
+/// A stream. A clone refers to the same stream.
 ///
-/// What is submitted is done in order, after the call returned. Different streams continue beside each other unless an event
-/// orders them. An error of a task is told by the next call that waits for the stream.
+/// Tasks run in the order of submission, after the call returned. Different streams run concurrently unless an event
+/// orders them. An error of a task is returned by the next call that waits for the stream.
 ///
 /// ```
 /// use jumar::{DeviceBuffer, PinnedBuffer, Runtime};
@@ -86,7 +86,7 @@ impl Stream {
     /// The pinned buffer is given away until the copy is done. To send the same elements often, pass an `Arc` of it.
     ///
     /// # Ownership
-    /// [`Pending::wait`] gives the pinned buffer back.
+    /// [`Pending::wait`] returns the pinned buffer.
     ///
     /// # Errors
     /// `InvalidValue`: the lengths differ; `InvalidDevice`: the device buffer lies on another device; `InvalidHandle`: a
@@ -104,7 +104,7 @@ impl Stream {
     /// Queues a copy of a device buffer to a whole pinned buffer of the same length.
     ///
     /// # Ownership
-    /// [`Pending::wait`] gives the pinned buffer back.
+    /// [`Pending::wait`] returns the pinned buffer.
     ///
     /// # Errors
     /// As [`Stream::upload`].
@@ -172,7 +172,7 @@ impl Stream {
     ///
     /// # Errors
     /// `InvalidValue`: the lengths differ; `InvalidDevice`: the buffer lies on another device; `InvalidHandle`: it belongs to
-    /// another runtime; `OutOfMemory`: no room to keep the elements.
+    /// another runtime; `OutOfMemory`: not enough memory to keep the elements.
     pub fn write<D: OnDevice>(&self, to: &D, elements: &[D::Element]) -> Result<()> {
         let to = to.as_part();
         by(&call::WRITE, |caller| {
@@ -198,7 +198,7 @@ impl Stream {
     ///
     /// # Errors
     /// What a task of the stream failed with, as [`Stream::synchronize`]; `InvalidDevice`: the buffer lies on another device;
-    /// `InvalidHandle`: it belongs to another runtime; `OutOfMemory`: no room to keep the elements; `CallbackFailed`: called
+    /// `InvalidHandle`: it belongs to another runtime; `OutOfMemory`: not enough memory to keep the elements; `CallbackFailed`: called
     /// in a host function.
     pub fn read<D: OnDevice>(&self, from: &D) -> Result<Vec<D::Element>> {
         let mut elements = vec![bytemuck::Zeroable::zeroed(); from.as_part().len()];
@@ -260,7 +260,7 @@ impl Stream {
         })
     }
 
-    /// Queues a function of the program. The stream is held until it returned; it runs on a thread that belongs to the stream.
+    /// Queues a function of the program. The stream is blocked until it returns; it runs on a thread that belongs to the stream.
     ///
     /// A function that waits for a stream gets an error, because its own stream waits for it. A panic in it is an error of the
     /// stream, `CallbackFailed`.
@@ -302,13 +302,13 @@ impl Stream {
     /// Blocks the calling thread, which helps with the work meanwhile.
     ///
     /// # Errors
-    /// What a task failed with since the last call that told an error; `StreamTimeout`: not done within `limit`;
+    /// The error of a task that failed since the last call that reported one; `StreamTimeout`: not done within `limit`;
     /// `CallbackFailed`: a host function panicked, or this is called in one.
     pub fn synchronize(&self, limit: Option<Duration>) -> Result<()> {
         by(&call::SYNCHRONIZE, |caller| self.drain(limit, caller))
     }
 
-    /// Returns whether everything submitted so far is done. Never blocks, and tells no error.
+    /// Returns whether everything submitted so far is done. Never blocks, and reports no error.
     pub fn is_idle(&self) -> bool {
         self.inner.core.is_idle()
     }
@@ -430,7 +430,7 @@ impl Stream {
         submitted.map(|()| done)
     }
 
-    /// Waits for a task, as a wait that probes see. One that refuses it is told of after the wait: borrows rest on it.
+    /// Waits for a task, as a wait that probes see. A probe's refusal is reported after the wait: borrows depend on it.
     pub(crate) fn reach(&self, done: &Arc<Signal>, caller: &Caller<'_>) -> Result<()> {
         let gate = self.runtime().core.gate();
         let ticket = gate.admit(caller, self.device(), Some(self.number()), || {
@@ -507,7 +507,7 @@ impl Shared {
         self.panicked.lock().take().map_or(Ok(()), Err)
     }
 
-    /// Tells, and forgets, what went wrong since somebody asked last.
+    /// Returns and clears the error since the last query.
     pub(crate) fn take_error(&self) -> Result<()> {
         self.core.take_error().map_or(Ok(()), Err)?;
         self.take_panic()

@@ -88,8 +88,8 @@ pub fn trace_start(path: &Path) -> Result<Arc<dyn Probe>> {
 
 /// Writes every timeline of this process as far as it is known. The files are complete afterwards, and continue when more happens.
 ///
-/// It may be called often, from any thread; a surface calls it at the end of its runtime and of the process. A file that could
-/// not be written is told on standard error, since the callers have nobody to tell.
+/// It may be called often, from any thread; a frontend calls it at the end of its runtime and of the process. A file that could
+/// not be written is reported on standard error, since the callers cannot report it.
 pub fn trace_flush() {
     for timeline in timelines() {
         if let Err(error) = timeline.flush() {

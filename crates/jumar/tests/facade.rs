@@ -44,7 +44,7 @@ fn one_stream() -> (Runtime, Context, Stream) {
     (runtime, context, stream)
 }
 
-/// A stream that is held by a host function until the returned value is dropped.
+/// A stream that is blocked by a host function until the returned value is dropped.
 fn hold(stream: &Stream) -> mpsc::Sender<()> {
     let (release, held) = mpsc::channel::<()>();
     let wait = move || {
@@ -462,7 +462,7 @@ fn waits_with_a_limit_expire_and_leave_the_work_alone() {
     other.wait(&event, short).expect("queued");
     let expired = other.synchronize(LONG).expect_err("the wait expired");
     assert_eq!(expired.kind(), ErrorKind::WaitTimeout);
-    other.synchronize(LONG).expect("an error is told once");
+    other.synchronize(LONG).expect("an error is reported once");
     drop(release);
     stream.synchronize(LONG).expect("done");
     assert_eq!(stream.read(&buffer).expect("read"), [6; 4]);
@@ -504,7 +504,7 @@ fn a_host_function_that_panics_is_an_error_of_its_stream_alone() {
         "{error}"
     );
     assert!(ran.load(Ordering::SeqCst));
-    stream.synchronize(LONG).expect("an error is told once");
+    stream.synchronize(LONG).expect("an error is reported once");
     other.synchronize(LONG).expect("another stream");
 }
 

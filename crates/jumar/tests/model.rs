@@ -286,7 +286,7 @@ fn files_that_are_no_models_are_refused_by_kind() {
     assert_eq!(refused.kind(), ErrorKind::InvalidArgument, "{refused}");
 }
 
-/// A context whose stream is held, with an execution queued on it, and what the device had free before.
+/// A context whose stream is blocked, with an execution queued on it, and what the device had free before.
 struct Held {
     context: Context,
     free: u64,

@@ -219,7 +219,7 @@ fn a_program_that_is_recorded_is_not_waited_for() {
     let graph = end(&stream);
     assert_eq!(graph.describe().len(), 1);
     execute(&graph, &stream).expect("queued");
-    synchronize(&stream, LONG).expect("what `before` stands for is no part of the model");
+    synchronize(&stream, LONG).expect("`before` is not a part of the model");
     assert!(!done.is_set());
 }
 

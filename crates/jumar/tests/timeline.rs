@@ -133,7 +133,7 @@ fn a_run_with_two_streams_gives_rows_slices_arrows_and_memory() {
             );
         }
     }
-    let arrows: BTreeMap<String, [&Value; 2]> = events
+    let flows: BTreeMap<String, [&Value; 2]> = events
         .iter()
         .filter(|event| event["ph"] == "s" && event["name"] == "event")
         .map(|from| {
@@ -142,11 +142,11 @@ fn a_run_with_two_streams_gives_rows_slices_arrows_and_memory() {
                 .find(|event| event["ph"] == "f" && event["id"] == from["id"]);
             (
                 from["id"].to_string(),
-                [from, to.expect("an arrow has two ends")],
+                [from, to.expect("a flow has two ends")],
             )
         })
         .collect();
-    let ends: Vec<_> = arrows
+    let ends: Vec<_> = flows
         .values()
         .map(|[from, to]| {
             (
@@ -158,11 +158,11 @@ fn a_run_with_two_streams_gives_rows_slices_arrows_and_memory() {
         .collect();
     // One to the waiting stream, one to the waiting host, both from the record.
     assert_eq!(ends.len(), 2);
-    assert!(ends.contains(&(true, true, true)), "{arrows:?}");
+    assert!(ends.contains(&(true, true, true)), "{flows:?}");
     assert!(
         ends.iter()
             .any(|(from_up, to_device, _)| *from_up && !to_device),
-        "{arrows:?}"
+        "{flows:?}"
     );
 
     let calls: BTreeSet<&str> = events

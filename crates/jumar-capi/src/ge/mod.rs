@@ -163,7 +163,7 @@ unsafe fn tensors(list: *const Tensor, count: usize, what: &str) -> Result<Vec<H
 /// Runs a graph in one of the modes of `api/ge/calls.toml`.
 ///
 /// # Safety
-/// The lists have as many tensors as their counts, which state the truth about their memory; `sink` is null or takes `user`.
+/// The lists have as many tensors as their counts, which describe their memory correctly; `sink` is null or takes `user`.
 #[unsafe(no_mangle)]
 #[allow(
     clippy::too_many_arguments,
@@ -224,7 +224,7 @@ impl Ended {
 /// the run is refused.
 ///
 /// # Safety
-/// The list has as many tensors as its count, which state the truth about their memory; `done` takes `user` on any thread.
+/// The list has as many tensors as its count, which describe their memory correctly; `done` takes `user` on any thread.
 #[unsafe(no_mangle)]
 #[allow(
     clippy::too_many_arguments,

@@ -1,4 +1,4 @@
-//! Allocators of the program's own: functions that are called while an execution of a model is queued, and told back.
+//! Allocators of the program's own: functions that are called while an execution of a model is queued, and that queries return.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ setter! {
 }
 
 setter! {
-    /// Sets the function that gives a block's address.
+    /// Sets the function that returns a block's address.
     aclrtAllocatorSetGetAddrFromBlockFuncToDesc, aclrtAllocatorGetAddrFromBlockFunc, addresses
 }
 

@@ -62,7 +62,7 @@ pub unsafe extern "C" fn aclmdlRICaptureGetInfo(
     })
 }
 
-/// Writes a list in two calls: the count alone, or as much as there is room for.
+/// Writes a list in two calls: the count alone, or as many entries as the array holds.
 ///
 /// # Safety
 /// `array` is null or as long as `count` says, and `count` null or the address of a variable.
@@ -84,7 +84,7 @@ unsafe fn list(
     // SAFETY: the caller's contract.
     let array = unsafe { raw::OutArray::<Raw>::new(array.cast(), capacity, array_name) }?;
     let fits = all.len().min(capacity);
-    // Places beyond the last one are written as well: null.
+    // Entries beyond the last one are written as well: null.
     let places: Vec<Raw> = all
         .iter()
         .map(|&handle| Raw(handle))
@@ -99,7 +99,7 @@ unsafe fn list(
     Ok(())
 }
 
-/// So many places are written at most where there is less to write: a count that is garbage must not cost memory.
+/// The most entries that are written beyond the list: a garbage count must not cost memory.
 const MOST_PLACES: usize = 1 << 16;
 
 /// Lists the streams of a model.
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn aclmdlRIAddCondTask(
     raw::status(&calls::aclmdlRIAddCondTask, |cx| {
         raw::trace(cx, || [0, raw::Word::word(stream), raw::Word::word(flags)])?;
         let capacity = params.size as usize;
-        // SAFETY: the program guarantees `modelRIArray`: null or that many places, as the C declaration says.
+        // SAFETY: the program guarantees `modelRIArray`: null or that many entries, as the C declaration says.
         let array = unsafe {
             let places = std::ptr::with_exposed_provenance_mut(params.modelRIArray);
             raw::OutArray::<Raw>::new(places, capacity, "params.modelRIArray")

@@ -8,7 +8,7 @@ use crate::acl::{Raw, calls};
 use crate::generated::callbacks;
 use crate::raw;
 
-/// Sets the function that is told of tasks that failed; null takes it away.
+/// Sets the function that is called for failed tasks; null removes it.
 ///
 /// # Safety
 /// Called from C: the function may be called on any thread until another one is set.
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn aclrtSetExceptionInfoCallback(
     })
 }
 
-/// Adds a function that is told of tasks that failed.
+/// Adds a function that is called for failed tasks.
 ///
 /// # Safety
 /// Called from C: the function may be called on any thread until it is taken away.

@@ -1,4 +1,4 @@
-//! Functions of the program that are told of something, by name or by type.
+//! Functions of the program that are called for events, by name or by type.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::acl::{Raw, calls};
 use crate::generated::callbacks;
 use crate::raw::{self, UserData};
 
-/// Sets a function that is told when a device is set or reset; null takes it away.
+/// Registers a function that is called when a device is set or reset; null removes it.
 ///
 /// # Safety
 /// Called from C: the function may be called with `args`, on any thread, until it is taken away.
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn aclrtRegDeviceStateCallback(
     })
 }
 
-/// Sets a function that is told when the tasks of a device are aborted; null takes it away.
+/// Registers a function that is called when the tasks of a device are aborted; null removes it.
 ///
 /// # Safety
 /// Called from C: the function may be called with `args`, on any thread, until it is taken away.
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn aclrtSetDeviceTaskAbortCallback(
     })
 }
 
-/// Sets a function that is told when a stream is made or destroyed; null takes it away.
+/// Registers a function that is called when a stream is created or destroyed; null removes it.
 ///
 /// # Safety
 /// Called from C: the function may be called with `args`, on any thread, until it is taken away.

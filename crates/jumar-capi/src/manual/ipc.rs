@@ -14,7 +14,7 @@ const NAME: &str = "shareableHandle";
 /// Makes a handle by which other processes can import memory.
 ///
 /// # Safety
-/// Called from C: there is room for a handle of the type.
+/// Called from C: the output holds a handle of the type.
 #[unsafe(no_mangle)]
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclrtMemExportToShareableHandleV2(
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn aclrtMemImportFromShareableHandleV2(
     })
 }
 
-/// Says which processes may import memory that was exported with a handle.
+/// Sets which processes may import memory that was exported with a handle.
 ///
 /// # Safety
 /// Called from C: the handle is one of the type, and `pid` as long as its count says.

@@ -1,4 +1,4 @@
-//! Kernels: lists of options and attributes behind pointers, and arrays of values whose lengths the kernel tells.
+//! Kernels: lists of options and attributes behind pointers, and arrays of values whose lengths the kernel describes.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -341,7 +341,7 @@ pub unsafe extern "C" fn aclrtLaunchKernelWithHostArgs(
 /// Puts the values behind an array of pointers where the kernel wants them.
 ///
 /// # Safety
-/// `args` is null, or has a pointer to a value of the right length for each place.
+/// `args` is null, or has a pointer to a value of the right length for each parameter.
 unsafe fn gather(places: &[(usize, usize)], args: *mut *mut c_void) -> Result<Vec<u64>> {
     let bytes = places
         .iter()
@@ -525,7 +525,7 @@ pub unsafe extern "C" fn aclrtLaunchSIMTKernelWithHostArgs(
     })
 }
 
-/// Sets the function that is told of failures of kernels of one binary.
+/// Sets the function that is called for failed kernels of one binary.
 ///
 /// # Safety
 /// Called from C: the function may be called with `userData`, on any thread, until another one is set or the binary is

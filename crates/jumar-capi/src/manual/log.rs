@@ -20,7 +20,7 @@ unsafe extern "C" {
     );
 }
 
-/// Writes a line to the log, with the place it was written at.
+/// Writes a line to the log, with its source location.
 ///
 /// # Safety
 /// Called from C with the arguments of `aclAppLog`; the format and its arguments belong together.
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn aclAppLog() {
     naked_asm!("jmp {format}", format = sym jumar_app_log_format)
 }
 
-/// Writes a line to the log, with the place it was written at.
+/// Writes a line to the log, with its source location.
 ///
 /// # Safety
 /// Called from C with the arguments of `aclAppLog`; the format and its arguments belong together.
@@ -72,7 +72,7 @@ global_asm!(
 
 /// What is logged instead of a format that would write to memory.
 const REFUSED: &[u8] = b"a format with %n is refused";
-/// The longest text that C hands over, in bytes; the log cuts lines to less and says so.
+/// The longest text that C passes, in bytes; the log truncates lines further and marks them.
 const LONGEST: usize = 1023;
 
 /// Returns whether C is to format the text at all.

@@ -29,7 +29,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// Whoever watches calls (checks, faults, leaks) sees arguments only where a shim shows them.
+    /// Observers of calls (checks, faults, leaks) see arguments only if a shim shows them.
     #[test]
     fn every_shim_shows_its_arguments() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

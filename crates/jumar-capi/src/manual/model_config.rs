@@ -44,7 +44,7 @@ pub unsafe extern "C" fn aclmdlSetConfigOpt(
 /// Loads a model as a configuration says.
 ///
 /// # Safety
-/// Called from C: there is room for the number; a model in memory lies where the configuration says.
+/// Called from C: the output holds the id; a model in memory is at the configured address.
 #[unsafe(no_mangle)]
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclmdlLoadWithConfig(handle: *const c_void, modelId: *mut u32) -> i32 {

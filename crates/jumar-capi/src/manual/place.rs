@@ -1,11 +1,11 @@
-//! Where a script is while it calls: what the Python module tells the checks, since return addresses show the interpreter alone.
+//! The location of a script during a call: the Python module reports it to the checks, since return addresses show only the interpreter.
 
 use std::ffi::c_char;
 
 use crate::acl::observers;
 use crate::raw;
 
-/// Says where in its script the calling thread is, for findings; a null file: nowhere. Not part of the C interface.
+/// Sets the calling thread's location in its script, for findings; a null file means none. Not part of the C interface.
 ///
 /// # Safety
 /// `file` and `function` are null or texts that end in a zero byte.
@@ -18,7 +18,7 @@ pub unsafe extern "C" fn jumar_set_place(file: *const c_char, line: u32, functio
     observers::set_script(file, line, function);
 }
 
-/// Says on which signal the process's interpreter writes the stack of the thread that gets it, and to which file. Not part of the
+/// Sets the signal on which the interpreter writes the receiving thread's stack, and the file for it. Not part of the
 /// C interface.
 #[unsafe(no_mangle)]
 pub extern "C" fn jumar_set_script_signal(signal: u32, file: u32) {

@@ -7,7 +7,7 @@ use crate::acl::{calls, types};
 use crate::generated::callbacks;
 use crate::raw;
 
-/// Begins a nested range that tells of an operator.
+/// Starts a nested range that describes an operator.
 ///
 /// # Safety
 /// Called from C: `attr` is null or points to the structure, whose message is null or points to one of its type.

@@ -1,14 +1,14 @@
-//! The run-time compiler: buffers whose sizes another call tells.
+//! The run-time compiler: buffers whose sizes another call returns.
 
 use std::ffi::{c_char, c_void};
 
 use crate::acl::{Error, ErrorKind, Result, calls};
 use crate::raw;
 
-/// Writes bytes where there is room for them.
+/// Writes bytes unless the buffer is null.
 ///
 /// # Safety
-/// `into` is null or has room for all of them.
+/// `into` is null or a buffer for all of them.
 unsafe fn write(into: *mut c_char, bytes: &[u8], name: &'static str) -> Result<()> {
     if into.is_null() {
         return Err(Error::new(
@@ -24,7 +24,7 @@ unsafe fn write(into: *mut c_char, bytes: &[u8], name: &'static str) -> Result<(
 /// Writes the compiled binary.
 ///
 /// # Safety
-/// Called from C: there is room for as many bytes as aclrtcGetBinDataSize tells.
+/// Called from C: the buffer has as many bytes as aclrtcGetBinDataSize returns.
 #[unsafe(no_mangle)]
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclrtcGetBinData(prog: *mut c_void, binData: *mut c_char) -> i32 {
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn aclrtcGetBinData(prog: *mut c_void, binData: *mut c_cha
 /// Writes the compiler's output.
 ///
 /// # Safety
-/// Called from C: there is room for as many bytes as aclrtcGetCompileLogSize tells.
+/// Called from C: the buffer has as many bytes as aclrtcGetCompileLogSize returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtcGetCompileLog(prog: *mut c_void, log: *mut c_char) -> i32 {
     raw::status(&calls::aclrtcGetCompileLog, |cx| {

@@ -1,4 +1,4 @@
-//! What whoever watches calls gets to see: the arguments as 64 bit words, and what was written through the program's pointers.
+//! The values that observers of calls receive: the arguments as 64-bit words, and the outputs.
 
 use std::ffi::c_void;
 
@@ -53,7 +53,7 @@ impl<T> Word for *mut T {
     }
 }
 
-/// Shows the arguments of the call under way to whoever watches; they are only put into words when somebody does.
+/// Shows the arguments of the current call to observers; they are converted only if there is an observer.
 ///
 /// # Errors
 /// What the watcher refuses the call with (fault injection).
@@ -92,7 +92,7 @@ pub(super) fn end(call: &'static Call, code: i32, returned: u64) {
     observers::end(call, code, returned, read);
 }
 
-/// Says a returned value as 64 bits, where it is a number or an address; 0 otherwise.
+/// Converts a returned number or address to 64 bits; 0 otherwise.
 pub(super) fn any_word<T: Copy + 'static>(value: &T) -> u64 {
     if size_of::<T>() == 8 {
         // SAFETY: as long as a word, and what C functions return in a register has no padding.

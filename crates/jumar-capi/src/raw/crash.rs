@@ -1,4 +1,4 @@
-//! The stack of a program that crashes, for drills: which call's failure it did not stand.
+//! The stack of a program that crashes, for fault injection: it shows the call whose failure the program did not handle.
 
 use std::ffi::c_int;
 use std::sync::OnceLock;
@@ -28,9 +28,9 @@ pub(super) fn report() {
         // SAFETY: a zeroed sigaction is a valid one.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_sigaction = crashed as extern "C" fn(c_int) as usize;
-        // The next one ends the process as if nobody had looked.
+        // The next one ends the process as if there were no handler.
         action.sa_flags = libc::SA_RESETHAND | libc::SA_NODEFER | libc::SA_ONSTACK;
-        // SAFETY: the handler has the type that SA_SIGINFO is not set for; nobody wants the action before.
+        // SAFETY: the handler has the type that SA_SIGINFO is not set for; the earlier action is not needed.
         unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
     }
 }

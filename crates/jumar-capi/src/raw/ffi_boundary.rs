@@ -1,4 +1,4 @@
-//! The fence around every call: nobody unwinds into C, and a second copy of the library never runs.
+//! The FFI boundary around every call: no panic unwinds into C, and a second copy of the library never runs.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -84,7 +84,7 @@ fn not_supported(call: &Call) -> Error {
     )
 }
 
-/// Runs the body of a call behind the fence.
+/// Runs the body of a call inside the FFI boundary.
 ///
 /// # Errors
 /// The code of the error that the body answered, of a panic, or of a second copy of the library.
@@ -94,7 +94,7 @@ pub fn enter<T>(
     body: impl FnMut(&Cx<'_>) -> Result<T>,
 ) -> std::result::Result<T, i32> {
     // Whatever goes through `catch_unwind` by value is written to memory and read back at once, in pieces of another size,
-    // which costs more than all the rest of the fence; so one address goes through.
+    // which costs more than all the rest of the boundary; so one address goes through.
     let mut inside = (call, body);
     let inside = &mut inside;
     let run = || {
@@ -132,18 +132,18 @@ thread_local! {
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Notes the place of every panic of this library, and lets the earlier hook print it. The hook is that of the copy of
+/// Records the source location of every panic of this library, and lets the earlier hook print it. The hook is that of the copy of
 /// the standard library inside this library: a Rust program that loads it keeps its own.
 pub(super) fn note_panics() {
     static SET: OnceLock<()> = OnceLock::new();
     SET.get_or_init(|| {
         let earlier = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if let Some(place) = info.location() {
-                // A thread that is being torn down has no such variable any more; then the place stays unknown.
+            if let Some(location) = info.location() {
+                // A thread that is being torn down has no such variable any more; then the location stays unknown.
                 let _ = PLACE.try_with(|slot| {
                     if let Ok(mut slot) = slot.try_borrow_mut() {
-                        *slot = place.to_string();
+                        *slot = location.to_string();
                     }
                 });
             }
@@ -155,7 +155,7 @@ pub(super) fn note_panics() {
 /// Lets jumar-acl finish what it writes (a timeline) when the process ends in good order.
 pub(super) fn call_at_exit() {
     extern "C" fn finish() {
-        // The process is ending; a defect here has nobody left to tell.
+        // The process is ending; a defect here cannot be reported.
         let _ = panic::catch_unwind(jumar_acl::at_exit);
     }
     // SAFETY: the function stays: the library is never unloaded.
@@ -169,7 +169,7 @@ pub(super) fn call_at_exit() {
 static LAST: extern "C" fn() = {
     extern "C" fn last() {
         if super::instance::serves() {
-            // The process is ending; a defect here has nobody left to tell.
+            // The process is ending; a defect here cannot be reported.
             let _ = panic::catch_unwind(jumar_acl::at_last);
         }
     }
@@ -203,11 +203,11 @@ fn panicked(call: &'static Call, payload: &(dyn Any + Send)) -> i32 {
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a value that is no text");
-    let place = PLACE
+        .unwrap_or("a value that is not a string");
+    let location = PLACE
         .try_with(|slot| slot.try_borrow().map(|s| s.clone()).unwrap_or_default())
         .unwrap_or_default();
-    let text = format!("{} hit a defect of Jumar at {place}: {what}", call.name);
+    let text = format!("{} hit a defect of Jumar at {location}: {what}", call.name);
     // Keeping the text may fail for the same reason; the code has to come back all the same.
     panic::catch_unwind(|| acl::internal_panic(call, &text)).unwrap_or(500_000)
 }

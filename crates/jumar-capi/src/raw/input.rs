@@ -59,7 +59,7 @@ pub fn rows(pitch: usize, width: usize, height: usize) -> usize {
     }
 }
 
-/// Takes a handle: a number in pointer clothing, never dereferenced.
+/// Takes a handle: an opaque number of pointer type, never dereferenced.
 #[inline]
 pub fn handle<T>(pointer: *const T) -> Raw {
     Raw(pointer.addr() as u64)
@@ -166,7 +166,7 @@ fn no_span(pointer: *const c_void, bytes: usize, name: &str) -> Error {
     // Sizes of memory are the runtime's to judge, so this refusal is of its kind.
     let sentence = match fits::<u8>(pointer.addr(), bytes, name) {
         Err(error) => error.sentence().to_owned(),
-        Ok(()) => format!("{name} is no range of {bytes} bytes"),
+        Ok(()) => format!("{name} is not a range of {bytes} bytes"),
     };
     Error::new(ErrorKind::InvalidValue, sentence)
 }

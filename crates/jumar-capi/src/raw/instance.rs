@@ -1,6 +1,6 @@
-//! One runtime in a process: a second copy of the library finds the first, and says so instead of running beside it.
+//! One runtime in a process: a second copy of the library finds the first, and reports it instead of running beside it.
 //!
-//! Each copy has an [`Instance`] that no other copy can mistake for its own, and exports a function that gives it. On its
+//! Each copy has an [`Instance`] that no other copy can mistake for its own, and exports a function that returns it. On its
 //! first call a copy asks every loaded object for that function.
 //!
 //! States: `IDLE` (no call yet), `CLAIMING` (looking for others), `FIRST`, `SECOND`. Two copies whose first calls come at
@@ -24,7 +24,7 @@ pub struct Instance {
     state: AtomicU32,
 }
 
-/// Not exported, so that the loader cannot put another copy's in its place.
+/// Not exported, so that the loader cannot replace it with another copy's.
 static OWN: Instance = Instance {
     layout: 1,
     state: AtomicU32::new(IDLE),
@@ -34,13 +34,13 @@ static SENTENCE: OnceLock<String> = OnceLock::new();
 type Marker = unsafe extern "C" fn() -> *const Instance;
 const MARKER: &CStr = c"jumar_instance";
 
-/// Gives this copy's instance: how copies of the library recognise each other. Not part of the C interface.
+/// Returns this copy's instance, by which copies of the library recognise each other. Not part of the C interface.
 #[unsafe(no_mangle)]
 pub extern "C" fn jumar_instance() -> *const Instance {
     &raw const OWN
 }
 
-/// Returns whether this copy serves the process. One load when that has been settled.
+/// Returns whether this copy serves the process. Costs one load once that is known.
 #[inline]
 pub(super) fn is_first() -> bool {
     match OWN.state.load(Ordering::Acquire) {
@@ -55,7 +55,7 @@ pub(super) fn serves() -> bool {
     OWN.state.load(Ordering::Acquire) == FIRST
 }
 
-/// Says which copy serves the process and which one was called.
+/// Reports which copy serves the process and which one was called.
 pub(super) fn sentence() -> &'static str {
     SENTENCE.get().map_or(
         "a second copy of the Jumar runtime was called",
@@ -85,7 +85,7 @@ fn settle() -> bool {
                         "two copies of the Jumar runtime are loaded into this process: {path} was called first and serves \
                          it, and this call reached {own}"
                     );
-                    // Nobody else sets it: only this closure does, and it runs once.
+                    // Only this closure sets it, and it runs once.
                     let _ = SENTENCE.set(sentence);
                     OWN.state.store(SECOND, Ordering::SeqCst);
                     return false;
@@ -137,7 +137,7 @@ fn find_other_instances() -> Others {
     outcome
 }
 
-/// Asks every loaded object for its instance. An object that merely needs a copy gives that copy's.
+/// Asks every loaded object for its instance. An object that merely needs a copy returns that copy's.
 fn instances() -> Vec<*const Instance> {
     let mut found = Vec::new();
     for path in loaded_objects() {
@@ -151,7 +151,7 @@ fn instances() -> Vec<*const Instance> {
         if !marker.is_null() {
             // SAFETY: a symbol of this name is a function of this type in every copy; the name is ours alone.
             let marker = unsafe { std::mem::transmute::<*mut c_void, Marker>(marker) };
-            // SAFETY: it only gives an address.
+            // SAFETY: it only returns an address.
             found.push(unsafe { marker() });
         }
         // SAFETY: opened above; this only counts the reference back down.

@@ -1,6 +1,6 @@
-//! The boundary kit: what turns raw C arguments into typed ones, and the fence around every call.
+//! The FFI layer: conversion of raw C arguments into typed ones, and the boundary around every call.
 //!
-//! Each type and function here has one place that checks what can be checked (null, alignment, overflow) and takes the
+//! Each type and function here checks what can be checked (null, alignment, overflow) and takes the
 //! rest on trust: a program guarantees the pointers it passes. Generated shims only combine them.
 
 #![deny(clippy::multiple_unsafe_ops_per_block, clippy::ptr_as_ptr)]

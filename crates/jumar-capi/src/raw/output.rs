@@ -6,7 +6,7 @@ use crate::acl::{Error, ErrorKind, Raw, Result};
 
 use super::input::Plain;
 
-/// A variable that a call writes when it succeeds. Its address may be crooked: it is written byte by byte if need be.
+/// A variable that a call writes when it succeeds. Its address may be unaligned: it is then written byte by byte.
 pub struct Out<T>(*mut T);
 
 impl<T: Plain> Out<T> {
@@ -16,7 +16,7 @@ impl<T: Plain> Out<T> {
     /// `NullPointer`: it is null.
     ///
     /// # Safety
-    /// `pointer` is null or the address of a variable that nobody else uses until the call is done.
+    /// `pointer` is null or the address of a variable that is not used otherwise until the call is done.
     pub unsafe fn new(pointer: *mut T, name: &str) -> Result<Self> {
         if pointer.is_null() {
             Err(null(name, "a variable"))
@@ -25,10 +25,10 @@ impl<T: Plain> Out<T> {
         }
     }
 
-    /// Takes the address of a variable, or null for a value that nobody wants.
+    /// Takes the address of a variable, or null for a value that is not needed.
     ///
     /// # Errors
-    /// None; it answers a `Result` because all constructors of this kit do.
+    /// None; it answers a `Result` because all constructors of this module do.
     ///
     /// # Safety
     /// As [`Out::new`].
@@ -55,7 +55,7 @@ impl<T: Plain> InOut<T> {
     /// `NullPointer`: it is null.
     ///
     /// # Safety
-    /// `pointer` is null or the address of a variable with a value, that nobody else uses until the call is done.
+    /// `pointer` is null or the address of a variable with a value, that is not used otherwise until the call is done.
     pub unsafe fn new(pointer: *mut T, name: &str) -> Result<Self> {
         if pointer.is_null() {
             Err(null(name, "a variable"))
@@ -85,13 +85,13 @@ pub struct OutArray<T> {
 }
 
 impl<T: Plain> OutArray<T> {
-    /// Takes the address of an array with room for `room` values.
+    /// Takes the address of an array of `capacity` values.
     ///
     /// # Errors
-    /// `NullPointer`: it is null although it should have room.
+    /// `NullPointer`: it is null although the capacity is not 0.
     ///
     /// # Safety
-    /// `pointer` is null or the address of so much memory, that nobody else uses until the call is done.
+    /// `pointer` is null or the address of so much memory, which is not used otherwise until the call is done.
     pub unsafe fn new(pointer: *mut T, capacity: usize, name: &'static str) -> Result<Self> {
         if pointer.is_null() && capacity > 0 {
             return Err(null(name, "an array"));
@@ -103,10 +103,10 @@ impl<T: Plain> OutArray<T> {
         })
     }
 
-    /// Takes the address of an array, or null if nobody wants it.
+    /// Takes the address of an array, or null if it is not needed.
     ///
     /// # Errors
-    /// None; it answers a `Result` because all constructors of this kit do.
+    /// None; it answers a `Result` because all constructors of this module do.
     ///
     /// # Safety
     /// As [`OutArray::new`].
@@ -121,7 +121,7 @@ impl<T: Plain> OutArray<T> {
     /// Writes the first values of the array and leaves the rest as it is.
     ///
     /// # Errors
-    /// `Internal`: there are more values than room, which the function should have refused.
+    /// `Internal`: there are more values than the array holds, which the function should have refused.
     pub fn set(self, values: &[T]) -> Result<()> {
         if self.pointer.is_null() {
             return Ok(());
@@ -130,7 +130,7 @@ impl<T: Plain> OutArray<T> {
             return Err(Error::new(
                 ErrorKind::Internal,
                 format!(
-                    "{} has room for {} values and would get {}",
+                    "{} holds {} values and would get {}",
                     self.name,
                     self.capacity,
                     values.len()
@@ -138,7 +138,7 @@ impl<T: Plain> OutArray<T> {
             ));
         }
         let bytes = size_of_val(values);
-        // SAFETY: not null, room enough, and the constructor's contract makes it writable; bytes have no alignment.
+        // SAFETY: not null, large enough, and the constructor's contract makes it writable; bytes have no alignment.
         unsafe {
             self.pointer
                 .cast::<u8>()
@@ -156,12 +156,12 @@ pub(super) fn null(name: &str, what: &str) -> Error {
     )
 }
 
-/// Gives a handle back to C.
+/// Returns a handle to C.
 pub fn pointer(handle: Raw) -> *mut c_void {
     std::ptr::without_provenance_mut(handle.0 as usize)
 }
 
-/// Gives an address back to C.
+/// Returns an address to C.
 pub fn address<T>(address: usize) -> *mut T {
     std::ptr::with_exposed_provenance_mut(address)
 }
@@ -196,7 +196,7 @@ impl TextAddress for Option<&'static CStr> {
     }
 }
 
-/// Gives a text back to C.
+/// Returns a text to C.
 pub fn text_address(text: impl TextAddress) -> *const c_char {
     text.text_address()
 }
@@ -217,10 +217,10 @@ mod tests {
     fn an_array_is_never_written_past_its_room() {
         let mut capacity = [0u16; 3];
         // SAFETY: the array is ours.
-        let out = unsafe { OutArray::new(capacity.as_mut_ptr(), 2, "room") }.unwrap();
+        let out = unsafe { OutArray::new(capacity.as_mut_ptr(), 2, "array") }.unwrap();
         assert!(out.set(&[1, 2, 3]).is_err());
         // SAFETY: the array is ours.
-        let out = unsafe { OutArray::new(capacity.as_mut_ptr(), 2, "room") }.unwrap();
+        let out = unsafe { OutArray::new(capacity.as_mut_ptr(), 2, "array") }.unwrap();
         out.set(&[7, 8]).unwrap();
         assert_eq!(capacity, [7, 8, 0]);
     }

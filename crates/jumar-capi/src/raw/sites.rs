@@ -1,9 +1,9 @@
 //! Where calls come from, without walking the stack each time.
 //!
-//! A walk costs microseconds. It tells where on the stack the return addresses of the program's innermost frames lie; when a later
-//! call of the same thread finds the same addresses in the same places, it comes from the same place in the program. First the
+//! A walk costs microseconds. It finds where on the stack the return addresses of the program's innermost frames lie; when a later
+//! call of the same thread finds the same addresses at the same positions, it comes from the same source location. First the
 //! return address of the C function is read: it lies at a distance from the shim's own frame that is the same at each call, and
-//! that the first walk gave.
+//! that the first walk found.
 //!
 //! What is remembered was verified by a walk: an entry is only made when the addresses that the walk gave lie where they are
 //! expected, which is how x86-64 calls. Elsewhere nothing is remembered, and each call walks.
@@ -37,7 +37,7 @@ const REACH: usize = 64 << 10;
 struct Sites {
     /// The stack of the thread.
     stack: Range<usize>,
-    /// By the number of the call: how far above the shim's frame its return address lies; 0: nobody walked yet.
+    /// By the number of the call: how far above the shim's frame its return address lies; 0: no walk yet.
     distance: Box<[u16; CALLS]>,
     sites: Vec<Option<Site>>,
 }
@@ -90,7 +90,7 @@ fn word(here: usize, stack: &Range<usize>, address: usize) -> Option<usize> {
     Some(unsafe { from.read_volatile() })
 }
 
-/// Finds the place of a call whose shim's frame is at `here`, if a walk from there was remembered.
+/// Returns the source location of a call whose shim's frame is at `here`, if a walk from there was remembered.
 pub(super) fn find(call: &'static Call, here: usize) -> Option<SourceLocation> {
     let known = |known: &RefCell<Option<Sites>>| {
         let known = known.borrow();

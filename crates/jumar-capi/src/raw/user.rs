@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-/// The pointer that a program wants handed to its function. Nobody here looks behind it.
+/// The pointer that a program wants passed to its function. It is never dereferenced here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserData(*mut c_void);
 
@@ -17,7 +17,7 @@ impl UserData {
         UserData(pointer)
     }
 
-    /// Gives it back.
+    /// Returns the pointer.
     pub fn pointer(self) -> *mut c_void {
         self.0
     }

@@ -141,14 +141,14 @@ pub const ALL: &[Opt] = &[
     used(
         "mode",
         "0|1|6",
-        "What to do: 0 builds an offline model, 1 writes a model as JSON, 6 tells what one needs.",
+        "What to do: 0 builds an offline model, 1 writes a model as JSON, 6 prints the requirements of one.",
     ),
     used("om", "FILE", "The model (.om or .onnx) of --mode=1 and 6."),
     used("json", "FILE", "Where --mode=1 writes."),
     used(
         "display_model_info",
         "0|1",
-        "Tells what the model needs once it is built, as --mode=6 does.",
+        "Prints the requirements of the model once it is built, as --mode=6 does.",
     ),
     used(
         "external_weight",
@@ -208,7 +208,7 @@ pub const ALL: &[Opt] = &[
     ),
     idle(
         "oo_dead_code_elimination",
-        "what nobody reads is always taken out, which never changes a result",
+        "unused nodes are always removed, which never changes a result",
     ),
     idle(
         "topo_sorting_mode",

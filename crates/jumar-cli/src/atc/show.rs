@@ -1,4 +1,4 @@
-//! What `--mode=1` and `--mode=6` tell of a model: its graph as JSON, and a summary.
+//! The output of `--mode=1` and `--mode=6`: a model's graph as JSON, and a summary.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -164,7 +164,7 @@ fn attribute(value: &Attr) -> Value {
     json!({"list": list})
 }
 
-/// JSON has no infinities; they are told as text.
+/// JSON has no infinities; they are written as text.
 fn real(value: f32) -> Value {
     match value.is_finite() {
         true => json!(value),
@@ -172,7 +172,7 @@ fn real(value: f32) -> Value {
     }
 }
 
-/// Tells what an offline model needs and was made with, between the lines that scripts look for.
+/// Prints the requirements and build options of an offline model, between the lines that scripts search for.
 pub fn summary(bytes: &[u8]) -> Result<String> {
     let model = graph::Model::read(bytes).map_err(|error| anyhow!("{error}"))?;
     let work = match model.executable().map_err(|error| anyhow!("{error}"))? {

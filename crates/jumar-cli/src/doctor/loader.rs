@@ -197,7 +197,7 @@ pub enum Maker {
     OtherJumar,
     /// Something to link against that has no code behind its names.
     Stub,
-    /// Somebody else's.
+    /// Another library of that name.
     Other,
     /// It cannot be read as a library.
     Unreadable(String),

@@ -45,7 +45,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
 pub fn write(timeline: &Path, findings: Option<&Path>, output: &Path) -> Result<()> {
     let mut trace = read(timeline)?;
     let Some(events) = trace["traceEvents"].as_array_mut() else {
-        bail!("{} is no timeline", timeline.display());
+        bail!("{} is not a timeline", timeline.display());
     };
     // The page finds the call of a task by the number that both have.
     events.retain(|event| event["cat"] != "queue");
@@ -59,7 +59,7 @@ pub fn write(timeline: &Path, findings: Option<&Path>, output: &Path) -> Result<
 
 fn read(file: &Path) -> Result<Value> {
     let text = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is no JSON", file.display()))
+    serde_json::from_str(&text).with_context(|| format!("{} is not JSON", file.display()))
 }
 
 /// Puts the data into the page. A program's names must not end the script that they stand in.

@@ -2,7 +2,7 @@
 //!
 //! The memory is mapped twice ([`crate::mem::Space`]): once for the program, where pages lose access while a copy is pending,
 //! and once for the runtime, where they never do. So a copy opens no window in which the program could touch them unseen. A
-//! touch raises SIGSEGV; the handler here notes where it came from, gives the page back, and lets the program continue. A touch of
+//! touch raises SIGSEGV; the handler here notes where it came from, restores access to the page, and lets the program continue. A touch of
 //! bytes beside the copy's, on the same page, is let through for one instruction and not noted. A fault anywhere else is forwarded
 //! to the handler that was installed before.
 //!
@@ -21,7 +21,7 @@ use crate::PAGE;
 
 /// How many ranges may be guarded at once; those beyond are not.
 const MOST_PENDING: usize = 512;
-/// How many touches are kept until somebody takes them; those beyond are forgotten.
+/// The largest number of touches that are kept until they are taken; later ones are dropped.
 const MOST_TOUCHES: usize = 64;
 /// How many frames of a stack are kept.
 const MOST_FRAMES: usize = 24;
@@ -60,7 +60,7 @@ const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 const READY: u32 = 2;
 
-/// One touch on its way from the handler to whoever takes it.
+/// One touch on its way from the handler to its consumer.
 struct Entry {
     state: AtomicU32,
     ticket: AtomicU64,
@@ -233,7 +233,7 @@ fn refresh(start: usize, end: usize) {
     borders.sort_unstable();
     borders.dedup();
     for pair in borders.windows(2) {
-        // Where the system has no room for so many ranges, the page stays as it is: the handler copes with both.
+        // If the system does not allow so many ranges, the page stays as it is: the handler copes with both.
         let _ = allow(pair[0], pair[1], access(pair[0], pair[1]));
     }
 }
@@ -258,7 +258,7 @@ extern "C" fn on_fault(_signal: libc::c_int, info: *mut libc::siginfo_t, context
     // SAFETY: the system hands a handler of this form a valid structure.
     let address = unsafe { (*info).si_addr() }.addr();
     let inside = RANGE[0].load(Ordering::Relaxed)..RANGE[1].load(Ordering::Acquire);
-    // SAFETY: the C library gives each thread its own.
+    // SAFETY: the C library has one per thread.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let kept = unsafe { *errno };
@@ -341,7 +341,7 @@ fn ask_interpreter(text: &mut [u8; SCRIPT_BYTES]) {
     if signal == 0 {
         return;
     }
-    // One at a time, since all write to one file. Nobody waits long: the other handler ends by itself.
+    // One at a time, since all write to one file. The wait is short: the other handler ends by itself.
     while ASKING
         .compare_exchange(0, own, Ordering::AcqRel, Ordering::Relaxed)
         .is_err()
@@ -371,7 +371,7 @@ extern "C" fn on_step(_signal: libc::c_int, info: *mut libc::siginfo_t, context:
         ours = true;
         let page = step.page.load(Ordering::Acquire);
         step.thread.store(0, Ordering::Release);
-        // A copy may have come or gone meanwhile; whoever changed the table changes the page after it, or is seen here.
+        // A copy may have come or gone meanwhile; the thread that changed the table changes the page after it, or is seen here.
         loop {
             let now = access(page, page + PAGE);
             allow(page, page + PAGE, now);
@@ -404,7 +404,7 @@ struct Walk<'a> {
 extern "C" fn each_frame(context: *mut c_void, walk: *mut c_void) -> libc::c_int {
     const GO_ON: libc::c_int = 0;
     const STOP: libc::c_int = 5;
-    // SAFETY: `stack` passes a walk of its own, which nobody else refers to meanwhile.
+    // SAFETY: `stack` passes a walk of its own, which has no other reference meanwhile.
     let walk = unsafe { &mut *walk.cast::<Walk<'_>>() };
     // SAFETY: the unwinder passes its own context.
     let address = unsafe { _Unwind_GetIP(context) };
@@ -483,7 +483,7 @@ impl Machine {
 
 #[cfg(target_arch = "aarch64")]
 impl Machine {
-    /// What a fault was cannot be told here: one that the pages forbid counts as a write.
+    /// The kind of a fault is unknown here: one that the pages forbid counts as a write.
     fn wrote(&self) -> bool {
         true
     }

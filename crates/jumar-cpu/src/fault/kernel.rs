@@ -34,7 +34,7 @@ pub(crate) struct Blocks {
     pub(crate) range: (u32, u32, u32),
 }
 
-/// Runs a part of a kernel; a fault in it says so.
+/// Runs a part of a kernel; a fault in it is returned as an error.
 pub(crate) fn named<T>(blocks: &Blocks, work: impl FnOnce() -> T) -> T {
     struct Restore(*const Blocks);
     impl Drop for Restore {

@@ -1,7 +1,7 @@
 //! What happens when a page of a mapped file is not there: the file was cut short, or its disk failed.
 //!
-//! The system sends SIGBUS to the thread that touched the page. The handler here puts zeros in the place of that page and of
-//! all after it and notes that for whoever mapped the file, so that the thread continues and the execution that read zeros is
+//! The system sends SIGBUS to the thread that touched the page. The handler here replaces that page and
+//! all after it by zeros and records that for the owner of the mapping, so that the thread continues and the execution that read zeros is
 //! answered with an error. A fault anywhere else is forwarded to the handler that was installed before.
 //!
 //! A handler can find what it needs only through the process, so the list of mapped ranges is one of the process. It is
@@ -109,12 +109,12 @@ extern "C" fn on_fault(
     CHAIN.forward(info, context);
 }
 
-/// Puts fresh memory in the place of pages that cannot be read.
+/// Replaces pages that cannot be read by fresh memory.
 fn zeros(start: usize, end: usize) -> io::Result<()> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let at = ptr::without_provenance_mut(start);
-    // SAFETY: the pages are part of a range that `Space::map_file` mapped, and whose owner is told.
+    // SAFETY: the pages are part of a range that `Space::map_file` mapped, and whose owner is notified.
     let mapped = unsafe { libc::mmap(at, end - start, access, flags, -1, 0) };
     match mapped == libc::MAP_FAILED {
         true => Err(io::Error::last_os_error()),

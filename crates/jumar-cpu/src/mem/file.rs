@@ -50,8 +50,8 @@ impl Files {
         };
         let flags = libc::MAP_PRIVATE | libc::MAP_NORESERVE | libc::MAP_FIXED;
         let start = ptr::without_provenance_mut(at.address());
-        // SAFETY: the pages belong to a live allocation of the range (`Space::allocate` gives whole pages from this length on),
-        // which nobody has used yet; the file's descriptor is open.
+        // SAFETY: the pages belong to a live allocation of the range (`Space::allocate` returns whole pages from this length on),
+        // which are unused so far; the file's descriptor is open.
         let mapped = unsafe {
             let access = libc::PROT_READ | libc::PROT_WRITE;
             libc::mmap(start, bytes, access, flags, image.file.as_raw_fd(), offset)

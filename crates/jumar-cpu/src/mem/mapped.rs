@@ -1,6 +1,6 @@
 //! Addresses and memory kept apart: ranges that are reserved first, and physical memory that is mapped into them later.
 //!
-//! A reserved range is always mapped, to nothing in particular while no physical memory is: a span that somebody kept too
+//! A reserved range is always mapped, to nothing in particular while no physical memory is: a span that is used too
 //! long reads zeros and never faults. Ranges that were given back are kept for the next request of the same size.
 
 use std::fs::File;
@@ -56,11 +56,11 @@ impl Physical for Pages {
 }
 
 impl Pages {
-    /// Maps the memory at a place of the system's choice, for the life of the process.
+    /// Maps the memory at an address of the system's choice, for the lifetime of the process.
     pub(crate) fn map_anew(&self, access: libc::c_int) -> Result<usize> {
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
         let descriptor = self.file.as_raw_fd();
-        // SAFETY: a mapping at a place of the system's choice touches nothing that exists.
+        // SAFETY: a mapping at an address of the system's choice touches nothing that exists.
         let start =
             unsafe { libc::mmap(ptr::null_mut(), self.bytes, access, flags, descriptor, 0) };
         if start == libc::MAP_FAILED {
@@ -112,7 +112,7 @@ pub(super) fn file_of(bytes: usize) -> Result<Pages> {
     if descriptor < 0 {
         return Err(refused("make physical memory"));
     }
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and not shared.
     let file = unsafe { File::from_raw_fd(descriptor) };
     file.set_len((bytes as u64).saturating_add(shared::LEDGER))
         .map_err(|_| refused("make physical memory"))?;
@@ -154,7 +154,7 @@ impl Reservations {
         Ok(unsafe { Span::trusted(base, bytes) })
     }
 
-    /// Gives a range back.
+    /// Releases a range.
     pub(crate) fn give_back(&self, span: Span) {
         self.given_back.lock().push(span);
     }
@@ -175,7 +175,7 @@ impl Reservations {
 
 fn empty(at: *mut libc::c_void, bytes: usize, fixed: libc::c_int) -> Result<usize> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | fixed;
-    // SAFETY: a place of the kernel's choice, or pages of a range that `Reservations` made.
+    // SAFETY: an address of the kernel's choice, or pages of a range that `Reservations` made.
     let start = unsafe { libc::mmap(at, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
     if start == libc::MAP_FAILED {
         return Err(refused("reserve addresses"));

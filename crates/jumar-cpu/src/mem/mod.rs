@@ -1,7 +1,7 @@
 //! Address ranges and raw copies.
 //!
 //! A range is reserved once, without access and without memory behind it, where the kernel likes. It is opened for
-//! reading and writing from its start on, in steps, and never closed or unmapped again: a span that somebody kept
+//! reading and writing from its start on, in steps, and never closed or unmapped again: a span that is used
 //! too long reads old bytes or zeros, and never faults. Memory arrives when it is touched.
 
 pub(crate) mod file;
@@ -227,8 +227,8 @@ impl Space {
         if span.bytes() >= RELEASE {
             let start = offset.next_multiple_of(HUGE);
             let end = (offset + span.bytes()) & !(HUGE - 1);
-            // SAFETY: the pages lie inside a span of a range that this object mapped. Nobody may count on its bytes any more,
-            // nobody else has been given them yet, and they stay mapped.
+            // SAFETY: the pages lie inside a span of a range that this object mapped. No owner relies on its bytes any more,
+            // they have no new owner yet, and they stay mapped.
             let _ = unsafe {
                 libc::madvise(
                     ptr::without_provenance_mut(self.base + start),
@@ -320,7 +320,7 @@ pub(crate) fn address_budget() -> Option<usize> {
 
 fn map(bytes: usize) -> io::Result<usize> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: an anonymous mapping at a place of the kernel's choice touches nothing that exists.
+    // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
     let start = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
     if start == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
@@ -331,14 +331,14 @@ fn map(bytes: usize) -> io::Result<usize> {
 
 fn unlock(address: usize, bytes: usize) -> io::Result<()> {
     let start = ptr::without_provenance_mut(address);
-    // SAFETY: the caller mapped the pages; allowing more access breaks nobody.
+    // SAFETY: the caller mapped the pages; allowing more access breaks no reader.
     if unsafe { libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_WRITE) } != 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(())
 }
 
-/// Puts fresh memory in the place of pages of an open range.
+/// Replaces pages of an open range by fresh memory.
 fn refresh(address: usize, bytes: usize) -> io::Result<()> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
     let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -367,7 +367,7 @@ pub(crate) fn copy(copy: Transfer) {
     }
     let source = ptr::with_exposed_provenance::<u8>(copy.source().address());
     let target = ptr::with_exposed_provenance_mut::<u8>(copy.target().address());
-    // SAFETY: whoever made the spans guarantees that both ranges are mapped (`Span::trusted`), and they are of one length
+    // SAFETY: the creator of the spans guarantees that both ranges are mapped (`Span::trusted`), and they are of one length
     // (`Transfer::new`). They may overlap.
     unsafe { ptr::copy(source, target, copy.bytes()) };
 }
@@ -451,7 +451,7 @@ pub(crate) fn fill(to: Span, value: u8) {
         return;
     }
     let start = ptr::with_exposed_provenance_mut::<u8>(to.address());
-    // SAFETY: whoever made the span vouches that it is mapped and writable (`Span::trusted`).
+    // SAFETY: the creator of the span guarantees that it is mapped and writable (`Span::trusted`).
     unsafe { ptr::write_bytes(start, value, to.bytes()) };
 }
 
@@ -485,7 +485,7 @@ enum AtomicCell<'a> {
 
 impl AtomicCell<'_> {
     /// # Panics
-    /// The span is no word: a defect of Jumar, whose callers check lengths and alignment.
+    /// The span is not a word: a defect of Jumar, whose callers check lengths and alignment.
     fn of(span: Span) -> AtomicCell<'static> {
         let address = span.address();
         assert!(
@@ -495,7 +495,7 @@ impl AtomicCell<'_> {
         match span.bytes() {
             4 => {
                 let word = ptr::with_exposed_provenance_mut(address);
-                // SAFETY: whoever made the span vouches that it is mapped and writable, and ranges of this crate stay
+                // SAFETY: the creator of the span guarantees that it is mapped and writable, and ranges of this crate stay
                 // mapped; it is aligned. Whatever else touches the bytes at the same time is the program's own race.
                 AtomicCell::Four(unsafe { AtomicU32::from_ptr(word) })
             }

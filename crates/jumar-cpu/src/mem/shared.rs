@@ -1,7 +1,7 @@
 //! Physical memory that several processes share.
 //!
 //! A process finds another's memory file through `/proc` by a number that holds the other process, its descriptor and a
-//! token. Behind the memory, the file has a ledger, never mapped, that says whether it is shared and with whom, so that
+//! token. Behind the memory, the file has a trailer, never mapped, that records whether and with which processes it is shared, so that
 //! no process has to be asked.
 
 use std::fs::{self, File};
@@ -16,24 +16,24 @@ use jumar_types::{Error, ErrorKind, Result};
 /// The name of memory files, as `/proc` shows it.
 const NAME: &str = "/memfd:jumar-device-memory";
 
-/// The length of the ledger at the file's end.
+/// The length of the trailer at the file's end.
 pub(crate) const LEDGER: u64 = 64 << 10;
-/// What a ledger begins with once the memory is shared; before, it is all zero.
+/// The first bytes of the trailer of shared memory; before sharing, the trailer is all zero.
 const MAGIC: [u8; 8] = *b"JUMARSHM";
-/// How many processes the ledger has room for.
+/// The largest number of processes in the trailer.
 const PROCESSES: usize = (LEDGER as usize - HEAD) / 4;
 const HEAD: usize = 32;
-/// Where the ledger counts the processes.
+/// The offset of the number of processes.
 const COUNT_AT: u64 = 24;
 
 /// Bits of a number: process, then descriptor, then token. A process has no larger number than 22 bits hold.
 const DESCRIPTOR_BITS: u32 = 20;
 const TOKEN_BITS: u32 = 22;
 
-/// Begins the ledger and returns the number by which other processes find the memory.
+/// Writes the trailer and returns the number by which other processes find the memory.
 ///
 /// # Errors
-/// `InvalidValue`: the descriptor is too large for a number; `OutOfMemory`: the system did not keep the ledger.
+/// `InvalidValue`: the descriptor is too large for a number; `OutOfMemory`: the system did not store the trailer.
 pub(crate) fn publish(file: &File, bytes: usize, listed_only: bool) -> Result<u64> {
     let descriptor = u64::from(file.as_raw_fd().unsigned_abs());
     if descriptor >> DESCRIPTOR_BITS != 0 {
@@ -55,7 +55,7 @@ pub(crate) fn publish(file: &File, bytes: usize, listed_only: bool) -> Result<u6
 /// Adds processes to those that may open the memory. One call at a time.
 ///
 /// # Errors
-/// `InvalidValue`: more than the ledger has room for; `OutOfMemory`: the system did not keep the ledger.
+/// `InvalidValue`: more than fit into the trailer; `OutOfMemory`: the system did not store the trailer.
 pub(crate) fn admit(file: &File, bytes: usize, processes: &[u32]) -> Result<()> {
     let ledger = bytes as u64;
     let mut count = [0; 4];

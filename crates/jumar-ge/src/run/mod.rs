@@ -73,7 +73,7 @@ pub fn run(
     })
 }
 
-/// Returns the types of tensors that a program gives; `None` where a tensor states no shape.
+/// Returns the types of tensors that a program passes; `None` where a tensor states no shape.
 fn types(inputs: &[HostTensor]) -> GeResult<Vec<Option<TensorType>>> {
     inputs
         .iter()

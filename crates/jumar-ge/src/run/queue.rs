@@ -47,7 +47,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Appends a run and tells whether a thread has to be started.
+    /// Appends a run. Returns whether a thread has to be started.
     fn push(&self, job: Job) -> Result<bool, Refused> {
         let mut state = self.state.lock();
         if state.is_closed {

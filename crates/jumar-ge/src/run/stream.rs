@@ -155,7 +155,7 @@ impl Run<'_> {
         Ok(spans)
     }
 
-    /// Finds the memory of the outputs, and allocates some where the program gives none and the sizes are known.
+    /// Finds the memory of the outputs, and allocates those that the program does not provide if their sizes are known.
     fn targets(&self, outputs: &[HostTensor]) -> GeResult<(Vec<Option<Span>>, Vec<DeviceMemory>)> {
         let description = &self.plan.description;
         let mut targets = Vec::with_capacity(self.plan.outputs);

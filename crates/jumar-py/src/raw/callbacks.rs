@@ -107,13 +107,13 @@ impl Task {
     }
 }
 
-/// aclrtCallback: runs the function of a parcel with its object.
+/// aclrtCallback: runs the function of a boxed callback with its object.
 pub unsafe extern "C" fn launched(parcel: *mut c_void) {
     run(parcel, None);
 }
 
-/// Calls a function for its effects. An exception ends with the callback that it happened in; it is shown, as nobody else
-/// will: the code of the call that asked for the callback was given long ago.
+/// Calls a function for its effects. An exception ends with the callback that it happened in; it is printed, as
+/// the call that queued the callback has already returned its code.
 fn call<'py>(function: &Bound<'py, PyAny>, args: PyResult<Bound<'py, PyTuple>>) -> Result<(), ()> {
     let result = args.and_then(|args| {
         let result = python::call(function, &args);
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn exception_info(info: Pointer) {
         };
         let function = function.into_bound(py);
         if call(&function, (info.number(),).into_pyobject(py)).is_err() {
-            // One that raised is not called again, unless another has taken its place meanwhile.
+            // One that raised is not called again, unless it was replaced meanwhile.
             let mut slot = EXCEPTION.lock();
             let gone = if slot.as_ref().is_some_and(|now| now.is(&function)) {
                 slot.take()
@@ -223,7 +223,7 @@ impl Channels {
     }
 }
 
-/// aclvdecCallback and aclvencCallback: input, output, and the parcel of the frame.
+/// aclvdecCallback and aclvencCallback: input, output, and the boxed callback of the frame.
 pub unsafe extern "C" fn frame(input: Pointer, output: Pointer, parcel: *mut c_void) {
     if parcel.is_null() {
         return;

@@ -83,7 +83,7 @@ macro_rules! c_call {
                 };
                 $call.$how(|| {
                     // SAFETY: handles are looked up by the library and not followed; buffers, lists and structures belong to
-                    // the caller's frame and are as long as the counts say; for plain addresses the program vouches.
+                    // the caller's frame and are as long as the counts say; the caller guarantees plain addresses.
                     unsafe { function($($value),*) }
                 })
             }
@@ -250,7 +250,7 @@ impl<T> Carry<T> {
     }
 }
 
-/// A handle or an address: a number that this crate never follows, except where [`super::memory`] says so.
+/// A handle or an address: a number that this crate never follows, except in [`super::memory`].
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Pointer(*mut c_void);
@@ -262,17 +262,17 @@ impl Default for Pointer {
 }
 
 impl Pointer {
-    /// The address of a place in memory.
+    /// The address of a variable.
     pub fn of<T: ?Sized>(place: &T) -> Pointer {
         Pointer((&raw const *place).cast_mut().cast())
     }
 
-    /// The address of a place that C may write.
+    /// The address of a variable that C may write.
     pub fn of_mut<T: ?Sized>(place: &mut T) -> Pointer {
         Pointer((&raw mut *place).cast())
     }
 
-    /// A number that goes through C where it has room for an address.
+    /// A number that goes through C in a parameter for an address.
     pub fn of_number(number: u64) -> Pointer {
         Pointer(ptr::without_provenance_mut(number as usize))
     }
@@ -512,7 +512,7 @@ impl FromArg for AnyCallable {
     }
 }
 
-/// How many elements C is told of.
+/// The number of elements that is passed to C.
 pub trait Count {
     fn count(&self) -> usize;
 }
@@ -677,7 +677,7 @@ impl Object for EmptyDict {
     }
 }
 
-/// Room for a text that C writes.
+/// A buffer for a text that C writes.
 pub struct TextBuffer(Option<Vec<u8>>);
 
 impl TextBuffer {
@@ -685,7 +685,7 @@ impl TextBuffer {
     const MOST: usize = 1 << 20;
 
     pub fn new(size: usize) -> TextBuffer {
-        // One byte more than C is told of, so that there is a NUL in any case.
+        // One byte more than the length that C receives, so that there is a NUL in any case.
         TextBuffer((size <= Self::MOST).then(|| vec![0; size + 1]))
     }
 

@@ -104,7 +104,7 @@ fn open_as(name: &CStr, flags: libc::c_int) -> Result<NonNull<c_void>, String> {
     // SAFETY: `name` is a string; loading runs the library's initialisers, which is what an import asks for.
     let handle = unsafe { libc::dlopen(name.as_ptr(), flags) };
     NonNull::new(handle).ok_or_else(|| {
-        // SAFETY: dlerror gives null or a string that lives until the next call of the loader on this thread.
+        // SAFETY: dlerror returns null or a string that lives until the next call of the loader on this thread.
         let error = unsafe { libc::dlerror() };
         if error.is_null() {
             return format!("{} is not loaded", name.to_string_lossy());

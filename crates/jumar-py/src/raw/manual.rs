@@ -22,7 +22,7 @@ pub use crate::util::{
 /// Lists longer than this are not asked of the library.
 const MOST_ITEMS: usize = 4096;
 
-/// Writes a line to the log, with the place in the Python program that asked for it.
+/// Writes a line to the log, with the caller's location in the Python program.
 pub fn base_app_log<'py>(call: &Args<'py>) -> Answer<'py> {
     type AppLog = unsafe extern "C" fn(i32, *const c_char, *const c_char, u32, *const c_char, ...);
     static SYMBOL: Symbol = Symbol::new(c"aclAppLog");
@@ -72,7 +72,7 @@ fn place(py: Python<'_>) -> (CString, CString, u32) {
             line,
         ))
     };
-    // Late in a shutdown `sys` may be gone; the message matters more than its place.
+    // Late in a shutdown `sys` may be gone; the message matters more than its location.
     let (function, file, line) = read().unwrap_or_default();
     (
         CString::new(function).unwrap_or_default(),
@@ -89,7 +89,7 @@ pub fn base_get_cann_attribute_list<'py>(call: &Args<'py>) -> Answer<'py> {
     if ret != SUCCESS || list.is_null() || count > MOST_ITEMS {
         return call.many(&[&Vec::<i32>::new(), &0_usize, &ret]);
     }
-    // SAFETY: on success the library gives a static array of `count` enums.
+    // SAFETY: on success the library returns a static array of `count` enums.
     let attributes =
         unsafe { std::slice::from_raw_parts(list.as_ptr().cast::<i32>().cast_const(), count) };
     call.many(&[&attributes.to_vec(), &count, &ret])

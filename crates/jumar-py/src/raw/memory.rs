@@ -1,4 +1,4 @@
-//! Objects over memory that the program names by its address. Its word is taken: an address is no handle.
+//! Objects over memory that the program names by its address. The caller guarantees the memory: an address is not a handle.
 
 use pyo3::ffi;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! The only module with unsafe code: the library and its symbols, the conversion of arguments and results, and the wrappers.
 //!
-//! What each C function takes is stated once, in `api/pyacl`; `ffi::c_call` is the one place that calls through an address.
+//! What each C function takes is stated once, in `api/pyacl`; `ffi::c_call` is the only function that calls through an address.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Tells the checks of the runtime where in Python a call comes from; nothing unless `JUMAR_CHECK` is set.
+//! Reports the Python location of a call to the runtime's checks; does nothing unless `JUMAR_CHECK` is set.
 
 use std::ffi::{CString, c_char};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,7 +54,7 @@ pub fn is_wanted() -> bool {
     WANTED.load(Ordering::Relaxed)
 }
 
-/// Tells where the innermost Python frame is.
+/// Reports the location of the innermost Python frame.
 #[cold]
 pub fn tell(py: Python<'_>) {
     let _unknown_places_are_fine = frame(py);

@@ -12,7 +12,7 @@ pub struct Table(&'static [Method]);
 #[repr(transparent)]
 pub struct Method(ffi::PyMethodDef);
 
-// SAFETY: a method definition is a set of pointers to statics, which nobody writes.
+// SAFETY: a method definition is a set of pointers to statics, which are never written.
 unsafe impl Sync for Method {}
 
 /// What ends a table.

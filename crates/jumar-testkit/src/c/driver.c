@@ -1,4 +1,4 @@
-/* Runs the cases: each in a child of its own, which nobody has called the library in, with a limit of time. */
+/* Runs the cases: each in a child of its own, in which the library was not called, with a limit of time. */
 #include "driver.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 enum { THREADS = 10, BLOCKS = 256, NOTES = 256, STATUS_FAILED = 77 };
 
-/* Shared with the parent, so that it can tell where a child died. */
+/* Shared with the parent, so that it can report where a child died. */
 typedef struct {
     int step;
     bool ended; /* all steps are done; what follows is the process's own end */
@@ -728,7 +728,7 @@ static void child(int index, const char *base)
     exit(0);
 }
 
-/* Gives the first model that is not there, or NULL. */
+/* Returns the first missing model, or NULL. */
 static const char *missing_model(const char *models)
 {
     static char name[256];

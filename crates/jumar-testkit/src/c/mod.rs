@@ -133,7 +133,7 @@ impl Writer<'_> {
         )
     }
 
-    /// Values that nobody has written yet are no likely answers, so that a call that writes nothing is seen.
+    /// Unwritten values are unlikely answers, so that a call that writes nothing is seen.
     fn poison(&self) -> String {
         self.case
             .variables
@@ -165,11 +165,11 @@ impl Writer<'_> {
                 let name = self.variable(name);
                 format!("memset(&{name}, 0, sizeof {name});")
             }
-            Action::Set { place, value } => {
-                let place = self.place(place)?;
+            Action::Set { target, value } => {
+                let target = self.target(target)?;
                 // C decides what the number becomes; a pointer field takes it through an integer of its size.
                 format!(
-                    "{{ __typeof__({place}) *at = &{place}; int64_t value = {}; memcpy(at, &value, sizeof *at); }}",
+                    "{{ __typeof__({target}) *at = &{target}; int64_t value = {}; memcpy(at, &value, sizeof *at); }}",
                     self.number(value)?
                 )
             }
@@ -340,9 +340,9 @@ impl Writer<'_> {
         }
     }
 
-    /// The C type of a place, where the data tell.
-    fn type_of(&self, place: &Expr) -> Option<String> {
-        match place {
+    /// The C type of an assignment's target, if the data have it.
+    fn type_of(&self, target: &Expr) -> Option<String> {
+        match target {
             Expr::Name(name) => self.case.variables.get(name).cloned(),
             Expr::Field(inner, field) => {
                 // A union inside a structure has its members under its own name.
@@ -391,7 +391,7 @@ impl Writer<'_> {
         if let Expr::Array(values) = arg {
             let element = match pointee(ty) {
                 Some(element) => element,
-                None => bail!("{ty} is no array"),
+                None => bail!("{ty} is not an array"),
             };
             let values = values
                 .iter()
@@ -436,7 +436,7 @@ impl Writer<'_> {
                 Some(ty) => self.as_number(&self.variable(name), ty),
                 None => format!("(int64_t){name}"),
             },
-            Expr::Field(..) | Expr::Index(..) => format!("(int64_t){}", self.place(expr)?),
+            Expr::Field(..) | Expr::Index(..) => format!("(int64_t){}", self.target(expr)?),
             Expr::Negative(inner) => format!("(-{})", self.number(inner)?),
             Expr::Binary(left, sign, right) => {
                 format!("({} {sign} {})", self.number(left)?, self.number(right)?)
@@ -453,7 +453,7 @@ impl Writer<'_> {
                 ("tid", [Expr::Name(thread)]) => {
                     format!("jm_tid({})", thread.trim_start_matches('T'))
                 }
-                _ => bail!("{name} gives no number"),
+                _ => bail!("{name} returns no number"),
             },
             Expr::Real(_) | Expr::Text(_) | Expr::Out(_) | Expr::Array(_) => {
                 bail!("a number is missing")
@@ -480,7 +480,7 @@ impl Writer<'_> {
                 format!("(double){}", self.variable(name))
             }
             Expr::Field(..) | Expr::Index(..) if self.form(expr) == Form::Real => {
-                format!("(double){}", self.place(expr)?)
+                format!("(double){}", self.target(expr)?)
             }
             Expr::Helper(name, args) => match (name.as_str(), args.as_slice()) {
                 ("f32", [memory, index]) => {
@@ -500,12 +500,12 @@ impl Writer<'_> {
                 format!("(const char *){}", self.variable(name))
             }
             Expr::Name(name) => name.clone(),
-            Expr::Field(..) | Expr::Index(..) => format!("(const char *){}", self.place(expr)?),
+            Expr::Field(..) | Expr::Index(..) => format!("(const char *){}", self.target(expr)?),
             Expr::Helper(name, args) => match (name.as_str(), args.as_slice()) {
                 ("text", [inner]) => self.text(inner)?,
                 ("file", [inner]) => format!("jm_file({})", self.text(inner)?),
                 ("model", [inner]) => format!("jm_model({})", self.text(inner)?),
-                _ => bail!("{name} gives no text"),
+                _ => bail!("{name} returns no text"),
             },
             _ => bail!("a text is missing"),
         })
@@ -515,12 +515,12 @@ impl Writer<'_> {
         Ok(format!("(void *)(uintptr_t){}", self.number(expr)?))
     }
 
-    fn place(&self, expr: &Expr) -> Result<String> {
+    fn target(&self, expr: &Expr) -> Result<String> {
         Ok(match expr {
             Expr::Name(name) => self.variable(name),
-            Expr::Field(inner, field) => format!("{}.{field}", self.place(inner)?),
+            Expr::Field(inner, field) => format!("{}.{field}", self.target(inner)?),
             Expr::Index(inner, index) => {
-                format!("{}[{}]", self.place(inner)?, self.number(index)?)
+                format!("{}[{}]", self.target(inner)?, self.number(index)?)
             }
             _ => bail!("a variable is missing"),
         })
@@ -571,7 +571,7 @@ impl Writer<'_> {
             }
             ("release_held" | "await_held", []) => format!("jm_{name}();"),
             ("await_count", [count]) => format!("jm_await_count({});", self.number(count)?),
-            _ => bail!("{name} is no helper"),
+            _ => bail!("{name} is not a helper"),
         })
     }
 }

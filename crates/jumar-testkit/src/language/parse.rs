@@ -115,7 +115,7 @@ fn number(text: &str) -> Parsed<(Token, usize)> {
     if let Some(digits) = text.strip_prefix("0x") {
         let length = run(digits, |c| c.is_ascii_hexdigit());
         let value = i128::from_str_radix(&digits[..length], 16)
-            .map_err(|_| format!("{} is no number", &text[..length + 2]))?;
+            .map_err(|_| format!("{} is not a number", &text[..length + 2]))?;
         return within_64_bits(value).map(|value| (Token::Number(value), length + 2));
     }
     let bytes = text.as_bytes();
@@ -137,12 +137,12 @@ fn number(text: &str) -> Parsed<(Token, usize)> {
     if real {
         digits
             .parse::<f64>()
-            .map_err(|_| format!("{digits} is no number"))?;
+            .map_err(|_| format!("{digits} is not a number"))?;
         return Ok((Token::Real(digits.to_string()), length));
     }
     let value = digits
         .parse()
-        .map_err(|_| format!("{digits} is no number"))?;
+        .map_err(|_| format!("{digits} is not a number"))?;
     within_64_bits(value).map(|value| (Token::Number(value), length))
 }
 
@@ -425,7 +425,7 @@ impl Parser {
                 Err(format!("there is no callback {word}"))
             }
             Token::Word(word) => Ok(Expr::Name(word)),
-            Token::Sign(sign) => Err(format!("{sign:?} is no value")),
+            Token::Sign(sign) => Err(format!("{sign:?} is not a value")),
         }
     }
 

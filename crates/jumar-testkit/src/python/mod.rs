@@ -15,7 +15,7 @@ pub const RUNNER: &str = include_str!("runner.py");
 /// Why a case is not one for Python.
 type NotForPython = String;
 
-/// Gives the plan: one entry a case, with its steps or the reason why there are none.
+/// Returns the plan: one entry per case, with its steps or the reason why there are none.
 pub fn plan(api: &Api, cases: &[Case]) -> Value {
     cases
         .iter()
@@ -50,7 +50,7 @@ fn file_spec(file: &FileSpec) -> Value {
 
 fn steps(api: &Api, case: &Case) -> Result<Vec<Value>, NotForPython> {
     if !case.is_for("python") {
-        return Err("the table says so".to_string());
+        return Err("the table excludes Python".to_string());
     }
     case.steps
         .iter()
@@ -93,7 +93,7 @@ fn call(api: &Api, call: &Call) -> Result<Value, NotForPython> {
         PythonResult::Nothing => "nothing",
         PythonResult::Value => "value",
     };
-    // The hand-written getter of the text gives a value.
+    // The hand-written getter of the text returns a value.
     let result = if name == "aclGetRecentErrMsg" {
         "value"
     } else {
@@ -130,7 +130,7 @@ fn arguments(
                 }
                 Expr::Out(name) => outs.push(name.clone()),
                 Expr::Null => return Err("Python cannot pass null for a result".to_string()),
-                _ => return Err("Python makes the place of a result itself".to_string()),
+                _ => return Err("Python allocates results itself".to_string()),
             },
             PythonArg::Count(list) => {
                 let elements = function
@@ -185,7 +185,7 @@ fn hand_written(api: &Api, call: &Call) -> Result<(Vec<Value>, Vec<String>), Not
             Err("Python cannot pass null for a function".to_string())
         }
         "aclrtLaunchCallback" => Ok((exprs(api, &call.args)?, Vec::new())),
-        // C gives room for the range, Python gets a list of it.
+        // C passes an array for the range, Python receives a list.
         "aclGetTensorDescDimRange" => {
             Ok((exprs(api, &call.args[..3])?, vec!["_range".to_string()]))
         }

@@ -2,7 +2,7 @@
 
 usage: runner.py PLAN [--all] [--kind works|refused] [PART-OF-AN-ID ...]
 
-Each case runs in a child that nobody has imported `acl` in. JUMAR_TEST_MODELS names the folder of the models,
+Each case runs in a child that has not imported `acl`. JUMAR_TEST_MODELS names the folder of the models,
 JUMAR_TEST_FOLDER one for the cases' files. Nothing outside the standard library is needed.
 """
 
@@ -33,7 +33,7 @@ def show(value):
 
 
 def equal(left, right):
-    """C's equality: null is 0 and None, whole numbers are 64 bits wide."""
+    """C's equality: null is 0 and None, integers are 64 bits wide."""
     if left is None or right is None:
         return left in (None, 0) and right in (None, 0)
     if isinstance(left, int) and isinstance(right, int):
@@ -355,16 +355,16 @@ class Case:
             time.sleep(0)
 
     def results(self, step, result):
-        """Puts results into their variables and gives the code or the value."""
-        places = len(step["outs"]) + (1 if step["echo"] else 0)
+        """Puts results into their variables and returns the code or the value."""
+        values = len(step["outs"]) + (1 if step["echo"] else 0)
         if step["result"] == "nothing":
             if result is not None:
                 raise Failed(f"expected None, got {show(result)}")
             return None
-        if places == 0:
+        if values == 0:
             return result
-        if not isinstance(result, tuple) or len(result) != places + (1 if step["result"] == "code" else 0):
-            raise Failed(f"expected {places} values and a code, got {result!r}")
+        if not isinstance(result, tuple) or len(result) != values + (1 if step["result"] == "code" else 0):
+            raise Failed(f"expected {values} values and a code, got {result!r}")
         values = result[1:] if step["echo"] else result
         if step["echo"] and not equal(result[0], self.value(step["args"][0])):
             raise Failed(f"expected the first argument back, got {show(result[0])}")
@@ -421,7 +421,7 @@ def child(plan, folder, models, progress, message):
 
 
 def run_case(plan, folder, models):
-    """Gives None, or what went wrong."""
+    """Returns None, or the failure."""
     shared = mmap.mmap(-1, 16384)
 
     def progress(number):
