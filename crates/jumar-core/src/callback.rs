@@ -2,9 +2,9 @@
 //!
 //! Two ways, which one stream never mixes. A *reporter* is a thread of the program that asks for callbacks
 //! (`process`); streams are subscribed to it. A *host thread* belongs to one stream and is made by the runtime at the
-//! stream's first host function. Either has an inbox. The stream's task only puts the callback into the inbox; if the
+//! stream's first host function. Either has a callback queue. The stream's task only appends the callback to that queue; if the
 //! callback blocks the stream, the next task waits for the signal that is set when the callback returned, so no worker is
-//! held. An inbox that is closed, or that the stream has left, refuses: the callback is not run, its signal is set, and the task fails.
+//! blocked. A queue that is closed, or that the stream has left, refuses: the callback is not run, its signal is set, and the task fails.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Weak};
@@ -59,7 +59,7 @@ pub(crate) enum Subscription {
     HostThread(Arc<CallbackQueue>),
 }
 
-/// What earlier callbacks of a stream went by, oldest first: one whose signal is set and that nobody else has serves again.
+/// The signals of a stream's earlier callbacks, oldest first: one that is set and has no other reference is reused.
 #[derive(Default)]
 pub(crate) struct ReturnedFreeList(VecDeque<Arc<Returned>>);
 
@@ -108,7 +108,7 @@ impl Returned {
 pub(crate) struct CallbackQueue {
     state: Mutex<InboxState>,
     bell: Condvar,
-    /// Set while something is due or the inbox is closed, for a thread that helps while it waits.
+    /// Set while a callback is pending or the queue is closed, for a thread that helps while it waits.
     any: Arc<Signal>,
 }
 
@@ -125,10 +125,10 @@ impl Default for CallbackQueue {
 #[derive(Default)]
 struct InboxState {
     due: VecDeque<PendingCallback>,
-    /// The streams whose callbacks come here: those of others are refused, as somebody may never come for them.
+    /// The streams whose callbacks are queued here. Callbacks of other streams are refused, as no thread may ever fetch them.
     streams: BTreeSet<u64>,
     closed: bool,
-    /// How many threads wait for the bell: ringing is a call of the system, whether anybody listens or not.
+    /// The number of threads that wait for the condition variable: notifying it is a system call even without a waiter.
     listening: usize,
 }
 
@@ -152,7 +152,7 @@ impl Runs {
     }
 }
 
-/// What an inbox had.
+/// The content of a callback queue.
 enum Taken {
     PendingCallback(PendingCallback),
     Nothing,
@@ -210,7 +210,7 @@ impl CallbackQueue {
     ) -> Option<PendingCallback> {
         const FAR: Duration = Duration::from_secs(3600);
         let mut end = None;
-        // Before the clock is looked at: that alone takes as long as what is due most often.
+        // Before the clock is read: reading it takes as long as a typical callback.
         queue.advance(&self.any);
         loop {
             match self.take() {
@@ -230,7 +230,7 @@ impl CallbackQueue {
         }
     }
 
-    /// Waits for something to be due; `None` when time ran out or the inbox was closed and is empty.
+    /// Waits for a pending callback; `None` when the time limit expired, or the queue is closed and empty.
     fn wait(&self, limit: Option<Duration>) -> Option<PendingCallback> {
         let until = limit.map(|limit| Instant::now() + limit);
         let mut state = self.state.lock();
@@ -284,7 +284,7 @@ impl CallbackQueue {
         self.state.lock().streams.remove(&stream);
     }
 
-    /// Takes out what is due for a stream, all or what holds it. A stream is held until that is dropped.
+    /// Removes the pending callbacks of a stream: all, or the blocking one. The stream is blocked until they are dropped.
     fn take_of(&self, stream: u64, holding: bool) -> Vec<PendingCallback> {
         let mut state = self.state.lock();
         let due = std::mem::take(&mut state.due);
@@ -336,7 +336,7 @@ impl Program for NotRun {
 /// stream waits for next is cleared first.
 struct CallbackTask {
     me: Weak<CallbackTask>,
-    /// Not kept alive from here: what is due there is one of these.
+    /// A weak reference: pending callbacks keep the queue alive.
     inbox: Weak<CallbackQueue>,
     function: HostFunction,
     /// Of a stream that waits for the callback.
@@ -365,7 +365,7 @@ impl CallbackTask {
 
 impl Drop for CallbackTask {
     fn drop(&mut self) {
-        // Dropped without having run: nobody else lets the stream continue.
+        // Dropped without having run: this is what unblocks the stream.
         if !self.ran.load(Ordering::Acquire)
             && let Some(returned) = &self.returned
         {
@@ -376,7 +376,7 @@ impl Drop for CallbackTask {
 
 impl Program for CallbackTask {
     fn run(&self) -> Result<()> {
-        // Runs come one after the other, whoever's they are, so that a look and a change are enough.
+        // Runs are sequential for all threads, so that a read followed by a write is enough.
         if self.ran.load(Ordering::Acquire) {
             if let Some(returned) = &self.returned {
                 returned.signal.clear();
@@ -384,7 +384,7 @@ impl Program for CallbackTask {
         } else {
             self.ran.store(true, Ordering::Release);
         }
-        // Whoever runs a program has it.
+        // The running thread owns it.
         let due = PendingCallback(self.me.upgrade().expect("a program that runs is alive"));
         match self.inbox.upgrade() {
             Some(inbox) => inbox.put(due),
@@ -480,9 +480,9 @@ impl CallbackDispatcher {
         Ok(())
     }
 
-    /// Ends a subscription. Callbacks that are due already can still be fetched by the thread, but for one that holds the stream: the
-    /// thread may never come, and the stream would wait for ever. It is not run, and the stream fails as it does by one that
-    /// comes due later.
+    /// Ends a subscription. The thread can still fetch pending callbacks, except one that blocks the stream: the
+    /// thread may never come, and the stream would wait for ever. It is not run, and the stream fails as for a callback that
+    /// becomes pending later.
     ///
     /// # Errors
     /// `StreamSubscribe`: the stream is not subscribed; `ThreadSubscribe`: to another thread.
@@ -588,7 +588,7 @@ impl CallbackDispatcher {
     /// Runs callbacks that are due for the calling thread; waits for the first one, for ever without a limit.
     ///
     /// # Errors
-    /// `ThreadSubscribe`: nobody subscribed the thread; `ReportTimeout`: nothing was due in time.
+    /// `ThreadSubscribe`: the thread is not subscribed; `ReportTimeout`: no callback became pending in time.
     pub fn process(&self, role: Role, thread: u64, limit: Option<Duration>) -> Result<()> {
         let not_subscribed = || {
             Error::new(

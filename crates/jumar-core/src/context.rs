@@ -509,7 +509,7 @@ impl Context {
         Ok(())
     }
 
-    /// Tears the context down once; false when somebody else does it already.
+    /// Destroys the context once. Returns false if another thread already does.
     pub(crate) fn tear_down(&self, by: &'static str, mut patience: Duration) -> bool {
         if self.tearing_down.swap(true, Ordering::AcqRel) {
             return false;

@@ -292,7 +292,7 @@ impl Device {
         caller: &Caller<'_>,
     ) -> Result<Block> {
         let reserved = match self.take(shared, reserve, align) {
-            // What pools keep and nobody uses is memory too.
+            // Unused memory of pools is available, too.
             Err(error) if error.kind() == ErrorKind::OutOfMemory && shared.trim_pools(self) => {
                 self.take(shared, reserve, align)?
             }
@@ -300,7 +300,7 @@ impl Device {
         };
         let span = reserved
             .part(0, bytes)
-            .expect("a backend gives at least what was asked for");
+            .expect("a backend returns at least the requested bytes");
         let op = || Op::Allocate {
             span,
             device: Some(self.number),
@@ -312,7 +312,7 @@ impl Device {
         // What is counted is what was asked to be reserved, so that the account balances however the backend rounds.
         let counted = reserved
             .part(0, reserve)
-            .expect("a backend gives at least what was asked for");
+            .expect("a backend returns at least the requested bytes");
         let block = shared.space.insert(
             span,
             counted,
@@ -321,7 +321,7 @@ impl Device {
             caller.call.name,
         );
         if life != self.life() {
-            // Whoever ended the life dropped what it found; what came after that goes back here.
+            // The thread that ended the device epoch freed what it found; later memory is freed here.
             if shared.space.take_back(&block) {
                 self.give_back(block);
             }
@@ -345,12 +345,12 @@ impl Device {
             .inspect_err(|_| self.uncount(bytes))
     }
 
-    /// Takes memory that is no allocation of the program's yet: a pool parts it.
+    /// Takes memory that is not an allocation of the program yet: a pool divides it.
     pub(crate) fn take_chunk(&self, shared: &Shared, bytes: usize) -> Result<jumar_hal::Span> {
         let taken = self.take(shared, bytes, 4096)?;
         Ok(taken
             .part(0, bytes)
-            .expect("a backend gives at least what was asked for"))
+            .expect("a backend returns at least the requested bytes"))
     }
 
     pub(crate) fn return_chunk(&self, span: jumar_hal::Span) {
@@ -364,7 +364,7 @@ impl Device {
             self.uncount(bytes);
             return Err(self.exhausted(bytes, used));
         }
-        // Most often it is no new height, and a look is cheaper than a change.
+        // It is rarely a new maximum, and a read is cheaper than a write.
         let height = used + bytes as u64;
         if self.used_high.load(Ordering::Relaxed) < height {
             self.used_high.fetch_max(height, Ordering::Relaxed);

@@ -318,7 +318,7 @@ impl Event {
             Point::Signal(signal)
         };
         state.next = None;
-        // Whoever watches has numbers for records, and sees each.
+        // Probes number records, and see each.
         let quick = match point {
             Point::Position(position) => number == 0 && FastRecord::holds(position),
             Point::Signal(_) => false,
@@ -570,7 +570,7 @@ impl Event {
         self.state().in_model
     }
 
-    /// Tells what the newest record is up to. Never blocks.
+    /// Returns the status of the newest record. Never blocks.
     pub fn status(&self) -> EventStatus {
         if let Some(board) = &self.board {
             return match board.newest() {
@@ -635,7 +635,7 @@ impl Event {
         if !reached {
             return Err(self.is_late());
         }
-        // Errors of tasks are the stream's to tell. That the record was dropped, or that the context stopped, is told here.
+        // The stream reports errors of tasks. A dropped record and a stopped context are reported here.
         if let (Some(stream), Some(before)) = (&stream, aborts) {
             stream.was_not_aborted(before)?;
         }
@@ -738,7 +738,7 @@ impl Event {
 /// # Errors
 /// As [`Event::time_ns`], of either event.
 pub fn elapsed_ms(start: &Event, end: &Event) -> Result<f32> {
-    // A missing record is told before a missing time, whichever event it belongs to.
+    // A missing record is reported before a missing time, for either event.
     let (start, end) = match (start.time_ns(), end.time_ns()) {
         (Ok(start), Ok(end)) => (start, end),
         (Err(error), _) if error.kind() == ErrorKind::EventNotRecorded => return Err(error),

@@ -1,6 +1,6 @@
-//! The one place where diagnostics hook in: every operation on a device passes here as plain data.
+//! The only interception point for diagnostics: every operation on a device passes here as plain data.
 //!
-//! Core admits an operation on the caller's thread, before it is queued; whoever runs it reports its phases. Probes
+//! Core admits an operation on the caller's thread, before it is queued; its executor reports its phases. Probes
 //! watch and may refuse. Most are there from the runtime's first moment on; one that comes later (a profile that a program
 //! switches on) sees the operations that are admitted from then on. With none, the gate is one load and one branch.
 
@@ -112,7 +112,7 @@ pub enum Op<'a> {
     },
     /// A function of the program under test runs on the host, in stream order.
     Callback {
-        /// Whether the stream is held until it returned.
+        /// Whether the stream is blocked until it returns.
         blocks: bool,
     },
     /// The host waits for a stream.
@@ -223,7 +223,7 @@ pub enum Phase {
     Failed(Error),
 }
 
-/// Somebody who watches operations, and may refuse them. Probes get plain values and never the runtime, so they
+/// An observer of operations, which may refuse them. Probes get plain values and never the runtime, so they
 /// cannot re-enter it.
 pub trait Probe: Send + Sync {
     /// Sees an operation on the caller's thread before it is queued.
@@ -242,7 +242,7 @@ pub trait Probe: Send + Sync {
         None
     }
 
-    /// Returns whether it looks at times. Where nobody does, no clock is read, and times are 0.
+    /// Returns whether the probe uses times. If no probe does, no clock is read, and times are 0.
     fn needs_times(&self) -> bool {
         true
     }
@@ -250,9 +250,9 @@ pub trait Probe: Send + Sync {
 
 /// The gate of one runtime.
 pub struct Gate {
-    /// Whether there is any probe: all that an operation looks at when nobody watches.
+    /// Whether there is any probe: the only check of an operation without probes.
     watched: AtomicBool,
-    /// Those that watch from the beginning: told without a lock.
+    /// Probes from the runtime's start: called without a lock.
     first: Box<[Arc<dyn Probe>]>,
     /// Whether one of them looks at times.
     timed: bool,
@@ -285,8 +285,8 @@ impl Gate {
         }
     }
 
-    /// Has a probe watch what is admitted from now on. It is told nothing of operations that were admitted while nobody
-    /// watched, and may be told the end of one whose beginning it did not see.
+    /// Adds a probe for operations that are admitted from now on. It does not see operations that were admitted while there
+    /// was no probe, and may see the end of one whose start it did not see.
     pub fn watch(&self, probe: Arc<dyn Probe>) {
         let mut later = self.later.write();
         *later = later.iter().cloned().chain([probe]).collect();
@@ -294,7 +294,7 @@ impl Gate {
         self.watched.store(true, Ordering::Relaxed);
     }
 
-    /// Ends what [`Gate::watch`] began. A thread that is at the gate right now may still tell the probe of its operation.
+    /// Removes a probe of [`Gate::watch`]. A thread that is inside the gate may still report its operation to the probe.
     pub fn unwatch(&self, probe: &Arc<dyn Probe>) {
         let mut later = self.later.write();
         let others = later.iter().filter(|other| !Arc::ptr_eq(other, probe));
@@ -310,8 +310,8 @@ impl Gate {
         !cfg!(feature = "bench-without-gate") && self.watched.load(Ordering::Relaxed)
     }
 
-    /// Lets an operation through and returns its ticket; 0 when nobody watches. The operation is only put into words
-    /// when somebody does.
+    /// Admits an operation and returns its ticket; 0 without probes. The operation is described
+    /// only if there are probes.
     ///
     /// # Errors
     /// Whatever a probe refuses it with.
@@ -348,7 +348,7 @@ impl Gate {
         self.admit_watched(caller, device, Some(stream), false, op())
     }
 
-    /// Shows a step of something that was admitted as a whole. Returns its ticket; 0 when nobody watches.
+    /// Reports a step of an admitted operation. Returns its ticket; 0 without probes.
     ///
     /// # Errors
     /// As [`Gate::admit`].
@@ -432,7 +432,7 @@ impl Gate {
         }
     }
 
-    /// Those that came later, as they are now: no lock is held while a probe is told.
+    /// A snapshot of the probes that were added later: no lock is held while a probe is called.
     fn later(&self) -> Option<Arc<[Arc<dyn Probe>]>> {
         self.has_later
             .load(Ordering::Relaxed)

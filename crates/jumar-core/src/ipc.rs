@@ -1,8 +1,8 @@
 //! Device memory that processes share by name.
 //!
 //! An allocation has no memory of its own that could be shared, so the pages it lies in are exchanged for pages of a memory
-//! file, with their content; the addresses stay. Whatever else lies in the first and the last of them is shared too, and goes
-//! on working. The importer maps the file and finds the allocation at the same distance from its start.
+//! file, with their content; the addresses stay. Other allocations in the first and the last of them are shared too, and stay
+//! usable. The importer maps the file and finds the allocation at the same distance from its start.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,11 +40,11 @@ pub(crate) struct SharedMemory {
 struct Export {
     name: MemoryName,
     listed_only: bool,
-    /// The number of the allocation, by which a later one at the same place is told from it.
+    /// The number of the allocation, which distinguishes it from a later one at the same address.
     allocation: u64,
     /// The pages, from their first address to behind their last.
     range: std::ops::Range<usize>,
-    /// None for physical memory, which is kept, and told who may have it, elsewhere.
+    /// None for physical memory, which is kept elsewhere, with its access list.
     pages: Option<Arc<dyn Physical>>,
 }
 
@@ -238,7 +238,7 @@ impl Runtime {
         Ok(span.address() + name.offset)
     }
 
-    /// Ends the sharing of memory: whoever has it keeps it, and nobody else gets it; or, for memory of another process, takes
+    /// Ends the sharing of memory: processes that have it keep it, and no other can open it; or, for memory of another process, takes
     /// it out of this one once it was closed as often as taken.
     ///
     /// # Errors
@@ -264,7 +264,7 @@ impl Runtime {
         let Some(at) = exports.iter().position(|known| known.name == name) else {
             return bad("this process neither shares memory under this name nor has it".to_owned());
         };
-        // With the last handle of the file nobody finds it any more; the addresses keep its pages.
+        // Without a handle the file cannot be found any more; the addresses keep its pages.
         drop(exports.swap_remove(at));
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! Words in memory that processes share: what notifies and events of several processes are made of.
 //!
-//! A board is one page of physical memory that is mapped and shared like any other. Streams wait for its words as for any
-//! value in memory (`Task::Until`), so that no worker is held. Every process that has the board stands in its list with its
-//! number and the moment it was started. Whoever waits looks from time to time whether those who could still write are
-//! alive; when none is, the wait ends and the task behind it fails: a process that dies holds no other.
+//! A control page is one page of physical memory that is mapped and shared like any other. Streams wait for its words as for any
+//! value in memory (`Task::Until`), so that no worker is blocked. Every process that maps the page is in its list with its
+//! number and the moment it was started. A waiter checks from time to time whether the possible writers are
+//! alive; if none is, the wait ends and the task behind it fails: a process that dies blocks no other.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -20,7 +20,7 @@ const WORD: usize = 8;
 const HEAD: usize = 8;
 /// How many processes can have a board at once.
 const PLACES: usize = 128;
-/// The words of a place in the list: process, and when it was started. A process of 0 is nobody.
+/// The words of a list entry: process id and start time. A process id of 0 marks a free entry.
 const PLACE: usize = 2;
 
 /// Word 0: what the board is for.
@@ -29,7 +29,7 @@ const KIND: usize = 0;
 const VALUE: usize = 1;
 /// Word 2: the newest record that was reached.
 const REACHED: usize = 2;
-/// Word 3: one more than the place of the process that made the newest record.
+/// Word 3: one more than the index of the process that made the newest record.
 const RECORDER: usize = 3;
 /// Word 4: how many processes left without saying so.
 const LOST: usize = 4;
@@ -80,7 +80,7 @@ impl IpcControlPage {
     ///
     /// # Errors
     /// `InvalidValue`: the number is none, or of this process; the other process is gone or does not share it with this one;
-    /// it is no board of the kind.
+    /// it is not a control page of the kind.
     pub(crate) fn adopt(
         kind: Kind,
         number: u64,
@@ -124,7 +124,7 @@ impl IpcControlPage {
         })
     }
 
-    /// Enters this process into the list. Places of processes that are gone are taken over.
+    /// Enters this process into the list. Entries of processes that are gone are reused.
     fn join(mut self) -> Result<Arc<IpcControlPage>> {
         let this = self.backend.process();
         let process = u64::from(this);
@@ -144,7 +144,7 @@ impl IpcControlPage {
         }
         Err(Error::new(
             ErrorKind::InvalidValue,
-            format!("{PLACES} processes share the object already, which is all that can"),
+            format!("{PLACES} processes share the object already, which is the limit"),
         ))
     }
 
@@ -214,7 +214,7 @@ impl IpcControlPage {
         self.exchange(LOST, lost, lost + 1);
     }
 
-    /// Returns whether the process in a place of the list is running.
+    /// Returns whether the process of a list entry is running.
     fn is_alive(&self, place: usize) -> bool {
         let at = HEAD + place * PLACE;
         let process = self.read(at);
@@ -229,7 +229,7 @@ impl IpcControlPage {
         now.is_some_and(|now| started == 0 || now == started)
     }
 
-    /// Returns whether nobody is left who could write, though somebody was.
+    /// Returns whether no possible writer is left, though there was one.
     fn is_deserted(&self) -> bool {
         let mut lost = self.read(LOST) > 0;
         for place in (0..PLACES).filter(|place| *place != self.place) {
@@ -356,7 +356,7 @@ pub(crate) struct BoardWait {
     awaited: For,
     /// When the next look at the other processes is due.
     look_at_ns: AtomicU64,
-    /// The last look found that nobody is left who could end the wait.
+    /// The last check found that no process is left that could end the wait.
     hopeless: AtomicBool,
     /// How the last wait ended.
     deserted: AtomicBool,

@@ -30,7 +30,7 @@ pub struct Binary {
     id: u64,
     image: CodeImage,
     form: CodeForm,
-    /// A number of the surface's, kept for queries.
+    /// A number of the frontend, kept for queries.
     tag: u32,
     shared: Arc<Shared>,
     copies: Mutex<HashMap<u32, Arc<dyn Code>>>,
@@ -50,7 +50,7 @@ pub struct Function {
     /// What runs on each device where the kernel was asked for; a kernel of the program's own objects runs on all.
     on: Mutex<HashMap<u32, Arc<dyn CodeFunction>>>,
     everywhere: Option<Arc<dyn CodeFunction>>,
-    /// The arguments of the launch that failed last, for those who are told of it.
+    /// The arguments of the launch that failed last, for failure callbacks.
     failed: Mutex<Option<Arc<Kept>>>,
 }
 
@@ -81,11 +81,11 @@ pub struct Shape<'a> {
     pub limit: Option<Duration>,
     /// The submitting thread, as the system numbers threads.
     pub thread: u32,
-    /// Numbered values of the surface's, kept for queries of a recorded launch.
+    /// Numbered values of the frontend, kept for queries of a recorded launch.
     pub attributes: &'a [Attribute],
 }
 
-/// A numbered value that a surface keeps with a launch.
+/// A numbered value that a frontend keeps with a launch.
 pub type Attribute = (u32, [u8; 16]);
 
 /// Device memory that says whether kernels of a context met a result that was too large.
@@ -125,7 +125,7 @@ impl Overflow {
         let reserved = device.hardware(shared)?.allocate(OVERFLOW_BYTES, 64)?;
         let span = reserved
             .part(0, OVERFLOW_BYTES)
-            .expect("a backend gives at least what was asked for");
+            .expect("a backend returns at least the requested bytes");
         shared.backend.fill_now(span, 0);
         let home = MemoryKind::Variable(device.number());
         shared.space.insert(
@@ -144,7 +144,7 @@ impl Overflow {
         let OverflowState::Made(span, reserved) = state else {
             return;
         };
-        // It was put there by `state`, and nobody else may take it out.
+        // It was put there by `state`, and only this may remove it.
         drop(shared.space.remove(span.address(), false, |_| Ok(())));
         if let Ok(hardware) = device.hardware(shared) {
             hardware.free(reserved);
@@ -170,7 +170,7 @@ impl Kept {
         let reserved = shared.backend.allocate_pinned(from.bytes().max(8))?;
         let used = reserved
             .part(0, from.bytes())
-            .expect("a backend gives at least what was asked for");
+            .expect("a backend returns at least the requested bytes");
         let kept = Kept {
             shared: shared.clone(),
             reserved,
@@ -264,7 +264,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Finds the kernel of the program's own objects that begins at an address. The same address gives the same kernel.
+    /// Finds the kernel of the program's own objects that begins at an address. The same address returns the same kernel.
     ///
     /// # Errors
     /// `FunctionUnknown`: no kernel that describes itself begins there.
@@ -335,7 +335,7 @@ impl Binary {
         self.id
     }
 
-    /// Returns the number that the surface keeps with it.
+    /// Returns the number that the frontend keeps with it.
     pub fn tag(&self) -> u32 {
         self.tag
     }
@@ -363,7 +363,7 @@ impl Binary {
         Ok(self.copies.lock().entry(device).or_insert(code).clone())
     }
 
-    /// Finds a kernel by name, on a device. The same name gives the same kernel.
+    /// Finds a kernel by name, on a device. The same name returns the same kernel.
     ///
     /// # Errors
     /// `InvalidValue`: there is none, or the binary cannot be loaded.
@@ -483,7 +483,7 @@ impl Function {
         self.binary
     }
 
-    /// Returns the number that the surface keeps with the binary.
+    /// Returns the number that the frontend keeps with the binary.
     pub fn tag(&self) -> u32 {
         self.tag
     }
@@ -506,7 +506,7 @@ impl Function {
         })
     }
 
-    /// The code on some device: what it tells of itself is the same on each.
+    /// The code on some device: its description is the same on each.
     fn any_code(&self) -> Result<Arc<dyn CodeFunction>> {
         if let Some(code) = &self.everywhere {
             return Ok(code.clone());
@@ -620,7 +620,7 @@ impl Runtime {
         let reserved = self.shared.backend.allocate_pinned(bytes.max(8))?;
         let used = reserved
             .part(0, bytes)
-            .expect("a backend gives at least what was asked for");
+            .expect("a backend returns at least the requested bytes");
         self.shared.backend.fill_now(used, 0);
         Ok(ArgumentBuffer {
             kept: Kept {

@@ -1,7 +1,7 @@
-//! Devices, contexts, streams, events, memory and tasks: every rule of the runtime, once, for every backend and surface.
+//! Devices, contexts, streams, events, memory and tasks: every rule of the runtime, once, for every backend and frontend.
 //!
 //! One file or folder for each noun. Core has no globals, reads no environment and no file, and knows neither a
-//! backend's name nor a public function: whoever calls says who they are with a [`Caller`].
+//! backend's name nor a public function: the caller identifies itself with a [`Caller`].
 #![forbid(unsafe_code)]
 
 pub mod callback;
@@ -57,7 +57,7 @@ pub use table::Table;
 pub use value::ValueTest;
 pub use vmm::{AccessRight, Accessor, GRANULARITY, PhysicalMemory};
 
-// What a surface needs to speak about time and tasks, so that it depends on core alone.
+// Types of time and tasks that a frontend needs, so that it depends on core alone.
 pub use jumar_hal::sync::now_ns;
 pub use jumar_hal::{
     Access, Backend, Call, CodeForm, CodeImage, Cost, FileImage, FileMapping, Parameter, Program,

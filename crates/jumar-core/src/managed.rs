@@ -1,6 +1,6 @@
 //! Managed memory: host and device share it at one address, and a program may say where it is going to be used.
 //!
-//! Here host and device share all memory, so that nothing moves. What a program advises is kept page by page and told back.
+//! Here host and device share all memory, so that nothing moves. A program's advice is kept per page and returned by queries.
 
 use jumar_hal::Span;
 use jumar_types::{Error, ErrorKind, Result};
@@ -45,9 +45,9 @@ pub enum Advice {
     ReadMostly(bool),
     /// It should stay somewhere, or nowhere in particular.
     Preferred(Option<ManagedLocation>),
-    /// Somebody is going to use it.
+    /// It is going to be used there.
     AccessedBy(ManagedLocation),
-    /// Somebody is no longer going to use it.
+    /// It is no longer going to be used there.
     NotAccessedBy(ManagedLocation),
     /// It is moved there on request.
     Prefetched(ManagedLocation),

@@ -108,7 +108,7 @@ const REMEMBERED: usize = 4;
 pub struct Lookups {
     removals: Cell<u64>,
     next: Cell<usize>,
-    /// The number of the last task that the thread put on a stream which is no default stream; 0 before.
+    /// The number of the last task that the thread put on a stream other than a default stream; 0 before.
     last_task: Cell<u64>,
     /// The last task of the thread that was recorded instead of queued.
     recorded: RefCell<Option<crate::capture::RecordedTask>>,
@@ -191,8 +191,8 @@ impl Space {
         self.removals.store(removals + 1, Ordering::Release);
     }
 
-    /// Takes out the allocation that starts at `address`, if `accept` agrees. Where the gate is `watched`, so that somebody is
-    /// asked, the lock is not held meanwhile.
+    /// Removes the allocation that starts at `address`, if `accept` agrees. If the gate has probes (`watched`), which are
+    /// called, the lock is not held meanwhile.
     pub(crate) fn remove(
         &self,
         address: usize,
@@ -206,7 +206,7 @@ impl Space {
             accept(&block)?;
             return match self.take_back(&block) {
                 true => Ok(block),
-                // Somebody else gave it back in the meantime.
+                // Another thread freed it in the meantime.
                 false => Err(self.unknown(address, None)),
             };
         }
@@ -364,7 +364,7 @@ impl Space {
         block.span.contains(address).then_some(*block)
     }
 
-    /// Tells where an address lives: a live allocation's home, or ordinary host memory. `None` for a place in a device's
+    /// Returns the memory kind of an address: that of a live allocation, or ordinary host memory. `None` for an address in a device's
     /// or the pinned range where nothing is allocated.
     pub fn home_of(&self, address: usize) -> Option<MemoryKind> {
         self.find(address)
@@ -416,7 +416,7 @@ impl Space {
     /// Checks that a range stays inside one live allocation, or is ordinary host memory that the program guarantees.
     ///
     /// # Errors
-    /// `InvalidValue`: the range leaves its allocation, lies in freed memory, or is no address that a process can have.
+    /// `InvalidValue`: the range leaves its allocation, lies in freed memory, or is not a possible address.
     #[inline]
     pub fn resolve(&self, span: Span, lookups: &Lookups, what: &'static str) -> Result<Resolved> {
         let removals = self.removals.load(Ordering::Acquire);
@@ -441,7 +441,7 @@ impl Space {
         if !(LOWEST..HIGHEST).contains(&address) || bytes > HIGHEST - address {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
-                format!("the {what} of {bytes} bytes at {address:#x} is no memory that a process can have"),
+                format!("the {what} of {bytes} bytes at {address:#x} is outside of the possible addresses"),
             )
             .fix("Pass an address of device memory, of pinned host memory, or of ordinary host memory."));
         }
@@ -487,7 +487,7 @@ impl Space {
                 "{address:#x} is pinned host memory in which nothing is allocated now: it was freed, or lies past the end of an allocation"
             ),
             None if self.reservation(address).is_some() => format!(
-                "{address:#x} lies in reserved addresses at which nothing is mapped now, or to which nobody has access"
+                "{address:#x} lies in reserved addresses at which nothing is mapped now, or which cannot be accessed"
             ),
             None => format!("{address:#x} was not allocated by this runtime"),
         };
@@ -536,7 +536,7 @@ impl Lookups {
         self.recorded.borrow().clone()
     }
 
-    /// Returns the number, on its stream, of the last task that the thread put on a stream which is no default stream.
+    /// Returns the number, on its stream, of the last task that the thread put on a stream other than a default stream.
     pub fn last_task(&self) -> u64 {
         self.last_task.get()
     }

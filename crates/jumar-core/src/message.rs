@@ -1,6 +1,6 @@
-//! Queues of messages between threads of a program: so many places, time limits, and a stop that wakes whoever waits.
+//! Queues of messages between threads of a program: a fixed capacity, time limits, and a stop that wakes all waiters.
 //!
-//! No device and no worker takes part: whoever puts or takes a message does so on its own thread, and waits there.
+//! No device and no worker takes part: producers and consumers run on their own threads, and wait there.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub struct Message {
 pub struct MessageQueue {
     capacity: usize,
     state: Mutex<State>,
-    /// Told whenever a message came or went, or the queue was stopped.
+    /// Notified whenever a message was added or removed, or the queue was stopped.
     changed: Condvar,
 }
 
@@ -56,17 +56,17 @@ impl MessageQueue {
         self.len() == 0
     }
 
-    /// Appends a message; waits for a free place, for ever without a limit.
+    /// Appends a message; waits for a free slot, without a limit for ever.
     ///
     /// # Errors
-    /// `QueueFull`: no place became free in time; `Failure`: the queue was stopped.
+    /// `QueueFull`: no slot became free in time; `Failure`: the queue was stopped.
     pub fn put(&self, message: Message, limit: Option<Duration>) -> Result<()> {
         let capacity = self.capacity;
         let ready = |state: &State| state.messages.len() < capacity;
         let mut state = self.wait(limit, ready, || {
             Error::new(
                 ErrorKind::QueueFull,
-                format!("the queue holds {capacity} messages, which is all that it has room for"),
+                format!("the queue holds {capacity} messages, which is its capacity"),
             )
         })?;
         state.messages.push_back(message);
@@ -105,7 +105,7 @@ impl MessageQueue {
         message.ok_or_else(|| Error::new(ErrorKind::Internal, "a message that was there is gone"))
     }
 
-    /// Takes the oldest message if there is one, and every other queue has a place for a copy of it.
+    /// Takes the oldest message if there is one, and every other queue has a free slot for a copy of it.
     pub(crate) fn forward_one(&self, others: &[&MessageQueue]) -> bool {
         let mut state = self.state.lock();
         let has_room = |other: &&MessageQueue| other.len() < other.capacity;
@@ -130,7 +130,7 @@ impl MessageQueue {
         self.changed.notify_all();
     }
 
-    /// Wakes whoever waits, and refuses every use from now on.
+    /// Wakes all waiters, and refuses every use from now on.
     pub fn stop(&self) {
         self.state.lock().stopped = true;
         self.changed.notify_all();
@@ -166,7 +166,7 @@ impl MessageQueue {
 }
 
 /// Moves messages along connections until nothing moves any more. A message goes to every target of its queue, once all of
-/// them have a place.
+/// them have a free slot.
 pub fn forward(queue: &MessageQueue, targets: &[&MessageQueue]) -> bool {
     let mut moved = false;
     while !targets.is_empty() && queue.forward_one(targets) {

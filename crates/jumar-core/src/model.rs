@@ -23,7 +23,7 @@ fn insert(table: &Table<u64>, value: u64) -> u64 {
             handle = id;
             Arc::new(value)
         })
-        .expect("there is room");
+        .expect("there is space");
     handle
 }
 
@@ -34,7 +34,9 @@ fn loom_a_handle_never_names_the_next_user_of_its_slot() {
         let first = insert(&table, 1);
         let other = table.clone();
         let thread = thread::spawn(move || {
-            other.remove(first, "test").expect("nobody else removes it");
+            other
+                .remove(first, "test")
+                .expect("no other thread removes it");
             insert(&other, 2)
         });
         // Ours while it lives, refused afterwards; never the object that has its slot by now.
@@ -75,7 +77,7 @@ fn loom_what_a_thread_remembers_is_void_once_a_removal_has_returned() {
         let thread = thread::spawn(move || {
             other
                 .remove(handle, "test")
-                .expect("nobody else removes it");
+                .expect("no other thread removes it");
             tell.store(true, Ordering::Release);
         });
         // As a thread remembers: the count first, then the look-up.

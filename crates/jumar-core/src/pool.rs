@@ -35,7 +35,7 @@ const GRAIN: usize = 512;
 pub struct Pool {
     id: u64,
     device: Arc<Device>,
-    /// The most that it may take from the device; 0 is no limit of its own.
+    /// The most that it may take from the device; 0 means no limit of its own.
     max_bytes: u64,
     /// The life of the device that it was made in.
     life: u64,
@@ -98,7 +98,7 @@ struct After {
     signal: Arc<Signal>,
 }
 
-/// A part that was chosen for somebody.
+/// A part that was chosen for a request.
 struct Chosen {
     address: usize,
     wait: Option<Arc<Signal>>,
@@ -200,7 +200,7 @@ impl State {
         }
     }
 
-    /// Takes out whole chunks that nobody uses, as long as `keep` bytes stay.
+    /// Removes complete unused chunks, as long as `keep` bytes stay.
     fn take_unused(&mut self, keep: u64) -> Vec<Span> {
         let mut gone = Vec::new();
         let mut reserved = self.usage.reserved;
@@ -394,7 +394,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Returns whole chunks that nobody uses back to the device, as long as `keep` bytes stay.
+    /// Returns complete unused chunks to the device, as long as `keep` bytes stay.
     pub fn trim_pool(&self, pool: &Pool, keep: u64) {
         pool.release(keep);
     }
@@ -540,7 +540,7 @@ impl Shared {
         }
     }
 
-    /// Gives back what pools keep beyond what they may, now that somebody waited for work; forgets pools that are done.
+    /// Releases memory of pools beyond their thresholds after a synchronisation; forgets pools that are done.
     #[inline]
     pub(crate) fn settle_pools(&self) {
         if self.pool_count.load(Ordering::Relaxed) != 0 {
@@ -575,7 +575,7 @@ impl Shared {
         any
     }
 
-    /// Frees memory of a pool at once, without waiting for any stream; `None` when the address is no pool's.
+    /// Frees memory of a pool at once, without waiting for any stream; `None` if the address is not from a pool.
     pub(crate) fn free_pool_block(
         &self,
         address: usize,
@@ -620,7 +620,7 @@ impl Shared {
         gone
     }
 
-    /// Drops pools that were closed; their memory goes whoever has it.
+    /// Drops closed pools; their memory is freed with its last reference.
     pub(crate) fn drop_pools(&self, gone: Vec<Arc<Pool>>, by: &'static str) {
         for pool in &gone {
             drop(self.pools.remove(pool.id, by));

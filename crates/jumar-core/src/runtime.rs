@@ -77,7 +77,7 @@ pub(crate) struct Shared {
     pub(crate) reports: CallbackDispatcher,
     pub(crate) stream_numbers: AtomicU32,
     pub(crate) graph_numbers: AtomicU32,
-    /// Threads are numbered when a capture first has to tell them apart.
+    /// Threads are numbered when a capture first has to distinguish them.
     pub(crate) thread_numbers: AtomicU64,
     pub(crate) event_numbers: AtomicU64,
     pub(crate) record_numbers: AtomicU64,
@@ -281,7 +281,7 @@ impl Runtime {
         let reserved = self.shared.backend.allocate_pinned(bytes)?;
         let span = reserved
             .part(0, bytes)
-            .expect("a backend gives at least what was asked for");
+            .expect("a backend returns at least the requested bytes");
         let admitted = self
             .shared
             .gate
@@ -434,7 +434,7 @@ impl Runtime {
     /// Tears everything down: contexts of every device, whatever their count. Memory stays mapped, handles go stale.
     pub fn shut_down(&self, caller: &Caller<'_>) {
         for device in &self.shared.devices {
-            // A device that nobody uses answers `ContextReleased`, which is just what is wanted here.
+            // An unused device answers `ContextReleased`, as required here.
             drop(device.release(&self.shared, true, caller));
         }
         for context in self.shared.contexts.all() {
@@ -464,7 +464,7 @@ impl Shared {
         })
     }
 
-    /// Returns device memory of the runtime's own back, whoever watches.
+    /// Frees device memory of the runtime itself, in sight of probes.
     pub(crate) fn release_block(&self, address: usize) -> Result<()> {
         let block = self.space.remove(address, false, |_| Ok(()))?;
         if let MemoryKind::Device(device) = block.home {
@@ -520,7 +520,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Numbers a record for whoever watches; nobody else asks, and threads then share no counter.
+    /// Numbers a record for probes. Without probes threads share no counter.
     #[inline]
     pub(crate) fn next_record(&self) -> u64 {
         if !self.gate.is_watched() {

@@ -139,7 +139,7 @@ impl QueueObserver for QueueResult {
         self.shared
             .gate
             .report(tag.ticket, Phase::Failed(error.clone()));
-        // A later error replaces an earlier one that nobody has fetched.
+        // A later error replaces an earlier one that was not fetched.
         *self.error.lock() = Some(error.clone());
         self.has_error.store(true, Ordering::Release);
         if !self.failure.stops.load(Ordering::Acquire) {
@@ -197,7 +197,7 @@ impl Stream {
                 )
             })
             .and_then(|queue| {
-                // Nobody else sets it: the outcome was made above.
+                // Only this thread sets it: the outcome was created above.
                 let _ = outcome.queue.set(Arc::downgrade(&queue));
                 shared.streams.insert(|id| {
                     Arc::new(Stream {
@@ -292,7 +292,7 @@ impl Stream {
         self.drain_watched(None, caller)
     }
 
-    /// Waits for everything submitted so far, in sight of whoever watches. A wait that expired is no wait.
+    /// Waits for everything submitted so far, in sight of probes. An expired wait does not count as a wait.
     fn drain_watched(&self, until: Option<Instant>, caller: &Caller<'_>) -> Result<()> {
         let gate = &self.shared.gate;
         let ticket = gate.admit(caller, self.device, Some(self.number), || Op::WaitForStream)?;
@@ -310,7 +310,7 @@ impl Stream {
     }
 
     /// Refuses work for a stream that is closed, or whose context stopped on a failure.
-    /// Otherwise tells whether submits are recorded.
+    /// Otherwise returns whether submits are recorded.
     #[inline]
     fn accepts(&self) -> Result<bool> {
         let state = self.state.load(Ordering::Acquire);
@@ -591,7 +591,7 @@ impl Stream {
         self.shared.reports.drop_due(self);
     }
 
-    /// Gives up the wait that the stream is held by, if it is; what is queued behind continues. A task that runs is not cut
+    /// Cancels the wait that blocks the stream, if any; the tasks behind it run. A running task is not cut
     /// short.
     pub fn drop_wait(&self) {
         // What is queued before the wait may not have run yet: the stream gets a moment to come to where it stays.
@@ -614,7 +614,7 @@ impl Stream {
         self.failure.refuse()
     }
 
-    /// Tells a caller that waited whether what it waited for was dropped meanwhile.
+    /// Returns an error to a waiting caller if its target was dropped meanwhile.
     pub(crate) fn was_not_aborted(&self, before: u64) -> Result<()> {
         let now = self.interrupts.aborts.load(Ordering::Acquire);
         if now == before {
@@ -657,7 +657,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Says whether kernels of the stream fail when a floating-point result is too large.
+    /// Sets whether kernels of the stream fail when a floating-point result is too large.
     pub fn watch_overflow(&self, watch: bool) {
         self.watches_overflow.store(watch, Ordering::Release);
     }
@@ -672,7 +672,7 @@ impl Stream {
         self.failure_mode.load(Ordering::Acquire) != 0
     }
 
-    /// Gives, and forgets, the error of the last task that failed.
+    /// Returns and clears the error of the last task that failed.
     pub fn take_error(&self) -> Option<Error> {
         self.outcome.has_error.store(false, Ordering::Release);
         self.outcome.error.lock().take()

@@ -2,7 +2,7 @@
 //!
 //! A slot's generation moves on each time the slot is used again, so that a handle of the former user is stale. A slot
 //! that has been through all generations is retired. Generations start at random, so that handles of another process
-//! or of an earlier life of the runtime are refused too. Nobody holds a table's lock while calling anything.
+//! or of an earlier runtime are refused too. A table's lock is never held while other code is called.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -109,7 +109,7 @@ impl<T> Table<T> {
     /// Finds an object.
     ///
     /// # Errors
-    /// `NullPointer` for 0, `InvalidHandle` for anything that is not a live object of this kind; the sentence tells which.
+    /// `NullPointer` for 0, `InvalidHandle` for anything that is not a live object of this kind; the message states which.
     pub fn get(&self, number: u64) -> Result<Arc<T>> {
         let id =
             Id::unpack(number, self.kind).map_err(|problem| self.refuse(number, problem, ""))?;
@@ -184,7 +184,7 @@ impl<T> Table<T> {
             IdProblem::Null => Error::new(ErrorKind::NullPointer, format!("the {wanted} is null")),
             IdProblem::NotAHandle => Error::new(
                 ErrorKind::InvalidHandle,
-                format!("{number:#x} is no handle of this runtime, so it names no {wanted}"),
+                format!("{number:#x} is not a handle of this runtime, so it names no {wanted}"),
             ),
             IdProblem::WrongKind { found, wanted } => Error::new(
                 ErrorKind::InvalidHandle,
@@ -304,7 +304,7 @@ mod tests {
             Arc::new(1)
         })
         .unwrap();
-        // Both tables use slot 0; only the random start of the generations tells them apart, so a second pair is
+        // Both tables use slot 0; only the random start of the generations distinguishes them, so a second pair is
         // tried in the one case in 16 million where the starts agree.
         b.insert(|_| Arc::new(2)).unwrap();
         if a.first_generation != b.first_generation {

@@ -1,6 +1,6 @@
 //! Words of device memory that order streams: one writes a value, another waits for it.
 //!
-//! Nobody announces such a value: a kernel, a copy, the host through mapped memory or another process may write it. The
+//! Such a value is not announced: a kernel, a copy, the host through mapped memory or another process may write it. The
 //! executor looks for it (`Task::Until`), and no worker is held meanwhile.
 
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl Write {
     /// Makes the task.
     ///
     /// # Errors
-    /// `InvalidValue`: it is no aligned word of device memory.
+    /// `InvalidValue`: it is not an aligned word of device memory.
     pub(crate) fn new(
         shared: &Shared,
         word: Span,
@@ -99,7 +99,7 @@ impl Wanted {
     /// Makes the condition.
     ///
     /// # Errors
-    /// `InvalidValue`: it is no aligned word of device memory.
+    /// `InvalidValue`: it is not an aligned word of device memory.
     pub(crate) fn new(
         shared: &Shared,
         word: Span,
@@ -116,7 +116,7 @@ impl Wanted {
         })
     }
 
-    /// Returns the word, the test, and the value that it is held against.
+    /// Returns the word, the test, and the value that it is compared with.
     pub(crate) fn what(&self) -> (Span, ValueTest, u64) {
         (self.word, self.test, self.value)
     }
@@ -153,7 +153,7 @@ impl Stream {
     /// Queues the writing of a word of eight bytes of device memory.
     ///
     /// # Errors
-    /// `InvalidValue`: it is no aligned word of device memory; what the gate or a stopped context answers.
+    /// `InvalidValue`: it is not an aligned word of device memory; what the gate or a stopped context answers.
     pub fn write_value(&self, word: Span, value: u64, caller: &Caller<'_>) -> Result<()> {
         let program = Arc::new(Write::new(self.shared(), word, value, caller)?);
         self.submit(caller, Task::Run(program), || Op::WriteValue {

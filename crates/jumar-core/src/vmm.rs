@@ -61,7 +61,7 @@ pub enum Accessor {
     Device(u32),
 }
 
-/// What somebody may do with mapped memory.
+/// The access rights of mapped memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessRight {
     /// Nothing.
@@ -89,7 +89,7 @@ impl Access {
     }
 }
 
-/// Physical memory at an address. It stands among the live blocks while somebody may access it.
+/// Physical memory at an address. It is among the live blocks while access is allowed.
 pub(crate) struct Mapping {
     pub(crate) memory: Arc<PhysicalMemory>,
     pub(crate) span: Span,
@@ -105,7 +105,7 @@ impl Mapping {
             Access::Everybody => BTreeMap::new(),
         };
         listed.extend(grants.iter().copied());
-        // Whoever had everything keeps it unless something was taken from somebody.
+        // Full access remains unless a right was withdrawn.
         let had_all = matches!(self.access, Access::Everybody);
         if had_all
             && listed
@@ -123,7 +123,7 @@ impl Mapping {
 }
 
 impl Shared {
-    /// Puts a mapping that somebody may access among the live blocks.
+    /// Adds an accessible mapping to the live blocks.
     fn show_mapping(&self, span: Span, device: u32, life: u64, by: &'static str) {
         let owner = Owner::Mapping { life };
         let block = self
@@ -306,7 +306,7 @@ impl Runtime {
     }
 
     /// Maps physical memory into a reserved range, from its start. Without access, nothing may touch it until
-    /// [`Runtime::set_access`] lets somebody.
+    /// [`Runtime::set_access`] allows it.
     ///
     /// # Errors
     /// `InvalidValue`: the range is not reserved, not aligned, in use, or of another length than the memory.
@@ -393,7 +393,7 @@ impl Runtime {
         memory.device.hardware(shared)?.unmap(mapping.span)
     }
 
-    /// Says how somebody may access a mapping, or several that follow each other without a gap, as a whole.
+    /// Sets the access rights of a mapping, or of several adjacent ones together.
     ///
     /// # Errors
     /// `InvalidValue`: the range does not begin and end with mappings.
@@ -450,7 +450,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Returns how somebody may access the mapping that holds an address.
+    /// Returns the access rights of the mapping that contains an address.
     ///
     /// # Errors
     /// `InvalidValue`: nothing is mapped there.

@@ -14,9 +14,9 @@ use crate::memory::Block;
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
 
-/// A place where the order of execution may change.
+/// A node where the order of execution may change.
 pub(super) enum Control {
-    /// The place that a label names.
+    /// The position that a label names.
     Label(Arc<Label>),
     /// A jump to the label whose number lies in memory.
     Jump {
@@ -24,9 +24,9 @@ pub(super) enum Control {
         most: u32,
         labels: Arc<[Arc<Label>]>,
     },
-    /// Starts the lane of a stream.
+    /// Starts the sequence of a stream.
     Activate(u64),
-    /// Starts the lane of a stream and ends this one, if two numbers in memory compare so.
+    /// Starts the sequence of a stream and ends this one, if two numbers in memory compare so.
     Compare {
         left: Span,
         right: Span,
@@ -264,7 +264,7 @@ fn discard_unused(branch: &Graph, caller: &Caller<'_>) {
     drop(branch.shared.graphs.remove(branch.id, caller.call.name));
 }
 
-/// A label: a name for a place in a stream of a model.
+/// A label: a name for a position in a stream of a model.
 pub struct Label {
     id: u64,
     context_id: u64,
@@ -315,7 +315,7 @@ impl Label {
         self.context_id
     }
 
-    /// Destroys the label. A model that it is set in keeps the place.
+    /// Destroys the label. A model that it is set in keeps the position.
     ///
     /// # Errors
     /// `InvalidHandle`: destroyed already.
@@ -327,7 +327,7 @@ impl Label {
             .map(drop)
     }
 
-    /// Names the place that the stream has come to.
+    /// Names the current position of the stream.
     ///
     /// # Errors
     /// `StreamModel`: the stream belongs to no model; `FeatureUnsupported`: to a branch of a condition; `RuntimeInternal`: the
@@ -348,9 +348,8 @@ impl Label {
                 );
             }
             Err(_) => {
-                return Err(
-                    refused("the label names a place already").fix("Make a label for each place.")
-                );
+                return Err(refused("the label names a position already")
+                    .fix("Create a label for each position."));
             }
         }
         graph.control(&mut inner, lane, Control::Label(self.clone()), caller)
@@ -364,7 +363,7 @@ pub struct LabelLists {
 }
 
 impl LabelLists {
-    /// Makes a list: device memory with a place for each label.
+    /// Makes a list: device memory with an entry for each label.
     ///
     /// # Errors
     /// `RuntimeInternal`: a label is in a list already, or twice in this one; `OutOfMemory`.
@@ -439,7 +438,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Adds a place of control to a lane.
+    /// Adds a control node to a sequence.
     fn control(
         &self,
         inner: &mut super::Inner,
@@ -582,7 +581,7 @@ impl Graph {
     pub fn finish(&self) -> Result<()> {
         self.built("the end of building")?;
         let mut inner = self.inner.lock();
-        // A model whose end nobody marked is finished all the same; what is refused is to execute it.
+        // A model without a marked end can be finished; only its execution is refused.
         if inner.phase == Phase::Open {
             inner.phase = Phase::Ready;
         }
@@ -633,7 +632,7 @@ impl Graph {
 }
 
 impl Stream {
-    /// Returns the model and lane that the stream records for.
+    /// Returns the model and sequence that the stream records for.
     pub(super) fn recording(&self) -> Option<(Arc<Graph>, u32)> {
         match self.recorder() {
             Some(Recorder::CapturedStream { graph, lane }) => Some((graph, lane)),

@@ -1,12 +1,12 @@
-//! Execution of a graph whose lanes cannot be one array: lanes that wait beside others, jumps, activation, conditions.
+//! Execution of a graph whose streams cannot be merged into one array: concurrent waits, jumps, activation, conditions.
 //!
-//! Each lane has a queue of the graph's own, and a driver that runs the lane's places one after the other. Where a lane
+//! The nodes of each stream are a sequence. Each sequence has a queue of the graph and a driver that runs its nodes in order. If a sequence
 //! has to wait, the driver queues the wait and itself behind it and releases the worker. The stream of the execution
-//! holds three entries: the start, a wait for the signal that the last lane sets when it is over, and an end that
+//! holds three entries: the start, a wait for the signal that the last sequence sets at its end, and an end that
 //! reports the error of a task, if there was one.
 //!
-//! States of a lane: idle, or live from its start (with the graph, by activation, or by a jump) until its end. `live`
-//! counts them; whoever brings it to 0 sets the signal. A driver that is dropped without having run ends its lane.
+//! States of a sequence: idle, or live from its start (with the graph, by activation, or by a jump) until its end. `live`
+//! counts them; the thread that decrements it to 0 sets the signal. A driver that is dropped without having run ends its sequence.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -28,20 +28,20 @@ use crate::memory::Lookups;
 use crate::runtime::Shared;
 use crate::{Caller, Stream};
 
-/// The lanes of a graph.
+/// The sequences of a graph.
 pub(super) struct LanePlan {
     lanes: Box<[Arc<Code>]>,
     heads: Box<[bool]>,
-    /// The lane of each stream.
+    /// The sequence of each stream.
     streams: HashMap<u64, u32>,
-    /// The lane and place after each label.
+    /// The sequence and position after each label.
     labels: HashMap<u64, (u32, usize)>,
     marks: usize,
     outside: Outside,
     conditions: Box<[Arc<Condition>]>,
 }
 
-/// The places of a lane, or of a branch.
+/// The nodes of a sequence, or of a branch.
 struct Code {
     places: Box<[Place]>,
     sources: Box<[Source]>,
@@ -98,7 +98,7 @@ struct LaneState {
     frames: Vec<Frame>,
 }
 
-/// Where a lane stands, in itself or in a branch.
+/// The position of a sequence, in itself or in a branch.
 struct Frame {
     code: Arc<Code>,
     next: usize,
@@ -106,7 +106,7 @@ struct Frame {
     again: Option<(Arc<Condition>, Arc<Graph>)>,
 }
 
-/// Who is told of failures of a lane's queue: waits that ran out of time.
+/// The receiver of failures of a sequence's queue: expired waits.
 #[derive(Default)]
 pub(super) struct LaneWatch {
     running: Mutex<Weak<Running>>,
@@ -255,7 +255,7 @@ impl Running {
             || (self.failure.stops.load(Ordering::Acquire) && self.error.lock().is_some())
     }
 
-    /// Brings a lane to life at a place; false when it is live already.
+    /// Starts a sequence at a position. Returns false if it is live already.
     fn start(self: &Arc<Self>, lane: u32, place: usize) -> bool {
         {
             let mut state = self.lanes[lane as usize].lock();
@@ -273,7 +273,7 @@ impl Running {
         true
     }
 
-    /// Queues a lane's driver.
+    /// Queues a sequence's driver.
     fn drive(self: &Arc<Self>, lane: u32) {
         let driver = Arc::new(Driver {
             running: self.clone(),
@@ -298,7 +298,7 @@ impl Running {
         }
     }
 
-    /// Stops the execution: lanes end where they are, and waits are given up.
+    /// Stops the execution: sequences end at their position, and waits are cancelled.
     pub(super) fn abort(&self) {
         self.keep(Error::new(
             ErrorKind::ModelExecute,
@@ -335,7 +335,7 @@ fn tag() -> Tag {
     }
 }
 
-/// Starts the lanes.
+/// Starts the sequences.
 struct Start {
     running: Arc<Running>,
     watches: Box<[Arc<LaneWatch>]>,
@@ -350,7 +350,7 @@ impl Program for Start {
         for condition in &running.plan.conditions {
             condition.reset(&running.shared);
         }
-        // The start counts as a lane, so that the execution is not over between two lanes.
+        // The start counts as a sequence, so that the execution does not end between two sequences.
         running.live.fetch_add(1, Ordering::AcqRel);
         for (lane, head) in running.plan.heads.iter().enumerate() {
             if *head && !running.plan.lanes[lane].places.is_empty() {
@@ -392,7 +392,7 @@ impl Program for End {
     }
 }
 
-/// Runs a lane from where it stands.
+/// Runs a sequence from its position.
 struct Driver {
     running: Arc<Running>,
     lane: u32,
@@ -407,12 +407,12 @@ impl Drop for Driver {
     }
 }
 
-/// How a lane continues after a place.
+/// The result of a node for its sequence.
 enum Next {
     On,
-    /// The lane waits for a signal first.
+    /// The sequence waits for a signal first.
     Wait(Task),
-    /// The lane ends.
+    /// The sequence ends.
     End,
 }
 
@@ -454,7 +454,7 @@ impl Program for Driver {
     }
 
     fn name(&self) -> &str {
-        "lane of a model"
+        "stream of a model"
     }
 }
 
@@ -691,7 +691,7 @@ impl Graph {
             running: running.clone(),
             watches: queues.iter().map(|(_, watch)| watch.clone()).collect(),
         });
-        // Which steps come is known when they do; all that they may write is told now.
+        // The executed steps are not known in advance; probes receive all that they may write now.
         let (mut writes, mut edges) = (Vec::new(), Vec::new());
         if self.shared.gate.is_watched() {
             self.add_writes(&mut writes);

@@ -13,7 +13,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::{Action, Graph, Inner, OwnedOp, Phase, Recorder, TaskKind};
 use crate::{Caller, Context, Op, Stream};
 
-/// A place for a task that can be replaced.
+/// A slot for a task that can be replaced.
 pub(super) struct Slot {
     program: Mutex<Arc<dyn Program>>,
     /// Whether it belongs to a group.

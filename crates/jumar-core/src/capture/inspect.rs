@@ -36,7 +36,7 @@ pub struct Described {
     pub number: u32,
     /// The number of its stream.
     pub stream: u32,
-    /// Its place in the stream, from 0.
+    /// Its index in the stream, from 0.
     pub place: u32,
     /// What it is to programs.
     pub kind: TaskKind,
@@ -113,7 +113,7 @@ impl Inner {
         }
     }
 
-    /// Lists the nodes of a lane that are tasks of their own; a graph that was destroyed has none.
+    /// Lists the nodes of a sequence that are tasks of their own; a graph that was destroyed has none.
     fn tasks(&self, lane: u32) -> impl Iterator<Item = u32> {
         self.lanes
             .get(lane as usize)
@@ -144,7 +144,7 @@ impl Inner {
 }
 
 impl Node {
-    /// Returns whether it only belongs to the task before it on its lane.
+    /// Returns whether it only belongs to the task before it in its sequence.
     fn is_part(&self) -> bool {
         matches!(
             (&self.action, &self.noted, &self.event),

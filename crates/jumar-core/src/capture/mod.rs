@@ -4,16 +4,16 @@
 //! events carry the capture from stream to stream), streams are *bound* to a model that is built by hand, or it is a
 //! *branch* of a condition, which a later capture fills.
 //!
-//! Life: recording, then ready, then gone. While it is recording, each of its streams has a recorder, and whatever is
-//! submitted there becomes a node of the stream's lane ([`record`]). The order in which nodes were recorded
+//! States: recording, then ready, then gone. While it is recording, each of its streams has a recorder, and whatever is
+//! submitted there becomes a node of the stream's sequence ([`record`]). The order in which nodes were recorded
 //! is a valid order of execution, as a stream can only wait for what was recorded before; so a graph without waits for the
-//! outside is one array that one queue entry runs through ([`run`]). Where a single lane waits (external events,
-//! notifies, values, host callbacks), the array is cut there, and the wait is a queue entry of its own, which holds no
-//! worker. Lanes that wait beside other lanes, labels, switches and conditions are run by drivers on queues of the graph's
+//! outside is one array that one queue entry runs through ([`run`]). If a single sequence waits (external events,
+//! notifies, values, host callbacks), the array is cut there, and the wait is a queue entry of its own, which blocks no
+//! worker. Concurrent waits of several sequences, labels, switches and conditions are run by drivers on queues of the graph's
 //! own ([`drivers`]).
 //!
 //! Locks: an event's lock comes before a graph's, a graph's `runs` before its `inner`, and a stream's recorder is the last.
-//! Neither of `inner` and recorder is held while anything outside of this folder is called.
+//! Neither the lock of `inner` nor that of the recorder is held while anything outside of this folder is called.
 
 mod control;
 mod drivers;
@@ -85,7 +85,7 @@ pub enum TaskKind {
     Reset,
     /// A value is written to memory.
     ValueWrite,
-    /// The stream is held until a value in memory is as wanted.
+    /// The stream is blocked until a value in memory matches.
     ValueWait,
 }
 
@@ -148,7 +148,7 @@ struct Inner {
     invalid: Option<Error>,
     lanes: Vec<CapturedStream>,
     nodes: Vec<Node>,
-    /// The group that is open: its lane and its tasks so far.
+    /// The group that is open: its sequence and its tasks so far.
     open_group: Option<(u32, Vec<Arc<Slot>>)>,
     /// A model that is built: whether its end was marked.
     ended: bool,
@@ -202,7 +202,7 @@ enum Action {
     Task(Task),
     /// A task of a group, which can be replaced.
     Slot(Arc<Slot>),
-    /// A record inside the graph: a place that other lanes come after.
+    /// A record inside the graph: a position that other sequences wait for.
     Mark,
     /// A wait for a mark.
     Join(u32),
@@ -210,7 +210,7 @@ enum Action {
     ExternalSet(Arc<Event>),
     /// Waits for the record of an event that is newest when an execution is queued.
     ExternalWait(Arc<Event>),
-    /// A place where the order of execution may change.
+    /// A node where the order of execution may change.
     Control(Control),
 }
 
@@ -218,7 +218,7 @@ enum Action {
 struct Runs {
     /// The execution that was queued last.
     last: Option<LastRun>,
-    /// Queues of the graph's own, one a lane, for graphs that need them.
+    /// Queues of the graph's own, one per sequence, for graphs that need them.
     queues: Vec<(Arc<dyn Queue>, Arc<drivers::LaneWatch>)>,
 }
 
@@ -268,7 +268,7 @@ impl Captures {
         }
     }
 
-    /// Tells which capture, if any, forbids the calling thread what could break a capture.
+    /// Returns the capture, if any, that forbids unsafe calls to the calling thread.
     pub(crate) fn blocking(&self, caller: &Caller<'_>) -> Option<u32> {
         if !self.any() || caller.capture_mode() == CaptureMode::Relaxed {
             return None;
@@ -365,7 +365,7 @@ impl Graph {
         self.context_id
     }
 
-    /// Tells where the graph comes from.
+    /// Returns the origin of the graph.
     pub fn origin(&self) -> Origin {
         self.origin
     }
@@ -375,7 +375,7 @@ impl Graph {
         self.inner.lock().phase == Phase::Capturing
     }
 
-    /// Gives the graph a name.
+    /// Sets the graph's name.
     pub fn set_name(&self, name: &str) {
         name.clone_into(&mut self.inner.lock().name);
     }

@@ -128,7 +128,7 @@ impl OwnedOp {
         &self.writes
     }
 
-    /// Tells what the task is to programs.
+    /// Returns the task kind that programs see.
     pub(crate) fn kind(&self) -> TaskKind {
         match &self.op {
             Op::Launch { .. } => TaskKind::Kernel,

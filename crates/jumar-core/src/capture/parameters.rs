@@ -1,7 +1,7 @@
 //! What single tasks of a graph are given: read, changed one by one, and noted beside them.
 //!
-//! A change is made when the graph is updated; until then executions run what was there, and whoever asks is told what the
-//! update will make of the task. A task of a group is changed in its slot.
+//! A change is made when the graph is updated; until then executions run the old task, and queries return what the
+//! update will change it to. A task of a group is changed in its slot.
 
 use std::any::Any;
 use std::sync::{Arc, Weak};
@@ -33,7 +33,7 @@ pub enum TaskParameters {
     Event(EventTask),
     /// The word that is written, and its value.
     Write(Span, u64),
-    /// The word that is looked at, how, and the value that it is held against.
+    /// The address, the test, and the value that the memory is compared with.
     Wait(Span, ValueTest, u64),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Change {
     noted: OwnedOp,
 }
 
-/// Something of the surface's that a task keeps as long as its graph lives.
+/// A value of the frontend that a task keeps as long as its graph exists.
 #[derive(Clone, Default)]
 pub(super) struct Belongings {
     information: Option<Arc<ArgumentBuffer>>,
@@ -52,7 +52,7 @@ pub(super) struct Belongings {
     scratch: Option<Arc<ArgumentBuffer>>,
 }
 
-/// A task that was recorded, by its place on its stream.
+/// A task that was recorded, by its index in its stream.
 #[derive(Clone)]
 pub(crate) struct RecordedTask {
     graph: Weak<Graph>,
@@ -61,14 +61,14 @@ pub(crate) struct RecordedTask {
 }
 
 impl RecordedTask {
-    /// Returns the place of the task on its stream, from 1.
+    /// Returns the index of the task in its stream, from 1.
     pub(crate) fn place(&self) -> u64 {
         self.place
     }
 }
 
 impl Recorder {
-    /// Names a task by the place that it was just given.
+    /// Names a task by its new index.
     pub(crate) fn recorded(&self, place: u64) -> Option<RecordedTask> {
         match self {
             Recorder::CapturedStream { graph, lane } => Some(RecordedTask {
@@ -82,7 +82,7 @@ impl Recorder {
 }
 
 impl Node {
-    /// Tells what a task is given.
+    /// Returns the parameters of a task.
     fn parameters(task: &Task) -> TaskParameters {
         match task {
             Task::Run(program) => {
@@ -189,7 +189,7 @@ impl GraphTask {
     /// Lets the next update of the graph replace the task, which is a kernel's launch, by another launch.
     ///
     /// # Errors
-    /// `TaskTypeUnsupported`: the task is no launch of a kernel; `GraphUpdate`: the graph is not ready; what a launch answers.
+    /// `TaskTypeUnsupported`: the task does not launch a kernel; `GraphUpdate`: the graph is not ready; the errors of a launch.
     pub fn set_launch(
         &self,
         function: &Arc<Function>,
@@ -222,7 +222,7 @@ impl GraphTask {
     /// Lets the next update of the graph replace what the task, which is the write of a value, writes.
     ///
     /// # Errors
-    /// `InvalidValue`: it is no aligned word of device memory; `GraphUpdate`: the graph is not ready.
+    /// `InvalidValue`: it is not an aligned word of device memory; `GraphUpdate`: the graph is not ready.
     pub fn set_write(&self, word: Span, value: u64, caller: &Caller<'_>) -> Result<()> {
         let graph = self.graph()?;
         let write = Write::new(&graph.shared, word, value, caller)?;
@@ -284,7 +284,7 @@ impl GraphTask {
         Ok(())
     }
 
-    /// Keeps information of the surface's on the task.
+    /// Keeps information of the frontend on the task.
     ///
     /// # Errors
     /// `InvalidHandle`: the graph was destroyed.
@@ -299,7 +299,7 @@ impl GraphTask {
         Ok(())
     }
 
-    /// Returns the surface's information on the task: where it lies, and how many bytes it has.
+    /// Returns the frontend's information on the task: its address and its size in bytes.
     ///
     /// # Errors
     /// `InvalidHandle`: the graph was destroyed.
@@ -310,7 +310,7 @@ impl GraphTask {
         Ok(belongings.information.as_ref().map(|kept| kept.span()))
     }
 
-    /// Keeps memory of the surface's until the graph goes away, or other memory takes its place.
+    /// Keeps memory of the frontend until the graph is destroyed or other memory replaces it.
     ///
     /// # Errors
     /// `InvalidHandle`: the graph was destroyed.
@@ -362,7 +362,7 @@ impl Runtime {
         self.last_recorded(lookups, |lane, _| Ok(lane.stream))
     }
 
-    /// Keeps information of the surface's with the thread's last recorded task.
+    /// Keeps information of the frontend with the thread's last recorded task.
     ///
     /// # Errors
     /// As [`Runtime::stream_of_last_recorded`].
@@ -416,7 +416,7 @@ impl Program for Patch {
             ));
         }
         let failed = |error: Error| {
-            let sentence = "the update of a kernel found no kernel that can take its place";
+            let sentence = "the update of a kernel found no kernel that can replace it";
             Error::new(ErrorKind::KernelFailed, sentence).caused_by(error)
         };
         let name = self.binary.name_at(entry, self.device).map_err(failed)?;
@@ -438,12 +438,12 @@ impl Program for Patch {
 }
 
 impl Stream {
-    /// Queues the change of a launch that was recorded at a place, from 1, of a stream of a model: the kernel's entry, eight
-    /// bytes, and the number of blocks, four bytes, are read when the change has its turn.
+    /// Queues the change of a launch that was recorded at an index, from 1, of a stream of a model: the kernel's entry, eight
+    /// bytes, and the number of blocks, four bytes, are read when the change runs.
     ///
     /// # Errors
     /// `StreamModel`: the other stream belongs to no model; `InvalidValue`: nothing was recorded there, or the binary cannot
-    /// be loaded; `TaskTypeUnsupported`: what was recorded is no launch of a kernel; `GraphUpdate`: the model is not ready.
+    /// be loaded; `TaskTypeUnsupported`: the recorded task does not launch a kernel; `GraphUpdate`: the model is not ready.
     pub fn patch_launch(
         &self,
         of: &Stream,
@@ -477,15 +477,15 @@ impl Graph {
                 format!("model {} is not ready", self.number),
             ));
         }
-        let node = usize::try_from(place).ok().and_then(|place| {
-            let place = place.checked_sub(1)?;
-            inner.lanes.get(lane as usize)?.nodes.get(place).copied()
+        let node = usize::try_from(index).ok().and_then(|index| {
+            let index = index.checked_sub(1)?;
+            inner.lanes.get(lane as usize)?.nodes.get(index).copied()
         });
         let Some(node) = node else {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!(
-                    "model {} recorded no task of number {place} on that stream",
+                    "model {} recorded no task of number {index} on that stream",
                     self.number
                 ),
             )
@@ -494,11 +494,11 @@ impl Graph {
         let program = match &inner.nodes[node as usize].action {
             Action::Slot(slot) => slot.program(),
             Action::Task(Task::Run(program)) => program.clone(),
-            _ => return Err(no_launch(place)),
+            _ => return Err(no_launch(index)),
         };
         let held: &dyn Any = &*program;
         if !held.is::<KernelLaunch>() {
-            return Err(no_launch(place));
+            return Err(no_launch(index));
         }
         if let Action::Slot(slot) = &inner.nodes[node as usize].action {
             return Ok(slot.clone());
@@ -510,9 +510,9 @@ impl Graph {
     }
 }
 
-fn no_launch(place: u64) -> Error {
+fn no_launch(index: u64) -> Error {
     Error::new(
         ErrorKind::TaskTypeUnsupported,
-        format!("task {place} of the stream is no launch of a kernel of a loaded binary"),
+        format!("task {index} of the stream does not launch a kernel of a loaded binary"),
     )
 }

@@ -45,7 +45,7 @@ impl Graph {
     /// Begins a capture that fills this graph, which is an empty branch of a condition.
     ///
     /// # Errors
-    /// As [`Graph::begin`]; `InvalidValue`: it is no branch, or is filled already; `CaptureOpen`: a capture fills it now.
+    /// As [`Graph::begin`]; `InvalidValue`: it is not a branch, or is filled already; `CaptureOpen`: a capture fills it now.
     pub fn begin_into(
         self: &Arc<Self>,
         stream: &Arc<Stream>,
@@ -63,7 +63,7 @@ impl Graph {
                     return Err(Error::new(
                         ErrorKind::InvalidValue,
                         format!(
-                            "model {} is no empty branch of a condition, which is what can be captured into",
+                            "model {} is not an empty branch of a condition; only such a branch can be captured into",
                             self.number
                         ),
                     )
@@ -101,7 +101,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Tells what a stream's capture is up to, and which graph it fills.
+    /// Returns the status of a stream's capture, and its graph.
     pub fn capture_of(stream: &Stream) -> (CaptureStatus, Option<Arc<Graph>>) {
         match stream.recorder() {
             Some(Recorder::CapturedStream { graph, .. }) => {
@@ -235,7 +235,7 @@ impl CapturedStream {
 }
 
 impl super::Inner {
-    /// Adds a node to a lane and returns its place in the lane, from 1.
+    /// Adds a node to a sequence and returns its index there, from 1.
     pub(super) fn add(&mut self, lane: u32, recording: Recording, caller: &Caller<'_>) -> u64 {
         let node = self.nodes.len() as u32;
         let Recording {
@@ -298,7 +298,7 @@ impl super::Inner {
     /// Finds a stream with a task that the first stream's end does not come after.
     fn unjoined(&self) -> Option<u32> {
         let mut reached = vec![false; self.nodes.len()];
-        // The place of each node in its lane, so that the one before it is found.
+        // The index of each node in its sequence, to find the one before it.
         let mut before = vec![None; self.nodes.len()];
         for lane in &self.lanes {
             for pair in lane.nodes.windows(2) {
@@ -325,7 +325,7 @@ impl super::Inner {
         self.lanes[1..]
             .iter()
             .find(|lane| {
-                // A record that nobody waits for is no task.
+                // A record without a wait is not a task.
                 lane.nodes
                     .iter()
                     .rfind(|&&node| !matches!(self.nodes[node as usize].action, Action::Mark))
@@ -336,8 +336,8 @@ impl super::Inner {
 }
 
 impl Recorder {
-    /// Records a task and the tasks that belong to it, and returns the place of the first; returns the tasks when the capture
-    /// has ended in the meantime, and they are to be queued.
+    /// Records a task and the tasks that belong to it, and returns the index of the first. Returns the tasks if the capture
+    /// has ended in the meantime; the caller then queues them.
     pub(crate) fn take<const PARTS: usize>(
         &self,
         task: Task,
@@ -422,7 +422,7 @@ impl Recorder {
         }))
     }
 
-    /// Says why a stream with this recorder cannot have another one.
+    /// Returns the reason why a stream with this recorder cannot have another one.
     pub(crate) fn in_the_way(&self, stream: &Stream) -> Error {
         match self {
             Recorder::CapturedStream { graph, .. } if graph.origin == Origin::Built => Error::new(
@@ -458,9 +458,9 @@ impl Graph {
         )
     }
 
-    /// Returns whether what is submitted to the stream of a lane becomes a node; a finished built model refuses it.
+    /// Returns whether what is submitted to the stream of a sequence becomes a node; a finished built model refuses it.
     pub(super) fn records(&self, inner: &super::Inner, lane: u32) -> Result<bool> {
-        // The caller found the lane without the lock, so that the stream may have left the graph since.
+        // The caller found the sequence without the lock, so that the stream may have left the graph since.
         let attached = inner
             .lanes
             .get(lane as usize)

@@ -24,7 +24,7 @@ use crate::{Caller, Event, Stream};
 pub(super) enum Plan {
     /// One array, run by the stream's own queue.
     Straight(Arc<Straight>),
-    /// Lanes with drivers.
+    /// Sequences with drivers.
     Lanes(Arc<drivers::LanePlan>),
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Straight {
     /// caches, and a stretch of them is one call of it.
     moves: Box<[MemOp]>,
     stretches: Box<[ReplayStep]>,
-    /// The node of each step, for whoever watches and for errors.
+    /// The node of each step, for probes and errors.
     nodes: Box<[Source]>,
     pieces: Box<[Piece]>,
     outside: Outside,
@@ -201,7 +201,7 @@ impl Outside {
 }
 
 impl Node {
-    /// Turns the node into what an execution does for it; marks, joins and places of control are the caller's.
+    /// Turns the node into what an execution does for it; marks, joins and control nodes are handled by the caller.
     pub(super) fn make(&self, outside: &mut Outside) -> Made {
         if self.disabled {
             return Made::Nothing;
@@ -383,7 +383,7 @@ impl Straight {
                 }
             }
         }
-        // The last piece is always a block: what ends with it tells that the execution is over.
+        // The last piece is always a block: its end is the end of the execution.
         pieces.push(Piece::Block {
             cost: cost_of(&steps[first..]),
             steps: first..steps.len(),
@@ -408,14 +408,14 @@ struct Execution {
     shared: Arc<Shared>,
     failure: Arc<crate::context::Failure>,
     resolved: Resolved,
-    /// The tickets of the steps, while somebody watches.
+    /// The tickets of the steps, while there are probes.
     tickets: Box<[u64]>,
     done: Arc<Signal>,
 }
 
 impl Drop for Execution {
     fn drop(&mut self) {
-        // What was dropped without being run lets go of whoever waits, as a dropped queue entry does.
+        // A step that is dropped without having run releases its waiters, as a dropped queue entry does.
         for signal in &self.resolved.set {
             if !signal.is_set() {
                 signal.set();
@@ -719,7 +719,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Shows whoever watches what an execution is going to do.
+    /// Reports the steps of an execution to probes.
     fn admit_steps(
         &self,
         plan: &Straight,

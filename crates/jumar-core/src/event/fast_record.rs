@@ -3,7 +3,7 @@
 use jumar_hal::sync::{AtomicU64, Ordering};
 
 /// Records of an event that is a level and keeps no time, on the stream that it was recorded on before, take no lock: how far
-/// the stream was is noted beside the state, and whoever takes the lock takes it over.
+/// the stream was is stored beside the state, and the next owner of the lock merges it.
 ///
 /// A stretch of such records ends when anything else of the newest record changes. A note carries the stretch's number, so that
 /// one which comes late, of a record that such a change has overtaken, counts as made before the change.

@@ -35,7 +35,7 @@ impl Record {
 /// How many signals an event keeps for records to come.
 const MOST: usize = 1024;
 
-/// Signals of earlier records, oldest first: one that is set and that nobody else has serves again.
+/// Signals of earlier records, oldest first: one that is set and has no other reference is reused.
 #[derive(Default)]
 pub(super) struct SignalFreeList(VecDeque<Arc<Signal>>);
 
@@ -75,7 +75,7 @@ mod tests {
         let first = spare.take(true);
         let address = Arc::as_ptr(&first);
         spare.keep(Point::Signal(first.clone()));
-        // Not set yet; then set, but still somebody else's.
+        // Not set yet; then set, but still referenced.
         assert_ne!(Arc::as_ptr(&spare.take(true)), address);
         first.set();
         assert_ne!(Arc::as_ptr(&spare.take(true)), address);

@@ -12,7 +12,7 @@ use crate::ipc_control_page::{BoardRecord, BoardWait, IpcControlPage};
 use crate::{Caller, Stream};
 
 impl Event {
-    /// Records an event of several processes. The record has its number before it is queued, so that whoever waits from now
+    /// Records an event of several processes. The record has its number before it is queued, so that a wait from now
     /// on, in whatever process, waits for this one.
     pub(super) fn record_for_all(
         &self,
@@ -26,7 +26,7 @@ impl Event {
             record: self.shared.next_record(),
         };
         let task = Task::Run(BoardRecord::record(board, record));
-        // Nobody is to wait for a record that is never made.
+        // No wait may depend on a record that is never made.
         stream
             .queue_with(caller, task, [], op)
             .map(drop)

@@ -1,4 +1,4 @@
-//! One launch: its checks, its task, and what is told of it afterwards.
+//! One launch: its checks, its task, and the report about it afterwards.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -193,7 +193,7 @@ impl Program for KernelLaunch {
 }
 
 impl KernelLaunch {
-    /// Tells what the launch is.
+    /// Returns the launch's description.
     pub(crate) fn parameters(&self) -> LaunchParameters {
         LaunchParameters {
             function: self.function.clone(),
@@ -204,7 +204,7 @@ impl KernelLaunch {
         }
     }
 
-    /// Makes another launch in the place of this one, on the same device. As many blocks as before are laid out as before,
+    /// Creates a replacement of this launch, on the same device. As many blocks as before are laid out as before,
     /// and what the arguments say of this launch's own copy of them is said of the new copy.
     pub(crate) fn replaced(
         &self,
@@ -273,7 +273,7 @@ impl KernelLaunch {
         }))
     }
 
-    /// Says which launch an error belongs to, and keeps its arguments for those who are told of it.
+    /// Adds the launch to an error, and keeps its arguments for failure callbacks.
     fn failed(&self, error: Error) -> Error {
         self.function.failed.lock().clone_from(&self.kept);
         let arguments = self.launch.arguments;
@@ -285,8 +285,8 @@ impl KernelLaunch {
         })
     }
 
-    /// What the kernel may read and write, as far as its description and its arguments tell: the allocations that its
-    /// pointers point into. Arguments in device memory may not be there yet, so that they are not looked at.
+    /// The memory that the kernel may access, as far as its description and its arguments show: the allocations that its
+    /// pointers point into. Arguments in device memory may not be there yet, so that they are not read.
     pub(crate) fn touches(&self) -> (Vec<Span>, Vec<Span>) {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         if self.kept.is_none() {

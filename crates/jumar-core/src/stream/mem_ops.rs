@@ -100,7 +100,7 @@ impl Stream {
     /// Queues a copy whose source may be changed as soon as the call returned: the bytes are kept aside first.
     ///
     /// # Errors
-    /// As [`Stream::copy`]; `OutOfMemory`: no room to keep the bytes.
+    /// As [`Stream::copy`]; `OutOfMemory`: not enough memory to keep the bytes.
     pub fn copy_buffered(&self, to: Span, from: Span, caller: &Caller<'_>) -> Result<()> {
         let space = &self.shared.space;
         let target = space.resolve(to, caller.lookups, "target")?;
@@ -116,7 +116,7 @@ impl Stream {
         let kept = backend.allocate_pinned(from.bytes())?;
         let bytes = kept
             .part(0, from.bytes())
-            .expect("a backend gives at least what was asked for");
+            .expect("a backend returns at least the requested bytes");
         backend.copy_now(copy::transfer(bytes, from)?);
         let give_back = Arc::new(GiveBack {
             shared: self.shared.clone(),

@@ -30,7 +30,7 @@ impl Drop for Submitter<'_> {
     }
 }
 
-/// What is queued in the place of a task that a probe lets fail.
+/// The replacement of a task that a probe makes fail.
 struct Broken(Error);
 
 impl Program for Broken {
@@ -126,8 +126,8 @@ impl Stream {
         self.queue.submit(part, tag);
     }
 
-    /// Returns whether nothing stands in the way of a task, and nobody wants to see it. Whatever stands in the way is found
-    /// again, and said, by [`Stream::submit`].
+    /// Returns whether a task can be queued at once and there is no probe. An obstacle is found
+    /// again, and reported, by [`Stream::submit`].
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         self.state.load(Ordering::Acquire) == 0
@@ -156,7 +156,7 @@ impl Stream {
         }
     }
 
-    /// Queues the setting of a signal, if nothing stands in the way and nobody wants to see it.
+    /// Queues the setting of a signal, if there is no obstacle and no probe.
     #[inline]
     pub(crate) fn submit_plain_set(
         &self,
@@ -220,7 +220,7 @@ impl Stream {
         }
     }
 
-    /// Records a task with its parts and returns its place; returns them when the recording has ended in the meantime.
+    /// Records a task with its parts and returns its index; returns them if the recording has ended in the meantime.
     fn record<const PARTS: usize>(
         &self,
         caller: &Caller<'_>,

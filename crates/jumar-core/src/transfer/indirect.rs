@@ -1,7 +1,7 @@
 //! Copies whose ends are read from memory when their turn comes.
 //!
 //! What an address in memory names is only known then, so that it is checked then, and a bad one is a failed task. For
-//! whoever watches, such a copy reads the memory that holds the addresses; what it writes nobody can know before.
+//! probes, such a copy reads the memory that contains the addresses; its destination cannot be known in advance.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl Descriptor {
     }
 }
 
-/// Copies within device memory between ends that nobody guaranteed.
+/// Copies within device memory between ends without a guarantee.
 fn copy(shared: &Shared, copy: Descriptor) -> Result<()> {
     let (to, _) = device_range(shared, copy.to, copy.bytes, "the target")?;
     let (from, _) = device_range(shared, copy.from, copy.bytes, "the source")?;
@@ -144,7 +144,7 @@ impl Runtime {
     /// Writes the description of a copy within device memory into device memory.
     ///
     /// # Errors
-    /// `InvalidValue`: the description's place or an end of the copy is no live device memory.
+    /// `InvalidValue`: the description or an end of the copy is not in live device memory.
     pub fn describe_copy(&self, at: usize, copy: Descriptor, caller: &Caller<'_>) -> Result<()> {
         let shared = &self.shared;
         let (at, _) = device_range(shared, at, DESCRIPTOR_BYTES, "the description")?;
@@ -156,7 +156,7 @@ impl Runtime {
     /// Writes the description of a hint about a range of device memory into device memory.
     ///
     /// # Errors
-    /// `InvalidValue`: the description's place or the range is no live device memory.
+    /// `InvalidValue`: the description or the range is not in live device memory.
     pub fn describe_hint(
         &self,
         at: usize,
@@ -180,7 +180,7 @@ impl Stream {
     /// Queues the copy that a description in device memory says when its turn comes.
     ///
     /// # Errors
-    /// `InvalidValue`: the description's place is no live device memory. What it says is checked when the task runs.
+    /// `InvalidValue`: the description is not in live device memory. Its content is checked when the task runs.
     pub fn copy_described(&self, at: usize, caller: &Caller<'_>) -> Result<()> {
         self.as_described(at, COPY, "copy as described", caller)
     }
@@ -213,7 +213,7 @@ impl Stream {
     /// Queues a copy between the addresses that device memory holds when its turn comes, each with an offset in bytes.
     ///
     /// # Errors
-    /// `InvalidValue`: the places that hold the addresses are no live device memory. The addresses are checked when the
+    /// `InvalidValue`: the memory of the addresses is not live device memory. The addresses are checked when the
     /// task runs.
     pub fn copy_between_addresses(
         &self,

@@ -32,7 +32,7 @@ fn cost_of(bytes: usize) -> Cost {
     }
 }
 
-/// Finds a range of device memory by numbers: nobody guaranteed it, so that it has to lie in a live allocation.
+/// Finds a range of device memory by numbers without a guarantee: it has to lie in a live allocation.
 pub(crate) fn device_range(
     shared: &Shared,
     address: usize,
@@ -44,7 +44,7 @@ pub(crate) fn device_range(
     let Some((block, device)) = found else {
         return Err(Error::new(
             ErrorKind::InvalidValue,
-            format!("{what} at {address:#x} is no live device memory"),
+            format!("{what} at {address:#x} is not live device memory"),
         )
         .fix("Pass an address inside an allocation of device memory."));
     };
@@ -111,7 +111,7 @@ impl Stream {
     /// Finds a range of device memory by numbers.
     ///
     /// # Errors
-    /// `InvalidValue`: it is no device memory, or leaves its allocation.
+    /// `InvalidValue`: it is not device memory, or leaves its allocation.
     pub fn device_range(&self, address: usize, bytes: usize, what: &str) -> Result<Span> {
         device_range(self.shared(), address, bytes, what).map(|(span, _)| span)
     }
@@ -119,7 +119,7 @@ impl Stream {
     /// Finds what follows an address in its allocation of device memory.
     ///
     /// # Errors
-    /// `InvalidValue`: it is no device memory.
+    /// `InvalidValue`: it is not device memory.
     pub fn rest_of_device_range(&self, address: usize, what: &str) -> Result<Span> {
         device_range(self.shared(), address, 0, what)?;
         let block = self.shared().space.find(address);

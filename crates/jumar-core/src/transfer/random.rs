@@ -160,7 +160,7 @@ pub struct RandomNumbers {
     pub of: NumberType,
     /// Their distribution.
     pub distribution: Distribution,
-    /// Where they go; there may be more room than is used.
+    /// The destination; it may be longer than needed.
     pub to: Span,
     /// Where the counter is kept: 16 bytes, read before and written after. Without one the counter is 0.
     pub counter: Option<Span>,
@@ -444,7 +444,7 @@ impl Stream {
     /// Queues the making of random numbers. The same seed, counter and wishes give the same bytes, on any machine.
     ///
     /// # Errors
-    /// `InvalidValue`: a distribution that cannot be, or more numbers than room, as far as that is given by now; what memory
+    /// `InvalidValue`: an impossible distribution, or more numbers than fit, as far as known by now; what memory
     /// holds is checked when the task runs.
     pub fn random_numbers(&self, wanted: RandomNumbers, caller: &Caller<'_>) -> Result<()> {
         wanted.check()?;

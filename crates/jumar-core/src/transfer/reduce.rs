@@ -169,7 +169,7 @@ impl Stream {
     /// Queues the reduction of `count` elements into others. Both arrays lie in device memory.
     ///
     /// # Errors
-    /// `InvalidValue`: an array is no device memory, or leaves its allocation.
+    /// `InvalidValue`: an array is not device memory, or leaves its allocation.
     pub fn reduce(
         &self,
         to: usize,
