@@ -110,7 +110,7 @@ def test_a_model_that_does_not_fit_into_the_device_is_refused(middling, tmp_path
     for way in ("file", "memory"):
         report, _ = load(way, middling, tmp_path, WIDTH, "full")
         assert report["load"], "the device is full"
-        assert "no room" in report["text"] and str(LAYERS * WIDTH * WIDTH * 4) in report["text"]
+        assert "not enough memory" in report["text"] and str(LAYERS * WIDTH * WIDTH * 4) in report["text"]
 
 
 def test_the_models_of_a_bundle_are_used_where_they_lie(middling, tmp_path):

@@ -111,7 +111,7 @@ pub trait Backend: Send + Sync {
     fn load(&self, word: Span) -> u64;
 
     /// Writes a word of four or eight bytes, aligned to its length, in one piece, after all that was written before. Queues
-    /// that wait for it (`Task::Until`) look when the task that writes it ends, or when their timer tells them.
+    /// that wait for it (`Task::Until`) check it when the task that writes it ends, or when their timer expires.
     fn store(&self, word: Span, value: u64);
 
     /// Writes a word as `store` does if it is `from`. Returns whether it was.
@@ -238,11 +238,11 @@ pub enum Verdict {
     /// Runs them.
     Continue,
     /// Drops every task that is queued now, in order, until the queue is empty; signals among them are still set, so that
-    /// nobody else hangs.
+    /// no other queue hangs.
     Discard,
 }
 
-/// Who is told what happened to the tasks of one queue. Calls come from whatever thread runs the queue, in order.
+/// Receives the results of the tasks of one queue. Called on the thread that runs the queue, in order.
 pub trait QueueObserver: Send + Sync {
     /// A watched task (ticket not 0) starts.
     fn started(&self, tag: Tag);
@@ -289,7 +289,7 @@ pub trait Queue: Send + Sync {
     /// Returns the position of the last task submitted.
     fn submitted(&self) -> u64;
 
-    /// Gives the position up to which every task has finished, failed or been dropped.
+    /// Returns the position up to which every task has finished, failed or been dropped.
     fn completed(&self) -> u64;
 
     /// Runs tasks on the calling thread where nothing else runs them unless it waits: no worker exists, because the system has no thread
@@ -305,7 +305,7 @@ pub trait Queue: Send + Sync {
     /// bounded tasks.
     fn wait(&self, position: u64, until: Option<Instant>) -> bool;
 
-    /// Runs bounded tasks of this queue on the calling thread, if nobody else does, until the signal is set, or there are no
+    /// Runs bounded tasks of this queue on the calling thread, if no other thread does, until the signal is set, or there are no
     /// more, or after a few of them. Never waits.
     fn advance(&self, signal: &Signal) {
         let _ = signal;
@@ -315,10 +315,10 @@ pub trait Queue: Send + Sync {
     fn wait_signal(&self, signal: &Arc<Signal>, until: Option<Instant>) -> bool;
 
     /// Drops every task submitted so far that has not started, without running it; signals among them are still set, a wait
-    /// that the queue is held by is given up. Returns after the drop is in force, not after a running task ended.
+    /// that blocks the queue is cancelled. Returns after the drop is in force, not after a running task ended.
     fn discard(&self);
 
-    /// Gives up the wait that the queue is held by, as if its signal had been set; whoever is behind it continues. Without such
+    /// Cancels the wait that blocks the queue, as if its signal had been set; the tasks behind it run. Without such
     /// a wait nothing happens.
     fn drop_wait(&self);
 }

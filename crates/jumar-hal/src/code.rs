@@ -27,7 +27,7 @@ pub enum CodeForm {
     Status,
 }
 
-/// A binary that was loaded. It stays loaded while anything of it is held.
+/// A binary that was loaded. It stays loaded while anything of it is referenced.
 pub trait Code: Send + Sync {
     /// Finds an exported function.
     ///
@@ -77,7 +77,7 @@ pub struct Parameter {
 /// What a function does with a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It is no address.
+    /// It is not an address.
     Value,
     /// It is the address of what is read.
     Read,

@@ -25,6 +25,6 @@ impl FileImage {
 /// A part of a file that stands in a device's memory. The memory goes back as any other; this only answers.
 pub trait FileMapping: Send + Sync {
     /// Returns whether every byte that was looked for was there. Otherwise the file was cut short, or its disk failed, and zeros
-    /// stand in the place of what is missing.
+    /// replace the missing bytes.
     fn is_whole(&self) -> bool;
 }

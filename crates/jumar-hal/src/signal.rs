@@ -1,10 +1,10 @@
 //! A latch that orders queues among each other and against the host.
 //!
 //! States of one signal, all in `word`: clear or set (with the time of the set), and while it is clear, whether
-//! anybody waits. A queue that has to wait registers itself as a [`Waiter`] and releases its worker. Without waiters
-//! every change is one compare-and-swap. With waiters the list's lock is held while the word changes: whoever sets
-//! the signal takes the list out in the same step and tells each waiter afterwards, and a waiter that comes too
-//! late to be told is told so by [`Signal::register`]. A signal that is set has no waiters.
+//! there are waiters. A queue that has to wait registers itself as a [`Waiter`] and releases its worker. Without waiters
+//! every change is one compare-and-swap. With waiters the list is locked while the word changes: the thread that sets
+//! the signal takes the list out in the same step and notifies each waiter afterwards, and a waiter that comes too
+//! late is informed by [`Signal::register`]. A signal that is set has no waiters.
 
 use std::sync::Arc;
 
@@ -23,9 +23,9 @@ const WAITED: u64 = 1;
 /// The word of a signal that is set and keeps no time. The clock never reads as little.
 const UNTIMED: u64 = 2;
 
-/// Somebody who wants to know when a signal is set.
+/// A waiter for a signal.
 pub trait Waiter: Send + Sync {
-    /// Tells that the signal was set. Must be quick and must not submit to the queue that is being run.
+    /// Called when the signal was set. Must be quick and must not submit to the queue that is being run.
     fn signalled(self: Arc<Self>);
 }
 
@@ -70,7 +70,7 @@ impl Signal {
         }
     }
 
-    /// Sets the signal and tells everybody who waits. The waiters are told after the lock is released.
+    /// Sets the signal and notifies all waiters, after the lock is released.
     #[inline]
     pub fn set(&self) {
         for waiter in self.set_quietly() {
@@ -78,9 +78,9 @@ impl Signal {
         }
     }
 
-    /// Sets the signal and returns those who wait. The caller tells them, once it holds nothing that they could need.
+    /// Sets the signal and returns its waiters. The caller notifies them once it holds no lock that they could need.
     #[inline]
-    #[must_use = "whoever waits has to be told"]
+    #[must_use = "the waiters have to be notified"]
     pub fn set_quietly(&self) -> Vec<Arc<dyn Waiter>> {
         let set = match self.timed {
             true => now_ns().max(2) * 2,
@@ -106,13 +106,13 @@ impl Signal {
         std::mem::take(&mut *waiters)
     }
 
-    /// Clears a signal that nobody else has: a signal that is set has no waiters, and nobody is there to set it.
+    /// Clears a signal without other references: a signal that is set has no waiters, and no other thread can set it.
     #[inline]
     pub fn renew(&self) {
         self.word.store(0, Ordering::Relaxed);
     }
 
-    /// Clears the signal. Whoever waits continues waiting.
+    /// Clears the signal. Waiters keep waiting.
     #[inline]
     pub fn clear(&self) {
         self.take();
@@ -150,7 +150,7 @@ impl Signal {
                 Err(now) => seen = now,
             }
         }
-        // Whoever is told "set already" also sees what happened before the set.
+        // A thread that finds the signal set also sees what happened before the set.
         self.word.load(Ordering::Acquire);
         false
     }

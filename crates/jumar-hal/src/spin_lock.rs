@@ -1,11 +1,11 @@
 //! A lock for a few instructions.
 //!
-//! A lock of the standard library takes two steps that hold up the processor, one to take it and one to give it back, as
-//! somebody may sleep on it. Nobody sleeps on this one, so that giving it back is a plain store: half the price, on paths
-//! where two such locks were half of a call. Whoever finds it taken spins for a moment, lets others run, and in the end
+//! A lock of the standard library takes two steps that stall the processor, one to take it and one to give it back, as
+//! a thread may sleep on it. No thread sleeps on this one, so that giving it back is a plain store: half the price, on paths
+//! where two such locks were half of a call. A thread that finds it taken spins for a moment, lets others run, and in the end
 //! sleeps a little, in case the holder has lost its processor.
 //!
-//! It is for what is looked up or changed in less than a microsecond. Whatever may wait, or call somebody, takes a
+//! It is for what is looked up or changed in less than a microsecond. Code that may wait or call other code takes a
 //! [`Mutex`](crate::sync::Mutex).
 
 use std::cell::UnsafeCell;
@@ -14,7 +14,7 @@ use std::ops::{Deref, DerefMut};
 
 use crate::sync::{AtomicBool, Ordering, spin_loop, thread};
 
-/// A value behind a lock for a few instructions. A panic of a holder gives it back: the value is valid between statements.
+/// A value behind a lock for a few instructions. A panic of a holder releases it: the value is valid between statements.
 pub struct SpinLock<T> {
     held: AtomicBool,
     value: UnsafeCell<T>,
@@ -100,7 +100,7 @@ impl<T> Deref for BriefGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard is the lock: nobody else is at the value while it lives.
+        // SAFETY: the guard is the lock: no other reference to the value exists during its lifetime.
         unsafe { &*self.of.value.get() }
     }
 }
@@ -108,7 +108,7 @@ impl<T> Deref for BriefGuard<'_, T> {
 impl<T> DerefMut for BriefGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the guard is the lock: nobody else is at the value while it lives.
+        // SAFETY: the guard is the lock: no other reference to the value exists during its lifetime.
         unsafe { &mut *self.of.value.get() }
     }
 }

@@ -1,13 +1,13 @@
-//! The one place that names locks, atomics, threads and clocks.
+//! The only module that names locks, atomics, threads and clocks.
 //!
 //! Beside them stands [`SpinLock`](crate::SpinLock), a lock for a few instructions. Everything else in the workspace takes them from here (`Arc` and `OnceLock` are free), so that a model checker or a
-//! test clock has one place to go in. Under `--cfg loom` the primitives are loom's.
+//! test clock has one interception point. Under `--cfg loom` the primitives are loom's.
 //!
 //! Lock order, outermost first; a thread that holds a lock takes only locks further down:
 //!
 //! | rank | lock |
 //! |---|---|
-//! | 1 | the surface's init state |
+//! | 1 | the frontend's init state |
 //! | 2 | a device's primary-context slot |
 //! | 3 | a context's lists of objects |
 //! | 4 | object tables |
@@ -100,14 +100,14 @@ impl Condvar {
         Condvar(raw::Condvar::new())
     }
 
-    /// Gives up the lock and waits to be told.
+    /// Releases the lock and waits for a notification.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.0
             .wait(guard)
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Gives up the lock and waits to be told, or for `limit`. The second value tells whether time ran out.
+    /// Releases the lock and waits for a notification, or for `limit`. The second value states whether the time ran out.
     pub fn wait_for<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -120,12 +120,12 @@ impl Condvar {
         (guard, result.timed_out())
     }
 
-    /// Tells one waiter.
+    /// Notifies one waiter.
     pub fn notify_one(&self) {
         self.0.notify_one();
     }
 
-    /// Tells every waiter.
+    /// Notifies every waiter.
     pub fn notify_all(&self) {
         self.0.notify_all();
     }
@@ -155,7 +155,7 @@ impl<T> RwLock<T> {
     }
 }
 
-/// Returns a number, never 0, that no other living thread has: cheaper than the identity that the standard library gives,
+/// Returns a number, never 0, that no other living thread has: cheaper than the identity of the standard library,
 /// whose references are counted.
 pub fn thread_token() -> usize {
     thread_local!(static HERE: u8 = const { 0 });

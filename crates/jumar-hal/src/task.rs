@@ -33,7 +33,7 @@ pub enum Task {
         /// How long the queue may be held, from the moment that it reaches the wait; then the task fails with `WaitTimeout`.
         limit: Option<Duration>,
     },
-    /// Holds the queue until a condition holds that nobody announces, without holding a worker.
+    /// Blocks the queue until an unannounced condition is true, without blocking a worker.
     Until {
         /// What is waited for.
         condition: Arc<dyn Condition>,
@@ -70,7 +70,7 @@ pub enum WaitThen {
     Clear,
 }
 
-/// Something in memory that a queue waits for and that nobody announces: a word that a task, the host or another process
+/// Something in memory that a queue waits for and that is not announced: a word that a task, the host or another process
 /// writes.
 ///
 /// The executor looks after each task that wrote there, after each program that does not say what it wrote, and by a timer
@@ -88,7 +88,7 @@ pub trait Condition: Any + Send + Sync {
     fn examine(&self) {}
 
     /// Lets the queue continue if it may: called once it seemed so, by the thread that runs the queue, and after `true` not
-    /// again for the same task. Whoever waits for a semaphore takes it here.
+    /// again for the same task. A wait for a semaphore takes it here.
     fn pass(&self) -> bool {
         self.holds()
     }
@@ -110,7 +110,7 @@ pub enum Cost {
 
 /// Something that a queue can run: a kernel, a model, a hand-over to a host callback.
 ///
-/// It is [`Any`], so that whoever queued a program of a kind can find it again in a task.
+/// It is [`Any`], so that the code that queued a program of a kind can find it again in a task.
 ///
 /// # Threads
 /// `run` is called once for each submit, on a worker or on a thread that waits for the queue. It must not wait for
@@ -136,7 +136,7 @@ pub trait Program: Any + Send + Sync {
         Cost::Unbounded
     }
 
-    /// Says where it writes, if it writes in one place only; `None`: anywhere. Queues that wait for a word in memory are
+    /// Returns the range that it writes if there is only one; `None`: any memory. Queues that wait for a word in memory are
     /// looked at accordingly.
     fn writes(&self) -> Option<Span> {
         None
@@ -199,19 +199,19 @@ impl fmt::Debug for Task {
     }
 }
 
-/// The public function through which an operation came in: its name, and its number in the surface's table.
+/// The public function through which an operation came in: its name, and its number in the frontend's table.
 #[derive(Debug)]
 pub struct Call {
     /// The function's name.
     pub name: &'static str,
-    /// The function's number, unique within its surface.
+    /// The function's number, unique within its frontend.
     pub number: u16,
 }
 
 /// What travels with a task through the queue: who asked, and whether anybody watches.
 #[derive(Clone, Copy, Debug)]
 pub struct Tag {
-    /// The gate's number for the operation; 0 when nobody watches, and then nothing is reported back but failures.
+    /// The gate's number for the operation; 0 without probes; then only failures are reported back.
     pub ticket: u64,
     /// The call that submitted the task.
     pub call: &'static Call,

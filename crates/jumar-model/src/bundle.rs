@@ -25,7 +25,7 @@ impl Bundle {
     /// Opens a file. Its table is read; of its models nothing is.
     ///
     /// # Errors
-    /// `ModelPath`: it cannot be opened. `InvalidArgument`: it is no bundle, cut off, or damaged.
+    /// `ModelPath`: it cannot be opened. `InvalidArgument`: it is not a bundle, truncated, or damaged.
     pub fn open(path: &Path) -> Result<Bundle> {
         let file = ModelFile::open(path)?;
         let mut first = vec![0; file.bytes().min(jumar_graph::BUNDLE_TABLE_BYTES as u64) as usize];

@@ -1,8 +1,8 @@
 //! A model file that stays open: its weights are used where they lie.
 //!
 //! Nothing of the weights is read when the file is opened. The first execution reads them all anyway; before it, it compares their
-//! checksum. From then on each execution asks whether the file is still as long and as old as it was, before and after: somebody
-//! who writes into a model that is in use gets an error, and no results that nobody can explain.
+//! checksum. From then on each execution compares length and time of the file before and after: a process
+//! that writes into a model in use causes an error, and no wrong results.
 
 use std::fs::{File, Metadata};
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub(crate) struct ModelFile {
     state: State,
 }
 
-/// What changes when somebody writes into a file.
+/// The attributes that change when a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
     bytes: u64,
@@ -46,7 +46,7 @@ impl ModelFile {
     /// Opens a file.
     ///
     /// # Errors
-    /// `ModelPath`: it cannot be opened, or is no regular file.
+    /// `ModelPath`: it cannot be opened, or is not a regular file.
     pub(crate) fn open(path: &Path) -> Result<ModelFile> {
         let unusable = |what: String| {
             Error::new(
@@ -83,7 +83,7 @@ impl ModelFile {
         &self.file
     }
 
-    /// Reads bytes from a place on.
+    /// Reads bytes from an offset on.
     ///
     /// # Errors
     /// `ModelPath`: they are not there, or cannot be read.
@@ -99,7 +99,7 @@ impl ModelFile {
         })
     }
 
-    /// Reads weights piece by piece and checks them; `take` is told where among them each piece lies.
+    /// Reads weights piece by piece and checks them; `take` receives the offset of each piece.
     ///
     /// # Errors
     /// `ModelPath`: they cannot be read; `ModelInvalid`: they are damaged; what `take` answers.

@@ -13,7 +13,7 @@ pub use bundle::Bundle;
 /// Graphs and model files themselves, for tools that read and write them without a device.
 pub use jumar_graph as graph;
 pub use jumar_graph::{Aipp, DynamicAipp, Gear, GearKind, PixelFormat};
-/// What computes products of narrow numbers on this machine; whoever sets up devices asks for the matrix unit.
+/// The kernels for low precision on this machine; the setup of devices requests the matrix unit.
 pub use jumar_ops::processor;
 pub use loaded::{
     Bindings, Bound, Execute, ExecuteOpen, Model, Observer, Produced, Results, Shaped, Supplied,

@@ -1,8 +1,8 @@
 //! A model on a device: weights and work memory in place, ready to be executed.
 //!
 //! One model has one work memory, so that two executions must not overlap. Each execution is queued as one program;
-//! when it goes to another stream than the one before, it first waits for the signal that the one before sets. Nobody is
-//! blocked by this: the second stream is held by an ordinary wait.
+//! when it goes to another stream than the one before, it first waits for the signal that the one before sets. No thread is
+//! blocked by this: the second stream is blocked by an ordinary wait.
 
 mod bindings;
 mod open;
@@ -31,14 +31,14 @@ pub(crate) use open::Lender;
 use open::OpenExecution;
 use usage::{InUse, Usage};
 
-/// Memory that the program under test gives for a model; `None` lets the runtime allocate it.
+/// Memory that the program provides for a model; `None` lets the runtime allocate it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Supplied<'a> {
     /// Work memory; one execution at a time uses it.
     pub work: Option<Span>,
     /// Memory for the weights.
     pub weights: Option<Span>,
-    /// Whether a failed execution need not tell its operator.
+    /// Whether a failed execution may omit its operator.
     pub forgetful: bool,
     /// Files of weights that are in the device's memory already, by name; the last of a name counts. Each is as long as the
     /// file at least.
@@ -63,7 +63,7 @@ pub struct Model {
     submissions: Mutex<Submissions>,
 }
 
-/// The name under which the runtime knows the release of a model that nobody unloaded.
+/// The name under which the runtime releases a model that was not unloaded.
 static RELEASE: Call = Call {
     name: "the release of a model",
     number: u16::MAX,
@@ -104,7 +104,7 @@ impl Share for Threads {
     }
 }
 
-/// Somebody who watches the executions of a model, node by node.
+/// An observer of a model's executions, node by node.
 pub trait Observer: Send + Sync {
     /// Sees an execution begin on the stream of that number; none lets it run unwatched.
     fn begin(&self, stream: u32) -> Option<Box<dyn NodeObserver>>;
@@ -275,7 +275,7 @@ impl Model {
 
     /// Has the executions from now on watched. The first observer stays.
     pub fn observe(&self, observer: Arc<dyn Observer>) {
-        // A second observer has no place, and nobody sets one.
+        // There is one slot for an observer, and no caller sets a second one.
         let _ = self.shared.observer.set(observer);
     }
 
@@ -608,7 +608,7 @@ impl Shared {
             backing.before().map_err(unsound)?;
         }
         let ran = run();
-        // What came of weights that went away is no result, and no error of the model's either.
+        // A result from weights that changed meanwhile is invalid, and is not an error of the model either.
         if let Some(backing) = &self.backing {
             backing.after().map_err(unsound)?;
         }
@@ -649,24 +649,25 @@ impl Shared {
         }
     }
 
-    /// Begins to watch an execution, if somebody wants to.
+    /// Starts the observation of an execution, if there is an observer.
     fn watch(&self, stream: u32) -> Option<Box<dyn NodeObserver>> {
         self.observer.get()?.begin(stream)
     }
 }
 
-/// Says which memory of a model there was no room for.
+/// Names the memory of a model that could not be allocated.
 fn no_room(cause: Error, bytes: usize, what: &str) -> Error {
     if cause.kind() != ErrorKind::OutOfMemory {
         return cause;
     }
-    let sentence = format!("there is no room for the model's {bytes} bytes of {what} memory");
+    let sentence =
+        format!("the device has not enough memory for the model's {bytes} bytes of {what} memory");
     Error::new(ErrorKind::ModelMemory, sentence).caused_by(cause)
 }
 
 fn free(context: &Context, blocks: &[Block], caller: &Caller<'_>) {
     for block in blocks {
-        // Memory that a program freed by mistake is gone already; there is nobody left to tell.
+        // Memory that a program freed by mistake is gone already; there is no caller left to report it to.
         drop(context.free(block.span.address(), caller));
     }
 }
@@ -691,7 +692,7 @@ fn regions<'a>(
     &few[..spans.len()]
 }
 
-/// Says which model failed, and why.
+/// Adds the model to an error.
 fn failed(model: &Shared, error: &GraphError) -> Error {
     let name = format!("model \"{}\" failed", model.description.name);
     Error::new(ErrorKind::ModelExecute, name).caused_by(refused(error, None))
@@ -725,7 +726,7 @@ fn chosen<'a>(description: &Description, plans: &'a [Plan], inputs: &[Span]) -> 
     })
 }
 
-/// Reads the numbers that choose a gear: of eight bytes each where there is room for that, otherwise of four.
+/// Reads the numbers that choose a gear: of eight bytes each if the buffer is that long, otherwise of four.
 pub fn gear_values(bytes: &[u8], count: usize) -> Option<Vec<i64>> {
     if bytes.len() >= count * size_of::<i64>() {
         let words = bytes.as_chunks().0.iter().take(count);

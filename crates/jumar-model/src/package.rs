@@ -14,7 +14,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::file::{Backing, ModelFile, Stored};
 
-/// What a model takes and gives.
+/// The inputs and outputs of a model.
 #[derive(Clone, Debug)]
 pub struct Description {
     /// The model's name.
@@ -62,11 +62,11 @@ pub struct TensorInfo {
     pub aipp: Option<Arc<Preprocessing>>,
     /// The preprocessing that this input has to do with, as its images or as its settings, where the settings come before
     /// each execution.
-    pub told: Option<Arc<DynamicAipp>>,
+    pub dynamic_aipp: Option<Arc<DynamicAipp>>,
 }
 
 impl TensorInfo {
-    /// Returns whether this is images whose sizes come with their settings: there may be fewer bytes than the input has room for.
+    /// Returns whether this is images whose sizes come with their settings: there may be fewer bytes than the input holds.
     pub fn is_dynamic_image(&self, index: usize) -> bool {
         self.dynamic_aipp
             .as_ref()
@@ -228,7 +228,7 @@ impl<'a> Package<'a> {
                 })
             });
         }
-        for told in jumar_graph::dynamic_preprocessing(graph)
+        for aipp in jumar_graph::dynamic_preprocessing(graph)
             .into_iter()
             .map(Arc::new)
         {
@@ -315,7 +315,7 @@ impl<'a> Package<'a> {
         self.model.external_weights()
     }
 
-    /// Says where these files are, if not in the folder `weight` beside the model's own.
+    /// Sets the folder of these files, if it is not in the folder `weight` beside the model's own.
     pub fn look_for_weights_in(&mut self, folder: &Path) {
         self.folder = Some(folder.to_owned());
     }
@@ -425,7 +425,7 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
-    /// Copies the weights to their place on the device, and checks them on the way.
+    /// Copies the weights to their address on the device, and checks them on the way.
     ///
     /// # Errors
     /// `ModelInvalid`: they are damaged; `ModelPath`: they cannot be read; what the copy answers.
@@ -490,7 +490,7 @@ fn outside() -> Error {
 /// Smaller weights are copied: a mapping has its price, and so has looking after it.
 const MAPPED_LEAST: usize = 1 << 20;
 
-/// Refuses what is too short for a header; it may have another fault that is told first.
+/// Refuses what is too short for a header; another error may be reported first.
 fn too_short(bytes: &[u8], path: Option<&Path>) -> Error {
     let error = match Sections::read(bytes, bytes.len() as u64) {
         Err(error) => error,
@@ -506,7 +506,7 @@ fn too_short(bytes: &[u8], path: Option<&Path>) -> Error {
     }
 }
 
-/// Says that a file holds several models, where one was wanted.
+/// Returns the error for a file with several models instead of one.
 fn is_bundle(what: &str) -> Error {
     let sentence = format!("{what} is a bundle of several models");
     Error::new(ErrorKind::ModelFailure, sentence)

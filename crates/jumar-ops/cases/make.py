@@ -98,7 +98,7 @@ def case(file, operator, op, inputs, outputs=1, attrs=None, own=None, opset=22, 
     except Exception as error:
         print(f"{op}: left out: {str(error)[:300]}")
         return
-    if domain:  # The reference goes on in float64.
+    if domain:  # The reference continues in float64.
         found = [one.astype(inputs[2].dtype) for one in found]
     dtype = next((array.dtype for array in found if array.dtype.kind in "fV" or array.dtype == ml_dtypes.bfloat16), None)
     lines = [f"case {operator} {bound if bound is not None else bounds(dtype)}"]
@@ -294,7 +294,7 @@ def quantised():
              [a, np.float32(0.02), kind(3), b, np.float32(0.03), kind(9), np.float32(0.4), kind(11)], opset=21)
 
 
-def places():
+def positions():
     for mode in ("linear", "nearest", "cubic"):
         for padding in ("zeros", "border", "reflection"):
             for align in (0, 1):
@@ -389,7 +389,7 @@ def losses():
 
 
 def main():
-    for make in (normalisations, windows, recurrent, attention, resized, quantised, places, sums, losses):
+    for make in (normalisations, windows, recurrent, attention, resized, quantised, positions, sums, losses):
         make()
     for name, found in FILES.items():
         with open(os.path.join(HERE, name + ".txt"), "w") as file:

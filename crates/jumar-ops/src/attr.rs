@@ -52,7 +52,7 @@ pub enum AttrKind {
     Type,
 }
 
-/// What an attribute is when nobody sets it.
+/// The default of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AttrDefault {
     /// It has to be set.
@@ -82,7 +82,7 @@ pub struct AttrDef {
     pub name: &'static str,
     /// The kind of value.
     pub kind: AttrKind,
-    /// The value when nobody sets it.
+    /// The default value.
     pub default: AttrDefault,
 }
 
@@ -269,7 +269,7 @@ impl Attrs {
     }
 }
 
-/// Attributes together with the definition that gives their defaults.
+/// Attributes together with the definition that has their defaults.
 #[derive(Clone, Copy)]
 pub(crate) struct AttrReader<'a> {
     pub attrs: &'a Attrs,

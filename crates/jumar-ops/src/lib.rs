@@ -4,7 +4,7 @@
 //! here: ONNX models, Graph Engine graphs, aclop and aclnn calls. Each goes the same way:
 //!
 //! 1. attributes are checked against the definition ([`Attrs`], [`Operator::check_attrs`]);
-//! 2. [`Operator::infer`] gives types and shapes of the outputs, and may look at constant inputs;
+//! 2. [`Operator::infer`] returns types and shapes of the outputs, and may read constant inputs;
 //! 3. [`Operator::prepare`] makes a [`Kernel`] for these very shapes, which knows its scratch memory;
 //! 4. [`Kernel::run`] computes, as often as wanted, on memory described by a [`Call`]. It allocates nothing and knows
 //!    nothing of streams or devices.
@@ -38,7 +38,7 @@ mod table;
 mod tensor;
 #[allow(
     unsafe_code,
-    reason = "the one room in which addresses become elements; each block has its proof"
+    reason = "the only module in which addresses become elements; each block has its proof"
 )]
 pub mod view;
 
@@ -74,7 +74,7 @@ pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
 pub use operator::{
     Aliasing, InputDef, InputKind, Joined, Kernel, Operator, OutputDef, Seen, Slot, Types,
 };
-pub use ops::{AIPP, Aipp, DYNAMIC_AIPP, Image};
+pub use ops::{AIPP, Aipp, DYNAMIC_AIPP, PixelFormat};
 pub use registry::{find, find_onnx, operators};
 pub use share::{Share, Workers};
 pub use tensor::{Tensor, TensorType, UNKNOWN, UNKNOWN_RANK};

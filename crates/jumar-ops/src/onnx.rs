@@ -129,7 +129,7 @@ impl<'a> OnnxNode<'a> {
         self.inputs
     }
 
-    /// Returns whether somebody uses an output.
+    /// Returns whether an output is used.
     pub fn uses_output(&self, index: usize) -> bool {
         self.used_outputs.get(index).copied().unwrap_or(false)
     }
@@ -144,7 +144,7 @@ impl<'a> OnnxNode<'a> {
         Ok(())
     }
 
-    /// Lists attributes that the node has and nobody asked for.
+    /// Lists attributes of the node that were not read.
     pub fn leftovers(&self) -> Vec<&'a str> {
         let asked = self.asked.borrow();
         self.attrs

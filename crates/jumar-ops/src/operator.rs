@@ -154,7 +154,7 @@ pub enum Aliasing {
     Distinct,
     /// Exactly the memory of an input of the same shape and type: each element is read before it is written.
     Elementwise,
-    /// It *is* the first input's memory under another shape. Where both lie at the same place there is nothing to do,
+    /// It *is* the first input's memory under another shape. If both have the same address there is nothing to do,
     /// and where they do not the kernel copies.
     View,
 }
@@ -203,12 +203,12 @@ pub trait Kernel: Send + Sync {
         false
     }
 
-    /// Tells where in the first input an output is already, if all that the kernel does is to move elements.
+    /// Returns the part of the first input that equals an output, if the kernel only moves elements.
     fn as_view_of_input(&self, _output: usize) -> Option<Seen> {
         None
     }
 
-    /// Tells where in the first output an input goes as it is. What is there already when the kernel runs is not copied again.
+    /// Returns the part of the first output that an input is copied to unchanged. What is there already when the kernel runs is not copied again.
     fn as_slice_of_output(&self, _input: usize) -> Option<Joined> {
         None
     }
@@ -236,7 +236,7 @@ pub struct Operator {
     pub attrs: &'static [AttrDef],
     /// Which memory the first output may share with an input.
     pub aliasing: Aliasing,
-    /// Tells that the result depends on the inputs' shapes alone, so that it is constant where those are known.
+    /// States that the result depends on the inputs' shapes alone, so that it is constant where those are known.
     pub reads_only_shapes: bool,
     /// Infers types and shapes of the outputs.
     pub infer: fn(&InferCx<'_>) -> Result<Vec<TensorType>, OpError>,

@@ -22,7 +22,7 @@ impl std::fmt::Debug for Workers<'_> {
     }
 }
 
-/// Parts a thread: one that is held up leaves the rest to the others.
+/// Parts per thread: a delayed thread leaves the rest to the others.
 const PARTS_EACH: usize = 4;
 
 impl<'a> Workers<'a> {

@@ -1,4 +1,4 @@
-//! Kernels that split their work give the same bytes, however many threads there are and whoever is first.
+//! Kernels that split their work produce the same bytes for any number and order of threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -56,7 +56,7 @@ impl Executor {
         Team::new(&self.pool)
     }
 
-    /// Tells that the calling thread wrote memory, for the queues that wait for a value there.
+    /// Reports that the calling thread wrote memory, for the queues that wait for a value there.
     #[inline]
     pub fn wrote(&self, address: usize, bytes: usize) {
         if self.pool.looks.any() {

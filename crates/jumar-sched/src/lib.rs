@@ -1,8 +1,8 @@
-//! The executor: streams of tasks, run by whoever is free.
+//! The executor: streams of tasks, run by a free thread.
 //!
 //! Each queue is a ring ([`ring`]) that has one owner at a time: a worker, or a thread that waits for the queue and
 //! runs it itself ([`stream`]). Workers share one run queue and wake as rarely as they can ([`pool`]). How a copy is
-//! done is the device's business ([`Runner`]); what runs next can be somebody else's ([`Schedule`]).
+//! done is the device's business ([`Runner`]); the choice of the next task can be external ([`Schedule`]).
 #![deny(unsafe_code)]
 
 mod executor;
@@ -16,7 +16,7 @@ mod park;
 mod pool;
 #[expect(
     unsafe_code,
-    reason = "the room for unsafe code: slots are shared by the word's protocol"
+    reason = "module for unsafe code: slots are shared by the word's protocol"
 )]
 mod ring;
 mod runner;

@@ -52,7 +52,7 @@ fn nothing() -> Task {
     }
 }
 
-/// Both numbers of a pair behind a [`SpinLock`] change together, for whoever looks.
+/// Both numbers of a pair behind a [`SpinLock`] change together for every reader.
 #[test]
 fn loom_one_thread_at_a_time_is_at_a_brief_value() {
     check(|| {
@@ -105,7 +105,7 @@ impl Bench {
         let pushed = self
             .ring
             .enter(false)
-            .expect("there is room")
+            .expect("there is space")
             .push(tag(ticket), task);
         if pushed.list {
             self.list();
@@ -232,7 +232,7 @@ fn loom_two_producers_share_one_ring() {
         let sent = Arc::new(AtomicUsize::new(0));
         let producer = |bench: Arc<Bench>, sent: Arc<AtomicUsize>| {
             move || {
-                let entrance = bench.ring.enter(false).expect("there is room");
+                let entrance = bench.ring.enter(false).expect("there is space");
                 // The lock is held: the numbers follow the positions.
                 let ticket = sent.fetch_add(1, Ordering::Relaxed) as u64 + 1;
                 if entrance.push(tag(ticket), nothing()).list {
@@ -262,7 +262,7 @@ fn loom_a_task_done_at_once_keeps_its_place() {
             if other
                 .ring
                 .enter(false)
-                .expect("there is room")
+                .expect("there is space")
                 .push(tag(0), nothing())
                 .list
             {
@@ -284,7 +284,7 @@ fn loom_a_task_done_at_once_keeps_its_place() {
         for keep in [true, false, true] {
             match bench.ring.rest() {
                 Some(rest) if keep => {
-                    // Nobody runs anything while the stream is held at rest.
+                    // No thread runs anything while the stream is kept idle.
                     *count.lock() += 1;
                     rest.done();
                 }
@@ -403,7 +403,7 @@ fn loom_a_parked_thread_hears_its_position() {
             let _ = stream
                 .ring
                 .enter(false)
-                .expect("there is room")
+                .expect("there is space")
                 .push(tag(0), nothing());
         }
         let waiting = stream.clone();
@@ -443,12 +443,12 @@ fn loom_a_parked_thread_hears_that_its_stream_may_go_on() {
         let _ = stream
             .ring
             .enter(false)
-            .expect("there is room")
+            .expect("there is space")
             .push(tag(0), wait);
         let owner = stream.ring.unlist().expect("is queued");
         stream.drive(owner, false, u32::MAX, || false);
         let thread = thread::spawn(move || signal.set());
-        // Nobody else can run it.
+        // No other thread can run it.
         while stream.ring.completed() < 1 {
             match stream
                 .ring
@@ -480,7 +480,7 @@ fn loom_discard_frees_a_stream_that_is_about_to_block() {
         let _ = stream
             .ring
             .enter(false)
-            .expect("there is room")
+            .expect("there is space")
             .push(tag(0), wait);
         let other = stream.clone();
         let thread = thread::spawn(move || other.drop_all());
@@ -554,7 +554,7 @@ fn waits_for(stream: &Arc<Stream>, word: &Arc<AtomicUsize>) {
     let _ = stream
         .ring
         .enter(false)
-        .expect("there is room")
+        .expect("there is space")
         .push(tag(0), wait);
 }
 
@@ -563,7 +563,7 @@ fn loom_a_value_written_while_a_stream_blocks_is_found() {
     check(|| {
         let stream = stream();
         let pool = stream.pool.clone();
-        // Nobody is woken or started here: whoever is owed a wake is this model.
+        // No worker is woken or started here: the model does that.
         let _setting = Setting::enter(&pool);
         let word = Arc::new(AtomicUsize::new(0));
         waits_for(&stream, &word);
@@ -634,7 +634,7 @@ fn loom_shutdown_ends_the_worker_and_sets_what_is_left() {
         queue.submit(nothing(), tag(1));
         queue.submit(Task::Set(signal.clone()), tag(2));
         drop(executor);
-        assert!(signal.is_set(), "run or dropped, somebody may wait for it");
+        assert!(signal.is_set(), "run or dropped, a thread may wait for it");
         assert_eq!(queue.completed(), 2);
     });
 }

@@ -1,4 +1,4 @@
-//! How a thread sleeps until it is told.
+//! Parks a thread until another thread wakes it.
 //!
 //! A parker belongs to one thread, which alone parks on it; anybody may unpark it. It is not the standard library's
 //! thread parker: that one belongs to the program, whose own tokens must not be eaten here.
@@ -27,7 +27,7 @@ impl Parker {
         }
     }
 
-    /// Sleeps until somebody unparks, or until a moment; an unpark that came before counts. May return for no reason.
+    /// Parks until an unpark, or until a moment; an earlier unpark counts. May return for no reason.
     pub(crate) fn park(&self, until: Option<Instant>) {
         if self.state.swap(EMPTY, Ordering::Acquire) == TOLD {
             return;
@@ -64,7 +64,7 @@ impl Parker {
     /// Wakes the thread, or lets its next park return at once.
     pub(crate) fn unpark(&self) {
         if self.state.swap(TOLD, Ordering::AcqRel) == PARKED {
-            // The sleeper holds the lock from its mark to its sleep: without this the notice could fall between.
+            // The parking thread keeps the lock from its mark to its sleep: otherwise the wake-up could fall between.
             drop(self.lock.lock());
             self.told.notify_one();
         }

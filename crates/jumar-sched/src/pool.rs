@@ -4,33 +4,33 @@
 //!
 //! | a worker is | counted in | it looks at the run queue |
 //! |---|---|---|
-//! | awake: starting, being woken, spinning or napping | `awake` | by itself, within a nap at the latest |
+//! | awake: starting, being woken, spinning or in a timed park | `awake` | by itself, within a timed park at the latest |
 //! | busy | `busy` | when its stream is done |
-//! | asleep | `asleep` | only when it is told, or at its deadline |
+//! | asleep | `asleep` | only when it is woken, or at its deadline |
 //!
 //! Two rules keep work from being forgotten. A worker falls asleep only under the lock, and only when the run queue
-//! is empty or somebody else is awake. And whoever leaves the lock with an entry in the run queue, or a timer that no sleeper will keep, and
-//! with nobody awake, wakes or starts a worker ([`Inner::wanted`]). The one exception is a thread that runs tasks
-//! and makes another stream runnable: it owes the wake, and pays it (`flush_wakes`) before it does anything long, or is
+//! is empty or another worker is awake. And a thread that releases the lock with an entry in the run queue, or a timer that no parked worker will serve, and
+//! without an awake worker, wakes or starts a worker ([`Inner::wanted`]). The one exception is a thread that runs tasks
+//! and makes another stream runnable: it defers the wake-up, and performs it (`flush_wakes`) before long work, or is
 //! spared it by taking the stream itself.
 //!
-//! At most one worker naps; the others fall asleep as soon as they have nothing to do and somebody else is awake.
+//! At most one worker is in a timed park; the others park as soon as they have nothing to do and another worker is awake.
 //!
 //! # Grace
 //!
 //! The thread that filled a stream often waits for it next, and runs it fastest itself. So an entry that came from
-//! a submit is left alone for 2 us after a worker first saw it, and for as long as somebody else moves its stream
-//! on. Entries that came from a signal, a timer or a thread that gave a stream back are taken at once.
+//! a submit is left alone for 2 us after a worker first saw it, and for as long as another thread runs its stream.
+//! Entries that came from a signal, a timer or a thread that gave a stream back are taken at once.
 //!
 //! # Sharing
 //!
-//! Work of one thread is shared only with processors that nobody needs: as long as fewer threads run something than there are
+//! Work of one thread is shared only with free processors: as long as fewer threads run something than there are
 //! workers and processors. Threads of the program count as soon as they run something large themselves. So two models on two
 //! streams have a processor each, and one model alone has all. No more workers spin for such work than there are processors left.
 //!
 //! Two threads that run something large on one processor only stop each other, and the system may leave them so for long. So a worker that
-//! finds the thread that it is to help, or another that runs something large, on its own processor moves to another one, once a
-//! millisecond at most. A helper that could not naps instead, and nobody is woken to help for a while.
+//! finds the thread that it helps, or another that runs something large, on its own processor moves to another one, once a
+//! millisecond at most. A helper that cannot move parks with a time limit instead, and no helper is woken for a while.
 //!
 //! # Shutdown
 //!
@@ -69,7 +69,7 @@ use share::count_worker;
 
 /// Streams of the same hint are served in order; of different hints the smaller number comes first.
 const PRIORITIES: usize = 8;
-/// One pick in so many looks at the lowest priority first, so that nobody starves.
+/// One pick in so many looks at the lowest priority first, so that no stream starves.
 const FAIRNESS: u32 = 16;
 /// How many entries of one list a pick looks at before it continues to the next list.
 const GLANCES: usize = 16;
@@ -79,13 +79,13 @@ const GRACE_NS: u64 = 2_000;
 const SPIN_NS: u64 = 30_000;
 /// How long workers spin after work was shared: a model shares again as soon as its next large operator comes.
 const SHARE_NS: u64 = 300_000;
-/// How long nobody is woken to help after a helper was woken on the processor of the thread that it was to help.
+/// How long no helper is woken after one was woken on the processor of the thread that it should have helped.
 const ALONE_NS: u64 = 500_000;
 /// How long a worker stays on a processor at least that it moved to.
 const MOVED_NS: u64 = 1_000_000;
 /// No processor.
 const NOWHERE: u32 = u32::MAX;
-/// How long one nap takes.
+/// The length of one timed park.
 const NAP_NS: u64 = 100_000;
 /// How long the last worker keeps waking up when nothing happens.
 const NAPS_NS: u64 = 5_000_000;
@@ -120,9 +120,9 @@ struct Entry {
 
 /// What happens when a timer is due.
 enum Timer {
-    /// A stream's wait gives up.
+    /// A stream's wait expires.
     Call(Arc<Stream>),
-    /// Somebody looks after the streams that wait for values.
+    /// The streams that wait for values are checked.
     Look,
 }
 
@@ -162,7 +162,7 @@ pub(crate) struct Pool {
     shared_ns: AtomicU64,
     /// The processor of the thread that shared then; [`NOWHERE`] if that is not known.
     shared_cpu: AtomicU32,
-    /// Until when nobody is woken to help.
+    /// Until when no helper is woken.
     alone_ns: AtomicU64,
     /// The processor on which a stream got its first task last; [`NOWHERE`] if that is not known.
     pushed_cpu: AtomicU32,
@@ -196,7 +196,7 @@ pub(crate) enum Cpus {
 #[must_use]
 enum Wanted {
     Nobody,
-    /// A worker that naps: it wakes by itself soon.
+    /// A worker in a timed park: it wakes by itself soon.
     Wake(Arc<Parker>),
     /// A worker that sleeps.
     Rouse(ParkedWorker),
@@ -216,7 +216,7 @@ enum Pick {
     Job(Arc<Job>),
     /// An entry whose grace runs.
     Soon,
-    /// Entries that somebody else works on.
+    /// Entries that another thread works on.
     Moving,
     /// Work that may be shared, of a thread that was on this processor.
     Beside,
@@ -224,7 +224,7 @@ enum Pick {
 }
 
 thread_local! {
-    /// The pool for whose stream this thread sets a signal, and whether it owes a wake there.
+    /// The pool for whose stream this thread sets a signal, and whether it has deferred a wake-up there.
     static SETTING: Cell<usize> = const { Cell::new(0) };
     static OWES: Cell<bool> = const { Cell::new(false) };
 }
@@ -246,7 +246,7 @@ impl Drop for Setting {
 }
 
 impl Inner {
-    /// Finds who has to be woken so that nothing waits for nobody.
+    /// Finds the worker that has to be woken so that no entry is left without a worker.
     fn wanted(&mut self, pool: &Pool) -> Wanted {
         if self.stopped || self.awake > 0 {
             return Wanted::Nobody;
@@ -345,7 +345,7 @@ impl Inner {
                         (entry.seen_ns, entry.done) = (now_ns, done);
                     }
                     if moved {
-                        // Somebody else works on it: leave it in the list, where its next push finds it, but behind.
+                        // Another thread works on it: leave it in the list, where its next push finds it, but behind.
                         let entry = self.lists[list].remove(index);
                         self.lists[list].extend(entry);
                         if matches!(found, Pick::Nothing) {
@@ -433,7 +433,7 @@ impl Pool {
         }
     }
 
-    /// Reads the clock that spins and naps go by.
+    /// Reads the clock for spins and timed parks.
     #[cfg(not(loom))]
     pub(crate) fn now_ns(&self) -> u64 {
         self.ns(Instant::now())
@@ -489,7 +489,7 @@ impl Pool {
                 OWES.set(true);
                 Wanted::Nobody
             } else {
-                // Whoever waits next runs one stream: programs on a second one are worth a wake.
+                // The next waiting thread runs one stream: programs on a second one are worth a wake.
                 let second = !hot && cost == Cost::Unbounded && inner.count > 1;
                 match &inner.napper {
                     Some(napper) if cost == Cost::Large || second || self.schedule.is_some() => {
@@ -502,7 +502,7 @@ impl Pool {
         self.carry_out(wanted);
     }
 
-    /// Wakes the worker that naps: large work came to a stream that is in the run queue already.
+    /// Wakes the worker in timed park: large work came to a stream that is in the run queue already.
     #[cold]
     pub(crate) fn wake_idle(self: &Arc<Self>) {
         let napper = self.inner.lock().napper.clone();
@@ -511,13 +511,13 @@ impl Pool {
         }
     }
 
-    /// Returns whether the calling thread owes a wake.
+    /// Returns whether the calling thread has deferred a wake-up.
     #[inline]
     pub(crate) fn has_deferred_wakes() -> bool {
         OWES.get()
     }
 
-    /// Pays what the calling thread owes. A nap is cut short only if the thread continues with something `long`.
+    /// Performs the calling thread's deferred wake-up. A timed park is cut short only if the thread continues with something `long`.
     #[cold]
     pub(crate) fn flush_wakes(self: &Arc<Self>, long: bool) {
         OWES.set(false);
@@ -609,7 +609,7 @@ impl Pool {
         None
     }
 
-    /// Takes the entry of a stream out that nobody uses any more: it would keep the stream until a worker comes across it.
+    /// Removes the entry of an unused stream: it would keep the stream until a worker comes across it.
     #[cold]
     pub(crate) fn forget_entry(self: &Arc<Self>, stream: &Arc<Stream>) {
         let entry = {
@@ -656,7 +656,7 @@ impl Pool {
                     found @ (Pick::Stream { .. } | Pick::Job(_)) => {
                         self.stop_spinning(&mut spinning);
                         let near = self.be_busy(found, number, &parker);
-                        // Whoever brought the work cannot run while this worker spins on its processor.
+                        // The thread that brought the work cannot run while this worker spins on its processor.
                         spin_until = self.now_ns() + if near { 0 } else { SPIN_NS };
                         nap_until = spin_until + NAPS_NS;
                         continue;
@@ -681,7 +681,7 @@ impl Pool {
             if !napping {
                 let mut inner = self.inner.lock();
                 if inner.stopped {
-                    // Whoever stopped told the one that napped then.
+                    // The stopping thread then woke the worker in timed park.
                     continue;
                 }
                 if inner.napper.is_none() {
@@ -738,7 +738,7 @@ impl Pool {
     }
 
     /// Does what was found, and more as long as there is some that needs no grace; then counts as awake again. Sleeps
-    /// first if somebody else is awake already. Returns whether it runs where its work came from.
+    /// first if another worker is awake already. Returns whether it runs where its work came from.
     fn be_busy(self: &Arc<Self>, first: Pick, number: usize, parker: &Arc<Parker>) -> bool {
         let mut near = false;
         let mut found = first;

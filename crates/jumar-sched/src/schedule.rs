@@ -1,4 +1,4 @@
-//! The seam at which somebody else decides what runs next.
+//! The interface of an external schedule, which decides what runs next.
 
 /// Decides which queue runs its next task.
 ///

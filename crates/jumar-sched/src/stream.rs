@@ -1,6 +1,6 @@
 //! One stream: a ring, what holds it, who waits for it, and the loop that runs its tasks.
 //!
-//! `drive` is the only loop that runs tasks, whoever the thread is: a worker, a thread that waits for the stream, or
+//! `drive` is the only loop that runs tasks, for every kind of thread: a worker, a thread that waits for the stream, or
 //! one that helps while it waits for another. What it may run is an argument.
 //!
 //! A wait whose signal is clear ends the loop: the stream registers with the signal (and with the timers), becomes
@@ -32,9 +32,9 @@ const SPIN: Duration = Duration::from_micros(20);
 const LONE_NAP: Duration = Duration::from_millis(1);
 /// How many bounded tasks of another stream a waiting thread runs before it looks after its own.
 const HELP: u32 = 64;
-/// After how many bounded tasks an owed wake is paid.
+/// The number of bounded tasks after which a deferred wake-up is performed.
 const CREDIT: u32 = 8;
-/// From how many waiting tasks on a napping worker is told.
+/// The number of waiting tasks from which a worker in timed park is woken.
 const BACKLOG: u64 = 4096;
 
 /// A stream.
@@ -60,7 +60,7 @@ pub(crate) struct Stream {
 /// A wait that was not satisfied when an owner came to it.
 struct UnsatisfiedWait {
     cause: Cause,
-    /// The key of the timer; its moment is when the wait gives up.
+    /// The key of the timer; its moment is when the wait expires.
     timer: Option<(Instant, u64)>,
 }
 
@@ -103,7 +103,7 @@ pub(crate) enum DriveOutcome {
     Drained,
     /// It waits for a signal.
     Blocked,
-    /// It was told to stop, or its budget was used up; the stream is queued.
+    /// It was stopped, or its budget was used up; the stream is queued.
     Stopped,
     /// The next task is not bounded; the stream is queued.
     Refused,
@@ -146,7 +146,7 @@ impl Stream {
         matches!(self.ring.call(), Called::Queued { list: true })
     }
 
-    /// Runs tasks until there is none, the stream is held, `stop` says so or the budget is used up. With `bounded`
+    /// Runs tasks until there is none, the stream is blocked, `stop` returns true or the budget is used up. With `bounded`
     /// it stops before any task that may take long.
     pub(crate) fn drive(
         self: &Arc<Self>,
@@ -204,7 +204,7 @@ impl Stream {
                     failed = Some(Error::new(
                         ErrorKind::WaitTimeout,
                         format!(
-                            "a wait on stream {} gave up: nobody set what it waits for in time",
+                            "a wait on stream {} expired: its signal or value was not set in time",
                             self.number
                         ),
                     ));
@@ -218,7 +218,7 @@ impl Stream {
         }
     }
 
-    /// Gives back a stream that holds tasks.
+    /// Releases a stream that holds tasks.
     fn give_back(self: &Arc<Self>, owner: Owner<'_>, left: DriveOutcome) -> DriveOutcome {
         if owner.queue() {
             self.pool.push(self, true, Cost::Unbounded);
@@ -362,7 +362,7 @@ impl Stream {
                 if position <= self.drop_to.load(Ordering::Acquire) {
                     return Some((owner, WaitOutcome::Dropped));
                 }
-                // A signal tells those who are registered; a value has to be looked at once more.
+                // A signal notifies registered waiters; a value has to be checked once more.
                 let stays = match &cause {
                     Cause::Signal(..) => true,
                     Cause::Condition(condition) => !condition.holds(),
@@ -382,7 +382,7 @@ impl Stream {
     }
 
     /// Registers with what the stream waits for and with the timers. Returns whether it did (it was not there yet), and when
-    /// the wait gives up.
+    /// the wait expires.
     fn hold_on(
         self: &Arc<Self>,
         position: u64,
@@ -470,8 +470,8 @@ impl Stream {
         }
     }
 
-    /// Wakes a thread that waits for the stream, now that it may continue: it runs what it waits for, where a worker that naps would
-    /// come to it at the end of its nap only.
+    /// Wakes a thread that waits for the stream, now that it may continue: it runs what it waits for, while a worker in timed park would
+    /// notice it only at the end of its park.
     fn call_parked(&self) {
         if self.scheduled {
             return;
@@ -513,7 +513,7 @@ impl Stream {
             self.first_waited
                 .store(first.min(position), Ordering::Release);
             let over = self.ring.mark_waited() >= position;
-            // Nobody calls this thread for what was queued before it could be seen. With a time limit it may not run everything, and
+            // This thread is not called for what was queued before it became visible. With a time limit it may not run everything, and
             // leaves that to the workers.
             fence(Ordering::SeqCst);
             let may_go_on = until.is_none() && !self.scheduled && self.ring.is_queued();
@@ -669,7 +669,7 @@ impl Stream {
         }
     }
 
-    /// Does a task at once if the stream is empty and idle and nobody could tell the difference. Returns its position.
+    /// Does a task at once if the stream is empty and idle and the difference is not observable. Returns its position.
     fn at_once(self: &Arc<Self>, task: &Task) -> Option<u64> {
         let worthwhile = match task {
             Task::Copy(_) | Task::Fill { .. } | Task::Run(_) => false,
@@ -710,7 +710,7 @@ impl Stream {
         Some(position)
     }
 
-    /// Makes what tells whether the stream has come to a position.
+    /// Creates a check of whether the stream has reached a position.
     fn reached(self: &Arc<Self>, position: u64) -> impl Fn() -> IsOver {
         move || {
             let stream = self.clone();
@@ -719,7 +719,7 @@ impl Stream {
     }
 
     /// Puts a task into the ring, and the stream into the run queue if it was idle. A part of each caller, so that the task is
-    /// made in its place.
+    /// constructed in place.
     #[inline(always)]
     fn append(self: &Arc<Self>, cost: Cost, tag: Tag, task: Task) -> u64 {
         let entrance = match self.ring.enter(false) {
@@ -735,7 +735,7 @@ impl Stream {
         pushed.position
     }
 
-    /// Waits for room in a ring that holds as many tasks as it may.
+    /// Waits for space in a full ring.
     #[cold]
     fn enter_full(self: &Arc<Self>) -> PushPermit<'_> {
         loop {
@@ -751,7 +751,7 @@ impl Stream {
         }
     }
 
-    /// Tells a worker that naps about a stream that is in the run queue already, if it is worth the call.
+    /// Notifies a worker in timed park of a stream that is in the run queue already, if it is worth the call.
     #[cold]
     fn push_more(self: &Arc<Self>, position: u64, cost: Cost) {
         if cost == Cost::Large || position - self.ring.completed().min(position) >= BACKLOG {

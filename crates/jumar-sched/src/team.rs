@@ -1,13 +1,13 @@
 //! One piece of work in parts, shared with workers that have nothing to do.
 //!
-//! A job stands in the pool's list while parts of it have not been taken. Whoever takes a part takes it by counting
+//! A job stands in the pool's list while parts of it have not been taken. A thread takes a part by counting
 //! `taken` up, and counts `done` up when it is finished. The thread that brought the job works on it too, takes it off the
 //! list when no part is left to take, and waits for those that others are still doing: at most one part's time each. It takes
 //! parts from the front, and the others from the back: parts that lie at one end are done by one thread in one job after the
 //! other, and find in its caches what it wrote there before.
 //!
-//! The work is borrowed: nobody calls it after the last part was counted as done, and the thread that brought it leaves
-//! only then, whether parts panicked or not. A job is used again as soon as nobody else holds it, so that sharing
+//! The work is borrowed: it is not called after the last part was counted as done, and the thread that brought it leaves
+//! only then, whether parts panicked or not. A job is used again as soon as it has no other reference, so that sharing
 //! allocates nothing once as many jobs were made as threads held one at once.
 
 use std::cell::RefCell;
@@ -67,13 +67,13 @@ thread_local! {
 }
 
 impl Job {
-    /// Returns whether there are parts that nobody has taken, and room for one more worker.
+    /// Returns whether there are untaken parts, and one more worker may join.
     pub(crate) fn is_open(&self) -> bool {
         let (front, back) = halves(self.taken.load(Ordering::Relaxed));
         front + back < self.parts && self.seats.load(Ordering::Relaxed) > 0
     }
 
-    /// Takes a worker's place. Called under the pool's lock, of a job that is open.
+    /// Joins as a worker. Called under the pool's lock, of a job that is open.
     pub(crate) fn join(&self) {
         self.seats.fetch_sub(1, Ordering::Relaxed);
     }
@@ -149,7 +149,7 @@ impl<'a> Team<'a> {
             (0..parts).for_each(work);
             return;
         }
-        // SAFETY: only the lifetime changes. Nobody calls the work after part `parts - 1` was counted as done, and this
+        // SAFETY: only the lifetime changes. The work is not called after part `parts - 1` was counted as done, and this
         // function returns after that.
         let work = Work(unsafe {
             std::mem::transmute::<
@@ -204,7 +204,7 @@ fn halves(taken: u64) -> (usize, usize) {
 }
 
 impl Job {
-    /// Makes a job, out of one that nobody holds any more if there is one.
+    /// Creates a job, from an unreferenced one if there is one.
     fn offered(seats: usize, parts: usize, work: Work) -> Arc<Job> {
         let new = |parker| Job {
             taken: AtomicU64::new(0),

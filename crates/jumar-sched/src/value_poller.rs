@@ -1,10 +1,10 @@
-//! Streams that wait for a value in memory, which nobody announces.
+//! Streams that wait for a value in memory, which is not announced.
 //!
 //! A stream whose next task is such a wait stands in a list, by the address that it looks at, and holds no thread. It is
-//! called when somebody finds that its condition holds: whoever ran a task that wrote there looks at that address; whoever
-//! ran a program that does not say where it writes looks at all of them, unless that was done a moment ago; a thread
-//! that waits and spins does too; and a timer makes a worker look at all of them, as the host and other processes write
-//! without telling. The timer backs off while nothing happens, and is set anew when a stream begins to wait or continues.
+//! called when a thread finds that its condition is true: the thread that ran a task that wrote there checks that address; the thread that
+//! ran a program with unknown writes checks all of them, unless that was done a moment ago; a thread
+//! that waits and spins does too; and a timer makes a worker check all of them, as the host and other processes write
+//! without a notification. The timer backs off while nothing happens, and is set anew when a stream begins to wait or continues.
 //!
 //! A stream stays in the list until its owner has seen that the wait is over, so that a call too many does no harm, as
 //! with signals. The list's lock is never held while a stream is called.
@@ -19,7 +19,7 @@ use jumar_hal::{Condition, Cost};
 use crate::pool::Pool;
 use crate::stream::Stream;
 
-/// How long after a change the timer makes somebody look.
+/// The delay after a change until the timer causes a check.
 const FIRST_STEP: Duration = Duration::from_micros(20);
 /// How long it waits at most.
 const LAST_STEP: Duration = Duration::from_millis(1);
@@ -113,7 +113,7 @@ impl Pool {
         self.call_all(found);
     }
 
-    /// Calls all streams that may continue, unless somebody looked a moment ago.
+    /// Calls all streams that may continue, unless a check was done a moment ago.
     #[cold]
     pub(crate) fn poll_if_due(self: &Arc<Self>) {
         if self.now_ns() >= self.looks.next_ns.load(Ordering::Relaxed) {

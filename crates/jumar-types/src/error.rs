@@ -31,9 +31,9 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A pointer that has to be given is null (checked at the surface).
+    /// A required pointer is null (checked by the frontend).
     NullPointer,
-    /// An argument outside the values that the surface accepts.
+    /// An argument outside the values that the frontend accepts.
     InvalidArgument,
     /// An argument outside the values that the runtime accepts (flag bits, sizes, time-outs).
     InvalidValue,
@@ -61,7 +61,7 @@ kinds! {
     StreamSubscribe,
     /// A thread that is not subscribed, or was for another device.
     ThreadSubscribe,
-    /// A callback was launched on a stream that nobody reports for.
+    /// A callback was launched on a stream without a report thread.
     NoSubscriber,
     /// No callback arrived within the time limit.
     ReportTimeout,
@@ -129,7 +129,7 @@ kinds! {
     LabelContext,
     /// A feature that this device profile, or Jumar, does not have (runtime layer).
     FeatureUnsupported,
-    /// A feature that the surface refuses.
+    /// A feature that the frontend refuses.
     SurfaceUnsupported,
     /// A function that is not implemented yet.
     NotImplemented,
@@ -147,9 +147,9 @@ kinds! {
     InvalidDumpConfig,
     /// Dumping was not started.
     DumpNotRunning,
-    /// The library failed in a way that the surface reports as a general failure.
+    /// The library failed in a way that the frontend reports as a general failure.
     Failure,
-    /// A failure inside the surface's own helpers.
+    /// A failure inside the frontend's own helpers.
     Internal,
     /// A failure inside the runtime.
     RuntimeInternal,
@@ -199,7 +199,7 @@ kinds! {
     SymbolUnknown,
     /// A program for the compiler that was never made, or was destroyed.
     ProgramInvalid,
-    /// The compiler was handed something that is no input.
+    /// The compiler was handed something that is not an input.
     CompilerInput,
     /// An option that the compiler cannot take.
     CompilerOption,
@@ -221,7 +221,7 @@ kinds! {
     ProfilerConflict,
     /// Something that no profile can collect.
     ProfilerModules,
-    /// A configuration of a profile that contradicts the running one, or is no value.
+    /// A configuration of a profile that contradicts the running one, or is not a value.
     ProfilerConfig,
     /// A host callback failed.
     CallbackFailed,
@@ -229,11 +229,11 @@ kinds! {
     HostRangeRegistered,
     /// A host range that was never registered.
     HostRangeUnknown,
-    /// A queue of messages without a free place.
+    /// A queue of messages without a free slot.
     QueueFull,
     /// A queue of messages without a message.
     QueueEmpty,
-    /// Data of a kind that nobody knows.
+    /// Data of an unknown kind.
     UnsupportedDataType,
     /// A single operator was neither compiled nor loaded.
     OperatorNotFound,
@@ -318,7 +318,7 @@ pub struct TaskSite {
     pub stream: u32,
     /// The task's number on the stream.
     pub task: u32,
-    /// The thread that submitted it, as the system numbers threads; 0 where nobody noted it.
+    /// The system id of the submitting thread; 0 if unknown.
     pub thread: u32,
     /// The handle of the kernel that it ran; 0 for other tasks.
     pub function: u64,
@@ -388,7 +388,7 @@ impl Error {
         self
     }
 
-    /// Says that a queued task failed, and which.
+    /// Marks the error as that of a queued task.
     #[must_use]
     pub fn of_task(mut self, task: TaskSite) -> Self {
         self.0.task = Some(task);
@@ -400,7 +400,7 @@ impl Error {
         self.0.task
     }
 
-    /// Says at which operator of a model an execution failed.
+    /// Adds the failed operator of a model.
     #[must_use]
     pub fn at_operator(mut self, operator: Arc<FailedOperator>) -> Self {
         self.0.operator = Some(operator);

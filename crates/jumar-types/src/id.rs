@@ -1,4 +1,4 @@
-//! The layout of a handle: a number in pointer clothing that is looked up, never dereferenced.
+//! The layout of a handle: an opaque number of pointer type that is looked up, never dereferenced.
 //!
 //! ```text
 //! bit 63: 0 | 62..56 mark | 55..48 kind | 47..24 generation | 23..0 slot
@@ -157,7 +157,7 @@ pub struct Id {
     pub kind: IdKind,
     /// How often the slot has been used, from a random start.
     pub generation: u32,
-    /// The place in the kind's table.
+    /// The slot in the kind's table.
     pub slot: u32,
 }
 

@@ -1,6 +1,6 @@
 //! Ranges of memory that a task may touch, and copies between them.
 //!
-//! The one place of this crate with an unsafe function: it makes a promise into a value, and reads nothing itself.
+//! The only unsafe function of this crate: it turns a guarantee into a value, and reads nothing itself.
 
 /// A range of bytes that is mapped, readable and writable, device or host.
 ///
@@ -19,7 +19,7 @@ impl Span {
         bytes: 0,
     };
 
-    /// Makes a span of memory that somebody guarantees.
+    /// Creates a span of memory that the caller guarantees.
     ///
     /// # Safety
     ///
@@ -27,7 +27,7 @@ impl Span {
     /// last task that was given the span has run: either a backend keeps it mapped, or the program under test
     /// promises it by passing the pointer to an ACL call. The bytes may be changed by others at any time; every
     /// access goes through raw pointers.
-    #[expect(unsafe_code, reason = "whoever makes a span guarantees its memory")]
+    #[expect(unsafe_code, reason = "the creator of a span guarantees its memory")]
     pub const unsafe fn trusted(address: usize, bytes: usize) -> Span {
         Span { address, bytes }
     }

@@ -447,14 +447,14 @@ impl Stream {
     pub fn patch_launch(
         &self,
         of: &Stream,
-        place: u64,
+        index: u64,
         binary: &Arc<Binary>,
         (entry, blocks): (Span, Span),
         caller: &Caller<'_>,
     ) -> Result<()> {
         let (graph, lane) = of.lane_of_model()?;
         binary.load(graph.device)?;
-        let slot = graph.slot_of_launch(lane, place)?;
+        let slot = graph.slot_of_launch(lane, index)?;
         let patch = Arc::new(Patch {
             slot,
             binary: binary.clone(),
@@ -469,7 +469,7 @@ impl Stream {
 
 impl Graph {
     /// Returns the slot of a launch; it gets one now where it has none, and later executions look there.
-    fn slot_of_launch(&self, lane: u32, place: u64) -> Result<Arc<Slot>> {
+    fn slot_of_launch(&self, lane: u32, index: u64) -> Result<Arc<Slot>> {
         let mut inner = self.inner.lock();
         if inner.phase != Phase::Ready {
             return Err(Error::new(

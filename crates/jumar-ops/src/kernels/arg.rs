@@ -8,7 +8,7 @@ use crate::{
     ValueRef, infer,
 };
 
-/// Infers the places: input 0 without the axis that constant input 1 names.
+/// Infers the shape of the indices: input 0 without the axis that constant input 1 names.
 pub(crate) fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let input = cx.input(0)?;
     let dtype = cx.attrs().dtype("dtype")?;
@@ -83,7 +83,7 @@ struct Places<T> {
     types: std::marker::PhantomData<fn(T)>,
 }
 
-/// Whether an element takes the place of the best so far. The first that is not a number stays.
+/// Whether an element replaces the best so far. The first that is not a number stays.
 fn better<W: Wide>(x: W, best: W, sizes: &Sizes) -> bool {
     let odd = |x: W| x.partial_cmp(&x).is_none();
     if odd(best) || odd(x) {

@@ -111,7 +111,7 @@ impl<'a> Indices<'a> {
     }
 }
 
-/// Finds the place that a number names, where negative ones count from the end. `position` is for the message.
+/// Returns the position for an index, where negative ones count from the end. `position` is for the message.
 pub(crate) fn place(index: i64, size: usize, position: usize) -> Result<usize, OpError> {
     let at = if index < 0 {
         index.saturating_add(size as i64)

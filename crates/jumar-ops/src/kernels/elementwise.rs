@@ -1,4 +1,4 @@
-//! Operators that compute each element from the elements at the same place.
+//! Operators that compute each element from the elements at the same index.
 
 use jumar_types::dtype::DataType;
 
@@ -664,7 +664,7 @@ pub(crate) fn bits1(
     for_whole_width!(cx.dtype(0)?, T => Ok(Box::new(Blocks1 { function, run: Blocks1::same::<T> }) as Box<dyn Kernel>))
 }
 
-/// One of two values at each place, as a third tensor says.
+/// Selects one of two values for each element by a third tensor.
 struct Choose<T> {
     loops: Loops<4>,
     types: std::marker::PhantomData<fn(T)>,

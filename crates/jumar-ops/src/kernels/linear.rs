@@ -182,13 +182,13 @@ pub(crate) fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let columns = cx.attrs().int("columns")?;
     Activation::of(cx.attrs().str("activation")?)?;
     let Some(&[panels, k, lanes]) = packed.dims().as_deref() else {
-        return Err(OpError::invalid(format!("{packed} is no packed matrix")));
+        return Err(OpError::invalid(format!("{packed} is not a packed matrix")));
     };
     let fits = usize::try_from(columns)
         .is_ok_and(|columns| columns > 0 && columns.div_ceil(PANEL) == panels && lanes == PANEL);
     if !fits {
         return Err(OpError::invalid(format!(
-            "{packed} is no packed matrix of {columns} columns"
+            "{packed} is not a packed matrix of {columns} columns"
         )));
     }
     if x.rank().is_none() {

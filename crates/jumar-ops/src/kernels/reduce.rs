@@ -47,7 +47,7 @@ pub(crate) fn axes_of(cx: &InferCx<'_>, rank: usize) -> Result<Option<Vec<usize>
         }
     };
     if !cx.has(1) {
-        // Our own operators say so; ONNX's conversion gives an empty list.
+        // Our own operators define that; ONNX's conversion passes an empty list.
         return Ok(Some((0..rank).collect()));
     }
     let Some(list) = cx.ints(1)? else {
@@ -195,7 +195,7 @@ impl Reduce {
         Ok(())
     }
 
-    /// Joins every element to the sum of its place, a block at a time.
+    /// Adds every element to the sum of its position, a block at a time.
     fn pass<T: Carried>(
         &self,
         input: Row<'_, T>,
@@ -241,20 +241,20 @@ enum Before<'a, W> {
     Nothing,
     Sizes,
     Squares,
-    /// The exponentials of their distances from the largest of their place.
+    /// The exponentials of their distances from the largest of their position.
     Exponentials(RowMut<'a, W>),
 }
 
 impl<W: Wide> Before<'_, W> {
-    /// Changes a block; `place` tells for which sum an element is.
-    fn apply(self, block: &mut [W], place: impl Fn(usize) -> usize) {
+    /// Changes a block; `position` returns the index of an element's sum.
+    fn apply(self, block: &mut [W], position: impl Fn(usize) -> usize) {
         match self {
             Before::Nothing => {}
             Before::Sizes => block.iter_mut().for_each(|x| *x = x.size()),
             Before::Squares => block.iter_mut().for_each(|x| *x = x.times(*x)),
             Before::Exponentials(tops) => {
                 for (index, x) in block.iter_mut().enumerate() {
-                    *x = W::of((x.real() - base(tops.get(place(index)))).exp());
+                    *x = W::of((x.real() - base(tops.get(position(index)))).exp());
                 }
             }
         }

@@ -82,7 +82,7 @@ impl Direct {
         })
     }
 
-    /// Adds what `near` makes of every element; `wide` makes the same in float64, and `fits` tells whether a sum of
+    /// Adds what `near` makes of every element; `wide` makes the same in float64, and `fits` returns whether a sum of
     /// what `near` makes is one that float32 is good for.
     fn add(
         &self,
@@ -345,7 +345,7 @@ fn mark(x: f32) -> u32 {
     if x.is_nan() { u32::MAX } else { 0 }
 }
 
-/// Takes the larger one in each lane. What is no number is larger than nothing, so it is marked beside.
+/// Takes the larger one in each SIMD lane. NaN compares false, so it is marked separately.
 #[inline(always)]
 fn raise(
     tops: &mut [f32; SIDE],

@@ -92,7 +92,7 @@ pub struct Aipp {
     pub border: [usize; 4],
     /// What the border holds.
     pub border_value: f32,
-    /// Whether the first and third channel change places (for YUV the second and third).
+    /// Whether the first and third channel are swapped (for YUV the second and third).
     pub swap: bool,
     /// Whether the first of four channels becomes the last.
     pub rotate: bool,
@@ -161,7 +161,7 @@ impl Aipp {
         ]
     }
 
-    /// Says what contradicts itself.
+    /// Reports contradicting settings.
     ///
     /// # Errors
     ///
@@ -313,7 +313,7 @@ impl Aipp {
     ///
     /// # Errors
     ///
-    /// Data: nobody has written settings there, or not for as many images, or they mean nothing.
+    /// Data: no settings were written there, or not for as many images, or they are invalid.
     fn from_block(block: &Row<'_, u8>, wanted: usize) -> Result<Vec<Aipp>, OpError> {
         let word = |index: usize| -> i64 {
             let bytes = std::array::from_fn(|byte| block.get(index * size_of::<i64>() + byte));
@@ -673,7 +673,7 @@ struct DynamicPreprocess {
 
 impl Kernel for DynamicPreprocess {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        // Images may be smaller than the largest that the input has room for, and so may the caller's buffer.
+        // Images may be smaller than the largest of the input, and so may the caller's buffer.
         let there = call.bytes_there(0)?;
         let images = call.input_bytes(0, &there)?.flat();
         let settings = Aipp::from_block(&call.input::<u8>(1)?.flat(), self.count)?;

@@ -1,4 +1,4 @@
-//! The place of the largest element along an axis.
+//! The index of the largest element along an axis.
 
 use jumar_types::dtype::DataType;
 

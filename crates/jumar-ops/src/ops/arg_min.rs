@@ -1,4 +1,4 @@
-//! The place of the smallest element along an axis.
+//! The index of the smallest element along an axis.
 
 use jumar_types::dtype::DataType;
 

@@ -340,7 +340,7 @@ impl Attention {
         self.past + self.keys
     }
 
-    /// Queries whose scores are held at once.
+    /// The number of queries whose scores are in memory at once.
     fn rows(&self) -> usize {
         ((1 << 17) / self.total().max(1))
             .clamp(4, 512)
@@ -556,7 +556,7 @@ struct Line<'a, W> {
     /// How many keys may be seen.
     seen: usize,
     keep_nan: bool,
-    /// Which of the steps somebody wants to see, and where.
+    /// Which of the steps is an output, and which one.
     shown: Option<(i64, RowMut<'a, W>)>,
 }
 

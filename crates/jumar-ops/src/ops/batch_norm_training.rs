@@ -5,7 +5,7 @@ use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, AttrDef, InputDef, OpError, Operator, OutputDef, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
-    // The Graph Engine's BatchNorm gives statistics of other kinds while it trains.
+    // The Graph Engine's BatchNorm returns statistics of other kinds while it trains.
     name: "jumar.BatchNormTraining",
     onnx: &[],
     inputs: &[

@@ -57,7 +57,7 @@ fn target(cx: &InferCx<'_>) -> Result<DataType, OpError> {
     i32::try_from(number)
         .ok()
         .and_then(DataType::from_acl)
-        .ok_or_else(|| OpError::invalid(format!("dst_type {number} is no data type")))
+        .ok_or_else(|| OpError::invalid(format!("dst_type {number} is not a data type")))
 }
 
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {

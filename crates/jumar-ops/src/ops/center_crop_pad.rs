@@ -52,7 +52,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         };
         if wanted.len() != axes.len() || wanted.iter().any(|&dim| dim < 0) {
             return Err(OpError::invalid(format!(
-                "{wanted:?} is no shape of {} axes",
+                "{wanted:?} is not a shape of {} axes",
                 axes.len()
             )));
         }

@@ -33,7 +33,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                     || x.shape[rank - 1] == x.shape[rank - 2]);
             if !square {
                 return Err(OpError::invalid(format!(
-                    "{x} is no stack of square matrices"
+                    "{x} is not a stack of square matrices"
                 )));
             }
             Ok(vec![TensorType::new(x.dtype, &x.shape[..rank - 2])])

@@ -1,4 +1,4 @@
-//! Forgets at random while training; in inference it gives its input.
+//! Drops elements at random while training; in inference it returns its input.
 
 use jumar_types::dtype::DataType;
 

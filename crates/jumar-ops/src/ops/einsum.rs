@@ -36,7 +36,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     },
 }];
 
-/// A dimension's name: a letter, or a place in the ellipsis counted from its end.
+/// A dimension's name: a letter, or a position in the ellipsis counted from its end.
 type Label = u16;
 const ELLIPSIS: Label = 256;
 

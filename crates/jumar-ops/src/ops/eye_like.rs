@@ -32,7 +32,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     infer: |cx| {
         let (input, dtype) = (cx.input(0)?, dtype(cx.attrs().attrs)?);
         if input.rank().is_some_and(|rank| rank != 2) {
-            return Err(OpError::invalid(format!("{input} is no matrix")));
+            return Err(OpError::invalid(format!("{input} is not a matrix")));
         }
         if !Types::ALL.contains(dtype) {
             return Err(OpError::unsupported(format!(

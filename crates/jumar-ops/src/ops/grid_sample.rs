@@ -1,4 +1,4 @@
-//! Images read at places that a grid names, and the grid of an affine map. The attributes are ONNX's.
+//! Images sampled at the positions of a grid, and the grid of an affine map. The attributes are ONNX's.
 
 use jumar_types::dtype::DataType;
 
@@ -194,7 +194,7 @@ fn reflect<W: Working>(x: W, len: usize, align: bool) -> W {
 }
 
 impl Sample {
-    /// Returns the pixel that a tap at a whole-number position reads along an axis; `None` where it reads 0.
+    /// Returns the pixel that a tap at an integer position reads along an axis; `None` where it reads 0.
     fn pixel<W: Working>(&self, position: W, len: usize) -> Option<usize> {
         let inside = |x: f64| (x >= 0.0 && x < len as f64).then_some(x as usize);
         match self.padding {

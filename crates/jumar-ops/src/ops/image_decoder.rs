@@ -34,7 +34,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     infer: |cx| {
         let input = cx.input(0)?;
         if input.rank().is_some_and(|rank| rank != 1) {
-            return Err(OpError::invalid(format!("{input} is no sequence of bytes")));
+            return Err(OpError::invalid(format!(
+                "{input} is not a sequence of bytes"
+            )));
         }
         let channels = Pixels::of(cx.attrs().str("pixel_format")?)?.channels() as i64;
         let [height, width] = match cx.constant(0) {
@@ -93,7 +95,7 @@ fn damaged(error: impl std::fmt::Display) -> OpError {
     OpError::data(format!("the image cannot be decoded: {error}"))
 }
 
-/// Tells JPEG 2000, as a file or as the mere stream, which the other library does not know.
+/// Recognises JPEG 2000, as a file or as a codestream, which the other library does not support.
 fn is_jpeg_2000(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x00\x00\x00\x0cjP  ") || bytes.starts_with(b"\xff\x4f\xff\x51")
 }
@@ -202,7 +204,7 @@ struct Decode {
 impl Kernel for Decode {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<u8>(0)?.flat(), call.output::<u8>(0)?.flat());
-        // The library wants the bytes in one piece that nobody writes to.
+        // The library wants the bytes in one immutable slice.
         let bytes: Vec<u8> = (0..input.len()).map(|at| input.get(at)).collect();
         let found = size(&bytes)?;
         if found != self.size {

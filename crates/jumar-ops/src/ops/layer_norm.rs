@@ -89,7 +89,7 @@ fn lower(
     let stash = node.dtype("stash_type")?.unwrap_or(DataType::Float32);
     if !stash.is_float() {
         return Err(OpError::invalid(format!(
-            "the stash_type {stash} is no type of floats"
+            "the stash_type {stash} is not a float type"
         )));
     }
     let attrs = Attrs::new()

@@ -33,7 +33,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
             InputDef::required("target", Types::INDEX),
             InputDef::optional("weight", Types::FLOAT),
         ],
-        // The Graph Engine's operator gives the sum of the weights, too; no program has asked for it yet.
+        // The Graph Engine's operator returns the sum of the weights, too; it is not supported yet.
         outputs: OUTPUT_Y,
         attrs: &[
             AttrDef::str("reduction", "mean"),

@@ -35,7 +35,7 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     if node.uses_output(1) {
         return alike(builder, node, "jumar.MaxPool");
     }
-    // It only says how the output that nobody asks for is counted.
+    // It only affects the order of the unused second output.
     node.ignore("storage_order");
     lower_pool(builder, node, "MaxPoolV3", Attrs::new())
 }

@@ -2,7 +2,7 @@
 
 use crate::Operator;
 
-pub use self::aipp::{AIPP, Aipp, DYNAMIC_AIPP, Image};
+pub use self::aipp::{AIPP, Aipp, DYNAMIC_AIPP, PixelFormat};
 
 mod abs;
 mod accumulate;

@@ -1,4 +1,4 @@
-//! The places of the elements that are not zero.
+//! The indices of the elements that are not zero.
 
 use jumar_types::dtype::DataType;
 

@@ -1,4 +1,4 @@
-//! One value at the places that numbers name, and another everywhere else.
+//! One value at the given indices, and another everywhere else.
 
 use jumar_types::dtype::DataType;
 
@@ -66,7 +66,7 @@ fn depth(cx: &InferCx<'_>) -> Result<Option<i64>, OpError> {
     }
 }
 
-/// ONNX gives both values in one tensor, the one for off first, and takes numbers of any type.
+/// ONNX passes both values in one tensor, the one for off first, and takes numbers of any type.
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
     let mut whole = |index: usize| -> Result<ValueRef, OpError> {
         let value = node.input(index)?;
@@ -132,7 +132,7 @@ impl<T: Element> Kernel for OneHot<T> {
                 } else {
                     index
                 };
-                // A number outside names no place.
+                // An index out of range selects no element.
                 if (0..depth as i64).contains(&index) {
                     out.set((step * depth + index as usize) * inner + column, on);
                 }

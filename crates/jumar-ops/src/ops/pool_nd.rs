@@ -1,4 +1,4 @@
-//! Pooling over any number of dimensions, with the places of largest elements, and by other norms.
+//! Pooling over any number of dimensions, with the indices of largest elements, and by other norms.
 //!
 //! Images of one and two dimensions go through `MaxPoolV3` and `AvgPoolV2` where those can do it. The attributes are
 //! ONNX's.
@@ -174,7 +174,7 @@ fn prepare(cx: &PrepareCx<'_>, kind: Kind, global: bool) -> Result<Box<dyn Kerne
     };
     let mut space = Windows::of(cx.attrs(), &kernel, cx.attrs().bool("ceil_mode")?)?;
     if global {
-        // An image without elements is seen through a window that its padding makes room for.
+        // An image without elements is seen through a window that fits into its padding.
         for (window, &size) in space.0.iter_mut().zip(&image[2..]) {
             window.after[0] = usize::from(size == 0);
         }

@@ -178,7 +178,7 @@ fn asked_dtype(attrs: AttrReader<'_>) -> Result<Option<DataType>, OpError> {
             .ok()
             .and_then(DataType::from_onnx)
             .map(Some)
-            .ok_or_else(|| OpError::invalid(format!("output_dtype {number} is no data type"))),
+            .ok_or_else(|| OpError::invalid(format!("output_dtype {number} is not a data type"))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Numbers at random: a function of seeds, of how often was drawn before, and of the place. Nothing is remembered here.
+//! Random numbers: a function of the seeds, of the number of earlier draws, and of the index. There is no state.
 
 use jumar_types::dtype::DataType;
 use jumar_types::philox;
@@ -70,9 +70,9 @@ struct Key {
 }
 
 impl Key {
-    /// Two numbers of 64 bits for a pair of places in a draw.
+    /// Two numbers of 64 bits for a pair of indices in a draw.
     fn pair(self, draw: u64, place: u64) -> [u64; 2] {
-        // The second seed and the draw choose a stream of their own; the place counts in it.
+        // The second seed and the draw select a sequence; the index is the position in it.
         let stream = philox::block(
             [
                 self.other as u32,

@@ -58,7 +58,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
                     UNKNOWN
                 }
                 0.. => dim,
-                _ => return Err(OpError::invalid(format!("{wanted:?} is no shape"))),
+                _ => return Err(OpError::invalid(format!("{wanted:?} is not a shape"))),
             });
         }
         let fits = || OpError::invalid(format!("{input} cannot be seen as {wanted:?}"));

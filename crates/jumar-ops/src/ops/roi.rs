@@ -227,7 +227,7 @@ struct Align {
     half: bool,
 }
 
-/// The four pixels around a place, with their weights; none where it lies outside.
+/// The four pixels around a position, with their weights; none where it lies outside.
 fn around<W: Working>(y: W, x: W, [height, width]: [usize; 2]) -> Option<[(usize, W); 4]> {
     let outside = |at: f64, len: usize| at < -1.0 || at > len as f64;
     if outside(y.f64(), height) || outside(x.f64(), width) {

@@ -93,7 +93,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// Calls `write` with the place in the tensor and the place in the updates, in order.
+    /// Calls `write` with the index in the tensor and the index in the updates, in order.
     fn each(&self, call: &Call<'_>, mut write: impl FnMut(usize, usize)) -> Result<(), OpError> {
         let indices = Indices::of(call, 1, self.index)?;
         let (len, [to_step, from_step]) = (self.loops.row(), self.loops.steps());

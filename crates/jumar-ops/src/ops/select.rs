@@ -1,4 +1,4 @@
-//! One of two values at each place.
+//! One of two values for each element.
 
 use jumar_types::dtype::DataType;
 

@@ -93,7 +93,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 
 /// The sequences that are counted.
 struct NgramTable {
-    /// The place of each among the results, and what a hit counts.
+    /// The index of each among the results, and its weight.
     places: HashMap<Vec<i64>, (usize, f32)>,
     lengths: std::ops::RangeInclusive<usize>,
     skips: usize,
@@ -107,7 +107,9 @@ impl NgramTable {
         let size = |name: &str| {
             let value = attrs.int(name)?;
             usize::try_from(value).map_err(|_| {
-                OpError::invalid(format!("{name} is {value}, which is no number of elements"))
+                OpError::invalid(format!(
+                    "{name} is {value}, which is not a number of elements"
+                ))
             })
         };
         let (least, most, skips) = (

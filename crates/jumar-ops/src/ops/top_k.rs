@@ -1,4 +1,4 @@
-//! The largest elements along an axis, or the smallest, and their places.
+//! The largest elements along an axis, or the smallest, and their indices.
 
 use std::cmp::Ordering;
 
@@ -118,7 +118,7 @@ struct TopK<T> {
     types: std::marker::PhantomData<fn(T)>,
 }
 
-/// Orders by value, largest first, then by place. What is not a number is larger than any.
+/// Orders by value, largest first, then by index. What is not a number is larger than any.
 fn order<W: Wide>(one: &(W, usize), two: &(W, usize), largest: bool) -> Ordering {
     let values = one.0.order(two.0);
     let values = if largest { values.reverse() } else { values };

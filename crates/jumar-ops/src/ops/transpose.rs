@@ -12,7 +12,7 @@ use crate::{
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Transpose",
     onnx: &[OnnxForm::new("Transpose", 1, LATEST, |builder, node| {
-        // Left out, the dimensions are reversed; an empty list says so here.
+        // Left out, the dimensions are reversed; an empty list stands for that.
         let perm = builder.add_constant(Tensor::from_ints(node.ints("perm")?.unwrap_or_default()));
         Ok(vec![builder.node(
             "Transpose",

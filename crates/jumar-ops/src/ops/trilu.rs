@@ -25,7 +25,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     infer: |cx| {
         let input = cx.input(0)?;
         if input.rank().is_some_and(|rank| rank < 2) {
-            return Err(OpError::invalid(format!("{input} is no matrix")));
+            return Err(OpError::invalid(format!("{input} is not a matrix")));
         }
         diagonal(cx)?;
         Ok(vec![input.clone()])

@@ -74,7 +74,7 @@ fn added(cx: &InferCx<'_>, axes: Option<&[i64]>) -> Result<Vec<TensorType>, OpEr
         )));
     }
     let mut shape = input.shape.clone();
-    // Axes count in the result; in ascending order each finds its place.
+    // Axes refer to the result; they are inserted in ascending order.
     for axis in infer::axes(axes, rank + axes.len())? {
         shape.insert(axis, 1);
     }

@@ -1,7 +1,7 @@
 //! The processor's matrix unit (AMX): whether there is one, and whether this process may use it.
 //!
-//! Linux gives the unit only to processes that ask for it, because what it holds makes the frames of signals larger.
-//! Whoever sets up devices asks, once. Nothing else here ever does: without an answer the unit is not used.
+//! Linux grants the unit only to processes that request it, because its state enlarges signal frames.
+//! The setup of devices requests it once, and nothing else does: without a grant the unit is not used.
 //!
 //! Sources: Intel's manual for software developers, volume 1, chapters 13 and 18 (detection); "Using XSTATE features in
 //! user space applications" in the kernel's documentation (permission).
@@ -22,7 +22,7 @@ pub struct Unit {
 pub enum Answer {
     /// There is none, or the system does not know it.
     Absent,
-    /// Nobody asked, or it was not to be asked for.
+    /// Not requested, or disabled.
     Unasked,
     /// The system refused, with this error number. Kernels that do without it are used.
     Refused(i32),
@@ -31,7 +31,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Tells what the matrix unit may be used for.
+    /// Sets what the matrix unit may be used for.
     pub fn unit(self) -> Unit {
         match self {
             Answer::Granted(unit) => unit,
@@ -40,7 +40,7 @@ impl Answer {
     }
 }
 
-/// The answer, for the process: the system gives the permission to a process as a whole, and never takes it back.
+/// The answer, for the process: the system grants the permission to a process as a whole, and never revokes it.
 static ANSWER: OnceLock<Answer> = OnceLock::new();
 
 /// Asks the system for the matrix unit, once in a process; later calls give the first answer.
@@ -51,18 +51,18 @@ pub fn ask() -> Answer {
     *ANSWER.get_or_init(|| answer(found(), request))
 }
 
-/// Tells what was answered.
+/// Returns the answer.
 pub fn answered() -> Answer {
     ANSWER.get().copied().unwrap_or(Answer::Unasked)
 }
 
-/// Tells what the matrix unit may be used for.
+/// Returns what the matrix unit may be used for.
 #[inline]
 pub(super) fn allowed() -> Unit {
     answered().unit()
 }
 
-/// Asks for a unit that is there. `request` gives the system's error number, negative, or zero.
+/// Asks for a unit that is there. `request` returns the system's error number, negative, or zero.
 fn answer(found: Unit, request: impl FnOnce() -> isize) -> Answer {
     if found == Unit::default() {
         return Answer::Absent;
@@ -90,7 +90,7 @@ fn request() -> isize {
     {
         x86::request()
     }
-    // Elsewhere nobody said how to ask.
+    // Other systems have no request.
     #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
     {
         const NO_SUCH_CALL: isize = -38;
@@ -193,7 +193,9 @@ mod tests {
             assert_eq!(refused, Answer::Refused(error as i32));
             assert_eq!(refused.unit(), Unit::default());
         }
-        let asked = answer(Unit::default(), || unreachable!("nobody asks for nothing"));
+        let asked = answer(Unit::default(), || {
+            unreachable!("an empty request is not made")
+        });
         assert_eq!(asked, Answer::Absent);
         assert_eq!(ask(), ask());
         assert_eq!(ask() == Answer::Absent, found() == Unit::default());
@@ -202,7 +204,7 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn a_unit_is_found_where_all_of_it_is_there_and_saved() {
-        // As a processor with all of it tells: XSAVE in use; BF16, TILE, INT8; the palette; states 0 to 2 and 17 to 18.
+        // As a processor with all of it reports: XSAVE in use; BF16, TILE, INT8; the palette; states 0 to 2 and 17 to 18.
         let whole = x86::Leaves {
             features: 1 << 27,
             extended: 1 << 22 | 1 << 24 | 1 << 25,

@@ -12,7 +12,7 @@ pub trait Work {
     /// What comes out.
     type Output;
 
-    /// Does the work. `FUSED` tells that a product and a sum are one instruction with one rounding. Implementations
+    /// Does the work. `FUSED` states that a product and a sum are one instruction with one rounding. Implementations
     /// are `#[inline(always)]`.
     fn run<const FUSED: bool>(self) -> Self::Output;
 }

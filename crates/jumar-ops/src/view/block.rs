@@ -2,7 +2,7 @@
 
 use super::Region;
 
-/// The alignment of a block and of every buffer that the planner places.
+/// The alignment of a block and of every buffer of the planner.
 const ALIGNMENT: usize = 64;
 
 /// One cache line; a vector of these is aligned without any unsafe allocation.

@@ -7,7 +7,7 @@ pub type F16 = half::f16;
 /// bfloat16, as it lies in memory.
 pub type BF16 = half::bf16;
 
-/// A truth value as it lies in memory: 0 is false, anything else is true.
+/// A boolean as it lies in memory: 0 is false, anything else is true.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Bool8(pub u8);

@@ -1,4 +1,4 @@
-//! Ranges of bytes that somebody guarantees.
+//! Ranges of bytes that their creator guarantees.
 
 use std::marker::PhantomData;
 
@@ -66,7 +66,7 @@ impl<'a> Region<'a> {
 
     /// Makes a region of the memory that a span names.
     pub fn of(span: jumar_types::Span) -> Region<'static> {
-        // SAFETY: whoever made the span guarantees all of this (`Span::trusted`): mapped until the last task that was given
+        // SAFETY: the creator of the span guarantees all of this (`Span::trusted`): mapped until the last task that was given
         // it has run, and accessed through raw pointers only.
         unsafe { Region::trusted(span.address(), span.bytes()) }
     }
@@ -93,7 +93,7 @@ impl<'a> Region<'a> {
     /// Returns a copy of the bytes.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.bytes];
-        // SAFETY: whoever made the region guarantees that it is readable; the vector is as long, and new.
+        // SAFETY: the creator of the region guarantees that it is readable; the vector is as long, and new.
         unsafe { std::ptr::copy_nonoverlapping(self.base, bytes.as_mut_ptr(), self.bytes) };
         bytes
     }

@@ -41,13 +41,13 @@ pub struct RowMut<'a, T> {
     memory: PhantomData<&'a [u8]>,
 }
 
-// SAFETY: an address of plain elements whose bits are copied in and out; whoever writes the same memory meanwhile, be it
+// SAFETY: an address of plain elements whose bits are copied in and out; a concurrent writer of the same memory, be it
 // another part of the kernel or the program under test, changes values only. The memory outlives `'a` for every thread.
 unsafe impl<T: Element> Send for Row<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Element> Sync for Row<'_, T> {}
 
-// SAFETY: an address of plain elements whose bits are copied in and out; whoever writes the same memory meanwhile, be it
+// SAFETY: an address of plain elements whose bits are copied in and out; a concurrent writer of the same memory, be it
 // another part of the kernel or the program under test, changes values only. The memory outlives `'a` for every thread.
 unsafe impl<T: Element> Send for RowMut<'_, T> {}
 // SAFETY: as above.
@@ -93,7 +93,7 @@ impl<'a, T: Element> Row<'a, T> {
         if index >= self.len {
             outside(index, 1, self.len);
         }
-        // SAFETY: `index < len`, and whoever made the row proved its elements readable; any alignment is read.
+        // SAFETY: `index < len`, and the creator of the row proved its elements readable; any alignment is read.
         unsafe {
             self.first
                 .wrapping_offset(index as isize * self.step)
@@ -309,7 +309,7 @@ impl<'a, T: Element> RowMut<'a, T> {
         if index >= self.len {
             outside(index, 1, self.len);
         }
-        // SAFETY: `index < len`, and whoever made the row proved its elements writable; any alignment is written.
+        // SAFETY: `index < len`, and the creator of the row proved its elements writable; any alignment is written.
         unsafe {
             self.first
                 .wrapping_offset(index as isize * self.step)

@@ -134,13 +134,13 @@ pub struct ViewMut<'a, T> {
     memory: PhantomData<&'a [u8]>,
 }
 
-// SAFETY: an address of plain elements whose bits are copied in and out; whoever writes the same memory meanwhile, be it
+// SAFETY: an address of plain elements whose bits are copied in and out; a concurrent writer of the same memory, be it
 // another part of the kernel or the program under test, changes values only. The memory outlives `'a` for every thread.
 unsafe impl<T: Element> Send for View<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Element> Sync for View<'_, T> {}
 
-// SAFETY: an address of plain elements whose bits are copied in and out; whoever writes the same memory meanwhile, be it
+// SAFETY: an address of plain elements whose bits are copied in and out; a concurrent writer of the same memory, be it
 // another part of the kernel or the program under test, changes values only. The memory outlives `'a` for every thread.
 unsafe impl<T: Element> Send for ViewMut<'_, T> {}
 // SAFETY: as above.
@@ -183,7 +183,7 @@ impl<'a, T: Element> View<'a, T> {
     }
 
     /// Sees a densely laid out tensor as one row of all its elements. Panics where it is not dense: a kernel that
-    /// needs this says so when it is prepared.
+    /// needs this checks it when it is prepared.
     pub fn flat(&self) -> Row<'a, T> {
         assert!(self.layout.is_dense(), "a dense tensor");
         // SAFETY: `new` proved that `reach` elements are readable; a dense layout reaches `elements`.
@@ -215,9 +215,7 @@ impl<'a, T: Element> ViewMut<'a, T> {
     /// Lays a tensor over a region, or says why it does not fit.
     pub fn new(region: Region<'a>, layout: &'a Layout) -> Result<ViewMut<'a, T>, OpError> {
         if !region.is_writable() {
-            return Err(OpError::internal(
-                "an output was placed in read-only memory",
-            ));
+            return Err(OpError::internal("an output is in read-only memory"));
         }
         check::<T>(&region, layout)?;
         Ok(ViewMut {

@@ -24,7 +24,7 @@ pub(super) struct ParkedWorker {
 
 impl Pool {
     /// Wakes a worker that sleeps, on another processor than that of the calling thread, which continues with something else: the worker would
-    /// wait there for the end of its time slice. Where it slept is no matter. In a virtual machine the system takes an idle processor
+    /// wait there for the end of its time slice. The processor on which it slept does not matter. In a virtual machine the system takes an idle processor
     /// for one that is not to be had, and wakes a thread beside its waker though it slept elsewhere.
     #[cold]
     pub(super) fn wake_on_other_cpu(&self, bed: &ParkedWorker) {
@@ -37,12 +37,12 @@ impl Pool {
         }
     }
 
-    /// Falls asleep, unless nobody else is awake and there is something to do. The last one keeps the first timer.
+    /// Falls asleep, unless no other worker is awake and there is work. The last one serves the first timer.
     pub(super) fn sleep(self: &Arc<Self>, number: usize, parker: &Arc<Parker>, napping: &mut bool) {
         let deadline = {
             let mut inner = self.inner.lock();
             if inner.stopped || (inner.awake == 1 && inner.has_work(self)) {
-                // Entries that nobody works on are taken out by the next looks.
+                // Entries without a worker are removed by the next polls.
                 drop(inner);
                 Self::relax();
                 return;

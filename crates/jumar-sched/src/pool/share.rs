@@ -227,7 +227,7 @@ mod tests {
     use crate::runner::Runner;
     use crate::team::Team;
 
-    /// Says where it runs as it was told, and counts what it is asked for.
+    /// Reports the configured processor, and counts the calls.
     #[derive(Default)]
     struct FakePlacement {
         here: AtomicU32,
@@ -273,7 +273,7 @@ mod tests {
             pool(&told, Cpus::Most(cpus)).wake_on_other_cpu(&bed);
             let woken = told.woken_elsewhere.load(Ordering::Relaxed);
             assert_eq!(woken, elsewhere, "{cpus} processors, thread {thread:?}");
-            // It was told either way, or this would not return.
+            // It was notified either way, or this would not return.
             bed.parker.park(None);
         }
     }
@@ -284,7 +284,7 @@ mod tests {
             let told = Arc::new(FakePlacement::default());
             let pool = pool(&told, Cpus::Most(cpus));
             pool.leave_pusher();
-            assert_eq!(told.left.load(Ordering::Relaxed), 0, "nobody queued yet");
+            assert_eq!(told.left.load(Ordering::Relaxed), 0, "nothing queued yet");
             pool.pushed_cpu.store(0, Ordering::Relaxed);
             told.here.store(rests, Ordering::Relaxed);
             // A thread moves once in a while only: another for each case.

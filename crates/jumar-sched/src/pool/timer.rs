@@ -10,7 +10,7 @@ use crate::stream::Stream;
 impl Inner {
     /// Moves the streams whose time is over into the run queue. Returns whether the caller has to look after the streams that
     /// wait for values, once the lock is released.
-    #[must_use = "nobody else looks"]
+    #[must_use = "no other thread checks"]
     pub(super) fn fire(&mut self, pool: &Pool) -> bool {
         let mut look = false;
         if !pool.timer_is_due() {
@@ -50,7 +50,7 @@ impl Pool {
         self.set_timer(due, Timer::Call(stream.clone()))
     }
 
-    /// Arranges that somebody looks after the streams that wait for values.
+    /// Sets the timer for the streams that wait for values.
     pub(crate) fn add_look(self: &Arc<Self>, due: Instant) {
         self.set_timer(due, Timer::Look);
     }

@@ -4,14 +4,14 @@
 //!
 //! | state | meaning | who leaves it |
 //! |---|---|---|
-//! | idle | nobody owns the stream and it holds no task | the producer that holds the lock: to queued with its push, or it does the task itself (`IdleGuard`) |
-//! | queued | it holds tasks and waits for an owner | whoever takes it: to running |
+//! | idle | the stream has no owner and it holds no task | the producer that holds the lock: to queued with its push, or it does the task itself (`IdleGuard`) |
+//! | queued | it holds tasks and waits for an owner | its taker: to running |
 //! | running | one thread owns it (`Owner`) | that thread: to queued or blocked, and under the lock to idle |
-//! | blocked | its first task waits for a signal, at which the stream is registered | whoever calls it (signal, timer, discard): to queued |
+//! | blocked | its first task waits for a signal, at which the stream is registered | the caller (signal, timer, discard): to queued |
 //!
 //! | flag | meaning |
 //! |---|---|
-//! | listed | the stream stands in the run queue; set by whoever makes it queued, and that one puts it there; cleared by whoever takes it out of the list |
+//! | listed | the stream is in the run queue; set by the thread that makes it queued, which also inserts it; cleared by the thread that removes it from the list |
 //! | called | a call came while the stream was running, so that the owner looks again before it blocks |
 //!
 //! State and flags are one word, changed by read-modify-write alone, so that its modification order decides every
@@ -74,7 +74,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// 1 KiB for a stream that nobody hurries; a million tasks at most.
+    /// 1 KiB for a stream without a waiting thread; a million tasks at most.
     pub(crate) const USUAL: Sizes = Sizes {
         first: 16,
         largest: 1 << 16,
@@ -142,12 +142,12 @@ pub(crate) struct Pushed {
 /// What a call did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Called {
-    /// The stream was blocked and is queued now; the caller has to put it into the run queue if told so.
+    /// The stream was blocked and is queued now; the caller has to put it into the run queue if it says so.
     Queued {
         /// Whether the stream has to be put into the run queue.
         list: bool,
     },
-    /// Nothing to do: somebody is looking at it, or will.
+    /// Nothing to do: another thread checks it, or will.
     Noted,
 }
 
@@ -170,7 +170,7 @@ fn claim_soon(slot: *const Slot) {
 impl Ring {
     pub(crate) fn new(sizes: Sizes) -> Ring {
         let segment = Segment::leak(sizes.first);
-        // SAFETY: the segment was just made and nobody frees it before the ring's owner.
+        // SAFETY: the segment was just created and only the ring's owner frees it.
         let (slots, mask) = unsafe { ((*segment).slots(), (*segment).mask()) };
         let producer = Producer {
             slots,
@@ -203,7 +203,7 @@ impl Ring {
         self.front.0.ticket.load(Ordering::Acquire) / TASK
     }
 
-    /// Gives the position up to which everything is finished.
+    /// Returns the position up to which everything is finished.
     #[inline]
     pub(crate) fn completed(&self) -> u64 {
         self.back.0.progress.load(Ordering::Acquire) / DONE_ONE
@@ -215,7 +215,7 @@ impl Ring {
         self.state.0.load(Ordering::Relaxed) & STATE == QUEUED
     }
 
-    /// Returns whether nobody owns the stream and it holds no task.
+    /// Returns whether the stream has no owner and no task.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.state.0.load(Ordering::Relaxed) & STATE == IDLE
@@ -231,12 +231,12 @@ impl Ring {
         self.state.0.load(Ordering::Relaxed) & STATE == BLOCKED
     }
 
-    /// Marks that a thread is about to park. Returns the position completed. Whoever completes a later one sees the mark.
+    /// Marks that a thread is about to park. Returns the position completed. The thread that completes a later one sees the mark.
     pub(crate) fn mark_waited(&self) -> u64 {
         self.back.0.progress.fetch_or(WAITED, Ordering::AcqRel) / DONE_ONE
     }
 
-    /// Takes the mark away. The caller makes sure that nobody marks at the same time.
+    /// Takes the mark away. The caller ensures that no other thread marks at the same time.
     pub(crate) fn unmark_waited(&self) {
         self.back.0.progress.fetch_and(!WAITED, Ordering::AcqRel);
     }
@@ -351,7 +351,7 @@ impl Ring {
     ///
     /// # Safety
     ///
-    /// The caller holds the lock, `position` is the next one, and there is room.
+    /// The caller holds the lock, `position` is the next one, and there is space.
     #[inline]
     unsafe fn write(&self, position: u64, tag: Tag, task: Task) {
         self.front.0.producer.with_mut(|producer| {
@@ -359,7 +359,7 @@ impl Ring {
             let producer = unsafe { &*producer };
             // SAFETY: the mask keeps the index inside the segment, which lives until the owner has read it to its end.
             let slot = unsafe { &*producer.slots.add((position & producer.mask) as usize) };
-            // SAFETY: this thread is the only producer; there is room, so the slot's last entry was taken.
+            // SAFETY: this thread is the only producer; there is space, so the slot's last entry was taken.
             unsafe { slot.write(position, tag, task) };
             let soon = ((position + AHEAD) & producer.mask) as usize;
             // SAFETY: the mask keeps the index inside the segment.
@@ -423,7 +423,7 @@ impl Ring {
 }
 
 /// The right to append one task.
-#[must_use = "nobody else can append before the task is"]
+#[must_use = "no other thread can append before the task is"]
 pub(crate) struct PushPermit<'a> {
     ring: &'a Ring,
     position: u64,
@@ -434,9 +434,9 @@ impl PushPermit<'_> {
     #[inline]
     pub(crate) fn push(self, tag: Tag, task: Task) -> Pushed {
         let PushPermit { ring, position } = self;
-        // SAFETY: `enter` took the lock and made room, and the count under the lock says which position is next.
+        // SAFETY: `enter` took the lock and made space, and the count under the lock says which position is next.
         unsafe { ring.write(position, tag, task) };
-        // Under the lock nobody goes idle: what is not idle now has an owner, or will have one, that finds the task.
+        // Under the lock no stream becomes idle: what is not idle now has an owner, or will have one, that finds the task.
         let list = ring.state.0.load(Ordering::Relaxed) & STATE == IDLE
             && ring.change(Ordering::AcqRel, |seen| seen | QUEUED | LISTED) & LISTED == 0;
         ring.unlock(position);
@@ -445,7 +445,7 @@ impl PushPermit<'_> {
 }
 
 /// An idle stream held with the lock: both halves are the holder's.
-#[must_use = "nobody else can append before it is given back"]
+#[must_use = "no other thread can append before it is released"]
 pub(crate) struct IdleGuard<'a> {
     ring: &'a Ring,
     pushed: u64,
@@ -541,7 +541,7 @@ impl<'a> Owner<'a> {
         if !self.ready() {
             return None;
         }
-        // SAFETY: this is the owner, and `ready` found the entry; `skip` moves on so that nobody looks at it again.
+        // SAFETY: this is the owner, and `ready` found the entry; `skip` moves on so that it is not read again.
         let entry = unsafe { self.slot().take() };
         self.skip();
         Some(entry)
@@ -586,7 +586,7 @@ impl<'a> Owner<'a> {
         if empty { Ok(()) } else { Err(self) }
     }
 
-    /// Gives the stream back until it is called.
+    /// Releases the stream until it is called.
     ///
     /// # Errors
     /// The owner itself, when it was called in the meantime.
@@ -604,7 +604,7 @@ impl<'a> Owner<'a> {
         }
     }
 
-    /// Gives back a stream that holds tasks. Returns whether the caller has to put it into the run queue.
+    /// Releases a stream that holds tasks. Returns whether the caller has to put it into the run queue.
     pub(crate) fn queue(self) -> bool {
         let before = self.ring.change(Ordering::AcqRel, |seen| {
             (seen & !(STATE | CALLED)) | QUEUED | LISTED
@@ -620,7 +620,7 @@ impl Drop for Ring {
             drop(entry);
         }
         self.back.0.reader.with(|reader| {
-            // SAFETY: nobody else is left; every segment but the last was freed when it was left.
+            // SAFETY: no other reference is left; every segment but the last was freed when it was left.
             drop(unsafe { Box::from_raw((*reader).segment) });
         });
     }

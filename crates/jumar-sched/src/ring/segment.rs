@@ -42,7 +42,7 @@ impl Slot {
     pub(super) unsafe fn write(&self, position: u64, tag: Tag, task: Task) {
         self.entry.with_mut(|entry| {
             // SAFETY: no one else touches the entry: the caller is the only producer, and the owner does not
-            // look at it before the sequence number says so.
+            // look at it before the sequence number allows it.
             unsafe { (*entry).write(Entry { tag, task }) };
         });
         self.sequence.store(position, Ordering::Release);
@@ -62,7 +62,7 @@ impl Slot {
     #[inline]
     pub(super) unsafe fn entry(&self) -> &Entry {
         self.entry.with(|entry| {
-            // SAFETY: the entry was written before its sequence number, and nobody writes it before it is taken.
+            // SAFETY: the entry was written before its sequence number, and it is not written before it is taken.
             unsafe { (*entry).assume_init_ref() }
         })
     }

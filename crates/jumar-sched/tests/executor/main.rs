@@ -369,7 +369,7 @@ fn a_signal_that_is_set_and_cleared_at_once_still_ends_a_wait() {
         queue.submit(Task::Clear(signal.clone()), TAG);
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| queue.wait_signal(&signal, None));
-            // Opened only when somebody is registered for the signal, however long that takes.
+            // Opened only when a waiter is registered for the signal, however long that takes.
             while signal.waiters() == 0 {
                 std::thread::yield_now();
             }
@@ -646,7 +646,7 @@ fn the_same_schedule_gives_the_same_order() {
     assert!((2..6).any(|seed| order_by(seed) != first));
 }
 
-/// Runs nothing but what somebody waits for.
+/// Runs only streams that a thread waits for.
 struct OnDemand;
 
 impl Schedule for OnDemand {
@@ -829,7 +829,7 @@ fn executors_come_and_go_with_work_in_flight() {
 #[test]
 fn a_queue_that_nobody_uses_any_more_is_gone_at_once() {
     let executor = executor(1);
-    // The only worker is busy, so that nobody clears the run queue.
+    // The only worker is busy, so that the run queue is not cleared.
     let hold = Arc::new(AtomicBool::new(true));
     let held = hold.clone();
     let other = queue(&executor);
@@ -849,7 +849,11 @@ fn a_queue_that_nobody_uses_any_more_is_gone_at_once() {
         queue.submit(run(|| {}), TAG);
         queue.wait(1, Some(Instant::now() + Duration::from_secs(10)));
         drop(queue);
-        assert_eq!(Arc::strong_count(ear), 1, "nobody keeps the stream");
+        assert_eq!(
+            Arc::strong_count(ear),
+            1,
+            "the stream has no other reference"
+        );
     }
     hold.store(false, Ordering::Release);
     drain(&other);

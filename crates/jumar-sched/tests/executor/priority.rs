@@ -12,7 +12,7 @@ fn of_queues_that_are_ready_the_one_of_the_smallest_number_is_served_first() {
         };
         executor.queue(config, Arc::new(RecordingObserver::default()))
     };
-    // The one worker is held, and the others become ready meanwhile, in the wrong order.
+    // The one worker is blocked, and the others become ready meanwhile, in the wrong order.
     let (holder, held) = (make(0), Arc::new(Signal::new()));
     let (begun, begins) = std::sync::mpsc::channel();
     let (free, release) = std::sync::mpsc::channel::<()>();
@@ -45,9 +45,9 @@ fn of_queues_that_are_ready_the_one_of_the_smallest_number_is_served_first() {
     }
     held.set();
     free.send(()).expect("the holder waits");
-    // Nobody waits for a queue: a thread that does runs it by itself.
+    // No thread waits for a queue: a thread that does runs it by itself.
     let order: Vec<u8> = (0..4).map(|_| told.recv().expect("a task runs")).collect();
-    // One look in sixteen begins at the other end, so that nobody starves: at most one of the four is out of turn.
+    // One look in sixteen begins at the other end, so that no stream starves: at most one of the four is out of turn.
     let in_turn = (0..4).any(|skipped| {
         let mut rest = order.clone();
         rest.remove(skipped);

@@ -140,7 +140,7 @@ fn work_is_not_shared_with_a_processor_that_another_stream_needs() {
     let large = |f: Box<dyn Fn() + Send + Sync>| run_costing(Cost::Large, f);
     let (inside, opened) = (Arc::new(Signal::new()), Arc::new(Signal::new()));
     let gate = Arc::new((Mutex::new(false), Condvar::new()));
-    // Whoever runs this stream is busy until the other one is done.
+    // The thread that runs this stream is busy until the other one is done.
     let (there, held) = (inside.clone(), gate.clone());
     streams[0].submit(
         large(Box::new(move || {

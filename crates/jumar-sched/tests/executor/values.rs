@@ -1,10 +1,10 @@
-//! Queues that wait for values which nobody announces.
+//! Queues that wait for values which are not announced.
 
 use jumar_hal::Condition;
 
 use super::*;
 
-/// A word that somebody writes and nobody announces.
+/// A word that is written without an announcement.
 #[derive(Default)]
 struct SharedValue(AtomicU64);
 
@@ -195,7 +195,7 @@ fn a_wait_for_a_value_gives_up_or_is_dropped() {
     queue.submit(until(Is(word.clone(), 1)), TAG);
     queue.discard();
     drain(&queue);
-    // Nobody holds the word for a queue any more.
+    // No queue refers to the word any more.
     queue.submit(until(Is(word.clone(), 1)), TAG);
     drop((queue, executor));
     assert_eq!(Arc::strong_count(&word), 1);

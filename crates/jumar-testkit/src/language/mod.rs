@@ -36,7 +36,7 @@ pub enum Action {
     /// `set path = value`.
     Set {
         /// The variable, or a field of it.
-        place: Expr,
+        target: Expr,
         /// The value.
         value: Expr,
     },
@@ -228,8 +228,8 @@ impl Step {
                 }
             }
             Action::Check(condition) => condition.each_expr(visit),
-            Action::Set { place, value } => {
-                place.each(visit);
+            Action::Set { target, value } => {
+                target.each(visit);
                 value.each(visit);
             }
             Action::Let { value, .. } => value.each(visit),

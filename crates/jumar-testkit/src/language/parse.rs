@@ -252,10 +252,10 @@ impl Parser {
             });
         }
         if keyword && self.takes_word("set") {
-            let place = self.postfix()?;
+            let target = self.postfix()?;
             self.sign("=")?;
             return Ok(Action::Set {
-                place,
+                target,
                 value: self.expr()?,
             });
         }

@@ -2,7 +2,7 @@
 
 use crate::simd::blocked::{Part, Share};
 
-/// Parts a thread: one that is held up leaves the rest to others.
+/// Parts per thread: a delayed thread leaves the rest to others.
 pub(in crate::kernels) const PARTS_EACH: usize = 4;
 
 /// Splits an output image of `rows` by `columns` into `wanted` parts or fewer.

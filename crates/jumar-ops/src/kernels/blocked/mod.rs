@@ -36,7 +36,9 @@ fn as_image(ty: &TensorType) -> Result<TensorType, OpError> {
             ty.dtype,
             vec![batch, blocks, height, width],
         )),
-        _ => Err(OpError::invalid(format!("{ty} is no image in blocks"))),
+        _ => Err(OpError::invalid(format!(
+            "{ty} is not an image in blocked layout"
+        ))),
     }
 }
 
@@ -78,7 +80,7 @@ pub(crate) fn infer_block(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> 
             ],
         )]),
         _ => Err(OpError::invalid(format!(
-            "{} is no image of a known number of channels",
+            "{} is not an image with a static number of channels",
             cx.input(0)?
         ))),
     }

@@ -1,6 +1,6 @@
 //! Convolution over any number of dimensions: patches of the image become the columns of a matrix.
 //!
-//! Whole-number forms are computed in float64, which holds every sum of products of 8-bit numbers exactly.
+//! Integer forms are computed in float64, which holds every sum of products of 8-bit numbers exactly.
 
 use super::Space;
 use crate::OpError;

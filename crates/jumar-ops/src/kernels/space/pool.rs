@@ -1,4 +1,4 @@
-//! Pooling over any number of dimensions, and the largest element's place.
+//! Pooling over any number of dimensions, and the largest element's index.
 
 use super::Space;
 use crate::OpError;
@@ -7,7 +7,7 @@ use crate::kernels::generic::{Algorithm, Io, Working};
 /// What is made of the elements in a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// The largest; output 1 receives its place, counted column by column where `column_major`.
+    /// The largest; output 1 receives its index, counted column by column where `column_major`.
     Max { column_major: bool },
     /// The mean, of the image's elements or with the padding's zeros.
     Mean { padded: bool },

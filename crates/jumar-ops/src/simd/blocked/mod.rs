@@ -95,7 +95,7 @@ impl Sliding {
         (top + first * dilation - before, first, end - first)
     }
 
-    /// Returns whether each output pixel sees one pixel of the image, the one in its place.
+    /// Returns whether each output pixel sees one pixel of the image, the one at its position.
     pub(in crate::simd) fn is_one_pixel(&self) -> bool {
         self.kernel == [1, 1]
             && self.stride == [1, 1]

@@ -8,7 +8,7 @@ use super::{Dense, LANES, Level, Operands, PAIR, Part, convolve_at, size};
 
 /// What of an image is read again and again while its turn lasts. Half of a second cache, as processors have them.
 const NEAR: usize = 512 << 10;
-/// What of a large image is gone through for all outputs, so that weights find room beside it.
+/// The part of a large image that is processed for all outputs, so that the weights stay in the cache beside it.
 const STRETCH: usize = 256 << 10;
 
 /// What a thread computes by one call: images, pairs of output blocks counted through all groups, and pixels.

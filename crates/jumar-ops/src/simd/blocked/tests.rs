@@ -286,7 +286,7 @@ fn finish(case: &Case, extra: usize, sums: &mut [f64], bias: &[f32], residual: &
     }
 }
 
-/// Puts numbers of somebody else between the images.
+/// Puts foreign numbers between the images.
 fn spread(values: &[f32], images: usize, between: usize) -> Vec<f32> {
     let one = values.len() / images.max(1);
     let each = values.chunks(one.max(1));
@@ -304,7 +304,7 @@ fn run(case: &Case, kind: &str) {
     run_apart(case, kind, Some([48, 7, 80]));
 }
 
-/// `between`: how many numbers of somebody else lie between images, residuals and outputs.
+/// `between`: how many foreign numbers are between images, residuals and outputs.
 fn run_apart(case: &Case, kind: &str, between: Option<[usize; 3]>) {
     let gaps = between.unwrap_or_default();
     let window = case.window();

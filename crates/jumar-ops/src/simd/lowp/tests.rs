@@ -208,9 +208,9 @@ fn numbers_are_rounded_to_the_nearest_even() {
 fn a_call_configures_the_unit_no_oftener_than_sizes_change() {
     use super::matrix::emulator::{Seen, tried};
     if unit::ask() != Answer::Absent {
-        return; // Nobody counts what the unit itself executes.
+        return; // Instructions of the unit itself are not counted.
     }
-    // Rows, depth in bytes; how often sizes are told; products: pieces of the depth, jobs of 16 rows, two blocks.
+    // Rows, depth in bytes; the number of configurations; products: pieces of the depth, jobs of 16 rows, two blocks.
     for (m, k, configurations, products) in [
         (64, 128, 1, 2 * 4 * 2),
         (31, 64, 1, 2 * 2),

@@ -231,7 +231,7 @@ pub(super) unsafe fn run<D: Dots>(
     }
 }
 
-/// A tile whose operands somebody guaranteed; see [`run`].
+/// A tile whose operands the caller guarantees; see [`run`].
 struct Plain<'a, D: Dots> {
     tile: &'a Tile<D>,
     pixels: usize,

@@ -241,7 +241,7 @@ impl Machine {
         Ok(length)
     }
 
-    /// Multiplies a left register with a right one, row by row: `dots` gives a new sum of an old one and of the groups.
+    /// Multiplies a left register with a right one, row by row: `dots` returns the new sum from the old one and the groups.
     fn multiply(
         &mut self,
         sums: usize,
@@ -345,7 +345,7 @@ extern "C" fn handle(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc
     // SAFETY: nothing else on this thread holds the machine while one of these instructions stops it.
     let machine = MACHINE.with(|slot| unsafe { &mut *slot.0.get() });
     if !machine.on {
-        // Somebody else's instruction: the program ends as it would have without a handler.
+        // An instruction of other code: the program ends as it would have without a handler.
         // SAFETY: a system call.
         unsafe { libc::signal(libc::SIGILL, libc::SIG_DFL) };
         return;
@@ -394,7 +394,7 @@ pub fn tried(run: impl FnOnce()) -> Result<Seen, &'static str> {
 fn tried_with(readable: Option<[(u64, u64); 2]>, run: impl FnOnce()) -> Result<Seen, &'static str> {
     install();
     let machine = || MACHINE.with(|slot| slot.0.get());
-    // SAFETY: no instruction of the unit is being executed, so that nobody else holds the machine.
+    // SAFETY: no instruction of the unit is being executed, so that the machine has no other user.
     unsafe {
         *machine() = Machine::new();
         (*machine()).readable = readable;

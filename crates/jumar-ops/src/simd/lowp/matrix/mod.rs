@@ -24,7 +24,7 @@ const STRETCH: usize = 1024;
 /// Bytes of a row of sums.
 const ROW: usize = LANES * 4;
 
-/// What the processor reads when it is told the sizes of its registers: Intel's manual, `LDTILECFG`, palette 1.
+/// The configuration of the register sizes: Intel's manual, `LDTILECFG`, palette 1.
 #[repr(C, align(64))]
 struct Config {
     palette: u8,
@@ -159,7 +159,7 @@ macro_rules! sums {
     ($run:ident, $instruction:literal, $before:literal, $after:literal) => {
         /// # Safety
         ///
-        /// The unit is configured for register `at`, and `place` has room for sixteen rows of sums.
+        /// The unit is configured for register `at`, and `place` is memory for sixteen rows of sums.
         unsafe fn $run(at: usize, place: *mut u32) {
             // SAFETY: the caller's word.
             unsafe {
@@ -278,7 +278,7 @@ impl Unit {
         let stretch =
             unsafe { (&raw mut (*capacity).stretches).cast::<u32>() }.wrapping_add(side * STRETCH);
         debug_assert!(columns * tile.lane <= STRETCH, "jobs are cut to fit");
-        // SAFETY: jobs are cut so that a stretch has room for their columns; those from `before` to `end` lie in the
+        // SAFETY: jobs are cut so that a range of columns holds them; those from `before` to `end` lie in the
         // image.
         unsafe {
             stretch.write_bytes(0, before);
@@ -369,7 +369,7 @@ impl Unit {
         for (side, at) in all {
             let sums = self.sums(at);
             if fresh {
-                // SAFETY: there is room for sixteen rows.
+                // SAFETY: the memory holds sixteen rows.
                 unsafe { sums.write_bytes(0, ROWS * LANES) };
             }
             let (out, pixels, block) = (&jobs[side].tile.out, jobs[side].pixels, at - PAIR * side);
