@@ -1,4 +1,4 @@
-//! The probes: whoever watches operations at the gate of jumar-core and makes something of what they saw.
+//! The probes: observers of the operations at the gate of jumar-core.
 //!
 //! A probe gets plain values and never the runtime. Here are the timeline, [`trace::Trace`], and the checks, [`check::Check`], and
 //! tasks that fail on purpose, [`fault::TaskFaults`].

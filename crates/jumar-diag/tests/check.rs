@@ -12,7 +12,7 @@ fn check() -> Check {
     Check::new(Options::default()).expect("no report file is asked for")
 }
 
-/// Memory that nobody touches: the checks only count with addresses.
+/// Memory that is never accessed: the checks only count with addresses.
 fn span(address: usize, bytes: usize) -> Span {
     // SAFETY: nothing reads or writes the span, as the check was given no access to memory.
     unsafe { Span::trusted(address, bytes) }

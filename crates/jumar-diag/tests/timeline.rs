@@ -110,7 +110,7 @@ fn assert_nested(events: &[Value]) {
     }
 }
 
-/// Every arrow has two ends, each inside a slice of its row, and points forward.
+/// Every flow has two ends, each inside a slice of its row, and points forward.
 fn assert_arrows(events: &[Value]) {
     let slices: Vec<_> = of_phase(events, "X").into_iter().map(extent).collect();
     let place = |end: &Value| {
@@ -132,7 +132,7 @@ fn assert_arrows(events: &[Value]) {
         let to = ends
             .iter()
             .find(|end| end["id"] == from["id"])
-            .expect("an arrow has two ends");
+            .expect("a flow has two ends");
         assert!(place(from) <= place(to), "{from} {to}");
     }
     assert_eq!(of_phase(events, "s").len(), ends.len());
@@ -256,7 +256,7 @@ fn two_streams_and_an_event_give_rows_slices_and_arrows() {
             (wait["pid"].as_u64(), wait["tid"].as_u64())
         );
         assert_eq!(end["bp"], "e");
-        // Four calls that queued a task each have an arrow to it.
+        // Four calls that queued a task each have a flow to it.
         assert_eq!(
             of_phase(&events, "s")
                 .into_iter()

@@ -1,6 +1,6 @@
-//! `fuzz TARGET SECONDS [FIRST] [SEED_FOLDER]`: gives a target damaged input until the time is over. What makes it panic, or takes too long, is named.
+//! `fuzz TARGET SECONDS [FIRST] [SEED_FOLDER]`: passes damaged input to a target until the time is over. Input that causes a panic or takes too long is named.
 //!
-//! Memory is bounded by whoever starts it (`ulimit -v`): a case that asks for more than that ends the program. The number of the case is
+//! Memory is bounded by the caller (`ulimit -v`): a case that allocates more than that ends the program. The number of the case is
 //! in the file `fuzz-TARGET.case` of the current folder, and `fuzz TARGET 0 NUMBER` runs it alone.
 
 #[path = "../tests/targets/mod.rs"]

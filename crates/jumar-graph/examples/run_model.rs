@@ -5,7 +5,7 @@
 //! `output_0.bin` and so on, and `description.txt`. `run_model --serve` takes one `MODEL OUT_DIR INPUT...` after another from its
 //! input, separated by tabulators, and answers each with a line: `ok` and the operators with the types of their inputs, `refused`
 //! where the model is not converted, or `failed`. `run_model --operators` lists what the definitions take. With `--repeat` the median of N timed runs is printed, with
-//! `--steps` the time of each step, too. `--precision` is a precision mode. `--real` gives the dimensions of inputs that the model leaves open.
+//! `--steps` the time of each step, too. `--precision` is a precision mode. `--real` sets the dynamic dimensions of inputs.
 
 use std::collections::BTreeSet;
 use std::error::Error;

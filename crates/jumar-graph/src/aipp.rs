@@ -135,7 +135,7 @@ impl Reader<'_> {
             None => Ok(default),
             Some(text) => text.parse().map_err(|_| {
                 bad(format_args!(
-                    "{name} is {text:?}, which is no number that fits"
+                    "{name} is {text:?}, which is not a number in range"
                 ))
             }),
         }
@@ -253,7 +253,7 @@ const MOST_IMAGES: usize = 4096;
 /// The largest `max_src_image_size`.
 const LARGEST: usize = 1 << 31;
 
-/// The name of the input with the settings of images, where a program gives them before each execution.
+/// The name of the input with the settings of images, if a program sets them before each execution.
 pub const SETTINGS_INPUT: &str = "ascend_dynamic_aipp_data";
 
 /// Puts preprocessing in front whose settings are an input more.
@@ -649,7 +649,7 @@ mod tests {
             ),
             (
                 "aipp_op { aipp_mode: static input_format: RGB888_U8 src_image_size_w: 99999999999999999999 }",
-                "no number",
+                "not a number",
             ),
             (
                 "aipp_op { aipp_mode: static input_format: YUV420SP_U8 src_image_size_w: 7 src_image_size_h: 4 crop: true crop_size_w: 6 crop_size_h: 4 }",

@@ -50,7 +50,7 @@ pub struct Options {
     pub dynamic_image_size: String,
     /// `--dynamic_dims`: a number for each dynamic dimension, `1,224;8,448`.
     pub dynamic_dims: String,
-    /// `--external_weight`: 0 keeps weights inside, 1 gives each constant a file in the folder `weight`, 2 all of them one.
+    /// `--external_weight`: 0 keeps weights inside, 1 writes each constant to a file in the folder `weight`, 2 all of them to one.
     pub external_weight: String,
     /// `--log`: kept in the file.
     pub log: String,
@@ -262,12 +262,12 @@ fn write_weights(output: &Path, name: &str, weights: &Laid) -> std::io::Result<(
         fs::rename(&temporary, folder.join(name))
     };
     run().inspect_err(|_| {
-        // The first error is the one to tell.
+        // The first error is returned.
         let _ = fs::remove_file(&temporary);
     })
 }
 
-/// Writes beside the target and renames, so that nobody ever sees half a file.
+/// Writes beside the target and renames, so that no reader sees a partial file.
 fn write(model: &Model, output: &Path, outside: Option<&Outside>) -> Result<u64> {
     let failed = |error: std::io::Error| {
         GraphError::new(
@@ -301,7 +301,7 @@ fn write(model: &Model, output: &Path, outside: Option<&Outside>) -> Result<u64>
         Ok(bytes)
     };
     run().inspect_err(|_| {
-        // The first error is the one to tell.
+        // The first error is returned.
         let _ = fs::remove_file(&temporary);
     })
 }

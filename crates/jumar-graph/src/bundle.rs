@@ -43,7 +43,7 @@ pub fn is_bundle(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 ///
-/// InvalidOption: no model, or too many. InvalidModel, NotAModel and the others: a file that is no model. Io: what the writer
+/// InvalidOption: no model, or too many. InvalidModel, NotAModel and the others: a file that is not a model. Io: what the writer
 /// says.
 pub fn write_bundle(models: &[Vec<u8>], to: &mut impl Write) -> Result<()> {
     if models.is_empty() || models.len() > MOST {
@@ -96,7 +96,7 @@ pub fn write_bundle(models: &[Vec<u8>], to: &mut impl Write) -> Result<()> {
 ///
 /// # Errors
 ///
-/// NotAModel: it is no bundle. Truncated, Corrupt, TooNew: what is wrong with it.
+/// NotAModel: it is not a bundle. Truncated, Corrupt, TooNew: what is wrong with it.
 pub fn read_bundle(bytes: &[u8]) -> Result<Vec<Range<usize>>> {
     read_bundle_table(bytes, bytes.len() as u64)
 }
@@ -110,7 +110,7 @@ pub fn read_bundle_table(bytes: &[u8], length: u64) -> Result<Vec<Range<usize>>>
     if !is_bundle(bytes) {
         return Err(GraphError::new(
             GraphErrorKind::NotAModel,
-            "this is no bundle of models: it begins with other bytes",
+            "this is not a bundle of models: it begins with other bytes",
         ));
     }
     let cut = || {

@@ -44,7 +44,7 @@ pub struct BuildOptions {
     pub gears: GearOptions,
     /// What products of float32 may be computed in.
     pub products: Products,
-    /// The options as the caller wrote them, kept in the model for whoever looks inside.
+    /// The options as the caller wrote them, kept in the model for inspection.
     pub recorded: BTreeMap<String, String>,
 }
 
@@ -149,7 +149,7 @@ impl BuildOptions {
                     None => {
                         let fixed = number(dim);
                         let fixed =
-                            fixed.ok_or_else(|| bad("has a dimension that is no number"))?;
+                            fixed.ok_or_else(|| bad("has a dimension that is not a number"))?;
                         (fixed, fixed)
                     }
                     Some((least, "-1")) => match number(least) {
@@ -214,7 +214,7 @@ impl BuildOptions {
     ///
     /// # Errors
     ///
-    /// InvalidOption: what is no format, or one that ONNX models do not have.
+    /// InvalidOption: a text that is not a format, or one that ONNX models do not have.
     pub fn parse_input_format(text: &str) -> Result<Option<Format>> {
         match Format::from_name(text) {
             None if text.is_empty() => Ok(None),
@@ -228,7 +228,7 @@ impl BuildOptions {
         }
     }
 
-    /// Reads `precision_mode` and `precision_mode_v2`, of which one may be given, and tells what products may be computed
+    /// Reads `precision_mode` and `precision_mode_v2`, of which one may be given, and returns the types in which products may be computed
     /// in. Modes that allow float16 change nothing: products of float16 would be slower here, and less exact.
     ///
     /// # Errors
@@ -344,7 +344,7 @@ pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
         description,
         options.recorded.clone(),
     );
-    // What cannot be planned is refused now, not when somebody loads the file.
+    // What cannot be planned is refused now, not when the file is loaded.
     model.executable()?;
     Ok(model)
 }
@@ -370,7 +370,7 @@ fn fix_shapes(graph: &mut Graph, options: &BuildOptions) -> Result<()> {
         if let Some(shape) = options.input_shapes.get(&value.name) {
             if value.ty.rank().is_some_and(|rank| rank != shape.len()) {
                 return Err(GraphError::option(format!(
-                    "input_shape gives {} {} dimensions, and the model has {}",
+                    "input_shape has {} {} dimensions, and the model has {}",
                     value.name,
                     shape.len(),
                     value.ty
@@ -529,7 +529,7 @@ fn cast_outputs(graph: &mut Graph, wanted: &OutputType) -> Result<()> {
     Ok(())
 }
 
-/// Weights with a place in the weights each. Their bytes are those of the constants: a model is in memory once while it is
+/// Constants with their offsets in the weights. Their bytes are those of the constants: a model is in memory once while it is
 /// converted, not twice.
 #[derive(Clone, Debug, Default)]
 pub struct Laid {
@@ -552,7 +552,7 @@ impl Laid {
         laid
     }
 
-    /// Returns the pieces, each with its place, in order.
+    /// Returns the pieces, each with its offset, in order.
     pub(crate) fn pieces(&self) -> &[(usize, Bytes)] {
         &self.pieces
     }
@@ -603,7 +603,7 @@ impl Laid {
 /// Constants up to this size stay readable in a model whose shapes are found while it runs.
 const SMALL: usize = 1024;
 
-/// Returns each constant that is read while the model runs its place in the weights, and collects them.
+/// Assigns an offset in the weights to each constant that is read while the model runs, and collects them.
 fn lay_out_weights(graph: &mut Graph) -> Result<Laid> {
     let mut weights = Layouter {
         laid: Laid::default(),
@@ -617,7 +617,7 @@ fn lay_out_weights(graph: &mut Graph) -> Result<Laid> {
 
 struct Layouter {
     laid: Laid,
-    /// Where a constant was put already, by the address of its contents. It is held so that no other takes its address.
+    /// Where a constant was put already, by the address of its contents. It is kept so that no other takes its address.
     places: HashMap<usize, (usize, Tensor)>,
     /// The same by length and checksum: nodes that share an initializer each get a copy of their own where a pass turns it into
     /// another layout.
@@ -659,7 +659,7 @@ impl Layouter {
         for output in &graph.outputs {
             read[output.value.0 as usize] = true;
         }
-        // Whoever reads the file infers again, and needs for it what was needed here.
+        // A reader of the file infers again, and needs the same constants.
         for node in graph.nodes.iter().filter(|node| node.bodies.is_empty()) {
             let (types, constants) = graph.operands(node);
             let dropped = |(id, constant): (&Option<ValueId>, &Option<&Tensor>)| {

@@ -242,7 +242,7 @@ fn infer_loop(node: &Node, inputs: &[Option<&TensorType>]) -> Result<Inferred> {
         }
         state = next;
     }
-    Err(GraphError::internal("the types of a loop do not settle"))
+    Err(GraphError::internal("the types of a loop do not converge"))
 }
 
 /// The type of many tensors of one type, one after another along a new first axis.
@@ -382,7 +382,7 @@ fn infer_scan(node: &Node, inputs: &[Option<&TensorType>]) -> Result<Inferred> {
         }
         state = next;
     }
-    Err(GraphError::internal("the types of a scan do not settle"))
+    Err(GraphError::internal("the types of a scan do not converge"))
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ pub struct Dynamic {
     weight_bytes: usize,
 }
 
-/// Which values nobody needs after each node, and the same of the graphs inside.
+/// The values that are not needed after each node, and the same of the graphs inside.
 #[derive(Debug)]
 struct Last {
     dying: Vec<Vec<ValueId>>,

@@ -115,7 +115,7 @@ impl GraphError {
         self
     }
 
-    /// Says which step of a plan failed.
+    /// Adds the failed step of a plan.
     #[must_use]
     pub(crate) fn of_step(mut self, step: FailedStep) -> GraphError {
         self.0.step = Some(step);

@@ -10,7 +10,7 @@ use jumar_types::dtype::DataType;
 /// The most gears that a model may have; the interface carries 128.
 const MOST: usize = 128;
 
-/// What `atc` is told about gears.
+/// The gear options of `atc`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GearOptions {
     /// What they choose.
@@ -59,7 +59,7 @@ impl BuildOptions {
                 .split(',')
                 .map(|number| number.trim().parse::<i64>().ok().filter(|&one| one > 0))
                 .collect::<Option<Vec<i64>>>()
-                .ok_or_else(|| bad("has a part that is no list of positive numbers"))?;
+                .ok_or_else(|| bad("has a part that is not a list of positive numbers"))?;
             if kind == GearKind::Image && gear.len() != 2 {
                 return Err(bad(
                     "has to hold a height and a width in each part, as 224,224;448,448",
@@ -88,7 +88,7 @@ impl BuildOptions {
     }
 }
 
-/// Gives each gear the dimensions that it stands for, plans it, and adds the input that says which is meant.
+/// Computes the dimensions of each gear, plans it, and adds the input that selects the gear.
 pub(crate) fn describe(
     graph: &Graph,
     options: &GearOptions,

@@ -1,4 +1,4 @@
-//! Where nodes are added: at a node of somebody else's graph, which may become several of ours.
+//! Where nodes are added: at a node of a foreign graph, which may become several internal ones.
 
 use jumar_ops::{Attrs, InferCx, OpError, OpErrorKind, Tensor, find};
 
@@ -15,7 +15,7 @@ pub(crate) struct InsertPoint {
 }
 
 impl InsertPoint {
-    /// Goes on to the next node.
+    /// Moves to the next node.
     pub(crate) fn at(node: impl Into<String>) -> InsertPoint {
         InsertPoint {
             node: node.into(),
@@ -37,7 +37,7 @@ impl InsertPoint {
         format!("{}/constant_{}", self.node, graph.values.len())
     }
 
-    /// Adds a node to `graph`, or, where all its inputs are known, the constants that it gives.
+    /// Adds a node to `graph`, or, if all its inputs are known, the constants of its results.
     ///
     /// # Errors
     ///

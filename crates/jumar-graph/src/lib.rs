@@ -6,7 +6,7 @@
 //! 2. [`compile`] fixes the inputs' shapes, infers all others, folds constants, fuses operators and lays out the
 //!    weights: a [`Model`];
 //! 3. [`Model::write`] and [`Model::read`] store it; [`atc::convert`] does all of this from file to file;
-//! 4. [`Model::plan`] assigns every tensor a place and prepares the kernels: a [`Plan`], whose steps
+//! 4. [`Model::plan`] assigns memory to every tensor and prepares the kernels: a [`Plan`], whose steps
 //!    [`run_step`] executes on memory that the caller provides, without allocating anything.
 #![forbid(unsafe_code)]
 

@@ -22,7 +22,7 @@ pub enum Weights {
     InFiles {
         /// The length of all, with what lies between them.
         bytes: usize,
-        /// The files, in the order of their places in the weights.
+        /// The files, in the order of their offsets in the weights.
         files: Vec<ExternalWeights>,
     },
 }
@@ -50,7 +50,7 @@ impl Weights {
 /// What runs a model.
 #[derive(Debug)]
 pub enum Executable {
-    /// All shapes are known: every step and every place is fixed.
+    /// All shapes are known: every step and every offset is fixed.
     Planned(Plan),
     /// One plan for each gear, in their order.
     Geared(Vec<Plan>),
@@ -145,7 +145,7 @@ impl Model {
         &self.graph
     }
 
-    /// Says where the weights are.
+    /// Sets the location of the weights.
     pub fn weights(&self) -> &Weights {
         &self.weights
     }
@@ -219,7 +219,7 @@ impl Model {
         }
     }
 
-    /// Assigns every tensor a place and prepares the kernels.
+    /// Assigns memory to every tensor and prepares the kernels.
     ///
     /// # Errors
     ///

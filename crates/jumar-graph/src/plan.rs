@@ -1,7 +1,7 @@
 //! The plan of a model: which kernel runs when, and where every tensor lies.
 //!
 //! Inputs and outputs are used where the caller put them. A tensor that is only another's bytes under another shape
-//! shares its place; an operator that may work in place does so where its input is read for the last time; parts of joins lie
+//! shares its memory; an operator that may work in place does so where its input is read for the last time; parts of joins lie
 //! in them, and cuts in what is cut (`views`). All other results, and the scratch memory of kernels, lie in one arena:
 //! tensors that are never needed at once share bytes.
 
@@ -21,7 +21,7 @@ use self::views::{Location, Sharing};
 use crate::compile::ALIGNMENT;
 use crate::{FailedStep, Graph, GraphError, GraphErrorKind, Model, Node, Result, ValueId};
 
-/// One kernel with its operands' places.
+/// One kernel with its operands' offsets.
 pub struct Step {
     name: String,
     operator: &'static str,
@@ -54,12 +54,12 @@ impl Step {
         self.operator
     }
 
-    /// Returns the places of the inputs that are read while the step runs.
+    /// Returns the locations of the inputs that are read while the step runs.
     pub fn inputs(&self) -> impl Iterator<Item = &Operand> {
         self.inputs.iter().flatten()
     }
 
-    /// Returns the places of the outputs.
+    /// Returns the locations of the outputs.
     pub fn outputs(&self) -> &[Operand] {
         &self.outputs
     }
@@ -183,7 +183,7 @@ struct Storage {
 struct Planner<'a> {
     graph: &'a Graph,
     storage: Vec<Storage>,
-    /// Constants that have no place in the weights, and where each begins.
+    /// Constants that are not in the weights, and where each begins.
     constants: Block,
     constant_at: Vec<usize>,
 }
@@ -220,7 +220,7 @@ impl Plan {
         }
     }
 
-    /// Runs all steps, and shows each to somebody who watches.
+    /// Runs all steps, and shows each to an observer.
     ///
     /// # Errors
     ///
@@ -377,7 +377,7 @@ impl<'a> Planner<'a> {
         let operand = |id: ValueId| -> Result<Operand> {
             let ty = &graph.value(id).ty;
             let Some(location) = &locations[id.0 as usize] else {
-                // Says what is wrong with the type.
+                // Reports the error of the type.
                 return Err(ty.layout().err().map_or_else(
                     || GraphError::internal("a value that lies nowhere"),
                     GraphError::from,

@@ -29,7 +29,7 @@ pub struct Header {
     pub name: String,
     /// The version of the toolchain's platform; empty in older files.
     pub platform: String,
-    /// The length that the header gives for all that follows it.
+    /// The length in the header of all that follows it.
     ///
     /// # Units
     ///
@@ -63,7 +63,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Says what it holds.
+    /// Returns a description of its content.
     pub fn what(&self) -> &'static str {
         match self.kind {
             0 => "model definition",
@@ -123,7 +123,7 @@ pub fn partitions(bytes: &[u8]) -> Option<Vec<Partition>> {
                 let end = data.checked_add(from)?.checked_add(size)?;
                 (end <= length).then_some(from)
             };
-            // Payloads follow each other. Where they are padded, the offset says so; otherwise it is not to be relied on.
+            // Payloads follow each other. If they are padded, the offset shows it; otherwise it is not reliable.
             let from = Some(offset)
                 .filter(|&offset| offset >= next)
                 .and_then(end)
@@ -176,7 +176,7 @@ pub fn header(bytes: &[u8]) -> Option<Header> {
     })
 }
 
-/// Says what the file is and what to do.
+/// Returns the kind of the file and the fix.
 pub(crate) fn refusal(bytes: &[u8]) -> GraphError {
     let Some(header) = header(bytes) else {
         let text = format!(

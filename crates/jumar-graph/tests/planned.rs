@@ -1,5 +1,5 @@
 //! What a convolutional network becomes, and that running it, or an attention block, allocates nothing and returns the same bytes however
-//! many parts its operators are split into and whoever comes first.
+//! many parts its operators are split into and in any order.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -142,7 +142,7 @@ fn shuffled() -> Graph {
     // All channels, in another order.
     let z = b.conv(z, [60, 120, 3, 3], 1, 1);
     let y = b.node("Add", &[z, y], Attrs::new());
-    // What is no convolution needs them where they belong.
+    // Other operators need them at their location.
     let y = shuffle(&mut b, y, 4, 60);
     let y = b.node("Sigmoid", &[y], Attrs::new());
     b.0.outputs.push(GraphOutput {
@@ -192,7 +192,7 @@ fn images_stay_in_blocks_until_somebody_wants_planes() {
             "jumar.BlockedConv2D",
             "Sigmoid",
             "jumar.BlockedConv2D",
-            // The join is no step: what makes its parts writes them where they belong.
+            // The concatenation is not a step: the producers of its parts write them to their location.
             "jumar.Unblock",
             "Transpose",
             "jumar.Block",

@@ -98,7 +98,7 @@ impl AccessCheck<'_> {
     }
 }
 
-/// Says what an operation does.
+/// Returns a description of an operation.
 pub(super) fn verb(op: &Op<'_>) -> Verb {
     match op {
         Op::Fill { .. } => Verb::Fills,

@@ -41,7 +41,7 @@ pub(super) struct HostWait {
 #[derive(Default)]
 pub(super) struct Stuck {
     pub(super) waits: Numbers<u64, Wait>,
-    /// Records that have not run: the stream, the event or notify, the place.
+    /// Records that have not run: the stream, the event or notify, the source location.
     pub(super) records: Numbers<u64, (u32, u64, SourceLocation)>,
     pub(super) hosts: Numbers<u64, HostWait>,
     /// By stream: the callback that was handed over last.
@@ -75,7 +75,7 @@ impl Stuck {
         self.seen.1 == LOOKS
     }
 
-    /// Says who waits for whom.
+    /// Describes the cycle of waits.
     pub(super) fn explain(&self) -> Option<Finding> {
         let held = |stream: u32| {
             let mut waits: Vec<_> = self
@@ -202,7 +202,7 @@ impl Races {
             Op::Wait { event, .. } => For::Record(*event),
             Op::WaitValue { at, .. } => For::Word(at.address()),
             Op::Callback { blocks } => {
-                // Whether such a function, on a thread of ours, waits or sleeps, nobody sees.
+                // Whether such a function, on a thread of the runtime, waits or sleeps, is not observable.
                 stuck.open |= admission.call == "aclrtLaunchHostFunc";
                 if !blocks {
                     return;

@@ -42,7 +42,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Begins a finding with what happened now, at the place of the call under way.
+    /// Creates a finding with its current event, at the source location of the current call.
     pub fn now(rule: &'static str, text: impl Into<String>) -> Finding {
         Finding {
             rule,
@@ -72,14 +72,14 @@ impl Finding {
         self
     }
 
-    /// Says what is missing.
+    /// Adds a missing step.
     #[must_use]
     pub fn missing(mut self, text: impl Into<String>) -> Finding {
         self.missing = Some(text.into());
         self
     }
 
-    /// Says what to do.
+    /// Adds the fix.
     #[must_use]
     pub fn fix(mut self, text: impl Into<String>) -> Finding {
         self.fix = Some(text.into());

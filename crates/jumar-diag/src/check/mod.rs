@@ -1,12 +1,12 @@
-//! The checks: what a program did wrong, with the places in the program and the way out.
+//! The checks: the mistakes of a program, with source locations and fixes.
 //!
-//! A [`Check`] is a probe: from the operations at the gate it keeps the order that the program established. A surface
-//! tells it of calls, objects and threads besides. Whoever finds something calls [`Check::find`]; a finding is told at once,
-//! one for each rule and pair of places, and again in the summary.
+//! A [`Check`] is a probe: from the operations at the gate it keeps the order that the program established. A frontend
+//! also reports calls, objects and threads to it. [`Check::find`] takes a finding, which is reported at once,
+//! one for each rule and pair of source locations, and again in the summary.
 //!
 //! One lock (`state`) guards everything; it is held for a moment by each operation that is admitted, and nothing is called under
-//! it but the reading of debug information, when something was found. The phases of most operations say nothing: a table of
-//! counters ([`Interest`]) tells without the lock which ones do.
+//! it but the reading of debug information, when something was found. The phases of most operations are irrelevant: a table of
+//! counters ([`Interest`]) shows without the lock which ones are not.
 
 mod cells;
 mod conflict;
@@ -46,9 +46,9 @@ pub struct Options {
     pub rules: Vec<String>,
     /// A file to which each finding is appended as a line of JSON.
     pub report: Option<PathBuf>,
-    /// Fingerprints of findings that are known and not told.
+    /// Fingerprints of findings that are known and not reported.
     pub baseline: Vec<String>,
-    /// Findings are told in Chinese where a text is there.
+    /// Findings are printed in Chinese if there is a text.
     pub chinese: bool,
     /// Targets of copies to the host are overwritten before the copy runs.
     pub poison: bool,
@@ -78,7 +78,7 @@ pub trait Memory: Send + Sync {
 const MOST_ENDED: usize = 1 << 12;
 
 /// Operations whose phases have to be heard of, by the last digits of their numbers: a count that is not zero may mean another
-/// operation, zero means nobody.
+/// operation, zero means none.
 struct Interest(Box<[AtomicU32]>);
 
 impl Interest {
@@ -90,7 +90,7 @@ impl Interest {
         &self.0[ticket as usize % self.0.len()]
     }
 
-    // The submit that follows makes the change known to whoever runs the operation.
+    // The submit that follows makes the change known to the thread that runs the operation.
     fn found(&self, ticket: u64) {
         self.of(ticket).fetch_add(1, Ordering::Relaxed);
     }
@@ -104,14 +104,14 @@ impl Interest {
     }
 }
 
-/// A thread's place among the actors of a check.
+/// A thread's index among the actors of a check.
 struct Seat {
-    /// Takes back places of threads that ended; it also says whose seat this is.
+    /// Releases the indices of threads that ended; also identifies the check.
     released: Arc<Mutex<Vec<usize>>>,
     place: usize,
     /// The version of what everybody knows that the thread heard last.
     heard: Cell<u64>,
-    /// Whether it did something that it has not told.
+    /// Whether it did something that it has not published.
     dirty: Cell<bool>,
     /// How many calls it is in.
     depth: Cell<u32>,
@@ -126,7 +126,7 @@ impl Drop for Seat {
     }
 }
 
-/// The place of threads that are being torn down.
+/// The index of threads that are being destroyed.
 const NOBODY: usize = 0;
 
 /// Rules that look at accesses to memory.
@@ -157,7 +157,7 @@ struct State {
     told: HashSet<(&'static str, usize, usize, u64)>,
 }
 
-/// In lines of the caches of its own: whoever takes the lock does not slow down those who read what stands beside it.
+/// In lines of the caches of its own: the lock's owner does not slow down readers of neighbouring data.
 #[repr(align(128))]
 struct CacheLinePadded<T>(T);
 
@@ -219,7 +219,7 @@ impl Check {
         Ok(check)
     }
 
-    /// Returns the calling thread's place among the actors, with what it has to do before and after it uses it.
+    /// Returns the calling thread's index among the actors, with what it has to do before and after it uses it.
     #[inline]
     fn seated<R>(&self, use_it: impl FnOnce(&Seat, &Local) -> R) -> Option<R> {
         LOCAL
@@ -257,7 +257,7 @@ impl Check {
     }
 
     /// Runs something as the calling thread, with the state locked. Outside a call whatever others did is known first, and
-    /// whatever it does is told at once.
+    /// whatever it does is published at once.
     #[inline]
     fn as_thread<R>(&self, act: impl FnOnce(&mut State, usize, SourceLocation) -> R) -> R {
         let mut act = Some(act);
@@ -314,7 +314,7 @@ impl Check {
     }
 
     /// Begins a call of the calling thread: it knows from now on whatever calls that returned have done. `known` is where in the
-    /// program it is, if an earlier walk of the same stack said so; otherwise the stack is walked. Returns the place where the thread
+    /// program it is, if an earlier walk of the same stack found it; otherwise the stack is walked. Returns the location where the thread
     /// was, for [`Check::end_call`], and what the walk saw.
     pub fn begin_call(
         &self,
@@ -351,7 +351,7 @@ impl Check {
         (before, Some(walk))
     }
 
-    /// Ends the call that the calling thread began last: it is back at the place `before`.
+    /// Ends the call that the calling thread began last: it is back at the location `before`.
     pub fn end_call(&self, before: SourceLocation) {
         let _no_seat = self.seated(|seat, local| {
             local.place.set(before);
@@ -386,7 +386,7 @@ impl Check {
         }
     }
 
-    /// Takes something that was found. Reported once for each rule and pair of places.
+    /// Takes a finding. Reported once for each rule and pair of source locations.
     pub fn find(&self, finding: Finding) {
         if self.wants(finding.rule) {
             self.state().tell(finding);
@@ -451,17 +451,17 @@ impl Check {
         alive
     }
 
-    /// Says where something is in the program, as `file:line function`.
+    /// Formats a source location as `file:line function`.
     pub fn describe(&self, place: SourceLocation) -> String {
         self.state().places.describe(place).short()
     }
 
-    /// Tells that the host knows all of a stream's work to be done (it asked, or destroyed the stream).
+    /// Records that the host knows all of a stream's work to be done (by a query, or by destroying the stream).
     pub fn host_knows_stream(&self, stream: u32) {
         self.as_thread(|state, me, _| state.races.host_knows_stream(me, stream));
     }
 
-    /// Tells that a stream is gone, with all its work done.
+    /// Records that a stream is gone, with all its work done.
     pub fn stream_ended(&self, stream: u32) {
         let memory = self.guarding();
         self.as_thread(|state, me, _| {
@@ -470,22 +470,22 @@ impl Check {
         });
     }
 
-    /// Tells that the copy under way takes its source with it, so that the program may change it.
+    /// Records that the current copy has copied its source, so that the program may change it.
     pub fn source_is_read_at_once(&self) {
         let _ = AT_ONCE.try_with(|cell| cell.set(true));
     }
 
-    /// Tells that an event is gone.
+    /// Records that an event is gone.
     pub fn event_ended(&self, event: u64) {
         self.state().races.event_ended(event);
     }
 
-    /// Tells that the host knows an event to be done.
+    /// Records that the host knows an event to be done.
     pub fn host_knows_event(&self, event: u64) {
         self.as_thread(|state, me, _| state.races.host_knows_event(me, event));
     }
 
-    /// Tells that the host knows everything to be done (a reset, a finalise).
+    /// Records that the host knows everything to be done (a reset, a finalise).
     pub fn host_knows_all(&self) {
         self.as_thread(|state, me, _| state.races.host_knows_all(me));
     }
@@ -517,7 +517,7 @@ impl Check {
         self.moves.fetch_add(1, Ordering::Release);
     }
 
-    /// Says how much the program asked for, where more was set aside.
+    /// Records the requested size if more was allocated.
     pub fn asked(&self, start: usize, bytes: usize) {
         self.state().races.asked(start, bytes);
         self.moves.fetch_add(1, Ordering::Release);
@@ -528,7 +528,7 @@ impl Check {
         self.state().races.failed.take()
     }
 
-    /// Reports what is alive at the end, grouped by kind and place: `rule` for each of `kinds`.
+    /// Reports what is alive at the end, grouped by kind and source location: `rule` for each of `kinds`.
     pub fn leaks(&self, kind: &'static str, rule: &'static str, fix: &str) {
         if !self.wants(rule) {
             return;
@@ -559,7 +559,7 @@ impl Check {
         }
     }
 
-    /// Reports allocations that are alive at the end, grouped by place.
+    /// Reports allocations that are alive at the end, grouped by source location.
     pub fn memory_leaks(&self, device_rule: &'static str, host_rule: &'static str) {
         let mut groups: BTreeMap<(usize, bool), (u64, u64, Allocation)> = BTreeMap::new();
         for allocation in self.allocations() {
@@ -605,13 +605,13 @@ impl Check {
         sizes
     }
 
-    /// Says that something outside the program's threads may end waits: another process, or a limit for all waits.
+    /// Records that something outside the program's threads may end waits: another process, or a limit for all waits.
     pub fn may_be_released(&self) {
         self.state().races.stuck.open = true;
     }
 
-    /// Looks whether the program stands still for ever, and says so. To be called every few hundredths of a second, on a thread of
-    /// its own; `asleep` tells how many threads of the program there are, and whether all threads sleep but the calling one.
+    /// Checks for a deadlock of the program, and reports it. To be called every few hundredths of a second, on a thread of
+    /// its own; `asleep` returns how many threads of the program there are, and whether all threads sleep but the calling one.
     pub fn look(&self, asleep: impl FnOnce() -> (usize, bool)) -> bool {
         self.tell_touches();
         let waiting = self.state().races.stuck.waiting();
@@ -637,7 +637,7 @@ impl Check {
         self.stuck.load(Ordering::Acquire)
     }
 
-    /// Counts what was told: findings of severity error, and all.
+    /// Returns the number of reported findings: of severity error, and all.
     pub fn totals(&self) -> (u64, u64) {
         let state = self.state();
         (state.report.errors, state.report.all)
@@ -697,7 +697,7 @@ impl State {
         let key = |line: Option<&Line>| line.map_or(0, |line| self.places.key(line.place));
         let first = key(finding.lines.first());
         let second = key(finding.lines.get(1));
-        // Without a place two findings differ by their words.
+        // Without a source location two findings differ by their text.
         let words = match first {
             0 => report::hash(&finding.lines.first().map_or("", |line| &line.text)),
             _ => 0,

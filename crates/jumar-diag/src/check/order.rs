@@ -3,7 +3,7 @@
 //! An actor is a stream or a thread of the program, with a vector clock: for each actor the last of its steps that is known to
 //! come before whatever this actor does next.
 //!
-//! What threads tell each other outside the interface (locks, joins, flags) is not seen. So whatever a call did counts as
+//! Synchronisation between threads outside the interface (locks, joins, flags) is not observed. So whatever a call did counts as
 //! known to every call that begins after it returned, on any thread (`common`); two calls that overlap in time are in no order,
 //! whatever the program meant. This invents nothing, and misses races of threads that happened to come one after the other.
 
@@ -18,7 +18,7 @@ use super::cells::Access;
 /// A step of each actor.
 pub(super) type Clock = Vec<u64>;
 
-/// Hashes numbers that nobody chooses to harm us.
+/// Hashes numbers that no attacker chooses.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Mix(u64);
 
@@ -82,10 +82,10 @@ pub(super) struct Actor {
 /// All actors.
 pub(super) struct Order {
     pub(super) actors: Vec<Actor>,
-    /// Places of actors that are gone.
+    /// Indices of actors that are gone.
     idle: Vec<usize>,
     streams: Numbers<u32, usize>,
-    /// The stream that was asked for last, and its place.
+    /// The stream of the last query, and its index.
     last: (u32, usize),
     threads: u32,
     live_threads: u32,
@@ -97,7 +97,7 @@ pub(super) struct Order {
 impl Default for Order {
     fn default() -> Order {
         Order {
-            // The place of threads that are being torn down.
+            // The index of threads that are being destroyed.
             actors: vec![Actor {
                 is_thread: true,
                 ..Actor::default()
@@ -121,10 +121,10 @@ impl Order {
         })
     }
 
-    /// Returns a thread of the program a place. It knows whatever calls that returned have done.
+    /// Assigns an index to a thread of the program. It knows the effects of all calls that returned.
     pub(super) fn thread_begins(&mut self) -> usize {
         if self.live_threads == 1 {
-            // The only thread so far told nobody what it did.
+            // The only thread so far has not published its steps.
             for actor in self.actors.iter().filter(|actor| actor.is_thread) {
                 join(&mut self.common, &actor.clock);
             }
@@ -144,14 +144,14 @@ impl Order {
         place
     }
 
-    /// Lets the next actor have the place of a thread that is gone. Its steps continue counting.
+    /// Lets the next actor reuse the index of a thread that is gone. Its steps continue counting.
     pub(super) fn thread_ended(&mut self, place: usize) {
         self.tell(place);
         self.live_threads = self.live_threads.saturating_sub(1);
         self.idle.push(place);
     }
 
-    /// Returns whether there is more than one thread to tell of what calls do.
+    /// Returns whether effects of calls have to be published for more than one thread.
     pub(super) fn has_many(&self) -> bool {
         self.live_threads > 1
     }
@@ -199,8 +199,8 @@ impl Order {
         self.streams.get(&number).copied()
     }
 
-    /// Lets the next actor have the place of a stream that is gone. Its steps continue counting, so that what the old one did stays
-    /// known to whoever knew it.
+    /// Lets the next actor reuse the index of a stream that is gone. Its steps continue counting, so that what the old one did stays
+    /// known to the actors that knew it.
     pub(super) fn stream_ended(&mut self, number: u32) {
         self.last = (u32::MAX, 0);
         if let Some(actor) = self.streams.remove(&number) {

@@ -1,7 +1,7 @@
 //! Accesses to memory that the order of the program leaves open.
 //!
 //! A task begins with what its stream knew and with what the thread that queued it knew; a record keeps the stream's clock, a
-//! wait takes it; whoever waits on the host takes the clock of what was waited for ([`super::order`]). Two accesses to the same
+//! wait takes it; a wait of the host takes the clock of its target ([`super::order`]). Two accesses to the same
 //! byte, one of them a write, that neither clock orders are a race, however the run went.
 //!
 //! A stream that waits for something whose record was not seen yet (a notify, a word of memory) is left out until the host has
@@ -28,12 +28,12 @@ const MOST_FREED: usize = 1 << 10;
 const COMPARED: usize = 64 << 10;
 /// So many bytes of sources are kept at most; copies beyond that are not compared.
 const MOST_WATCHED: usize = 64 << 20;
-/// Of so many tasks, the newest, the place is known when they fail.
+/// The number of newest tasks whose source location is kept for failures.
 const QUEUED: usize = 1 << 16;
 
 #[derive(Default)]
 struct Recorded {
-    /// The stream waited for something unknown: whoever waits for this may know of anything.
+    /// The stream waited for something unknown: a wait for this may imply any order.
     blind: bool,
     newest: Clock,
     all: Clock,
@@ -57,7 +57,7 @@ struct Watched {
 
 /// What the engine receives besides an operation.
 pub(super) struct OpContext<'a> {
-    /// The calling thread's place among the actors.
+    /// The calling thread's index among the actors.
     pub(super) thread: usize,
     /// Where the call was made.
     pub(super) place: SourceLocation,
@@ -169,7 +169,7 @@ impl Races {
             .map(|stream| self.order.stream(stream, admission.device));
         let actor = stream.unwrap_or(thread);
         self.note_waits(admission, told);
-        // A wait of the host is no step of the stream.
+        // A wait of the host is not a step of the stream.
         if let Op::WaitForStream = admission.op {
             let clock = self.order.actors[actor].clock.clone();
             told.interest.found(admission.ticket);
@@ -355,7 +355,7 @@ impl Races {
         ]
     }
 
-    /// Tells what the host waited for, when such a wait ends well: a stream, or all of them.
+    /// Returns the target of a successful wait of the host: a stream, or all of them.
     pub(super) fn waited(&self, ticket: u64) -> Option<Option<u32>> {
         match self.pending.get(&ticket)? {
             Pending::Stream(_, actor, _) => Some(Some(self.order.actors[*actor].number)),
@@ -420,7 +420,7 @@ impl Races {
         interest.lost(ticket);
         let pending = self.pending.remove(&ticket);
         match (pending, phase) {
-            // The function begins now, behind everything before it; whoever it tells knows as much.
+            // The function begins now, behind everything before it; a thread that it notifies knows as much.
             (Some(Pending::Callback(_, clock)), _) => {
                 self.callbacks = self.callbacks.saturating_sub(1);
                 self.order.tell_clock(&clock);

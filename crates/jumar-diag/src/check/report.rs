@@ -1,4 +1,4 @@
-//! How findings are told: to people on standard error, to programs as lines of JSON.
+//! Output of findings: to people on standard error, to programs as lines of JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -53,7 +53,7 @@ impl Report {
         })
     }
 
-    /// Counts a finding that was told before.
+    /// Counts a repeated finding.
     pub(super) fn again(&mut self, rule: &'static str) {
         *self.again.entry(rule).or_default() += 1;
     }
@@ -136,7 +136,7 @@ impl Report {
     }
 }
 
-/// Says how much was found.
+/// Writes the summary.
 fn summary(errors: u64, all: u64) -> String {
     match all {
         0 => "jumar check: nothing found".to_owned(),

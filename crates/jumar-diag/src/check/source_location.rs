@@ -1,4 +1,4 @@
-//! Where in the program a call came from: return addresses when it is made, names and lines when something is told.
+//! Source locations of calls: return addresses at the time of the call, names and lines when a finding is reported.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -6,16 +6,16 @@ use std::sync::{Arc, OnceLock};
 
 use jumar_core::sync::{Mutex, MutexGuard};
 
-/// A place in the program, kept as a number; [`SourceLocation::UNKNOWN`] where nobody knows.
+/// A location in the program, kept as a number; [`SourceLocation::UNKNOWN`] if it is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceLocation(u32);
 
 impl SourceLocation {
-    /// No place.
+    /// No location.
     pub const UNKNOWN: SourceLocation = SourceLocation(0);
 }
 
-/// A place in a script, which return addresses do not show.
+/// A location in a script, which return addresses do not show.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Script {
     /// The file.
@@ -28,13 +28,13 @@ pub struct Script {
 
 /// How many frames of the program are kept.
 pub const DEPTH: usize = 4;
-/// So many places are told apart at most; of what comes later only the innermost frame counts.
+/// The most locations that are distinguished; beyond that only the innermost frame counts.
 const MOST_PLACES: usize = 1 << 16;
 
-/// What a walk of the stack saw: enough to know the same place again without another walk.
+/// The result of a stack walk: enough to recognise the same location without another walk.
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
-    /// The place.
+    /// The location.
     pub place: SourceLocation,
     /// The return addresses of the innermost frames of the program, and where on the stack each is expected to lie; 0 for frames
     /// that are not there.
@@ -49,7 +49,7 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// Makes a stack of frames that somebody else walked, the innermost first.
+    /// Creates a stack from frames of another walk, the innermost first.
     pub(super) fn of(walked: &[usize], script: Option<Script>) -> Stack {
         let mut stack = Stack {
             frames: [0; DEPTH],
@@ -81,7 +81,7 @@ impl Stack {
 /// What the checks keep for a thread.
 #[derive(Default)]
 pub(super) struct Local {
-    /// The place of the call that the thread is in.
+    /// The location of the thread's current call.
     pub(super) place: Cell<SourceLocation>,
     script: RefCell<Option<Script>>,
     in_script: Cell<bool>,
@@ -100,7 +100,7 @@ thread_local! {
 }
 
 thread_local! {
-    /// The place of the call, once [`LOCAL`] is gone: a program's own objects make calls when they are destroyed behind it.
+    /// The location of the call, once [`LOCAL`] is gone: a program's own objects make calls when they are destroyed behind it.
     static LATE: Cell<SourceLocation> = const { Cell::new(SourceLocation::UNKNOWN) };
 }
 
@@ -111,7 +111,7 @@ impl Local {
     }
 }
 
-/// Returns the place of the call that the calling thread is in.
+/// Returns the location of the calling thread's current call.
 pub fn here() -> SourceLocation {
     LOCAL
         .try_with(|local| local.place.get())
@@ -124,14 +124,14 @@ pub(super) fn enter(place: SourceLocation) {
     }
 }
 
-/// Sets the place of the calling thread. Returns the one before: a call inside a call puts it back.
+/// Sets the location of the calling thread. Returns the previous one: a call inside a call restores it.
 pub fn in_call(place: SourceLocation) -> SourceLocation {
     LOCAL
         .try_with(|local| local.place.replace(place))
         .unwrap_or_else(|_| LATE.replace(place))
 }
 
-/// Says where in its script the calling thread is; `None` when it leaves.
+/// Sets the calling thread's location in its script; `None` when it leaves.
 pub fn set_script(script: Option<Script>) {
     let _ = LOCAL.try_with(|local| {
         local.in_script.set(script.is_some());
@@ -139,7 +139,7 @@ pub fn set_script(script: Option<Script>) {
     });
 }
 
-/// Held while a stack is walked, debug information is read, or something is told: the libraries behind that have locks of their
+/// Held while a stack is walked, debug information is read, or a finding is reported: the libraries behind that have locks of their
 /// own, and a child must not be forked while another thread has one of them.
 static OUTSIDE: Mutex<()> = Mutex::new(());
 
@@ -177,7 +177,7 @@ pub fn fork_ended() {
     let _ = HELD.try_with(|held| drop(held.borrow_mut().take()));
 }
 
-/// Walks the calling thread's stack. Besides the frames it gives where their return addresses lie.
+/// Walks the calling thread's stack. Returns the frames and the stack addresses of their return addresses.
 pub(super) fn walk() -> (Stack, [usize; DEPTH]) {
     let mut slots = [0; DEPTH];
     let script = LOCAL
@@ -208,7 +208,7 @@ pub(super) fn walk() -> (Stack, [usize; DEPTH]) {
     (stack, slots)
 }
 
-/// Says where in the program the calling thread is: a line for each function that is not this library's, the innermost first.
+/// Returns the calling thread's stack: a line for each function outside of this library, the innermost first.
 pub fn stack_text() -> String {
     const MOST: usize = 24;
     let script = LOCAL
@@ -293,7 +293,7 @@ impl Mapping {
     }
 }
 
-/// A place with names.
+/// A location with names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Described {
     pub(super) file: Option<String>,
@@ -315,7 +315,7 @@ impl Described {
     }
 }
 
-/// Every place that was seen.
+/// Every location that was seen.
 #[derive(Default)]
 pub(super) struct SourceLocations {
     known: HashMap<(Stack, &'static str), SourceLocation>,
@@ -356,7 +356,7 @@ impl SourceLocations {
         self.stack(place).map(|(_, call)| *call)
     }
 
-    /// A number by which two calls from one line of the program are the same; 0 where nobody knows.
+    /// A number by which two calls from one line of the program are the same; 0 if unknown.
     pub(super) fn key(&self, place: SourceLocation) -> usize {
         match self.stack(place) {
             None => 0,
@@ -380,8 +380,8 @@ impl SourceLocations {
     }
 }
 
-/// Returns whether a file is a header of ours or of a language's library, whose functions are parts of the program and none of its
-/// places.
+/// Returns whether a file is a header of ours or of a language's library, whose functions are parts of the program and not its
+/// locations.
 fn is_header_of_others(file: &str) -> bool {
     [
         "/include/c++/",
@@ -396,7 +396,7 @@ fn is_header_of_others(file: &str) -> bool {
         || file.contains("/sysdeps/")
 }
 
-/// Returns whether an object file belongs to the system and not to the program: its functions are no places of the program, even where
+/// Returns whether an object file belongs to the system and not to the program: its functions are not locations of the program, even if
 /// their debug information is installed.
 fn is_of_the_system(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);

@@ -1,8 +1,8 @@
 //! Pinned memory that a queued copy needs, and what the program did to it meanwhile.
 //!
 //! The memory's owner takes the program's access away and notes each touch ([`super::Memory`]); here stands which copy it was for,
-//! and what is said of it. A touch inside a call of the interface, or inside a function that the runtime calls in stream order, is
-//! judged elsewhere and dropped here. Where the host may hold the stream back (a wait for what nobody has queued yet, a function of
+//! and how it is reported. A touch inside a call of the interface, or inside a function that the runtime calls in stream order, is
+//! judged elsewhere and dropped here. If the host may block the stream (a wait for a record that is not queued yet, a function of
 //! the program in a queue), the host may be meant to touch the memory first, and nothing is guarded.
 
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Races {
         })
     }
 
-    /// Says what a touch was; `None` where it is nobody's mistake that is known here.
+    /// Classifies a touch; `None` if it is not a known mistake.
     fn touched(&self, touch: &Touch, place: SourceLocation) -> Option<Finding> {
         let guarded = self.guarded.iter().find(|guarded| {
             guarded.ticket == touch.ticket && guarded.span.contains(touch.address)
@@ -180,7 +180,7 @@ impl Check {
         }
     }
 
-    /// Tells what the program touched.
+    /// Returns what the program touched.
     pub(super) fn tell_touches(&self) {
         if let Some(memory) = self.guarding() {
             self.tell_touches_of(&mut self.state(), memory.as_ref());
@@ -208,7 +208,7 @@ impl Check {
         }
     }
 
-    /// Ends the guard of some ranges, after what was touched there has been told.
+    /// Ends the guard of some ranges, after touches there have been reported.
     pub(super) fn release_guards(
         &self,
         state: &mut State,

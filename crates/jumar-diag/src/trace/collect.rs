@@ -64,7 +64,7 @@ pub(super) struct Operator {
     /// The kind of operator, and the node's name.
     pub(super) operator: Arc<str>,
     pub(super) node: Arc<str>,
-    /// The execution's number; 0 where nobody knows.
+    /// The execution's number; 0 if unknown.
     pub(super) of: u64,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Pending {
     pub(super) what: What,
 }
 
-/// An arrow.
+/// A flow event.
 pub(super) struct Flow {
     pub(super) id: u64,
     pub(super) kind: &'static str,
@@ -189,7 +189,7 @@ pub(super) struct State {
 
 /// The length of a mark.
 const MARK_NS: u64 = 200;
-/// How many records are remembered: an arrow from an older one is not drawn.
+/// The number of records that are kept: a flow from an older one is not drawn.
 const MOST_RECORDS: usize = 1 << 16;
 /// How many operations later a task that never started is given up: its stream dropped it. A stream holds no more tasks than that.
 const GIVEN_UP_AFTER: u64 = 1 << 20;
@@ -247,7 +247,7 @@ impl State {
         self.open.insert(admission.ticket, open);
     }
 
-    /// Takes in what became of an operation. Returns whether the host has just waited for everything: then nobody is in a hurry.
+    /// Records the result of an operation. Returns whether the host has just waited for everything: then there is time to write.
     pub(super) fn reported(&mut self, ticket: u64, phase: &Phase, at_ns: u64) -> bool {
         let waited_for_all = || {
             let open = self.open.get(&ticket);
@@ -333,7 +333,7 @@ impl State {
             );
         }
         let waited_for = match open.what {
-            // A wait that expired was let go by nobody.
+            // An expired wait has no record.
             _ if error.is_some() => None,
             What::Wait { event, record } | What::WaitForEvent { event, record } => match record {
                 // Whichever record came: the newest one that has been reached.

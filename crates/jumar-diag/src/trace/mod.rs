@@ -2,11 +2,11 @@
 //!
 //! A track for each stream shows its tasks from start to end. A track for each host thread shows its calls: one that works or
 //! waits on the thread (a copy at once, a synchronise) from start to end, one that only queues as a mark, because the gate
-//! does not see when such a call returns. Arrows go from a call to its task, and from an event's record to whoever waited
-//! for it. The operators of a model's execution lie inside its slice. A counter shows the memory allocated on each device.
+//! does not see when such a call returns. Flow events go from a call to its task, and from an event's record to its
+//! waits. The operators of a model's execution lie inside its slice. A counter shows the memory allocated on each device.
 //!
 //! Two locks, never held together. `state` collects events in compact form; every operation takes it for a moment.
-//! `output` writes them; whoever finds many events collected, or flushes, takes it. Between two writes the file is complete:
+//! `output` writes them; a thread that finds many events, or flushes, takes it. Between two writes the file is complete:
 //! what has not ended is written behind the events that have, and overwritten by the next write.
 
 mod collect;
@@ -45,7 +45,7 @@ impl Trace {
     /// Makes the file, with no events in it, and starts the timeline. `program` is what the file says was traced.
     ///
     /// A file that another live process (or runtime) writes is left alone: the timeline goes to `name.2.json` beside it, then
-    /// `name.3.json` and so on. [`Trace::path`] tells where.
+    /// `name.3.json` and so on. [`Trace::path`] returns its path.
     ///
     /// # Errors
     /// `InvalidFile`: the file cannot be made or written, or is not an ordinary file.
@@ -115,7 +115,7 @@ impl Trace {
     }
 
     fn write_some(&self) {
-        // The error is kept, and told by the next flush: nobody here could act on it.
+        // The error is kept and returned by the next flush: no caller here could handle it.
         let _told_later: std::result::Result<(), Error> = self.flush();
     }
 }

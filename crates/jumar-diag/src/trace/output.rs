@@ -73,12 +73,12 @@ impl Output {
     }
 }
 
-/// Opens and empties a file; `None` when somebody else is writing it.
+/// Opens and empties a file; `None` if another process writes it.
 fn open(path: &Path) -> io::Result<Option<File>> {
     let file = output_file::open(path)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => return Ok(None),
-        // A file system without locks: then nobody is kept off, which is better than no timeline.
+        // A file system without locks: then no process is excluded, which is better than no timeline.
         Ok(()) | Err(TryLockError::Error(_)) => {}
     }
     file.set_len(0)?;

@@ -10,7 +10,7 @@ use super::proto::ExternalMessage;
 use crate::compile::{ALIGNMENT, Laid};
 use crate::{GraphError, Result};
 
-/// The folder beside a model file in which its weights are looked for, unless somebody says otherwise.
+/// The folder beside a model file in which its weights are searched by default.
 pub const WEIGHT_FOLDER: &str = "weight";
 
 /// How weights are put into files of their own.

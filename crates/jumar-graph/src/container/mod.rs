@@ -96,7 +96,7 @@ impl Header {
             let what = if looks_like_onnx(bytes) {
                 "this looks like an ONNX model: convert it first, with atc --model=... --framework=5 --output=... --soc_version=..."
             } else {
-                "this is no compiled model (.om) of Jumar: it begins with other bytes"
+                "this is not a compiled model (.om) of Jumar: it begins with other bytes"
             };
             return Err(GraphError::new(GraphErrorKind::NotAModel, what));
         }
@@ -111,7 +111,7 @@ impl Header {
             u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
         };
         let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
-        // The place of the checksum and of the version are the same in every version.
+        // The offsets of the checksum and of the version are the same in every version.
         if crc32fast::hash(&header[..HEADER_BYTES - 4]) != u32_at(HEADER_BYTES - 4) {
             return Err(GraphError::corrupt(
                 "the header of the model file is damaged: its checksum does not agree",
@@ -355,7 +355,7 @@ impl Sections {
 pub(crate) fn read(bytes: &[u8]) -> Result<Model> {
     let sections = Sections::read(bytes, bytes.len() as u64)?;
     let graph = Sections::cut(bytes, &sections.graph)?;
-    // A graph that is damaged is told before weights are.
+    // A damaged graph is reported before damaged weights.
     same_sum(crc32fast::hash(graph), sections.graph_crc, "graph")?;
     let mut weights = sections.check_weights();
     weights.update(Sections::cut(bytes, &sections.weights)?);
@@ -533,7 +533,9 @@ fn graph_of(
             GraphError::corrupt(format!("node {} of the model file {what}", node.name))
         };
         if control::is_control(node.operator) == bodies.is_empty() {
-            return Err(clash("has graphs and is no branch or loop, or the reverse"));
+            return Err(clash(
+                "has graphs and is not a branch or loop, or the reverse",
+            ));
         }
         for (index, input) in node.inputs.iter().enumerate() {
             let Some(input) = input else { continue };
@@ -574,7 +576,7 @@ fn graph_of(
             let value = graph.value(output);
             if value.ty != *ty {
                 return Err(clash(&format!(
-                    "gives {ty}, and the file says {}",
+                    "produces {ty}, and the file says {}",
                     value.ty
                 )));
             }
@@ -697,7 +699,7 @@ fn node_of(message: NodeMessage, id: &impl Fn(u32) -> Result<ValueId>) -> Result
             Some(AttrValue::Type(number)) => {
                 Attr::Type(DataType::from_acl(number).ok_or_else(|| {
                     GraphError::corrupt(format!(
-                        "the attribute {} of node {} is no data type",
+                        "the attribute {} of node {} is not a data type",
                         attr.name, message.name
                     ))
                 })?)

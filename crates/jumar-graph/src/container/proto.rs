@@ -160,7 +160,7 @@ pub(super) struct StrsMessage {
 /// An input or output of the model.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct PortMessage {
-    /// The name that the description gives.
+    /// The name in the description.
     #[prost(string, tag = "1")]
     pub name: String,
     #[prost(uint32, tag = "2")]

@@ -198,7 +198,7 @@ pub fn type_name(number: i32) -> String {
 pub const INPUTS: &[&str] = &["Data", "RefData", "AnyData"];
 
 impl Graph {
-    /// Lists the inputs in the order in which a run gives them: by their `index` attributes, or as they stand in the
+    /// Lists the inputs in the order in which a run passes them: by their `index` attributes, or as they stand in the
     /// graph where these are not 0, 1, 2 and so on.
     pub fn inputs(&self) -> Vec<usize> {
         let all: Vec<usize> = (0..self.nodes.len())

@@ -33,7 +33,7 @@ pub enum Occurs {
     Often,
 }
 
-/// What an attribute is when nobody sets it.
+/// The default of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Default {
     /// It has to be set; the name of its type as programs read it.

@@ -25,7 +25,7 @@ use crate::{
     Body, Graph, GraphError, GraphErrorKind, GraphOutput, Node, Result, ValueId, control, files,
 };
 
-/// The operator sets that are understood. Below 7 the operators whose conversion says so: most begin at 7.
+/// The operator sets that are understood. Below 7 only operators whose conversion supports it: most begin at 7.
 pub const OPSETS: std::ops::RangeInclusive<i64> = 1..=23;
 
 /// The set of the training optimisers, which lies beside the standard one.
@@ -128,13 +128,13 @@ pub fn import_shared(
     let model = ModelProto::decode(bytes).map_err(|error| {
         GraphError::new(
             GraphErrorKind::NotAModel,
-            format!("this is no ONNX model, or it is damaged: {error}"),
+            format!("this is not an ONNX model, or it is damaged: {error}"),
         )
     })?;
     let Some(graph) = model.graph else {
         return Err(GraphError::new(
             GraphErrorKind::NotAModel,
-            "this is no ONNX model: it holds no graph",
+            "this is not an ONNX model: it has no graph",
         ));
     };
     let opset = model
@@ -185,7 +185,7 @@ struct Settings<'a> {
 
 /// Finds values of the graph around a graph.
 trait Around {
-    /// Returns a value's place, type and contents.
+    /// Returns a value's index, type and contents.
     fn find(&mut self, name: &str) -> Option<(ValueId, TensorType, Option<Tensor>)>;
 }
 
@@ -205,7 +205,7 @@ struct Importer<'a> {
     names: HashMap<String, ValueId>,
     /// Names that nodes of this graph produce; they are never looked for around it.
     produced: HashSet<String>,
-    /// Values taken from the graph around this one, by their place there.
+    /// Values taken from the graph around this one, by their index there.
     captured: Vec<ValueId>,
     captured_types: Captured,
     taken: Vec<ValueId>,
@@ -503,7 +503,7 @@ impl<'a> Importer<'a> {
         };
         if inferred.outputs.len() < outputs {
             return Err(GraphError::invalid(format!(
-                "it has {outputs} outputs, and its graph gives {}",
+                "it has {outputs} outputs, and its graph has {}",
                 inferred.outputs.len()
             )));
         }
@@ -574,7 +574,7 @@ fn is_control(node: &NodeProto) -> bool {
 fn sharpen(name: &str, ty: &TensorType, shape: &[i64]) -> Result<Vec<i64>> {
     if ty.rank().is_some_and(|rank| rank != shape.len()) {
         return Err(GraphError::option(format!(
-            "input_shape gives {name} {} dimensions, and the model has {ty}",
+            "input_shape has {} dimensions for {name}, and the model has {ty}",
             shape.len()
         )));
     }
@@ -740,7 +740,7 @@ fn refuse_unknown(unknown: &BTreeMap<String, String>) -> Result<()> {
     )))
 }
 
-/// The names that somebody reads, graphs inside included.
+/// The names that are read, including subgraphs.
 fn used_names(nodes: &[NodeProto], outputs: &[proto::ValueInfoProto]) -> HashSet<String> {
     let mut used: HashSet<String> = outputs.iter().map(|output| output.name.clone()).collect();
     for node in nodes {

@@ -92,7 +92,7 @@ fn external(
         Some(text) => match text.parse::<u64>() {
             Ok(value) => Ok(Some(value)),
             Err(_) => Err(GraphError::invalid(format!(
-                "its external data have the {key} {text:?}, which is no number"
+                "its external data have the {key} {text:?}, which is not a number"
             ))),
         },
     };

@@ -51,7 +51,7 @@ fn is_narrow(graph: &Graph, node: &Node) -> bool {
         && weights.is_some_and(|id| graph.value(id).ty.dtype == DataType::BFloat16)
 }
 
-/// Has images written in bfloat16 where nobody reads them otherwise.
+/// Makes images bfloat16 if no operator reads them otherwise.
 fn narrow_images(graph: &mut Graph) {
     let uses = Uses::of(graph);
     for index in 0..graph.nodes.len() {

@@ -1,4 +1,4 @@
-//! Takes away what nobody needs.
+//! Removes unused nodes.
 
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ pub(crate) fn remove_identities(graph: &mut Graph) {
     }
 }
 
-/// Removes nodes whose results nobody reads.
+/// Removes nodes whose results are not read.
 pub(crate) fn remove_dead(graph: &mut Graph) {
     let mut needed = vec![false; graph.values.len()];
     for output in &graph.outputs {

@@ -90,7 +90,7 @@ pub(crate) fn infer_and_fold(graph: &mut Graph) -> Result<()> {
     Ok(())
 }
 
-/// Tells which branch of an If is taken, where that is known.
+/// Returns the branch of an If that is taken, if it is known.
 fn constant_branch(graph: &Graph, node: &Node) -> Option<usize> {
     if node.operator.name != control::IF.name {
         return None;
@@ -102,7 +102,7 @@ fn constant_branch(graph: &Graph, node: &Node) -> Option<usize> {
     }
 }
 
-/// Puts a branch in the place of its node. Returns its nodes.
+/// Replaces a node by its branch. Returns its nodes.
 fn inline(graph: &mut Graph, node: &Node, which: usize) -> Result<Vec<Node>> {
     let body = node
         .bodies

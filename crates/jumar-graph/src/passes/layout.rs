@@ -1,7 +1,7 @@
 //! Brings images into blocks of sixteen channels where convolutions gain by it.
 //!
 //! A convolution reads and writes blocks; what follows it stays in blocks as long as it can: pooling, sums and products
-//! of images, functions of each element, joins of whole blocks. Images are brought back into planes where somebody needs
+//! of images, functions of each element, joins of whole blocks. Images are converted back to planes if an operator needs
 //! planes, and only there. Weights are packed here, once, and stored so.
 //!
 //! Where channels are only put in another order, nothing is moved: convolutions that follow take their weights in that order.
@@ -243,7 +243,7 @@ impl Pass<'_> {
         let attrs = Attrs::new().with("channels", channels);
         let planes = self.add(format!("{name}/planes"), unblock, vec![Some(from)], attrs)?;
         let places: Vec<i64> = places.iter().map(|&place| place as i64).collect();
-        let places = self.add_constant(format!("{name}/places"), Tensor::from_ints(&places));
+        let places = self.add_constant(format!("{name}/indices"), Tensor::from_ints(&places));
         let axis = Tensor::from_ints(&[1]).reshaped(&[])?;
         let axis = self.add_constant(format!("{name}/axis"), axis);
         self.nodes.push(Node {
@@ -715,7 +715,7 @@ impl Pass<'_> {
     }
 }
 
-/// Returns the channel at each place.
+/// Returns the channel at each position.
 fn channels_at(places: &[usize]) -> Vec<usize> {
     let mut channels = vec![0; places.len()];
     for (channel, &place) in places.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Joins what transformers are made of, as exporters write it out, into the operators that it was: normalisation,
 //! GELU, attention; and products with constant matrices, packed, with what follows them.
 //!
-//! Each rule looks back from the last node of its pattern. What the pattern computed on the way and nobody else reads
-//! is removed afterwards.
+//! Each rule looks back from the last node of its pattern. Intermediate results that no other node reads
+//! are removed afterwards.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ const SUMMAND: usize = 3;
 /// Matrices of fewer columns are not worth the columns that fill up their panel.
 const NARROW: usize = 16;
 
-/// What takes the place of a pattern's last node.
+/// The replacement of a pattern's last node.
 struct New {
     operator: &'static str,
     inputs: Vec<Option<ValueId>>,
@@ -515,7 +515,7 @@ fn pack_products(graph: &mut Graph) {
         let (Some((matrix, turned)), Some(columns)) = (found[index], product_columns[index]) else {
             continue;
         };
-        // Where somebody else reads the matrix, too, a packed one would be a second one.
+        // If another node reads the matrix, too, a packed one would be a second one.
         let readers = &uses.readers[matrix.0 as usize];
         let alone = readers
             .iter()
@@ -527,7 +527,7 @@ fn pack_products(graph: &mut Graph) {
             let value = graph.value(matrix);
             let new = pack_matrix(value.constant.as_ref()?, turned)?;
             let name = format!("{}/packed", value.name);
-            // A large model is not to be in memory twice: what nobody reads any more goes at once.
+            // A large model is not to be in memory twice: unread values are removed at once.
             let is_read = uses.is_output(matrix)
                 || readers
                     .iter()

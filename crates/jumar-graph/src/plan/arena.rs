@@ -26,7 +26,7 @@ pub(super) struct Request {
 /// thousand tensors are needed at once would have ten thousand million.
 const LOOKS: usize = 1 << 25;
 
-/// Gives each request an offset, and the size of the arena. The largest are placed first, each into the tightest gap
+/// Returns an offset for each request, and the size of the arena. The largest are assigned first, each into the tightest gap
 /// between those that are needed at the same time; where that would be looked for too long, above all of them.
 pub(super) fn assign(requests: &[Request]) -> Result<(Vec<usize>, usize)> {
     assign_within(requests, LOOKS)
@@ -81,7 +81,7 @@ fn assign_within(requests: &[Request], mut looks: usize) -> Result<(Vec<usize>, 
     Ok((offsets, total))
 }
 
-/// Finds the tightest gap between ranges that are sorted by their start, or the place above them.
+/// Finds the tightest gap between ranges that are sorted by their start, or the offset above them.
 fn gap(taken: &[(usize, usize)], bytes: usize) -> usize {
     let (mut best, mut end): (Option<(usize, usize)>, usize) = (None, 0);
     for &(from, to) in taken {
@@ -93,7 +93,7 @@ fn gap(taken: &[(usize, usize)], bytes: usize) -> usize {
     best.map_or(end, |(_, offset)| offset)
 }
 
-/// What was placed, by the steps during which it is needed. A binary tree over the steps: an interval is kept at the few nodes
+/// The assigned ranges, by the steps during which it is needed. A binary tree over the steps: an interval is kept at the few nodes
 /// that together are just it.
 struct Placed {
     /// The number of leaves, a power of two.

@@ -1,4 +1,4 @@
-//! Random graphs of joins and cuts: with parts that lie inside others, and with all of them copied, each step sees the same bytes,
+//! Random graphs of concatenation and slicing: with parts that lie inside others, and with all of them copied, each step sees the same bytes,
 //! and operator by operator in memory of their own the same numbers come out.
 
 use std::collections::HashMap;
@@ -332,7 +332,7 @@ fn run(plan: &Plan, weights: &[u8], inputs: &[Tensor]) -> (Vec<Vec<u8>>, Bytes) 
     (outputs, kept.0.into_inner().unwrap())
 }
 
-/// How many joins and cuts a plan still has, and how many operands whose entries lie apart.
+/// How many concatenations and slices a plan still has, and how many operands whose entries lie apart.
 fn left(plan: &Plan) -> (usize, usize) {
     let moves = ["ConcatD", "SplitV", "StridedSliceV2"];
     let moving = plan

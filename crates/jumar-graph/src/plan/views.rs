@@ -12,7 +12,7 @@ use jumar_ops::{Aliasing, Joined, Kernel, Seen, Slot};
 use super::{END, Storage};
 use crate::{Graph, GraphError, Node, Result};
 
-/// How many values may lie inside each other. Whoever looks for one goes through all that it lies in.
+/// How many values may lie inside each other. A lookup walks through all values that contain it.
 const DEEPEST: usize = 128;
 
 /// How many values are looked at in all to see whether they may lie apart; afterwards parts are copied.
@@ -137,7 +137,7 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Decides which values share their bytes. `views`: parts of joins and cuts do, too.
+    /// Decides which values share their bytes. `views`: parts of concatenations and slices do, too.
     pub(super) fn decide(&mut self, views: bool) -> Result<()> {
         let graph = self.graph;
         for (step, node) in graph.nodes.iter().enumerate() {
@@ -183,7 +183,7 @@ impl<'a> Sharing<'a> {
         at
     }
 
-    /// Lets one storage continue another. The place of the older one counts, where it has one.
+    /// Lets one storage continue another. The location of the older one counts, if it has one.
     fn merge(&mut self, older: usize, newer: usize) {
         if older == newer {
             return;
@@ -286,7 +286,7 @@ impl<'a> Sharing<'a> {
         })
     }
 
-    /// Finds an input of the output's own type whose bytes nobody needs after this step.
+    /// Finds an input of the output's own type whose bytes are not needed after this step.
     fn dying_input(&mut self, node: &Node, step: usize, output: usize) -> Option<usize> {
         let ty = &self.graph.values[output].ty;
         node.inputs.iter().flatten().find_map(|&input| {
@@ -340,7 +340,7 @@ impl<'a> Sharing<'a> {
 
     fn lay_part(&mut self, part: usize, join: usize, joined: Joined) -> bool {
         let root = self.root(part);
-        // What somebody else wants where it is, or what is a part of something else already, is copied.
+        // A value that another operator needs at its location, or that is already a part of another, is copied.
         let free = self.is_computed(part)
             && self.storage[root].last != END
             && self.storage[root].bytes > 0
@@ -352,7 +352,7 @@ impl<'a> Sharing<'a> {
             return false;
         }
         self.links[root] = Link::Part(join, joined);
-        // A dense part of a dense tensor: nobody notices.
+        // A dense part of a dense tensor: without a visible effect.
         let dense = joined.runs == 1;
         if !dense && !self.may_lie_there(root) {
             self.links[root] = Link::Own;

@@ -1,4 +1,4 @@
-//! What is fuzzed: everything that reads what somebody else wrote. A target takes any bytes; whatever it answers is right, as
+//! What is fuzzed: every reader of foreign input. A target takes any bytes; whatever it answers is right, as
 //! long as it answers: in bounded time and memory, and without a panic.
 
 use jumar_graph::{BuildOptions, GearKind, Graph, Model, compile, onnx};

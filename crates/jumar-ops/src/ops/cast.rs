@@ -171,6 +171,6 @@ mod tests {
             [255, 2]
         );
         refuse("Cast", &[x.clone()], to(DataType::String), "not supported");
-        refuse("Cast", &[x], none().with("dst_type", 5), "no data type");
+        refuse("Cast", &[x], none().with("dst_type", 5), "not a data type");
     }
 }

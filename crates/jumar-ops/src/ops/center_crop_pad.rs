@@ -139,7 +139,7 @@ mod tests {
             "jumar.CenterCropPad",
             &[x(), i64s(&[1], &[5])],
             none(),
-            "no shape",
+            "not a shape",
         );
     }
 }

@@ -126,7 +126,7 @@ mod tests {
             "jumar.EyeLike",
             &[f32s(&[2], &[0.0; 2])],
             attrs(),
-            "no matrix",
+            "not a matrix",
         );
     }
 }

@@ -13,7 +13,7 @@ pub enum Severity {
     Warning,
     /// Right here, and refused or wrong on other devices.
     Portability,
-    /// Slow, or not as intended; told when asked for.
+    /// Slow, or not as intended; reported on request.
     Lint,
 }
 

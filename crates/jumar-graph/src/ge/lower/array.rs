@@ -93,9 +93,7 @@ type Answer = Result<Vec<ValueId>, OpError>;
 pub(super) fn known(cx: &Cx, value: ValueId, name: &str) -> Result<i64, OpError> {
     match cx.constant(value).and_then(Tensor::ints).as_deref() {
         Some([number]) => Ok(*number),
-        Some(_) => Err(invalid(format!(
-            "its input {name} has to be one integer"
-        ))),
+        Some(_) => Err(invalid(format!("its input {name} has to be one integer"))),
         None => Err(unsupported(format!(
             "its input {name} has to be a constant"
         ))),
@@ -190,7 +188,7 @@ fn split(cx: &mut Cx, op: &Op<'_>, sizes: Option<ValueId>, axis: ValueId) -> Ans
     cx.add_node("SplitV", &[Some(x), sizes, Some(axis)], attrs, outputs)
 }
 
-/// Sizes of parts, with what is left in the place of -1.
+/// Sizes of parts, with the remainder instead of -1.
 fn filled(cx: &mut Cx, x: ValueId, sizes: ValueId, axis: ValueId) -> Result<ValueId, OpError> {
     let list = cx.constant(sizes).and_then(Tensor::ints);
     let Some(mut list) = list.filter(|list| list.contains(&-1)) else {

@@ -1,4 +1,4 @@
-//! Operators on one element, or on two at the same place.
+//! Operators on one element, or on two at the same index.
 
 use jumar_ops::{Attrs, Builder as _, OpError};
 use jumar_types::dtype::DataType;
@@ -349,7 +349,7 @@ fn power(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(vec![cx.one("Pow", &[y, power], plain())?])
 }
 
-/// A value that is no number of floating point, in a type that is.
+/// A value of a type other than float, converted to a float type.
 pub(super) fn in_float(cx: &mut Cx, x: ValueId, dtype: DataType) -> Result<ValueId, OpError> {
     if cx.ty(x).dtype.is_float() {
         return Ok(x);
@@ -541,7 +541,7 @@ fn xlogy(cx: &mut Cx, op: &Op<'_>) -> Answer {
 fn is_finite(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
     if !cx.ty(x).dtype.is_float() {
-        // What is no number of floating point is finite: it is what it is.
+        // A value of a type other than float is finite.
         return Ok(vec![cx.one("Equal", &[x, x], plain())?]);
     }
     let nan = cx.one("IsNan", &[x], plain())?;

@@ -243,7 +243,7 @@ fn no_offset(op: &Op<'_>) -> Result<(), OpError> {
 }
 
 /// Brings what is multiplied to one type. Integers go to float64, where sums of products of 8 bits are exact; whether they
-/// did is told, and their sums are int32.
+/// did is returned, and their sums are int32.
 fn factors(cx: &mut Cx, all: &mut [ValueId]) -> Result<bool, OpError> {
     let whole = all.iter().all(|&value| cx.ty(value).dtype.is_integer());
     if whole {
@@ -332,7 +332,7 @@ fn transposed(cx: &mut Cx, op: &Op<'_>, dims: usize, name: &str, size: Option<&[
             let more = wanted[at] - full;
             if more < 0 {
                 return Err(invalid(format!(
-                    "input_size is {size:?}, and the window gives at least {full} there"
+                    "input_size is {size:?}, and the window produces at least {full} there"
                 )));
             }
             rest.push(more);
@@ -360,7 +360,7 @@ fn transposed(cx: &mut Cx, op: &Op<'_>, dims: usize, name: &str, size: Option<&[
 }
 
 /// The gradient of a convolution with respect to its filter: the images convolved with the gradient, where batch and
-/// channels have changed places, and strides and dilations, too.
+/// channels are swapped, and strides and dilations, too.
 fn backprop_filter(cx: &mut Cx, op: &Op<'_>, size: &[i64]) -> Answer {
     let window = Window::read(op, 2)?;
     let groups = op.int("groups")?.max(1);

@@ -1,4 +1,4 @@
-//! Images and places in them.
+//! Images and positions in them.
 
 use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;

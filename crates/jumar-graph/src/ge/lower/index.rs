@@ -185,7 +185,7 @@ pub(super) fn gathered(cx: &mut Cx, op: &Op<'_>, axis: i64) -> Answer {
         let axis = cx.reshape(axis, &[])?;
         return Ok(vec![cx.one("GatherV2", &[x, indices, axis], attrs)?]);
     }
-    let (own, places) = (cx.dims(x)?, cx.dims(indices)?);
+    let (own, positions) = (cx.dims(x)?, cx.dims(indices)?);
     let wrap = |number: i64, rank: usize| {
         usize::try_from(if number < 0 {
             number + rank as i64
@@ -195,13 +195,13 @@ pub(super) fn gathered(cx: &mut Cx, op: &Op<'_>, axis: i64) -> Answer {
         .ok()
     };
     let axis = wrap(axis, own.len()).filter(|&axis| axis < own.len());
-    let batch = wrap(batch, places.len()).filter(|&batch| batch <= places.len());
+    let batch = wrap(batch, positions.len()).filter(|&batch| batch <= positions.len());
     let (Some(axis), Some(batch)) = (axis, batch) else {
         return Err(invalid("axis and batch_dims do not fit its inputs"));
     };
-    if axis < batch || own[..batch] != places[..batch] {
+    if axis < batch || own[..batch] != positions[..batch] {
         return Err(invalid(format!(
-            "x is {own:?} and indices are {places:?}; their first {batch} dimensions have to agree, and axis has to lie behind"
+            "x is {own:?} and indices are {positions:?}; their first {batch} dimensions have to agree, and axis has to lie behind"
         )));
     }
     if negative {
@@ -212,7 +212,7 @@ pub(super) fn gathered(cx: &mut Cx, op: &Op<'_>, axis: i64) -> Answer {
     let product = |dims: &[i64]| dims.iter().product::<i64>();
     let (count, before) = (product(&own[..batch]), product(&own[batch..axis]));
     let (size, behind) = (own[axis], product(&own[axis + 1..]));
-    let taken = product(&places[batch..]);
+    let taken = product(&positions[batch..]);
     let x = cx.reshape(x, &[count, before, size, behind])?;
     let x = cx.transpose(x, &[0, 2, 1, 3])?;
     let x = cx.reshape(x, &[count * size, before, behind])?;
@@ -226,11 +226,11 @@ pub(super) fn gathered(cx: &mut Cx, op: &Op<'_>, axis: i64) -> Answer {
     let first = cx.reshape(first, &[])?;
     let y = cx.one("GatherV2", &[x, indices, first], attrs)?;
     let y = cx.transpose(y, &[0, 2, 1, 3])?;
-    let shape = [&own[..axis], &places[batch..], &own[axis + 1..]].concat();
+    let shape = [&own[..axis], &positions[batch..], &own[axis + 1..]].concat();
     Ok(vec![cx.reshape(y, &shape)?])
 }
 
-/// The places of what is not zero: one a row, or one a column where they are turned.
+/// The indices of elements that are not zero: one per row, or one per column if transposed.
 fn places(cx: &mut Cx, op: &Op<'_>, turned: bool, dtype: DataType) -> Answer {
     let x = op.input("x")?;
     let mut y = cx.one("NonZero", &[x], Attrs::new())?;
@@ -240,7 +240,7 @@ fn places(cx: &mut Cx, op: &Op<'_>, turned: bool, dtype: DataType) -> Answer {
     Ok(vec![cx.cast(y, dtype)?])
 }
 
-/// The attribute max_boxes_size is room on the card; there is always enough here.
+/// The attribute max_boxes_size is memory on the card; there is always enough here.
 fn suppression(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let inputs = op.in_order()?;
     let attrs = Attrs::new().with("center_point_box", op.int("center_point_box")?);

@@ -31,7 +31,7 @@ use super::{Desc, Graph as Source, INPUTS, Node as SourceNode, Value};
 use crate::insert_point::InsertPoint;
 use crate::{Graph, GraphError, GraphOutput, Result, ValueId, control as flow};
 
-/// Says what an operator is made of: adds nodes. Returns the values of its outputs.
+/// Lowers an operator: adds nodes. Returns the values of its outputs.
 type Lowering = fn(&mut Cx, &Op<'_>) -> std::result::Result<Vec<ValueId>, OpError>;
 
 /// A variable of a session that a graph uses.
@@ -41,11 +41,11 @@ pub struct Variable {
     pub name: String,
     /// What it is.
     pub ty: TensorType,
-    /// Which input of the lowered graph gives its contents.
+    /// Which input of the lowered graph holds its contents.
     pub input: usize,
     /// Which output of the lowered graph has its new contents, if the graph writes it.
     pub output: Option<usize>,
-    /// What it is at first, where the program says so.
+    /// Its initial value, if the program sets one.
     pub initial: Option<Tensor>,
 }
 
@@ -250,7 +250,7 @@ fn refused_types(graph: &Source) -> Result<()> {
     Ok(())
 }
 
-/// What a program says about an input or a variable: by the output of its node, or by the input that nobody gives.
+/// The program's description of an input or a variable: by the output of its node, or by its unconnected input.
 fn said(node: &SourceNode) -> Desc {
     let output = node.outputs.first().map(|output| &output.desc);
     let input = node.inputs.first().map(|input| &input.desc);
@@ -351,7 +351,7 @@ impl Builder for Cx {
 }
 
 impl Cx {
-    /// What an input is, as the program describes it: by the output of its node, or by the input that nobody gives.
+    /// The program's description of an input: by the output of its node, or by its unconnected input.
     fn input_type(&self, node: &SourceNode) -> std::result::Result<TensorType, OpError> {
         type_of(&said(node))
     }
@@ -533,7 +533,7 @@ impl Cx {
         self.one("Transpose", &[value, order], Attrs::new())
     }
 
-    /// Gives a value another shape.
+    /// Reshapes a value.
     pub fn reshape(
         &mut self,
         value: ValueId,

@@ -121,7 +121,7 @@ impl<'a> Op<'a> {
         self.node.outputs.len().max(1)
     }
 
-    /// Returns whether somebody reads an output.
+    /// Returns whether an output is read.
     pub fn uses(&self, output: usize) -> bool {
         self.used.get(output).copied().unwrap_or(false)
     }
@@ -209,7 +209,7 @@ impl<'a> Op<'a> {
     }
 
     /// Reads the attributes for an operator of ours: those that it knows by the same name. One that it does not know has to
-    /// be what the headers say it is when nobody sets it.
+    /// have the default of the headers.
     pub fn attrs_for(&self, operator: &str) -> Result<Attrs, OpError> {
         let definition = find(operator)
             .ok_or_else(|| unsupported(format!("there is no operator {operator}")))?;
@@ -249,7 +249,7 @@ impl<'a> Op<'a> {
         Ok(attrs)
     }
 
-    /// Refuses an attribute that is not what it is when nobody sets it.
+    /// Refuses an attribute that differs from its default.
     pub fn only_default(&self, name: &str) -> Result<(), OpError> {
         let Some(value) = self.attr(name) else {
             return Ok(());
@@ -260,7 +260,7 @@ impl<'a> Op<'a> {
             (Value::Bool(a), Some(Default::Bool(b))) => *a == b,
             (Value::Str(a), Some(Default::Str(b))) => a == b,
             (Value::Ints(a), Some(Default::Ints(b))) => a == b,
-            // It was required, or nothing is known of it: whoever lowers the node has looked at it.
+            // It was required, or nothing is known of it: the node's lowering has checked it.
             _ => true,
         };
         if same {

@@ -22,7 +22,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("RandomUniformInt", |cx, op| {
         let (shape, low, high) = (op.input("shape")?, op.input("min")?, op.input("max")?);
         let dtype = cx.ty(low).dtype;
-        // float64 has as many places between 0 and 1 as any range that is asked for.
+        // float64 resolves [0, 1) finely enough for every supported range.
         let y = random(cx, op, shape, DataType::Float64, false)?;
         let low = cx.cast(low, DataType::Float64)?;
         let high = cx.cast(high, DataType::Float64)?;
@@ -55,7 +55,7 @@ fn random(
     };
     let (mut seed, mut other) = (op.int("seed")?, op.int("seed2")?);
     if seed == 0 && other == 0 {
-        // Nobody chose: by the node's name, so that nodes differ and programs repeat.
+        // No seed is set: by the node's name, so that nodes differ and programs repeat.
         (seed, other) = (cx.named_seed(&op.node.name), 1);
     }
     let draw = cx.draw(&op.node.name)?;
@@ -67,7 +67,7 @@ fn random(
     let mut y = cx.one("jumar.Random", &[shape, draw], attrs)?;
     if within != dtype {
         if !normal {
-            // Cut to the places that the type has, so that none is rounded up to 1.
+            // Truncated to the digits of the type, so that none is rounded up to 1.
             let places = if dtype == DataType::Float16 {
                 1024.0f32
             } else {

@@ -58,10 +58,10 @@ fn items(cx: &Cx, op: &Op<'_>) -> Result<Vec<ValueId>, OpError> {
     cx.sequences
         .get(&handle)
         .cloned()
-        .ok_or_else(|| invalid("its input handle is no sequence"))
+        .ok_or_else(|| invalid("its input handle is not a sequence"))
 }
 
-/// Reads the input `index`: within `count` places, from the end where it is negative.
+/// Reads the input `index`: below `count`, from the end if it is negative.
 fn place(cx: &Cx, op: &Op<'_>, count: usize, absent: usize) -> Result<usize, OpError> {
     let index = match op.maybe("index") {
         None => absent as i64,
@@ -75,7 +75,7 @@ fn place(cx: &Cx, op: &Op<'_>, count: usize, absent: usize) -> Result<usize, OpE
     match usize::try_from(at) {
         Ok(at) if at < count => Ok(at),
         _ => Err(invalid(format!(
-            "its input index is {index}, and the sequence has {count} places"
+            "its input index is {index}, and the sequence has {count} elements"
         ))),
     }
 }

@@ -203,7 +203,7 @@ fn strided(
     let gone = (0..rank).find(|&own| dropped[own] && dims[own] != 1);
     if let Some(own) = gone {
         return Err(invalid(format!(
-            "the place along axis {own} that shrink_axis_mask takes is not there"
+            "the index along axis {own} that shrink_axis_mask takes is not there"
         )));
     }
     let dims: Vec<i64> = shape

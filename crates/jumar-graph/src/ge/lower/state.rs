@@ -52,11 +52,11 @@ pub(in crate::ge) fn updated_inputs(kind: &str) -> &'static [&'static str] {
 
 /// What is known of a variable while a graph is lowered.
 pub(super) struct VariableState {
-    /// The input that gives its contents.
+    /// The input that holds its contents.
     pub first: ValueId,
     /// The value that it has now.
     pub now: ValueId,
-    /// What it is at first, where the program says so.
+    /// Its initial value, if the program sets one.
     pub initial: Option<Tensor>,
 }
 
@@ -137,20 +137,20 @@ fn variable<'a>(cx: &Cx, op: &Op<'a>, name: &str) -> Option<&'a str> {
     if cx.variables.contains_key(source) {
         return Some(source);
     }
-    // An Assign gives its variable on: whoever holds this very value is meant.
+    // An Assign passes its variable on: the owner of this value is meant.
     let value = op.maybe(name)?;
     op.variable_names()
         .find(|own| cx.variables.get(*own).is_some_and(|held| held.now == value))
 }
 
-/// Gives a variable a new value.
+/// Assigns a new value to a variable.
 fn write(cx: &mut Cx, op: &Op<'_>, name: &str, new: ValueId) -> Answer {
     let Some(own) = variable(cx, op, name) else {
-        return Err(invalid(format!("its input {name} is no variable")));
+        return Err(invalid(format!("its input {name} is not a variable")));
     };
     let own = own.to_owned();
     let Some(held) = cx.variables.get(&own) else {
-        return Err(invalid(format!("its input {name} is no variable")));
+        return Err(invalid(format!("its input {name} is not a variable")));
     };
     let wanted = cx.ty(held.first).clone();
     let new = cx.cast(new, wanted.dtype)?;
@@ -160,7 +160,7 @@ fn write(cx: &mut Cx, op: &Op<'_>, name: &str, new: ValueId) -> Answer {
             "the variable {own} is {wanted}, and it is to become {is}"
         )));
     }
-    // A constant is no node's result; an output has to be one.
+    // A constant is not a node's result; an output has to be one.
     let new = cx.one("Identity", &[new], Attrs::new())?;
     if let Some(held) = cx.variables.get_mut(&own) {
         held.now = new;
@@ -168,7 +168,7 @@ fn write(cx: &mut Cx, op: &Op<'_>, name: &str, new: ValueId) -> Answer {
     Ok(vec![new])
 }
 
-/// As [`write`]; what is no variable is only passed on.
+/// As [`write`]; a value that is not a variable is only passed on.
 fn write_or_pass(cx: &mut Cx, op: &Op<'_>, name: &str, new: ValueId) -> Answer {
     if variable(cx, op, name).is_some() {
         return write(cx, op, name, new);
