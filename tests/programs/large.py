@@ -26,7 +26,7 @@ def chain(folder, width, layers, name="large"):
             tensor = TensorProto(name=f"w{layer}", data_type=TensorProto.FLOAT, dims=[width, width])
             tensor.data_location = TensorProto.EXTERNAL
             external = {"location": f"{name}.weights", "offset": start, "length": file.tell() - start}
-            for key, value in place.items():
+            for key, value in external.items():
                 tensor.external_data.add(key=key, value=str(value))
             weights.append(tensor)
             nodes.append(helper.make_node("MatMul", [last, f"w{layer}"], [f"h{layer}"], name=f"product{layer}"))

@@ -1,7 +1,7 @@
 //! Words of device memory that order streams: one writes a value, another waits for it.
 //!
 //! Such a value is not announced: a kernel, a copy, the host through mapped memory or another process may write it. The
-//! executor looks for it (`Task::Until`), and no worker is held meanwhile.
+//! executor looks for it (`Task::Until`), and no worker is blocked meanwhile.
 
 use std::sync::Arc;
 

@@ -49,7 +49,7 @@ void Access::SetBytes(GraphBuffer &buffer, const void *bytes, size_t size) {
 
 namespace {
 
-/* Starts the message of SetOutputs: after the count, each operator gives its output indexes and its name, if it has one. */
+/* Starts the message of SetOutputs: after the count, the output indexes and the name, if any, of each operator. */
 Message Outputs(const Graph &graph, size_t count) { return About(graph).U64(count); }
 
 std::vector<GNodePtr> Controls(const GNode &node, uint64_t before) {

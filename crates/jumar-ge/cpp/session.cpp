@@ -58,13 +58,13 @@ struct Session::Impl {
     return jumar_ge_run_async(jumar::kCallVersion, static_cast<uint32_t>(mode), id_, graph_id, given.data(),
                               given.size(), &jumar::Waiting<T>::Done, waiting);
   }
-  /* Gives a tensor memory of the session or of an allocator, which is freed with the tensor's last copy or with the session. */
+  /* Assigns memory of the session or of an allocator to a tensor; it is freed with the tensor's last copy or with the session. */
   static void Own(Tensor &output, const TensorDesc &desc, void *data, size_t bytes,
                   const std::function<void(void *)> &free) {
     (void)output.SetData(static_cast<uint8_t *>(data), bytes, [free](uint8_t *own) { free(own); });
-    TensorDesc placed = desc;
-    placed.SetPlacement(kPlacementDevice);
-    (void)output.SetTensorDesc(placed);
+    TensorDesc on_device = desc;
+    on_device.SetPlacement(kPlacementDevice);
+    (void)output.SetTensorDesc(on_device);
   }
   static void Own(gert::Tensor &output, const TensorDesc &desc, void *data, size_t bytes,
                   const std::function<void(void *)> &free) {

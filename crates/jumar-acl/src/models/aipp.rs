@@ -1,4 +1,4 @@
-//! Preprocessing of images inside a model: what a model was built with, and settings that a program gives before an
+//! Preprocessing of images inside a model: what a model was built with, and settings that a program passes before an
 //! execution.
 
 use std::sync::Arc;

@@ -93,7 +93,7 @@ fn kind_of(place: Option<ManagedLocation>) -> i32 {
     }) as i32
 }
 
-/// Where a device's number is all that is told, a node of the host is the host.
+/// In queries that return only a device id, a node of the host is the host.
 fn device_of(place: Option<ManagedLocation>) -> i32 {
     match place {
         Some(ManagedLocation::HostNode(_)) => HOST,

@@ -16,7 +16,7 @@ const LISTED: usize = 8;
 /// The C++ library of the Graph Engine, beside the runtime.
 const GRAPH_ENGINE: &str = "libjumar_ge.so";
 
-/// Reports the functions and libraries that `file` links and nobody provides. `own` is a folder of libraries that its package
+/// Reports the functions and libraries that `file` links and no library provides. `own` is a folder of libraries that its package
 /// loads before. Returns the names of all functions that Jumar has, or nothing if they cannot be read.
 pub fn examine(
     report: &mut Report,

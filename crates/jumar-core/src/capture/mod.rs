@@ -13,7 +13,7 @@
 //! own ([`drivers`]).
 //!
 //! Locks: an event's lock comes before a graph's, a graph's `runs` before its `inner`, and a stream's recorder is the last.
-//! Neither the lock of `inner` nor that of the recorder is held while anything outside of this folder is called.
+//! Code outside of this folder is never called under the lock of `inner` or of the recorder.
 
 mod control;
 mod drivers;

@@ -4,7 +4,7 @@
 //! also reports calls, objects and threads to it. [`Check::find`] takes a finding, which is reported at once,
 //! one for each rule and pair of source locations, and again in the summary.
 //!
-//! One lock (`state`) guards everything; it is held for a moment by each operation that is admitted, and nothing is called under
+//! One lock (`state`) guards everything; each admitted operation takes it for a moment, and nothing is called under
 //! it but the reading of debug information, when something was found. The phases of most operations are irrelevant: a table of
 //! counters ([`Interest`]) shows without the lock which ones are not.
 

@@ -38,7 +38,7 @@ pub enum Occurs {
 pub enum Default {
     /// It has to be set; the name of its type as programs read it.
     Required(&'static str),
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A number.
     Float(f32),
@@ -75,7 +75,7 @@ impl Default {
         }
     }
 
-    /// The value of an attribute that nobody sets; none where it has to be set.
+    /// The default value of an attribute; none if it is required.
     pub fn value(self) -> Option<Value> {
         Some(match self {
             Default::Required(_) => return None,

@@ -142,7 +142,7 @@ pub(crate) struct Pushed {
 /// What a call did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Called {
-    /// The stream was blocked and is queued now; the caller has to put it into the run queue if it says so.
+    /// The stream was blocked and is queued now; if the field is true, the caller has to put it into the run queue.
     Queued {
         /// Whether the stream has to be put into the run queue.
         list: bool,

@@ -51,15 +51,15 @@ struct Past {
     finalized_at: Mutex<SourceLocation>,
     /// Where the last initialisation was called.
     initialized_at: Mutex<SourceLocation>,
-    /// The same in words, for a child that is forked: it knows no places of its parent.
+    /// The same as text, for a forked child, which has no source locations of its parent.
     origin: Mutex<Option<(SourceLocation, String)>>,
-    /// Whether this process was told that it is a fork.
+    /// Whether this process was reported as a fork.
     told_forked: AtomicU64,
     /// Where a thread last got a device or a context.
     set_up_at: Mutex<SourceLocation>,
     /// Streams whose captures were begun, and where; the newest last.
     captures: Mutex<Vec<(u64, SourceLocation)>>,
-    /// How bad what was told is that came behind the last finalise: 0 nothing, 1 a warning, 2 an error. The rest has the same cause.
+    /// The most severe finding since the last finalisation: 0 none, 1 a warning, 2 an error. Others have the same cause.
     told_late: AtomicU32,
     /// The objects that a reset destroyed; reported at the end unless a more severe finding follows from it.
     swept: Mutex<Option<Finding>>,

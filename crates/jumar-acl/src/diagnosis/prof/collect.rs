@@ -1,6 +1,6 @@
 //! One profile while it is taken: a probe at the gate, and what calls, operators and the program's own marks add.
 //!
-//! Everything is kept as rows, under one lock that is held only while a row is added. A table that is full
+//! Everything is kept as rows, under one lock, only for the time of adding a row. A table that is full
 //! drops what comes later and counts it.
 
 use std::collections::{BTreeSet, HashMap};
