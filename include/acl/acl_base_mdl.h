@@ -24,7 +24,7 @@ extern "C" {
 typedef struct aclTensorDesc aclTensorDesc;
 
 /**
- * Makes a tensor description from data type, dimensions and format.
+ * Creates a tensor description from data type, dimensions and format.
  * @param dataType [IN]
  * @param numDims [IN]
  * @param dims [IN]
@@ -59,42 +59,42 @@ ACL_FUNC_VISIBILITY aclError aclSetTensorShapeRange(aclTensorDesc *desc, size_t 
 ACL_FUNC_VISIBILITY aclError aclSetTensorValueRange(aclTensorDesc *desc, size_t valueCount, int64_t valueRange[][2]);
 
 /**
- * Gives the data type of a tensor description.
+ * Returns the data type of a tensor description.
  * @param desc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclDataType aclGetTensorDescType(const aclTensorDesc *desc);
 
 /**
- * Gives the format of a tensor description.
+ * Returns the format of a tensor description.
  * @param desc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclFormat aclGetTensorDescFormat(const aclTensorDesc *desc);
 
 /**
- * Gives the size of the described tensor in bytes.
+ * Returns the size of the described tensor in bytes.
  * @param desc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t aclGetTensorDescSize(const aclTensorDesc *desc);
 
 /**
- * Gives the number of elements of the described tensor.
+ * Returns the number of elements of the described tensor.
  * @param desc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t aclGetTensorDescElementCount(const aclTensorDesc *desc);
 
 /**
- * Gives the number of dimensions.
+ * Returns the number of dimensions.
  * @param desc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t aclGetTensorDescNumDims(const aclTensorDesc *desc);
 
 /**
- * Gives one dimension.
+ * Returns one dimension.
  * Deprecated.
  * @param desc [IN]
  * @param index [IN]
@@ -112,7 +112,7 @@ ACL_FUNC_VISIBILITY int64_t aclGetTensorDescDim(const aclTensorDesc *desc, size_
 ACL_FUNC_VISIBILITY aclError aclGetTensorDescDimV2(const aclTensorDesc *desc, size_t index, int64_t *dimSize);
 
 /**
- * Reads the smallest and largest value of one dimension.
+ * Returns the smallest and largest value of one dimension.
  * @param desc [IN]
  * @param index [IN]
  * @param dimRangeNum [IN]
@@ -123,21 +123,21 @@ ACL_FUNC_VISIBILITY aclError aclGetTensorDescDimRange(
     const aclTensorDesc *desc, size_t index, size_t dimRangeNum, int64_t *dimRange);
 
 /**
- * Gives a tensor description a name.
+ * Sets the name of a tensor description.
  * @param desc [IN]
  * @param name [IN]
  */
 ACL_FUNC_VISIBILITY void aclSetTensorDescName(aclTensorDesc *desc, const char *name);
 
 /**
- * Gives the name of a tensor description; the text lives as long as the description keeps it.
+ * Returns the name of a tensor description; the text is valid until the description changes or is destroyed.
  * @param desc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY const char *aclGetTensorDescName(aclTensorDesc *desc);
 
 /**
- * Makes the description of the same tensor in another format.
+ * Creates the description of the same tensor in another format.
  * @param srcDesc [IN]
  * @param dstFormat [IN]
  * @param dstDesc [OUT]
@@ -147,7 +147,7 @@ ACL_FUNC_VISIBILITY aclError aclTransTensorDescFormat(
     const aclTensorDesc *srcDesc, aclFormat dstFormat, aclTensorDesc **dstDesc);
 
 /**
- * Sets the format in which the tensor lies in memory.
+ * Sets the storage format of a tensor.
  * Deprecated.
  * @param desc [IN]
  * @param format [IN]
@@ -156,7 +156,7 @@ ACL_FUNC_VISIBILITY aclError aclTransTensorDescFormat(
 ACL_FUNC_VISIBILITY aclError aclSetTensorStorageFormat(aclTensorDesc *desc, aclFormat format);
 
 /**
- * Sets the dimensions with which the tensor lies in memory.
+ * Sets the storage dimensions of a tensor.
  * Deprecated.
  * @param desc [IN]
  * @param numDims [IN]
@@ -166,7 +166,7 @@ ACL_FUNC_VISIBILITY aclError aclSetTensorStorageFormat(aclTensorDesc *desc, aclF
 ACL_FUNC_VISIBILITY aclError aclSetTensorStorageShape(aclTensorDesc *desc, int numDims, const int64_t *dims);
 
 /**
- * Sets the format in which the tensor lies in memory.
+ * Sets the storage format of a tensor.
  * @param desc [IN]
  * @param format [IN]
  * @return ACL_SUCCESS, or a code
@@ -174,7 +174,7 @@ ACL_FUNC_VISIBILITY aclError aclSetTensorStorageShape(aclTensorDesc *desc, int n
 ACL_FUNC_VISIBILITY aclError aclSetTensorFormat(aclTensorDesc *desc, aclFormat format);
 
 /**
- * Sets the dimensions with which the tensor lies in memory.
+ * Sets the storage dimensions of a tensor.
  * @param desc [IN]
  * @param numDims [IN]
  * @param dims [IN]
@@ -183,7 +183,7 @@ ACL_FUNC_VISIBILITY aclError aclSetTensorFormat(aclTensorDesc *desc, aclFormat f
 ACL_FUNC_VISIBILITY aclError aclSetTensorShape(aclTensorDesc *desc, int numDims, const int64_t *dims);
 
 /**
- * Sets the format that the tensor had before it was laid out.
+ * Sets the original format of a tensor.
  * @param desc [IN]
  * @param format [IN]
  * @return ACL_SUCCESS, or a code
@@ -191,7 +191,7 @@ ACL_FUNC_VISIBILITY aclError aclSetTensorShape(aclTensorDesc *desc, int numDims,
 ACL_FUNC_VISIBILITY aclError aclSetTensorOriginFormat(aclTensorDesc *desc, aclFormat format);
 
 /**
- * Sets the dimensions that the tensor had before it was laid out.
+ * Sets the original dimensions of a tensor.
  * @param desc [IN]
  * @param numDims [IN]
  * @param dims [IN]
@@ -200,7 +200,7 @@ ACL_FUNC_VISIBILITY aclError aclSetTensorOriginFormat(aclTensorDesc *desc, aclFo
 ACL_FUNC_VISIBILITY aclError aclSetTensorOriginShape(aclTensorDesc *desc, int numDims, const int64_t *dims);
 
 /**
- * Gives one description of an array that the library made.
+ * Returns one description of an array that the library created.
  * @param desc [IN]
  * @param index [IN]
  * @return the value
@@ -208,7 +208,7 @@ ACL_FUNC_VISIBILITY aclError aclSetTensorOriginShape(aclTensorDesc *desc, int nu
 ACL_FUNC_VISIBILITY aclTensorDesc *aclGetTensorDescByIndex(aclTensorDesc *desc, size_t index);
 
 /**
- * Gives the address of the tensor's data, where the library knows it.
+ * Returns the address of the tensor's data if the library knows it.
  * @param desc [IN]
  * @return the value
  */
@@ -223,7 +223,7 @@ ACL_FUNC_VISIBILITY void *aclGetTensorDescAddress(const aclTensorDesc *desc);
 ACL_FUNC_VISIBILITY aclError aclSetTensorDynamicInput(aclTensorDesc *desc, const char *dynamicInputName);
 
 /**
- * Gives a tensor constant content.
+ * Sets the constant content of a tensor.
  * @param desc [IN]
  * @param dataBuffer [IN]
  * @param length [IN]
@@ -232,7 +232,7 @@ ACL_FUNC_VISIBILITY aclError aclSetTensorDynamicInput(aclTensorDesc *desc, const
 ACL_FUNC_VISIBILITY aclError aclSetTensorConst(aclTensorDesc *desc, void *dataBuffer, size_t length);
 
 /**
- * Says in which memory the tensor lies.
+ * Sets the memory kind of a tensor.
  * @param desc [IN]
  * @param memType [IN]
  * @return ACL_SUCCESS, or a code

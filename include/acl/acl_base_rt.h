@@ -214,7 +214,7 @@ typedef enum aclDeviceInfo {
 } aclDeviceInfo;
 
 /**
- * Makes an object that describes a piece of memory by address and size; the memory stays the caller's.
+ * Creates an object that describes a memory block by address and size. The caller keeps owning the memory.
  * @param data [IN]
  * @param size [IN]
  * @return the value
@@ -229,7 +229,7 @@ ACL_FUNC_VISIBILITY aclDataBuffer *aclCreateDataBuffer(void *data, size_t size);
 ACL_FUNC_VISIBILITY aclError aclDestroyDataBuffer(const aclDataBuffer *dataBuffer);
 
 /**
- * Gives a data buffer object another address and size.
+ * Sets the address and size of a data buffer object.
  * @param dataBuffer [IN]
  * @param data [IN]
  * @param size [IN]
@@ -238,14 +238,14 @@ ACL_FUNC_VISIBILITY aclError aclDestroyDataBuffer(const aclDataBuffer *dataBuffe
 ACL_FUNC_VISIBILITY aclError aclUpdateDataBuffer(aclDataBuffer *dataBuffer, void *data, size_t size);
 
 /**
- * Gives the address that a data buffer object describes.
+ * Returns the address that a data buffer object describes.
  * @param dataBuffer [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY void *aclGetDataBufferAddr(const aclDataBuffer *dataBuffer);
 
 /**
- * Gives the size that a data buffer object describes, cut to 32 bits.
+ * Returns the size that a data buffer object describes, truncated to 32 bits.
  * Deprecated.
  * @param dataBuffer [IN]
  * @return the value
@@ -253,14 +253,14 @@ ACL_FUNC_VISIBILITY void *aclGetDataBufferAddr(const aclDataBuffer *dataBuffer);
 ACL_FUNC_VISIBILITY uint32_t aclGetDataBufferSize(const aclDataBuffer *dataBuffer);
 
 /**
- * Gives the size that a data buffer object describes, in bytes.
+ * Returns the size that a data buffer object describes, in bytes.
  * @param dataBuffer [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t aclGetDataBufferSizeV2(const aclDataBuffer *dataBuffer);
 
 /**
- * Gives the name of the device's chip; for a software device that of its profile.
+ * Returns the name of the device's chip; for a software device that of its profile.
  * @return the value
  */
 ACL_FUNC_VISIBILITY const char *aclrtGetSocName(void);
@@ -274,7 +274,7 @@ ACL_FUNC_VISIBILITY const char *aclrtGetSocName(void);
 ACL_FUNC_VISIBILITY aclError aclGetCannAttributeList(const aclCannAttr **cannAttrList, size_t *num);
 
 /**
- * Tells whether the toolkit has a capability.
+ * Returns whether the toolkit has a capability.
  * @param cannAttr [IN]
  * @param value [OUT]
  * @return ACL_SUCCESS, or a code
@@ -291,7 +291,7 @@ ACL_FUNC_VISIBILITY aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *
 ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t *value);
 
 /**
- * Writes a line to the log, with the place it was written at.
+ * Writes a line to the log, with its source location.
  * @param logLevel [IN]
  * @param func [IN]
  * @param file [IN]
@@ -302,7 +302,7 @@ ACL_FUNC_VISIBILITY void aclAppLog(
     aclLogLevel logLevel, const char *func, const char *file, uint32_t line, const char *fmt, ...);
 
 /**
- * Widens a half-precision number to single precision.
+ * Converts a half-precision number to single precision.
  * @param value [IN]
  * @return the value
  */
@@ -316,7 +316,7 @@ ACL_FUNC_VISIBILITY float aclFloat16ToFloat(aclFloat16 value);
 ACL_FUNC_VISIBILITY aclFloat16 aclFloatToFloat16(float value);
 
 /**
- * Gives the size of one element of a data type in bytes.
+ * Returns the size of one element of a data type in bytes.
  * @param dataType [IN]
  * @return the value
  */
@@ -326,7 +326,7 @@ ACL_FUNC_VISIBILITY size_t aclDataTypeSize(aclDataType dataType);
 }
 #endif
 
-/** Writes a line to the log, with the place it was written at. Takes a level, and a format with its arguments. */
+/** Writes a line to the log, with its source location. Takes a level, and a format with its arguments. */
 #define ACL_APP_LOG(level, fmt, ...) aclAppLog(level, __FUNCTION__, __FILE__, __LINE__, fmt, ##__VA_ARGS__)
 
 #endif /* JUMAR_ACL_ACL_BASE_RT_H_ */

@@ -72,7 +72,7 @@ typedef struct acldumpTensorInfo {
 } acldumpTensorInfo;
 
 /**
- * Sets a function that gets dumped data instead of a file.
+ * Registers a function that receives dumped data instead of a file.
  * @param messageCallback [IN]
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
@@ -81,12 +81,12 @@ ACL_FUNC_VISIBILITY aclError acldumpRegCallback(
     int32_t (*const messageCallback)(const acldumpChunk *, int32_t), int32_t flag);
 
 /**
- * Takes the function of acldumpRegCallback away.
+ * Removes the function that was registered with acldumpRegCallback.
  */
 ACL_FUNC_VISIBILITY void acldumpUnregCallback(void);
 
 /**
- * Begins to write the arguments of operators to files.
+ * Starts to write the arguments of operators to files.
  * @param dumpType [IN]
  * @param path [IN]
  * @return ACL_SUCCESS, or a code
@@ -94,14 +94,14 @@ ACL_FUNC_VISIBILITY void acldumpUnregCallback(void);
 ACL_FUNC_VISIBILITY aclError aclopStartDumpArgs(uint32_t dumpType, const char *path);
 
 /**
- * Ends what aclopStartDumpArgs began.
+ * Stops writing the arguments of operators to files.
  * @param dumpType [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclopStopDumpArgs(uint32_t dumpType);
 
 /**
- * Gives the folder that dumps of a kind go to.
+ * Returns the folder for dumps of a kind.
  * @param dumpType [IN]
  * @return the value
  */
@@ -119,7 +119,7 @@ ACL_FUNC_VISIBILITY aclError acldumpSaveExceptionInfo(
     const char *fileName, const char *userTag, const acldumpTensorInfo *tensors, size_t tensorCount);
 
 /**
- * Writes the folder that information on failures goes to.
+ * Returns the folder for information on failures.
  * @param path [OUT]
  * @param maxLen [IN]
  * @return ACL_SUCCESS, or a code

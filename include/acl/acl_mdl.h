@@ -226,21 +226,21 @@ typedef struct aclmdlExeOMDesc {
 } aclmdlExeOMDesc;
 
 /**
- * Makes an object with the picture preparation of a batch.
+ * Creates the settings of image preprocessing for a batch.
  * @param batchSize [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclmdlAIPP *aclmdlCreateAIPP(uint64_t batchSize);
 
 /**
- * Destroys an object with picture preparation.
+ * Destroys the settings of image preprocessing.
  * @param aippParmsSet [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlDestroyAIPP(const aclmdlAIPP *aippParmsSet);
 
 /**
- * Reads how large the data of picture preparation is.
+ * Returns the size of the settings of image preprocessing.
  * @param batchSize [IN]
  * @param size [OUT]
  * @return ACL_SUCCESS, or a code
@@ -248,7 +248,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlDestroyAIPP(const aclmdlAIPP *aippParmsSet);
 ACL_FUNC_VISIBILITY aclError aclmdlGetAippDataSize(uint64_t batchSize, size_t *size);
 
 /**
- * Sets the pixel format of the pictures.
+ * Sets the pixel format of the images.
  * @param aippParmsSet [IN]
  * @param inputFormat [IN]
  * @return ACL_SUCCESS, or a code
@@ -283,7 +283,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPCscParams(
     uint8_t cscInputBiasR0, uint8_t cscInputBiasR1, uint8_t cscInputBiasR2);
 
 /**
- * Switches the exchange of red and blue, or U and V.
+ * Sets whether red and blue, or U and V, are swapped.
  * @param aippParmsSet [IN]
  * @param rbuvSwapSwitch [IN]
  * @return ACL_SUCCESS, or a code
@@ -291,7 +291,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPCscParams(
 ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPRbuvSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t rbuvSwapSwitch);
 
 /**
- * Switches the move of the alpha channel to the front.
+ * Sets whether the alpha channel is moved to the front.
  * @param aippParmsSet [IN]
  * @param axSwapSwitch [IN]
  * @return ACL_SUCCESS, or a code
@@ -299,7 +299,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPRbuvSwapSwitch(aclmdlAIPP *aippParmsSe
 ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPAxSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t axSwapSwitch);
 
 /**
- * Sets the size of the pictures.
+ * Sets the size of the images.
  * @param aippParmsSet [IN]
  * @param srcImageSizeW [IN]
  * @param srcImageSizeH [IN]
@@ -309,7 +309,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPSrcImageSize(
     aclmdlAIPP *aippParmsSet, int32_t srcImageSizeW, int32_t srcImageSizeH);
 
 /**
- * Sets how a picture of the batch is scaled.
+ * Sets the scaling of one image of the batch.
  * @param aippParmsSet [IN]
  * @param scfSwitch [IN]
  * @param scfInputSizeW [IN]
@@ -324,7 +324,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPScfParams(
     int32_t scfOutputSizeH, uint64_t batchIndex);
 
 /**
- * Sets what part of a picture of the batch is used.
+ * Sets the crop region of one image of the batch.
  * @param aippParmsSet [IN]
  * @param cropSwitch [IN]
  * @param cropStartPosW [IN]
@@ -339,7 +339,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPCropParams(
     int32_t cropSizeH, uint64_t batchIndex);
 
 /**
- * Sets the border that a picture of the batch gets.
+ * Sets the padding of one image of the batch.
  * @param aippParmsSet [IN]
  * @param paddingSwitch [IN]
  * @param paddingSizeTop [IN]
@@ -396,7 +396,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPPixelVarReci(
     float dtcPixelVarReciChn3, uint64_t batchIndex);
 
 /**
- * Gives picture preparation to a dynamic-AIPP input of the next execution.
+ * Sets the image preprocessing of a dynamic-AIPP input for the next executions.
  * @param modelId [IN]
  * @param dataset [IN]
  * @param index [IN]
@@ -407,7 +407,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetInputAIPP(
     uint32_t modelId, aclmdlDataset *dataset, size_t index, const aclmdlAIPP *aippParmsSet);
 
 /**
- * Gives picture preparation to an input, named by its own number.
+ * Sets the image preprocessing of an image input, selected by its own index.
  * @param modelId [IN]
  * @param dataset [IN]
  * @param index [IN]
@@ -418,7 +418,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPByInputIndex(
     uint32_t modelId, aclmdlDataset *dataset, size_t index, const aclmdlAIPP *aippParmsSet);
 
 /**
- * Reads what kind of AIPP an input has.
+ * Returns the AIPP kind of an input.
  * @param modelId [IN]
  * @param index [IN]
  * @param type [OUT]
@@ -429,7 +429,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetAippType(
     uint32_t modelId, size_t index, aclmdlInputAippType *type, size_t *dynamicAttachedDataIndex);
 
 /**
- * Reads the static AIPP of an input.
+ * Returns the parameters of an input's static AIPP.
  * @param modelId [IN]
  * @param index [IN]
  * @param aippInfo [OUT]
@@ -462,7 +462,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadFromMem(const void *model, size_t m
 ACL_FUNC_VISIBILITY aclError aclmdlBundleUnload(uint32_t bundleId);
 
 /**
- * Reads how many models a bundle has.
+ * Returns the number of models of a bundle.
  * @param bundleId [IN]
  * @param modelNum [OUT]
  * @return ACL_SUCCESS, or a code
@@ -470,7 +470,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleUnload(uint32_t bundleId);
 ACL_FUNC_VISIBILITY aclError aclmdlBundleGetModelNum(uint32_t bundleId, size_t *modelNum);
 
 /**
- * Reads the number of one model of a bundle.
+ * Returns the id of one model of a bundle.
  * @param bundleId [IN]
  * @param index [IN]
  * @param modelId [OUT]
@@ -479,7 +479,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleGetModelNum(uint32_t bundleId, size_t *
 ACL_FUNC_VISIBILITY aclError aclmdlBundleGetModelId(uint32_t bundleId, size_t index, uint32_t *modelId);
 
 /**
- * Makes an object for the description of a bundle.
+ * Creates an object for the description of a bundle.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclmdlBundleQueryInfo *aclmdlBundleCreateQueryInfo(void);
@@ -510,7 +510,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleQueryInfoFromMem(
     const void *model, size_t modelSize, aclmdlBundleQueryInfo *queryInfo);
 
 /**
- * Reads how many models a described bundle has.
+ * Returns the number of models of a described bundle.
  * @param queryInfo [IN]
  * @param modelNum [OUT]
  * @return ACL_SUCCESS, or a code
@@ -518,7 +518,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleQueryInfoFromMem(
 ACL_FUNC_VISIBILITY aclError aclmdlBundleGetQueryModelNum(const aclmdlBundleQueryInfo *queryInfo, size_t *modelNum);
 
 /**
- * Reads how much memory the variable weights of a bundle need.
+ * Returns how much memory the variable weights of a bundle need.
  * @param queryInfo [IN]
  * @param variableWeightSize [OUT]
  * @return ACL_SUCCESS, or a code
@@ -527,7 +527,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleGetVarWeightSize(
     const aclmdlBundleQueryInfo *queryInfo, size_t *variableWeightSize);
 
 /**
- * Reads how much memory one model of a bundle needs.
+ * Returns how much memory one model of a bundle needs.
  * @param queryInfo [IN]
  * @param index [IN]
  * @param workSize [OUT]
@@ -585,7 +585,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadModelWithMem(
     uint32_t *modelId);
 
 /**
- * Loads one model of an open bundle as a configuration says.
+ * Loads one model of an open bundle with a configuration.
  * @param bundleId [IN]
  * @param index [IN]
  * @param handle [IN]
@@ -604,7 +604,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadModelWithConfig(
 ACL_FUNC_VISIBILITY aclError aclmdlBundleUnloadModel(uint32_t bundleId, uint32_t modelId);
 
 /**
- * Makes an empty dataset: the list of a model's inputs or outputs.
+ * Creates an empty dataset: the list of a model's inputs or outputs.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclmdlDataset *aclmdlCreateDataset(void);
@@ -625,7 +625,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlDestroyDataset(const aclmdlDataset *dataset);
 ACL_FUNC_VISIBILITY aclError aclmdlAddDatasetBuffer(aclmdlDataset *dataset, aclDataBuffer *dataBuffer);
 
 /**
- * Gives an entry of a dataset a tensor description.
+ * Sets the tensor description of a dataset entry.
  * @param dataset [IN]
  * @param tensorDesc [IN]
  * @param index [IN]
@@ -635,7 +635,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetDatasetTensorDesc(
     aclmdlDataset *dataset, aclTensorDesc *tensorDesc, size_t index);
 
 /**
- * Gives the tensor description of an entry of a dataset.
+ * Returns the tensor description of an entry of a dataset.
  * @param dataset [IN]
  * @param index [IN]
  * @return the value
@@ -643,14 +643,14 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetDatasetTensorDesc(
 ACL_FUNC_VISIBILITY aclTensorDesc *aclmdlGetDatasetTensorDesc(const aclmdlDataset *dataset, size_t index);
 
 /**
- * Gives the number of data buffers in a dataset.
+ * Returns the number of data buffers in a dataset.
  * @param dataset [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t aclmdlGetDatasetNumBuffers(const aclmdlDataset *dataset);
 
 /**
- * Gives one data buffer of a dataset.
+ * Returns one data buffer of a dataset.
  * @param dataset [IN]
  * @param index [IN]
  * @return the value
@@ -748,7 +748,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlLoadFromMemWithQ(
 ACL_FUNC_VISIBILITY aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output);
 
 /**
- * Runs a model on a stream, as a configuration says, and waits until it is done.
+ * Runs a model on a stream, with a configuration, and waits until it is done.
  * @param modelId [IN]
  * @param input [IN]
  * @param output [IN]
@@ -761,7 +761,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlExecuteV2(
     const aclmdlExecConfigHandle *handle);
 
 /**
- * Queues a model on a stream, as a configuration says.
+ * Queues a model on a stream, with a configuration.
  * @param modelId [IN]
  * @param input [IN]
  * @param output [IN]
@@ -792,7 +792,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlExecuteAsync(
 ACL_FUNC_VISIBILITY aclError aclmdlUnload(uint32_t modelId);
 
 /**
- * Reads how much device memory a model file needs for work and for weights.
+ * Returns how much device memory a model file needs for work and for weights.
  * @param fileName [IN]
  * @param workSize [OUT]
  * @param weightSize [OUT]
@@ -801,7 +801,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlUnload(uint32_t modelId);
 ACL_FUNC_VISIBILITY aclError aclmdlQuerySize(const char *fileName, size_t *workSize, size_t *weightSize);
 
 /**
- * Reads how much memory each part of a model file needs.
+ * Returns how much memory each part of a model file needs.
  * @param fileName [IN]
  * @param mdlPartitionSize [OUT]
  * @return ACL_SUCCESS, or a code
@@ -809,7 +809,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlQuerySize(const char *fileName, size_t *workS
 ACL_FUNC_VISIBILITY aclError aclmdlQueryExeOMDesc(const char *fileName, aclmdlExeOMDesc *mdlPartitionSize);
 
 /**
- * Reads how much device memory a model in memory needs for work and for weights.
+ * Returns how much device memory a model in memory needs for work and for weights.
  * @param model [IN]
  * @param modelSize [IN]
  * @param workSize [OUT]
@@ -831,7 +831,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetDynamicBatchSize(
     uint32_t modelId, aclmdlDataset *dataset, size_t index, uint64_t batchSize);
 
 /**
- * Sets the picture size of the next execution.
+ * Sets the image size of the next execution.
  * @param modelId [IN]
  * @param dataset [IN]
  * @param index [IN]
@@ -854,7 +854,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetInputDynamicDims(
     uint32_t modelId, aclmdlDataset *dataset, size_t index, const aclmdlIODims *dims);
 
 /**
- * Describes the operator at which a task failed; each list of descriptions is destroyed by its first.
+ * Returns the operator of a failed task; each list of descriptions is destroyed by its first.
  * @param deviceId [IN]
  * @param streamId [IN]
  * @param taskId [IN]
@@ -871,7 +871,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlCreateAndGetOpDesc(
     size_t *numInputs, aclTensorDesc **outputDesc, size_t *numOutputs);
 
 /**
- * Says where in device memory the content of a weight file lies.
+ * Sets the device memory that contains a weight file.
  * @param handle [IN]
  * @param weightFileName [IN]
  * @param devPtr [IN]
@@ -892,7 +892,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlLoadFromModel(
     const aclmdlModel *model, const aclmdlConfigHandle *handle, uint32_t *modelId);
 
 /**
- * Makes a configuration for executions.
+ * Creates a configuration for executions.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclmdlExecConfigHandle *aclmdlCreateExecConfigHandle(void);
@@ -923,7 +923,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAttribute(uint32_t modelId, aclmdlAttr att
 ACL_FUNC_VISIBILITY aclError aclmdlGetAttribute(uint32_t modelId, aclmdlAttr attr, aclmdlAttrValue_t *attrValue);
 
 /**
- * Loads a model as a configuration says.
+ * Loads a model with a configuration.
  * @param handle [IN]
  * @param modelId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -931,7 +931,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetAttribute(uint32_t modelId, aclmdlAttr att
 ACL_FUNC_VISIBILITY aclError aclmdlLoadWithConfig(const aclmdlConfigHandle *handle, uint32_t *modelId);
 
 /**
- * Makes a configuration for loading.
+ * Creates a configuration for loading.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclmdlConfigHandle *aclmdlCreateConfigHandle(void);
@@ -966,7 +966,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetExecConfigOpt(
     aclmdlExecConfigHandle *handle, aclmdlExecConfigAttr attr, const void *attrValue, size_t valueSize);
 
 /**
- * Makes an empty model description.
+ * Creates an empty model description.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclmdlDesc *aclmdlCreateDesc(void);
@@ -1004,21 +1004,21 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetDescFromFile(aclmdlDesc *modelDesc, const 
 ACL_FUNC_VISIBILITY aclError aclmdlGetDescFromMem(aclmdlDesc *modelDesc, const void *model, size_t modelSize);
 
 /**
- * Gives the number of inputs.
+ * Returns the number of inputs.
  * @param modelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t aclmdlGetNumInputs(aclmdlDesc *modelDesc);
 
 /**
- * Gives the number of outputs.
+ * Returns the number of outputs.
  * @param modelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t aclmdlGetNumOutputs(aclmdlDesc *modelDesc);
 
 /**
- * Gives the size of an input in bytes.
+ * Returns the size of an input in bytes.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1026,7 +1026,7 @@ ACL_FUNC_VISIBILITY size_t aclmdlGetNumOutputs(aclmdlDesc *modelDesc);
 ACL_FUNC_VISIBILITY size_t aclmdlGetInputSizeByIndex(aclmdlDesc *modelDesc, size_t index);
 
 /**
- * Gives the size of an output in bytes.
+ * Returns the size of an output in bytes.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1034,7 +1034,7 @@ ACL_FUNC_VISIBILITY size_t aclmdlGetInputSizeByIndex(aclmdlDesc *modelDesc, size
 ACL_FUNC_VISIBILITY size_t aclmdlGetOutputSizeByIndex(aclmdlDesc *modelDesc, size_t index);
 
 /**
- * Reads the dimensions of an input.
+ * Returns the dimensions of an input.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param dims [OUT]
@@ -1043,7 +1043,7 @@ ACL_FUNC_VISIBILITY size_t aclmdlGetOutputSizeByIndex(aclmdlDesc *modelDesc, siz
 ACL_FUNC_VISIBILITY aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims);
 
 /**
- * Reads the dimensions of an input as the model takes it, after AIPP.
+ * Returns the dimensions of an input after AIPP.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param dims [OUT]
@@ -1052,7 +1052,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, siz
 ACL_FUNC_VISIBILITY aclError aclmdlGetInputDimsV2(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims);
 
 /**
- * Reads the smallest and largest value of each dimension of an input.
+ * Returns the smallest and largest value of each dimension of an input.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param dimsRange [OUT]
@@ -1062,7 +1062,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputDimsRange(
     const aclmdlDesc *modelDesc, size_t index, aclmdlIODimsRange *dimsRange);
 
 /**
- * Reads the dimensions of an output.
+ * Returns the dimensions of an output.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param dims [OUT]
@@ -1071,7 +1071,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputDimsRange(
 ACL_FUNC_VISIBILITY aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims);
 
 /**
- * Reads the dimensions that an output has with the gear that is set.
+ * Returns the dimensions of an output for the gear that is set.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param dims [OUT]
@@ -1080,7 +1080,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, si
 ACL_FUNC_VISIBILITY aclError aclmdlGetCurOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims);
 
 /**
- * Gives an attribute of an operator of the model as text.
+ * Returns an attribute of an operator of the model as text.
  * @param modelDesc [IN]
  * @param opName [IN]
  * @param attr [IN]
@@ -1089,7 +1089,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetCurOutputDims(const aclmdlDesc *modelDesc,
 ACL_FUNC_VISIBILITY const char *aclmdlGetOpAttr(aclmdlDesc *modelDesc, const char *opName, const char *attr);
 
 /**
- * Gives the name of an input; the text lives as long as the description.
+ * Returns the name of an input; the text is valid as long as the description exists.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1097,7 +1097,7 @@ ACL_FUNC_VISIBILITY const char *aclmdlGetOpAttr(aclmdlDesc *modelDesc, const cha
 ACL_FUNC_VISIBILITY const char *aclmdlGetInputNameByIndex(const aclmdlDesc *modelDesc, size_t index);
 
 /**
- * Gives the name of an output; the text lives as long as the description.
+ * Returns the name of an output; the text is valid as long as the description exists.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1105,7 +1105,7 @@ ACL_FUNC_VISIBILITY const char *aclmdlGetInputNameByIndex(const aclmdlDesc *mode
 ACL_FUNC_VISIBILITY const char *aclmdlGetOutputNameByIndex(const aclmdlDesc *modelDesc, size_t index);
 
 /**
- * Gives the format of an input.
+ * Returns the format of an input.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1113,7 +1113,7 @@ ACL_FUNC_VISIBILITY const char *aclmdlGetOutputNameByIndex(const aclmdlDesc *mod
 ACL_FUNC_VISIBILITY aclFormat aclmdlGetInputFormat(const aclmdlDesc *modelDesc, size_t index);
 
 /**
- * Gives the format of an output.
+ * Returns the format of an output.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1121,7 +1121,7 @@ ACL_FUNC_VISIBILITY aclFormat aclmdlGetInputFormat(const aclmdlDesc *modelDesc, 
 ACL_FUNC_VISIBILITY aclFormat aclmdlGetOutputFormat(const aclmdlDesc *modelDesc, size_t index);
 
 /**
- * Gives the data type of an input.
+ * Returns the data type of an input.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1129,7 +1129,7 @@ ACL_FUNC_VISIBILITY aclFormat aclmdlGetOutputFormat(const aclmdlDesc *modelDesc,
 ACL_FUNC_VISIBILITY aclDataType aclmdlGetInputDataType(const aclmdlDesc *modelDesc, size_t index);
 
 /**
- * Gives the data type of an output.
+ * Returns the data type of an output.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1155,7 +1155,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputIndexByName(const aclmdlDesc *modelDe
 ACL_FUNC_VISIBILITY aclError aclmdlGetOutputIndexByName(const aclmdlDesc *modelDesc, const char *name, size_t *index);
 
 /**
- * Reads the batch sizes that the model was built for.
+ * Returns the batch sizes that the model was built for.
  * @param modelDesc [IN]
  * @param batch [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1163,7 +1163,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetOutputIndexByName(const aclmdlDesc *modelD
 ACL_FUNC_VISIBILITY aclError aclmdlGetDynamicBatch(const aclmdlDesc *modelDesc, aclmdlBatch *batch);
 
 /**
- * Reads the picture sizes that the model was built for.
+ * Returns the image sizes that the model was built for.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param hw [OUT]
@@ -1172,7 +1172,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetDynamicBatch(const aclmdlDesc *modelDesc, 
 ACL_FUNC_VISIBILITY aclError aclmdlGetDynamicHW(const aclmdlDesc *modelDesc, size_t index, aclmdlHW *hw);
 
 /**
- * Reads how many gears of dimensions the model was built for.
+ * Returns how many gears of dimensions the model was built for.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param gearCount [OUT]
@@ -1182,7 +1182,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputDynamicGearCount(
     const aclmdlDesc *modelDesc, size_t index, size_t *gearCount);
 
 /**
- * Reads the gears of dimensions that the model was built for.
+ * Returns the gears of dimensions that the model was built for.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param dims [OUT]
@@ -1193,7 +1193,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputDynamicDims(
     const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims, size_t gearCount);
 
 /**
- * Gives the full name of a tensor whose name was shortened.
+ * Returns the full name of a tensor whose name was shortened.
  * @param modelDesc [IN]
  * @param name [IN]
  * @return the value

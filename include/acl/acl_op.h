@@ -277,7 +277,7 @@ ACL_FUNC_VISIBILITY aclError aclopCreateHandleForCast(
     aclTensorDesc *srcDesc, aclTensorDesc *dstDesc, uint8_t truncate, aclopHandle **handle);
 
 /**
- * Registers a kernel of the program's own for an operator type.
+ * Registers a kernel of the program for an operator type.
  * @param opType [IN]
  * @param kernelId [IN]
  * @param kernelName [IN]
@@ -300,14 +300,14 @@ ACL_FUNC_VISIBILITY aclError aclopCreateKernel(
 ACL_FUNC_VISIBILITY aclError aclopRegisterCompileFunc(const char *opType, aclopCompileFunc func);
 
 /**
- * Takes the function of aclopRegisterCompileFunc away.
+ * Removes the function that was registered with aclopRegisterCompileFunc.
  * @param opType [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclopUnregisterCompileFunc(const char *opType);
 
 /**
- * Says which kernel runs, on how many blocks, with which arguments.
+ * Sets the kernel, the number of blocks and the arguments of an operator.
  * @param kernelDesc [IN]
  * @param kernelId [IN]
  * @param blockDim [IN]
@@ -319,7 +319,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetKernelArgs(
     aclopKernelDesc *kernelDesc, const char *kernelId, uint32_t blockDim, const void *args, uint32_t argSize);
 
 /**
- * Says how much work memory a kernel needs.
+ * Sets the sizes of a kernel's work memory.
  * @param kernelDesc [IN]
  * @param numWorkspaces [IN]
  * @param workspaceSizes [IN]
@@ -329,7 +329,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetKernelWorkspaceSizes(
     aclopKernelDesc *kernelDesc, int numWorkspaces, size_t *workspaceSizes);
 
 /**
- * Chooses the kernel of an operator type anew.
+ * Selects the kernel of an operator type again.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]

@@ -162,7 +162,7 @@ ACL_FUNC_VISIBILITY aclError aclGenGraphAndDumpForOp(
     aclopEngineType engineType, const char *graphDumpPath, const aclGraphDumpOption *graphDumpOpt);
 
 /**
- * Makes options for aclGenGraphAndDumpForOp.
+ * Creates options for aclGenGraphAndDumpForOp.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclGraphDumpOption *aclCreateGraphDumpOpt(void);

@@ -70,7 +70,7 @@ typedef enum aclplatformLocalMemType {
 } aclplatformLocalMemType;
 
 /**
- * Writes a fact about the device's hardware as text.
+ * Returns an attribute of the device's hardware as text.
  * @param infoType [IN]
  * @param value [OUT]
  * @param maxLen [IN]
@@ -79,7 +79,7 @@ typedef enum aclplatformLocalMemType {
 ACL_FUNC_VISIBILITY aclError aclplatformGetDeviceInfo(aclplatformDevInfo infoType, char *value, uint32_t maxLen);
 
 /**
- * Writes whether and with which types a core has an instruction.
+ * Returns whether a core has an instruction, and its types.
  * @param type [IN]
  * @param instruction [IN]
  * @param value [OUT]

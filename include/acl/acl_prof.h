@@ -129,7 +129,7 @@ typedef struct aclprofEventAttributes {
 } aclprofEventAttributes;
 
 /**
- * Prepares profiling and says where results go.
+ * Initialises profiling and sets the folder for results.
  * @param profilerResultPath [IN]
  * @param length [IN]
  * @return ACL_SUCCESS, or a code
@@ -137,20 +137,20 @@ typedef struct aclprofEventAttributes {
 ACL_FUNC_VISIBILITY aclError aclprofInit(const char *profilerResultPath, size_t length);
 
 /**
- * Ends profiling.
+ * Finalises profiling.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofFinalize(void);
 
 /**
- * Begins to collect a profile.
+ * Starts the collection of a profile.
  * @param profilerConfig [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofStart(const aclprofConfig *profilerConfig);
 
 /**
- * Makes a configuration of what a profile collects.
+ * Creates a configuration of what a profile collects.
  * @param deviceIdList [IN]
  * @param deviceNums [IN]
  * @param aicoreMetrics [IN]
@@ -170,7 +170,7 @@ ACL_FUNC_VISIBILITY aclprofConfig *aclprofCreateConfig(
 ACL_FUNC_VISIBILITY aclError aclprofDestroyConfig(const aclprofConfig *profilerConfig);
 
 /**
- * Ends the collection of a profile.
+ * Stops the collection of a profile.
  * @param profilerConfig [IN]
  * @return ACL_SUCCESS, or a code
  */
@@ -195,14 +195,14 @@ ACL_FUNC_VISIBILITY aclError aclprofModelSubscribe(
     uint32_t modelId, const aclprofSubscribeConfig *profSubscribeConfig);
 
 /**
- * Ends what aclprofModelSubscribe began.
+ * Ends the subscription to a model's operator times.
  * @param modelId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofModelUnSubscribe(uint32_t modelId);
 
 /**
- * Makes a configuration for a subscription.
+ * Creates a configuration for a subscription.
  * @param timeInfoSwitch [IN]
  * @param aicoreMetrics [IN]
  * @param fd [IN]
@@ -219,14 +219,14 @@ ACL_FUNC_VISIBILITY aclprofSubscribeConfig *aclprofCreateSubscribeConfig(
 ACL_FUNC_VISIBILITY aclError aclprofDestroySubscribeConfig(const aclprofSubscribeConfig *profSubscribeConfig);
 
 /**
- * Reads how large the record of one operator is.
+ * Returns how large the record of one operator is.
  * @param opDescSize [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofGetOpDescSize(size_t *opDescSize);
 
 /**
- * Reads how many operators the data describes.
+ * Returns how many operators the data describes.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param opNumber [OUT]
@@ -235,7 +235,7 @@ ACL_FUNC_VISIBILITY aclError aclprofGetOpDescSize(size_t *opDescSize);
 ACL_FUNC_VISIBILITY aclError aclprofGetOpNum(const void *opInfo, size_t opInfoLen, uint32_t *opNumber);
 
 /**
- * Reads how long the type name of an operator is.
+ * Returns how long the type name of an operator is.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -258,7 +258,7 @@ ACL_FUNC_VISIBILITY aclError aclprofGetOpType(
     const void *opInfo, size_t opInfoLen, uint32_t index, char *opType, size_t opTypeLen);
 
 /**
- * Reads how long the name of an operator is.
+ * Returns how long the name of an operator is.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -281,7 +281,7 @@ ACL_FUNC_VISIBILITY aclError aclprofGetOpName(
     const void *opInfo, size_t opInfoLen, uint32_t index, char *opName, size_t opNameLen);
 
 /**
- * Gives when an operator began.
+ * Returns the start time of an operator.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -290,7 +290,7 @@ ACL_FUNC_VISIBILITY aclError aclprofGetOpName(
 ACL_FUNC_VISIBILITY uint64_t aclprofGetOpStart(const void *opInfo, size_t opInfoLen, uint32_t index);
 
 /**
- * Gives when an operator ended.
+ * Returns the end time of an operator.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -299,7 +299,7 @@ ACL_FUNC_VISIBILITY uint64_t aclprofGetOpStart(const void *opInfo, size_t opInfo
 ACL_FUNC_VISIBILITY uint64_t aclprofGetOpEnd(const void *opInfo, size_t opInfoLen, uint32_t index);
 
 /**
- * Gives how long an operator took.
+ * Returns the duration of an operator.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -308,7 +308,7 @@ ACL_FUNC_VISIBILITY uint64_t aclprofGetOpEnd(const void *opInfo, size_t opInfoLe
 ACL_FUNC_VISIBILITY uint64_t aclprofGetOpDuration(const void *opInfo, size_t opInfoLen, uint32_t index);
 
 /**
- * Gives the model that an operator belongs to.
+ * Returns the model that an operator belongs to.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -317,7 +317,7 @@ ACL_FUNC_VISIBILITY uint64_t aclprofGetOpDuration(const void *opInfo, size_t opI
 ACL_FUNC_VISIBILITY size_t aclprofGetModelId(const void *opInfo, size_t opInfoLen, uint32_t index);
 
 /**
- * Gives whether a record is that of an operator, of its first or of its last part.
+ * Returns whether a record describes an operator, its first part or its last part.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -326,7 +326,7 @@ ACL_FUNC_VISIBILITY size_t aclprofGetModelId(const void *opInfo, size_t opInfoLe
 ACL_FUNC_VISIBILITY aclprofSubscribeOpFlag aclprofGetOpFlag(const void *opInfo, size_t opInfoLen, uint32_t index);
 
 /**
- * Gives an attribute of an operator as text.
+ * Returns an attribute of an operator as text.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -347,7 +347,7 @@ ACL_FUNC_VISIBILITY aclError aclprofGetStepTimestamp(
     aclprofStepInfo *stepInfo, aclprofStepTag tag, aclrtStream stream);
 
 /**
- * Makes an object that marks steps.
+ * Creates an object that marks steps.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclprofStepInfo *aclprofCreateStepInfo(void);
@@ -359,7 +359,7 @@ ACL_FUNC_VISIBILITY aclprofStepInfo *aclprofCreateStepInfo(void);
 ACL_FUNC_VISIBILITY void aclprofDestroyStepInfo(aclprofStepInfo *stepinfo);
 
 /**
- * Makes a stamp for the program's own events.
+ * Creates a stamp for the program's own events.
  * @return the value
  */
 ACL_FUNC_VISIBILITY void *aclprofCreateStamp(void);
@@ -371,14 +371,14 @@ ACL_FUNC_VISIBILITY void *aclprofCreateStamp(void);
 ACL_FUNC_VISIBILITY void aclprofDestroyStamp(void *stamp);
 
 /**
- * Begins a nested range of the program's own.
+ * Starts a nested range of the program.
  * @param stamp [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofPush(void *stamp);
 
 /**
- * Ends the innermost range of the program's own.
+ * Ends the innermost range of the program.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofPop(void);
@@ -399,7 +399,7 @@ ACL_FUNC_VISIBILITY aclError aclprofRangeStart(void *stamp, uint32_t *rangeId);
 ACL_FUNC_VISIBILITY aclError aclprofRangeStop(uint32_t rangeId);
 
 /**
- * Gives a stamp a text.
+ * Sets the text of a stamp.
  * @param stamp [IN]
  * @param msg [IN]
  * @param msgLen [IN]
@@ -424,7 +424,7 @@ ACL_FUNC_VISIBILITY aclError aclprofMark(void *stamp);
 ACL_FUNC_VISIBILITY aclError aclprofMarkEx(const char *msg, size_t msgLen, aclrtStream stream);
 
 /**
- * Gives a number that stands for a text.
+ * Returns a number that identifies a text.
  * @param message [IN]
  * @return the value
  */

@@ -1008,7 +1008,7 @@ typedef aclError (*aclInitCallbackFunc)(const char *configStr, size_t len, void 
 typedef aclError (*aclFinalizeCallbackFunc)(void *userData);
 
 /**
- * Says which thread runs the callbacks that are launched on a stream.
+ * Sets the thread that runs the callbacks of a stream.
  * @param threadId [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1034,7 +1034,7 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(
 ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
 
 /**
- * Ends what aclrtSubscribeReport began.
+ * Ends the subscription of a thread for the callbacks of a stream.
  * @param threadId [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1042,7 +1042,7 @@ ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
 ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 
 /**
- * Says which thread runs the host functions of a stream.
+ * Sets the thread that runs the host functions of a stream.
  * @param hostFuncThreadId [IN]
  * @param exeStream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1057,7 +1057,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, a
 ACL_FUNC_VISIBILITY aclError aclrtProcessHostFunc(int32_t timeout);
 
 /**
- * Ends what aclrtSubscribeHostFunc began.
+ * Ends the subscription of a thread for the host functions of a stream.
  * @param hostFuncThreadId [IN]
  * @param exeStream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1074,7 +1074,7 @@ ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId,
 ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args);
 
 /**
- * Reads the parameters of a captured task.
+ * Returns the parameters of a captured task.
  * @param task [IN]
  * @param params [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1100,21 +1100,21 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIKernelTaskGetAttribute(
     aclmdlRITask task, aclrtLaunchKernelAttrId attrId, aclrtLaunchKernelAttrValue *attrValue);
 
 /**
- * Makes changes of captured tasks take effect.
+ * Applies the changes of captured tasks.
  * @param modelRI [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlRIUpdate(aclmdlRI modelRI);
 
 /**
- * Leaves a captured task out.
+ * Disables a captured task.
  * @param task [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlRITaskDisable(aclmdlRITask task);
 
 /**
- * Begins to capture what is queued on a stream.
+ * Starts to capture the tasks that are queued on a stream.
  * @param stream [IN]
  * @param mode [IN]
  * @return ACL_SUCCESS, or a code
@@ -1122,7 +1122,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRITaskDisable(aclmdlRITask task);
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
 
 /**
- * Reads whether a stream is being captured, and into what.
+ * Returns whether a stream is being captured, and into which model.
  * @param stream [IN]
  * @param status [OUT]
  * @param modelRI [OUT]
@@ -1132,7 +1132,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(
     aclrtStream stream, aclmdlRICaptureStatus *status, aclmdlRI *modelRI);
 
 /**
- * Ends a capture and gives the captured model.
+ * Ends a capture and returns the captured model.
  * @param stream [IN]
  * @param modelRI [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1157,7 +1157,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIDebugPrint(aclmdlRI modelRI);
 ACL_FUNC_VISIBILITY aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path, uint32_t flags);
 
 /**
- * Changes which calls a capture forbids the calling thread, and gives the earlier setting.
+ * Sets which calls are refused on the calling thread during a capture, and returns the previous mode.
  * @param mode [IN/OUT]
  * @return ACL_SUCCESS, or a code
  */
@@ -1194,7 +1194,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIDestroy(aclmdlRI modelRI);
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream);
 
 /**
- * Ends a group of captured tasks and gives its handle.
+ * Ends a group of captured tasks and returns its handle.
  * @param stream [IN]
  * @param handle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1250,7 +1250,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream strea
 ACL_FUNC_VISIBILITY aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve);
 
 /**
- * Takes a stream out of a model.
+ * Removes a stream from a model.
  * @param modelRI [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1258,7 +1258,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve);
 ACL_FUNC_VISIBILITY aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream);
 
 /**
- * Gives a model a name.
+ * Sets the name of a model.
  * @param modelRI [IN]
  * @param name [IN]
  * @return ACL_SUCCESS, or a code
@@ -1275,7 +1275,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRISetName(aclmdlRI modelRI, const char *name)
 ACL_FUNC_VISIBILITY aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char *name);
 
 /**
- * Reads the number of a model.
+ * Returns the id of a model.
  * @param modelRI [IN]
  * @param modelRIId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1292,7 +1292,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t *modelRIId
 ACL_FUNC_VISIBILITY aclError aclmdlRIDestroyRegisterCallback(aclmdlRI modelRI, aclrtCallback func, void *userData);
 
 /**
- * Takes a function of aclmdlRIDestroyRegisterCallback away.
+ * Removes a function that was registered with aclmdlRIDestroyRegisterCallback.
  * @param modelRI [IN]
  * @param func [IN]
  * @return ACL_SUCCESS, or a code
@@ -1318,7 +1318,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIGetStreams(aclmdlRI modelRI, aclrtStream *s
 ACL_FUNC_VISIBILITY aclError aclmdlRIGetTasksByStream(aclrtStream stream, aclmdlRITask *tasks, uint32_t *numTasks);
 
 /**
- * Reads the type of a captured task.
+ * Returns the type of a captured task.
  * @param task [IN]
  * @param type [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1326,7 +1326,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIGetTasksByStream(aclrtStream stream, aclmdl
 ACL_FUNC_VISIBILITY aclError aclmdlRITaskGetType(aclmdlRITask task, aclmdlRITaskType *type);
 
 /**
- * Reads the place of a captured task in its stream.
+ * Returns the index of a captured task in its stream.
  * @param task [IN]
  * @param id [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1341,7 +1341,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRITaskGetSeqId(aclmdlRITask task, uint32_t *i
 ACL_FUNC_VISIBILITY aclError aclmdlRIAbort(aclmdlRI modelRI);
 
 /**
- * Makes a condition for tasks of a model.
+ * Creates a condition for tasks of a model.
  * @param modelRI [IN]
  * @param defaultLaunchValue [IN]
  * @param flag [IN]
@@ -1352,7 +1352,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICondHandleCreate(
     aclmdlRI modelRI, uint32_t defaultLaunchValue, aclmdlRICondHandleFlag flag, aclmdlRICondHandle *handle);
 
 /**
- * Gives the address of a condition's value.
+ * Returns the address of a condition's value.
  * @param handle [IN]
  * @param ptr [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1360,7 +1360,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICondHandleCreate(
 ACL_FUNC_VISIBILITY aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle handle, uint64_t **ptr);
 
 /**
- * Queues models that run as a condition says.
+ * Queues models that run depending on a condition.
  * @param params [IN]
  * @param stream [IN]
  * @param flags [IN]
@@ -1369,7 +1369,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle han
 ACL_FUNC_VISIBILITY aclError aclmdlRIAddCondTask(aclmdlRICondTaskParams params, aclrtStream stream, uint32_t flags);
 
 /**
- * Begins to capture a stream into an existing model.
+ * Starts to capture a stream into an existing model.
  * @param stream [IN]
  * @param modelRI [IN]
  * @param mode [IN]
@@ -1379,7 +1379,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureToModelRIBegin(
     aclrtStream stream, aclmdlRI modelRI, aclmdlRICaptureMode mode);
 
 /**
- * Makes a context on a device and makes it current in the calling thread.
+ * Creates a context on a device and makes it current in the calling thread.
  * @param context [OUT]
  * @param deviceId [IN]
  * @return ACL_SUCCESS, or a code
@@ -1387,21 +1387,21 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureToModelRIBegin(
 ACL_FUNC_VISIBILITY aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId);
 
 /**
- * Destroys a context and what belongs to it.
+ * Destroys a context and its streams.
  * @param context [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyContext(aclrtContext context);
 
 /**
- * Makes a context current in the calling thread.
+ * Sets the current context of the calling thread.
  * @param context [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetCurrentContext(aclrtContext context);
 
 /**
- * Reads the context that is current in the calling thread.
+ * Returns the current context of the calling thread.
  * @param context [OUT]
  * @return ACL_SUCCESS, or a code
  */
@@ -1440,7 +1440,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t *va
 ACL_FUNC_VISIBILITY aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 
 /**
- * Tells whether the primary context of a device is in use.
+ * Returns whether the primary context of a device is in use.
  * @param deviceId [IN]
  * @param flags [IN]
  * @param active [OUT]
@@ -1449,35 +1449,35 @@ ACL_FUNC_VISIBILITY aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t val
 ACL_FUNC_VISIBILITY aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags, int32_t *active);
 
 /**
- * Makes a device current in the calling thread, with its primary context.
+ * Sets the current device of the calling thread and makes its primary context current.
  * @param deviceId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
 
 /**
- * Gives back one use of a device; the last one frees what lives on it.
+ * Releases one reference to a device. The last release frees all objects of the device.
  * @param deviceId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
 
 /**
- * Frees what lives on a device, however often it was set.
+ * Frees all objects of a device, regardless of its reference count.
  * @param deviceId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);
 
 /**
- * Reads the number of the device that is current in the calling thread.
+ * Returns the id of the calling thread's current device.
  * @param deviceId [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t *deviceId);
 
 /**
- * Tells whether the program runs on the host or on the device.
+ * Returns whether the program runs on the host or on the device.
  * @param runMode [OUT]
  * @return ACL_SUCCESS, or a code
  */
@@ -1490,7 +1490,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetRunMode(aclrtRunMode *runMode);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
 
 /**
- * Waits until everything queued on the current device is done, but not for ever.
+ * Waits until everything queued on the current device is done, with a time limit.
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
  */
@@ -1504,7 +1504,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
 ACL_FUNC_VISIBILITY aclError aclrtSetTsDevice(aclrtTsId tsId);
 
 /**
- * Reads how busy a device is, in per cent.
+ * Returns the utilisation of a device in per cent.
  * @param deviceId [IN]
  * @param utilizationInfo [IN/OUT]
  * @return ACL_SUCCESS, or a code
@@ -1512,14 +1512,14 @@ ACL_FUNC_VISIBILITY aclError aclrtSetTsDevice(aclrtTsId tsId);
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo *utilizationInfo);
 
 /**
- * Reads the number of devices.
+ * Returns the number of devices.
  * @param count [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t *count);
 
 /**
- * Tells whether a device works.
+ * Returns the status of a device.
  * @param deviceId [IN]
  * @param deviceStatus [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1527,14 +1527,14 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t *count);
 ACL_FUNC_VISIBILITY aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatus);
 
 /**
- * Reads the process number outside any container.
+ * Returns the process id outside of any container.
  * @param pid [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetBareTgid(int32_t *pid);
 
 /**
- * Stops all tasks of a device.
+ * Aborts all tasks of a device.
  * @param deviceId [IN]
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
@@ -1551,7 +1551,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t tim
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t *value);
 
 /**
- * Tells whether a device supports a feature.
+ * Returns whether a device supports a feature.
  * @param deviceId [IN]
  * @param devFeatureType [IN]
  * @param value [OUT]
@@ -1561,7 +1561,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCapability(
     int32_t deviceId, aclrtDevFeatureType devFeatureType, int32_t *value);
 
 /**
- * Reads the unique number of a device.
+ * Returns the UUID of a device.
  * @param deviceId [IN]
  * @param uuid [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1585,7 +1585,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceSetLimit(aclrtDeviceLimit limit, size_t 
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetLimit(aclrtDeviceLimit limit, size_t *value);
 
 /**
- * Writes where on the PCI bus a device sits.
+ * Returns the PCI bus id of a device as text.
  * @param deviceId [IN]
  * @param pciBusId [OUT]
  * @param len [IN]
@@ -1594,7 +1594,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetLimit(aclrtDeviceLimit limit, size_t 
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char *pciBusId, int32_t len);
 
 /**
- * Finds the device that sits at a place of the PCI bus.
+ * Returns the device with a PCI bus id.
  * @param pciBusId [IN]
  * @param deviceId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1602,7 +1602,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char *pciB
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetByPCIBusId(const char *pciBusId, int32_t *deviceId);
 
 /**
- * Reads which atomic operations work between a device and host memory.
+ * Returns which atomic operations work between a device and host memory.
  * @param capabilities [OUT]
  * @param operations [IN]
  * @param count [IN]
@@ -1613,7 +1613,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetHostAtomicCapabilities(
     uint32_t *capabilities, const aclrtAtomicOperation *operations, const uint32_t count, int32_t deviceId);
 
 /**
- * Reads how many cores a process may use of a device.
+ * Returns how many cores a process may use of a device.
  * @param deviceId [IN]
  * @param type [IN]
  * @param value [OUT]
@@ -1631,14 +1631,14 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevRe
 ACL_FUNC_VISIBILITY aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t value);
 
 /**
- * Takes the limits of aclrtSetDeviceResLimit away.
+ * Removes the limits that were set with aclrtSetDeviceResLimit.
  * @param deviceId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetDeviceResLimit(int32_t deviceId);
 
 /**
- * Turns a visible device number into the logical one.
+ * Converts a user device id to the logical id.
  * @param userDevid [IN]
  * @param logicDevId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1646,7 +1646,7 @@ ACL_FUNC_VISIBILITY aclError aclrtResetDeviceResLimit(int32_t deviceId);
 ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid, int32_t *const logicDevId);
 
 /**
- * Turns a logical device number into the visible one.
+ * Converts a logical device id to the user id.
  * @param logicDevId [IN]
  * @param userDevid [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1654,7 +1654,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDev
 ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDevId, int32_t *const userDevid);
 
 /**
- * Turns a physical device number into the logical one.
+ * Converts a physical device id to the logical id.
  * @param phyDevId [IN]
  * @param logicDevId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1662,7 +1662,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDe
 ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId, int32_t *const logicDevId);
 
 /**
- * Turns a logical device number into the physical one.
+ * Converts a logical device id to the physical id.
  * @param logicDevId [IN]
  * @param phyDevId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1670,7 +1670,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId
 ACL_FUNC_VISIBILITY aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t *const phyDevId);
 
 /**
- * Turns a physical device number into the visible one.
+ * Converts a physical device id to the user id.
  * @param phyDevId [IN]
  * @param userDevId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1678,7 +1678,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDev
 ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t *const userDevId);
 
 /**
- * Turns a visible device number into the physical one.
+ * Converts a user device id to the physical id.
  * @param userDevId [IN]
  * @param phyDevId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1686,7 +1686,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId,
 ACL_FUNC_VISIBILITY aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t *const phyDevId);
 
 /**
- * Sets a function that is told when a device is set or reset.
+ * Registers a function that is called when a device is set or reset.
  * @param regName [IN]
  * @param callback [IN]
  * @param args [IN]
@@ -1696,7 +1696,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRegDeviceStateCallback(
     const char *regName, aclrtDeviceStateCallback callback, void *args);
 
 /**
- * Sets a function that is told when the tasks of a device are stopped.
+ * Registers a function that is called when the tasks of a device are aborted.
  * @param regName [IN]
  * @param callback [IN]
  * @param args [IN]
@@ -1713,13 +1713,13 @@ ACL_FUNC_VISIBILITY aclError aclrtSetDeviceTaskAbortCallback(
 ACL_FUNC_VISIBILITY aclError aclrtDeviceL2CacheFlush(void *rsv);
 
 /**
- * Prepares the dumping of tensors.
+ * Initialises the dumping of tensors.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlInitDump(void);
 
 /**
- * Sets what is dumped, from a configuration file.
+ * Sets which tensors are dumped, from a configuration file.
  * @param dumpCfgPath [IN]
  * @return ACL_SUCCESS, or a code
  */
@@ -1732,27 +1732,27 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetDump(const char *dumpCfgPath);
 ACL_FUNC_VISIBILITY aclError aclmdlFinalizeDump(void);
 
 /**
- * Gives the text of the last error and forgets it; null if there is none.
+ * Returns the text of the calling thread's last error and clears it; null if there is none.
  * @return the value
  */
 ACL_FUNC_VISIBILITY const char *aclGetRecentErrMsg(void);
 
 /**
- * Gives the last error code of the calling thread and keeps it.
+ * Returns the last error code of the calling thread without clearing it.
  * @param level [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 
 /**
- * Gives the last error code of the calling thread and forgets it.
+ * Returns the last error code of the calling thread and clears it.
  * @param level [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetLastError(aclrtLastErrLevel level);
 
 /**
- * Sets the function that is told of tasks that failed; null takes it away.
+ * Sets the function that is called for failed tasks; null removes it.
  * Deprecated.
  * @param callback [IN]
  * @return ACL_SUCCESS, or a code
@@ -1760,56 +1760,56 @@ ACL_FUNC_VISIBILITY aclError aclrtGetLastError(aclrtLastErrLevel level);
 ACL_FUNC_VISIBILITY aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
 
 /**
- * Adds a function that is told of tasks that failed.
+ * Adds a function that is called for failed tasks.
  * @param callback [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback);
 
 /**
- * Takes a function of aclrtExceptionInfoCallbackRegister away.
+ * Removes a function that was registered with aclrtExceptionInfoCallbackRegister.
  * @param callback [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback);
 
 /**
- * Gives the number of the task that failed.
+ * Returns the id of the failed task.
  * @param info [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo *info);
 
 /**
- * Gives the number of the stream whose task failed.
+ * Returns the id of the failed task's stream.
  * @param info [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo *info);
 
 /**
- * Gives the number of the thread that submitted the task that failed.
+ * Returns the id of the thread that submitted the failed task.
  * @param info [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo *info);
 
 /**
- * Gives the number of the device whose task failed.
+ * Returns the id of the failed task's device.
  * @param info [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo *info);
 
 /**
- * Gives the code with which a task failed.
+ * Returns the error code of the failed task.
  * @param info [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo *info);
 
 /**
- * Reads the arguments of the kernel that failed.
+ * Returns the arguments of the failed kernel.
  * @param info [IN]
  * @param devArgsPtr [OUT]
  * @param devArgsLen [OUT]
@@ -1819,7 +1819,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetArgsFromExceptionInfo(
     const aclrtExceptionInfo *info, void **devArgsPtr, uint32_t *devArgsLen);
 
 /**
- * Reads the function of the kernel that failed.
+ * Returns the function of the failed kernel.
  * @param info [IN]
  * @param func [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1828,7 +1828,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFuncHandleFromExceptionInfo(
     const aclrtExceptionInfo *info, aclrtFuncHandle *func);
 
 /**
- * Sets the function that is told of failures of kernels of one binary.
+ * Sets the function that is called for failed kernels of one binary.
  * @param binHandle [IN]
  * @param callback [IN]
  * @param userData [IN]
@@ -1838,7 +1838,7 @@ ACL_FUNC_VISIBILITY aclError aclrtBinarySetExceptionCallback(
     aclrtBinHandle binHandle, aclrtOpExceptionCallback callback, void *userData);
 
 /**
- * Reads which memory of a device has uncorrectable errors.
+ * Returns which memory of a device has uncorrectable errors.
  * @param deviceId [IN]
  * @param memUceInfoArray [OUT]
  * @param arraySize [IN]
@@ -1858,7 +1858,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetMemUceInfo(
 ACL_FUNC_VISIBILITY aclError aclrtMemUceRepair(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize);
 
 /**
- * Reads what kind of failure a device had.
+ * Returns the kind of a device's failure.
  * @param deviceId [IN]
  * @param errorInfo [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1874,14 +1874,14 @@ ACL_FUNC_VISIBILITY aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorIn
 ACL_FUNC_VISIBILITY aclError aclrtRepairError(int32_t deviceId, const aclrtErrorInfo *errorInfo);
 
 /**
- * Makes an event.
+ * Creates an event.
  * @param event [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateEvent(aclrtEvent *event);
 
 /**
- * Makes an event for the purposes that flags name.
+ * Creates an event with flags that select its uses.
  * @param event [OUT]
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
@@ -1889,7 +1889,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateEvent(aclrtEvent *event);
 ACL_FUNC_VISIBILITY aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag);
 
 /**
- * Makes an event for the purposes that flags name, without using up the device's event numbers.
+ * Creates an event with flags that select its uses; it does not occupy one of the device's event ids.
  * @param event [OUT]
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
@@ -1929,7 +1929,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStr
 ACL_FUNC_VISIBILITY aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
 
 /**
- * Tells whether an event was recorded.
+ * Returns whether an event was recorded.
  * Deprecated.
  * @param event [IN]
  * @param status [OUT]
@@ -1938,7 +1938,7 @@ ACL_FUNC_VISIBILITY aclError aclrtResetEvent(aclrtEvent event, aclrtStream strea
 ACL_FUNC_VISIBILITY aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status);
 
 /**
- * Tells whether the last recording of an event is done.
+ * Returns whether the last recording of an event is done.
  * @param event [IN]
  * @param status [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1946,7 +1946,7 @@ ACL_FUNC_VISIBILITY aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus 
 ACL_FUNC_VISIBILITY aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *status);
 
 /**
- * Tells whether the waits for an event are done.
+ * Returns whether the waits for an event are done.
  * @param event [IN]
  * @param status [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1961,7 +1961,7 @@ ACL_FUNC_VISIBILITY aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEv
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 
 /**
- * Waits until an event is done, but not for ever.
+ * Waits until an event is done, with a time limit.
  * @param event [IN]
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
@@ -1969,7 +1969,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
 
 /**
- * Reads the time between two recorded events, in milliseconds.
+ * Returns the time between two recorded events, in milliseconds.
  * @param ms [OUT]
  * @param startEvent [IN]
  * @param endEvent [IN]
@@ -1978,7 +1978,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, 
 ACL_FUNC_VISIBILITY aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endEvent);
 
 /**
- * Reads when an event was done, in microseconds.
+ * Returns the time at which an event completed, in microseconds.
  * @param event [IN]
  * @param timestamp [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1986,7 +1986,7 @@ ACL_FUNC_VISIBILITY aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEv
 ACL_FUNC_VISIBILITY aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp);
 
 /**
- * Lets a stream wait for an event.
+ * Queues a wait for an event on a stream.
  * @param stream [IN]
  * @param event [IN]
  * @return ACL_SUCCESS, or a code
@@ -1994,7 +1994,7 @@ ACL_FUNC_VISIBILITY aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
 
 /**
- * Lets a stream wait for an event, with a time limit and flags for capture.
+ * Queues a wait for an event on a stream, with a time limit and flags for capture.
  * @param stream [IN]
  * @param event [IN]
  * @param timeout [IN]
@@ -2005,7 +2005,7 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithFlag(
     aclrtStream stream, aclrtEvent event, uint32_t timeout, uint32_t flag);
 
 /**
- * Lets a stream wait for an event, but not for ever.
+ * Queues a wait for an event on a stream, with a time limit.
  * @param stream [IN]
  * @param event [IN]
  * @param timeout [IN]
@@ -2014,7 +2014,7 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithFlag(
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout);
 
 /**
- * Reads the number of an event.
+ * Returns the id of an event.
  * @param event [IN]
  * @param eventId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2022,14 +2022,14 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream,
 ACL_FUNC_VISIBILITY aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId);
 
 /**
- * Reads how many more events can be made.
+ * Returns how many more events can be created.
  * @param eventCount [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetEventAvailNum(uint32_t *eventCount);
 
 /**
- * Makes a token by which another process can open an event.
+ * Creates a token by which another process can open an event.
  * @param event [IN]
  * @param handle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2052,14 +2052,14 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle,
 ACL_FUNC_VISIBILITY aclError aclrtSetGroup(int32_t groupId);
 
 /**
- * Reads how many groups of cores there are.
+ * Returns the number of groups of cores.
  * @param count [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetGroupCount(uint32_t *count);
 
 /**
- * Makes an object for the description of groups.
+ * Creates an object for the description of groups.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclrtGroupInfo *aclrtCreateGroupInfo(void);
@@ -2100,20 +2100,20 @@ ACL_FUNC_VISIBILITY aclError aclrtGetGroupInfoDetail(
 ACL_FUNC_VISIBILITY aclError aclInit(const char *configPath);
 
 /**
- * Ends what aclInit began, whatever its count of references.
+ * Finalises the runtime of the process, regardless of its reference count.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclFinalize(void);
 
 /**
- * Gives back one reference of aclInit; the last one ends it.
+ * Releases one reference of aclInit. The last release finalises the runtime.
  * @param refCount [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclFinalizeReference(uint64_t *refCount);
 
 /**
- * Reads the version of a package of the toolkit, in parts.
+ * Returns the version of a package of the toolkit, in parts.
  * Deprecated.
  * @param name [IN]
  * @param version [OUT]
@@ -2122,7 +2122,7 @@ ACL_FUNC_VISIBILITY aclError aclFinalizeReference(uint64_t *refCount);
 ACL_FUNC_VISIBILITY aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *version);
 
 /**
- * Writes the version of a package as text.
+ * Returns the version of a package as text.
  * @param pkgName [IN]
  * @param versionStr [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2130,7 +2130,7 @@ ACL_FUNC_VISIBILITY aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCA
 ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char *pkgName, char *versionStr);
 
 /**
- * Reads the version of a package as one number that can be compared.
+ * Returns the version of a package as one number that can be compared.
  * @param pkgName [IN]
  * @param versionNum [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2138,7 +2138,7 @@ ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char *pkgName, char *versionStr
 ACL_FUNC_VISIBILITY aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum);
 
 /**
- * Reads the version of the interface.
+ * Returns the version of the interface.
  * Deprecated.
  * @param majorVersion [OUT]
  * @param minorVersion [OUT]
@@ -2148,7 +2148,7 @@ ACL_FUNC_VISIBILITY aclError aclsysGetVersionNum(char *pkgName, int32_t *version
 ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion);
 
 /**
- * Sets a function that aclInit calls for one part of the configuration.
+ * Registers a function that aclInit calls for one part of the configuration.
  * @param type [IN]
  * @param cbFunc [IN]
  * @param userData [IN]
@@ -2158,7 +2158,7 @@ ACL_FUNC_VISIBILITY aclError aclInitCallbackRegister(
     aclRegisterCallbackType type, aclInitCallbackFunc cbFunc, void *userData);
 
 /**
- * Takes a function of aclInitCallbackRegister away.
+ * Removes a function that was registered with aclInitCallbackRegister.
  * @param type [IN]
  * @param cbFunc [IN]
  * @return ACL_SUCCESS, or a code
@@ -2166,7 +2166,7 @@ ACL_FUNC_VISIBILITY aclError aclInitCallbackRegister(
 ACL_FUNC_VISIBILITY aclError aclInitCallbackUnRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc);
 
 /**
- * Sets a function that finalising calls.
+ * Registers a function that finalisation calls.
  * @param type [IN]
  * @param cbFunc [IN]
  * @param userData [IN]
@@ -2176,7 +2176,7 @@ ACL_FUNC_VISIBILITY aclError aclFinalizeCallbackRegister(
     aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc, void *userData);
 
 /**
- * Takes a function of aclFinalizeCallbackRegister away.
+ * Removes a function that was registered with aclFinalizeCallbackRegister.
  * @param type [IN]
  * @param cbFunc [IN]
  * @return ACL_SUCCESS, or a code
@@ -2185,7 +2185,7 @@ ACL_FUNC_VISIBILITY aclError aclFinalizeCallbackUnRegister(
     aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc);
 
 /**
- * Makes a number by which other processes can import memory.
+ * Exports memory to other processes as a number.
  * @param handle [IN]
  * @param handleType [IN]
  * @param flags [IN]
@@ -2196,7 +2196,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandle(
     aclrtDrvMemHandle handle, aclrtMemHandleType handleType, uint64_t flags, uint64_t *shareableHandle);
 
 /**
- * Makes a handle by which other processes or servers can import memory.
+ * Exports memory to other processes or servers as a handle.
  * @param handle [IN]
  * @param flags [IN]
  * @param shareType [IN]
@@ -2228,7 +2228,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandleV2(
     void *shareableHandle, aclrtMemSharedHandleType shareType, uint64_t flags, aclrtDrvMemHandle *handle);
 
 /**
- * Says which processes may import memory.
+ * Sets which processes may import memory.
  * @param shareableHandle [IN]
  * @param pid [IN]
  * @param pidNum [IN]
@@ -2237,7 +2237,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandleV2(
 ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t *pid, size_t pidNum);
 
 /**
- * Says which processes may import memory that was exported with a handle.
+ * Sets which processes may import memory that was exported with a handle.
  * @param shareableHandle [IN]
  * @param shareType [IN]
  * @param pid [IN]
@@ -2248,7 +2248,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandleV2(
     void *shareableHandle, aclrtMemSharedHandleType shareType, int32_t *pid, size_t pidNum);
 
 /**
- * Writes the name under which other processes can open device memory.
+ * Returns the key under which other processes can open device memory.
  * @param devPtr [IN]
  * @param size [IN]
  * @param key [OUT]
@@ -2260,14 +2260,14 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemGetExportKey(
     void *devPtr, size_t size, char *key, size_t len, uint64_t flags);
 
 /**
- * Ends the sharing of device memory under a name.
+ * Ends the sharing of device memory under a key.
  * @param key [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemClose(const char *key);
 
 /**
- * Opens device memory of another process by its name.
+ * Opens device memory of another process by its key.
  * @param devPtr [OUT]
  * @param key [IN]
  * @param flags [IN]
@@ -2276,7 +2276,7 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemClose(const char *key);
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportByKey(void **devPtr, const char *key, uint64_t flags);
 
 /**
- * Says which processes may open device memory.
+ * Sets which processes may open device memory.
  * @param key [IN]
  * @param pid [IN]
  * @param num [IN]
@@ -2294,7 +2294,7 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetImportPid(const char *key, int32_t *p
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetAttr(const char *key, aclrtIpcMemAttrType type, uint64_t attr);
 
 /**
- * Says which processes of other servers may open device memory.
+ * Sets which processes of other servers may open device memory.
  * @param key [IN]
  * @param serverPids [IN]
  * @param num [IN]
@@ -2303,35 +2303,35 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetAttr(const char *key, aclrtIpcMemAttr
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportPidInterServer(const char *key, aclrtServerPid *serverPids, size_t num);
 
 /**
- * Reads the number of the task that the calling thread submitted last.
+ * Returns the id of the task that the calling thread submitted last.
  * @param taskId [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetThreadLastTaskId(uint32_t *taskId);
 
 /**
- * Sets how long queued waits may take, in seconds.
+ * Sets the time limit of queued waits, in seconds.
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpWaitTimeout(uint32_t timeout);
 
 /**
- * Sets how long an operator may run, in seconds.
+ * Sets the time limit of operators, in seconds.
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOut(uint32_t timeout);
 
 /**
- * Sets how long an operator may run, in milliseconds.
+ * Sets the time limit of operators, in milliseconds.
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout);
 
 /**
- * Sets how long an operator may run, in microseconds, and reads what was set.
+ * Sets the time limit of operators in microseconds, and returns the rounded limit.
  * @param timeout [IN]
  * @param actualTimeout [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2339,14 +2339,14 @@ ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout);
 ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout);
 
 /**
- * Reads the step of operator time limits, in microseconds.
+ * Returns the granularity of operator time limits, in microseconds.
  * @param interval [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetOpTimeOutInterval(uint64_t *interval);
 
 /**
- * Switches the detection of overflows on a stream on or off.
+ * Enables or disables the detection of overflows on a stream.
  * @param stream [IN]
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
@@ -2354,7 +2354,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetOpTimeOutInterval(uint64_t *interval);
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag);
 
 /**
- * Tells whether a stream detects overflows.
+ * Returns whether a stream detects overflows.
  * @param stream [IN]
  * @param flag [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2362,21 +2362,21 @@ ACL_FUNC_VISIBILITY aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, ui
 ACL_FUNC_VISIBILITY aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag);
 
 /**
- * Says whether overflows of the current device saturate or give infinities.
+ * Sets whether overflows on the current device saturate or produce infinities.
  * @param mode [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
 
 /**
- * Tells whether overflows of the current device saturate or give infinities.
+ * Returns whether overflows on the current device saturate or produce infinities.
  * @param mode [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode);
 
 /**
- * Queues the reading of the overflow state into memory.
+ * Queues a copy of the overflow state into memory.
  * @param outputAddr [IN]
  * @param outputSize [IN]
  * @param stream [IN]
@@ -2392,7 +2392,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetOverflowStatus(void *outputAddr, size_t out
 ACL_FUNC_VISIBILITY aclError aclrtResetOverflowStatus(aclrtStream stream);
 
 /**
- * Makes an object that describes a kernel binary in memory.
+ * Creates an object that describes a kernel binary in memory.
  * @param data [IN]
  * @param dataLen [IN]
  * @return the value
@@ -2454,7 +2454,7 @@ ACL_FUNC_VISIBILITY aclError aclrtBinaryLoadFromFile(
     const char *binPath, aclrtBinaryLoadOptions *options, aclrtBinHandle *binHandle);
 
 /**
- * Reads where on the device a binary lies.
+ * Returns address and size of a binary on the device.
  * @param binHandle [IN]
  * @param binAddr [OUT]
  * @param binSize [OUT]
@@ -2464,7 +2464,7 @@ ACL_FUNC_VISIBILITY aclError aclrtBinaryGetDevAddress(
     const aclrtBinHandle binHandle, void **binAddr, size_t *binSize);
 
 /**
- * Finds a kernel of a loaded binary by its number.
+ * Finds a kernel of a loaded binary by its entry id.
  * @param binHandle [IN]
  * @param funcEntry [IN]
  * @param funcHandle [OUT]
@@ -2493,7 +2493,7 @@ ACL_FUNC_VISIBILITY aclError aclrtBinaryGetGlobal(
 ACL_FUNC_VISIBILITY aclError aclrtGetFuncBySymbol(const void *symbol, aclrtFuncHandle *funcHandle);
 
 /**
- * Reads where on the device a kernel lies.
+ * Returns the address of a kernel on the device.
  * @param funcHandle [IN]
  * @param aicAddr [OUT]
  * @param aivAddr [OUT]
@@ -2502,7 +2502,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFuncBySymbol(const void *symbol, aclrtFuncH
 ACL_FUNC_VISIBILITY aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, void **aicAddr, void **aivAddr);
 
 /**
- * Reads how large a kernel is.
+ * Returns how large a kernel is.
  * @param funcHandle [IN]
  * @param aicSize [OUT]
  * @param aivSize [OUT]
@@ -2511,7 +2511,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, vo
 ACL_FUNC_VISIBILITY aclError aclrtGetFunctionSize(aclrtFuncHandle funcHandle, size_t *aicSize, size_t *aivSize);
 
 /**
- * Reads how much memory an argument object needs.
+ * Returns how much memory an argument object needs.
  * @param funcHandle [IN]
  * @param memSize [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2519,7 +2519,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFunctionSize(aclrtFuncHandle funcHandle, si
 ACL_FUNC_VISIBILITY aclError aclrtKernelArgsGetHandleMemSize(aclrtFuncHandle funcHandle, size_t *memSize);
 
 /**
- * Reads how much memory the arguments of a kernel need.
+ * Returns how much memory the arguments of a kernel need.
  * @param funcHandle [IN]
  * @param userArgsSize [IN]
  * @param actualArgsSize [OUT]
@@ -2529,7 +2529,7 @@ ACL_FUNC_VISIBILITY aclError aclrtKernelArgsGetMemSize(
     aclrtFuncHandle funcHandle, size_t userArgsSize, size_t *actualArgsSize);
 
 /**
- * Makes an argument object for a kernel.
+ * Creates an argument object for a kernel.
  * @param funcHandle [IN]
  * @param argsHandle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2537,7 +2537,7 @@ ACL_FUNC_VISIBILITY aclError aclrtKernelArgsGetMemSize(
 ACL_FUNC_VISIBILITY aclError aclrtKernelArgsInit(aclrtFuncHandle funcHandle, aclrtArgsHandle *argsHandle);
 
 /**
- * Makes an argument object in the caller's memory.
+ * Creates an argument object in the caller's memory.
  * @param funcHandle [IN]
  * @param argsHandle [IN]
  * @param userHostMem [IN]
@@ -2548,7 +2548,7 @@ ACL_FUNC_VISIBILITY aclError aclrtKernelArgsInitByUserMem(
     aclrtFuncHandle funcHandle, aclrtArgsHandle argsHandle, void *userHostMem, size_t actualArgsSize);
 
 /**
- * Adds an argument.
+ * Appends an argument.
  * @param argsHandle [IN]
  * @param param [IN]
  * @param paramSize [IN]
@@ -2559,7 +2559,7 @@ ACL_FUNC_VISIBILITY aclError aclrtKernelArgsAppend(
     aclrtArgsHandle argsHandle, void *param, size_t paramSize, aclrtParamHandle *paramHandle);
 
 /**
- * Adds an argument whose content comes later.
+ * Appends an argument whose content is set later.
  * @param argsHandle [IN]
  * @param paramHandle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2568,7 +2568,7 @@ ACL_FUNC_VISIBILITY aclError aclrtKernelArgsAppendPlaceHolder(
     aclrtArgsHandle argsHandle, aclrtParamHandle *paramHandle);
 
 /**
- * Gives the memory for the content of a place holder.
+ * Returns the memory for the content of a placeholder argument.
  * @param argsHandle [IN]
  * @param paramHandle [IN]
  * @param dataSize [IN]
@@ -2604,7 +2604,7 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchKernelWithConfig(
     aclrtArgsHandle argsHandle, void *reserve);
 
 /**
- * Closes an argument object.
+ * Finalises an argument object.
  * @param argsHandle [IN]
  * @return ACL_SUCCESS, or a code
  */
@@ -2618,14 +2618,14 @@ ACL_FUNC_VISIBILITY aclError aclrtKernelArgsFinalize(aclrtArgsHandle argsHandle)
 ACL_FUNC_VISIBILITY aclError aclrtUseStreamResInCurrentThread(aclrtStream stream);
 
 /**
- * Ends what aclrtUseStreamResInCurrentThread began.
+ * Removes the core limits that aclrtUseStreamResInCurrentThread applied.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream);
 
 /**
- * Reads how many cores the calling thread may use.
+ * Returns how many cores the calling thread may use.
  * @param type [IN]
  * @param value [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2653,7 +2653,7 @@ ACL_FUNC_VISIBILITY aclError aclrtBinaryLoadFromData(
     const void *data, size_t length, const aclrtBinaryLoadOptions *options, aclrtBinHandle *binHandle);
 
 /**
- * Registers a kernel that runs on the device's CPU.
+ * Registers a kernel that runs on the AI CPU.
  * @param handle [IN]
  * @param funcName [IN]
  * @param kernelName [IN]
@@ -2739,14 +2739,14 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchSIMTKernelWithHostArgs(
     void *hostArgs, size_t argsSize, aclrtPlaceHolderInfo *placeHolderArray, size_t placeHolderNum);
 
 /**
- * Gives the address of the context's overflow state.
+ * Returns the address of the context's overflow state.
  * @param overflowAddr [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetFloatOverflowAddr(void **overflowAddr);
 
 /**
- * Queues the reading of the floating-point overflow state into memory.
+ * Queues a copy of the floating-point overflow state into memory.
  * @param outputAddr [IN]
  * @param outputSize [IN]
  * @param stream [IN]
@@ -2762,7 +2762,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFloatOverflowStatus(void *outputAddr, uint6
 ACL_FUNC_VISIBILITY aclError aclrtResetFloatOverflowStatus(aclrtStream stream);
 
 /**
- * Queues the reading of the device's overflow state into memory.
+ * Queues a copy of the device's overflow state into memory.
  * @param outputAddr [IN]
  * @param outputSize [IN]
  * @param checkMode [IN]
@@ -2781,7 +2781,7 @@ ACL_FUNC_VISIBILITY aclError aclrtNpuGetFloatOverFlowStatus(
 ACL_FUNC_VISIBILITY aclError aclrtNpuClearFloatOverFlowStatus(uint32_t checkMode, aclrtStream stream);
 
 /**
- * Gives the address by which cores synchronise.
+ * Returns the address by which cores synchronise.
  * @param addr [OUT]
  * @return ACL_SUCCESS, or a code
  */
@@ -2798,14 +2798,14 @@ ACL_FUNC_VISIBILITY aclError aclrtRandomNumAsync(
     const aclrtRandomNumTaskInfo *taskInfo, const aclrtStream stream, void *reserve);
 
 /**
- * Reads how long an operator may run, in milliseconds.
+ * Returns the time limit of operators, in milliseconds.
  * @param timeoutMs [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs);
 
 /**
- * Queues a change of a launch that was recorded before.
+ * Queues a change of a captured launch.
  * @param taskStream [IN]
  * @param taskId [IN]
  * @param info [IN]
@@ -2816,7 +2816,7 @@ ACL_FUNC_VISIBILITY aclError aclrtTaskUpdateAsync(
     aclrtStream taskStream, uint32_t taskId, aclrtTaskUpdateInfo *info, aclrtStream execStream);
 
 /**
- * Tells whether binaries for a chip run on this device.
+ * Returns whether binaries for a chip run on the current device.
  * @param socVersion [IN]
  * @param canCompatible [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2831,7 +2831,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCheckArchCompatibility(const char *socVersion,
 ACL_FUNC_VISIBILITY aclError aclrtPersistentTaskClean(aclrtStream stream);
 
 /**
- * Keeps information on an operator with the task recorded last.
+ * Attaches information on an operator to the last captured task.
  * @param infoPtr [IN]
  * @param infoSize [IN]
  * @return ACL_SUCCESS, or a code
@@ -2839,7 +2839,7 @@ ACL_FUNC_VISIBILITY aclError aclrtPersistentTaskClean(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtCacheLastTaskOpInfo(const void *const infoPtr, const size_t infoSize);
 
 /**
- * Keeps a text with the task recorded last.
+ * Attaches a text to the last captured task.
  * @param extendInfoPtr [IN]
  * @param infoSize [IN]
  * @return ACL_SUCCESS, or a code
@@ -2857,7 +2857,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFunctionAttribute(
     aclrtFuncHandle funcHandle, aclrtFuncAttribute attrType, int64_t *attrValue);
 
 /**
- * Reads which binary a kernel belongs to.
+ * Returns which binary a kernel belongs to.
  * @param funcHandle [IN]
  * @param binHandle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2865,7 +2865,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFunctionAttribute(
 ACL_FUNC_VISIBILITY aclError aclrtFunctionGetBinary(const aclrtFuncHandle funcHandle, aclrtBinHandle *binHandle);
 
 /**
- * Reads how many parameters a kernel has.
+ * Returns the number of parameters of a kernel.
  * @param func [IN]
  * @param paramCount [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2873,7 +2873,7 @@ ACL_FUNC_VISIBILITY aclError aclrtFunctionGetBinary(const aclrtFuncHandle funcHa
 ACL_FUNC_VISIBILITY aclError aclrtFunctionGetParamCount(const void *func, size_t *paramCount);
 
 /**
- * Reads where a parameter of a kernel lies and how large it is.
+ * Returns offset and size of a kernel parameter.
  * @param func [IN]
  * @param paramIndex [IN]
  * @param paramOffset [OUT]
@@ -2884,7 +2884,7 @@ ACL_FUNC_VISIBILITY aclError aclrtFunctionGetParamInfo(
     const void *func, size_t paramIndex, size_t *paramOffset, size_t *paramSize);
 
 /**
- * Reads how much dynamic local memory a block of a kernel may use.
+ * Returns how much dynamic local memory a block of a kernel may use.
  * @param func [IN]
  * @param flags [IN]
  * @param dynamicUbufSize [OUT]
@@ -2894,14 +2894,14 @@ ACL_FUNC_VISIBILITY aclError aclrtFunctionGetAvailDynUbufPerBlock(
     void *func, uint32_t flags, size_t *dynamicUbufSize);
 
 /**
- * Makes a label that a stream can jump to.
+ * Creates a label that a stream can jump to.
  * @param label [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateLabel(aclrtLabel *label);
 
 /**
- * Queues a label on a stream.
+ * Marks the position of a label on a stream.
  * @param label [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -2916,7 +2916,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSetLabel(aclrtLabel label, aclrtStream stream)
 ACL_FUNC_VISIBILITY aclError aclrtDestroyLabel(aclrtLabel label);
 
 /**
- * Makes a list of labels.
+ * Creates a list of labels.
  * @param labels [IN]
  * @param num [IN]
  * @param labelList [OUT]
@@ -2932,7 +2932,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateLabelList(aclrtLabel *labels, size_t num
 ACL_FUNC_VISIBILITY aclError aclrtDestroyLabelList(aclrtLabelList labelList);
 
 /**
- * Queues a jump to the label whose number lies in device memory.
+ * Queues a jump to the label whose index is in device memory.
  * @param ptr [IN]
  * @param maxValue [IN]
  * @param labelList [IN]
@@ -2978,7 +2978,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemManagedGetAttrs(
 ACL_FUNC_VISIBILITY aclError aclrtMemAllocManaged(void **ptr, uint64_t size, uint32_t flag);
 
 /**
- * Says how a range of managed memory is going to be used.
+ * Sets the advice for the use of a range of managed memory.
  * @param ptr [IN]
  * @param size [IN]
  * @param advise [IN]
@@ -2989,7 +2989,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemManagedAdvise(
     const void *const ptr, uint64_t size, aclrtMemManagedAdviseType advise, aclrtMemManagedLocation location);
 
 /**
- * Queues the move of managed memory to where it will be used.
+ * Queues a prefetch of managed memory to a location.
  * @param ptr [IN]
  * @param size [IN]
  * @param location [IN]
@@ -3001,7 +3001,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemManagedPrefetchAsync(
     const void *ptr, size_t size, aclrtMemManagedLocation location, uint32_t flags, aclrtStream stream);
 
 /**
- * Queues the moves of several ranges of managed memory.
+ * Queues prefetches of several ranges of managed memory.
  * @param ptrs [IN]
  * @param sizes [IN]
  * @param count [IN]
@@ -3026,7 +3026,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemManagedPrefetchBatchAsync(
 ACL_FUNC_VISIBILITY aclError aclrtGetBufFromChain(aclrtMbuf headBuf, uint32_t index, aclrtMbuf *buf);
 
 /**
- * Reads how many buffers a chain has.
+ * Returns the number of buffers of a chain.
  * @param headBuf [IN]
  * @param num [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3042,7 +3042,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetBufChainNum(aclrtMbuf headBuf, uint32_t *nu
 ACL_FUNC_VISIBILITY aclError aclrtAppendBufChain(aclrtMbuf headBuf, aclrtMbuf buf);
 
 /**
- * Makes a second reference to a buffer.
+ * Creates a second reference to a buffer.
  * @param buf [IN]
  * @param newBuf [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3050,7 +3050,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAppendBufChain(aclrtMbuf headBuf, aclrtMbuf bu
 ACL_FUNC_VISIBILITY aclError aclrtCopyBufRef(const aclrtMbuf buf, aclrtMbuf *newBuf);
 
 /**
- * Reads the program's own data of a buffer.
+ * Returns the program's own data of a buffer.
  * @param buf [IN]
  * @param dataPtr [OUT]
  * @param size [IN]
@@ -3079,7 +3079,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSetBufUserData(aclrtMbuf buf, const void *data
 ACL_FUNC_VISIBILITY aclError aclrtGetBufData(const aclrtMbuf buf, void **dataPtr, size_t *size);
 
 /**
- * Reads how much of a buffer is in use.
+ * Returns how much of a buffer is in use.
  * @param buf [IN]
  * @param len [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3145,7 +3145,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(
     void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind, aclrtStream stream);
 
 /**
- * Fills memory with a 32-bit word and waits until it is done.
+ * Fills memory with a 32-bit value and waits until it is done.
  * @param ptr [IN]
  * @param memSize [IN]
  * @param value [IN]
@@ -3155,7 +3155,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(
 ACL_FUNC_VISIBILITY aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N);
 
 /**
- * Queues the filling of memory with a 32-bit word.
+ * Queues a fill of memory with a 32-bit value.
  * @param ptr [IN]
  * @param memSize [IN]
  * @param value [IN]
@@ -3211,7 +3211,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy2dAsync(
     aclrtStream stream);
 
 /**
- * Gives the device address of a variable that a host symbol names.
+ * Returns the device address of a variable that a host symbol names.
  * @param symbol [IN]
  * @param devPtr [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3219,7 +3219,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy2dAsync(
 ACL_FUNC_VISIBILITY aclError aclrtGetSymbolAddress(const void *symbol, void **devPtr);
 
 /**
- * Gives the size of a variable that a host symbol names.
+ * Returns the size of a variable that a host symbol names.
  * @param symbol [IN]
  * @param size [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3280,7 +3280,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyToSymbolAsync(
     const void *symbol, const void *src, size_t count, size_t offset, aclrtMemcpyKind kind, aclrtStream stream);
 
 /**
- * Queues the filling of memory with a byte.
+ * Queues a fill of memory with a byte.
  * @param devPtr [IN]
  * @param maxCount [IN]
  * @param value [IN]
@@ -3302,7 +3302,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(
 ACL_FUNC_VISIBILITY aclError aclrtCmoAsync(void *src, size_t size, aclrtCmoType cmoType, aclrtStream stream);
 
 /**
- * Reads how large the description of a copy is.
+ * Returns how large the description of a copy is.
  * @param kind [IN]
  * @param descSize [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3339,7 +3339,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsyncWithOffset(
     aclrtMemcpyKind kind, aclrtStream stream);
 
 /**
- * Queues a copy as a description says.
+ * Queues a copy by a description.
  * @param desc [IN]
  * @param kind [IN]
  * @param stream [IN]
@@ -3363,7 +3363,7 @@ ACL_FUNC_VISIBILITY aclError aclrtReduceAsync(
     void *reserve);
 
 /**
- * Queues a hint to the cache that a barrier can wait for.
+ * Queues a cache hint that a barrier can wait for.
  * @param src [IN]
  * @param size [IN]
  * @param cmoType [IN]
@@ -3375,7 +3375,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCmoAsyncWithBarrier(
     void *src, size_t size, aclrtCmoType cmoType, uint32_t barrierId, aclrtStream stream);
 
 /**
- * Lets a stream wait for hints to the cache.
+ * Queues a wait for cache hints.
  * @param taskInfo [IN]
  * @param stream [IN]
  * @param flag [IN]
@@ -3384,7 +3384,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCmoAsyncWithBarrier(
 ACL_FUNC_VISIBILITY aclError aclrtCmoWaitBarrier(aclrtBarrierTaskInfo *taskInfo, aclrtStream stream, uint32_t flag);
 
 /**
- * Copies several pieces of memory and tells which one failed.
+ * Copies several memory blocks and returns the index of the one that failed.
  * @param dsts [IN]
  * @param destMaxs [IN]
  * @param srcs [IN]
@@ -3401,7 +3401,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatch(
     size_t *attrsIndexes, size_t numAttrs, size_t *failIndex);
 
 /**
- * Copies several pieces of memory.
+ * Copies several memory blocks.
  * @param dsts [IN]
  * @param destMaxs [IN]
  * @param srcs [IN]
@@ -3417,7 +3417,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchV2(
     size_t *attrsIndexes, size_t numAttrs);
 
 /**
- * Queues copies of several pieces of memory and tells which one was refused.
+ * Queues copies of several memory blocks and returns the index of the one that was refused.
  * @param dsts [IN]
  * @param destMaxs [IN]
  * @param srcs [IN]
@@ -3435,7 +3435,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsync(
     size_t *attrsIndexes, size_t numAttrs, size_t *failIndex, aclrtStream stream);
 
 /**
- * Queues copies of several pieces of memory.
+ * Queues copies of several memory blocks.
  * @param dsts [IN]
  * @param destMaxs [IN]
  * @param srcs [IN]
@@ -3452,7 +3452,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsyncV2(
     size_t *attrsIndexes, size_t numAttrs, aclrtStream stream);
 
 /**
- * Reads how large the description of a cache hint is.
+ * Returns how large the description of a cache hint is.
  * @param size [OUT]
  * @return ACL_SUCCESS, or a code
  */
@@ -3468,7 +3468,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCmoGetDescSize(size_t *size);
 ACL_FUNC_VISIBILITY aclError aclrtCmoSetDesc(void *cmoDesc, void *src, size_t size);
 
 /**
- * Queues a hint to the cache as a description says.
+ * Queues a hint to the cache by a description.
  * @param cmoDesc [IN]
  * @param cmoType [IN]
  * @param stream [IN]
@@ -3488,7 +3488,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCmoAsyncWithDesc(
 ACL_FUNC_VISIBILITY aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy);
 
 /**
- * Allocates memory on the current device without room at its end.
+ * Allocates memory on the current device without padding at its end.
  * @param devPtr [OUT]
  * @param size [IN]
  * @param policy [IN]
@@ -3497,7 +3497,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMal
 ACL_FUNC_VISIBILITY aclError aclrtMallocAlign32(void **devPtr, size_t size, aclrtMemMallocPolicy policy);
 
 /**
- * Allocates memory on the current device that is cached.
+ * Allocates cached memory on the current device.
  * @param devPtr [OUT]
  * @param size [IN]
  * @param policy [IN]
@@ -3537,7 +3537,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocForTaskScheduler(
 ACL_FUNC_VISIBILITY aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cfg);
 
 /**
- * Tells where an address lies.
+ * Returns the memory kind and the device of an address.
  * @param ptr [IN]
  * @param attributes [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3555,7 +3555,7 @@ ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtr
 ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type, void **devPtr);
 
 /**
- * Pins host memory, as flags say.
+ * Pins host memory, with flags.
  * @param ptr [IN]
  * @param size [IN]
  * @param flag [IN]
@@ -3564,7 +3564,7 @@ ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHo
 ACL_FUNC_VISIBILITY aclError aclrtHostRegisterV2(void *ptr, uint64_t size, uint32_t flag);
 
 /**
- * Gives the device address of registered host memory.
+ * Returns the device address of registered host memory.
  * @param pHost [IN]
  * @param pDevice [OUT]
  * @param flag [IN]
@@ -3573,14 +3573,14 @@ ACL_FUNC_VISIBILITY aclError aclrtHostRegisterV2(void *ptr, uint64_t size, uint3
 ACL_FUNC_VISIBILITY aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag);
 
 /**
- * Ends what aclrtHostRegister began.
+ * Unregisters host memory.
  * @param ptr [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtHostUnregister(void *ptr);
 
 /**
- * Tells whether host memory can be mapped for a device's unit.
+ * Returns whether host memory can be mapped for a device's unit.
  * @param deviceId [IN]
  * @param hacType [IN]
  * @param capabilities [OUT]
@@ -3642,7 +3642,7 @@ ACL_FUNC_VISIBILITY aclError aclrtFreeWithDevSync(void *devPtr);
 ACL_FUNC_VISIBILITY aclError aclrtFreeHostWithDevSync(void *hostPtr);
 
 /**
- * Reads how much device memory is free and how much there is.
+ * Returns the free and the total device memory in bytes.
  * @param attr [IN]
  * @param free [OUT]
  * @param total [OUT]
@@ -3651,7 +3651,7 @@ ACL_FUNC_VISIBILITY aclError aclrtFreeHostWithDevSync(void *hostPtr);
 ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total);
 
 /**
- * Reads how much device memory each part of the runtime uses.
+ * Returns how much device memory each part of the runtime uses.
  * @param deviceId [IN]
  * @param memUsageInfo [OUT]
  * @param inputNum [IN]
@@ -3662,7 +3662,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetMemUsageInfo(
     int32_t deviceId, aclrtMemUsageInfo *memUsageInfo, size_t inputNum, size_t *outputNum);
 
 /**
- * Tells whether addresses lie in memory of a kind.
+ * Returns whether addresses are in memory of a kind.
  * @param addrList [IN]
  * @param size [IN]
  * @param memType [IN]
@@ -3674,7 +3674,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCheckMemType(
     void **addrList, uint32_t size, uint32_t memType, uint32_t *checkResult, uint32_t reserve);
 
 /**
- * Makes a notify.
+ * Creates a notify.
  * @param notify [OUT]
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
@@ -3689,7 +3689,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t fla
 ACL_FUNC_VISIBILITY aclError aclrtDestroyNotify(aclrtNotify notify);
 
 /**
- * Makes a counting notify.
+ * Creates a counting notify.
  * @param cntNotify [OUT]
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
@@ -3712,7 +3712,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCntNotifyDestroy(aclrtCntNotify cntNotify);
 ACL_FUNC_VISIBILITY aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream);
 
 /**
- * Lets a stream wait for a notify and reset it.
+ * Queues a wait for a notify that resets it.
  * @param notify [IN]
  * @param stream [IN]
  * @param timeout [IN]
@@ -3721,7 +3721,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream s
 ACL_FUNC_VISIBILITY aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout);
 
 /**
- * Reads the number of a notify.
+ * Returns the id of a notify.
  * @param notify [IN]
  * @param notifyId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3737,7 +3737,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *noti
 ACL_FUNC_VISIBILITY aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num);
 
 /**
- * Writes the name under which other processes can open a notify.
+ * Returns the key under which other processes can open a notify.
  * @param notify [IN]
  * @param key [OUT]
  * @param len [IN]
@@ -3747,7 +3747,7 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t
 ACL_FUNC_VISIBILITY aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_t len, uint64_t flags);
 
 /**
- * Opens a notify of another process by its name.
+ * Opens a notify of another process by its key.
  * @param notify [OUT]
  * @param key [IN]
  * @param flags [IN]
@@ -3756,7 +3756,7 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *k
 ACL_FUNC_VISIBILITY aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key, uint64_t flags);
 
 /**
- * Says which processes may open a notify.
+ * Sets which processes may open a notify.
  * @param notify [IN]
  * @param pid [IN]
  * @param num [IN]
@@ -3765,7 +3765,7 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifyImportByKey(aclrtNotify *notify, const c
 ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, size_t num);
 
 /**
- * Says which processes of other servers may open a notify.
+ * Sets which processes of other servers may open a notify.
  * @param notify [IN]
  * @param serverPids [IN]
  * @param num [IN]
@@ -3785,7 +3785,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCntNotifyRecord(
     aclrtCntNotify cntNotify, aclrtStream stream, aclrtCntNotifyRecordInfo *info);
 
 /**
- * Lets a stream wait for a counting notify, but not for ever.
+ * Queues a wait for a counting notify, with a time limit.
  * @param cntNotify [IN]
  * @param stream [IN]
  * @param info [IN]
@@ -3803,7 +3803,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCntNotifyWaitWithTimeout(
 ACL_FUNC_VISIBILITY aclError aclrtCntNotifyReset(aclrtCntNotify cntNotify, aclrtStream stream);
 
 /**
- * Reads the number of a counting notify.
+ * Returns the id of a counting notify.
  * @param cntNotify [IN]
  * @param notifyId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3811,7 +3811,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCntNotifyReset(aclrtCntNotify cntNotify, aclrt
 ACL_FUNC_VISIBILITY aclError aclrtCntNotifyGetId(aclrtCntNotify cntNotify, uint32_t *notifyId);
 
 /**
- * Tells whether a device can reach the memory of another.
+ * Returns whether a device can access another device's memory.
  * @param canAccessPeer [OUT]
  * @param deviceId [IN]
  * @param peerDeviceId [IN]
@@ -3820,7 +3820,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCntNotifyGetId(aclrtCntNotify cntNotify, uint3
 ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, int32_t deviceId, int32_t peerDeviceId);
 
 /**
- * Lets the current device reach the memory of another.
+ * Enables access of the current device to another device's memory.
  * @param peerDeviceId [IN]
  * @param flags [IN]
  * @return ACL_SUCCESS, or a code
@@ -3828,14 +3828,14 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, in
 ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
 
 /**
- * Ends what aclrtDeviceEnablePeerAccess began.
+ * Disables access of the current device to another device's memory.
  * @param peerDeviceId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
 
 /**
- * Reads which atomic operations work between two devices.
+ * Returns which atomic operations work between two devices.
  * @param capabilities [OUT]
  * @param operations [IN]
  * @param count [IN]
@@ -3848,7 +3848,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetP2PAtomicCapabilities(
     int32_t dstDeviceId);
 
 /**
- * Reads how two devices are connected.
+ * Returns how two devices are connected.
  * @param deviceId [IN]
  * @param otherDeviceId [IN]
  * @param value [OUT]
@@ -3857,7 +3857,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetP2PAtomicCapabilities(
 ACL_FUNC_VISIBILITY aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t *value);
 
 /**
- * Tells whether a device has been given access to another's memory.
+ * Returns whether a device has access to another device's memory.
  * @param deviceId [IN]
  * @param peerDeviceId [IN]
  * @param status [OUT]
@@ -3885,7 +3885,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemP2PMap(void *devPtr, size_t size, int32_t d
 ACL_FUNC_VISIBILITY aclError aclrtProfTrace(void *userdata, int32_t length, aclrtStream stream);
 
 /**
- * Stops a process from queueing work, before a snapshot.
+ * Blocks new work of a process before a snapshot.
  * @param pid [IN]
  * @param reserve [IN]
  * @return ACL_SUCCESS, or a code
@@ -3893,7 +3893,7 @@ ACL_FUNC_VISIBILITY aclError aclrtProfTrace(void *userdata, int32_t length, aclr
 ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessLock(int pid, void *reserve);
 
 /**
- * Lets a process queue work again.
+ * Unblocks new work of a process.
  * @param pid [IN]
  * @param reserve [IN]
  * @return ACL_SUCCESS, or a code
@@ -3927,7 +3927,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSnapShotCallbackRegister(
     aclrtSnapShotStage stage, aclrtSnapShotCallBack callback, void *args);
 
 /**
- * Takes a function of aclrtSnapShotCallbackRegister away.
+ * Removes a function that was registered with aclrtSnapShotCallbackRegister.
  * @param stage [IN]
  * @param callback [IN]
  * @return ACL_SUCCESS, or a code
@@ -3936,7 +3936,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSnapShotCallbackUnregister(
     aclrtSnapShotStage stage, aclrtSnapShotCallBack callback);
 
 /**
- * Says whether a stream goes on after a failed task.
+ * Sets whether a stream continues after a failed task.
  * @param stream [IN]
  * @param mode [IN]
  * @return ACL_SUCCESS, or a code
@@ -3944,7 +3944,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSnapShotCallbackUnregister(
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 
 /**
- * Reads the number of a stream.
+ * Returns the id of a stream.
  * @param stream [IN]
  * @param streamId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3952,7 +3952,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint6
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId);
 
 /**
- * Makes a configuration for streams.
+ * Creates a configuration for streams.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclrtStreamConfigHandle *aclrtCreateStreamConfigHandle(void);
@@ -3976,14 +3976,14 @@ ACL_FUNC_VISIBILITY aclError aclrtSetStreamConfigOpt(
     aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr, const void *attrValue, size_t valueSize);
 
 /**
- * Makes a stream in the current context.
+ * Creates a stream in the current context.
  * @param stream [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateStream(aclrtStream *stream);
 
 /**
- * Makes a stream as a configuration says.
+ * Creates a stream with a configuration.
  * @param stream [OUT]
  * @param handle [IN]
  * @return ACL_SUCCESS, or a code
@@ -3991,7 +3991,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateStream(aclrtStream *stream);
 ACL_FUNC_VISIBILITY aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle *handle);
 
 /**
- * Makes a stream with a priority and flags.
+ * Creates a stream with a priority and flags.
  * @param stream [OUT]
  * @param priority [IN]
  * @param flag [IN]
@@ -4021,7 +4021,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
 
 /**
- * Waits until everything queued on a stream is done, but not for ever.
+ * Waits until everything queued on a stream is done, with a time limit.
  * @param stream [IN]
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
@@ -4029,7 +4029,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
 
 /**
- * Tells whether everything queued on a stream is done.
+ * Returns whether everything queued on a stream is done.
  * @param stream [IN]
  * @param status [OUT]
  * @return ACL_SUCCESS, or a code
@@ -4037,7 +4037,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream strea
 ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status);
 
 /**
- * Reads the priority a stream was created with.
+ * Returns the priority a stream was created with.
  * @param stream [IN]
  * @param priority [OUT]
  * @return ACL_SUCCESS, or a code
@@ -4045,7 +4045,7 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamSta
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t *priority);
 
 /**
- * Reads the flags a stream was created with.
+ * Returns the flags a stream was created with.
  * @param stream [IN]
  * @param flags [OUT]
  * @return ACL_SUCCESS, or a code
@@ -4053,14 +4053,14 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags);
 
 /**
- * Drops what is queued on a stream.
+ * Aborts the tasks of a stream.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamAbort(aclrtStream stream);
 
 /**
- * Reads how many more streams can be made.
+ * Returns how many more streams can be created.
  * @param streamCount [OUT]
  * @return ACL_SUCCESS, or a code
  */
@@ -4087,7 +4087,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetStreamAttribute(
     aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value);
 
 /**
- * Reads the lowest and highest stream priority of the current device.
+ * Returns the lowest and highest stream priority of the current device.
  * @param leastPriority [OUT]
  * @param greatestPriority [OUT]
  * @return ACL_SUCCESS, or a code
@@ -4095,14 +4095,14 @@ ACL_FUNC_VISIBILITY aclError aclrtGetStreamAttribute(
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority, int32_t *greatestPriority);
 
 /**
- * Reads the default stream of the current context.
+ * Returns the default stream of the current context.
  * @param stream [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream);
 
 /**
- * Reads how many cores a stream may use.
+ * Returns how many cores a stream may use.
  * @param stream [IN]
  * @param type [IN]
  * @param value [OUT]
@@ -4120,7 +4120,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDev
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t value);
 
 /**
- * Takes the limits of aclrtSetStreamResLimit away.
+ * Removes the limits that were set with aclrtSetStreamResLimit.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
@@ -4135,7 +4135,7 @@ ACL_FUNC_VISIBILITY aclError aclrtResetStreamResLimit(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtActiveStream(aclrtStream activeStream, aclrtStream stream);
 
 /**
- * Compares two values on the device and goes on with one of two streams.
+ * Compares two values on the device and continues with one of two streams.
  * @param leftValue [IN]
  * @param cond [IN]
  * @param rightValue [IN]
@@ -4150,7 +4150,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSwitchStream(
     aclrtStream falseStream, aclrtStream stream);
 
 /**
- * Sets a function that is told when a stream is made or destroyed.
+ * Registers a function that is called when a stream is created or destroyed.
  * @param regName [IN]
  * @param callback [IN]
  * @param args [IN]
@@ -4160,14 +4160,14 @@ ACL_FUNC_VISIBILITY aclError aclrtRegStreamStateCallback(
     const char *regName, aclrtStreamStateCallback callback, void *args);
 
 /**
- * Stops a stream after the task that is running.
+ * Stops the running task of a stream.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamStop(aclrtStream stream);
 
 /**
- * Queues the writing of a number to device memory.
+ * Queues a write of a value to device memory.
  * @param devAddr [IN]
  * @param value [IN]
  * @param flag [IN]
@@ -4177,7 +4177,7 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamStop(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtValueWrite(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream);
 
 /**
- * Lets a stream wait for a number in device memory.
+ * Queues a wait for a value in device memory.
  * @param devAddr [IN]
  * @param value [IN]
  * @param flag [IN]
@@ -4199,7 +4199,7 @@ ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(
     void **virPtr, size_t size, size_t alignment, void *expectPtr, uint64_t flags);
 
 /**
- * Gives a reserved range of device addresses back.
+ * Releases a reserved range of device addresses.
  * @param virPtr [IN]
  * @return ACL_SUCCESS, or a code
  */
@@ -4236,7 +4236,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMapMem(
     void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags);
 
 /**
- * Ends what aclrtMapMem began.
+ * Unmaps device memory.
  * @param virPtr [IN]
  * @return ACL_SUCCESS, or a code
  */
@@ -4255,7 +4255,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemMapNoAccess(
     void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags);
 
 /**
- * Reads of which size memory without an address must be a multiple.
+ * Returns the allocation granularity of device memory without an address.
  * @param prop [IN]
  * @param option [IN]
  * @param granularity [OUT]
@@ -4265,7 +4265,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(
     aclrtPhysicalMemProp *prop, aclrtMemGranularityOptions option, size_t *granularity);
 
 /**
- * Sets who may access mapped memory.
+ * Sets the access rights of mapped memory.
  * @param virPtr [IN]
  * @param size [IN]
  * @param desc [IN]
@@ -4275,7 +4275,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(
 ACL_FUNC_VISIBILITY aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessDesc *desc, size_t count);
 
 /**
- * Reads who may access mapped memory.
+ * Returns the access rights of mapped memory.
  * @param virPtr [IN]
  * @param location [IN]
  * @param flag [OUT]
@@ -4284,7 +4284,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtM
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location, uint64_t *flag);
 
 /**
- * Finds the memory that is mapped to an address.
+ * Returns the handle of the memory that is mapped to an address.
  * @param virPtr [IN]
  * @param handle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -4292,7 +4292,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *l
 ACL_FUNC_VISIBILITY aclError aclrtMemRetainAllocationHandle(void *virPtr, aclrtDrvMemHandle *handle);
 
 /**
- * Reads the properties of memory without an address.
+ * Returns the properties of memory without an address.
  * @param handle [IN]
  * @param prop [OUT]
  * @return ACL_SUCCESS, or a code
@@ -4313,7 +4313,7 @@ ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddressNoUCMemory(
     void **virPtr, size_t size, size_t alignment, void *expectPtr, uint64_t flags);
 
 /**
- * Reads begin and size of the allocation that an address lies in.
+ * Returns start and size of the allocation that contains an address.
  * @param ptr [IN]
  * @param pbase [OUT]
  * @param psize [OUT]

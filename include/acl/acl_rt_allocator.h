@@ -23,7 +23,7 @@ typedef void *(*aclrtAllocatorAllocAdviseFunc)(aclrtAllocator allocator, size_t 
 typedef void *(*aclrtAllocatorGetAddrFromBlockFunc)(aclrtAllocatorBlock block);
 
 /**
- * Makes a description of an allocator of the program's own.
+ * Creates a description of an allocator of the program.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclrtAllocatorDesc aclrtAllocatorCreateDesc(void);
@@ -36,7 +36,7 @@ ACL_FUNC_VISIBILITY aclrtAllocatorDesc aclrtAllocatorCreateDesc(void);
 ACL_FUNC_VISIBILITY aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc);
 
 /**
- * Sets the object that the allocator's functions get.
+ * Sets the object that is passed to the allocator's functions.
  * @param allocatorDesc [IN]
  * @param allocator [IN]
  * @return ACL_SUCCESS, or a code
@@ -62,7 +62,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetFreeFuncToDesc(
     aclrtAllocatorDesc allocatorDesc, aclrtAllocatorFreeFunc func);
 
 /**
- * Sets the function that allocates near a wanted address.
+ * Sets the function that allocates near a requested address.
  * @param allocatorDesc [IN]
  * @param func [IN]
  * @return ACL_SUCCESS, or a code
@@ -71,7 +71,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetAllocAdviseFuncToDesc(
     aclrtAllocatorDesc allocatorDesc, aclrtAllocatorAllocAdviseFunc func);
 
 /**
- * Sets the function that gives a block's address.
+ * Sets the function that returns a block's address.
  * @param allocatorDesc [IN]
  * @param func [IN]
  * @return ACL_SUCCESS, or a code
@@ -80,7 +80,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(
     aclrtAllocatorDesc allocatorDesc, aclrtAllocatorGetAddrFromBlockFunc func);
 
 /**
- * Lets a stream allocate with an allocator of the program's own.
+ * Registers an allocator of the program for a stream.
  * @param stream [IN]
  * @param allocatorDesc [IN]
  * @return ACL_SUCCESS, or a code
@@ -88,7 +88,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(
 ACL_FUNC_VISIBILITY aclError aclrtAllocatorRegister(aclrtStream stream, aclrtAllocatorDesc allocatorDesc);
 
 /**
- * Reads the allocator of a stream.
+ * Returns the allocator of a stream.
  * @param stream [IN]
  * @param allocatorDesc [OUT]
  * @param allocator [OUT]
@@ -104,7 +104,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorGetByStream(
     aclrtAllocatorAllocAdviseFunc *allocAdviseFunc, aclrtAllocatorGetAddrFromBlockFunc *getAddrFromBlockFunc);
 
 /**
- * Takes a stream's allocator away.
+ * Unregisters a stream's allocator.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */

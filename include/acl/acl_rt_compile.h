@@ -20,7 +20,7 @@ extern "C" {
 typedef void *aclrtcProg;
 
 /**
- * Makes a program from source text.
+ * Creates a program from source text.
  * @param prog [OUT]
  * @param src [IN]
  * @param name [IN]
@@ -43,7 +43,7 @@ ACL_FUNC_VISIBILITY aclError aclrtcCreateProg(
 ACL_FUNC_VISIBILITY aclError aclrtcCompileProg(aclrtcProg prog, int numOptions, const char **options);
 
 /**
- * Says which kernel the program should make.
+ * Sets the kernel that a program defines.
  * @param prog [IN]
  * @param nameExpression [IN]
  * @return ACL_SUCCESS, or a code
@@ -51,7 +51,7 @@ ACL_FUNC_VISIBILITY aclError aclrtcCompileProg(aclrtcProg prog, int numOptions, 
 ACL_FUNC_VISIBILITY aclError aclrtcAddNameExpr(aclrtcProg prog, const char *const nameExpression);
 
 /**
- * Reads the name that a kernel got in the binary.
+ * Returns the name of a kernel in the binary.
  * @param prog [IN]
  * @param nameExpression [IN]
  * @param loweredName [OUT]
@@ -68,7 +68,7 @@ ACL_FUNC_VISIBILITY aclError aclrtcGetLoweredName(
 ACL_FUNC_VISIBILITY aclError aclrtcDestroyProg(aclrtcProg *prog);
 
 /**
- * Writes the compiled binary.
+ * Copies the compiled binary into a buffer.
  * @param prog [IN]
  * @param binData [IN]
  * @return ACL_SUCCESS, or a code
@@ -76,7 +76,7 @@ ACL_FUNC_VISIBILITY aclError aclrtcDestroyProg(aclrtcProg *prog);
 ACL_FUNC_VISIBILITY aclError aclrtcGetBinData(aclrtcProg prog, char *binData);
 
 /**
- * Reads how large the compiled binary is.
+ * Returns how large the compiled binary is.
  * @param prog [IN]
  * @param binDataSizeRet [OUT]
  * @return ACL_SUCCESS, or a code
@@ -84,7 +84,7 @@ ACL_FUNC_VISIBILITY aclError aclrtcGetBinData(aclrtcProg prog, char *binData);
 ACL_FUNC_VISIBILITY aclError aclrtcGetBinDataSize(aclrtcProg prog, size_t *binDataSizeRet);
 
 /**
- * Reads how long the compiler's output is.
+ * Returns how long the compiler's output is.
  * @param prog [IN]
  * @param logSizeRet [OUT]
  * @return ACL_SUCCESS, or a code
@@ -92,7 +92,7 @@ ACL_FUNC_VISIBILITY aclError aclrtcGetBinDataSize(aclrtcProg prog, size_t *binDa
 ACL_FUNC_VISIBILITY aclError aclrtcGetCompileLogSize(aclrtcProg prog, size_t *logSizeRet);
 
 /**
- * Writes the compiler's output.
+ * Copies the compiler's output into a buffer.
  * @param prog [IN]
  * @param log [IN]
  * @return ACL_SUCCESS, or a code

@@ -39,7 +39,7 @@ typedef struct aclrtMemPoolProps {
 } aclrtMemPoolProps;
 
 /**
- * Makes a memory pool.
+ * Creates a memory pool.
  * @param memPool [OUT]
  * @param poolProps [IN]
  * @return ACL_SUCCESS, or a code
@@ -91,7 +91,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemPoolMallocAsync(
 ACL_FUNC_VISIBILITY aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream);
 
 /**
- * Gives unused memory of a pool back to the device.
+ * Releases unused memory of a pool to the device.
  * @param memPool [IN]
  * @param minBytesToKeep [IN]
  * @return ACL_SUCCESS, or a code

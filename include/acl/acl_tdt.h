@@ -31,42 +31,42 @@ typedef enum acltdtTensorType {
 } acltdtTensorType;
 
 /**
- * Gives what an item is: a tensor, or the end of a sequence.
+ * Returns the type of an item: a tensor, or the end of a sequence.
  * @param dataItem [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY acltdtTensorType acltdtGetTensorTypeFromItem(const acltdtDataItem *dataItem);
 
 /**
- * Gives the data type of an item.
+ * Returns the data type of an item.
  * @param dataItem [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclDataType acltdtGetDataTypeFromItem(const acltdtDataItem *dataItem);
 
 /**
- * Gives the address of an item's data.
+ * Returns the address of an item's data.
  * @param dataItem [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY void *acltdtGetDataAddrFromItem(const acltdtDataItem *dataItem);
 
 /**
- * Gives the size of an item's data in bytes.
+ * Returns the size of an item's data in bytes.
  * @param dataItem [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t acltdtGetDataSizeFromItem(const acltdtDataItem *dataItem);
 
 /**
- * Gives the number of dimensions of an item.
+ * Returns the number of dimensions of an item.
  * @param dataItem [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t acltdtGetDimNumFromItem(const acltdtDataItem *dataItem);
 
 /**
- * Reads which slice of a tensor an item is.
+ * Returns which slice of a tensor an item is.
  * @param dataItem [IN]
  * @param sliceNum [OUT]
  * @param sliceId [OUT]
@@ -76,7 +76,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetSliceInfoFromItem(
     const acltdtDataItem *dataItem, size_t *sliceNum, size_t *sliceId);
 
 /**
- * Reads the dimensions of an item.
+ * Returns the dimensions of an item.
  * @param dataItem [IN]
  * @param dims [OUT]
  * @param dimNum [IN]
@@ -85,7 +85,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetSliceInfoFromItem(
 ACL_FUNC_VISIBILITY aclError acltdtGetDimsFromItem(const acltdtDataItem *dataItem, int64_t *dims, size_t dimNum);
 
 /**
- * Makes an item: a tensor, or the end of a sequence.
+ * Creates an item: a tensor, or the end of a sequence.
  * @param tdtType [IN]
  * @param dims [IN]
  * @param dimNum [IN]
@@ -105,7 +105,7 @@ ACL_FUNC_VISIBILITY acltdtDataItem *acltdtCreateDataItem(
 ACL_FUNC_VISIBILITY aclError acltdtDestroyDataItem(acltdtDataItem *dataItem);
 
 /**
- * Makes an empty list of items.
+ * Creates an empty list of items.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acltdtDataset *acltdtCreateDataset(void);
@@ -118,7 +118,7 @@ ACL_FUNC_VISIBILITY acltdtDataset *acltdtCreateDataset(void);
 ACL_FUNC_VISIBILITY aclError acltdtDestroyDataset(acltdtDataset *dataset);
 
 /**
- * Gives one item of a list.
+ * Returns one item of a list.
  * @param dataset [IN]
  * @param index [IN]
  * @return the value
@@ -134,28 +134,28 @@ ACL_FUNC_VISIBILITY acltdtDataItem *acltdtGetDataItem(const acltdtDataset *datas
 ACL_FUNC_VISIBILITY aclError acltdtAddDataItem(acltdtDataset *dataset, acltdtDataItem *dataItem);
 
 /**
- * Gives the number of items in a list.
+ * Returns the number of items in a list.
  * @param dataset [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t acltdtGetDatasetSize(const acltdtDataset *dataset);
 
 /**
- * Gives the name of a list of items.
+ * Returns the name of a list of items.
  * @param dataset [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY const char *acltdtGetDatasetName(const acltdtDataset *dataset);
 
 /**
- * Wakes whoever waits for a channel, and stops it.
+ * Stops a channel and wakes the threads that wait for it.
  * @param handle [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtStopChannel(acltdtChannelHandle *handle);
 
 /**
- * Makes a channel to a device.
+ * Creates a channel to a device.
  * @param deviceId [IN]
  * @param name [IN]
  * @return the value
@@ -163,7 +163,7 @@ ACL_FUNC_VISIBILITY aclError acltdtStopChannel(acltdtChannelHandle *handle);
 ACL_FUNC_VISIBILITY acltdtChannelHandle *acltdtCreateChannel(uint32_t deviceId, const char *name);
 
 /**
- * Makes a channel to a device that holds so many entries.
+ * Creates a channel to a device with a capacity in entries.
  * @param deviceId [IN]
  * @param name [IN]
  * @param capacity [IN]
@@ -180,7 +180,7 @@ ACL_FUNC_VISIBILITY acltdtChannelHandle *acltdtCreateChannelWithCapacity(
 ACL_FUNC_VISIBILITY aclError acltdtDestroyChannel(acltdtChannelHandle *handle);
 
 /**
- * Drops what is in a channel.
+ * Discards the entries of a channel.
  * @param handle [IN]
  * @return ACL_SUCCESS, or a code
  */
@@ -207,7 +207,7 @@ ACL_FUNC_VISIBILITY aclError acltdtReceiveTensor(
     const acltdtChannelHandle *handle, acltdtDataset *dataset, int32_t timeout);
 
 /**
- * Reads how many entries a channel holds.
+ * Returns how many entries a channel holds.
  * @param handle [IN]
  * @param size [OUT]
  * @return ACL_SUCCESS, or a code

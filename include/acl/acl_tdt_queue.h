@@ -61,7 +61,7 @@ typedef enum acltdtAllocBufType {
 } acltdtAllocBufType;
 
 /**
- * Makes a queue.
+ * Creates a queue.
  * @param attr [IN]
  * @param qid [OUT]
  * @return ACL_SUCCESS, or a code
@@ -124,7 +124,7 @@ ACL_FUNC_VISIBILITY aclError acltdtDequeueData(
     int32_t timeout);
 
 /**
- * Gives another process rights to a queue.
+ * Grants another process rights to a queue.
  * @param qid [IN]
  * @param pid [IN]
  * @param permission [IN]
@@ -134,7 +134,7 @@ ACL_FUNC_VISIBILITY aclError acltdtDequeueData(
 ACL_FUNC_VISIBILITY aclError acltdtGrantQueue(uint32_t qid, int32_t pid, uint32_t permission, int32_t timeout);
 
 /**
- * Takes up the rights to a queue of another process.
+ * Attaches to a queue of another process.
  * @param qid [IN]
  * @param timeout [IN]
  * @param permission [OUT]
@@ -199,7 +199,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetBufData(const acltdtBuf buf, void **dataPt
 ACL_FUNC_VISIBILITY aclError acltdtSetBufDataLen(acltdtBuf buf, size_t len);
 
 /**
- * Reads how much of a buffer is in use.
+ * Returns how much of a buffer is in use.
  * @param buf [IN]
  * @param len [OUT]
  * @return ACL_SUCCESS, or a code
@@ -215,7 +215,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetBufDataLen(acltdtBuf buf, size_t *len);
 ACL_FUNC_VISIBILITY aclError acltdtAppendBufChain(acltdtBuf headBuf, acltdtBuf buf);
 
 /**
- * Reads how many buffers a chain has.
+ * Returns the number of buffers of a chain.
  * @param headBuf [IN]
  * @param num [OUT]
  * @return ACL_SUCCESS, or a code
@@ -232,7 +232,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetBufChainNum(acltdtBuf headBuf, uint32_t *n
 ACL_FUNC_VISIBILITY aclError acltdtGetBufFromChain(acltdtBuf headBuf, uint32_t index, acltdtBuf *buf);
 
 /**
- * Reads the program's own data of a buffer.
+ * Returns the program's own data of a buffer.
  * @param buf [IN]
  * @param dataPtr [OUT]
  * @param size [IN]
@@ -252,7 +252,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetBufUserData(const acltdtBuf buf, void *dat
 ACL_FUNC_VISIBILITY aclError acltdtSetBufUserData(acltdtBuf buf, const void *dataPtr, size_t size, size_t offset);
 
 /**
- * Makes a second reference to a buffer.
+ * Creates a second reference to a buffer.
  * @param buf [IN]
  * @param newBuf [OUT]
  * @return ACL_SUCCESS, or a code
@@ -260,7 +260,7 @@ ACL_FUNC_VISIBILITY aclError acltdtSetBufUserData(acltdtBuf buf, const void *dat
 ACL_FUNC_VISIBILITY aclError acltdtCopyBufRef(const acltdtBuf buf, acltdtBuf *newBuf);
 
 /**
- * Makes attributes for a queue.
+ * Creates attributes for a queue.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acltdtQueueAttr *acltdtCreateQueueAttr(void);
@@ -296,7 +296,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetQueueAttr(
     const acltdtQueueAttr *attr, acltdtQueueAttrType type, size_t len, size_t *paramRetSize, void *param);
 
 /**
- * Makes a connection between two queues.
+ * Creates a connection between two queues.
  * @param srcId [IN]
  * @param dstId [IN]
  * @return the value
@@ -323,7 +323,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetQueueRouteParam(
     const acltdtQueueRoute *route, acltdtQueueRouteParamType type, size_t len, size_t *paramRetSize, void *param);
 
 /**
- * Makes an empty list of connections.
+ * Creates an empty list of connections.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acltdtQueueRouteList *acltdtCreateQueueRouteList(void);
@@ -354,27 +354,27 @@ ACL_FUNC_VISIBILITY aclError acltdtGetQueueRoute(
     const acltdtQueueRouteList *routeList, size_t index, acltdtQueueRoute *route);
 
 /**
- * Gives the number of connections in a list.
+ * Returns the number of connections in a list.
  * @param routeList [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t acltdtGetQueueRouteNum(const acltdtQueueRouteList *routeList);
 
 /**
- * Makes a question for connections.
+ * Creates a query for connections.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acltdtQueueRouteQueryInfo *acltdtCreateQueueRouteQueryInfo(void);
 
 /**
- * Destroys a question for connections.
+ * Destroys a query for connections.
  * @param info [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtDestroyQueueRouteQueryInfo(const acltdtQueueRouteQueryInfo *info);
 
 /**
- * Sets one part of a question for connections.
+ * Sets one attribute of a query for connections.
  * @param param [IN]
  * @param type [IN]
  * @param len [IN]

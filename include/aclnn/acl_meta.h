@@ -178,7 +178,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclDestroyTensorList(const aclTensorList *array)
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyScalarList(const aclScalarList *array);
 
 /**
- * Reads the shape of the view. The caller frees the array with delete[].
+ * Returns the shape of the view. The caller frees the array with delete[].
  * @param tensor [IN]
  * @param viewDims [OUT]
  * @param viewDimsNum [OUT]
@@ -187,7 +187,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclDestroyScalarList(const aclScalarList *array)
 ACL_FUNC_VISIBILITY aclnnStatus aclGetViewShape(const aclTensor *tensor, int64_t **viewDims, uint64_t *viewDimsNum);
 
 /**
- * Reads the shape of the storage. The caller frees the array with delete[].
+ * Returns the shape of the storage. The caller frees the array with delete[].
  * @param tensor [IN]
  * @param storageDims [OUT]
  * @param storageDimsNum [OUT]
@@ -197,7 +197,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetStorageShape(
     const aclTensor *tensor, int64_t **storageDims, uint64_t *storageDimsNum);
 
 /**
- * Reads the strides of the view. The caller frees the array with delete[].
+ * Returns the strides of the view. The caller frees the array with delete[].
  * @param tensor [IN]
  * @param stridesValue [OUT]
  * @param stridesNum [OUT]
@@ -207,7 +207,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetViewStrides(
     const aclTensor *tensor, int64_t **stridesValue, uint64_t *stridesNum);
 
 /**
- * Reads the distance of the first element from the data pointer, in elements.
+ * Returns the distance of the first element from the data pointer, in elements.
  * @param tensor [IN]
  * @param offset [OUT]
  * @return ACL_SUCCESS, or a code
@@ -215,7 +215,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetViewStrides(
 ACL_FUNC_VISIBILITY aclnnStatus aclGetViewOffset(const aclTensor *tensor, int64_t *offset);
 
 /**
- * Reads the format of a tensor.
+ * Returns the format of a tensor.
  * @param tensor [IN]
  * @param format [OUT]
  * @return ACL_SUCCESS, or a code
@@ -223,7 +223,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetViewOffset(const aclTensor *tensor, int64_
 ACL_FUNC_VISIBILITY aclnnStatus aclGetFormat(const aclTensor *tensor, aclFormat *format);
 
 /**
- * Reads the data type of a tensor.
+ * Returns the data type of a tensor.
  * @param tensor [IN]
  * @param dataType [OUT]
  * @return ACL_SUCCESS, or a code
@@ -231,7 +231,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetFormat(const aclTensor *tensor, aclFormat 
 ACL_FUNC_VISIBILITY aclnnStatus aclGetDataType(const aclTensor *tensor, aclDataType *dataType);
 
 /**
- * Reads the number of members.
+ * Returns the number of members.
  * @param array [IN]
  * @param size [OUT]
  * @return ACL_SUCCESS, or a code
@@ -239,7 +239,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetDataType(const aclTensor *tensor, aclDataT
 ACL_FUNC_VISIBILITY aclnnStatus aclGetIntArraySize(const aclIntArray *array, uint64_t *size);
 
 /**
- * Reads the number of members.
+ * Returns the number of members.
  * @param array [IN]
  * @param size [OUT]
  * @return ACL_SUCCESS, or a code
@@ -247,7 +247,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetIntArraySize(const aclIntArray *array, uin
 ACL_FUNC_VISIBILITY aclnnStatus aclGetFloatArraySize(const aclFloatArray *array, uint64_t *size);
 
 /**
- * Reads the number of members.
+ * Returns the number of members.
  * @param array [IN]
  * @param size [OUT]
  * @return ACL_SUCCESS, or a code
@@ -255,7 +255,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetFloatArraySize(const aclFloatArray *array,
 ACL_FUNC_VISIBILITY aclnnStatus aclGetBoolArraySize(const aclBoolArray *array, uint64_t *size);
 
 /**
- * Reads the number of members.
+ * Returns the number of members.
  * @param tensorList [IN]
  * @param size [OUT]
  * @return ACL_SUCCESS, or a code
@@ -263,7 +263,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetBoolArraySize(const aclBoolArray *array, u
 ACL_FUNC_VISIBILITY aclnnStatus aclGetTensorListSize(const aclTensorList *tensorList, uint64_t *size);
 
 /**
- * Reads the number of members.
+ * Returns the number of members.
  * @param scalarList [IN]
  * @param size [OUT]
  * @return ACL_SUCCESS, or a code
@@ -271,7 +271,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetTensorListSize(const aclTensorList *tensor
 ACL_FUNC_VISIBILITY aclnnStatus aclGetScalarListSize(const aclScalarList *scalarList, uint64_t *size);
 
 /**
- * Describes an existing tensor anew.
+ * Replaces the description of an existing tensor.
  * @param tensor [IN]
  * @param viewDims [IN]
  * @param viewDimsNum [IN]
@@ -297,7 +297,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclInitTensor(
 ACL_FUNC_VISIBILITY aclnnStatus aclSetRawTensorAddr(aclTensor *tensor, void *address);
 
 /**
- * Reads the data pointer of a tensor.
+ * Returns the data pointer of a tensor.
  * @param tensor [IN]
  * @param address [OUT]
  * @return ACL_SUCCESS, or a code
@@ -312,7 +312,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetRawTensorAddr(const aclTensor *tensor, voi
 ACL_FUNC_VISIBILITY aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor);
 
 /**
- * Destroys an executor that a second phase has not used up.
+ * Destroys an executor that no second phase has consumed.
  * @param executor [IN]
  * @return ACL_SUCCESS, or a code
  */

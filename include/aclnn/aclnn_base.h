@@ -26,7 +26,7 @@ extern "C" {
 ACL_FUNC_VISIBILITY aclnnStatus aclnnInit(const char *configPath);
 
 /**
- * Ends what aclnnInit began.
+ * Finalises single operators. Reverses aclnnInit.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnFinalize(void);

@@ -116,7 +116,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclGetCommName(HcclComm comm, char *commName);
 ACL_FUNC_VISIBILITY HcclResult HcclCommGetHandleWithName(const char *commName, HcclComm *comm);
 
 /**
- * Reads the number of ranks of a communicator.
+ * Returns the number of ranks of a communicator.
  * @param comm [IN]
  * @param rankSize [IN]
  * @return the value
@@ -124,7 +124,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommGetHandleWithName(const char *commName, H
 ACL_FUNC_VISIBILITY HcclResult HcclGetRankSize(HcclComm comm, uint32_t *rankSize);
 
 /**
- * Reads the caller's rank in a communicator.
+ * Returns the caller's rank in a communicator.
  * @param comm [IN]
  * @param rank [IN]
  * @return the value
@@ -156,7 +156,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommDestroy(HcclComm comm);
 ACL_FUNC_VISIBILITY HcclResult HcclCommInitAll(uint32_t ndev, int32_t *devices, HcclComm *comms);
 
 /**
- * Reads the error of an operation that failed after its call returned.
+ * Returns the error of an operation that failed after its call returned.
  * @param comm [IN]
  * @param asyncError [IN]
  * @return the value
@@ -263,7 +263,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclGroupStart(void);
 ACL_FUNC_VISIBILITY HcclResult HcclGroupEnd(void);
 
 /**
- * Reads whether the calling thread has an open group.
+ * Returns whether the calling thread has an open group.
  * @param isGroupEnabled [IN]
  * @return the value
  */
@@ -301,7 +301,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommSymWinGet(
     HcclComm comm, void *ptr, size_t size, HcclCommSymWindow *winHandle, size_t *offset);
 
 /**
- * Reads how a communicator is configured.
+ * Returns how a communicator is configured.
  * @param comm [IN]
  * @param cfgType [IN]
  * @param infoLen [IN]

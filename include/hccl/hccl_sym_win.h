@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /**
- * Reads the address of another rank's part of a symmetric window.
+ * Returns the address of another rank's part of a symmetric window.
  * @param winHandle [IN]
  * @param offset [IN]
  * @param peerRank [IN]

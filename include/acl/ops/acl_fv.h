@@ -31,7 +31,7 @@ typedef enum aclfvSearchType {
 } aclfvSearchType;
 
 /**
- * Makes parameters for the feature search.
+ * Creates parameters for the feature search.
  * @param fsNum [IN]
  * @return the value
  */
@@ -45,7 +45,7 @@ ACL_FUNC_VISIBILITY aclfvInitPara *aclfvCreateInitPara(uint64_t fsNum);
 ACL_FUNC_VISIBILITY aclError aclfvDestroyInitPara(aclfvInitPara *initPara);
 
 /**
- * Sets how many matches a search for one feature may give.
+ * Sets the largest number of matches of a search for one feature.
  * @param initPara [IN]
  * @param maxTopNumFor1N [IN]
  * @return ACL_SUCCESS, or a code
@@ -53,7 +53,7 @@ ACL_FUNC_VISIBILITY aclError aclfvDestroyInitPara(aclfvInitPara *initPara);
 ACL_FUNC_VISIBILITY aclError aclfvSet1NTopNum(aclfvInitPara *initPara, uint32_t maxTopNumFor1N);
 
 /**
- * Sets how many matches a search for several features may give.
+ * Sets the largest number of matches of a search for several features.
  * @param initPara [IN]
  * @param maxTopNumForNM [IN]
  * @return ACL_SUCCESS, or a code
@@ -61,7 +61,7 @@ ACL_FUNC_VISIBILITY aclError aclfvSet1NTopNum(aclfvInitPara *initPara, uint32_t 
 ACL_FUNC_VISIBILITY aclError aclfvSetNMTopNum(aclfvInitPara *initPara, uint32_t maxTopNumForNM);
 
 /**
- * Makes a description of features.
+ * Creates a description of features.
  * @param id0 [IN]
  * @param id1 [IN]
  * @param offset [IN]
@@ -83,7 +83,7 @@ ACL_FUNC_VISIBILITY aclfvFeatureInfo *aclfvCreateFeatureInfo(
 ACL_FUNC_VISIBILITY aclError aclfvDestroyFeatureInfo(aclfvFeatureInfo *featureInfo);
 
 /**
- * Makes a range of feature stores.
+ * Creates a range of feature stores.
  * @param id0Min [IN]
  * @param id0Max [IN]
  * @param id1Min [IN]
@@ -101,7 +101,7 @@ ACL_FUNC_VISIBILITY aclfvRepoRange *aclfvCreateRepoRange(
 ACL_FUNC_VISIBILITY aclError aclfvDestroyRepoRange(aclfvRepoRange *repoRange);
 
 /**
- * Makes a table of features to look for.
+ * Creates a table of features to search for.
  * @param queryCnt [IN]
  * @param tableLen [IN]
  * @param tableData [IN]
@@ -112,14 +112,14 @@ ACL_FUNC_VISIBILITY aclfvQueryTable *aclfvCreateQueryTable(
     uint32_t queryCnt, uint32_t tableLen, uint8_t *tableData, uint32_t tableDataLen);
 
 /**
- * Destroys a table of features to look for.
+ * Destroys a table of features to search for.
  * @param queryTable [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclfvDestroyQueryTable(aclfvQueryTable *queryTable);
 
 /**
- * Makes the input of a search.
+ * Creates the input of a search.
  * @param queryTable [IN]
  * @param repoRange [IN]
  * @param topk [IN]
@@ -136,7 +136,7 @@ ACL_FUNC_VISIBILITY aclfvSearchInput *aclfvCreateSearchInput(
 ACL_FUNC_VISIBILITY aclError aclfvDestroySearchInput(aclfvSearchInput *searchInput);
 
 /**
- * Makes room for the result of a search.
+ * Creates a buffer for the result of a search.
  * @param queryCnt [IN]
  * @param resultNum [IN]
  * @param resultNumDataLen [IN]
@@ -159,14 +159,14 @@ ACL_FUNC_VISIBILITY aclfvSearchResult *aclfvCreateSearchResult(
 ACL_FUNC_VISIBILITY aclError aclfvDestroySearchResult(aclfvSearchResult *searchResult);
 
 /**
- * Begins the feature search.
+ * Initialises the feature search.
  * @param initPara [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclfvInit(aclfvInitPara *initPara);
 
 /**
- * Ends the feature search.
+ * Finalises the feature search.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclfvRelease(void);
@@ -202,7 +202,7 @@ ACL_FUNC_VISIBILITY aclError aclfvDel(aclfvFeatureInfo *featureInfo);
 ACL_FUNC_VISIBILITY aclError aclfvModify(aclfvFeatureInfo *featureInfo);
 
 /**
- * Looks for features.
+ * Searches for features.
  * @param type [IN]
  * @param searchInput [IN]
  * @param searchRst [IN]

@@ -568,7 +568,7 @@ pub const ACLNN_ERR_INNER_STATIC_WORKSPACE_INVALID: i32 = 561118;
 /// Code `ACLNN_ERR_INNER_STATIC_BLOCK_DIM_INVALID`.
 pub const ACLNN_ERR_INNER_STATIC_BLOCK_DIM_INVALID: i32 = 561119;
 
-/// Gives the name of a code.
+/// Returns the name of a code.
 pub fn name_of(code: i32) -> Option<&'static str> {
     Some(match code {
         0 => "ACL_ERROR_NONE",
@@ -853,7 +853,7 @@ pub fn name_of(code: i32) -> Option<&'static str> {
     })
 }
 
-/// Gives the code that a kind of error has, unless a call says otherwise.
+/// Returns the code of a kind of error, unless the call has its own.
 pub const fn code(kind: ErrorKind) -> i32 {
     match kind {
         ErrorKind::NullPointer => ACL_ERROR_INVALID_PARAM,
@@ -975,7 +975,7 @@ pub const fn code(kind: ErrorKind) -> i32 {
     }
 }
 
-/// Gives the id of the vendor's message that opens the text.
+/// Returns the id of the vendor's message that opens the text.
 pub const fn vendor(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::NullPointer => "EH0008",
@@ -1097,11 +1097,11 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// Gives the general advice.
+/// Returns the general advice.
 pub const fn fix(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::NullPointer => {
-            "Pass the address of a variable or object; the function's reference page says what each pointer is for."
+            "Pass the address of a variable or object; the function's reference page describes each pointer."
         }
         ErrorKind::InvalidArgument => {
             "Use one of the values that the function's reference page lists."
@@ -1116,16 +1116,16 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "Use an id from 0 to aclrtGetDeviceCount - 1; ASCEND_RT_VISIBLE_DEVICES renumbers what is visible."
         }
         ErrorKind::NoDevice => {
-            "Correct or unset ASCEND_RT_VISIBLE_DEVICES: an ascending list of device numbers without blanks."
+            "Correct or unset ASCEND_RT_VISIBLE_DEVICES: an ascending list of device ids without blanks."
         }
         ErrorKind::DeviceSetup => "See the cause; free memory or choose a smaller device profile.",
         ErrorKind::NoContext => {
-            "Call aclrtSetDevice, aclrtCreateContext or aclrtSetCurrentContext on this thread first; contexts are not inherited from the thread that created it."
+            "Call aclrtSetDevice, aclrtCreateContext or aclrtSetCurrentContext on this thread first; a thread does not inherit a context."
         }
         ErrorKind::StreamContext => {
             "Make the stream's own context current with aclrtSetCurrentContext, or use a stream of the current context."
         }
-        ErrorKind::ModelContext => "Make the context current in which the model was made.",
+        ErrorKind::ModelContext => "Make the context current in which the model was created.",
         ErrorKind::StreamModel => "Unbind the stream from its model first, or use another stream.",
         ErrorKind::EventTimestamp => {
             "Create the event with ACL_EVENT_TIME_LINE and wait until it completed (aclrtSynchronizeEvent)."
@@ -1141,12 +1141,12 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "Call aclrtSubscribeReport for the stream before aclrtLaunchCallback."
         }
         ErrorKind::ReportTimeout => {
-            "No callback was due: call aclrtProcessReport again; in a polling loop this is normal."
+            "No callback was pending: call aclrtProcessReport again; in a polling loop this is normal."
         }
         ErrorKind::InvalidMemoryType => "Use a value of aclrtMemAttr.",
         ErrorKind::SysParamNotSet => "Set the option before reading it.",
         ErrorKind::OutOfMemory => {
-            "Free memory that is no longer needed (aclrtGetMemInfo tells how much is left), or choose a device profile with more memory."
+            "Free memory that is no longer needed (aclrtGetMemInfo returns the free memory), or choose a device profile with more memory."
         }
         ErrorKind::NoStreamResource => {
             "Destroy streams that are no longer used; a stream created in a loop is the usual cause."
@@ -1179,10 +1179,10 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "Do it before the capture begins or after it ended, or let the thread do it with aclmdlRICaptureThreadExchangeMode."
         }
         ErrorKind::CaptureForbidsWaiting => {
-            "Use pinned host memory, so that the copy need not wait, or copy after the capture ended."
+            "Use pinned host memory, so that the copy does not block, or copy after the capture ended."
         }
         ErrorKind::CaptureImplicit => {
-            "Use a stream made with aclrtCreateStream: a default stream is never captured."
+            "Use a stream created with aclrtCreateStream: a default stream is never captured."
         }
         ErrorKind::CaptureConflict => "Keep the streams of two captures apart.",
         ErrorKind::TaskGroupState => {
@@ -1203,17 +1203,17 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "Finish the model first: aclmdlRIEndTask on one of its streams, then aclmdlRIBuildEnd."
         }
         ErrorKind::BranchOpen => "End the capture of the branch before the model is executed.",
-        ErrorKind::TaskTypeUnsupported => "Use a task of a kind that the sentence names.",
+        ErrorKind::TaskTypeUnsupported => "Use a task of a kind that the message names.",
         ErrorKind::ArrayTooSmall => {
-            "Ask with a null array first: the call answers how many there are."
+            "Call with a null array first: the call returns the number of entries."
         }
-        ErrorKind::LabelContext => "Make the context current in which the label was made.",
-        ErrorKind::FeatureUnsupported => "See the sentence for what this kind of object can do.",
+        ErrorKind::LabelContext => "Make the context current in which the label was created.",
+        ErrorKind::FeatureUnsupported => "See the message for what this kind of object can do.",
         ErrorKind::SurfaceUnsupported => {
             "This use is refused on every device; see the function's reference page."
         }
         ErrorKind::NotImplemented => {
-            "The coverage page lists what Jumar has; a report of what you need helps to set the order."
+            "The coverage page lists what Jumar implements. Please report the functions that you need."
         }
         ErrorKind::RepeatInitialize => {
             "Harmless: the call was counted. Initialise once in a process."
@@ -1221,19 +1221,19 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
         ErrorKind::RepeatFinalize => "Harmless: finalise once in a process, at the end.",
         ErrorKind::Uninitialized => "Call aclInit first.",
         ErrorKind::InvalidFile => "Check that the path exists, is a regular file and can be read.",
-        ErrorKind::ParseFile => "Correct the JSON; the sentence names line and column.",
+        ErrorKind::ParseFile => "Correct the JSON; the message names line and column.",
         ErrorKind::InvalidDumpConfig => "Correct the dump section of the configuration.",
         ErrorKind::DumpNotRunning => "Call aclmdlInitDump first.",
-        ErrorKind::Failure => "See the sentence.",
+        ErrorKind::Failure => "See the message.",
         ErrorKind::Internal => {
             "This is a defect of Jumar: please report it with the text of this message."
         }
-        ErrorKind::RuntimeInternal => "See the sentence.",
+        ErrorKind::RuntimeInternal => "See the message.",
         ErrorKind::ModelExecutorNotInitialized => "Call aclInit before any model call.",
         ErrorKind::ModelPath => "Check the path of the model file.",
-        ErrorKind::ModelId => "Use the id that a load call gave, before it is unloaded.",
+        ErrorKind::ModelId => "Use the id that a load call returned, before the model is unloaded.",
         ErrorKind::ModelDataSize => {
-            "The file is cut short: convert the model again, or copy the file again."
+            "The file is truncated: convert the model again, or copy the file again."
         }
         ErrorKind::ModelInvalid => "Convert the ONNX model with this Jumar's atc.",
         ErrorKind::ModelWeights => "Convert the ONNX model with this Jumar's atc.",
@@ -1241,37 +1241,37 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "Compare datasets with the model description: number of buffers and bytes of each."
         }
         ErrorKind::ModelMemory => {
-            "Unload models or free memory; aclmdlQuerySize tells what a model needs."
+            "Unload models or free memory; aclmdlQuerySize returns the memory that a model needs."
         }
         ErrorKind::DynamicBatch => "Use one of the sizes that the model was converted for.",
         ErrorKind::DynamicInputLength => {
-            "Give the buffer of the dynamic input the size that the model description tells."
+            "Allocate the buffer of the dynamic input with the size that the model description returns."
         }
-        ErrorKind::AippMissing => "Ask only inputs that were converted with AIPP.",
+        ErrorKind::AippMissing => "Query only inputs that were converted with AIPP.",
         ErrorKind::BundleId => {
-            "Pass the number that aclmdlBundleLoadFromFile or its siblings gave, while the bundle is loaded."
+            "Pass the id that aclmdlBundleLoadFromFile or a similar function returned, while the bundle is loaded."
         }
         ErrorKind::ModelQueue => {
-            "Pass numbers that acltdtCreateQueue gave, a queue for each input and for each output."
+            "Pass ids that acltdtCreateQueue returned, one queue for each input and for each output."
         }
-        ErrorKind::StorageOverLimit => "The interface carries at most 128 dimensions.",
+        ErrorKind::StorageOverLimit => "The interface supports at most 128 dimensions.",
         ErrorKind::ModelExecute => {
-            "See the sentence; the error belongs to the execution named in it."
+            "See the message; the error belongs to the execution named in it."
         }
         ErrorKind::KernelFailed => {
-            "See the sentence; the error belongs to the operator named in it."
+            "See the message; the error belongs to the operator named in it."
         }
         ErrorKind::KernelTimeout => {
-            "Allow the kernel more time (aclrtSetOpExecuteTimeOut, or the launch's configuration), or give it less to do."
+            "Allow the kernel more time (aclrtSetOpExecuteTimeOut, or the launch's configuration), or reduce its work."
         }
         ErrorKind::CpuKernelFailed => {
-            "See the sentence; the error belongs to the kernel named in it."
+            "See the message; the error belongs to the kernel named in it."
         }
         ErrorKind::CpuKernelTimeout => {
-            "Allow the kernel more time (aclrtSetOpExecuteTimeOut, or the launch's configuration), or give it less to do."
+            "Allow the kernel more time (aclrtSetOpExecuteTimeOut, or the launch's configuration), or reduce its work."
         }
         ErrorKind::Overflow => {
-            "Look for values that grow too large and for divisions by zero; aclrtSetStreamOverflowSwitch ends the watch."
+            "Check for values that grow too large and for divisions by zero; aclrtSetStreamOverflowSwitch disables the detection."
         }
         ErrorKind::FunctionUnknown => {
             "Pass the address of a kernel that JUMAR_KERNEL describes, in a shared object or in a program linked with -rdynamic."
@@ -1280,10 +1280,10 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "Use a variable that the binary exports; for a host symbol, one that JUMAR_DEVICE_VARIABLE names."
         }
         ErrorKind::ProgramInvalid => {
-            "Use the handle that aclrtcCreateProg gave, before aclrtcDestroyProg."
+            "Use the handle that aclrtcCreateProg returned, before aclrtcDestroyProg."
         }
         ErrorKind::CompilerInput => {
-            "Pass the address of a variable or text; the function's reference page says what each pointer is for."
+            "Pass the address of a variable or text; the function's reference page describes each pointer."
         }
         ErrorKind::CompilerOption => {
             "Pass options of the system's C++ compiler, none of them empty."
@@ -1291,7 +1291,7 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
         ErrorKind::CompilationFailed => "Read the compiler's messages with aclrtcGetCompileLog.",
         ErrorKind::NameTooLate => "Add names before aclrtcCompileProg.",
         ErrorKind::NameTooEarly => "Compile the program first.",
-        ErrorKind::NameUnknown => "Ask for names that aclrtcAddNameExpr added and the source has.",
+        ErrorKind::NameUnknown => "Query names that aclrtcAddNameExpr added and the source has.",
         ErrorKind::CompilerMissing => "Install a C++ compiler, or name one in JUMAR_CXX.",
         ErrorKind::ProfilerRunning => {
             "The profile was started by aclInit's configuration or the environment, and ends with the program."
@@ -1304,7 +1304,7 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
         ErrorKind::ProfilerConfig => {
             "Stop the profile before it is started with other switches; use values that the reference page lists."
         }
-        ErrorKind::CallbackFailed => "See the sentence.",
+        ErrorKind::CallbackFailed => "See the message.",
         ErrorKind::HostRangeRegistered => "Unregister the range first, or register it once.",
         ErrorKind::HostRangeUnknown => "Pass the address that was registered.",
         ErrorKind::StreamAborted => "The stream was aborted by another call; it can be used again.",
@@ -1312,23 +1312,23 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "Another thread called aclrtDeviceTaskAbort: the device's tasks are gone; queue what is still needed again."
         }
         ErrorKind::AbortTimeout => {
-            "A running task is never cut short on a software device: allow more time, or 0 (for ever)."
+            "A running task is never interrupted on a software device: allow more time, or 0 (no time limit)."
         }
         ErrorKind::SnapshotLock => "Lock once, and unlock before the next lock.",
         ErrorKind::SnapshotLockTimeout => {
-            "Let the streams come to an end before the lock: one of them waits for something that did not come."
+            "Complete the work of the streams before the lock: one of them is still blocked in a wait."
         }
         ErrorKind::SnapshotUnlock => "Unlock only after aclrtSnapShotProcessLock.",
         ErrorKind::SnapshotBackup => "Call aclrtSnapShotProcessLock first.",
         ErrorKind::SnapshotRestore => "Call aclrtSnapShotProcessBackup first.",
         ErrorKind::SnapshotCallback => {
-            "See what the registered function refused; 0 is what it answers when all is well."
+            "Check why the registered function failed; it must return 0 on success."
         }
-        ErrorKind::SnapshotRegister => "Register a function once a stage.",
+        ErrorKind::SnapshotRegister => "Register a function once for each stage.",
         ErrorKind::QueueFull => {
-            "Take a message out first, wait longer, or make the queue with more places."
+            "Dequeue a message first, wait longer, or create the queue with a larger depth."
         }
-        ErrorKind::QueueEmpty => "Put a message in first, or wait longer.",
+        ErrorKind::QueueEmpty => "Enqueue a message first, or wait longer.",
         ErrorKind::UnsupportedDataType => {
             "Let both sides of the channel be programs of this interface, of one version."
         }
@@ -1345,7 +1345,7 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// Gives the code that a call answers for a kind of error.
+/// Returns the code that a call returns for a kind of error.
 pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
     match (call.number, kind) {
         // aclCreateTensor

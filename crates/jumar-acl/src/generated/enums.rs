@@ -1614,7 +1614,7 @@ pub const HCCL_CONFIG_TYPE_OP_EXPANSION_MODE: i32 = 0;
 /// Value of `HcclConfigType`.
 pub const HCCL_CONFIG_TYPE_HCCL_ALGO: i32 = 1;
 
-/// Gives the name of a value of an enumeration.
+/// Returns the name of a value of an enumeration.
 pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
     Some(match (enumeration, value) {
         ("aclDataType", -1) => "ACL_DT_UNDEFINED",

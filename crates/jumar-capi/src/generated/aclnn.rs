@@ -40,13 +40,13 @@ pub unsafe extern "C" fn aclCreateTensor(
                 raw::Word::word(tensorData),
             ]
         })?;
-        // SAFETY: the program vouches for `viewDims`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `viewDims` is null or an array of that many values.
         let viewDims =
             unsafe { raw::slice::<i64>(viewDims.cast(), raw::count(viewDimsNum), "viewDims") }?;
-        // SAFETY: the program vouches for `stride`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `stride` is null or an array of that many values.
         let stride =
             unsafe { raw::slice::<i64>(stride.cast(), raw::count(viewDimsNum), "stride") }?;
-        // SAFETY: the program vouches for `storageDims`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `storageDims` is null or an array of that many values.
         let storageDims = unsafe {
             raw::slice::<i64>(
                 storageDims.cast(),
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn aclCreateTensor(
 pub unsafe extern "C" fn aclCreateScalar(value: *mut c_void, dataType: i32) -> *mut c_void {
     raw::value(&calls::aclCreateScalar, std::ptr::null_mut(), |cx| {
         raw::trace(cx, || [raw::Word::word(value), raw::Word::word(dataType)])?;
-        // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
         let value =
             unsafe { raw::slice::<u8>(value.cast(), raw::element_bytes(dataType), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateScalar(cx, value, dataType)?;
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn aclCreateScalar(value: *mut c_void, dataType: i32) -> *
 pub unsafe extern "C" fn aclCreateIntArray(value: *const i64, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateIntArray, std::ptr::null_mut(), |cx| {
         raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
         let value = unsafe { raw::slice::<i64>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateIntArray(cx, value, size)?;
         Ok(raw::pointer(answer))
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn aclCreateIntArray(value: *const i64, size: u64) -> *mut
 pub unsafe extern "C" fn aclCreateFloatArray(value: *const f32, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateFloatArray, std::ptr::null_mut(), |cx| {
         raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
         let value = unsafe { raw::slice::<f32>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateFloatArray(cx, value, size)?;
         Ok(raw::pointer(answer))
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn aclCreateFloatArray(value: *const f32, size: u64) -> *m
 pub unsafe extern "C" fn aclCreateBoolArray(value: *const u8, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateBoolArray, std::ptr::null_mut(), |cx| {
         raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
         let value = unsafe { raw::slice::<u8>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateBoolArray(cx, value, size)?;
         Ok(raw::pointer(answer))
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn aclCreateBoolArray(value: *const u8, size: u64) -> *mut
 pub unsafe extern "C" fn aclCreateTensorList(value: *mut *const c_void, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateTensorList, std::ptr::null_mut(), |cx| {
         raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
         let value = unsafe { raw::slice::<Raw>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateTensorList(cx, value, size)?;
         Ok(raw::pointer(answer))
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn aclCreateTensorList(value: *mut *const c_void, size: u6
 pub unsafe extern "C" fn aclCreateScalarList(value: *mut *const c_void, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateScalarList, std::ptr::null_mut(), |cx| {
         raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
         let value = unsafe { raw::slice::<Raw>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateScalarList(cx, value, size)?;
         Ok(raw::pointer(answer))
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn aclDestroyScalarList(array: *mut c_void) -> i32 {
     })
 }
 
-/// Reads the shape of the view. The caller frees the array with delete[].
+/// Returns the shape of the view. The caller frees the array with delete[].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetViewShape(
     tensor: *mut c_void,
@@ -228,9 +228,9 @@ pub unsafe extern "C" fn aclGetViewShape(
                 raw::Word::word(viewDimsNum),
             ]
         })?;
-        // SAFETY: the program vouches for `viewDims`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `viewDims` is null or the address of a variable.
         let viewDims_out = unsafe { raw::Out::<usize>::new(viewDims.cast(), "viewDims") }?;
-        // SAFETY: the program vouches for `viewDimsNum`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `viewDimsNum` is null or the address of a variable.
         let viewDimsNum_out = unsafe { raw::Out::<u64>::new(viewDimsNum.cast(), "viewDimsNum") }?;
         let (viewDims_value, viewDimsNum_value) =
             jumar_acl::aclnn::aclGetViewShape(cx, raw::handle(tensor))?;
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn aclGetViewShape(
     })
 }
 
-/// Reads the shape of the storage. The caller frees the array with delete[].
+/// Returns the shape of the storage. The caller frees the array with delete[].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetStorageShape(
     tensor: *mut c_void,
@@ -255,9 +255,9 @@ pub unsafe extern "C" fn aclGetStorageShape(
                 raw::Word::word(storageDimsNum),
             ]
         })?;
-        // SAFETY: the program vouches for `storageDims`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `storageDims` is null or the address of a variable.
         let storageDims_out = unsafe { raw::Out::<usize>::new(storageDims.cast(), "storageDims") }?;
-        // SAFETY: the program vouches for `storageDimsNum`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `storageDimsNum` is null or the address of a variable.
         let storageDimsNum_out =
             unsafe { raw::Out::<u64>::new(storageDimsNum.cast(), "storageDimsNum") }?;
         let (storageDims_value, storageDimsNum_value) =
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn aclGetStorageShape(
     })
 }
 
-/// Reads the strides of the view. The caller frees the array with delete[].
+/// Returns the strides of the view. The caller frees the array with delete[].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetViewStrides(
     tensor: *mut c_void,
@@ -283,10 +283,10 @@ pub unsafe extern "C" fn aclGetViewStrides(
                 raw::Word::word(stridesNum),
             ]
         })?;
-        // SAFETY: the program vouches for `stridesValue`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `stridesValue` is null or the address of a variable.
         let stridesValue_out =
             unsafe { raw::Out::<usize>::new(stridesValue.cast(), "stridesValue") }?;
-        // SAFETY: the program vouches for `stridesNum`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `stridesNum` is null or the address of a variable.
         let stridesNum_out = unsafe { raw::Out::<u64>::new(stridesNum.cast(), "stridesNum") }?;
         let (stridesValue_value, stridesNum_value) =
             jumar_acl::aclnn::aclGetViewStrides(cx, raw::handle(tensor))?;
@@ -296,12 +296,12 @@ pub unsafe extern "C" fn aclGetViewStrides(
     })
 }
 
-/// Reads the distance of the first element from the data pointer, in elements.
+/// Returns the distance of the first element from the data pointer, in elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetViewOffset(tensor: *mut c_void, offset: *mut i64) -> i32 {
     raw::status(&calls::aclGetViewOffset, |cx| {
         raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(offset)])?;
-        // SAFETY: the program vouches for `offset`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `offset` is null or the address of a variable.
         let offset_out = unsafe { raw::Out::<i64>::new(offset.cast(), "offset") }?;
         let offset_value = jumar_acl::aclnn::aclGetViewOffset(cx, raw::handle(tensor))?;
         offset_out.set(offset_value);
@@ -309,12 +309,12 @@ pub unsafe extern "C" fn aclGetViewOffset(tensor: *mut c_void, offset: *mut i64)
     })
 }
 
-/// Reads the format of a tensor.
+/// Returns the format of a tensor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetFormat(tensor: *mut c_void, format: *mut i32) -> i32 {
     raw::status(&calls::aclGetFormat, |cx| {
         raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(format)])?;
-        // SAFETY: the program vouches for `format`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `format` is null or the address of a variable.
         let format_out = unsafe { raw::Out::<i32>::new(format.cast(), "format") }?;
         let format_value = jumar_acl::aclnn::aclGetFormat(cx, raw::handle(tensor))?;
         format_out.set(format_value);
@@ -322,12 +322,12 @@ pub unsafe extern "C" fn aclGetFormat(tensor: *mut c_void, format: *mut i32) -> 
     })
 }
 
-/// Reads the data type of a tensor.
+/// Returns the data type of a tensor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetDataType(tensor: *mut c_void, dataType: *mut i32) -> i32 {
     raw::status(&calls::aclGetDataType, |cx| {
         raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(dataType)])?;
-        // SAFETY: the program vouches for `dataType`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `dataType` is null or the address of a variable.
         let dataType_out = unsafe { raw::Out::<i32>::new(dataType.cast(), "dataType") }?;
         let dataType_value = jumar_acl::aclnn::aclGetDataType(cx, raw::handle(tensor))?;
         dataType_out.set(dataType_value);
@@ -335,12 +335,12 @@ pub unsafe extern "C" fn aclGetDataType(tensor: *mut c_void, dataType: *mut i32)
     })
 }
 
-/// Reads the number of members.
+/// Returns the number of members.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetIntArraySize(array: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetIntArraySize, |cx| {
         raw::trace(cx, || [raw::Word::word(array), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetIntArraySize(cx, raw::handle(array))?;
         size_out.set(size_value);
@@ -348,12 +348,12 @@ pub unsafe extern "C" fn aclGetIntArraySize(array: *mut c_void, size: *mut u64) 
     })
 }
 
-/// Reads the number of members.
+/// Returns the number of members.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetFloatArraySize(array: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetFloatArraySize, |cx| {
         raw::trace(cx, || [raw::Word::word(array), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetFloatArraySize(cx, raw::handle(array))?;
         size_out.set(size_value);
@@ -361,12 +361,12 @@ pub unsafe extern "C" fn aclGetFloatArraySize(array: *mut c_void, size: *mut u64
     })
 }
 
-/// Reads the number of members.
+/// Returns the number of members.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetBoolArraySize(array: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetBoolArraySize, |cx| {
         raw::trace(cx, || [raw::Word::word(array), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetBoolArraySize(cx, raw::handle(array))?;
         size_out.set(size_value);
@@ -374,12 +374,12 @@ pub unsafe extern "C" fn aclGetBoolArraySize(array: *mut c_void, size: *mut u64)
     })
 }
 
-/// Reads the number of members.
+/// Returns the number of members.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorListSize(tensorList: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetTensorListSize, |cx| {
         raw::trace(cx, || [raw::Word::word(tensorList), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetTensorListSize(cx, raw::handle(tensorList))?;
         size_out.set(size_value);
@@ -387,12 +387,12 @@ pub unsafe extern "C" fn aclGetTensorListSize(tensorList: *mut c_void, size: *mu
     })
 }
 
-/// Reads the number of members.
+/// Returns the number of members.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetScalarListSize(scalarList: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetScalarListSize, |cx| {
         raw::trace(cx, || [raw::Word::word(scalarList), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetScalarListSize(cx, raw::handle(scalarList))?;
         size_out.set(size_value);
@@ -400,7 +400,7 @@ pub unsafe extern "C" fn aclGetScalarListSize(scalarList: *mut c_void, size: *mu
     })
 }
 
-/// Describes an existing tensor anew.
+/// Replaces the description of an existing tensor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclInitTensor(
     tensor: *mut c_void,
@@ -429,13 +429,13 @@ pub unsafe extern "C" fn aclInitTensor(
                 raw::Word::word(tensorDataAddr),
             ]
         })?;
-        // SAFETY: the program vouches for `viewDims`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `viewDims` is null or an array of that many values.
         let viewDims =
             unsafe { raw::slice::<i64>(viewDims.cast(), raw::count(viewDimsNum), "viewDims") }?;
-        // SAFETY: the program vouches for `stride`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `stride` is null or an array of that many values.
         let stride =
             unsafe { raw::slice::<i64>(stride.cast(), raw::count(viewDimsNum), "stride") }?;
-        // SAFETY: the program vouches for `storageDims`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `storageDims` is null or an array of that many values.
         let storageDims = unsafe {
             raw::slice::<i64>(
                 storageDims.cast(),
@@ -474,7 +474,7 @@ pub unsafe extern "C" fn aclSetRawTensorAddr(tensor: *mut c_void, address: *mut 
     })
 }
 
-/// Reads the data pointer of a tensor.
+/// Returns the data pointer of a tensor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetRawTensorAddr(
     tensor: *mut c_void,
@@ -482,7 +482,7 @@ pub unsafe extern "C" fn aclGetRawTensorAddr(
 ) -> i32 {
     raw::status(&calls::aclGetRawTensorAddr, |cx| {
         raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(address)])?;
-        // SAFETY: the program vouches for `address`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `address` is null or the address of a variable.
         let address_out = unsafe { raw::Out::<usize>::new(address.cast(), "address") }?;
         let address_value = jumar_acl::aclnn::aclGetRawTensorAddr(cx, raw::handle(tensor))?;
         address_out.set(address_value);
@@ -500,7 +500,7 @@ pub unsafe extern "C" fn aclSetAclOpExecutorRepeatable(executor: *mut c_void) ->
     })
 }
 
-/// Destroys an executor that a second phase has not used up.
+/// Destroys an executor that no second phase has consumed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyAclOpExecutor(executor: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyAclOpExecutor, |cx| {
@@ -869,14 +869,14 @@ pub unsafe extern "C" fn AclSetDynamicOutputTensorAddr(
 pub unsafe extern "C" fn aclnnInit(configPath: *const c_char) -> i32 {
     raw::status(&calls::aclnnInit, |cx| {
         raw::trace(cx, || [raw::Word::word(configPath)])?;
-        // SAFETY: the program vouches for `configPath`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `configPath` is null or a text that ends in a zero byte.
         let configPath = unsafe { raw::text(configPath) };
         jumar_acl::aclnn::aclnnInit(cx, configPath)?;
         Ok(())
     })
 }
 
-/// Ends what aclnnInit began.
+/// Finalises single operators. Reverses aclnnInit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclnnFinalize() -> i32 {
     raw::status(&calls::aclnnFinalize, |cx| {

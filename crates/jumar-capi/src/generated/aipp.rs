@@ -13,7 +13,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Makes an object with the picture preparation of a batch.
+/// Creates the settings of image preprocessing for a batch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlCreateAIPP(batchSize: u64) -> *mut c_void {
     raw::value(&calls::aclmdlCreateAIPP, std::ptr::null_mut(), |cx| {
@@ -23,7 +23,7 @@ pub unsafe extern "C" fn aclmdlCreateAIPP(batchSize: u64) -> *mut c_void {
     })
 }
 
-/// Destroys an object with picture preparation.
+/// Destroys the settings of image preprocessing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlDestroyAIPP(aippParmsSet: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlDestroyAIPP, |cx| {
@@ -33,12 +33,12 @@ pub unsafe extern "C" fn aclmdlDestroyAIPP(aippParmsSet: *mut c_void) -> i32 {
     })
 }
 
-/// Reads how large the data of picture preparation is.
+/// Returns the size of the settings of image preprocessing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetAippDataSize(batchSize: u64, size: *mut usize) -> i32 {
     raw::status(&calls::aclmdlGetAippDataSize, |cx| {
         raw::trace(cx, || [raw::Word::word(batchSize), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aipp::aclmdlGetAippDataSize(cx, batchSize)?;
         size_out.set(size_value);
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn aclmdlGetAippDataSize(batchSize: u64, size: *mut usize)
     })
 }
 
-/// Sets the pixel format of the pictures.
+/// Sets the pixel format of the images.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetAIPPInputFormat(
     aippParmsSet: *mut c_void,
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPCscParams(
     })
 }
 
-/// Switches the exchange of red and blue, or U and V.
+/// Sets whether red and blue, or U and V, are swapped.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetAIPPRbuvSwapSwitch(
     aippParmsSet: *mut c_void,
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPRbuvSwapSwitch(
     })
 }
 
-/// Switches the move of the alpha channel to the front.
+/// Sets whether the alpha channel is moved to the front.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetAIPPAxSwapSwitch(
     aippParmsSet: *mut c_void,
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPAxSwapSwitch(
     })
 }
 
-/// Sets the size of the pictures.
+/// Sets the size of the images.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetAIPPSrcImageSize(
     aippParmsSet: *mut c_void,
@@ -190,7 +190,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPSrcImageSize(
     })
 }
 
-/// Sets how a picture of the batch is scaled.
+/// Sets the scaling of one image of the batch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetAIPPScfParams(
     aippParmsSet: *mut c_void,
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPScfParams(
     })
 }
 
-/// Sets what part of a picture of the batch is used.
+/// Sets the crop region of one image of the batch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetAIPPCropParams(
     aippParmsSet: *mut c_void,
@@ -264,7 +264,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPCropParams(
     })
 }
 
-/// Sets the border that a picture of the batch gets.
+/// Sets the padding of one image of the batch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetAIPPPaddingParams(
     aippParmsSet: *mut c_void,
@@ -403,7 +403,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPPixelVarReci(
     })
 }
 
-/// Gives picture preparation to a dynamic-AIPP input of the next execution.
+/// Sets the image preprocessing of a dynamic-AIPP input for the next executions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetInputAIPP(
     modelId: u32,
@@ -431,7 +431,7 @@ pub unsafe extern "C" fn aclmdlSetInputAIPP(
     })
 }
 
-/// Gives picture preparation to an input, named by its own number.
+/// Sets the image preprocessing of an image input, selected by its own index.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetAIPPByInputIndex(
     modelId: u32,
@@ -459,7 +459,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPByInputIndex(
     })
 }
 
-/// Reads what kind of AIPP an input has.
+/// Returns the AIPP kind of an input.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetAippType(
     modelId: u32,
@@ -476,9 +476,9 @@ pub unsafe extern "C" fn aclmdlGetAippType(
                 raw::Word::word(dynamicAttachedDataIndex),
             ]
         })?;
-        // SAFETY: the program vouches for `type`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `type` is null or the address of a variable.
         let type_out = unsafe { raw::Out::<u32>::new(r#type.cast(), "type") }?;
-        // SAFETY: the program vouches for `dynamicAttachedDataIndex`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `dynamicAttachedDataIndex` is null or the address of a variable.
         let dynamicAttachedDataIndex_out = unsafe {
             raw::Out::<usize>::new(dynamicAttachedDataIndex.cast(), "dynamicAttachedDataIndex")
         }?;
@@ -490,7 +490,7 @@ pub unsafe extern "C" fn aclmdlGetAippType(
     })
 }
 
-/// Reads the static AIPP of an input.
+/// Returns the parameters of an input's static AIPP.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetFirstAippInfo(
     modelId: u32,
@@ -505,7 +505,7 @@ pub unsafe extern "C" fn aclmdlGetFirstAippInfo(
                 raw::Word::word(aippInfo),
             ]
         })?;
-        // SAFETY: the program vouches for `aippInfo`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `aippInfo` is null or the address of a variable.
         let aippInfo_out =
             unsafe { raw::Out::<types::aclAippInfo>::new(aippInfo.cast(), "aippInfo") }?;
         let aippInfo_value = jumar_acl::aipp::aclmdlGetFirstAippInfo(cx, modelId, index)?;

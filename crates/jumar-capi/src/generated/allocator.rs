@@ -14,7 +14,7 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Makes a description of an allocator of the program's own.
+/// Creates a description of an allocator of the program.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAllocatorCreateDesc() -> *mut c_void {
     raw::value(
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn aclrtAllocatorDestroyDesc(allocatorDesc: *mut c_void) -
     })
 }
 
-/// Sets the object that the allocator's functions get.
+/// Sets the object that is passed to the allocator's functions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAllocatorSetObjToDesc(
     allocatorDesc: *mut c_void,
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn aclrtAllocatorSetObjToDesc(
     })
 }
 
-/// Lets a stream allocate with an allocator of the program's own.
+/// Registers an allocator of the program for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAllocatorRegister(
     stream: *mut c_void,
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn aclrtAllocatorRegister(
     })
 }
 
-/// Takes a stream's allocator away.
+/// Unregisters a stream's allocator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAllocatorUnregister(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtAllocatorUnregister, |cx| {

@@ -22,9 +22,9 @@ pub unsafe extern "C" fn aclmdlBundleLoadFromFile(
         raw::trace(cx, || {
             [raw::Word::word(modelPath), raw::Word::word(bundleId)]
         })?;
-        // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
         let modelPath = unsafe { raw::text(modelPath) };
-        // SAFETY: the program vouches for `bundleId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `bundleId` is null or the address of a variable.
         let bundleId_out = unsafe { raw::Out::<u32>::new(bundleId.cast(), "bundleId") }?;
         let bundleId_value = jumar_acl::bundle::aclmdlBundleLoadFromFile(cx, modelPath)?;
         bundleId_out.set(bundleId_value);
@@ -47,9 +47,9 @@ pub unsafe extern "C" fn aclmdlBundleLoadFromMem(
                 raw::Word::word(bundleId),
             ]
         })?;
-        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        // SAFETY: the program vouches for `bundleId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `bundleId` is null or the address of a variable.
         let bundleId_out = unsafe { raw::Out::<u32>::new(bundleId.cast(), "bundleId") }?;
         let bundleId_value = jumar_acl::bundle::aclmdlBundleLoadFromMem(cx, model, modelSize)?;
         bundleId_out.set(bundleId_value);
@@ -67,14 +67,14 @@ pub unsafe extern "C" fn aclmdlBundleUnload(bundleId: u32) -> i32 {
     })
 }
 
-/// Reads how many models a bundle has.
+/// Returns the number of models of a bundle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleGetModelNum(bundleId: u32, modelNum: *mut usize) -> i32 {
     raw::status(&calls::aclmdlBundleGetModelNum, |cx| {
         raw::trace(cx, || {
             [raw::Word::word(bundleId), raw::Word::word(modelNum)]
         })?;
-        // SAFETY: the program vouches for `modelNum`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelNum` is null or the address of a variable.
         let modelNum_out = unsafe { raw::Out::<usize>::new(modelNum.cast(), "modelNum") }?;
         let modelNum_value = jumar_acl::bundle::aclmdlBundleGetModelNum(cx, bundleId)?;
         modelNum_out.set(modelNum_value);
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn aclmdlBundleGetModelNum(bundleId: u32, modelNum: *mut u
     })
 }
 
-/// Reads the number of one model of a bundle.
+/// Returns the id of one model of a bundle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleGetModelId(
     bundleId: u32,
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn aclmdlBundleGetModelId(
                 raw::Word::word(modelId),
             ]
         })?;
-        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
         let modelId_value = jumar_acl::bundle::aclmdlBundleGetModelId(cx, bundleId, index)?;
         modelId_out.set(modelId_value);
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn aclmdlBundleGetModelId(
     })
 }
 
-/// Makes an object for the description of a bundle.
+/// Creates an object for the description of a bundle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleCreateQueryInfo() -> *mut c_void {
     raw::value(
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn aclmdlBundleQueryInfoFromFile(
         raw::trace(cx, || {
             [raw::Word::word(fileName), raw::Word::word(queryInfo)]
         })?;
-        // SAFETY: the program vouches for `fileName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `fileName` is null or a text that ends in a zero byte.
         let fileName = unsafe { raw::text(fileName) };
         jumar_acl::bundle::aclmdlBundleQueryInfoFromFile(cx, fileName, raw::handle(queryInfo))?;
         Ok(())
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn aclmdlBundleQueryInfoFromMem(
                 raw::Word::word(queryInfo),
             ]
         })?;
-        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
         jumar_acl::bundle::aclmdlBundleQueryInfoFromMem(
             cx,
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn aclmdlBundleQueryInfoFromMem(
     })
 }
 
-/// Reads how many models a described bundle has.
+/// Returns the number of models of a described bundle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleGetQueryModelNum(
     queryInfo: *mut c_void,
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn aclmdlBundleGetQueryModelNum(
         raw::trace(cx, || {
             [raw::Word::word(queryInfo), raw::Word::word(modelNum)]
         })?;
-        // SAFETY: the program vouches for `modelNum`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelNum` is null or the address of a variable.
         let modelNum_out = unsafe { raw::Out::<usize>::new(modelNum.cast(), "modelNum") }?;
         let modelNum_value =
             jumar_acl::bundle::aclmdlBundleGetQueryModelNum(cx, raw::handle(queryInfo))?;
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn aclmdlBundleGetQueryModelNum(
     })
 }
 
-/// Reads how much memory the variable weights of a bundle need.
+/// Returns how much memory the variable weights of a bundle need.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleGetVarWeightSize(
     queryInfo: *mut c_void,
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn aclmdlBundleGetVarWeightSize(
                 raw::Word::word(variableWeightSize),
             ]
         })?;
-        // SAFETY: the program vouches for `variableWeightSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `variableWeightSize` is null or the address of a variable.
         let variableWeightSize_out =
             unsafe { raw::Out::<usize>::new(variableWeightSize.cast(), "variableWeightSize") }?;
         let variableWeightSize_value =
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn aclmdlBundleGetVarWeightSize(
     })
 }
 
-/// Reads how much memory one model of a bundle needs.
+/// Returns how much memory one model of a bundle needs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleGetSize(
     queryInfo: *mut c_void,
@@ -232,9 +232,9 @@ pub unsafe extern "C" fn aclmdlBundleGetSize(
                 raw::Word::word(constWeightSize),
             ]
         })?;
-        // SAFETY: the program vouches for `workSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `workSize` is null or the address of a variable.
         let workSize_out = unsafe { raw::Out::<usize>::new(workSize.cast(), "workSize") }?;
-        // SAFETY: the program vouches for `constWeightSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `constWeightSize` is null or the address of a variable.
         let constWeightSize_out =
             unsafe { raw::Out::<usize>::new(constWeightSize.cast(), "constWeightSize") }?;
         let (workSize_value, constWeightSize_value) =
@@ -262,9 +262,9 @@ pub unsafe extern "C" fn aclmdlBundleInitFromFile(
                 raw::Word::word(bundleId),
             ]
         })?;
-        // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
         let modelPath = unsafe { raw::text(modelPath) };
-        // SAFETY: the program vouches for `bundleId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `bundleId` is null or the address of a variable.
         let bundleId_out = unsafe { raw::Out::<u32>::new(bundleId.cast(), "bundleId") }?;
         let bundleId_value = jumar_acl::bundle::aclmdlBundleInitFromFile(
             cx,
@@ -296,9 +296,9 @@ pub unsafe extern "C" fn aclmdlBundleInitFromMem(
                 raw::Word::word(bundleId),
             ]
         })?;
-        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        // SAFETY: the program vouches for `bundleId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `bundleId` is null or the address of a variable.
         let bundleId_out = unsafe { raw::Out::<u32>::new(bundleId.cast(), "bundleId") }?;
         let bundleId_value = jumar_acl::bundle::aclmdlBundleInitFromMem(
             cx,
@@ -327,7 +327,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadModel(
                 raw::Word::word(modelId),
             ]
         })?;
-        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
         let modelId_value = jumar_acl::bundle::aclmdlBundleLoadModel(cx, bundleId, index)?;
         modelId_out.set(modelId_value);
@@ -358,7 +358,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadModelWithMem(
                 raw::Word::word(modelId),
             ]
         })?;
-        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
         let modelId_value = jumar_acl::bundle::aclmdlBundleLoadModelWithMem(
             cx,
@@ -374,7 +374,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadModelWithMem(
     })
 }
 
-/// Loads one model of an open bundle as a configuration says.
+/// Loads one model of an open bundle with a configuration.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleLoadModelWithConfig(
     bundleId: u32,
@@ -391,7 +391,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadModelWithConfig(
                 raw::Word::word(modelId),
             ]
         })?;
-        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
         let modelId_value = jumar_acl::bundle::aclmdlBundleLoadModelWithConfig(
             cx,

@@ -14,7 +14,7 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Says which thread runs the callbacks that are launched on a stream.
+/// Sets the thread that runs the callbacks of a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSubscribeReport(threadId: u64, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSubscribeReport, |cx| {
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn aclrtSubscribeReport(threadId: u64, stream: *mut c_void
     })
 }
 
-/// Ends what aclrtSubscribeReport began.
+/// Ends the subscription of a thread for the callbacks of a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtUnSubscribeReport(threadId: u64, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtUnSubscribeReport, |cx| {
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn aclrtUnSubscribeReport(threadId: u64, stream: *mut c_vo
     })
 }
 
-/// Says which thread runs the host functions of a stream.
+/// Sets the thread that runs the host functions of a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSubscribeHostFunc(
     hostFuncThreadId: u64,
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn aclrtSubscribeHostFunc(
     })
 }
 
-/// Ends what aclrtSubscribeHostFunc began.
+/// Ends the subscription of a thread for the host functions of a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtUnSubscribeHostFunc(
     hostFuncThreadId: u64,

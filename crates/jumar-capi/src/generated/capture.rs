@@ -16,7 +16,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Reads the parameters of a captured task.
+/// Returns the parameters of a captured task.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRITaskGetParams(
     task: *mut c_void,
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn aclmdlRITaskGetParams(
 ) -> i32 {
     raw::status(&calls::aclmdlRITaskGetParams, |cx| {
         raw::trace(cx, || [raw::Word::word(task), raw::Word::word(params)])?;
-        // SAFETY: the program vouches for `params`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `params` is null or the address of a variable.
         let params_out =
             unsafe { raw::Out::<types::aclmdlRITaskParams>::new(params.cast(), "params") }?;
         let params_value = jumar_acl::capture::aclmdlRITaskGetParams(cx, raw::handle(task))?;
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn aclmdlRIKernelTaskGetAttribute(
                 raw::Word::word(attrValue),
             ]
         })?;
-        // SAFETY: the program vouches for `attrValue`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrValue` is null or the address of a variable.
         let attrValue_out = unsafe {
             raw::Out::<types::aclrtLaunchKernelAttrValue>::new(attrValue.cast(), "attrValue")
         }?;
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn aclmdlRIKernelTaskGetAttribute(
     })
 }
 
-/// Makes changes of captured tasks take effect.
+/// Applies the changes of captured tasks.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIUpdate(modelRI: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIUpdate, |cx| {
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn aclmdlRIUpdate(modelRI: *mut c_void) -> i32 {
     })
 }
 
-/// Leaves a captured task out.
+/// Disables a captured task.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRITaskDisable(task: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRITaskDisable, |cx| {
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn aclmdlRITaskDisable(task: *mut c_void) -> i32 {
     })
 }
 
-/// Begins to capture what is queued on a stream.
+/// Starts to capture the tasks that are queued on a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICaptureBegin(stream: *mut c_void, mode: u32) -> i32 {
     raw::status(&calls::aclmdlRICaptureBegin, |cx| {
@@ -114,19 +114,19 @@ pub unsafe extern "C" fn aclmdlRIDebugJsonPrint(
                 raw::Word::word(flags),
             ]
         })?;
-        // SAFETY: the program vouches for `path`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `path` is null or a text that ends in a zero byte.
         let path = unsafe { raw::text(path) };
         jumar_acl::capture::aclmdlRIDebugJsonPrint(cx, raw::handle(modelRI), path, flags)?;
         Ok(())
     })
 }
 
-/// Changes which calls a capture forbids the calling thread, and gives the earlier setting.
+/// Sets which calls are refused on the calling thread during a capture, and returns the previous mode.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICaptureThreadExchangeMode(mode: *mut u32) -> i32 {
     raw::status(&calls::aclmdlRICaptureThreadExchangeMode, |cx| {
         raw::trace(cx, || [raw::Word::word(mode)])?;
-        // SAFETY: the program vouches for `mode`: null or the address of a variable that holds a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `mode` is null or the address of a variable that holds a value.
         let mode_out = unsafe { raw::InOut::<u32>::new(mode.cast(), "mode") }?;
         let mode_value = jumar_acl::capture::aclmdlRICaptureThreadExchangeMode(cx, mode_out.get())?;
         mode_out.set(mode_value);
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn aclmdlRICaptureTaskGrpBegin(stream: *mut c_void) -> i32
     })
 }
 
-/// Ends a group of captured tasks and gives its handle.
+/// Ends a group of captured tasks and returns its handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICaptureTaskGrpEnd(
     stream: *mut c_void,
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn aclmdlRICaptureTaskGrpEnd(
 ) -> i32 {
     raw::status(&calls::aclmdlRICaptureTaskGrpEnd, |cx| {
         raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(handle)])?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value = jumar_acl::capture::aclmdlRICaptureTaskGrpEnd(cx, raw::handle(stream))?;
         handle_out.set(handle_value);
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn aclmdlRICaptureTaskUpdateEnd(stream: *mut c_void) -> i3
 pub unsafe extern "C" fn aclmdlRIBuildBegin(modelRI: *mut *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclmdlRIBuildBegin, |cx| {
         raw::trace(cx, || [raw::Word::word(modelRI), raw::Word::word(flag)])?;
-        // SAFETY: the program vouches for `modelRI`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelRI` is null or the address of a variable.
         let modelRI_out = unsafe { raw::Out::<Raw>::new(modelRI.cast(), "modelRI") }?;
         let modelRI_value = jumar_acl::capture::aclmdlRIBuildBegin(cx, flag)?;
         modelRI_out.set(modelRI_value);
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn aclmdlRIBuildEnd(modelRI: *mut c_void, reserve: *mut c_
     })
 }
 
-/// Takes a stream out of a model.
+/// Removes a stream from a model.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIUnbindStream(modelRI: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIUnbindStream, |cx| {
@@ -289,12 +289,12 @@ pub unsafe extern "C" fn aclmdlRIUnbindStream(modelRI: *mut c_void, stream: *mut
     })
 }
 
-/// Gives a model a name.
+/// Sets the name of a model.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRISetName(modelRI: *mut c_void, name: *const c_char) -> i32 {
     raw::status(&calls::aclmdlRISetName, |cx| {
         raw::trace(cx, || [raw::Word::word(modelRI), raw::Word::word(name)])?;
-        // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
         let name = unsafe { raw::text(name) };
         jumar_acl::capture::aclmdlRISetName(cx, raw::handle(modelRI), name)?;
         Ok(())
@@ -316,7 +316,7 @@ pub unsafe extern "C" fn aclmdlRIGetName(
                 raw::Word::word(name),
             ]
         })?;
-        // SAFETY: the program vouches for `name`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `name` is null or an array of that many.
         let name_out =
             unsafe { raw::OutArray::<u8>::new(name.cast(), raw::count(maxLen), "name") }?;
         let name_value = jumar_acl::capture::aclmdlRIGetName(cx, raw::handle(modelRI), maxLen)?;
@@ -325,14 +325,14 @@ pub unsafe extern "C" fn aclmdlRIGetName(
     })
 }
 
-/// Reads the number of a model.
+/// Returns the id of a model.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIGetId(modelRI: *mut c_void, modelRIId: *mut u32) -> i32 {
     raw::status(&calls::aclmdlRIGetId, |cx| {
         raw::trace(cx, || {
             [raw::Word::word(modelRI), raw::Word::word(modelRIId)]
         })?;
-        // SAFETY: the program vouches for `modelRIId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelRIId` is null or the address of a variable.
         let modelRIId_out = unsafe { raw::Out::<u32>::new(modelRIId.cast(), "modelRIId") }?;
         let modelRIId_value = jumar_acl::capture::aclmdlRIGetId(cx, raw::handle(modelRI))?;
         modelRIId_out.set(modelRIId_value);
@@ -340,12 +340,12 @@ pub unsafe extern "C" fn aclmdlRIGetId(modelRI: *mut c_void, modelRIId: *mut u32
     })
 }
 
-/// Reads the type of a captured task.
+/// Returns the type of a captured task.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRITaskGetType(task: *mut c_void, r#type: *mut u32) -> i32 {
     raw::status(&calls::aclmdlRITaskGetType, |cx| {
         raw::trace(cx, || [raw::Word::word(task), raw::Word::word(r#type)])?;
-        // SAFETY: the program vouches for `type`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `type` is null or the address of a variable.
         let type_out = unsafe { raw::Out::<u32>::new(r#type.cast(), "type") }?;
         let type_value = jumar_acl::capture::aclmdlRITaskGetType(cx, raw::handle(task))?;
         type_out.set(type_value);
@@ -353,12 +353,12 @@ pub unsafe extern "C" fn aclmdlRITaskGetType(task: *mut c_void, r#type: *mut u32
     })
 }
 
-/// Reads the place of a captured task in its stream.
+/// Returns the index of a captured task in its stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRITaskGetSeqId(task: *mut c_void, id: *mut u32) -> i32 {
     raw::status(&calls::aclmdlRITaskGetSeqId, |cx| {
         raw::trace(cx, || [raw::Word::word(task), raw::Word::word(id)])?;
-        // SAFETY: the program vouches for `id`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `id` is null or the address of a variable.
         let id_out = unsafe { raw::Out::<u32>::new(id.cast(), "id") }?;
         let id_value = jumar_acl::capture::aclmdlRITaskGetSeqId(cx, raw::handle(task))?;
         id_out.set(id_value);
@@ -376,7 +376,7 @@ pub unsafe extern "C" fn aclmdlRIAbort(modelRI: *mut c_void) -> i32 {
     })
 }
 
-/// Makes a condition for tasks of a model.
+/// Creates a condition for tasks of a model.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICondHandleCreate(
     modelRI: *mut c_void,
@@ -393,7 +393,7 @@ pub unsafe extern "C" fn aclmdlRICondHandleCreate(
                 raw::Word::word(handle),
             ]
         })?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value = jumar_acl::capture::aclmdlRICondHandleCreate(
             cx,
@@ -406,7 +406,7 @@ pub unsafe extern "C" fn aclmdlRICondHandleCreate(
     })
 }
 
-/// Gives the address of a condition's value.
+/// Returns the address of a condition's value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICondHandleGetCondPtr(
     handle: *mut c_void,
@@ -414,7 +414,7 @@ pub unsafe extern "C" fn aclmdlRICondHandleGetCondPtr(
 ) -> i32 {
     raw::status(&calls::aclmdlRICondHandleGetCondPtr, |cx| {
         raw::trace(cx, || [raw::Word::word(handle), raw::Word::word(ptr)])?;
-        // SAFETY: the program vouches for `ptr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `ptr` is null or the address of a variable.
         let ptr_out = unsafe { raw::Out::<usize>::new(ptr.cast(), "ptr") }?;
         let ptr_value = jumar_acl::capture::aclmdlRICondHandleGetCondPtr(cx, raw::handle(handle))?;
         ptr_out.set(ptr_value);
@@ -422,7 +422,7 @@ pub unsafe extern "C" fn aclmdlRICondHandleGetCondPtr(
     })
 }
 
-/// Begins to capture a stream into an existing model.
+/// Starts to capture a stream into an existing model.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICaptureToModelRIBegin(
     stream: *mut c_void,

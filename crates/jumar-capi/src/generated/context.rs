@@ -13,12 +13,12 @@ use crate::acl::Raw;
 use crate::acl::calls;
 use crate::raw;
 
-/// Makes a context on a device and makes it current in the calling thread.
+/// Creates a context on a device and makes it current in the calling thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateContext(context: *mut *mut c_void, deviceId: i32) -> i32 {
     raw::status(&calls::aclrtCreateContext, |cx| {
         raw::trace(cx, || [raw::Word::word(context), raw::Word::word(deviceId)])?;
-        // SAFETY: the program vouches for `context`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `context` is null or the address of a variable.
         let context_out = unsafe { raw::Out::<Raw>::new(context.cast(), "context") }?;
         let context_value = jumar_acl::context::aclrtCreateContext(cx, deviceId)?;
         context_out.set(context_value);
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn aclrtCreateContext(context: *mut *mut c_void, deviceId:
     })
 }
 
-/// Destroys a context and what belongs to it.
+/// Destroys a context and its streams.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyContext(context: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyContext, |cx| {
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn aclrtDestroyContext(context: *mut c_void) -> i32 {
     })
 }
 
-/// Makes a context current in the calling thread.
+/// Sets the current context of the calling thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetCurrentContext(context: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSetCurrentContext, |cx| {
@@ -46,12 +46,12 @@ pub unsafe extern "C" fn aclrtSetCurrentContext(context: *mut c_void) -> i32 {
     })
 }
 
-/// Reads the context that is current in the calling thread.
+/// Returns the current context of the calling thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetCurrentContext(context: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtGetCurrentContext, |cx| {
         raw::trace(cx, || [raw::Word::word(context)])?;
-        // SAFETY: the program vouches for `context`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `context` is null or the address of a variable.
         let context_out = unsafe { raw::Out::<Raw>::new(context.cast(), "context") }?;
         let context_value = jumar_acl::context::aclrtGetCurrentContext(cx)?;
         context_out.set(context_value);
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn aclrtGetCurrentContext(context: *mut *mut c_void) -> i3
 pub unsafe extern "C" fn aclrtCtxGetSysParamOpt(opt: u32, value: *mut i64) -> i32 {
     raw::status(&calls::aclrtCtxGetSysParamOpt, |cx| {
         raw::trace(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
-        // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::context::aclrtCtxGetSysParamOpt(cx, opt)?;
         value_out.set(value_value);
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn aclrtCtxSetSysParamOpt(opt: u32, value: i64) -> i32 {
 pub unsafe extern "C" fn aclrtGetSysParamOpt(opt: u32, value: *mut i64) -> i32 {
     raw::status(&calls::aclrtGetSysParamOpt, |cx| {
         raw::trace(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
-        // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::context::aclrtGetSysParamOpt(cx, opt)?;
         value_out.set(value_value);
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn aclrtSetSysParamOpt(opt: u32, value: i64) -> i32 {
     })
 }
 
-/// Tells whether the primary context of a device is in use.
+/// Returns whether the primary context of a device is in use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetPrimaryCtxState(
     deviceId: i32,
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn aclrtGetPrimaryCtxState(
                 raw::Word::word(active),
             ]
         })?;
-        // SAFETY: the program vouches for `active`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `active` is null or the address of a variable.
         let active_out = unsafe { raw::Out::<i32>::new(active.cast(), "active") }?;
         let active_value =
             jumar_acl::context::aclrtGetPrimaryCtxState(cx, deviceId, flags.expose_provenance())?;

@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Makes an object that describes a piece of memory by address and size; the memory stays the caller's.
+/// Creates an object that describes a memory block by address and size. The caller keeps owning the memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateDataBuffer(data: *mut c_void, size: usize) -> *mut c_void {
     raw::value(&calls::aclCreateDataBuffer, std::ptr::null_mut(), |cx| {
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn aclDestroyDataBuffer(dataBuffer: *mut c_void) -> i32 {
     })
 }
 
-/// Gives a data buffer object another address and size.
+/// Sets the address and size of a data buffer object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclUpdateDataBuffer(
     dataBuffer: *mut c_void,
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn aclUpdateDataBuffer(
     })
 }
 
-/// Gives the address that a data buffer object describes.
+/// Returns the address that a data buffer object describes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetDataBufferAddr(dataBuffer: *mut c_void) -> *mut c_void {
     raw::value(&calls::aclGetDataBufferAddr, std::ptr::null_mut(), |cx| {
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn aclGetDataBufferAddr(dataBuffer: *mut c_void) -> *mut c
     })
 }
 
-/// Gives the size that a data buffer object describes, cut to 32 bits.
+/// Returns the size that a data buffer object describes, truncated to 32 bits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetDataBufferSize(dataBuffer: *mut c_void) -> u32 {
     raw::value(&calls::aclGetDataBufferSize, 0, |cx| {
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn aclGetDataBufferSize(dataBuffer: *mut c_void) -> u32 {
     })
 }
 
-/// Gives the size that a data buffer object describes, in bytes.
+/// Returns the size that a data buffer object describes, in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetDataBufferSizeV2(dataBuffer: *mut c_void) -> usize {
     raw::value(&calls::aclGetDataBufferSizeV2, 0, |cx| {

@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Makes an empty dataset: the list of a model's inputs or outputs.
+/// Creates an empty dataset: the list of a model's inputs or outputs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlCreateDataset() -> *mut c_void {
     raw::value(&calls::aclmdlCreateDataset, std::ptr::null_mut(), |cx| {
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn aclmdlAddDatasetBuffer(
     })
 }
 
-/// Gives an entry of a dataset a tensor description.
+/// Sets the tensor description of a dataset entry.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetDatasetTensorDesc(
     dataset: *mut c_void,
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn aclmdlSetDatasetTensorDesc(
     })
 }
 
-/// Gives the tensor description of an entry of a dataset.
+/// Returns the tensor description of an entry of a dataset.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetDatasetTensorDesc(
     dataset: *mut c_void,
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn aclmdlGetDatasetTensorDesc(
     )
 }
 
-/// Gives the number of data buffers in a dataset.
+/// Returns the number of data buffers in a dataset.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetDatasetNumBuffers(dataset: *mut c_void) -> usize {
     raw::value(&calls::aclmdlGetDatasetNumBuffers, 0, |cx| {
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn aclmdlGetDatasetNumBuffers(dataset: *mut c_void) -> usi
     })
 }
 
-/// Gives one data buffer of a dataset.
+/// Returns one data buffer of a dataset.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetDatasetBuffer(dataset: *mut c_void, index: usize) -> *mut c_void {
     raw::value(&calls::aclmdlGetDatasetBuffer, std::ptr::null_mut(), |cx| {

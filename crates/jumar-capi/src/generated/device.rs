@@ -15,7 +15,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Makes a device current in the calling thread, with its primary context.
+/// Sets the current device of the calling thread and makes its primary context current.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetDevice(deviceId: i32) -> i32 {
     raw::status(&calls::aclrtSetDevice, |cx| {
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn aclrtSetDevice(deviceId: i32) -> i32 {
     })
 }
 
-/// Gives back one use of a device; the last one frees what lives on it.
+/// Releases one reference to a device. The last release frees all objects of the device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetDevice(deviceId: i32) -> i32 {
     raw::status(&calls::aclrtResetDevice, |cx| {
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn aclrtResetDevice(deviceId: i32) -> i32 {
     })
 }
 
-/// Frees what lives on a device, however often it was set.
+/// Frees all objects of a device, regardless of its reference count.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetDeviceForce(deviceId: i32) -> i32 {
     raw::status(&calls::aclrtResetDeviceForce, |cx| {
@@ -45,12 +45,12 @@ pub unsafe extern "C" fn aclrtResetDeviceForce(deviceId: i32) -> i32 {
     })
 }
 
-/// Reads the number of the device that is current in the calling thread.
+/// Returns the id of the calling thread's current device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDevice(deviceId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetDevice, |cx| {
         raw::trace(cx, || [raw::Word::word(deviceId)])?;
-        // SAFETY: the program vouches for `deviceId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `deviceId` is null or the address of a variable.
         let deviceId_out = unsafe { raw::Out::<i32>::new(deviceId.cast(), "deviceId") }?;
         let deviceId_value = jumar_acl::device::aclrtGetDevice(cx)?;
         deviceId_out.set(deviceId_value);
@@ -58,12 +58,12 @@ pub unsafe extern "C" fn aclrtGetDevice(deviceId: *mut i32) -> i32 {
     })
 }
 
-/// Tells whether the program runs on the host or on the device.
+/// Returns whether the program runs on the host or on the device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetRunMode(runMode: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetRunMode, |cx| {
         raw::trace(cx, || [raw::Word::word(runMode)])?;
-        // SAFETY: the program vouches for `runMode`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `runMode` is null or the address of a variable.
         let runMode_out = unsafe { raw::Out::<u32>::new(runMode.cast(), "runMode") }?;
         let runMode_value = jumar_acl::device::aclrtGetRunMode(cx)?;
         runMode_out.set(runMode_value);
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn aclrtSynchronizeDevice() -> i32 {
     })
 }
 
-/// Waits until everything queued on the current device is done, but not for ever.
+/// Waits until everything queued on the current device is done, with a time limit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeDeviceWithTimeout(timeout: i32) -> i32 {
     raw::status(&calls::aclrtSynchronizeDeviceWithTimeout, |cx| {
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn aclrtSetTsDevice(tsId: u32) -> i32 {
     })
 }
 
-/// Reads how busy a device is, in per cent.
+/// Returns the utilisation of a device in per cent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceUtilizationRate(
     deviceId: i32,
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn aclrtGetDeviceUtilizationRate(
         raw::trace(cx, || {
             [raw::Word::word(deviceId), raw::Word::word(utilizationInfo)]
         })?;
-        // SAFETY: the program vouches for `utilizationInfo`: null or the address of a variable that holds a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `utilizationInfo` is null or the address of a variable that holds a value.
         let utilizationInfo_out = unsafe {
             raw::InOut::<types::aclrtUtilizationInfo>::new(
                 utilizationInfo.cast(),
@@ -128,12 +128,12 @@ pub unsafe extern "C" fn aclrtGetDeviceUtilizationRate(
     })
 }
 
-/// Reads the number of devices.
+/// Returns the number of devices.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceCount(count: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetDeviceCount, |cx| {
         raw::trace(cx, || [raw::Word::word(count)])?;
-        // SAFETY: the program vouches for `count`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `count` is null or the address of a variable.
         let count_out = unsafe { raw::Out::<u32>::new(count.cast(), "count") }?;
         let count_value = jumar_acl::device::aclrtGetDeviceCount(cx)?;
         count_out.set(count_value);
@@ -141,14 +141,14 @@ pub unsafe extern "C" fn aclrtGetDeviceCount(count: *mut u32) -> i32 {
     })
 }
 
-/// Tells whether a device works.
+/// Returns the status of a device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryDeviceStatus(deviceId: i32, deviceStatus: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryDeviceStatus, |cx| {
         raw::trace(cx, || {
             [raw::Word::word(deviceId), raw::Word::word(deviceStatus)]
         })?;
-        // SAFETY: the program vouches for `deviceStatus`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `deviceStatus` is null or the address of a variable.
         let deviceStatus_out =
             unsafe { raw::Out::<u32>::new(deviceStatus.cast(), "deviceStatus") }?;
         let deviceStatus_value = jumar_acl::device::aclrtQueryDeviceStatus(cx, deviceId)?;
@@ -157,12 +157,12 @@ pub unsafe extern "C" fn aclrtQueryDeviceStatus(deviceId: i32, deviceStatus: *mu
     })
 }
 
-/// Reads the process number outside any container.
+/// Returns the process id outside of any container.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceGetBareTgid(pid: *mut i32) -> i32 {
     raw::status(&calls::aclrtDeviceGetBareTgid, |cx| {
         raw::trace(cx, || [raw::Word::word(pid)])?;
-        // SAFETY: the program vouches for `pid`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `pid` is null or the address of a variable.
         let pid_out = unsafe { raw::Out::<i32>::new(pid.cast(), "pid") }?;
         let pid_value = jumar_acl::device::aclrtDeviceGetBareTgid(cx)?;
         pid_out.set(pid_value);
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn aclrtDeviceGetBareTgid(pid: *mut i32) -> i32 {
     })
 }
 
-/// Stops all tasks of a device.
+/// Aborts all tasks of a device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceTaskAbort(deviceId: i32, timeout: u32) -> i32 {
     raw::status(&calls::aclrtDeviceTaskAbort, |cx| {
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn aclrtGetDeviceInfo(deviceId: u32, attr: u32, value: *mu
                 raw::Word::word(value),
             ]
         })?;
-        // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::device::aclrtGetDeviceInfo(cx, deviceId, attr)?;
         value_out.set(value_value);
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn aclrtGetDeviceInfo(deviceId: u32, attr: u32, value: *mu
     })
 }
 
-/// Tells whether a device supports a feature.
+/// Returns whether a device supports a feature.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceCapability(
     deviceId: i32,
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn aclrtGetDeviceCapability(
                 raw::Word::word(value),
             ]
         })?;
-        // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<i32>::new(value.cast(), "value") }?;
         let value_value =
             jumar_acl::device::aclrtGetDeviceCapability(cx, deviceId, devFeatureType)?;
@@ -223,12 +223,12 @@ pub unsafe extern "C" fn aclrtGetDeviceCapability(
     })
 }
 
-/// Reads the unique number of a device.
+/// Returns the UUID of a device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceGetUuid(deviceId: i32, uuid: *mut types::aclrtUuid) -> i32 {
     raw::status(&calls::aclrtDeviceGetUuid, |cx| {
         raw::trace(cx, || [raw::Word::word(deviceId), raw::Word::word(uuid)])?;
-        // SAFETY: the program vouches for `uuid`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `uuid` is null or the address of a variable.
         let uuid_out = unsafe { raw::Out::<types::aclrtUuid>::new(uuid.cast(), "uuid") }?;
         let uuid_value = jumar_acl::device::aclrtDeviceGetUuid(cx, deviceId)?;
         uuid_out.set(uuid_value);
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn aclrtDeviceSetLimit(limit: u32, value: usize) -> i32 {
 pub unsafe extern "C" fn aclrtDeviceGetLimit(limit: u32, value: *mut usize) -> i32 {
     raw::status(&calls::aclrtDeviceGetLimit, |cx| {
         raw::trace(cx, || [raw::Word::word(limit), raw::Word::word(value)])?;
-        // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<usize>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::device::aclrtDeviceGetLimit(cx, limit)?;
         value_out.set(value_value);
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn aclrtDeviceGetLimit(limit: u32, value: *mut usize) -> i
     })
 }
 
-/// Writes where on the PCI bus a device sits.
+/// Returns the PCI bus id of a device as text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceGetPCIBusId(
     deviceId: i32,
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn aclrtDeviceGetPCIBusId(
                 raw::Word::word(len),
             ]
         })?;
-        // SAFETY: the program vouches for `pciBusId`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `pciBusId` is null or an array of that many.
         let pciBusId_out =
             unsafe { raw::OutArray::<u8>::new(pciBusId.cast(), raw::count(len), "pciBusId") }?;
         let pciBusId_value = jumar_acl::device::aclrtDeviceGetPCIBusId(cx, deviceId, len)?;
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn aclrtDeviceGetPCIBusId(
     })
 }
 
-/// Finds the device that sits at a place of the PCI bus.
+/// Returns the device with a PCI bus id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceGetByPCIBusId(
     pciBusId: *const c_char,
@@ -293,9 +293,9 @@ pub unsafe extern "C" fn aclrtDeviceGetByPCIBusId(
         raw::trace(cx, || {
             [raw::Word::word(pciBusId), raw::Word::word(deviceId)]
         })?;
-        // SAFETY: the program vouches for `pciBusId`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `pciBusId` is null or a text that ends in a zero byte.
         let pciBusId = unsafe { raw::text(pciBusId) };
-        // SAFETY: the program vouches for `deviceId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `deviceId` is null or the address of a variable.
         let deviceId_out = unsafe { raw::Out::<i32>::new(deviceId.cast(), "deviceId") }?;
         let deviceId_value = jumar_acl::device::aclrtDeviceGetByPCIBusId(cx, pciBusId)?;
         deviceId_out.set(deviceId_value);
@@ -303,7 +303,7 @@ pub unsafe extern "C" fn aclrtDeviceGetByPCIBusId(
     })
 }
 
-/// Reads which atomic operations work between a device and host memory.
+/// Returns which atomic operations work between a device and host memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceGetHostAtomicCapabilities(
     capabilities: *mut u32,
@@ -320,11 +320,11 @@ pub unsafe extern "C" fn aclrtDeviceGetHostAtomicCapabilities(
                 raw::Word::word(deviceId),
             ]
         })?;
-        // SAFETY: the program vouches for `capabilities`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `capabilities` is null or an array of that many.
         let capabilities_out = unsafe {
             raw::OutArray::<u32>::new(capabilities.cast(), raw::count(count), "capabilities")
         }?;
-        // SAFETY: the program vouches for `operations`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `operations` is null or an array of that many values.
         let operations =
             unsafe { raw::slice::<u32>(operations.cast(), raw::count(count), "operations") }?;
         let capabilities_value = jumar_acl::device::aclrtDeviceGetHostAtomicCapabilities(
@@ -335,7 +335,7 @@ pub unsafe extern "C" fn aclrtDeviceGetHostAtomicCapabilities(
     })
 }
 
-/// Reads how many cores a process may use of a device.
+/// Returns how many cores a process may use of a device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceResLimit(
     deviceId: i32,
@@ -350,7 +350,7 @@ pub unsafe extern "C" fn aclrtGetDeviceResLimit(
                 raw::Word::word(value),
             ]
         })?;
-        // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<u32>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::device::aclrtGetDeviceResLimit(cx, deviceId, r#type)?;
         value_out.set(value_value);
@@ -374,7 +374,7 @@ pub unsafe extern "C" fn aclrtSetDeviceResLimit(deviceId: i32, r#type: u32, valu
     })
 }
 
-/// Takes the limits of aclrtSetDeviceResLimit away.
+/// Removes the limits that were set with aclrtSetDeviceResLimit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetDeviceResLimit(deviceId: i32) -> i32 {
     raw::status(&calls::aclrtResetDeviceResLimit, |cx| {
@@ -384,7 +384,7 @@ pub unsafe extern "C" fn aclrtResetDeviceResLimit(deviceId: i32) -> i32 {
     })
 }
 
-/// Turns a visible device number into the logical one.
+/// Converts a user device id to the logical id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetLogicDevIdByUserDevId(
     userDevid: i32,
@@ -394,7 +394,7 @@ pub unsafe extern "C" fn aclrtGetLogicDevIdByUserDevId(
         raw::trace(cx, || {
             [raw::Word::word(userDevid), raw::Word::word(logicDevId)]
         })?;
-        // SAFETY: the program vouches for `logicDevId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `logicDevId` is null or the address of a variable.
         let logicDevId_out = unsafe { raw::Out::<i32>::new(logicDevId.cast(), "logicDevId") }?;
         let logicDevId_value = jumar_acl::device::aclrtGetLogicDevIdByUserDevId(cx, userDevid)?;
         logicDevId_out.set(logicDevId_value);
@@ -402,7 +402,7 @@ pub unsafe extern "C" fn aclrtGetLogicDevIdByUserDevId(
     })
 }
 
-/// Turns a logical device number into the visible one.
+/// Converts a logical device id to the user id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetUserDevIdByLogicDevId(
     logicDevId: i32,
@@ -412,7 +412,7 @@ pub unsafe extern "C" fn aclrtGetUserDevIdByLogicDevId(
         raw::trace(cx, || {
             [raw::Word::word(logicDevId), raw::Word::word(userDevid)]
         })?;
-        // SAFETY: the program vouches for `userDevid`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `userDevid` is null or the address of a variable.
         let userDevid_out = unsafe { raw::Out::<i32>::new(userDevid.cast(), "userDevid") }?;
         let userDevid_value = jumar_acl::device::aclrtGetUserDevIdByLogicDevId(cx, logicDevId)?;
         userDevid_out.set(userDevid_value);
@@ -420,14 +420,14 @@ pub unsafe extern "C" fn aclrtGetUserDevIdByLogicDevId(
     })
 }
 
-/// Turns a physical device number into the logical one.
+/// Converts a physical device id to the logical id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetLogicDevIdByPhyDevId(phyDevId: i32, logicDevId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetLogicDevIdByPhyDevId, |cx| {
         raw::trace(cx, || {
             [raw::Word::word(phyDevId), raw::Word::word(logicDevId)]
         })?;
-        // SAFETY: the program vouches for `logicDevId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `logicDevId` is null or the address of a variable.
         let logicDevId_out = unsafe { raw::Out::<i32>::new(logicDevId.cast(), "logicDevId") }?;
         let logicDevId_value = jumar_acl::device::aclrtGetLogicDevIdByPhyDevId(cx, phyDevId)?;
         logicDevId_out.set(logicDevId_value);
@@ -435,14 +435,14 @@ pub unsafe extern "C" fn aclrtGetLogicDevIdByPhyDevId(phyDevId: i32, logicDevId:
     })
 }
 
-/// Turns a logical device number into the physical one.
+/// Converts a logical device id to the physical id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetPhyDevIdByLogicDevId(logicDevId: i32, phyDevId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetPhyDevIdByLogicDevId, |cx| {
         raw::trace(cx, || {
             [raw::Word::word(logicDevId), raw::Word::word(phyDevId)]
         })?;
-        // SAFETY: the program vouches for `phyDevId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `phyDevId` is null or the address of a variable.
         let phyDevId_out = unsafe { raw::Out::<i32>::new(phyDevId.cast(), "phyDevId") }?;
         let phyDevId_value = jumar_acl::device::aclrtGetPhyDevIdByLogicDevId(cx, logicDevId)?;
         phyDevId_out.set(phyDevId_value);
@@ -450,14 +450,14 @@ pub unsafe extern "C" fn aclrtGetPhyDevIdByLogicDevId(logicDevId: i32, phyDevId:
     })
 }
 
-/// Turns a physical device number into the visible one.
+/// Converts a physical device id to the user id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetUserDevIdByPhyDevId(phyDevId: i32, userDevId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetUserDevIdByPhyDevId, |cx| {
         raw::trace(cx, || {
             [raw::Word::word(phyDevId), raw::Word::word(userDevId)]
         })?;
-        // SAFETY: the program vouches for `userDevId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `userDevId` is null or the address of a variable.
         let userDevId_out = unsafe { raw::Out::<i32>::new(userDevId.cast(), "userDevId") }?;
         let userDevId_value = jumar_acl::device::aclrtGetUserDevIdByPhyDevId(cx, phyDevId)?;
         userDevId_out.set(userDevId_value);
@@ -465,14 +465,14 @@ pub unsafe extern "C" fn aclrtGetUserDevIdByPhyDevId(phyDevId: i32, userDevId: *
     })
 }
 
-/// Turns a visible device number into the physical one.
+/// Converts a user device id to the physical id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetPhyDevIdByUserDevId(userDevId: i32, phyDevId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetPhyDevIdByUserDevId, |cx| {
         raw::trace(cx, || {
             [raw::Word::word(userDevId), raw::Word::word(phyDevId)]
         })?;
-        // SAFETY: the program vouches for `phyDevId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `phyDevId` is null or the address of a variable.
         let phyDevId_out = unsafe { raw::Out::<i32>::new(phyDevId.cast(), "phyDevId") }?;
         let phyDevId_value = jumar_acl::device::aclrtGetPhyDevIdByUserDevId(cx, userDevId)?;
         phyDevId_out.set(phyDevId_value);

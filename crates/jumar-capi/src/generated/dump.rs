@@ -15,7 +15,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Prepares the dumping of tensors.
+/// Initialises the dumping of tensors.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlInitDump() -> i32 {
     raw::status(&calls::aclmdlInitDump, |cx| {
@@ -25,12 +25,12 @@ pub unsafe extern "C" fn aclmdlInitDump() -> i32 {
     })
 }
 
-/// Sets what is dumped, from a configuration file.
+/// Sets which tensors are dumped, from a configuration file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetDump(dumpCfgPath: *const c_char) -> i32 {
     raw::status(&calls::aclmdlSetDump, |cx| {
         raw::trace(cx, || [raw::Word::word(dumpCfgPath)])?;
-        // SAFETY: the program vouches for `dumpCfgPath`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `dumpCfgPath` is null or a text that ends in a zero byte.
         let dumpCfgPath = unsafe { raw::text(dumpCfgPath) };
         jumar_acl::dump::aclmdlSetDump(cx, dumpCfgPath)?;
         Ok(())
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn aclmdlFinalizeDump() -> i32 {
     })
 }
 
-/// Takes the function of acldumpRegCallback away.
+/// Removes the function that was registered with acldumpRegCallback.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acldumpUnregCallback() {
     raw::value(&calls::acldumpUnregCallback, (), |cx| {
@@ -57,19 +57,19 @@ pub unsafe extern "C" fn acldumpUnregCallback() {
     })
 }
 
-/// Begins to write the arguments of operators to files.
+/// Starts to write the arguments of operators to files.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclopStartDumpArgs(dumpType: u32, path: *const c_char) -> i32 {
     raw::status(&calls::aclopStartDumpArgs, |cx| {
         raw::trace(cx, || [raw::Word::word(dumpType), raw::Word::word(path)])?;
-        // SAFETY: the program vouches for `path`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `path` is null or a text that ends in a zero byte.
         let path = unsafe { raw::text(path) };
         jumar_acl::dump::aclopStartDumpArgs(cx, dumpType, path)?;
         Ok(())
     })
 }
 
-/// Ends what aclopStartDumpArgs began.
+/// Stops writing the arguments of operators to files.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclopStopDumpArgs(dumpType: u32) -> i32 {
     raw::status(&calls::aclopStopDumpArgs, |cx| {
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn aclopStopDumpArgs(dumpType: u32) -> i32 {
     })
 }
 
-/// Gives the folder that dumps of a kind go to.
+/// Returns the folder for dumps of a kind.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acldumpGetPath(dumpType: u32) -> *const c_char {
     raw::value(&calls::acldumpGetPath, std::ptr::null(), |cx| {
@@ -106,11 +106,11 @@ pub unsafe extern "C" fn acldumpSaveExceptionInfo(
                 raw::Word::word(tensorCount),
             ]
         })?;
-        // SAFETY: the program vouches for `fileName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `fileName` is null or a text that ends in a zero byte.
         let fileName = unsafe { raw::text(fileName) };
-        // SAFETY: the program vouches for `userTag`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `userTag` is null or a text that ends in a zero byte.
         let userTag = unsafe { raw::text(userTag) };
-        // SAFETY: the program vouches for `tensors`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `tensors` is null or an array of that many values.
         let tensors = unsafe {
             raw::slice::<types::acldumpTensorInfo>(tensors.cast(), tensorCount, "tensors")
         }?;
@@ -119,12 +119,12 @@ pub unsafe extern "C" fn acldumpSaveExceptionInfo(
     })
 }
 
-/// Writes the folder that information on failures goes to.
+/// Returns the folder for information on failures.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acldumpGetExceptionInfoPath(path: *mut c_char, maxLen: usize) -> i32 {
     raw::status(&calls::acldumpGetExceptionInfoPath, |cx| {
         raw::trace(cx, || [raw::Word::word(path), raw::Word::word(maxLen)])?;
-        // SAFETY: the program vouches for `path`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `path` is null or an array of that many.
         let path_out = unsafe { raw::OutArray::<u8>::new(path.cast(), maxLen, "path") }?;
         let path_value = jumar_acl::dump::acldumpGetExceptionInfoPath(cx, maxLen)?;
         path_out.set(path_value.as_bytes_with_nul())?;

@@ -14,12 +14,12 @@ use crate::acl::types;
 use crate::generated::callbacks;
 use crate::raw;
 
-/// Allocates device memory for pictures.
+/// Allocates device memory for images.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acldvppMalloc(devPtr: *mut *mut c_void, size: usize) -> i32 {
     raw::status(&calls::acldvppMalloc, |cx| {
         raw::trace(cx, || [raw::Word::word(devPtr), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
         let devPtr_value = jumar_acl::memory::acldvppMalloc(cx, size)?;
         devPtr_out.set(devPtr_value);
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn acldvppMalloc(devPtr: *mut *mut c_void, size: usize) ->
     })
 }
 
-/// Allocates device memory for pictures with attributes.
+/// Allocates device memory for images with attributes.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppMallocWithCfg(
     _devPtr: *mut *mut c_void,
@@ -48,133 +48,133 @@ pub unsafe extern "C" fn acldvppFree(devPtr: *mut c_void) -> i32 {
     })
 }
 
-/// Makes the description of a picture channel.
+/// Creates the description of an image channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateChannelDesc() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateChannelDesc, std::ptr::null_mut())
 }
 
-/// Destroys the description of a picture channel.
+/// Destroys the description of an image channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyChannelDesc(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyChannelDesc)
 }
 
-/// Gives the number of a picture channel.
+/// Returns the id of an image channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetChannelDescChannelId(_channelDesc: *mut c_void) -> u64 {
     raw::stub_value(&calls::acldvppGetChannelDescChannelId, 0)
 }
 
-/// Makes the description of a picture.
+/// Creates the description of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreatePicDesc() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreatePicDesc, std::ptr::null_mut())
 }
 
-/// Destroys the description of a picture.
+/// Destroys the description of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyPicDesc(_picDesc: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyPicDesc)
 }
 
-/// Sets the data address of a picture.
+/// Sets the data address of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescData(_picDesc: *mut c_void, _dataDev: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppSetPicDescData)
 }
 
-/// Sets the size of a picture.
+/// Sets the size of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescSize(_picDesc: *mut c_void, _size: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescSize)
 }
 
-/// Sets the format of a picture.
+/// Sets the format of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescFormat(_picDesc: *mut c_void, _format: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescFormat)
 }
 
-/// Sets the width of a picture.
+/// Sets the width of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescWidth(_picDesc: *mut c_void, _width: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescWidth)
 }
 
-/// Sets the height of a picture.
+/// Sets the height of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescHeight(_picDesc: *mut c_void, _height: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescHeight)
 }
 
-/// Sets the width stride of a picture.
+/// Sets the width stride of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescWidthStride(_picDesc: *mut c_void, _widthStride: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescWidthStride)
 }
 
-/// Sets the height stride of a picture.
+/// Sets the height stride of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescHeightStride(_picDesc: *mut c_void, _heightStride: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescHeightStride)
 }
 
-/// Sets the result code of a picture.
+/// Sets the result code of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescRetCode(_picDesc: *mut c_void, _retCode: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescRetCode)
 }
 
-/// Gives the data address of a picture.
+/// Returns the data address of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescData(_picDesc: *mut c_void) -> *mut c_void {
     raw::stub_value(&calls::acldvppGetPicDescData, std::ptr::null_mut())
 }
 
-/// Gives the size of a picture.
+/// Returns the size of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescSize(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescSize, 0)
 }
 
-/// Gives the format of a picture.
+/// Returns the format of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescFormat(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescFormat, 0)
 }
 
-/// Gives the width of a picture.
+/// Returns the width of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescWidth(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescWidth, 0)
 }
 
-/// Gives the height of a picture.
+/// Returns the height of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescHeight(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescHeight, 0)
 }
 
-/// Gives the width stride of a picture.
+/// Returns the width stride of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescWidthStride(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescWidthStride, 0)
 }
 
-/// Gives the height stride of a picture.
+/// Returns the height stride of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescHeightStride(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescHeightStride, 0)
 }
 
-/// Gives the result code of a picture.
+/// Returns the result code of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescRetCode(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescRetCode, 0)
 }
 
-/// Makes the description of a region.
+/// Creates the description of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateRoiConfig(
     _left: u32,
@@ -191,25 +191,25 @@ pub extern "C" fn acldvppDestroyRoiConfig(_roiConfig: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyRoiConfig)
 }
 
-/// Sets the left of a region.
+/// Sets the left edge of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetRoiConfigLeft(_config: *mut c_void, _left: u32) -> i32 {
     raw::stub(&calls::acldvppSetRoiConfigLeft)
 }
 
-/// Sets the right of a region.
+/// Sets the right edge of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetRoiConfigRight(_config: *mut c_void, _right: u32) -> i32 {
     raw::stub(&calls::acldvppSetRoiConfigRight)
 }
 
-/// Sets the top of a region.
+/// Sets the top edge of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetRoiConfigTop(_config: *mut c_void, _top: u32) -> i32 {
     raw::stub(&calls::acldvppSetRoiConfigTop)
 }
 
-/// Sets the bottom of a region.
+/// Sets the bottom edge of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetRoiConfigBottom(_config: *mut c_void, _bottom: u32) -> i32 {
     raw::stub(&calls::acldvppSetRoiConfigBottom)
@@ -227,7 +227,7 @@ pub extern "C" fn acldvppSetRoiConfig(
     raw::stub(&calls::acldvppSetRoiConfig)
 }
 
-/// Makes the description of scaling.
+/// Creates the description of scaling.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateResizeConfig() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateResizeConfig, std::ptr::null_mut())
@@ -239,7 +239,7 @@ pub extern "C" fn acldvppDestroyResizeConfig(_resizeConfig: *mut c_void) -> i32 
     raw::stub(&calls::acldvppDestroyResizeConfig)
 }
 
-/// Makes the description of JPEG encoding.
+/// Creates the description of JPEG encoding.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateJpegeConfig() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateJpegeConfig, std::ptr::null_mut())
@@ -257,13 +257,13 @@ pub extern "C" fn acldvppSetJpegeConfigLevel(_jpegeConfig: *mut c_void, _level: 
     raw::stub(&calls::acldvppSetJpegeConfigLevel)
 }
 
-/// Gives the level of JPEG encoding.
+/// Returns the level of JPEG encoding.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetJpegeConfigLevel(_jpegeConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetJpegeConfigLevel, 0)
 }
 
-/// Makes the description of a decoding channel.
+/// Creates the description of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecCreateChannelDesc() -> *mut c_void {
     raw::stub_value(&calls::aclvdecCreateChannelDesc, std::ptr::null_mut())
@@ -275,7 +275,7 @@ pub extern "C" fn aclvdecDestroyChannelDesc(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::aclvdecDestroyChannelDesc)
 }
 
-/// Sets the number of a decoding channel.
+/// Sets the id of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescChannelId(
     _channelDesc: *mut c_void,
@@ -305,7 +305,7 @@ pub extern "C" fn aclvdecSetChannelDescEnType(_channelDesc: *mut c_void, _enType
     raw::stub(&calls::aclvdecSetChannelDescEnType)
 }
 
-/// Sets the out pic format of a decoding channel.
+/// Sets the output format of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescOutPicFormat(
     _channelDesc: *mut c_void,
@@ -314,7 +314,7 @@ pub extern "C" fn aclvdecSetChannelDescOutPicFormat(
     raw::stub(&calls::aclvdecSetChannelDescOutPicFormat)
 }
 
-/// Sets the out pic width of a decoding channel.
+/// Sets the output width of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescOutPicWidth(
     _channelDesc: *mut c_void,
@@ -323,7 +323,7 @@ pub extern "C" fn aclvdecSetChannelDescOutPicWidth(
     raw::stub(&calls::aclvdecSetChannelDescOutPicWidth)
 }
 
-/// Sets the out pic height of a decoding channel.
+/// Sets the output height of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescOutPicHeight(
     _channelDesc: *mut c_void,
@@ -347,19 +347,19 @@ pub extern "C" fn aclvdecSetChannelDescBitDepth(_channelDesc: *mut c_void, _bitD
     raw::stub(&calls::aclvdecSetChannelDescBitDepth)
 }
 
-/// Gives the number of a decoding channel.
+/// Returns the id of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescChannelId(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescChannelId, 0)
 }
 
-/// Gives the callback thread of a decoding channel.
+/// Returns the callback thread of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescThreadId(_channelDesc: *mut c_void) -> u64 {
     raw::stub_value(&calls::aclvdecGetChannelDescThreadId, 0)
 }
 
-/// Gives the callback of a decoding channel.
+/// Returns the callback of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescCallback(
     _channelDesc: *mut c_void,
@@ -367,43 +367,43 @@ pub extern "C" fn aclvdecGetChannelDescCallback(
     raw::stub_value(&calls::aclvdecGetChannelDescCallback, None)
 }
 
-/// Gives the coding type of a decoding channel.
+/// Returns the coding type of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescEnType(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescEnType, 0)
 }
 
-/// Gives the out pic format of a decoding channel.
+/// Returns the output format of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescOutPicFormat(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescOutPicFormat, 0)
 }
 
-/// Gives the out pic width of a decoding channel.
+/// Returns the output width of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescOutPicWidth(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescOutPicWidth, 0)
 }
 
-/// Gives the out pic height of a decoding channel.
+/// Returns the output height of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescOutPicHeight(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescOutPicHeight, 0)
 }
 
-/// Gives the bit depth of a decoding channel.
+/// Returns the bit depth of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescBitDepth(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescBitDepth, 0)
 }
 
-/// Gives the number of reference frames of a decoding channel.
+/// Returns the number of reference frames of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescRefFrameNum(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescRefFrameNum, 0)
 }
 
-/// Makes the description of an encoding channel.
+/// Creates the description of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencCreateChannelDesc() -> *mut c_void {
     raw::stub_value(&calls::aclvencCreateChannelDesc, std::ptr::null_mut())
@@ -436,7 +436,7 @@ pub extern "C" fn aclvencSetChannelDescEnType(_channelDesc: *mut c_void, _enType
     raw::stub(&calls::aclvencSetChannelDescEnType)
 }
 
-/// Sets the pic format of an encoding channel.
+/// Sets the input format of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescPicFormat(
     _channelDesc: *mut c_void,
@@ -445,13 +445,13 @@ pub extern "C" fn aclvencSetChannelDescPicFormat(
     raw::stub(&calls::aclvencSetChannelDescPicFormat)
 }
 
-/// Sets the pic width of an encoding channel.
+/// Sets the input width of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescPicWidth(_channelDesc: *mut c_void, _picWidth: u32) -> i32 {
     raw::stub(&calls::aclvencSetChannelDescPicWidth)
 }
 
-/// Sets the pic height of an encoding channel.
+/// Sets the input height of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescPicHeight(
     _channelDesc: *mut c_void,
@@ -516,31 +516,31 @@ pub extern "C" fn aclvencSetChannelDescParam(
     raw::stub(&calls::aclvencSetChannelDescParam)
 }
 
-/// Gives the buffer address of an encoding channel.
+/// Returns the buffer address of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescBufAddr(_channelDesc: *mut c_void) -> *mut c_void {
     raw::stub_value(&calls::aclvencGetChannelDescBufAddr, std::ptr::null_mut())
 }
 
-/// Gives the buffer size of an encoding channel.
+/// Returns the buffer size of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescBufSize(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescBufSize, 0)
 }
 
-/// Gives the number of an encoding channel.
+/// Returns the id of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescChannelId(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescChannelId, 0)
 }
 
-/// Gives the callback thread of an encoding channel.
+/// Returns the callback thread of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescThreadId(_channelDesc: *mut c_void) -> u64 {
     raw::stub_value(&calls::aclvencGetChannelDescThreadId, 0)
 }
 
-/// Gives the callback of an encoding channel.
+/// Returns the callback of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescCallback(
     _channelDesc: *mut c_void,
@@ -548,55 +548,55 @@ pub extern "C" fn aclvencGetChannelDescCallback(
     raw::stub_value(&calls::aclvencGetChannelDescCallback, None)
 }
 
-/// Gives the coding type of an encoding channel.
+/// Returns the coding type of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescEnType(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescEnType, 0)
 }
 
-/// Gives the pic format of an encoding channel.
+/// Returns the input format of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescPicFormat(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescPicFormat, 0)
 }
 
-/// Gives the pic width of an encoding channel.
+/// Returns the input width of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescPicWidth(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescPicWidth, 0)
 }
 
-/// Gives the pic height of an encoding channel.
+/// Returns the input height of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescPicHeight(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescPicHeight, 0)
 }
 
-/// Gives the key frame interval of an encoding channel.
+/// Returns the key frame interval of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescKeyFrameInterval(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescKeyFrameInterval, 0)
 }
 
-/// Gives the rate control of an encoding channel.
+/// Returns the rate control of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescRcMode(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescRcMode, 0)
 }
 
-/// Gives the frame rate of an encoding channel.
+/// Returns the frame rate of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescSrcRate(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescSrcRate, 0)
 }
 
-/// Gives the largest bit rate of an encoding channel.
+/// Returns the largest bit rate of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescMaxBitRate(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescMaxBitRate, 0)
 }
 
-/// Gives the further parameters of an encoding channel.
+/// Returns the further parameters of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescParam(
     _channelDesc: *mut c_void,
@@ -608,19 +608,19 @@ pub extern "C" fn aclvencGetChannelDescParam(
     raw::stub(&calls::aclvencGetChannelDescParam)
 }
 
-/// Gives the demand for a key frame of an encoded frame.
+/// Returns whether a frame is to be encoded as a key frame.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetFrameConfigForceIFrame(_config: *mut c_void) -> u8 {
     raw::stub_value(&calls::aclvencGetFrameConfigForceIFrame, 0)
 }
 
-/// Gives the end mark of an encoded frame.
+/// Returns the end mark of an encoded frame.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetFrameConfigEos(_config: *mut c_void) -> u8 {
     raw::stub_value(&calls::aclvencGetFrameConfigEos, 0)
 }
 
-/// Sets the demand for a key frame of an encoded frame.
+/// Sets whether a frame is encoded as a key frame.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetFrameConfigForceIFrame(_config: *mut c_void, _forceIFrame: u8) -> i32 {
     raw::stub(&calls::aclvencSetFrameConfigForceIFrame)
@@ -638,7 +638,7 @@ pub extern "C" fn aclvencDestroyFrameConfig(_config: *mut c_void) -> i32 {
     raw::stub(&calls::aclvencDestroyFrameConfig)
 }
 
-/// Makes the description of an encoded frame.
+/// Creates the description of an encoded frame.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencCreateFrameConfig() -> *mut c_void {
     raw::stub_value(&calls::aclvencCreateFrameConfig, std::ptr::null_mut())
@@ -656,7 +656,7 @@ pub extern "C" fn aclvencDestroyChannel(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::aclvencDestroyChannel)
 }
 
-/// Sends a picture to be encoded.
+/// Sends an image to be encoded.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSendFrame(
     _channelDesc: *mut c_void,
@@ -668,91 +668,91 @@ pub extern "C" fn aclvencSendFrame(
     raw::stub(&calls::aclvencSendFrame)
 }
 
-/// Makes the description of a piece of video.
+/// Creates the description of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateStreamDesc() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateStreamDesc, std::ptr::null_mut())
 }
 
-/// Destroys the description of a piece of video.
+/// Destroys the description of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyStreamDesc(_streamDesc: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyStreamDesc)
 }
 
-/// Sets the data address of a piece of video.
+/// Sets the data address of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetStreamDescData(_streamDesc: *mut c_void, _dataDev: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppSetStreamDescData)
 }
 
-/// Sets the size of a piece of video.
+/// Sets the size of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetStreamDescSize(_streamDesc: *mut c_void, _size: u32) -> i32 {
     raw::stub(&calls::acldvppSetStreamDescSize)
 }
 
-/// Sets the format of a piece of video.
+/// Sets the format of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetStreamDescFormat(_streamDesc: *mut c_void, _format: u32) -> i32 {
     raw::stub(&calls::acldvppSetStreamDescFormat)
 }
 
-/// Sets the timestamp of a piece of video.
+/// Sets the timestamp of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetStreamDescTimestamp(_streamDesc: *mut c_void, _timestamp: u64) -> i32 {
     raw::stub(&calls::acldvppSetStreamDescTimestamp)
 }
 
-/// Sets the result code of a piece of video.
+/// Sets the result code of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetStreamDescRetCode(_streamDesc: *mut c_void, _retCode: u32) -> i32 {
     raw::stub(&calls::acldvppSetStreamDescRetCode)
 }
 
-/// Sets the end mark of a piece of video.
+/// Sets the end mark of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetStreamDescEos(_streamDesc: *mut c_void, _eos: u8) -> i32 {
     raw::stub(&calls::acldvppSetStreamDescEos)
 }
 
-/// Gives the data address of a piece of video.
+/// Returns the data address of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetStreamDescData(_streamDesc: *mut c_void) -> *mut c_void {
     raw::stub_value(&calls::acldvppGetStreamDescData, std::ptr::null_mut())
 }
 
-/// Gives the size of a piece of video.
+/// Returns the size of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetStreamDescSize(_streamDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetStreamDescSize, 0)
 }
 
-/// Gives the format of a piece of video.
+/// Returns the format of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetStreamDescFormat(_streamDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetStreamDescFormat, 0)
 }
 
-/// Gives the timestamp of a piece of video.
+/// Returns the timestamp of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetStreamDescTimestamp(_streamDesc: *mut c_void) -> u64 {
     raw::stub_value(&calls::acldvppGetStreamDescTimestamp, 0)
 }
 
-/// Gives the result code of a piece of video.
+/// Returns the result code of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetStreamDescRetCode(_streamDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetStreamDescRetCode, 0)
 }
 
-/// Gives the end mark of a piece of video.
+/// Returns the end mark of a video packet.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetStreamDescEos(_streamDesc: *mut c_void) -> u8 {
     raw::stub_value(&calls::acldvppGetStreamDescEos, 0)
 }
 
-/// Makes the description of a decoded frame.
+/// Creates the description of a decoded frame.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecCreateFrameConfig() -> *mut c_void {
     raw::stub_value(&calls::aclvdecCreateFrameConfig, std::ptr::null_mut())
@@ -764,7 +764,7 @@ pub extern "C" fn aclvdecDestroyFrameConfig(_vdecFrameConfig: *mut c_void) -> i3
     raw::stub(&calls::aclvdecDestroyFrameConfig)
 }
 
-/// Reads size and components of a JPEG picture.
+/// Reads size and components of a JPEG image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppJpegGetImageInfo(
     _data: *const c_void,
@@ -776,7 +776,7 @@ pub extern "C" fn acldvppJpegGetImageInfo(
     raw::stub(&calls::acldvppJpegGetImageInfo)
 }
 
-/// Reads size, components and format of a JPEG picture.
+/// Reads size, components and format of a JPEG image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppJpegGetImageInfoV2(
     _data: *const c_void,
@@ -789,7 +789,7 @@ pub extern "C" fn acldvppJpegGetImageInfoV2(
     raw::stub(&calls::acldvppJpegGetImageInfoV2)
 }
 
-/// Reads how much memory an encoded picture may need.
+/// Returns how much memory an encoded image may need.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppJpegPredictEncSize(
     _inputDesc: *mut c_void,
@@ -799,7 +799,7 @@ pub extern "C" fn acldvppJpegPredictEncSize(
     raw::stub(&calls::acldvppJpegPredictEncSize)
 }
 
-/// Reads how much memory a decoded JPEG picture needs.
+/// Returns how much memory a decoded JPEG image needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppJpegPredictDecSize(
     _data: *const c_void,
@@ -810,7 +810,7 @@ pub extern "C" fn acldvppJpegPredictDecSize(
     raw::stub(&calls::acldvppJpegPredictDecSize)
 }
 
-/// Reads size and components of a PNG picture.
+/// Reads size and components of a PNG image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppPngGetImageInfo(
     _data: *const c_void,
@@ -822,7 +822,7 @@ pub extern "C" fn acldvppPngGetImageInfo(
     raw::stub(&calls::acldvppPngGetImageInfo)
 }
 
-/// Reads how much memory a decoded PNG picture needs.
+/// Returns how much memory a decoded PNG image needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppPngPredictDecSize(
     _data: *const c_void,
@@ -833,19 +833,19 @@ pub extern "C" fn acldvppPngPredictDecSize(
     raw::stub(&calls::acldvppPngPredictDecSize)
 }
 
-/// Opens a channel for pictures.
+/// Opens a channel for images.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateChannel(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppCreateChannel)
 }
 
-/// Closes a channel for pictures.
+/// Closes a channel for images.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyChannel(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyChannel)
 }
 
-/// Queues the scaling of a picture.
+/// Queues the scaling of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcResizeAsync(
     _channelDesc: *mut c_void,
@@ -857,7 +857,7 @@ pub extern "C" fn acldvppVpcResizeAsync(
     raw::stub(&calls::acldvppVpcResizeAsync)
 }
 
-/// Queues the cutting out of a region.
+/// Queues the cropping of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcCropAsync(
     _channelDesc: *mut c_void,
@@ -869,7 +869,7 @@ pub extern "C" fn acldvppVpcCropAsync(
     raw::stub(&calls::acldvppVpcCropAsync)
 }
 
-/// Queues the cutting out and scaling of a region.
+/// Queues the cropping and scaling of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcCropResizeAsync(
     _channelDesc: *mut c_void,
@@ -882,7 +882,7 @@ pub extern "C" fn acldvppVpcCropResizeAsync(
     raw::stub(&calls::acldvppVpcCropResizeAsync)
 }
 
-/// Queues the cutting out of regions of several pictures.
+/// Queues the cropping of regions of several images.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcBatchCropAsync(
     _channelDesc: *mut c_void,
@@ -896,7 +896,7 @@ pub extern "C" fn acldvppVpcBatchCropAsync(
     raw::stub(&calls::acldvppVpcBatchCropAsync)
 }
 
-/// Queues the cutting out and scaling of regions of several pictures.
+/// Queues the cropping and scaling of regions of several images.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcBatchCropResizeAsync(
     _channelDesc: *mut c_void,
@@ -911,7 +911,7 @@ pub extern "C" fn acldvppVpcBatchCropResizeAsync(
     raw::stub(&calls::acldvppVpcBatchCropResizeAsync)
 }
 
-/// Queues the cutting out of a region and its pasting into a picture.
+/// Queues the cropping of a region and its pasting into an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcCropAndPasteAsync(
     _channelDesc: *mut c_void,
@@ -924,7 +924,7 @@ pub extern "C" fn acldvppVpcCropAndPasteAsync(
     raw::stub(&calls::acldvppVpcCropAndPasteAsync)
 }
 
-/// Queues the cutting out and scaling of a region and its pasting into a picture.
+/// Queues the cropping and scaling of a region and its pasting into an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcCropResizePasteAsync(
     _channelDesc: *mut c_void,
@@ -938,7 +938,7 @@ pub extern "C" fn acldvppVpcCropResizePasteAsync(
     raw::stub(&calls::acldvppVpcCropResizePasteAsync)
 }
 
-/// Queues the cutting out and pasting of regions of several pictures.
+/// Queues the cropping and pasting of regions of several images.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcBatchCropAndPasteAsync(
     _channelDesc: *mut c_void,
@@ -953,7 +953,7 @@ pub extern "C" fn acldvppVpcBatchCropAndPasteAsync(
     raw::stub(&calls::acldvppVpcBatchCropAndPasteAsync)
 }
 
-/// Queues the cutting out, scaling and pasting of regions of several pictures.
+/// Queues the cropping, scaling and pasting of regions of several images.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcBatchCropResizePasteAsync(
     _channelDesc: *mut c_void,
@@ -969,7 +969,7 @@ pub extern "C" fn acldvppVpcBatchCropResizePasteAsync(
     raw::stub(&calls::acldvppVpcBatchCropResizePasteAsync)
 }
 
-/// Queues the decoding of a JPEG picture.
+/// Queues the decoding of a JPEG image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppJpegDecodeAsync(
     _channelDesc: *mut c_void,
@@ -981,7 +981,7 @@ pub extern "C" fn acldvppJpegDecodeAsync(
     raw::stub(&calls::acldvppJpegDecodeAsync)
 }
 
-/// Queues the encoding of a picture as JPEG.
+/// Queues the encoding of an image as JPEG.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppJpegEncodeAsync(
     _channelDesc: *mut c_void,
@@ -994,7 +994,7 @@ pub extern "C" fn acldvppJpegEncodeAsync(
     raw::stub(&calls::acldvppJpegEncodeAsync)
 }
 
-/// Queues the decoding of a PNG picture.
+/// Queues the decoding of a PNG image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppPngDecodeAsync(
     _channelDesc: *mut c_void,
@@ -1018,7 +1018,7 @@ pub extern "C" fn aclvdecDestroyChannel(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::aclvdecDestroyChannel)
 }
 
-/// Sends a piece of video to be decoded.
+/// Sends a video packet to be decoded.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSendFrame(
     _channelDesc: *mut c_void,
@@ -1030,7 +1030,7 @@ pub extern "C" fn aclvdecSendFrame(
     raw::stub(&calls::aclvdecSendFrame)
 }
 
-/// Sends a piece of video that gives no picture.
+/// Sends a video packet that produces no image.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSendSkippedFrame(
     _channelDesc: *mut c_void,
@@ -1052,7 +1052,7 @@ pub extern "C" fn acldvppVpcConvertColorAsync(
     raw::stub(&calls::acldvppVpcConvertColorAsync)
 }
 
-/// Queues the halving of a picture with smoothing.
+/// Queues the next pyramid level of an image: half the size, smoothed.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcPyrDownAsync(
     _channelDesc: *mut c_void,
@@ -1064,7 +1064,7 @@ pub extern "C" fn acldvppVpcPyrDownAsync(
     raw::stub(&calls::acldvppVpcPyrDownAsync)
 }
 
-/// Sets the mode of a picture channel.
+/// Sets the mode of an image channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetChannelDescMode(_channelDesc: *mut c_void, _mode: u32) -> i32 {
     raw::stub(&calls::acldvppSetChannelDescMode)
@@ -1079,7 +1079,7 @@ pub extern "C" fn acldvppSetResizeConfigInterpolation(
     raw::stub(&calls::acldvppSetResizeConfigInterpolation)
 }
 
-/// Gives the interpolation of scaling.
+/// Returns the interpolation of scaling.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetResizeConfigInterpolation(_resizeConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetResizeConfigInterpolation, 0)
@@ -1091,49 +1091,49 @@ pub extern "C" fn aclvdecSetChannelDescOutMode(_channelDesc: *mut c_void, _outMo
     raw::stub(&calls::aclvdecSetChannelDescOutMode)
 }
 
-/// Gives the output mode of a decoding channel.
+/// Returns the output mode of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescOutMode(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescOutMode, 0)
 }
 
-/// Makes the description of a batch of pictures.
+/// Creates the description of a batch of images.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateBatchPicDesc(_batchSize: u32) -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateBatchPicDesc, std::ptr::null_mut())
 }
 
-/// Gives one picture of a batch.
+/// Returns one image of a batch.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDesc(_batchPicDesc: *mut c_void, _index: u32) -> *mut c_void {
     raw::stub_value(&calls::acldvppGetPicDesc, std::ptr::null_mut())
 }
 
-/// Destroys the description of a batch of pictures.
+/// Destroys the description of a batch of images.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyBatchPicDesc(_batchPicDesc: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyBatchPicDesc)
 }
 
-/// Makes the description of a map of tables.
+/// Creates the description of a lookup map.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateLutMap() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateLutMap, std::ptr::null_mut())
 }
 
-/// Destroys the description of a map of tables.
+/// Destroys the description of a lookup map.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyLutMap(_lutMap: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyLutMap)
 }
 
-/// Gives the number of tables of a map.
+/// Returns the number of tables of a lookup map.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetLutMapDims(_lutMap: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetLutMapDims, 0)
 }
 
-/// Reads address and length of one table of a map.
+/// Returns address and length of one table of a lookup map.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetLutMapData(
     _lutMap: *mut c_void,
@@ -1144,7 +1144,7 @@ pub extern "C" fn acldvppGetLutMapData(
     raw::stub(&calls::acldvppGetLutMapData)
 }
 
-/// Queues the mapping of a picture's values through tables.
+/// Queues the mapping of an image's values through lookup tables.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcEqualizeHistAsync(
     _channelDesc: *mut c_void,
@@ -1156,7 +1156,7 @@ pub extern "C" fn acldvppVpcEqualizeHistAsync(
     raw::stub(&calls::acldvppVpcEqualizeHistAsync)
 }
 
-/// Makes the description of a border.
+/// Creates the description of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateBorderConfig() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateBorderConfig, std::ptr::null_mut())
@@ -1181,61 +1181,61 @@ pub extern "C" fn acldvppSetBorderConfigBorderType(
     raw::stub(&calls::acldvppSetBorderConfigBorderType)
 }
 
-/// Sets the top of a border.
+/// Sets the top width of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetBorderConfigTop(_borderConfig: *mut c_void, _top: u32) -> i32 {
     raw::stub(&calls::acldvppSetBorderConfigTop)
 }
 
-/// Sets the bottom of a border.
+/// Sets the bottom width of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetBorderConfigBottom(_borderConfig: *mut c_void, _bottom: u32) -> i32 {
     raw::stub(&calls::acldvppSetBorderConfigBottom)
 }
 
-/// Sets the left of a border.
+/// Sets the left width of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetBorderConfigLeft(_borderConfig: *mut c_void, _left: u32) -> i32 {
     raw::stub(&calls::acldvppSetBorderConfigLeft)
 }
 
-/// Sets the right of a border.
+/// Sets the right width of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetBorderConfigRight(_borderConfig: *mut c_void, _right: u32) -> i32 {
     raw::stub(&calls::acldvppSetBorderConfigRight)
 }
 
-/// Gives the value of a border.
+/// Returns the value of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetBorderConfigValue(_borderConfig: *mut c_void, _index: u32) -> f64 {
     raw::stub_value(&calls::acldvppGetBorderConfigValue, 0.0)
 }
 
-/// Gives the border type of a border.
+/// Returns the border type of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetBorderConfigBorderType(_borderConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetBorderConfigBorderType, 0)
 }
 
-/// Gives the top of a border.
+/// Returns the top width of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetBorderConfigTop(_borderConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetBorderConfigTop, 0)
 }
 
-/// Gives the bottom of a border.
+/// Returns the bottom width of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetBorderConfigBottom(_borderConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetBorderConfigBottom, 0)
 }
 
-/// Gives the left of a border.
+/// Returns the left width of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetBorderConfigLeft(_borderConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetBorderConfigLeft, 0)
 }
 
-/// Gives the right of a border.
+/// Returns the right width of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetBorderConfigRight(_borderConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetBorderConfigRight, 0)
@@ -1247,7 +1247,7 @@ pub extern "C" fn acldvppDestroyBorderConfig(_borderConfig: *mut c_void) -> i32 
     raw::stub(&calls::acldvppDestroyBorderConfig)
 }
 
-/// Queues the adding of a border.
+/// Queues the padding of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcMakeBorderAsync(
     _channelDesc: *mut c_void,
@@ -1259,7 +1259,7 @@ pub extern "C" fn acldvppVpcMakeBorderAsync(
     raw::stub(&calls::acldvppVpcMakeBorderAsync)
 }
 
-/// Queues the counting of a picture's values.
+/// Queues the histogram of an image.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcCalcHistAsync(
     _channelDesc: *mut c_void,
@@ -1271,25 +1271,25 @@ pub extern "C" fn acldvppVpcCalcHistAsync(
     raw::stub(&calls::acldvppVpcCalcHistAsync)
 }
 
-/// Makes the description of a count of values.
+/// Creates the description of a histogram.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateHist() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateHist, std::ptr::null_mut())
 }
 
-/// Destroys the description of a count of values.
+/// Destroys the description of a histogram.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyHist(_hist: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyHist)
 }
 
-/// Gives the number of channels of a count of values.
+/// Returns the number of channels of a histogram.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetHistDims(_hist: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetHistDims, 0)
 }
 
-/// Reads address and length of the counts of one channel.
+/// Returns address and length of one channel's histogram.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetHistData(
     _hist: *mut c_void,
@@ -1300,19 +1300,19 @@ pub extern "C" fn acldvppGetHistData(
     raw::stub(&calls::acldvppGetHistData)
 }
 
-/// Gives how the counting of values ended.
+/// Returns the result code of a histogram.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetHistRetCode(_hist: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetHistRetCode, 0)
 }
 
-/// Sets all counts to zero.
+/// Sets all counts of a histogram to zero.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppClearHist(_hist: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppClearHist)
 }
 
-/// Queues the cutting out, scaling and bordering of regions of several pictures.
+/// Queues the cropping, scaling and padding of regions of several images.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcBatchCropResizeMakeBorderAsync(
     _channelDesc: *mut c_void,
@@ -1328,7 +1328,7 @@ pub extern "C" fn acldvppVpcBatchCropResizeMakeBorderAsync(
     raw::stub(&calls::acldvppVpcBatchCropResizeMakeBorderAsync)
 }
 
-/// Sets the further parameters of a picture channel.
+/// Sets the further parameters of an image channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetChannelDescParam(
     _channelDesc: *mut c_void,
@@ -1339,7 +1339,7 @@ pub extern "C" fn acldvppSetChannelDescParam(
     raw::stub(&calls::acldvppSetChannelDescParam)
 }
 
-/// Gives the further parameters of a picture channel.
+/// Returns the further parameters of an image channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetChannelDescParam(
     _channelDesc: *mut c_void,
@@ -1362,7 +1362,7 @@ pub extern "C" fn aclvdecSetChannelDescParam(
     raw::stub(&calls::aclvdecSetChannelDescParam)
 }
 
-/// Gives the further parameters of a decoding channel.
+/// Returns the further parameters of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescParam(
     _channelDesc: *mut c_void,

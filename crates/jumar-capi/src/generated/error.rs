@@ -16,7 +16,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Gives the text of the last error and forgets it; null if there is none.
+/// Returns the text of the calling thread's last error and clears it; null if there is none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetRecentErrMsg() -> *const c_char {
     raw::value(&calls::aclGetRecentErrMsg, std::ptr::null(), |cx| {
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn aclGetRecentErrMsg() -> *const c_char {
     })
 }
 
-/// Gives the last error code of the calling thread and keeps it.
+/// Returns the last error code of the calling thread without clearing it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtPeekAtLastError(level: u32) -> i32 {
     raw::code(&calls::aclrtPeekAtLastError, |cx| {
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn aclrtPeekAtLastError(level: u32) -> i32 {
     })
 }
 
-/// Gives the last error code of the calling thread and forgets it.
+/// Returns the last error code of the calling thread and clears it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetLastError(level: u32) -> i32 {
     raw::code(&calls::aclrtGetLastError, |cx| {
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn aclrtGetLastError(level: u32) -> i32 {
     })
 }
 
-/// Gives the number of the task that failed.
+/// Returns the id of the failed task.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetTaskIdFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetTaskIdFromExceptionInfo, 0, |cx| {
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn aclrtGetTaskIdFromExceptionInfo(info: *mut c_void) -> u
     })
 }
 
-/// Gives the number of the stream whose task failed.
+/// Returns the id of the failed task's stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetStreamIdFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetStreamIdFromExceptionInfo, 0, |cx| {
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn aclrtGetStreamIdFromExceptionInfo(info: *mut c_void) ->
     })
 }
 
-/// Gives the number of the thread that submitted the task that failed.
+/// Returns the id of the thread that submitted the failed task.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetThreadIdFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetThreadIdFromExceptionInfo, 0, |cx| {
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn aclrtGetThreadIdFromExceptionInfo(info: *mut c_void) ->
     })
 }
 
-/// Gives the number of the device whose task failed.
+/// Returns the id of the failed task's device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceIdFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetDeviceIdFromExceptionInfo, 0, |cx| {
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn aclrtGetDeviceIdFromExceptionInfo(info: *mut c_void) ->
     })
 }
 
-/// Gives the code with which a task failed.
+/// Returns the error code of the failed task.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetErrorCodeFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetErrorCodeFromExceptionInfo, 0, |cx| {
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn aclrtGetErrorCodeFromExceptionInfo(info: *mut c_void) -
     })
 }
 
-/// Reads the arguments of the kernel that failed.
+/// Returns the arguments of the failed kernel.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetArgsFromExceptionInfo(
     info: *mut c_void,
@@ -111,9 +111,9 @@ pub unsafe extern "C" fn aclrtGetArgsFromExceptionInfo(
                 raw::Word::word(devArgsLen),
             ]
         })?;
-        // SAFETY: the program vouches for `devArgsPtr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `devArgsPtr` is null or the address of a variable.
         let devArgsPtr_out = unsafe { raw::Out::<usize>::new(devArgsPtr.cast(), "devArgsPtr") }?;
-        // SAFETY: the program vouches for `devArgsLen`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `devArgsLen` is null or the address of a variable.
         let devArgsLen_out = unsafe { raw::Out::<u32>::new(devArgsLen.cast(), "devArgsLen") }?;
         let (devArgsPtr_value, devArgsLen_value) =
             jumar_acl::error::aclrtGetArgsFromExceptionInfo(cx, raw::handle(info))?;
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn aclrtGetArgsFromExceptionInfo(
     })
 }
 
-/// Reads the function of the kernel that failed.
+/// Returns the function of the failed kernel.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetFuncHandleFromExceptionInfo(
     info: *mut c_void,
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn aclrtGetFuncHandleFromExceptionInfo(
 ) -> i32 {
     raw::status(&calls::aclrtGetFuncHandleFromExceptionInfo, |cx| {
         raw::trace(cx, || [raw::Word::word(info), raw::Word::word(func)])?;
-        // SAFETY: the program vouches for `func`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `func` is null or the address of a variable.
         let func_out = unsafe { raw::Out::<Raw>::new(func.cast(), "func") }?;
         let func_value =
             jumar_acl::error::aclrtGetFuncHandleFromExceptionInfo(cx, raw::handle(info))?;
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn aclrtGetFuncHandleFromExceptionInfo(
     })
 }
 
-/// Reads which memory of a device has uncorrectable errors.
+/// Returns which memory of a device has uncorrectable errors.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetMemUceInfo(
     deviceId: i32,
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn aclrtGetMemUceInfo(
                 raw::Word::word(retSize),
             ]
         })?;
-        // SAFETY: the program vouches for `memUceInfoArray`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `memUceInfoArray` is null or an array of that many.
         let memUceInfoArray_out = unsafe {
             raw::OutArray::<types::aclrtMemUceInfo>::new(
                 memUceInfoArray.cast(),
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn aclrtGetMemUceInfo(
                 "memUceInfoArray",
             )
         }?;
-        // SAFETY: the program vouches for `retSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `retSize` is null or the address of a variable.
         let retSize_out = unsafe { raw::Out::<usize>::new(retSize.cast(), "retSize") }?;
         let (memUceInfoArray_value, retSize_value) =
             jumar_acl::error::aclrtGetMemUceInfo(cx, deviceId, arraySize)?;
@@ -190,7 +190,7 @@ pub unsafe extern "C" fn aclrtMemUceRepair(
                 raw::Word::word(arraySize),
             ]
         })?;
-        // SAFETY: the program vouches for `memUceInfoArray`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `memUceInfoArray` is null or an array of that many values.
         let memUceInfoArray = unsafe {
             raw::slice::<types::aclrtMemUceInfo>(
                 memUceInfoArray.cast(),
@@ -203,7 +203,7 @@ pub unsafe extern "C" fn aclrtMemUceRepair(
     })
 }
 
-/// Reads what kind of failure a device had.
+/// Returns the kind of a device's failure.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetErrorVerbose(
     deviceId: i32,
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn aclrtGetErrorVerbose(
         raw::trace(cx, || {
             [raw::Word::word(deviceId), raw::Word::word(errorInfo)]
         })?;
-        // SAFETY: the program vouches for `errorInfo`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `errorInfo` is null or the address of a variable.
         let errorInfo_out =
             unsafe { raw::Out::<types::aclrtErrorInfo>::new(errorInfo.cast(), "errorInfo") }?;
         let errorInfo_value = jumar_acl::error::aclrtGetErrorVerbose(cx, deviceId)?;
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn aclrtRepairError(
         raw::trace(cx, || {
             [raw::Word::word(deviceId), raw::Word::word(errorInfo)]
         })?;
-        // SAFETY: the program vouches for `errorInfo`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `errorInfo` is null or the address of a value.
         let errorInfo = unsafe { raw::input(errorInfo, "errorInfo") }?;
         jumar_acl::error::aclrtRepairError(cx, deviceId, errorInfo)?;
         Ok(())

@@ -14,12 +14,12 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Makes an event.
+/// Creates an event.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEvent(event: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCreateEvent, |cx| {
         raw::trace(cx, || [raw::Word::word(event)])?;
-        // SAFETY: the program vouches for `event`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `event` is null or the address of a variable.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtCreateEvent(cx)?;
         event_out.set(event_value);
@@ -27,12 +27,12 @@ pub unsafe extern "C" fn aclrtCreateEvent(event: *mut *mut c_void) -> i32 {
     })
 }
 
-/// Makes an event for the purposes that flags name.
+/// Creates an event with flags that select its uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEventWithFlag(event: *mut *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclrtCreateEventWithFlag, |cx| {
         raw::trace(cx, || [raw::Word::word(event), raw::Word::word(flag)])?;
-        // SAFETY: the program vouches for `event`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `event` is null or the address of a variable.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtCreateEventWithFlag(cx, flag)?;
         event_out.set(event_value);
@@ -40,12 +40,12 @@ pub unsafe extern "C" fn aclrtCreateEventWithFlag(event: *mut *mut c_void, flag:
     })
 }
 
-/// Makes an event for the purposes that flags name, without using up the device's event numbers.
+/// Creates an event with flags that select its uses; it does not occupy one of the device's event ids.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEventExWithFlag(event: *mut *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclrtCreateEventExWithFlag, |cx| {
         raw::trace(cx, || [raw::Word::word(event), raw::Word::word(flag)])?;
-        // SAFETY: the program vouches for `event`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `event` is null or the address of a variable.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtCreateEventExWithFlag(cx, flag)?;
         event_out.set(event_value);
@@ -108,12 +108,12 @@ pub unsafe extern "C" fn aclrtResetEvent(event: *mut c_void, stream: *mut c_void
     })
 }
 
-/// Tells whether an event was recorded.
+/// Returns whether an event was recorded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryEvent(event: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryEvent, |cx| {
         raw::trace(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
-        // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `status` is null or the address of a variable.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::event::aclrtQueryEvent(cx, raw::handle(event))?;
         status_out.set(status_value);
@@ -121,12 +121,12 @@ pub unsafe extern "C" fn aclrtQueryEvent(event: *mut c_void, status: *mut u32) -
     })
 }
 
-/// Tells whether the last recording of an event is done.
+/// Returns whether the last recording of an event is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryEventStatus(event: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryEventStatus, |cx| {
         raw::trace(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
-        // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `status` is null or the address of a variable.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::event::aclrtQueryEventStatus(cx, raw::handle(event))?;
         status_out.set(status_value);
@@ -134,12 +134,12 @@ pub unsafe extern "C" fn aclrtQueryEventStatus(event: *mut c_void, status: *mut 
     })
 }
 
-/// Tells whether the waits for an event are done.
+/// Returns whether the waits for an event are done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryEventWaitStatus(event: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryEventWaitStatus, |cx| {
         raw::trace(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
-        // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `status` is null or the address of a variable.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::event::aclrtQueryEventWaitStatus(cx, raw::handle(event))?;
         status_out.set(status_value);
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn aclrtSynchronizeEvent(event: *mut c_void) -> i32 {
     })
 }
 
-/// Waits until an event is done, but not for ever.
+/// Waits until an event is done, with a time limit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeEventWithTimeout(event: *mut c_void, timeout: i32) -> i32 {
     raw::status(&calls::aclrtSynchronizeEventWithTimeout, |cx| {
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn aclrtSynchronizeEventWithTimeout(event: *mut c_void, ti
     })
 }
 
-/// Reads the time between two recorded events, in milliseconds.
+/// Returns the time between two recorded events, in milliseconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtEventElapsedTime(
     ms: *mut f32,
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn aclrtEventElapsedTime(
                 raw::Word::word(endEvent),
             ]
         })?;
-        // SAFETY: the program vouches for `ms`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `ms` is null or the address of a variable.
         let ms_out = unsafe { raw::Out::<f32>::new(ms.cast(), "ms") }?;
         let ms_value = jumar_acl::event::aclrtEventElapsedTime(
             cx,
@@ -194,12 +194,12 @@ pub unsafe extern "C" fn aclrtEventElapsedTime(
     })
 }
 
-/// Reads when an event was done, in microseconds.
+/// Returns the time at which an event completed, in microseconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtEventGetTimestamp(event: *mut c_void, timestamp: *mut u64) -> i32 {
     raw::status(&calls::aclrtEventGetTimestamp, |cx| {
         raw::trace(cx, || [raw::Word::word(event), raw::Word::word(timestamp)])?;
-        // SAFETY: the program vouches for `timestamp`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `timestamp` is null or the address of a variable.
         let timestamp_out = unsafe { raw::Out::<u64>::new(timestamp.cast(), "timestamp") }?;
         let timestamp_value = jumar_acl::event::aclrtEventGetTimestamp(cx, raw::handle(event))?;
         timestamp_out.set(timestamp_value);
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn aclrtEventGetTimestamp(event: *mut c_void, timestamp: *
     })
 }
 
-/// Lets a stream wait for an event.
+/// Queues a wait for an event on a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamWaitEvent(stream: *mut c_void, event: *mut c_void) -> i32 {
     raw::status(&calls::aclrtStreamWaitEvent, |cx| {
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn aclrtStreamWaitEvent(stream: *mut c_void, event: *mut c
     })
 }
 
-/// Lets a stream wait for an event, with a time limit and flags for capture.
+/// Queues a wait for an event on a stream, with a time limit and flags for capture.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamWaitEventWithFlag(
     stream: *mut c_void,
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn aclrtStreamWaitEventWithFlag(
     })
 }
 
-/// Lets a stream wait for an event, but not for ever.
+/// Queues a wait for an event on a stream, with a time limit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamWaitEventWithTimeout(
     stream: *mut c_void,
@@ -270,12 +270,12 @@ pub unsafe extern "C" fn aclrtStreamWaitEventWithTimeout(
     })
 }
 
-/// Reads the number of an event.
+/// Returns the id of an event.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetEventId(event: *mut c_void, eventId: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetEventId, |cx| {
         raw::trace(cx, || [raw::Word::word(event), raw::Word::word(eventId)])?;
-        // SAFETY: the program vouches for `eventId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `eventId` is null or the address of a variable.
         let eventId_out = unsafe { raw::Out::<u32>::new(eventId.cast(), "eventId") }?;
         let eventId_value = jumar_acl::event::aclrtGetEventId(cx, raw::handle(event))?;
         eventId_out.set(eventId_value);
@@ -283,12 +283,12 @@ pub unsafe extern "C" fn aclrtGetEventId(event: *mut c_void, eventId: *mut u32) 
     })
 }
 
-/// Reads how many more events can be made.
+/// Returns how many more events can be created.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetEventAvailNum(eventCount: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetEventAvailNum, |cx| {
         raw::trace(cx, || [raw::Word::word(eventCount)])?;
-        // SAFETY: the program vouches for `eventCount`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `eventCount` is null or the address of a variable.
         let eventCount_out = unsafe { raw::Out::<u32>::new(eventCount.cast(), "eventCount") }?;
         let eventCount_value = jumar_acl::event::aclrtGetEventAvailNum(cx)?;
         eventCount_out.set(eventCount_value);
@@ -296,7 +296,7 @@ pub unsafe extern "C" fn aclrtGetEventAvailNum(eventCount: *mut u32) -> i32 {
     })
 }
 
-/// Makes a token by which another process can open an event.
+/// Creates a token by which another process can open an event.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtIpcGetEventHandle(
     event: *mut c_void,
@@ -304,7 +304,7 @@ pub unsafe extern "C" fn aclrtIpcGetEventHandle(
 ) -> i32 {
     raw::status(&calls::aclrtIpcGetEventHandle, |cx| {
         raw::trace(cx, || [raw::Word::word(event), raw::Word::word(handle)])?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out =
             unsafe { raw::Out::<types::aclrtIpcEventHandle>::new(handle.cast(), "handle") }?;
         let handle_value = jumar_acl::event::aclrtIpcGetEventHandle(cx, raw::handle(event))?;
@@ -321,7 +321,7 @@ pub unsafe extern "C" fn aclrtIpcOpenEventHandle(
 ) -> i32 {
     raw::status(&calls::aclrtIpcOpenEventHandle, |cx| {
         raw::trace(cx, || [0, raw::Word::word(event)])?;
-        // SAFETY: the program vouches for `event`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `event` is null or the address of a variable.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtIpcOpenEventHandle(cx, handle)?;
         event_out.set(event_value);

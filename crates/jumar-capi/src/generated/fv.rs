@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Makes parameters for the feature search.
+/// Creates parameters for the feature search.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvCreateInitPara(_fsNum: u64) -> *mut c_void {
     raw::stub_value(&calls::aclfvCreateInitPara, std::ptr::null_mut())
@@ -20,19 +20,19 @@ pub extern "C" fn aclfvDestroyInitPara(_initPara: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvDestroyInitPara)
 }
 
-/// Sets how many matches a search for one feature may give.
+/// Sets the largest number of matches of a search for one feature.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvSet1NTopNum(_initPara: *mut c_void, _maxTopNumFor1N: u32) -> i32 {
     raw::stub(&calls::aclfvSet1NTopNum)
 }
 
-/// Sets how many matches a search for several features may give.
+/// Sets the largest number of matches of a search for several features.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvSetNMTopNum(_initPara: *mut c_void, _maxTopNumForNM: u32) -> i32 {
     raw::stub(&calls::aclfvSetNMTopNum)
 }
 
-/// Makes a description of features.
+/// Creates a description of features.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvCreateFeatureInfo(
     _id0: u32,
@@ -52,7 +52,7 @@ pub extern "C" fn aclfvDestroyFeatureInfo(_featureInfo: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvDestroyFeatureInfo)
 }
 
-/// Makes a range of feature stores.
+/// Creates a range of feature stores.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvCreateRepoRange(
     _id0Min: u32,
@@ -69,7 +69,7 @@ pub extern "C" fn aclfvDestroyRepoRange(_repoRange: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvDestroyRepoRange)
 }
 
-/// Makes a table of features to look for.
+/// Creates a table of features to search for.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvCreateQueryTable(
     _queryCnt: u32,
@@ -80,13 +80,13 @@ pub extern "C" fn aclfvCreateQueryTable(
     raw::stub_value(&calls::aclfvCreateQueryTable, std::ptr::null_mut())
 }
 
-/// Destroys a table of features to look for.
+/// Destroys a table of features to search for.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvDestroyQueryTable(_queryTable: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvDestroyQueryTable)
 }
 
-/// Makes the input of a search.
+/// Creates the input of a search.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvCreateSearchInput(
     _queryTable: *mut c_void,
@@ -102,7 +102,7 @@ pub extern "C" fn aclfvDestroySearchInput(_searchInput: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvDestroySearchInput)
 }
 
-/// Makes room for the result of a search.
+/// Creates a buffer for the result of a search.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvCreateSearchResult(
     _queryCnt: u32,
@@ -123,13 +123,13 @@ pub extern "C" fn aclfvDestroySearchResult(_searchResult: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvDestroySearchResult)
 }
 
-/// Begins the feature search.
+/// Initialises the feature search.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvInit(_initPara: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvInit)
 }
 
-/// Ends the feature search.
+/// Finalises the feature search.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvRelease() -> i32 {
     raw::stub(&calls::aclfvRelease)
@@ -159,7 +159,7 @@ pub extern "C" fn aclfvModify(_featureInfo: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvModify)
 }
 
-/// Looks for features.
+/// Searches for features.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvSearch(
     _type: u32,

@@ -22,12 +22,12 @@ pub unsafe extern "C" fn aclrtSetGroup(groupId: i32) -> i32 {
     })
 }
 
-/// Reads how many groups of cores there are.
+/// Returns the number of groups of cores.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetGroupCount(count: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetGroupCount, |cx| {
         raw::trace(cx, || [raw::Word::word(count)])?;
-        // SAFETY: the program vouches for `count`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `count` is null or the address of a variable.
         let count_out = unsafe { raw::Out::<u32>::new(count.cast(), "count") }?;
         let count_value = jumar_acl::group::aclrtGetGroupCount(cx)?;
         count_out.set(count_value);
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn aclrtGetGroupCount(count: *mut u32) -> i32 {
     })
 }
 
-/// Makes an object for the description of groups.
+/// Creates an object for the description of groups.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateGroupInfo() -> *mut c_void {
     raw::value(&calls::aclrtCreateGroupInfo, std::ptr::null_mut(), |cx| {
@@ -86,10 +86,10 @@ pub unsafe extern "C" fn aclrtGetGroupInfoDetail(
                 raw::Word::word(paramRetSize),
             ]
         })?;
-        // SAFETY: the program vouches for `attrValue`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrValue` is null or an array of that many.
         let attrValue_out =
             unsafe { raw::OutArray::<u8>::new(attrValue.cast(), valueLen, "attrValue") }?;
-        // SAFETY: the program vouches for `paramRetSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `paramRetSize` is null or the address of a variable.
         let paramRetSize_out =
             unsafe { raw::Out::<usize>::new(paramRetSize.cast(), "paramRetSize") }?;
         let (attrValue_value, paramRetSize_value) = jumar_acl::group::aclrtGetGroupInfoDetail(

@@ -294,7 +294,7 @@ pub unsafe extern "C" fn HcclGetConfig(
         raw::trace(cx, || {
             [raw::Word::word(config), raw::Word::word(configValue)]
         })?;
-        // SAFETY: the program vouches for `configValue`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `configValue` is null or the address of a variable.
         let configValue_out =
             unsafe { raw::Out::<types::HcclConfigValue>::new(configValue.cast(), "configValue") }?;
         let (answer, configValue_value) = jumar_acl::hccl::HcclGetConfig(cx, config)?;
@@ -318,13 +318,13 @@ pub extern "C" fn HcclCommGetHandleWithName(
     raw::stub_value(&calls::HcclCommGetHandleWithName, 5)
 }
 
-/// Reads the number of ranks of a communicator.
+/// Returns the number of ranks of a communicator.
 #[unsafe(no_mangle)]
 pub extern "C" fn HcclGetRankSize(_comm: *mut c_void, _rankSize: *mut u32) -> u32 {
     raw::stub_value(&calls::HcclGetRankSize, 5)
 }
 
-/// Reads the caller's rank in a communicator.
+/// Returns the caller's rank in a communicator.
 #[unsafe(no_mangle)]
 pub extern "C" fn HcclGetRankId(_comm: *mut c_void, _rank: *mut u32) -> u32 {
     raw::stub_value(&calls::HcclGetRankId, 5)
@@ -348,7 +348,7 @@ pub extern "C" fn HcclCommInitAll(_ndev: u32, _devices: *mut i32, _comms: *mut *
     raw::stub_value(&calls::HcclCommInitAll, 5)
 }
 
-/// Reads the error of an operation that failed after its call returned.
+/// Returns the error of an operation that failed after its call returned.
 #[unsafe(no_mangle)]
 pub extern "C" fn HcclGetCommAsyncError(_comm: *mut c_void, _asyncError: *mut u32) -> u32 {
     raw::stub_value(&calls::HcclGetCommAsyncError, 5)
@@ -444,7 +444,7 @@ pub extern "C" fn HcclGroupEnd() -> u32 {
     raw::stub_value(&calls::HcclGroupEnd, 5)
 }
 
-/// Reads whether the calling thread has an open group.
+/// Returns whether the calling thread has an open group.
 #[unsafe(no_mangle)]
 pub extern "C" fn HcclGroupStatusGet(_isGroupEnabled: *mut u8) -> u32 {
     raw::stub_value(&calls::HcclGroupStatusGet, 5)
@@ -480,7 +480,7 @@ pub extern "C" fn HcclCommSymWinGet(
     raw::stub_value(&calls::HcclCommSymWinGet, 5)
 }
 
-/// Reads how a communicator is configured.
+/// Returns how a communicator is configured.
 #[unsafe(no_mangle)]
 pub extern "C" fn HcclConfigGetInfo(
     _comm: *mut c_void,
@@ -491,7 +491,7 @@ pub extern "C" fn HcclConfigGetInfo(
     raw::stub_value(&calls::HcclConfigGetInfo, 5)
 }
 
-/// Reads the address of another rank's part of a symmetric window.
+/// Returns the address of another rank's part of a symmetric window.
 #[unsafe(no_mangle)]
 pub extern "C" fn HcclSymWinGetPeerPointer(
     _winHandle: *mut c_void,

@@ -15,7 +15,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Gives the name of the device's chip; for a software device that of its profile.
+/// Returns the name of the device's chip; for a software device that of its profile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetSocName() -> *const c_char {
     raw::value(&calls::aclrtGetSocName, std::ptr::null(), |cx| {
@@ -33,10 +33,10 @@ pub unsafe extern "C" fn aclGetCannAttributeList(
 ) -> i32 {
     raw::status(&calls::aclGetCannAttributeList, |cx| {
         raw::trace(cx, || [raw::Word::word(cannAttrList), raw::Word::word(num)])?;
-        // SAFETY: the program vouches for `cannAttrList`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `cannAttrList` is null or the address of a variable.
         let cannAttrList_out =
             unsafe { raw::Out::<usize>::new(cannAttrList.cast(), "cannAttrList") }?;
-        // SAFETY: the program vouches for `num`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `num` is null or the address of a variable.
         let num_out = unsafe { raw::Out::<usize>::new(num.cast(), "num") }?;
         let (cannAttrList_value, num_value) = jumar_acl::init::aclGetCannAttributeList(cx)?;
         cannAttrList_out.set(cannAttrList_value);
@@ -45,12 +45,12 @@ pub unsafe extern "C" fn aclGetCannAttributeList(
     })
 }
 
-/// Tells whether the toolkit has a capability.
+/// Returns whether the toolkit has a capability.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetCannAttribute(cannAttr: i32, value: *mut i32) -> i32 {
     raw::status(&calls::aclGetCannAttribute, |cx| {
         raw::trace(cx, || [raw::Word::word(cannAttr), raw::Word::word(value)])?;
-        // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<i32>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::init::aclGetCannAttribute(cx, cannAttr)?;
         value_out.set(value_value);
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn aclGetDeviceCapability(
                 raw::Word::word(value),
             ]
         })?;
-        // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::init::aclGetDeviceCapability(cx, deviceId, deviceInfo)?;
         value_out.set(value_value);
@@ -86,14 +86,14 @@ pub unsafe extern "C" fn aclGetDeviceCapability(
 pub unsafe extern "C" fn aclInit(configPath: *const c_char) -> i32 {
     raw::status(&calls::aclInit, |cx| {
         raw::trace(cx, || [raw::Word::word(configPath)])?;
-        // SAFETY: the program vouches for `configPath`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `configPath` is null or a text that ends in a zero byte.
         let configPath = unsafe { raw::text(configPath) };
         jumar_acl::init::aclInit(cx, configPath)?;
         Ok(())
     })
 }
 
-/// Ends what aclInit began, whatever its count of references.
+/// Finalises the runtime of the process, regardless of its reference count.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclFinalize() -> i32 {
     raw::status(&calls::aclFinalize, |cx| {
@@ -103,12 +103,12 @@ pub unsafe extern "C" fn aclFinalize() -> i32 {
     })
 }
 
-/// Gives back one reference of aclInit; the last one ends it.
+/// Releases one reference of aclInit. The last release finalises the runtime.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclFinalizeReference(refCount: *mut u64) -> i32 {
     raw::status(&calls::aclFinalizeReference, |cx| {
         raw::trace(cx, || [raw::Word::word(refCount)])?;
-        // SAFETY: the program vouches for `refCount`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `refCount` is null or the address of a variable.
         let refCount_out = unsafe { raw::Out::<u64>::optional(refCount.cast(), "refCount") }?;
         let refCount_value = jumar_acl::init::aclFinalizeReference(cx)?;
         refCount_out.set(refCount_value);
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn aclFinalizeReference(refCount: *mut u64) -> i32 {
     })
 }
 
-/// Reads the version of a package of the toolkit, in parts.
+/// Returns the version of a package of the toolkit, in parts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclsysGetCANNVersion(
     name: u32,
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn aclsysGetCANNVersion(
 ) -> i32 {
     raw::status(&calls::aclsysGetCANNVersion, |cx| {
         raw::trace(cx, || [raw::Word::word(name), raw::Word::word(version)])?;
-        // SAFETY: the program vouches for `version`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `version` is null or the address of a variable.
         let version_out =
             unsafe { raw::Out::<types::aclCANNPackageVersion>::new(version.cast(), "version") }?;
         let version_value = jumar_acl::init::aclsysGetCANNVersion(cx, name)?;
@@ -133,16 +133,16 @@ pub unsafe extern "C" fn aclsysGetCANNVersion(
     })
 }
 
-/// Writes the version of a package as text.
+/// Returns the version of a package as text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclsysGetVersionStr(pkgName: *mut c_char, versionStr: *mut c_char) -> i32 {
     raw::status(&calls::aclsysGetVersionStr, |cx| {
         raw::trace(cx, || {
             [raw::Word::word(pkgName), raw::Word::word(versionStr)]
         })?;
-        // SAFETY: the program vouches for `pkgName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `pkgName` is null or a text that ends in a zero byte.
         let pkgName = unsafe { raw::text(pkgName) };
-        // SAFETY: the program vouches for `versionStr`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `versionStr` is null or an array of that many.
         let versionStr_out =
             unsafe { raw::OutArray::<u8>::new(versionStr.cast(), 128, "versionStr") }?;
         let versionStr_value = jumar_acl::init::aclsysGetVersionStr(cx, pkgName)?;
@@ -151,16 +151,16 @@ pub unsafe extern "C" fn aclsysGetVersionStr(pkgName: *mut c_char, versionStr: *
     })
 }
 
-/// Reads the version of a package as one number that can be compared.
+/// Returns the version of a package as one number that can be compared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclsysGetVersionNum(pkgName: *mut c_char, versionNum: *mut i32) -> i32 {
     raw::status(&calls::aclsysGetVersionNum, |cx| {
         raw::trace(cx, || {
             [raw::Word::word(pkgName), raw::Word::word(versionNum)]
         })?;
-        // SAFETY: the program vouches for `pkgName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `pkgName` is null or a text that ends in a zero byte.
         let pkgName = unsafe { raw::text(pkgName) };
-        // SAFETY: the program vouches for `versionNum`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `versionNum` is null or the address of a variable.
         let versionNum_out = unsafe { raw::Out::<i32>::new(versionNum.cast(), "versionNum") }?;
         let versionNum_value = jumar_acl::init::aclsysGetVersionNum(cx, pkgName)?;
         versionNum_out.set(versionNum_value);
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn aclsysGetVersionNum(pkgName: *mut c_char, versionNum: *
     })
 }
 
-/// Reads the version of the interface.
+/// Returns the version of the interface.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetVersion(
     majorVersion: *mut i32,
@@ -183,13 +183,13 @@ pub unsafe extern "C" fn aclrtGetVersion(
                 raw::Word::word(patchVersion),
             ]
         })?;
-        // SAFETY: the program vouches for `majorVersion`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `majorVersion` is null or the address of a variable.
         let majorVersion_out =
             unsafe { raw::Out::<i32>::new(majorVersion.cast(), "majorVersion") }?;
-        // SAFETY: the program vouches for `minorVersion`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `minorVersion` is null or the address of a variable.
         let minorVersion_out =
             unsafe { raw::Out::<i32>::new(minorVersion.cast(), "minorVersion") }?;
-        // SAFETY: the program vouches for `patchVersion`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `patchVersion` is null or the address of a variable.
         let patchVersion_out =
             unsafe { raw::Out::<i32>::new(patchVersion.cast(), "patchVersion") }?;
         let (majorVersion_value, minorVersion_value, patchVersion_value) =

@@ -16,7 +16,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Makes a number by which other processes can import memory.
+/// Exports memory to other processes as a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemExportToShareableHandle(
     handle: *mut c_void,
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn aclrtMemExportToShareableHandle(
                 raw::Word::word(shareableHandle),
             ]
         })?;
-        // SAFETY: the program vouches for `shareableHandle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `shareableHandle` is null or the address of a variable.
         let shareableHandle_out =
             unsafe { raw::Out::<u64>::new(shareableHandle.cast(), "shareableHandle") }?;
         let shareableHandle_value = jumar_acl::ipc::aclrtMemExportToShareableHandle(
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn aclrtMemImportFromShareableHandle(
                 raw::Word::word(handle),
             ]
         })?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value =
             jumar_acl::ipc::aclrtMemImportFromShareableHandle(cx, shareableHandle, deviceId)?;
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn aclrtMemImportFromShareableHandle(
     })
 }
 
-/// Says which processes may import memory.
+/// Sets which processes may import memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemSetPidToShareableHandle(
     shareableHandle: u64,
@@ -86,14 +86,14 @@ pub unsafe extern "C" fn aclrtMemSetPidToShareableHandle(
                 raw::Word::word(pidNum),
             ]
         })?;
-        // SAFETY: the program vouches for `pid`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `pid` is null or an array of that many values.
         let pid = unsafe { raw::slice::<i32>(pid.cast(), pidNum, "pid") }?;
         jumar_acl::ipc::aclrtMemSetPidToShareableHandle(cx, shareableHandle, pid, pidNum)?;
         Ok(())
     })
 }
 
-/// Writes the name under which other processes can open device memory.
+/// Returns the key under which other processes can open device memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtIpcMemGetExportKey(
     devPtr: *mut c_void,
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn aclrtIpcMemGetExportKey(
                 raw::Word::word(flags),
             ]
         })?;
-        // SAFETY: the program vouches for `key`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `key` is null or an array of that many.
         let key_out = unsafe { raw::OutArray::<u8>::new(key.cast(), len, "key") }?;
         let key_value = jumar_acl::ipc::aclrtIpcMemGetExportKey(
             cx,
@@ -126,19 +126,19 @@ pub unsafe extern "C" fn aclrtIpcMemGetExportKey(
     })
 }
 
-/// Ends the sharing of device memory under a name.
+/// Ends the sharing of device memory under a key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtIpcMemClose(key: *const c_char) -> i32 {
     raw::status(&calls::aclrtIpcMemClose, |cx| {
         raw::trace(cx, || [raw::Word::word(key)])?;
-        // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `key` is null or a text that ends in a zero byte.
         let key = unsafe { raw::text(key) };
         jumar_acl::ipc::aclrtIpcMemClose(cx, key)?;
         Ok(())
     })
 }
 
-/// Opens device memory of another process by its name.
+/// Opens device memory of another process by its key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtIpcMemImportByKey(
     devPtr: *mut *mut c_void,
@@ -153,9 +153,9 @@ pub unsafe extern "C" fn aclrtIpcMemImportByKey(
                 raw::Word::word(flags),
             ]
         })?;
-        // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
-        // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `key` is null or a text that ends in a zero byte.
         let key = unsafe { raw::text(key) };
         let devPtr_value = jumar_acl::ipc::aclrtIpcMemImportByKey(cx, key, flags)?;
         devPtr_out.set(devPtr_value);
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn aclrtIpcMemImportByKey(
     })
 }
 
-/// Says which processes may open device memory.
+/// Sets which processes may open device memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtIpcMemSetImportPid(
     key: *const c_char,
@@ -178,9 +178,9 @@ pub unsafe extern "C" fn aclrtIpcMemSetImportPid(
                 raw::Word::word(num),
             ]
         })?;
-        // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `key` is null or a text that ends in a zero byte.
         let key = unsafe { raw::text(key) };
-        // SAFETY: the program vouches for `pid`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `pid` is null or an array of that many values.
         let pid = unsafe { raw::slice::<i32>(pid.cast(), num, "pid") }?;
         jumar_acl::ipc::aclrtIpcMemSetImportPid(cx, key, pid, num)?;
         Ok(())
@@ -198,14 +198,14 @@ pub unsafe extern "C" fn aclrtIpcMemSetAttr(key: *const c_char, r#type: u32, att
                 raw::Word::word(attr),
             ]
         })?;
-        // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `key` is null or a text that ends in a zero byte.
         let key = unsafe { raw::text(key) };
         jumar_acl::ipc::aclrtIpcMemSetAttr(cx, key, r#type, attr)?;
         Ok(())
     })
 }
 
-/// Says which processes of other servers may open device memory.
+/// Sets which processes of other servers may open device memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtIpcMemImportPidInterServer(
     _key: *const c_char,

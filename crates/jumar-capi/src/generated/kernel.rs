@@ -16,12 +16,12 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Reads the number of the task that the calling thread submitted last.
+/// Returns the id of the task that the calling thread submitted last.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetThreadLastTaskId(taskId: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetThreadLastTaskId, |cx| {
         raw::trace(cx, || [raw::Word::word(taskId)])?;
-        // SAFETY: the program vouches for `taskId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `taskId` is null or the address of a variable.
         let taskId_out = unsafe { raw::Out::<u32>::new(taskId.cast(), "taskId") }?;
         let taskId_value = jumar_acl::kernel::aclrtGetThreadLastTaskId(cx)?;
         taskId_out.set(taskId_value);
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn aclrtGetThreadLastTaskId(taskId: *mut u32) -> i32 {
     })
 }
 
-/// Sets how long queued waits may take, in seconds.
+/// Sets the time limit of queued waits, in seconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetOpWaitTimeout(timeout: u32) -> i32 {
     raw::status(&calls::aclrtSetOpWaitTimeout, |cx| {
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn aclrtSetOpWaitTimeout(timeout: u32) -> i32 {
     })
 }
 
-/// Sets how long an operator may run, in seconds.
+/// Sets the time limit of operators, in seconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetOpExecuteTimeOut(timeout: u32) -> i32 {
     raw::status(&calls::aclrtSetOpExecuteTimeOut, |cx| {
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn aclrtSetOpExecuteTimeOut(timeout: u32) -> i32 {
     })
 }
 
-/// Sets how long an operator may run, in milliseconds.
+/// Sets the time limit of operators, in milliseconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutWithMs(timeout: u32) -> i32 {
     raw::status(&calls::aclrtSetOpExecuteTimeOutWithMs, |cx| {
@@ -59,14 +59,14 @@ pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutWithMs(timeout: u32) -> i32 {
     })
 }
 
-/// Sets how long an operator may run, in microseconds, and reads what was set.
+/// Sets the time limit of operators in microseconds, and returns the rounded limit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutV2(timeout: u64, actualTimeout: *mut u64) -> i32 {
     raw::status(&calls::aclrtSetOpExecuteTimeOutV2, |cx| {
         raw::trace(cx, || {
             [raw::Word::word(timeout), raw::Word::word(actualTimeout)]
         })?;
-        // SAFETY: the program vouches for `actualTimeout`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `actualTimeout` is null or the address of a variable.
         let actualTimeout_out =
             unsafe { raw::Out::<u64>::new(actualTimeout.cast(), "actualTimeout") }?;
         let actualTimeout_value = jumar_acl::kernel::aclrtSetOpExecuteTimeOutV2(cx, timeout)?;
@@ -75,12 +75,12 @@ pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutV2(timeout: u64, actualTimeout:
     })
 }
 
-/// Reads the step of operator time limits, in microseconds.
+/// Returns the granularity of operator time limits, in microseconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetOpTimeOutInterval(interval: *mut u64) -> i32 {
     raw::status(&calls::aclrtGetOpTimeOutInterval, |cx| {
         raw::trace(cx, || [raw::Word::word(interval)])?;
-        // SAFETY: the program vouches for `interval`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `interval` is null or the address of a variable.
         let interval_out = unsafe { raw::Out::<u64>::new(interval.cast(), "interval") }?;
         let interval_value = jumar_acl::kernel::aclrtGetOpTimeOutInterval(cx)?;
         interval_out.set(interval_value);
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn aclrtGetOpTimeOutInterval(interval: *mut u64) -> i32 {
     })
 }
 
-/// Switches the detection of overflows on a stream on or off.
+/// Enables or disables the detection of overflows on a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetStreamOverflowSwitch(stream: *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclrtSetStreamOverflowSwitch, |cx| {
@@ -98,12 +98,12 @@ pub unsafe extern "C" fn aclrtSetStreamOverflowSwitch(stream: *mut c_void, flag:
     })
 }
 
-/// Tells whether a stream detects overflows.
+/// Returns whether a stream detects overflows.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetStreamOverflowSwitch(stream: *mut c_void, flag: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetStreamOverflowSwitch, |cx| {
         raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(flag)])?;
-        // SAFETY: the program vouches for `flag`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `flag` is null or the address of a variable.
         let flag_out = unsafe { raw::Out::<u32>::new(flag.cast(), "flag") }?;
         let flag_value = jumar_acl::kernel::aclrtGetStreamOverflowSwitch(cx, raw::handle(stream))?;
         flag_out.set(flag_value);
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn aclrtGetStreamOverflowSwitch(stream: *mut c_void, flag:
     })
 }
 
-/// Says whether overflows of the current device saturate or give infinities.
+/// Sets whether overflows on the current device saturate or produce infinities.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetDeviceSatMode(mode: u32) -> i32 {
     raw::status(&calls::aclrtSetDeviceSatMode, |cx| {
@@ -121,12 +121,12 @@ pub unsafe extern "C" fn aclrtSetDeviceSatMode(mode: u32) -> i32 {
     })
 }
 
-/// Tells whether overflows of the current device saturate or give infinities.
+/// Returns whether overflows on the current device saturate or produce infinities.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceSatMode(mode: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetDeviceSatMode, |cx| {
         raw::trace(cx, || [raw::Word::word(mode)])?;
-        // SAFETY: the program vouches for `mode`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `mode` is null or the address of a variable.
         let mode_out = unsafe { raw::Out::<u32>::new(mode.cast(), "mode") }?;
         let mode_value = jumar_acl::device::aclrtGetDeviceSatMode(cx)?;
         mode_out.set(mode_value);
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn aclrtGetDeviceSatMode(mode: *mut u32) -> i32 {
     })
 }
 
-/// Queues the reading of the overflow state into memory.
+/// Queues a copy of the overflow state into memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetOverflowStatus(
     outputAddr: *mut c_void,
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn aclrtGetOverflowStatus(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `outputAddr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputAddr` is the start of that many bytes, until the call (or the task it queues) is done.
         let outputAddr = unsafe { raw::span(outputAddr.cast(), outputSize, "outputAddr") }?;
         jumar_acl::kernel::aclrtGetOverflowStatus(cx, outputAddr, outputSize, raw::handle(stream))?;
         Ok(())
@@ -166,12 +166,12 @@ pub unsafe extern "C" fn aclrtResetOverflowStatus(stream: *mut c_void) -> i32 {
     })
 }
 
-/// Makes an object that describes a kernel binary in memory.
+/// Creates an object that describes a kernel binary in memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateBinary(data: *const c_void, dataLen: usize) -> *mut c_void {
     raw::value(&calls::aclrtCreateBinary, std::ptr::null_mut(), |cx| {
         raw::trace(cx, || [raw::Word::word(data), raw::Word::word(dataLen)])?;
-        // SAFETY: the program vouches for `data`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `data` is null or an array of that many values.
         let data = unsafe { raw::slice::<u8>(data.cast(), dataLen, "data") }?;
         let answer = jumar_acl::kernel::aclrtCreateBinary(cx, data, dataLen)?;
         Ok(raw::pointer(answer))
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn aclrtDestroyBinary(binary: *mut c_void) -> i32 {
 pub unsafe extern "C" fn aclrtBinaryLoad(binary: *mut c_void, binHandle: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtBinaryLoad, |cx| {
         raw::trace(cx, || [raw::Word::word(binary), raw::Word::word(binHandle)])?;
-        // SAFETY: the program vouches for `binHandle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `binHandle` is null or the address of a variable.
         let binHandle_out = unsafe { raw::Out::<Raw>::new(binHandle.cast(), "binHandle") }?;
         let binHandle_value = jumar_acl::kernel::aclrtBinaryLoad(cx, raw::handle(binary))?;
         binHandle_out.set(binHandle_value);
@@ -226,9 +226,9 @@ pub unsafe extern "C" fn aclrtBinaryGetFunction(
                 raw::Word::word(funcHandle),
             ]
         })?;
-        // SAFETY: the program vouches for `kernelName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `kernelName` is null or a text that ends in a zero byte.
         let kernelName = unsafe { raw::text(kernelName) };
-        // SAFETY: the program vouches for `funcHandle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `funcHandle` is null or the address of a variable.
         let funcHandle_out = unsafe { raw::Out::<Raw>::new(funcHandle.cast(), "funcHandle") }?;
         let funcHandle_value =
             jumar_acl::kernel::aclrtBinaryGetFunction(cx, raw::handle(binHandle), kernelName)?;
@@ -256,7 +256,7 @@ pub unsafe extern "C" fn aclrtLaunchKernel(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `argsData`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `argsData` is the start of that many bytes, until the call (or the task it queues) is done.
         let argsData = unsafe { raw::span(argsData.cast(), argsSize, "argsData") }?;
         jumar_acl::kernel::aclrtLaunchKernel(
             cx,
@@ -270,7 +270,7 @@ pub unsafe extern "C" fn aclrtLaunchKernel(
     })
 }
 
-/// Reads where on the device a binary lies.
+/// Returns address and size of a binary on the device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtBinaryGetDevAddress(
     binHandle: *mut c_void,
@@ -285,9 +285,9 @@ pub unsafe extern "C" fn aclrtBinaryGetDevAddress(
                 raw::Word::word(binSize),
             ]
         })?;
-        // SAFETY: the program vouches for `binAddr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `binAddr` is null or the address of a variable.
         let binAddr_out = unsafe { raw::Out::<usize>::new(binAddr.cast(), "binAddr") }?;
-        // SAFETY: the program vouches for `binSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `binSize` is null or the address of a variable.
         let binSize_out = unsafe { raw::Out::<usize>::new(binSize.cast(), "binSize") }?;
         let (binAddr_value, binSize_value) =
             jumar_acl::kernel::aclrtBinaryGetDevAddress(cx, raw::handle(binHandle))?;
@@ -297,7 +297,7 @@ pub unsafe extern "C" fn aclrtBinaryGetDevAddress(
     })
 }
 
-/// Finds a kernel of a loaded binary by its number.
+/// Finds a kernel of a loaded binary by its entry id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtBinaryGetFunctionByEntry(
     binHandle: *mut c_void,
@@ -312,7 +312,7 @@ pub unsafe extern "C" fn aclrtBinaryGetFunctionByEntry(
                 raw::Word::word(funcHandle),
             ]
         })?;
-        // SAFETY: the program vouches for `funcHandle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `funcHandle` is null or the address of a variable.
         let funcHandle_out = unsafe { raw::Out::<Raw>::new(funcHandle.cast(), "funcHandle") }?;
         let funcHandle_value = jumar_acl::kernel::aclrtBinaryGetFunctionByEntry(
             cx,
@@ -334,7 +334,7 @@ pub unsafe extern "C" fn aclrtGetFuncBySymbol(
         raw::trace(cx, || {
             [raw::Word::word(symbol), raw::Word::word(funcHandle)]
         })?;
-        // SAFETY: the program vouches for `funcHandle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `funcHandle` is null or the address of a variable.
         let funcHandle_out = unsafe { raw::Out::<Raw>::new(funcHandle.cast(), "funcHandle") }?;
         let funcHandle_value =
             jumar_acl::kernel::aclrtGetFuncBySymbol(cx, symbol.expose_provenance())?;
@@ -343,7 +343,7 @@ pub unsafe extern "C" fn aclrtGetFuncBySymbol(
     })
 }
 
-/// Reads where on the device a kernel lies.
+/// Returns the address of a kernel on the device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetFunctionAddr(
     funcHandle: *mut c_void,
@@ -358,9 +358,9 @@ pub unsafe extern "C" fn aclrtGetFunctionAddr(
                 raw::Word::word(aivAddr),
             ]
         })?;
-        // SAFETY: the program vouches for `aicAddr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `aicAddr` is null or the address of a variable.
         let aicAddr_out = unsafe { raw::Out::<usize>::new(aicAddr.cast(), "aicAddr") }?;
-        // SAFETY: the program vouches for `aivAddr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `aivAddr` is null or the address of a variable.
         let aivAddr_out = unsafe { raw::Out::<usize>::new(aivAddr.cast(), "aivAddr") }?;
         let (aicAddr_value, aivAddr_value) =
             jumar_acl::kernel::aclrtGetFunctionAddr(cx, raw::handle(funcHandle))?;
@@ -370,7 +370,7 @@ pub unsafe extern "C" fn aclrtGetFunctionAddr(
     })
 }
 
-/// Reads how large a kernel is.
+/// Returns how large a kernel is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetFunctionSize(
     funcHandle: *mut c_void,
@@ -385,9 +385,9 @@ pub unsafe extern "C" fn aclrtGetFunctionSize(
                 raw::Word::word(aivSize),
             ]
         })?;
-        // SAFETY: the program vouches for `aicSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `aicSize` is null or the address of a variable.
         let aicSize_out = unsafe { raw::Out::<usize>::new(aicSize.cast(), "aicSize") }?;
-        // SAFETY: the program vouches for `aivSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `aivSize` is null or the address of a variable.
         let aivSize_out = unsafe { raw::Out::<usize>::new(aivSize.cast(), "aivSize") }?;
         let (aicSize_value, aivSize_value) =
             jumar_acl::kernel::aclrtGetFunctionSize(cx, raw::handle(funcHandle))?;
@@ -397,7 +397,7 @@ pub unsafe extern "C" fn aclrtGetFunctionSize(
     })
 }
 
-/// Reads how much memory an argument object needs.
+/// Returns how much memory an argument object needs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtKernelArgsGetHandleMemSize(
     funcHandle: *mut c_void,
@@ -407,7 +407,7 @@ pub unsafe extern "C" fn aclrtKernelArgsGetHandleMemSize(
         raw::trace(cx, || {
             [raw::Word::word(funcHandle), raw::Word::word(memSize)]
         })?;
-        // SAFETY: the program vouches for `memSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `memSize` is null or the address of a variable.
         let memSize_out = unsafe { raw::Out::<usize>::new(memSize.cast(), "memSize") }?;
         let memSize_value =
             jumar_acl::kernel::aclrtKernelArgsGetHandleMemSize(cx, raw::handle(funcHandle))?;
@@ -416,7 +416,7 @@ pub unsafe extern "C" fn aclrtKernelArgsGetHandleMemSize(
     })
 }
 
-/// Reads how much memory the arguments of a kernel need.
+/// Returns how much memory the arguments of a kernel need.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtKernelArgsGetMemSize(
     funcHandle: *mut c_void,
@@ -431,7 +431,7 @@ pub unsafe extern "C" fn aclrtKernelArgsGetMemSize(
                 raw::Word::word(actualArgsSize),
             ]
         })?;
-        // SAFETY: the program vouches for `actualArgsSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `actualArgsSize` is null or the address of a variable.
         let actualArgsSize_out =
             unsafe { raw::Out::<usize>::new(actualArgsSize.cast(), "actualArgsSize") }?;
         let actualArgsSize_value = jumar_acl::kernel::aclrtKernelArgsGetMemSize(
@@ -444,7 +444,7 @@ pub unsafe extern "C" fn aclrtKernelArgsGetMemSize(
     })
 }
 
-/// Makes an argument object for a kernel.
+/// Creates an argument object for a kernel.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtKernelArgsInit(
     funcHandle: *mut c_void,
@@ -454,7 +454,7 @@ pub unsafe extern "C" fn aclrtKernelArgsInit(
         raw::trace(cx, || {
             [raw::Word::word(funcHandle), raw::Word::word(argsHandle)]
         })?;
-        // SAFETY: the program vouches for `argsHandle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `argsHandle` is null or the address of a variable.
         let argsHandle_out = unsafe { raw::Out::<Raw>::new(argsHandle.cast(), "argsHandle") }?;
         let argsHandle_value = jumar_acl::kernel::aclrtKernelArgsInit(cx, raw::handle(funcHandle))?;
         argsHandle_out.set(argsHandle_value);
@@ -462,7 +462,7 @@ pub unsafe extern "C" fn aclrtKernelArgsInit(
     })
 }
 
-/// Makes an argument object in the caller's memory.
+/// Creates an argument object in the caller's memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtKernelArgsInitByUserMem(
     funcHandle: *mut c_void,
@@ -490,7 +490,7 @@ pub unsafe extern "C" fn aclrtKernelArgsInitByUserMem(
     })
 }
 
-/// Adds an argument.
+/// Appends an argument.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtKernelArgsAppend(
     argsHandle: *mut c_void,
@@ -507,9 +507,9 @@ pub unsafe extern "C" fn aclrtKernelArgsAppend(
                 raw::Word::word(paramHandle),
             ]
         })?;
-        // SAFETY: the program vouches for `param`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `param` is null or an array of that many values.
         let param = unsafe { raw::slice::<u8>(param.cast(), paramSize, "param") }?;
-        // SAFETY: the program vouches for `paramHandle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `paramHandle` is null or the address of a variable.
         let paramHandle_out = unsafe { raw::Out::<Raw>::new(paramHandle.cast(), "paramHandle") }?;
         let paramHandle_value = jumar_acl::kernel::aclrtKernelArgsAppend(
             cx,
@@ -522,7 +522,7 @@ pub unsafe extern "C" fn aclrtKernelArgsAppend(
     })
 }
 
-/// Adds an argument whose content comes later.
+/// Appends an argument whose content is set later.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtKernelArgsAppendPlaceHolder(
     argsHandle: *mut c_void,
@@ -532,7 +532,7 @@ pub unsafe extern "C" fn aclrtKernelArgsAppendPlaceHolder(
         raw::trace(cx, || {
             [raw::Word::word(argsHandle), raw::Word::word(paramHandle)]
         })?;
-        // SAFETY: the program vouches for `paramHandle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `paramHandle` is null or the address of a variable.
         let paramHandle_out = unsafe { raw::Out::<Raw>::new(paramHandle.cast(), "paramHandle") }?;
         let paramHandle_value =
             jumar_acl::kernel::aclrtKernelArgsAppendPlaceHolder(cx, raw::handle(argsHandle))?;
@@ -541,7 +541,7 @@ pub unsafe extern "C" fn aclrtKernelArgsAppendPlaceHolder(
     })
 }
 
-/// Gives the memory for the content of a place holder.
+/// Returns the memory for the content of a placeholder argument.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtKernelArgsGetPlaceHolderBuffer(
     argsHandle: *mut c_void,
@@ -558,7 +558,7 @@ pub unsafe extern "C" fn aclrtKernelArgsGetPlaceHolderBuffer(
                 raw::Word::word(bufferAddr),
             ]
         })?;
-        // SAFETY: the program vouches for `bufferAddr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `bufferAddr` is null or the address of a variable.
         let bufferAddr_out = unsafe { raw::Out::<usize>::new(bufferAddr.cast(), "bufferAddr") }?;
         let bufferAddr_value = jumar_acl::kernel::aclrtKernelArgsGetPlaceHolderBuffer(
             cx,
@@ -588,7 +588,7 @@ pub unsafe extern "C" fn aclrtKernelArgsParaUpdate(
                 raw::Word::word(paramSize),
             ]
         })?;
-        // SAFETY: the program vouches for `param`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `param` is null or an array of that many values.
         let param = unsafe { raw::slice::<u8>(param.cast(), paramSize, "param") }?;
         jumar_acl::kernel::aclrtKernelArgsParaUpdate(
             cx,
@@ -601,7 +601,7 @@ pub unsafe extern "C" fn aclrtKernelArgsParaUpdate(
     })
 }
 
-/// Closes an argument object.
+/// Finalises an argument object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtKernelArgsFinalize(argsHandle: *mut c_void) -> i32 {
     raw::status(&calls::aclrtKernelArgsFinalize, |cx| {
@@ -621,7 +621,7 @@ pub unsafe extern "C" fn aclrtUseStreamResInCurrentThread(stream: *mut c_void) -
     })
 }
 
-/// Ends what aclrtUseStreamResInCurrentThread began.
+/// Removes the core limits that aclrtUseStreamResInCurrentThread applied.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtUnuseStreamResInCurrentThread(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtUnuseStreamResInCurrentThread, |cx| {
@@ -631,12 +631,12 @@ pub unsafe extern "C" fn aclrtUnuseStreamResInCurrentThread(stream: *mut c_void)
     })
 }
 
-/// Reads how many cores the calling thread may use.
+/// Returns how many cores the calling thread may use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetResInCurrentThread(r#type: u32, value: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetResInCurrentThread, |cx| {
         raw::trace(cx, || [raw::Word::word(r#type), raw::Word::word(value)])?;
-        // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<u32>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::kernel::aclrtGetResInCurrentThread(cx, r#type)?;
         value_out.set(value_value);
@@ -659,7 +659,7 @@ pub unsafe extern "C" fn aclrtGetFunctionName(
                 raw::Word::word(name),
             ]
         })?;
-        // SAFETY: the program vouches for `name`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `name` is null or an array of that many.
         let name_out =
             unsafe { raw::OutArray::<u8>::new(name.cast(), raw::count(maxLen), "name") }?;
         let name_value =
@@ -669,7 +669,7 @@ pub unsafe extern "C" fn aclrtGetFunctionName(
     })
 }
 
-/// Registers a kernel that runs on the device's CPU.
+/// Registers a kernel that runs on the AI CPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtRegisterCpuFunc(
     handle: *mut c_void,
@@ -686,11 +686,11 @@ pub unsafe extern "C" fn aclrtRegisterCpuFunc(
                 raw::Word::word(funcHandle),
             ]
         })?;
-        // SAFETY: the program vouches for `funcName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `funcName` is null or a text that ends in a zero byte.
         let funcName = unsafe { raw::text(funcName) };
-        // SAFETY: the program vouches for `kernelName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `kernelName` is null or a text that ends in a zero byte.
         let kernelName = unsafe { raw::text(kernelName) };
-        // SAFETY: the program vouches for `funcHandle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `funcHandle` is null or the address of a variable.
         let funcHandle_out = unsafe { raw::Out::<Raw>::new(funcHandle.cast(), "funcHandle") }?;
         let funcHandle_value =
             jumar_acl::kernel::aclrtRegisterCpuFunc(cx, raw::handle(handle), funcName, kernelName)?;
@@ -699,12 +699,12 @@ pub unsafe extern "C" fn aclrtRegisterCpuFunc(
     })
 }
 
-/// Gives the address of the context's overflow state.
+/// Returns the address of the context's overflow state.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCtxGetFloatOverflowAddr(overflowAddr: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCtxGetFloatOverflowAddr, |cx| {
         raw::trace(cx, || [raw::Word::word(overflowAddr)])?;
-        // SAFETY: the program vouches for `overflowAddr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `overflowAddr` is null or the address of a variable.
         let overflowAddr_out =
             unsafe { raw::Out::<usize>::new(overflowAddr.cast(), "overflowAddr") }?;
         let overflowAddr_value = jumar_acl::kernel::aclrtCtxGetFloatOverflowAddr(cx)?;
@@ -713,7 +713,7 @@ pub unsafe extern "C" fn aclrtCtxGetFloatOverflowAddr(overflowAddr: *mut *mut c_
     })
 }
 
-/// Queues the reading of the floating-point overflow state into memory.
+/// Queues a copy of the floating-point overflow state into memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetFloatOverflowStatus(
     outputAddr: *mut c_void,
@@ -728,7 +728,7 @@ pub unsafe extern "C" fn aclrtGetFloatOverflowStatus(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `outputAddr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputAddr` is the start of that many bytes, until the call (or the task it queues) is done.
         let outputAddr =
             unsafe { raw::span(outputAddr.cast(), raw::count(outputSize), "outputAddr") }?;
         jumar_acl::kernel::aclrtGetFloatOverflowStatus(
@@ -751,7 +751,7 @@ pub unsafe extern "C" fn aclrtResetFloatOverflowStatus(stream: *mut c_void) -> i
     })
 }
 
-/// Queues the reading of the device's overflow state into memory.
+/// Queues a copy of the device's overflow state into memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtNpuGetFloatOverFlowStatus(
     outputAddr: *mut c_void,
@@ -768,7 +768,7 @@ pub unsafe extern "C" fn aclrtNpuGetFloatOverFlowStatus(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `outputAddr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputAddr` is the start of that many bytes, until the call (or the task it queues) is done.
         let outputAddr =
             unsafe { raw::span(outputAddr.cast(), raw::count(outputSize), "outputAddr") }?;
         jumar_acl::kernel::aclrtNpuGetFloatOverFlowStatus(
@@ -795,12 +795,12 @@ pub unsafe extern "C" fn aclrtNpuClearFloatOverFlowStatus(
     })
 }
 
-/// Gives the address by which cores synchronise.
+/// Returns the address by which cores synchronise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetHardwareSyncAddr(addr: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtGetHardwareSyncAddr, |cx| {
         raw::trace(cx, || [raw::Word::word(addr)])?;
-        // SAFETY: the program vouches for `addr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `addr` is null or the address of a variable.
         let addr_out = unsafe { raw::Out::<usize>::new(addr.cast(), "addr") }?;
         let addr_value = jumar_acl::kernel::aclrtGetHardwareSyncAddr(cx)?;
         addr_out.set(addr_value);
@@ -823,7 +823,7 @@ pub unsafe extern "C" fn aclrtRandomNumAsync(
                 raw::Word::word(reserve),
             ]
         })?;
-        // SAFETY: the program vouches for `taskInfo`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `taskInfo` is null or the address of a value.
         let taskInfo = unsafe { raw::input(taskInfo, "taskInfo") }?;
         jumar_acl::random::aclrtRandomNumAsync(
             cx,
@@ -835,12 +835,12 @@ pub unsafe extern "C" fn aclrtRandomNumAsync(
     })
 }
 
-/// Reads how long an operator may run, in milliseconds.
+/// Returns the time limit of operators, in milliseconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetOpExecuteTimeout(timeoutMs: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetOpExecuteTimeout, |cx| {
         raw::trace(cx, || [raw::Word::word(timeoutMs)])?;
-        // SAFETY: the program vouches for `timeoutMs`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `timeoutMs` is null or the address of a variable.
         let timeoutMs_out = unsafe { raw::Out::<u32>::new(timeoutMs.cast(), "timeoutMs") }?;
         let timeoutMs_value = jumar_acl::kernel::aclrtGetOpExecuteTimeout(cx)?;
         timeoutMs_out.set(timeoutMs_value);
@@ -848,7 +848,7 @@ pub unsafe extern "C" fn aclrtGetOpExecuteTimeout(timeoutMs: *mut u32) -> i32 {
     })
 }
 
-/// Queues a change of a launch that was recorded before.
+/// Queues a change of a captured launch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtTaskUpdateAsync(
     taskStream: *mut c_void,
@@ -865,7 +865,7 @@ pub unsafe extern "C" fn aclrtTaskUpdateAsync(
                 raw::Word::word(execStream),
             ]
         })?;
-        // SAFETY: the program vouches for `info`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `info` is null or the address of a value.
         let info = unsafe { raw::input(info, "info") }?;
         jumar_acl::capture::aclrtTaskUpdateAsync(
             cx,
@@ -878,7 +878,7 @@ pub unsafe extern "C" fn aclrtTaskUpdateAsync(
     })
 }
 
-/// Tells whether binaries for a chip run on this device.
+/// Returns whether binaries for a chip run on the current device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCheckArchCompatibility(
     socVersion: *const c_char,
@@ -888,9 +888,9 @@ pub unsafe extern "C" fn aclrtCheckArchCompatibility(
         raw::trace(cx, || {
             [raw::Word::word(socVersion), raw::Word::word(canCompatible)]
         })?;
-        // SAFETY: the program vouches for `socVersion`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `socVersion` is null or a text that ends in a zero byte.
         let socVersion = unsafe { raw::text(socVersion) };
-        // SAFETY: the program vouches for `canCompatible`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `canCompatible` is null or the address of a variable.
         let canCompatible_out =
             unsafe { raw::Out::<i32>::new(canCompatible.cast(), "canCompatible") }?;
         let canCompatible_value = jumar_acl::kernel::aclrtCheckArchCompatibility(cx, socVersion)?;
@@ -909,19 +909,19 @@ pub unsafe extern "C" fn aclrtPersistentTaskClean(stream: *mut c_void) -> i32 {
     })
 }
 
-/// Keeps information on an operator with the task recorded last.
+/// Attaches information on an operator to the last captured task.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCacheLastTaskOpInfo(infoPtr: *const c_void, infoSize: usize) -> i32 {
     raw::status(&calls::aclrtCacheLastTaskOpInfo, |cx| {
         raw::trace(cx, || [raw::Word::word(infoPtr), raw::Word::word(infoSize)])?;
-        // SAFETY: the program vouches for `infoPtr`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `infoPtr` is null or an array of that many values.
         let infoPtr = unsafe { raw::slice::<u8>(infoPtr.cast(), infoSize, "infoPtr") }?;
         jumar_acl::capture::aclrtCacheLastTaskOpInfo(cx, infoPtr, infoSize)?;
         Ok(())
     })
 }
 
-/// Keeps a text with the task recorded last.
+/// Attaches a text to the last captured task.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCacheLastTaskExtendInfo(
     extendInfoPtr: *const c_char,
@@ -931,7 +931,7 @@ pub unsafe extern "C" fn aclrtCacheLastTaskExtendInfo(
         raw::trace(cx, || {
             [raw::Word::word(extendInfoPtr), raw::Word::word(infoSize)]
         })?;
-        // SAFETY: the program vouches for `extendInfoPtr`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `extendInfoPtr` is null or an array of that many values.
         let extendInfoPtr =
             unsafe { raw::slice::<u8>(extendInfoPtr.cast(), infoSize, "extendInfoPtr") }?;
         jumar_acl::capture::aclrtCacheLastTaskExtendInfo(cx, extendInfoPtr, infoSize)?;
@@ -954,7 +954,7 @@ pub unsafe extern "C" fn aclrtGetFunctionAttribute(
                 raw::Word::word(attrValue),
             ]
         })?;
-        // SAFETY: the program vouches for `attrValue`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrValue` is null or the address of a variable.
         let attrValue_out = unsafe { raw::Out::<i64>::new(attrValue.cast(), "attrValue") }?;
         let attrValue_value =
             jumar_acl::kernel::aclrtGetFunctionAttribute(cx, raw::handle(funcHandle), attrType)?;
@@ -963,7 +963,7 @@ pub unsafe extern "C" fn aclrtGetFunctionAttribute(
     })
 }
 
-/// Reads which binary a kernel belongs to.
+/// Returns which binary a kernel belongs to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFunctionGetBinary(
     funcHandle: *mut c_void,
@@ -973,7 +973,7 @@ pub unsafe extern "C" fn aclrtFunctionGetBinary(
         raw::trace(cx, || {
             [raw::Word::word(funcHandle), raw::Word::word(binHandle)]
         })?;
-        // SAFETY: the program vouches for `binHandle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `binHandle` is null or the address of a variable.
         let binHandle_out = unsafe { raw::Out::<Raw>::new(binHandle.cast(), "binHandle") }?;
         let binHandle_value =
             jumar_acl::kernel::aclrtFunctionGetBinary(cx, raw::handle(funcHandle))?;
@@ -982,7 +982,7 @@ pub unsafe extern "C" fn aclrtFunctionGetBinary(
     })
 }
 
-/// Reads how many parameters a kernel has.
+/// Returns the number of parameters of a kernel.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFunctionGetParamCount(
     func: *const c_void,
@@ -990,7 +990,7 @@ pub unsafe extern "C" fn aclrtFunctionGetParamCount(
 ) -> i32 {
     raw::status(&calls::aclrtFunctionGetParamCount, |cx| {
         raw::trace(cx, || [raw::Word::word(func), raw::Word::word(paramCount)])?;
-        // SAFETY: the program vouches for `paramCount`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `paramCount` is null or the address of a variable.
         let paramCount_out = unsafe { raw::Out::<usize>::new(paramCount.cast(), "paramCount") }?;
         let paramCount_value =
             jumar_acl::kernel::aclrtFunctionGetParamCount(cx, func.expose_provenance())?;
@@ -999,7 +999,7 @@ pub unsafe extern "C" fn aclrtFunctionGetParamCount(
     })
 }
 
-/// Reads how much dynamic local memory a block of a kernel may use.
+/// Returns how much dynamic local memory a block of a kernel may use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFunctionGetAvailDynUbufPerBlock(
     func: *mut c_void,
@@ -1014,7 +1014,7 @@ pub unsafe extern "C" fn aclrtFunctionGetAvailDynUbufPerBlock(
                 raw::Word::word(dynamicUbufSize),
             ]
         })?;
-        // SAFETY: the program vouches for `dynamicUbufSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `dynamicUbufSize` is null or the address of a variable.
         let dynamicUbufSize_out =
             unsafe { raw::Out::<usize>::new(dynamicUbufSize.cast(), "dynamicUbufSize") }?;
         let dynamicUbufSize_value = jumar_acl::kernel::aclrtFunctionGetAvailDynUbufPerBlock(

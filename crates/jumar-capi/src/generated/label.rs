@@ -13,12 +13,12 @@ use crate::acl::Raw;
 use crate::acl::calls;
 use crate::raw;
 
-/// Makes a label that a stream can jump to.
+/// Creates a label that a stream can jump to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateLabel(label: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCreateLabel, |cx| {
         raw::trace(cx, || [raw::Word::word(label)])?;
-        // SAFETY: the program vouches for `label`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `label` is null or the address of a variable.
         let label_out = unsafe { raw::Out::<Raw>::new(label.cast(), "label") }?;
         let label_value = jumar_acl::label::aclrtCreateLabel(cx)?;
         label_out.set(label_value);
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn aclrtCreateLabel(label: *mut *mut c_void) -> i32 {
     })
 }
 
-/// Queues a label on a stream.
+/// Marks the position of a label on a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetLabel(label: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSetLabel, |cx| {
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn aclrtDestroyLabel(label: *mut c_void) -> i32 {
     })
 }
 
-/// Makes a list of labels.
+/// Creates a list of labels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateLabelList(
     labels: *mut *mut c_void,
@@ -61,9 +61,9 @@ pub unsafe extern "C" fn aclrtCreateLabelList(
                 raw::Word::word(labelList),
             ]
         })?;
-        // SAFETY: the program vouches for `labels`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `labels` is null or an array of that many values.
         let labels = unsafe { raw::slice::<Raw>(labels.cast(), num, "labels") }?;
-        // SAFETY: the program vouches for `labelList`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `labelList` is null or the address of a variable.
         let labelList_out = unsafe { raw::Out::<Raw>::new(labelList.cast(), "labelList") }?;
         let labelList_value = jumar_acl::label::aclrtCreateLabelList(cx, labels, num)?;
         labelList_out.set(labelList_value);
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn aclrtDestroyLabelList(labelList: *mut c_void) -> i32 {
     })
 }
 
-/// Queues a jump to the label whose number lies in device memory.
+/// Queues a jump to the label whose index is in device memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSwitchLabelByIndex(
     ptr: *mut c_void,
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn aclrtSwitchLabelByIndex(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `ptr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `ptr` is the start of that many bytes, until the call (or the task it queues) is done.
         let ptr = unsafe { raw::span(ptr.cast(), 4, "ptr") }?;
         jumar_acl::label::aclrtSwitchLabelByIndex(
             cx,

@@ -34,7 +34,7 @@ pub unsafe extern "C" fn aclrtMemManagedGetAttr(
                 raw::Word::word(dataSize),
             ]
         })?;
-        // SAFETY: the program vouches for `data`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `data` is null or an array of that many.
         let data_out = unsafe { raw::OutArray::<u8>::new(data.cast(), dataSize, "data") }?;
         let data_value = jumar_acl::managed_memory::aclrtMemManagedGetAttr(
             cx,
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn aclrtMemAllocManaged(ptr: *mut *mut c_void, size: u64, 
                 raw::Word::word(flag),
             ]
         })?;
-        // SAFETY: the program vouches for `ptr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `ptr` is null or the address of a variable.
         let ptr_out = unsafe { raw::Out::<usize>::new(ptr.cast(), "ptr") }?;
         let ptr_value = jumar_acl::managed_memory::aclrtMemAllocManaged(cx, size, flag)?;
         ptr_out.set(ptr_value);
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn aclrtMemAllocManaged(ptr: *mut *mut c_void, size: u64, 
     })
 }
 
-/// Says how a range of managed memory is going to be used.
+/// Sets the advice for the use of a range of managed memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemManagedAdvise(
     ptr: *const c_void,
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn aclrtMemManagedAdvise(
     })
 }
 
-/// Queues the move of managed memory to where it will be used.
+/// Queues a prefetch of managed memory to a location.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemManagedPrefetchAsync(
     ptr: *const c_void,
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn aclrtMemManagedPrefetchAsync(
     })
 }
 
-/// Queues the moves of several ranges of managed memory.
+/// Queues prefetches of several ranges of managed memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemManagedPrefetchBatchAsync(
     ptrs: *mut *const c_void,
@@ -151,11 +151,11 @@ pub unsafe extern "C" fn aclrtMemManagedPrefetchBatchAsync(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `ptrs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `ptrs` is null or an array of that many values.
         let ptrs = unsafe { raw::slice::<usize>(ptrs.cast(), count, "ptrs") }?;
-        // SAFETY: the program vouches for `sizes`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `sizes` is null or an array of that many values.
         let sizes = unsafe { raw::slice::<usize>(sizes.cast(), count, "sizes") }?;
-        // SAFETY: the program vouches for `prefetchLocs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `prefetchLocs` is null or an array of that many values.
         let prefetchLocs = unsafe {
             raw::slice::<types::aclrtMemManagedLocation>(
                 prefetchLocs.cast(),
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn aclrtMemManagedPrefetchBatchAsync(
                 "prefetchLocs",
             )
         }?;
-        // SAFETY: the program vouches for `prefetchLocIdxs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `prefetchLocIdxs` is null or an array of that many values.
         let prefetchLocIdxs = unsafe {
             raw::slice::<usize>(prefetchLocIdxs.cast(), numPrefetchLocs, "prefetchLocIdxs")
         }?;

@@ -28,7 +28,7 @@ pub unsafe extern "C" fn aclrtGetBufFromChain(
                 raw::Word::word(buf),
             ]
         })?;
-        // SAFETY: the program vouches for `buf`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
         let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
         let buf_value = jumar_acl::mbuf::aclrtGetBufFromChain(cx, raw::handle(headBuf), index)?;
         buf_out.set(buf_value);
@@ -36,12 +36,12 @@ pub unsafe extern "C" fn aclrtGetBufFromChain(
     })
 }
 
-/// Reads how many buffers a chain has.
+/// Returns the number of buffers of a chain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetBufChainNum(headBuf: *mut c_void, num: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetBufChainNum, |cx| {
         raw::trace(cx, || [raw::Word::word(headBuf), raw::Word::word(num)])?;
-        // SAFETY: the program vouches for `num`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `num` is null or the address of a variable.
         let num_out = unsafe { raw::Out::<u32>::new(num.cast(), "num") }?;
         let num_value = jumar_acl::mbuf::aclrtGetBufChainNum(cx, raw::handle(headBuf))?;
         num_out.set(num_value);
@@ -59,12 +59,12 @@ pub unsafe extern "C" fn aclrtAppendBufChain(headBuf: *mut c_void, buf: *mut c_v
     })
 }
 
-/// Makes a second reference to a buffer.
+/// Creates a second reference to a buffer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCopyBufRef, |cx| {
         raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(newBuf)])?;
-        // SAFETY: the program vouches for `newBuf`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `newBuf` is null or the address of a variable.
         let newBuf_out = unsafe { raw::Out::<Raw>::new(newBuf.cast(), "newBuf") }?;
         let newBuf_value = jumar_acl::mbuf::aclrtCopyBufRef(cx, raw::handle(buf))?;
         newBuf_out.set(newBuf_value);
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn aclrtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_v
     })
 }
 
-/// Reads the program's own data of a buffer.
+/// Returns the program's own data of a buffer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetBufUserData(
     buf: *mut c_void,
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn aclrtGetBufUserData(
                 raw::Word::word(offset),
             ]
         })?;
-        // SAFETY: the program vouches for `dataPtr`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `dataPtr` is null or an array of that many.
         let dataPtr_out = unsafe { raw::OutArray::<u8>::new(dataPtr.cast(), size, "dataPtr") }?;
         let dataPtr_value =
             jumar_acl::mbuf::aclrtGetBufUserData(cx, raw::handle(buf), size, offset)?;
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn aclrtSetBufUserData(
                 raw::Word::word(offset),
             ]
         })?;
-        // SAFETY: the program vouches for `dataPtr`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `dataPtr` is null or an array of that many values.
         let dataPtr = unsafe { raw::slice::<u8>(dataPtr.cast(), size, "dataPtr") }?;
         jumar_acl::mbuf::aclrtSetBufUserData(cx, raw::handle(buf), dataPtr, size, offset)?;
         Ok(())
@@ -137,9 +137,9 @@ pub unsafe extern "C" fn aclrtGetBufData(
                 raw::Word::word(size),
             ]
         })?;
-        // SAFETY: the program vouches for `dataPtr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `dataPtr` is null or the address of a variable.
         let dataPtr_out = unsafe { raw::Out::<usize>::new(dataPtr.cast(), "dataPtr") }?;
-        // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let (dataPtr_value, size_value) = jumar_acl::mbuf::aclrtGetBufData(cx, raw::handle(buf))?;
         dataPtr_out.set(dataPtr_value);
@@ -148,12 +148,12 @@ pub unsafe extern "C" fn aclrtGetBufData(
     })
 }
 
-/// Reads how much of a buffer is in use.
+/// Returns how much of a buffer is in use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetBufDataLen(buf: *mut c_void, len: *mut usize) -> i32 {
     raw::status(&calls::aclrtGetBufDataLen, |cx| {
         raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
-        // SAFETY: the program vouches for `len`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `len` is null or the address of a variable.
         let len_out = unsafe { raw::Out::<usize>::new(len.cast(), "len") }?;
         let len_value = jumar_acl::mbuf::aclrtGetBufDataLen(cx, raw::handle(buf))?;
         len_out.set(len_value);
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn aclrtFreeBuf(buf: *mut c_void) -> i32 {
 pub unsafe extern "C" fn aclrtAllocBuf(buf: *mut *mut c_void, size: usize) -> i32 {
     raw::status(&calls::aclrtAllocBuf, |cx| {
         raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `buf`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
         let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
         let buf_value = jumar_acl::mbuf::aclrtAllocBuf(cx, size)?;
         buf_out.set(buf_value);

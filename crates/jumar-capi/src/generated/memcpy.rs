@@ -34,9 +34,9 @@ pub unsafe extern "C" fn aclrtMemcpy(
                 raw::Word::word(kind),
             ]
         })?;
-        // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
         let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
-        // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
         let src = unsafe { raw::span(src.cast(), count, "src") }?;
         jumar_acl::memcpy::aclrtMemcpy(cx, dst, destMax, src, count, kind)?;
         Ok(())
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn aclrtMemset(
                 raw::Word::word(count),
             ]
         })?;
-        // SAFETY: the program vouches for `devPtr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `devPtr` is the start of that many bytes, until the call (or the task it queues) is done.
         let devPtr = unsafe { raw::span(devPtr.cast(), count, "devPtr") }?;
         jumar_acl::memcpy::aclrtMemset(cx, devPtr, maxCount, value, count)?;
         Ok(())
@@ -88,9 +88,9 @@ pub unsafe extern "C" fn aclrtMemcpyAsync(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
         let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
-        // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
         let src = unsafe { raw::span(src.cast(), count, "src") }?;
         jumar_acl::memcpy::aclrtMemcpyAsync(
             cx,
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn aclrtMemcpyAsync(
     })
 }
 
-/// Fills memory with a 32-bit word and waits until it is done.
+/// Fills memory with a 32-bit value and waits until it is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemsetD32(
     ptr: *mut c_void,
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn aclrtMemsetD32(
     })
 }
 
-/// Queues the filling of memory with a 32-bit word.
+/// Queues a fill of memory with a 32-bit value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemsetD32Async(
     ptr: *mut c_void,
@@ -179,9 +179,9 @@ pub unsafe extern "C" fn aclrtMemcpyAsyncWithCondition(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
         let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
-        // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
         let src = unsafe { raw::span(src.cast(), count, "src") }?;
         jumar_acl::memcpy::aclrtMemcpyAsyncWithCondition(
             cx,
@@ -219,9 +219,9 @@ pub unsafe extern "C" fn aclrtMemcpy2d(
                 raw::Word::word(kind),
             ]
         })?;
-        // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
         let dst = unsafe { raw::span(dst.cast(), raw::rows(dpitch, width, height), "dst") }?;
-        // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
         let src = unsafe { raw::span(src.cast(), raw::rows(spitch, width, height), "src") }?;
         jumar_acl::memcpy::aclrtMemcpy2d(cx, dst, dpitch, src, spitch, width, height, kind)?;
         Ok(())
@@ -253,9 +253,9 @@ pub unsafe extern "C" fn aclrtMemcpy2dAsync(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
         let dst = unsafe { raw::span(dst.cast(), raw::rows(dpitch, width, height), "dst") }?;
-        // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
         let src = unsafe { raw::span(src.cast(), raw::rows(spitch, width, height), "src") }?;
         jumar_acl::memcpy::aclrtMemcpy2dAsync(
             cx,
@@ -272,7 +272,7 @@ pub unsafe extern "C" fn aclrtMemcpy2dAsync(
     })
 }
 
-/// Gives the device address of a variable that a host symbol names.
+/// Returns the device address of a variable that a host symbol names.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetSymbolAddress(
     symbol: *const c_void,
@@ -280,7 +280,7 @@ pub unsafe extern "C" fn aclrtGetSymbolAddress(
 ) -> i32 {
     raw::status(&calls::aclrtGetSymbolAddress, |cx| {
         raw::trace(cx, || [raw::Word::word(symbol), raw::Word::word(devPtr)])?;
-        // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
         let devPtr_value =
             jumar_acl::kernel::aclrtGetSymbolAddress(cx, symbol.expose_provenance())?;
@@ -289,12 +289,12 @@ pub unsafe extern "C" fn aclrtGetSymbolAddress(
     })
 }
 
-/// Gives the size of a variable that a host symbol names.
+/// Returns the size of a variable that a host symbol names.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetSymbolSize(symbol: *const c_void, size: *mut usize) -> i32 {
     raw::status(&calls::aclrtGetSymbolSize, |cx| {
         raw::trace(cx, || [raw::Word::word(symbol), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::kernel::aclrtGetSymbolSize(cx, symbol.expose_provenance())?;
         size_out.set(size_value);
@@ -323,7 +323,7 @@ pub unsafe extern "C" fn aclrtMemcpyFromSymbol(
                 raw::Word::word(kind),
             ]
         })?;
-        // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
         let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
         jumar_acl::kernel::aclrtMemcpyFromSymbol(
             cx,
@@ -361,7 +361,7 @@ pub unsafe extern "C" fn aclrtMemcpyFromSymbolAsync(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
         let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
         jumar_acl::kernel::aclrtMemcpyFromSymbolAsync(
             cx,
@@ -396,7 +396,7 @@ pub unsafe extern "C" fn aclrtMemcpyToSymbol(
                 raw::Word::word(kind),
             ]
         })?;
-        // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
         let src = unsafe { raw::span(src.cast(), count, "src") }?;
         jumar_acl::kernel::aclrtMemcpyToSymbol(
             cx,
@@ -431,7 +431,7 @@ pub unsafe extern "C" fn aclrtMemcpyToSymbolAsync(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
         let src = unsafe { raw::span(src.cast(), count, "src") }?;
         jumar_acl::kernel::aclrtMemcpyToSymbolAsync(
             cx,
@@ -446,7 +446,7 @@ pub unsafe extern "C" fn aclrtMemcpyToSymbolAsync(
     })
 }
 
-/// Queues the filling of memory with a byte.
+/// Queues a fill of memory with a byte.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemsetAsync(
     devPtr: *mut c_void,
@@ -465,7 +465,7 @@ pub unsafe extern "C" fn aclrtMemsetAsync(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `devPtr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `devPtr` is the start of that many bytes, until the call (or the task it queues) is done.
         let devPtr = unsafe { raw::span(devPtr.cast(), count, "devPtr") }?;
         jumar_acl::memcpy::aclrtMemsetAsync(
             cx,
@@ -507,12 +507,12 @@ pub unsafe extern "C" fn aclrtCmoAsync(
     })
 }
 
-/// Reads how large the description of a copy is.
+/// Returns how large the description of a copy is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetMemcpyDescSize(kind: u32, descSize: *mut usize) -> i32 {
     raw::status(&calls::aclrtGetMemcpyDescSize, |cx| {
         raw::trace(cx, || [raw::Word::word(kind), raw::Word::word(descSize)])?;
-        // SAFETY: the program vouches for `descSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `descSize` is null or the address of a variable.
         let descSize_out = unsafe { raw::Out::<usize>::new(descSize.cast(), "descSize") }?;
         let descSize_value = jumar_acl::memcpy::aclrtGetMemcpyDescSize(cx, kind)?;
         descSize_out.set(descSize_value);
@@ -594,7 +594,7 @@ pub unsafe extern "C" fn aclrtMemcpyAsyncWithOffset(
     })
 }
 
-/// Queues a copy as a description says.
+/// Queues a copy by a description.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemcpyAsyncWithDesc(
     desc: *mut c_void,
@@ -656,7 +656,7 @@ pub unsafe extern "C" fn aclrtReduceAsync(
     })
 }
 
-/// Queues a hint to the cache that a barrier can wait for.
+/// Queues a cache hint that a barrier can wait for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCmoAsyncWithBarrier(
     src: *mut c_void,
@@ -687,7 +687,7 @@ pub unsafe extern "C" fn aclrtCmoAsyncWithBarrier(
     })
 }
 
-/// Lets a stream wait for hints to the cache.
+/// Queues a wait for cache hints.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCmoWaitBarrier(
     taskInfo: *mut types::aclrtBarrierTaskInfo,
@@ -702,19 +702,19 @@ pub unsafe extern "C" fn aclrtCmoWaitBarrier(
                 raw::Word::word(flag),
             ]
         })?;
-        // SAFETY: the program vouches for `taskInfo`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `taskInfo` is null or the address of a value.
         let taskInfo = unsafe { raw::input(taskInfo, "taskInfo") }?;
         jumar_acl::memcpy::aclrtCmoWaitBarrier(cx, taskInfo, raw::handle(stream), flag)?;
         Ok(())
     })
 }
 
-/// Reads how large the description of a cache hint is.
+/// Returns how large the description of a cache hint is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCmoGetDescSize(size: *mut usize) -> i32 {
     raw::status(&calls::aclrtCmoGetDescSize, |cx| {
         raw::trace(cx, || [raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::memcpy::aclrtCmoGetDescSize(cx)?;
         size_out.set(size_value);
@@ -747,7 +747,7 @@ pub unsafe extern "C" fn aclrtCmoSetDesc(
     })
 }
 
-/// Queues a hint to the cache as a description says.
+/// Queues a hint to the cache by a description.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCmoAsyncWithDesc(
     cmoDesc: *mut c_void,

@@ -26,7 +26,7 @@ pub unsafe extern "C" fn aclrtMalloc(devPtr: *mut *mut c_void, size: usize, poli
                 raw::Word::word(policy),
             ]
         })?;
-        // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
         let devPtr_value = jumar_acl::memory::aclrtMalloc(cx, size, policy)?;
         devPtr_out.set(devPtr_value);
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn aclrtMalloc(devPtr: *mut *mut c_void, size: usize, poli
     })
 }
 
-/// Allocates memory on the current device without room at its end.
+/// Allocates memory on the current device without padding at its end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMallocAlign32(
     devPtr: *mut *mut c_void,
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn aclrtMallocAlign32(
                 raw::Word::word(policy),
             ]
         })?;
-        // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
         let devPtr_value = jumar_acl::memory::aclrtMallocAlign32(cx, size, policy)?;
         devPtr_out.set(devPtr_value);
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn aclrtMallocAlign32(
     })
 }
 
-/// Allocates memory on the current device that is cached.
+/// Allocates cached memory on the current device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMallocCached(
     devPtr: *mut *mut c_void,
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn aclrtMallocCached(
                 raw::Word::word(policy),
             ]
         })?;
-        // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
         let devPtr_value = jumar_acl::memory::aclrtMallocCached(cx, size, policy)?;
         devPtr_out.set(devPtr_value);
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn aclrtMallocCached(
     })
 }
 
-/// Tells where an address lies.
+/// Returns the memory kind and the device of an address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtPointerGetAttributes(
     ptr: *const c_void,
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn aclrtPointerGetAttributes(
 ) -> i32 {
     raw::status(&calls::aclrtPointerGetAttributes, |cx| {
         raw::trace(cx, || [raw::Word::word(ptr), raw::Word::word(attributes)])?;
-        // SAFETY: the program vouches for `attributes`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `attributes` is null or the address of a variable.
         let attributes_out =
             unsafe { raw::Out::<types::aclrtPtrAttributes>::new(attributes.cast(), "attributes") }?;
         let attributes_value =
@@ -115,9 +115,9 @@ pub unsafe extern "C" fn aclrtHostRegister(
                 raw::Word::word(devPtr),
             ]
         })?;
-        // SAFETY: the program vouches for `ptr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `ptr` is the start of that many bytes, until the call (or the task it queues) is done.
         let ptr = unsafe { raw::span(ptr.cast(), raw::count(size), "ptr") }?;
-        // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
         let devPtr_value = jumar_acl::memory::aclrtHostRegister(cx, ptr, size, r#type)?;
         devPtr_out.set(devPtr_value);
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn aclrtHostRegister(
     })
 }
 
-/// Pins host memory, as flags say.
+/// Pins host memory, with flags.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtHostRegisterV2(ptr: *mut c_void, size: u64, flag: u32) -> i32 {
     raw::status(&calls::aclrtHostRegisterV2, |cx| {
@@ -136,14 +136,14 @@ pub unsafe extern "C" fn aclrtHostRegisterV2(ptr: *mut c_void, size: u64, flag: 
                 raw::Word::word(flag),
             ]
         })?;
-        // SAFETY: the program vouches for `ptr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `ptr` is the start of that many bytes, until the call (or the task it queues) is done.
         let ptr = unsafe { raw::span(ptr.cast(), raw::count(size), "ptr") }?;
         jumar_acl::memory::aclrtHostRegisterV2(cx, ptr, size, flag)?;
         Ok(())
     })
 }
 
-/// Gives the device address of registered host memory.
+/// Returns the device address of registered host memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtHostGetDevicePointer(
     pHost: *mut c_void,
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn aclrtHostGetDevicePointer(
                 raw::Word::word(flag),
             ]
         })?;
-        // SAFETY: the program vouches for `pDevice`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `pDevice` is null or the address of a variable.
         let pDevice_out = unsafe { raw::Out::<usize>::new(pDevice.cast(), "pDevice") }?;
         let pDevice_value =
             jumar_acl::memory::aclrtHostGetDevicePointer(cx, pHost.expose_provenance(), flag)?;
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn aclrtHostGetDevicePointer(
     })
 }
 
-/// Ends what aclrtHostRegister began.
+/// Unregisters host memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtHostUnregister(ptr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtHostUnregister, |cx| {
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn aclrtHostUnregister(ptr: *mut c_void) -> i32 {
     })
 }
 
-/// Tells whether host memory can be mapped for a device's unit.
+/// Returns whether host memory can be mapped for a device's unit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtHostMemMapCapabilities(
     deviceId: u32,
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn aclrtHostMemMapCapabilities(
                 raw::Word::word(capabilities),
             ]
         })?;
-        // SAFETY: the program vouches for `capabilities`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `capabilities` is null or the address of a variable.
         let capabilities_out =
             unsafe { raw::Out::<u32>::new(capabilities.cast(), "capabilities") }?;
         let capabilities_value =
@@ -237,7 +237,7 @@ pub unsafe extern "C" fn aclrtFree(devPtr: *mut c_void) -> i32 {
 pub unsafe extern "C" fn aclrtMallocHost(hostPtr: *mut *mut c_void, size: usize) -> i32 {
     raw::status(&calls::aclrtMallocHost, |cx| {
         raw::trace(cx, || [raw::Word::word(hostPtr), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `hostPtr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `hostPtr` is null or the address of a variable.
         let hostPtr_out = unsafe { raw::Out::<usize>::new(hostPtr.cast(), "hostPtr") }?;
         let hostPtr_value = jumar_acl::memory::aclrtMallocHost(cx, size)?;
         hostPtr_out.set(hostPtr_value);
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn aclrtFreeHostWithDevSync(hostPtr: *mut c_void) -> i32 {
     })
 }
 
-/// Reads how much device memory is free and how much there is.
+/// Returns the free and the total device memory in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetMemInfo(attr: u32, free: *mut usize, total: *mut usize) -> i32 {
     raw::status(&calls::aclrtGetMemInfo, |cx| {
@@ -286,9 +286,9 @@ pub unsafe extern "C" fn aclrtGetMemInfo(attr: u32, free: *mut usize, total: *mu
                 raw::Word::word(total),
             ]
         })?;
-        // SAFETY: the program vouches for `free`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `free` is null or the address of a variable.
         let free_out = unsafe { raw::Out::<usize>::new(free.cast(), "free") }?;
-        // SAFETY: the program vouches for `total`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `total` is null or the address of a variable.
         let total_out = unsafe { raw::Out::<usize>::new(total.cast(), "total") }?;
         let (free_value, total_value) = jumar_acl::memory::aclrtGetMemInfo(cx, attr)?;
         free_out.set(free_value);
@@ -297,7 +297,7 @@ pub unsafe extern "C" fn aclrtGetMemInfo(attr: u32, free: *mut usize, total: *mu
     })
 }
 
-/// Reads how much device memory each part of the runtime uses.
+/// Returns how much device memory each part of the runtime uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetMemUsageInfo(
     deviceId: i32,
@@ -314,7 +314,7 @@ pub unsafe extern "C" fn aclrtGetMemUsageInfo(
                 raw::Word::word(outputNum),
             ]
         })?;
-        // SAFETY: the program vouches for `memUsageInfo`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `memUsageInfo` is null or an array of that many.
         let memUsageInfo_out = unsafe {
             raw::OutArray::<types::aclrtMemUsageInfo>::new(
                 memUsageInfo.cast(),
@@ -322,7 +322,7 @@ pub unsafe extern "C" fn aclrtGetMemUsageInfo(
                 "memUsageInfo",
             )
         }?;
-        // SAFETY: the program vouches for `outputNum`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputNum` is null or the address of a variable.
         let outputNum_out = unsafe { raw::Out::<usize>::new(outputNum.cast(), "outputNum") }?;
         let (memUsageInfo_value, outputNum_value) =
             jumar_acl::memory::aclrtGetMemUsageInfo(cx, deviceId, inputNum)?;
@@ -332,7 +332,7 @@ pub unsafe extern "C" fn aclrtGetMemUsageInfo(
     })
 }
 
-/// Tells whether addresses lie in memory of a kind.
+/// Returns whether addresses are in memory of a kind.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCheckMemType(
     addrList: *mut *mut c_void,
@@ -351,10 +351,10 @@ pub unsafe extern "C" fn aclrtCheckMemType(
                 raw::Word::word(reserve),
             ]
         })?;
-        // SAFETY: the program vouches for `addrList`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `addrList` is null or an array of that many values.
         let addrList =
             unsafe { raw::slice::<usize>(addrList.cast(), raw::count(size), "addrList") }?;
-        // SAFETY: the program vouches for `checkResult`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `checkResult` is null or the address of a variable.
         let checkResult_out = unsafe { raw::Out::<u32>::new(checkResult.cast(), "checkResult") }?;
         let checkResult_value =
             jumar_acl::memory::aclrtCheckMemType(cx, addrList, size, memType, reserve)?;

@@ -14,7 +14,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Makes a memory pool.
+/// Creates a memory pool.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemPoolCreate(
     memPool: *mut *mut c_void,
@@ -24,9 +24,9 @@ pub unsafe extern "C" fn aclrtMemPoolCreate(
         raw::trace(cx, || {
             [raw::Word::word(memPool), raw::Word::word(poolProps)]
         })?;
-        // SAFETY: the program vouches for `memPool`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `memPool` is null or the address of a variable.
         let memPool_out = unsafe { raw::Out::<Raw>::new(memPool.cast(), "memPool") }?;
-        // SAFETY: the program vouches for `poolProps`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `poolProps` is null or the address of a value.
         let poolProps = unsafe { raw::input(poolProps, "poolProps") }?;
         let memPool_value = jumar_acl::mempool::aclrtMemPoolCreate(cx, poolProps)?;
         memPool_out.set(memPool_value);
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn aclrtMemPoolSetAttr(
                 raw::Word::word(value),
             ]
         })?;
-        // SAFETY: the program vouches for `value`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is the start of that many bytes, until the call (or the task it queues) is done.
         let value = unsafe { raw::span(value.cast(), 8, "value") }?;
         jumar_acl::mempool::aclrtMemPoolSetAttr(cx, raw::handle(memPool), attr, value)?;
         Ok(())
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn aclrtMemPoolGetAttr(
                 raw::Word::word(value),
             ]
         })?;
-        // SAFETY: the program vouches for `value`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or an array of that many.
         let value_out = unsafe { raw::OutArray::<u8>::new(value.cast(), 8, "value") }?;
         let value_value = jumar_acl::mempool::aclrtMemPoolGetAttr(cx, raw::handle(memPool), attr)?;
         value_out.set(&value_value)?;
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn aclrtMemPoolMallocAsync(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `ptr`: null or the address of a variable that holds a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `ptr` is null or the address of a variable that holds a value.
         let ptr_out = unsafe { raw::InOut::<usize>::new(ptr.cast(), "ptr") }?;
         let ptr_value = jumar_acl::mempool::aclrtMemPoolMallocAsync(
             cx,
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn aclrtMemPoolFreeAsync(ptr: *mut c_void, stream: *mut c_
     })
 }
 
-/// Gives unused memory of a pool back to the device.
+/// Releases unused memory of a pool to the device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemPoolTrimTo(memPool: *mut c_void, minBytesToKeep: usize) -> i32 {
     raw::status(&calls::aclrtMemPoolTrimTo, |cx| {

@@ -21,9 +21,9 @@ pub unsafe extern "C" fn aclmdlLoadFromFile(modelPath: *const c_char, modelId: *
         raw::trace(cx, || {
             [raw::Word::word(modelPath), raw::Word::word(modelId)]
         })?;
-        // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
         let modelPath = unsafe { raw::text(modelPath) };
-        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
         let modelId_value = jumar_acl::model::aclmdlLoadFromFile(cx, modelPath)?;
         modelId_out.set(modelId_value);
@@ -46,9 +46,9 @@ pub unsafe extern "C" fn aclmdlLoadFromMem(
                 raw::Word::word(modelId),
             ]
         })?;
-        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
         let modelId_value = jumar_acl::model::aclmdlLoadFromMem(cx, model, modelSize)?;
         modelId_out.set(modelId_value);
@@ -77,9 +77,9 @@ pub unsafe extern "C" fn aclmdlLoadFromFileWithMem(
                 raw::Word::word(weightSize),
             ]
         })?;
-        // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
         let modelPath = unsafe { raw::text(modelPath) };
-        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
         let modelId_value = jumar_acl::model::aclmdlLoadFromFileWithMem(
             cx,
@@ -117,9 +117,9 @@ pub unsafe extern "C" fn aclmdlLoadFromMemWithMem(
                 raw::Word::word(weightSize),
             ]
         })?;
-        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
         let modelId_value = jumar_acl::model::aclmdlLoadFromMemWithMem(
             cx,
@@ -156,13 +156,13 @@ pub unsafe extern "C" fn aclmdlLoadFromFileWithQ(
                 raw::Word::word(outputQNum),
             ]
         })?;
-        // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
         let modelPath = unsafe { raw::text(modelPath) };
-        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
-        // SAFETY: the program vouches for `inputQ`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputQ` is null or an array of that many values.
         let inputQ = unsafe { raw::slice::<u32>(inputQ.cast(), inputQNum, "inputQ") }?;
-        // SAFETY: the program vouches for `outputQ`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputQ` is null or an array of that many values.
         let outputQ = unsafe { raw::slice::<u32>(outputQ.cast(), outputQNum, "outputQ") }?;
         let modelId_value = jumar_acl::model::aclmdlLoadFromFileWithQ(
             cx, modelPath, inputQ, inputQNum, outputQ, outputQNum,
@@ -195,13 +195,13 @@ pub unsafe extern "C" fn aclmdlLoadFromMemWithQ(
                 raw::Word::word(outputQNum),
             ]
         })?;
-        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
-        // SAFETY: the program vouches for `inputQ`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputQ` is null or an array of that many values.
         let inputQ = unsafe { raw::slice::<u32>(inputQ.cast(), inputQNum, "inputQ") }?;
-        // SAFETY: the program vouches for `outputQ`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputQ` is null or an array of that many values.
         let outputQ = unsafe { raw::slice::<u32>(outputQ.cast(), outputQNum, "outputQ") }?;
         let modelId_value = jumar_acl::model::aclmdlLoadFromMemWithQ(
             cx, model, modelSize, inputQ, inputQNum, outputQ, outputQNum,
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn aclmdlExecute(
     })
 }
 
-/// Runs a model on a stream, as a configuration says, and waits until it is done.
+/// Runs a model on a stream, with a configuration, and waits until it is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlExecuteV2(
     modelId: u32,
@@ -262,7 +262,7 @@ pub unsafe extern "C" fn aclmdlExecuteV2(
     })
 }
 
-/// Queues a model on a stream, as a configuration says.
+/// Queues a model on a stream, with a configuration.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlExecuteAsyncV2(
     modelId: u32,
@@ -331,7 +331,7 @@ pub unsafe extern "C" fn aclmdlUnload(modelId: u32) -> i32 {
     })
 }
 
-/// Reads how much device memory a model file needs for work and for weights.
+/// Returns how much device memory a model file needs for work and for weights.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlQuerySize(
     fileName: *const c_char,
@@ -346,11 +346,11 @@ pub unsafe extern "C" fn aclmdlQuerySize(
                 raw::Word::word(weightSize),
             ]
         })?;
-        // SAFETY: the program vouches for `fileName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `fileName` is null or a text that ends in a zero byte.
         let fileName = unsafe { raw::text(fileName) };
-        // SAFETY: the program vouches for `workSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `workSize` is null or the address of a variable.
         let workSize_out = unsafe { raw::Out::<usize>::new(workSize.cast(), "workSize") }?;
-        // SAFETY: the program vouches for `weightSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `weightSize` is null or the address of a variable.
         let weightSize_out = unsafe { raw::Out::<usize>::new(weightSize.cast(), "weightSize") }?;
         let (workSize_value, weightSize_value) = jumar_acl::model::aclmdlQuerySize(cx, fileName)?;
         workSize_out.set(workSize_value);
@@ -359,7 +359,7 @@ pub unsafe extern "C" fn aclmdlQuerySize(
     })
 }
 
-/// Reads how much memory each part of a model file needs.
+/// Returns how much memory each part of a model file needs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlQueryExeOMDesc(
     fileName: *const c_char,
@@ -369,9 +369,9 @@ pub unsafe extern "C" fn aclmdlQueryExeOMDesc(
         raw::trace(cx, || {
             [raw::Word::word(fileName), raw::Word::word(mdlPartitionSize)]
         })?;
-        // SAFETY: the program vouches for `fileName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `fileName` is null or a text that ends in a zero byte.
         let fileName = unsafe { raw::text(fileName) };
-        // SAFETY: the program vouches for `mdlPartitionSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `mdlPartitionSize` is null or the address of a variable.
         let mdlPartitionSize_out = unsafe {
             raw::Out::<types::aclmdlExeOMDesc>::new(mdlPartitionSize.cast(), "mdlPartitionSize")
         }?;
@@ -381,7 +381,7 @@ pub unsafe extern "C" fn aclmdlQueryExeOMDesc(
     })
 }
 
-/// Reads how much device memory a model in memory needs for work and for weights.
+/// Returns how much device memory a model in memory needs for work and for weights.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlQuerySizeFromMem(
     model: *const c_void,
@@ -398,11 +398,11 @@ pub unsafe extern "C" fn aclmdlQuerySizeFromMem(
                 raw::Word::word(weightSize),
             ]
         })?;
-        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        // SAFETY: the program vouches for `workSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `workSize` is null or the address of a variable.
         let workSize_out = unsafe { raw::Out::<usize>::new(workSize.cast(), "workSize") }?;
-        // SAFETY: the program vouches for `weightSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `weightSize` is null or the address of a variable.
         let weightSize_out = unsafe { raw::Out::<usize>::new(weightSize.cast(), "weightSize") }?;
         let (workSize_value, weightSize_value) =
             jumar_acl::model::aclmdlQuerySizeFromMem(cx, model, modelSize)?;
@@ -440,7 +440,7 @@ pub unsafe extern "C" fn aclmdlSetDynamicBatchSize(
     })
 }
 
-/// Sets the picture size of the next execution.
+/// Sets the image size of the next execution.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetDynamicHWSize(
     modelId: u32,
@@ -488,7 +488,7 @@ pub unsafe extern "C" fn aclmdlSetInputDynamicDims(
                 raw::Word::word(dims),
             ]
         })?;
-        // SAFETY: the program vouches for `dims`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `dims` is null or the address of a value.
         let dims = unsafe { raw::input(dims, "dims") }?;
         jumar_acl::model::aclmdlSetInputDynamicDims(
             cx,
@@ -501,7 +501,7 @@ pub unsafe extern "C" fn aclmdlSetInputDynamicDims(
     })
 }
 
-/// Describes the operator at which a task failed; each list of descriptions is destroyed by its first.
+/// Returns the operator of a failed task; each list of descriptions is destroyed by its first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlCreateAndGetOpDesc(
     deviceId: u32,
@@ -528,15 +528,15 @@ pub unsafe extern "C" fn aclmdlCreateAndGetOpDesc(
                 raw::Word::word(numOutputs),
             ]
         })?;
-        // SAFETY: the program vouches for `opName`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `opName` is null or an array of that many.
         let opName_out = unsafe { raw::OutArray::<u8>::new(opName.cast(), opNameLen, "opName") }?;
-        // SAFETY: the program vouches for `inputDesc`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputDesc` is null or the address of a variable.
         let inputDesc_out = unsafe { raw::Out::<Raw>::new(inputDesc.cast(), "inputDesc") }?;
-        // SAFETY: the program vouches for `numInputs`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `numInputs` is null or the address of a variable.
         let numInputs_out = unsafe { raw::Out::<usize>::new(numInputs.cast(), "numInputs") }?;
-        // SAFETY: the program vouches for `outputDesc`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputDesc` is null or the address of a variable.
         let outputDesc_out = unsafe { raw::Out::<Raw>::new(outputDesc.cast(), "outputDesc") }?;
-        // SAFETY: the program vouches for `numOutputs`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `numOutputs` is null or the address of a variable.
         let numOutputs_out = unsafe { raw::Out::<usize>::new(numOutputs.cast(), "numOutputs") }?;
         let (opName_value, inputDesc_value, numInputs_value, outputDesc_value, numOutputs_value) =
             jumar_acl::model::aclmdlCreateAndGetOpDesc(cx, deviceId, streamId, taskId, opNameLen)?;
@@ -549,7 +549,7 @@ pub unsafe extern "C" fn aclmdlCreateAndGetOpDesc(
     })
 }
 
-/// Says where in device memory the content of a weight file lies.
+/// Sets the device memory that contains a weight file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetExternalWeightAddress(
     handle: *mut c_void,
@@ -566,7 +566,7 @@ pub unsafe extern "C" fn aclmdlSetExternalWeightAddress(
                 raw::Word::word(size),
             ]
         })?;
-        // SAFETY: the program vouches for `weightFileName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `weightFileName` is null or a text that ends in a zero byte.
         let weightFileName = unsafe { raw::text(weightFileName) };
         jumar_acl::model_config::aclmdlSetExternalWeightAddress(
             cx,

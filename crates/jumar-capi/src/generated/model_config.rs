@@ -15,7 +15,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Makes a configuration for executions.
+/// Creates a configuration for executions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlCreateExecConfigHandle() -> *mut c_void {
     raw::value(
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn aclmdlSetAttribute(
                 raw::Word::word(attrValue),
             ]
         })?;
-        // SAFETY: the program vouches for `attrValue`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrValue` is null or the address of a value.
         let attrValue = unsafe { raw::input(attrValue, "attrValue") }?;
         jumar_acl::model_config::aclmdlSetAttribute(cx, modelId, attr, attrValue)?;
         Ok(())
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn aclmdlGetAttribute(
                 raw::Word::word(attrValue),
             ]
         })?;
-        // SAFETY: the program vouches for `attrValue`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrValue` is null or the address of a variable.
         let attrValue_out =
             unsafe { raw::Out::<types::aclmdlAttrValue_t>::new(attrValue.cast(), "attrValue") }?;
         let attrValue_value = jumar_acl::model_config::aclmdlGetAttribute(cx, modelId, attr)?;
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn aclmdlGetAttribute(
     })
 }
 
-/// Makes a configuration for loading.
+/// Creates a configuration for loading.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlCreateConfigHandle() -> *mut c_void {
     raw::value(
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn aclmdlSetExecConfigOpt(
                 raw::Word::word(valueSize),
             ]
         })?;
-        // SAFETY: the program vouches for `attrValue`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrValue` is null or an array of that many values.
         let attrValue = unsafe { raw::slice::<u8>(attrValue.cast(), valueSize, "attrValue") }?;
         jumar_acl::model_config::aclmdlSetExecConfigOpt(
             cx,

@@ -13,7 +13,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Makes an empty model description.
+/// Creates an empty model description.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlCreateDesc() -> *mut c_void {
     raw::value(&calls::aclmdlCreateDesc, std::ptr::null_mut(), |cx| {
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn aclmdlGetDescFromFile(
         raw::trace(cx, || {
             [raw::Word::word(modelDesc), raw::Word::word(modelPath)]
         })?;
-        // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
         let modelPath = unsafe { raw::text(modelPath) };
         jumar_acl::model_desc::aclmdlGetDescFromFile(cx, raw::handle(modelDesc), modelPath)?;
         Ok(())
@@ -77,14 +77,14 @@ pub unsafe extern "C" fn aclmdlGetDescFromMem(
                 raw::Word::word(modelSize),
             ]
         })?;
-        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
         jumar_acl::model_desc::aclmdlGetDescFromMem(cx, raw::handle(modelDesc), model, modelSize)?;
         Ok(())
     })
 }
 
-/// Gives the number of inputs.
+/// Returns the number of inputs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetNumInputs(modelDesc: *mut c_void) -> usize {
     raw::value(&calls::aclmdlGetNumInputs, 0, |cx| {
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn aclmdlGetNumInputs(modelDesc: *mut c_void) -> usize {
     })
 }
 
-/// Gives the number of outputs.
+/// Returns the number of outputs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetNumOutputs(modelDesc: *mut c_void) -> usize {
     raw::value(&calls::aclmdlGetNumOutputs, 0, |cx| {
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn aclmdlGetNumOutputs(modelDesc: *mut c_void) -> usize {
     })
 }
 
-/// Gives the size of an input in bytes.
+/// Returns the size of an input in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputSizeByIndex(modelDesc: *mut c_void, index: usize) -> usize {
     raw::value(&calls::aclmdlGetInputSizeByIndex, 0, |cx| {
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn aclmdlGetInputSizeByIndex(modelDesc: *mut c_void, index
     })
 }
 
-/// Gives the size of an output in bytes.
+/// Returns the size of an output in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputSizeByIndex(modelDesc: *mut c_void, index: usize) -> usize {
     raw::value(&calls::aclmdlGetOutputSizeByIndex, 0, |cx| {
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn aclmdlGetOutputSizeByIndex(modelDesc: *mut c_void, inde
     })
 }
 
-/// Reads the dimensions of an input.
+/// Returns the dimensions of an input.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputDims(
     modelDesc: *mut c_void,
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn aclmdlGetInputDims(
                 raw::Word::word(dims),
             ]
         })?;
-        // SAFETY: the program vouches for `dims`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `dims` is null or the address of a variable.
         let dims_out = unsafe { raw::Out::<types::aclmdlIODims>::new(dims.cast(), "dims") }?;
         let dims_value =
             jumar_acl::model_desc::aclmdlGetInputDims(cx, raw::handle(modelDesc), index)?;
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn aclmdlGetInputDims(
     })
 }
 
-/// Reads the dimensions of an input as the model takes it, after AIPP.
+/// Returns the dimensions of an input after AIPP.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputDimsV2(
     modelDesc: *mut c_void,
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn aclmdlGetInputDimsV2(
                 raw::Word::word(dims),
             ]
         })?;
-        // SAFETY: the program vouches for `dims`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `dims` is null or the address of a variable.
         let dims_out = unsafe { raw::Out::<types::aclmdlIODims>::new(dims.cast(), "dims") }?;
         let dims_value =
             jumar_acl::model_desc::aclmdlGetInputDimsV2(cx, raw::handle(modelDesc), index)?;
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn aclmdlGetInputDimsV2(
     })
 }
 
-/// Reads the smallest and largest value of each dimension of an input.
+/// Returns the smallest and largest value of each dimension of an input.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputDimsRange(
     modelDesc: *mut c_void,
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn aclmdlGetInputDimsRange(
                 raw::Word::word(dimsRange),
             ]
         })?;
-        // SAFETY: the program vouches for `dimsRange`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `dimsRange` is null or the address of a variable.
         let dimsRange_out =
             unsafe { raw::Out::<types::aclmdlIODimsRange>::new(dimsRange.cast(), "dimsRange") }?;
         let dimsRange_value =
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn aclmdlGetInputDimsRange(
     })
 }
 
-/// Reads the dimensions of an output.
+/// Returns the dimensions of an output.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputDims(
     modelDesc: *mut c_void,
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn aclmdlGetOutputDims(
                 raw::Word::word(dims),
             ]
         })?;
-        // SAFETY: the program vouches for `dims`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `dims` is null or the address of a variable.
         let dims_out = unsafe { raw::Out::<types::aclmdlIODims>::new(dims.cast(), "dims") }?;
         let dims_value =
             jumar_acl::model_desc::aclmdlGetOutputDims(cx, raw::handle(modelDesc), index)?;
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn aclmdlGetOutputDims(
     })
 }
 
-/// Reads the dimensions that an output has with the gear that is set.
+/// Returns the dimensions of an output for the gear that is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetCurOutputDims(
     modelDesc: *mut c_void,
@@ -238,7 +238,7 @@ pub unsafe extern "C" fn aclmdlGetCurOutputDims(
                 raw::Word::word(dims),
             ]
         })?;
-        // SAFETY: the program vouches for `dims`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `dims` is null or the address of a variable.
         let dims_out = unsafe { raw::Out::<types::aclmdlIODims>::new(dims.cast(), "dims") }?;
         let dims_value =
             jumar_acl::model_desc::aclmdlGetCurOutputDims(cx, raw::handle(modelDesc), index)?;
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn aclmdlGetCurOutputDims(
     })
 }
 
-/// Gives an attribute of an operator of the model as text.
+/// Returns an attribute of an operator of the model as text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOpAttr(
     modelDesc: *mut c_void,
@@ -262,9 +262,9 @@ pub unsafe extern "C" fn aclmdlGetOpAttr(
                 raw::Word::word(attr),
             ]
         })?;
-        // SAFETY: the program vouches for `opName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `opName` is null or a text that ends in a zero byte.
         let opName = unsafe { raw::text(opName) };
-        // SAFETY: the program vouches for `attr`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `attr` is null or a text that ends in a zero byte.
         let attr = unsafe { raw::text(attr) };
         let answer =
             jumar_acl::model_desc::aclmdlGetOpAttr(cx, raw::handle(modelDesc), opName, attr)?;
@@ -272,7 +272,7 @@ pub unsafe extern "C" fn aclmdlGetOpAttr(
     })
 }
 
-/// Gives the name of an input; the text lives as long as the description.
+/// Returns the name of an input; the text is valid as long as the description exists.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputNameByIndex(
     modelDesc: *mut c_void,
@@ -286,7 +286,7 @@ pub unsafe extern "C" fn aclmdlGetInputNameByIndex(
     })
 }
 
-/// Gives the name of an output; the text lives as long as the description.
+/// Returns the name of an output; the text is valid as long as the description exists.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputNameByIndex(
     modelDesc: *mut c_void,
@@ -300,7 +300,7 @@ pub unsafe extern "C" fn aclmdlGetOutputNameByIndex(
     })
 }
 
-/// Gives the format of an input.
+/// Returns the format of an input.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputFormat(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetInputFormat, -1, |cx| {
@@ -311,7 +311,7 @@ pub unsafe extern "C" fn aclmdlGetInputFormat(modelDesc: *mut c_void, index: usi
     })
 }
 
-/// Gives the format of an output.
+/// Returns the format of an output.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputFormat(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetOutputFormat, -1, |cx| {
@@ -322,7 +322,7 @@ pub unsafe extern "C" fn aclmdlGetOutputFormat(modelDesc: *mut c_void, index: us
     })
 }
 
-/// Gives the data type of an input.
+/// Returns the data type of an input.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputDataType(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetInputDataType, -1, |cx| {
@@ -333,7 +333,7 @@ pub unsafe extern "C" fn aclmdlGetInputDataType(modelDesc: *mut c_void, index: u
     })
 }
 
-/// Gives the data type of an output.
+/// Returns the data type of an output.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputDataType(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetOutputDataType, -1, |cx| {
@@ -359,9 +359,9 @@ pub unsafe extern "C" fn aclmdlGetInputIndexByName(
                 raw::Word::word(index),
             ]
         })?;
-        // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
         let name = unsafe { raw::text(name) };
-        // SAFETY: the program vouches for `index`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `index` is null or the address of a variable.
         let index_out = unsafe { raw::Out::<usize>::new(index.cast(), "index") }?;
         let index_value =
             jumar_acl::model_desc::aclmdlGetInputIndexByName(cx, raw::handle(modelDesc), name)?;
@@ -385,9 +385,9 @@ pub unsafe extern "C" fn aclmdlGetOutputIndexByName(
                 raw::Word::word(index),
             ]
         })?;
-        // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
         let name = unsafe { raw::text(name) };
-        // SAFETY: the program vouches for `index`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `index` is null or the address of a variable.
         let index_out = unsafe { raw::Out::<usize>::new(index.cast(), "index") }?;
         let index_value =
             jumar_acl::model_desc::aclmdlGetOutputIndexByName(cx, raw::handle(modelDesc), name)?;
@@ -396,7 +396,7 @@ pub unsafe extern "C" fn aclmdlGetOutputIndexByName(
     })
 }
 
-/// Reads the batch sizes that the model was built for.
+/// Returns the batch sizes that the model was built for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetDynamicBatch(
     modelDesc: *mut c_void,
@@ -404,7 +404,7 @@ pub unsafe extern "C" fn aclmdlGetDynamicBatch(
 ) -> i32 {
     raw::status(&calls::aclmdlGetDynamicBatch, |cx| {
         raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(batch)])?;
-        // SAFETY: the program vouches for `batch`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `batch` is null or the address of a variable.
         let batch_out = unsafe { raw::Out::<types::aclmdlBatch>::new(batch.cast(), "batch") }?;
         let batch_value = jumar_acl::model_desc::aclmdlGetDynamicBatch(cx, raw::handle(modelDesc))?;
         batch_out.set(batch_value);
@@ -412,7 +412,7 @@ pub unsafe extern "C" fn aclmdlGetDynamicBatch(
     })
 }
 
-/// Reads the picture sizes that the model was built for.
+/// Returns the image sizes that the model was built for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetDynamicHW(
     modelDesc: *mut c_void,
@@ -427,7 +427,7 @@ pub unsafe extern "C" fn aclmdlGetDynamicHW(
                 raw::Word::word(hw),
             ]
         })?;
-        // SAFETY: the program vouches for `hw`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `hw` is null or the address of a variable.
         let hw_out = unsafe { raw::Out::<types::aclmdlHW>::new(hw.cast(), "hw") }?;
         let hw_value =
             jumar_acl::model_desc::aclmdlGetDynamicHW(cx, raw::handle(modelDesc), index)?;
@@ -436,7 +436,7 @@ pub unsafe extern "C" fn aclmdlGetDynamicHW(
     })
 }
 
-/// Reads how many gears of dimensions the model was built for.
+/// Returns how many gears of dimensions the model was built for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputDynamicGearCount(
     modelDesc: *mut c_void,
@@ -451,7 +451,7 @@ pub unsafe extern "C" fn aclmdlGetInputDynamicGearCount(
                 raw::Word::word(gearCount),
             ]
         })?;
-        // SAFETY: the program vouches for `gearCount`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `gearCount` is null or the address of a variable.
         let gearCount_out = unsafe { raw::Out::<usize>::new(gearCount.cast(), "gearCount") }?;
         let gearCount_value = jumar_acl::model_desc::aclmdlGetInputDynamicGearCount(
             cx,
@@ -463,7 +463,7 @@ pub unsafe extern "C" fn aclmdlGetInputDynamicGearCount(
     })
 }
 
-/// Reads the gears of dimensions that the model was built for.
+/// Returns the gears of dimensions that the model was built for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputDynamicDims(
     modelDesc: *mut c_void,
@@ -480,7 +480,7 @@ pub unsafe extern "C" fn aclmdlGetInputDynamicDims(
                 raw::Word::word(gearCount),
             ]
         })?;
-        // SAFETY: the program vouches for `dims`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `dims` is null or an array of that many.
         let dims_out =
             unsafe { raw::OutArray::<types::aclmdlIODims>::new(dims.cast(), gearCount, "dims") }?;
         let dims_value = jumar_acl::model_desc::aclmdlGetInputDynamicDims(
@@ -494,7 +494,7 @@ pub unsafe extern "C" fn aclmdlGetInputDynamicDims(
     })
 }
 
-/// Gives the full name of a tensor whose name was shortened.
+/// Returns the full name of a tensor whose name was shortened.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetTensorRealName(
     modelDesc: *mut c_void,
@@ -502,7 +502,7 @@ pub unsafe extern "C" fn aclmdlGetTensorRealName(
 ) -> *const c_char {
     raw::value(&calls::aclmdlGetTensorRealName, std::ptr::null(), |cx| {
         raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(name)])?;
-        // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
         let name = unsafe { raw::text(name) };
         let answer =
             jumar_acl::model_desc::aclmdlGetTensorRealName(cx, raw::handle(modelDesc), name)?;

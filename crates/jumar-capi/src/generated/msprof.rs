@@ -25,7 +25,7 @@ pub unsafe extern "C" fn MsprofReportApi(
         raw::trace(cx, || {
             [raw::Word::word(nonPersistentFlag), raw::Word::word(api)]
         })?;
-        // SAFETY: the program vouches for `api`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `api` is null or the address of a value.
         let api = unsafe { raw::input(api, "api") }?;
         let answer = jumar_acl::msprof::MsprofReportApi(cx, nonPersistentFlag, api)?;
         Ok(answer)
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn MsprofRegTypeInfo(
                 raw::Word::word(typeName),
             ]
         })?;
-        // SAFETY: the program vouches for `typeName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `typeName` is null or a text that ends in a zero byte.
         let typeName = unsafe { raw::text(typeName) };
         let answer = jumar_acl::msprof::MsprofRegTypeInfo(cx, level, typeId, typeName)?;
         Ok(answer)
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn MsprofRegTypeInfo(
 pub unsafe extern "C" fn MsprofGetHashId(hashInfo: *const c_char, length: usize) -> u64 {
     raw::value(&calls::MsprofGetHashId, 0, |cx| {
         raw::trace(cx, || [raw::Word::word(hashInfo), raw::Word::word(length)])?;
-        // SAFETY: the program vouches for `hashInfo`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `hashInfo` is null or an array of that many values.
         let hashInfo = unsafe { raw::slice::<u8>(hashInfo.cast(), length, "hashInfo") }?;
         let answer = jumar_acl::msprof::MsprofGetHashId(cx, hashInfo, length)?;
         Ok(answer)
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn MsprofGetHashId(hashInfo: *const c_char, length: usize)
 pub unsafe extern "C" fn MsprofStr2Id(hashInfo: *const c_char, length: usize) -> u64 {
     raw::value(&calls::MsprofStr2Id, 0, |cx| {
         raw::trace(cx, || [raw::Word::word(hashInfo), raw::Word::word(length)])?;
-        // SAFETY: the program vouches for `hashInfo`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `hashInfo` is null or an array of that many values.
         let hashInfo = unsafe { raw::slice::<u8>(hashInfo.cast(), length, "hashInfo") }?;
         let answer = jumar_acl::msprof::MsprofStr2Id(cx, hashInfo, length)?;
         Ok(answer)

@@ -14,12 +14,12 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Makes a notify.
+/// Creates a notify.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateNotify(notify: *mut *mut c_void, flag: u64) -> i32 {
     raw::status(&calls::aclrtCreateNotify, |cx| {
         raw::trace(cx, || [raw::Word::word(notify), raw::Word::word(flag)])?;
-        // SAFETY: the program vouches for `notify`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `notify` is null or the address of a variable.
         let notify_out = unsafe { raw::Out::<Raw>::new(notify.cast(), "notify") }?;
         let notify_value = jumar_acl::notify::aclrtCreateNotify(cx, flag)?;
         notify_out.set(notify_value);
@@ -37,12 +37,12 @@ pub unsafe extern "C" fn aclrtDestroyNotify(notify: *mut c_void) -> i32 {
     })
 }
 
-/// Makes a counting notify.
+/// Creates a counting notify.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCntNotifyCreate(cntNotify: *mut *mut c_void, flag: u64) -> i32 {
     raw::status(&calls::aclrtCntNotifyCreate, |cx| {
         raw::trace(cx, || [raw::Word::word(cntNotify), raw::Word::word(flag)])?;
-        // SAFETY: the program vouches for `cntNotify`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `cntNotify` is null or the address of a variable.
         let cntNotify_out = unsafe { raw::Out::<Raw>::new(cntNotify.cast(), "cntNotify") }?;
         let cntNotify_value = jumar_acl::notify::aclrtCntNotifyCreate(cx, flag)?;
         cntNotify_out.set(cntNotify_value);
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn aclrtRecordNotify(notify: *mut c_void, stream: *mut c_v
     })
 }
 
-/// Lets a stream wait for a notify and reset it.
+/// Queues a wait for a notify that resets it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtWaitAndResetNotify(
     notify: *mut c_void,
@@ -95,12 +95,12 @@ pub unsafe extern "C" fn aclrtWaitAndResetNotify(
     })
 }
 
-/// Reads the number of a notify.
+/// Returns the id of a notify.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetNotifyId(notify: *mut c_void, notifyId: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetNotifyId, |cx| {
         raw::trace(cx, || [raw::Word::word(notify), raw::Word::word(notifyId)])?;
-        // SAFETY: the program vouches for `notifyId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `notifyId` is null or the address of a variable.
         let notifyId_out = unsafe { raw::Out::<u32>::new(notifyId.cast(), "notifyId") }?;
         let notifyId_value = jumar_acl::notify::aclrtGetNotifyId(cx, raw::handle(notify))?;
         notifyId_out.set(notifyId_value);
@@ -113,14 +113,14 @@ pub unsafe extern "C" fn aclrtGetNotifyId(notify: *mut c_void, notifyId: *mut u3
 pub unsafe extern "C" fn aclrtNotifyBatchReset(notifies: *mut *mut c_void, num: usize) -> i32 {
     raw::status(&calls::aclrtNotifyBatchReset, |cx| {
         raw::trace(cx, || [raw::Word::word(notifies), raw::Word::word(num)])?;
-        // SAFETY: the program vouches for `notifies`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `notifies` is null or an array of that many values.
         let notifies = unsafe { raw::slice::<Raw>(notifies.cast(), num, "notifies") }?;
         jumar_acl::notify::aclrtNotifyBatchReset(cx, notifies, num)?;
         Ok(())
     })
 }
 
-/// Writes the name under which other processes can open a notify.
+/// Returns the key under which other processes can open a notify.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtNotifyGetExportKey(
     notify: *mut c_void,
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn aclrtNotifyGetExportKey(
                 raw::Word::word(flags),
             ]
         })?;
-        // SAFETY: the program vouches for `key`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `key` is null or an array of that many.
         let key_out = unsafe { raw::OutArray::<u8>::new(key.cast(), len, "key") }?;
         let key_value =
             jumar_acl::notify::aclrtNotifyGetExportKey(cx, raw::handle(notify), len, flags)?;
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn aclrtNotifyGetExportKey(
     })
 }
 
-/// Opens a notify of another process by its name.
+/// Opens a notify of another process by its key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtNotifyImportByKey(
     notify: *mut *mut c_void,
@@ -161,9 +161,9 @@ pub unsafe extern "C" fn aclrtNotifyImportByKey(
                 raw::Word::word(flags),
             ]
         })?;
-        // SAFETY: the program vouches for `notify`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `notify` is null or the address of a variable.
         let notify_out = unsafe { raw::Out::<Raw>::new(notify.cast(), "notify") }?;
-        // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `key` is null or a text that ends in a zero byte.
         let key = unsafe { raw::text(key) };
         let notify_value = jumar_acl::notify::aclrtNotifyImportByKey(cx, key, flags)?;
         notify_out.set(notify_value);
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn aclrtNotifyImportByKey(
     })
 }
 
-/// Says which processes may open a notify.
+/// Sets which processes may open a notify.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtNotifySetImportPid(
     notify: *mut c_void,
@@ -186,14 +186,14 @@ pub unsafe extern "C" fn aclrtNotifySetImportPid(
                 raw::Word::word(num),
             ]
         })?;
-        // SAFETY: the program vouches for `pid`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `pid` is null or an array of that many values.
         let pid = unsafe { raw::slice::<i32>(pid.cast(), num, "pid") }?;
         jumar_acl::notify::aclrtNotifySetImportPid(cx, raw::handle(notify), pid, num)?;
         Ok(())
     })
 }
 
-/// Says which processes of other servers may open a notify.
+/// Sets which processes of other servers may open a notify.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtNotifySetImportPidInterServer(
     _notify: *mut c_void,
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn aclrtCntNotifyRecord(
                 raw::Word::word(info),
             ]
         })?;
-        // SAFETY: the program vouches for `info`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `info` is null or the address of a value.
         let info = unsafe { raw::input(info, "info") }?;
         jumar_acl::notify::aclrtCntNotifyRecord(
             cx,
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn aclrtCntNotifyRecord(
     })
 }
 
-/// Lets a stream wait for a counting notify, but not for ever.
+/// Queues a wait for a counting notify, with a time limit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCntNotifyWaitWithTimeout(
     cntNotify: *mut c_void,
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn aclrtCntNotifyWaitWithTimeout(
                 raw::Word::word(info),
             ]
         })?;
-        // SAFETY: the program vouches for `info`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `info` is null or the address of a value.
         let info = unsafe { raw::input(info, "info") }?;
         jumar_acl::notify::aclrtCntNotifyWaitWithTimeout(
             cx,
@@ -267,14 +267,14 @@ pub unsafe extern "C" fn aclrtCntNotifyReset(cntNotify: *mut c_void, stream: *mu
     })
 }
 
-/// Reads the number of a counting notify.
+/// Returns the id of a counting notify.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCntNotifyGetId(cntNotify: *mut c_void, notifyId: *mut u32) -> i32 {
     raw::status(&calls::aclrtCntNotifyGetId, |cx| {
         raw::trace(cx, || {
             [raw::Word::word(cntNotify), raw::Word::word(notifyId)]
         })?;
-        // SAFETY: the program vouches for `notifyId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `notifyId` is null or the address of a variable.
         let notifyId_out = unsafe { raw::Out::<u32>::new(notifyId.cast(), "notifyId") }?;
         let notifyId_value = jumar_acl::notify::aclrtCntNotifyGetId(cx, raw::handle(cntNotify))?;
         notifyId_out.set(notifyId_value);

@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Tells whether a device can reach the memory of another.
+/// Returns whether a device can access another device's memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceCanAccessPeer(
     canAccessPeer: *mut i32,
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn aclrtDeviceCanAccessPeer(
                 raw::Word::word(peerDeviceId),
             ]
         })?;
-        // SAFETY: the program vouches for `canAccessPeer`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `canAccessPeer` is null or the address of a variable.
         let canAccessPeer_out =
             unsafe { raw::Out::<i32>::new(canAccessPeer.cast(), "canAccessPeer") }?;
         let canAccessPeer_value =
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn aclrtDeviceCanAccessPeer(
     })
 }
 
-/// Lets the current device reach the memory of another.
+/// Enables access of the current device to another device's memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceEnablePeerAccess(peerDeviceId: i32, flags: u32) -> i32 {
     raw::status(&calls::aclrtDeviceEnablePeerAccess, |cx| {
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn aclrtDeviceEnablePeerAccess(peerDeviceId: i32, flags: u
     })
 }
 
-/// Ends what aclrtDeviceEnablePeerAccess began.
+/// Disables access of the current device to another device's memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceDisablePeerAccess(peerDeviceId: i32) -> i32 {
     raw::status(&calls::aclrtDeviceDisablePeerAccess, |cx| {
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn aclrtDeviceDisablePeerAccess(peerDeviceId: i32) -> i32 
     })
 }
 
-/// Reads which atomic operations work between two devices.
+/// Returns which atomic operations work between two devices.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceGetP2PAtomicCapabilities(
     capabilities: *mut u32,
@@ -78,11 +78,11 @@ pub unsafe extern "C" fn aclrtDeviceGetP2PAtomicCapabilities(
                 raw::Word::word(dstDeviceId),
             ]
         })?;
-        // SAFETY: the program vouches for `capabilities`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `capabilities` is null or an array of that many.
         let capabilities_out = unsafe {
             raw::OutArray::<u32>::new(capabilities.cast(), raw::count(count), "capabilities")
         }?;
-        // SAFETY: the program vouches for `operations`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `operations` is null or an array of that many values.
         let operations =
             unsafe { raw::slice::<u32>(operations.cast(), raw::count(count), "operations") }?;
         let capabilities_value = jumar_acl::peer::aclrtDeviceGetP2PAtomicCapabilities(
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn aclrtDeviceGetP2PAtomicCapabilities(
     })
 }
 
-/// Reads how two devices are connected.
+/// Returns how two devices are connected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDevicesTopo(
     deviceId: u32,
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn aclrtGetDevicesTopo(
                 raw::Word::word(value),
             ]
         })?;
-        // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<u64>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::peer::aclrtGetDevicesTopo(cx, deviceId, otherDeviceId)?;
         value_out.set(value_value);
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn aclrtGetDevicesTopo(
     })
 }
 
-/// Tells whether a device has been given access to another's memory.
+/// Returns whether a device has access to another device's memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDevicePeerAccessStatus(
     deviceId: i32,
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn aclrtDevicePeerAccessStatus(
                 raw::Word::word(status),
             ]
         })?;
-        // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `status` is null or the address of a variable.
         let status_out = unsafe { raw::Out::<i32>::new(status.cast(), "status") }?;
         let status_value =
             jumar_acl::peer::aclrtDevicePeerAccessStatus(cx, deviceId, peerDeviceId)?;

@@ -12,7 +12,7 @@ use std::ffi::c_char;
 use crate::acl::calls;
 use crate::raw;
 
-/// Writes a fact about the device's hardware as text.
+/// Returns an attribute of the device's hardware as text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclplatformGetDeviceInfo(
     infoType: u32,
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn aclplatformGetDeviceInfo(
                 raw::Word::word(maxLen),
             ]
         })?;
-        // SAFETY: the program vouches for `value`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or an array of that many.
         let value_out =
             unsafe { raw::OutArray::<u8>::new(value.cast(), raw::count(maxLen), "value") }?;
         let value_value = jumar_acl::platform::aclplatformGetDeviceInfo(cx, infoType, maxLen)?;
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn aclplatformGetDeviceInfo(
     })
 }
 
-/// Writes whether and with which types a core has an instruction.
+/// Returns whether a core has an instruction, and its types.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclplatformGetInstructionInfo(
     _type: u32,

@@ -29,7 +29,7 @@ pub unsafe extern "C" fn aclrtProfTrace(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `userdata`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `userdata` is null or an array of that many values.
         let userdata =
             unsafe { raw::slice::<u8>(userdata.cast(), raw::count(length), "userdata") }?;
         jumar_acl::prof::aclrtProfTrace(cx, userdata, length, raw::handle(stream))?;
@@ -37,21 +37,21 @@ pub unsafe extern "C" fn aclrtProfTrace(
     })
 }
 
-/// Prepares profiling and says where results go.
+/// Initialises profiling and sets the folder for results.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofInit(profilerResultPath: *const c_char, length: usize) -> i32 {
     raw::status(&calls::aclprofInit, |cx| {
         raw::trace(cx, || {
             [raw::Word::word(profilerResultPath), raw::Word::word(length)]
         })?;
-        // SAFETY: the program vouches for `profilerResultPath`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `profilerResultPath` is null or a text that ends in a zero byte.
         let profilerResultPath = unsafe { raw::text(profilerResultPath) };
         jumar_acl::prof::aclprofInit(cx, profilerResultPath, length)?;
         Ok(())
     })
 }
 
-/// Ends profiling.
+/// Finalises profiling.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofFinalize() -> i32 {
     raw::status(&calls::aclprofFinalize, |cx| {
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn aclprofFinalize() -> i32 {
     })
 }
 
-/// Begins to collect a profile.
+/// Starts the collection of a profile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofStart(profilerConfig: *mut c_void) -> i32 {
     raw::status(&calls::aclprofStart, |cx| {
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn aclprofStart(profilerConfig: *mut c_void) -> i32 {
     })
 }
 
-/// Makes a configuration of what a profile collects.
+/// Creates a configuration of what a profile collects.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofCreateConfig(
     deviceIdList: *mut u32,
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn aclprofCreateConfig(
                 raw::Word::word(dataTypeConfig),
             ]
         })?;
-        // SAFETY: the program vouches for `deviceIdList`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `deviceIdList` is null or an array of that many values.
         let deviceIdList = unsafe {
             raw::slice::<u32>(deviceIdList.cast(), raw::count(deviceNums), "deviceIdList")
         }?;
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn aclprofDestroyConfig(profilerConfig: *mut c_void) -> i3
     })
 }
 
-/// Ends the collection of a profile.
+/// Stops the collection of a profile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofStop(profilerConfig: *mut c_void) -> i32 {
     raw::status(&calls::aclprofStop, |cx| {
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn aclprofSetConfig(
                 raw::Word::word(configLength),
             ]
         })?;
-        // SAFETY: the program vouches for `config`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `config` is null or a text that ends in a zero byte.
         let config = unsafe { raw::text(config) };
         jumar_acl::prof::aclprofSetConfig(cx, configType, config, configLength)?;
         Ok(())
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn aclprofModelSubscribe(
     })
 }
 
-/// Ends what aclprofModelSubscribe began.
+/// Ends the subscription to a model's operator times.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofModelUnSubscribe(modelId: u32) -> i32 {
     raw::status(&calls::aclprofModelUnSubscribe, |cx| {
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn aclprofModelUnSubscribe(modelId: u32) -> i32 {
     })
 }
 
-/// Makes a configuration for a subscription.
+/// Creates a configuration for a subscription.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofCreateSubscribeConfig(
     timeInfoSwitch: i8,
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn aclprofCreateSubscribeConfig(
                     raw::Word::word(fd),
                 ]
             })?;
-            // SAFETY: the program vouches for `fd`: null or that many values, as the C declaration says.
+            // SAFETY: the caller guarantees that `fd` is null or an array of that many values.
             let fd = unsafe { raw::slice::<u8>(fd.cast(), 4, "fd") }?;
             let answer = jumar_acl::prof::aclprofCreateSubscribeConfig(
                 cx,
@@ -217,12 +217,12 @@ pub unsafe extern "C" fn aclprofDestroySubscribeConfig(profSubscribeConfig: *mut
     })
 }
 
-/// Reads how large the record of one operator is.
+/// Returns how large the record of one operator is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofGetOpDescSize(opDescSize: *mut usize) -> i32 {
     raw::status(&calls::aclprofGetOpDescSize, |cx| {
         raw::trace(cx, || [raw::Word::word(opDescSize)])?;
-        // SAFETY: the program vouches for `opDescSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `opDescSize` is null or the address of a variable.
         let opDescSize_out = unsafe { raw::Out::<usize>::new(opDescSize.cast(), "opDescSize") }?;
         let opDescSize_value = jumar_acl::prof::aclprofGetOpDescSize(cx)?;
         opDescSize_out.set(opDescSize_value);
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn aclprofGetOpDescSize(opDescSize: *mut usize) -> i32 {
     })
 }
 
-/// Reads how many operators the data describes.
+/// Returns how many operators the data describes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofGetOpNum(
     opInfo: *const c_void,
@@ -245,9 +245,9 @@ pub unsafe extern "C" fn aclprofGetOpNum(
                 raw::Word::word(opNumber),
             ]
         })?;
-        // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        // SAFETY: the program vouches for `opNumber`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `opNumber` is null or the address of a variable.
         let opNumber_out = unsafe { raw::Out::<u32>::new(opNumber.cast(), "opNumber") }?;
         let opNumber_value = jumar_acl::prof::aclprofGetOpNum(cx, opInfo, opInfoLen)?;
         opNumber_out.set(opNumber_value);
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn aclprofGetOpNum(
     })
 }
 
-/// Reads how long the type name of an operator is.
+/// Returns how long the type name of an operator is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofGetOpTypeLen(
     opInfo: *const c_void,
@@ -272,9 +272,9 @@ pub unsafe extern "C" fn aclprofGetOpTypeLen(
                 raw::Word::word(opTypeLen),
             ]
         })?;
-        // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        // SAFETY: the program vouches for `opTypeLen`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `opTypeLen` is null or the address of a variable.
         let opTypeLen_out = unsafe { raw::Out::<usize>::new(opTypeLen.cast(), "opTypeLen") }?;
         let opTypeLen_value = jumar_acl::prof::aclprofGetOpTypeLen(cx, opInfo, opInfoLen, index)?;
         opTypeLen_out.set(opTypeLen_value);
@@ -301,9 +301,9 @@ pub unsafe extern "C" fn aclprofGetOpType(
                 raw::Word::word(opTypeLen),
             ]
         })?;
-        // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        // SAFETY: the program vouches for `opType`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `opType` is null or an array of that many.
         let opType_out = unsafe { raw::OutArray::<u8>::new(opType.cast(), opTypeLen, "opType") }?;
         let opType_value =
             jumar_acl::prof::aclprofGetOpType(cx, opInfo, opInfoLen, index, opTypeLen)?;
@@ -312,7 +312,7 @@ pub unsafe extern "C" fn aclprofGetOpType(
     })
 }
 
-/// Reads how long the name of an operator is.
+/// Returns how long the name of an operator is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofGetOpNameLen(
     opInfo: *const c_void,
@@ -329,9 +329,9 @@ pub unsafe extern "C" fn aclprofGetOpNameLen(
                 raw::Word::word(opNameLen),
             ]
         })?;
-        // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        // SAFETY: the program vouches for `opNameLen`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `opNameLen` is null or the address of a variable.
         let opNameLen_out = unsafe { raw::Out::<usize>::new(opNameLen.cast(), "opNameLen") }?;
         let opNameLen_value = jumar_acl::prof::aclprofGetOpNameLen(cx, opInfo, opInfoLen, index)?;
         opNameLen_out.set(opNameLen_value);
@@ -358,9 +358,9 @@ pub unsafe extern "C" fn aclprofGetOpName(
                 raw::Word::word(opNameLen),
             ]
         })?;
-        // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        // SAFETY: the program vouches for `opName`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `opName` is null or an array of that many.
         let opName_out = unsafe { raw::OutArray::<u8>::new(opName.cast(), opNameLen, "opName") }?;
         let opName_value =
             jumar_acl::prof::aclprofGetOpName(cx, opInfo, opInfoLen, index, opNameLen)?;
@@ -369,7 +369,7 @@ pub unsafe extern "C" fn aclprofGetOpName(
     })
 }
 
-/// Gives when an operator began.
+/// Returns the start time of an operator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofGetOpStart(
     opInfo: *const c_void,
@@ -384,14 +384,14 @@ pub unsafe extern "C" fn aclprofGetOpStart(
                 raw::Word::word(index),
             ]
         })?;
-        // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         let answer = jumar_acl::prof::aclprofGetOpStart(cx, opInfo, opInfoLen, index)?;
         Ok(answer)
     })
 }
 
-/// Gives when an operator ended.
+/// Returns the end time of an operator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofGetOpEnd(
     opInfo: *const c_void,
@@ -406,14 +406,14 @@ pub unsafe extern "C" fn aclprofGetOpEnd(
                 raw::Word::word(index),
             ]
         })?;
-        // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         let answer = jumar_acl::prof::aclprofGetOpEnd(cx, opInfo, opInfoLen, index)?;
         Ok(answer)
     })
 }
 
-/// Gives how long an operator took.
+/// Returns the duration of an operator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofGetOpDuration(
     opInfo: *const c_void,
@@ -428,14 +428,14 @@ pub unsafe extern "C" fn aclprofGetOpDuration(
                 raw::Word::word(index),
             ]
         })?;
-        // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         let answer = jumar_acl::prof::aclprofGetOpDuration(cx, opInfo, opInfoLen, index)?;
         Ok(answer)
     })
 }
 
-/// Gives the model that an operator belongs to.
+/// Returns the model that an operator belongs to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofGetModelId(
     opInfo: *const c_void,
@@ -450,14 +450,14 @@ pub unsafe extern "C" fn aclprofGetModelId(
                 raw::Word::word(index),
             ]
         })?;
-        // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         let answer = jumar_acl::prof::aclprofGetModelId(cx, opInfo, opInfoLen, index)?;
         Ok(answer)
     })
 }
 
-/// Gives whether a record is that of an operator, of its first or of its last part.
+/// Returns whether a record describes an operator, its first part or its last part.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofGetOpFlag(
     opInfo: *const c_void,
@@ -472,14 +472,14 @@ pub unsafe extern "C" fn aclprofGetOpFlag(
                 raw::Word::word(index),
             ]
         })?;
-        // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         let answer = jumar_acl::prof::aclprofGetOpFlag(cx, opInfo, opInfoLen, index)?;
         Ok(answer)
     })
 }
 
-/// Gives an attribute of an operator as text.
+/// Returns an attribute of an operator as text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofGetOpAttriValue(
     opInfo: *const c_void,
@@ -496,7 +496,7 @@ pub unsafe extern "C" fn aclprofGetOpAttriValue(
                 raw::Word::word(attri),
             ]
         })?;
-        // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         let answer = jumar_acl::prof::aclprofGetOpAttriValue(cx, opInfo, opInfoLen, index, attri)?;
         Ok(raw::text_address(answer))
@@ -528,7 +528,7 @@ pub unsafe extern "C" fn aclprofGetStepTimestamp(
     })
 }
 
-/// Makes an object that marks steps.
+/// Creates an object that marks steps.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofCreateStepInfo() -> *mut c_void {
     raw::value(&calls::aclprofCreateStepInfo, std::ptr::null_mut(), |cx| {
@@ -548,7 +548,7 @@ pub unsafe extern "C" fn aclprofDestroyStepInfo(stepinfo: *mut c_void) {
     })
 }
 
-/// Makes a stamp for the program's own events.
+/// Creates a stamp for the program's own events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofCreateStamp() -> *mut c_void {
     raw::value(&calls::aclprofCreateStamp, std::ptr::null_mut(), |cx| {
@@ -568,7 +568,7 @@ pub unsafe extern "C" fn aclprofDestroyStamp(stamp: *mut c_void) {
     })
 }
 
-/// Begins a nested range of the program's own.
+/// Starts a nested range of the program.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofPush(stamp: *mut c_void) -> i32 {
     raw::status(&calls::aclprofPush, |cx| {
@@ -578,7 +578,7 @@ pub unsafe extern "C" fn aclprofPush(stamp: *mut c_void) -> i32 {
     })
 }
 
-/// Ends the innermost range of the program's own.
+/// Ends the innermost range of the program.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofPop() -> i32 {
     raw::status(&calls::aclprofPop, |cx| {
@@ -593,7 +593,7 @@ pub unsafe extern "C" fn aclprofPop() -> i32 {
 pub unsafe extern "C" fn aclprofRangeStart(stamp: *mut c_void, rangeId: *mut u32) -> i32 {
     raw::status(&calls::aclprofRangeStart, |cx| {
         raw::trace(cx, || [raw::Word::word(stamp), raw::Word::word(rangeId)])?;
-        // SAFETY: the program vouches for `rangeId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `rangeId` is null or the address of a variable.
         let rangeId_out = unsafe { raw::Out::<u32>::new(rangeId.cast(), "rangeId") }?;
         let rangeId_value = jumar_acl::prof::aclprofRangeStart(cx, stamp.expose_provenance())?;
         rangeId_out.set(rangeId_value);
@@ -611,7 +611,7 @@ pub unsafe extern "C" fn aclprofRangeStop(rangeId: u32) -> i32 {
     })
 }
 
-/// Gives a stamp a text.
+/// Sets the text of a stamp.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofSetStampTraceMessage(
     stamp: *mut c_void,
@@ -626,7 +626,7 @@ pub unsafe extern "C" fn aclprofSetStampTraceMessage(
                 raw::Word::word(msgLen),
             ]
         })?;
-        // SAFETY: the program vouches for `msg`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `msg` is null or an array of that many values.
         let msg = unsafe { raw::slice::<u8>(msg.cast(), raw::count(msgLen), "msg") }?;
         jumar_acl::prof::aclprofSetStampTraceMessage(cx, stamp.expose_provenance(), msg, msgLen)?;
         Ok(())
@@ -658,19 +658,19 @@ pub unsafe extern "C" fn aclprofMarkEx(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `msg`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `msg` is null or an array of that many values.
         let msg = unsafe { raw::slice::<u8>(msg.cast(), msgLen, "msg") }?;
         jumar_acl::prof::aclprofMarkEx(cx, msg, msgLen, raw::handle(stream))?;
         Ok(())
     })
 }
 
-/// Gives a number that stands for a text.
+/// Returns a number that identifies a text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofStr2Id(message: *const c_char) -> u64 {
     raw::value(&calls::aclprofStr2Id, 0, |cx| {
         raw::trace(cx, || [raw::Word::word(message)])?;
-        // SAFETY: the program vouches for `message`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `message` is null or a text that ends in a zero byte.
         let message = unsafe { raw::text(message) };
         let answer = jumar_acl::prof::aclprofStr2Id(cx, message)?;
         Ok(answer)

@@ -15,7 +15,7 @@ use crate::acl::Raw;
 use crate::acl::calls;
 use crate::raw;
 
-/// Makes a program from source text.
+/// Creates a program from source text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtcCreateProg(
     prog: *mut *mut c_void,
@@ -36,15 +36,15 @@ pub unsafe extern "C" fn aclrtcCreateProg(
                 raw::Word::word(includeNames),
             ]
         })?;
-        // SAFETY: the program vouches for `prog`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `prog` is null or the address of a variable.
         let prog_out = unsafe { raw::Out::<Raw>::new(prog.cast(), "prog") }?;
-        // SAFETY: the program vouches for `src`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `src` is null or a text that ends in a zero byte.
         let src = unsafe { raw::text(src) };
-        // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
         let name = unsafe { raw::text(name) };
-        // SAFETY: the program vouches for `headers`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `headers` is null or an array of that many values.
         let headers = unsafe { raw::texts(headers.cast(), raw::count(numHeaders), "headers") }?;
-        // SAFETY: the program vouches for `includeNames`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `includeNames` is null or an array of that many values.
         let includeNames =
             unsafe { raw::texts(includeNames.cast(), raw::count(numHeaders), "includeNames") }?;
         let prog_value = jumar_acl::rtc::aclrtcCreateProg(
@@ -75,14 +75,14 @@ pub unsafe extern "C" fn aclrtcCompileProg(
                 raw::Word::word(options),
             ]
         })?;
-        // SAFETY: the program vouches for `options`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `options` is null or an array of that many values.
         let options = unsafe { raw::texts(options.cast(), raw::count(numOptions), "options") }?;
         jumar_acl::rtc::aclrtcCompileProg(cx, raw::handle(prog), numOptions, options.as_deref())?;
         Ok(())
     })
 }
 
-/// Says which kernel the program should make.
+/// Sets the kernel that a program defines.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtcAddNameExpr(
     prog: *mut c_void,
@@ -92,14 +92,14 @@ pub unsafe extern "C" fn aclrtcAddNameExpr(
         raw::trace(cx, || {
             [raw::Word::word(prog), raw::Word::word(nameExpression)]
         })?;
-        // SAFETY: the program vouches for `nameExpression`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `nameExpression` is null or a text that ends in a zero byte.
         let nameExpression = unsafe { raw::text(nameExpression) };
         jumar_acl::rtc::aclrtcAddNameExpr(cx, raw::handle(prog), nameExpression)?;
         Ok(())
     })
 }
 
-/// Reads the name that a kernel got in the binary.
+/// Returns the name of a kernel in the binary.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtcGetLoweredName(
     prog: *mut c_void,
@@ -114,9 +114,9 @@ pub unsafe extern "C" fn aclrtcGetLoweredName(
                 raw::Word::word(loweredName),
             ]
         })?;
-        // SAFETY: the program vouches for `nameExpression`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `nameExpression` is null or a text that ends in a zero byte.
         let nameExpression = unsafe { raw::text(nameExpression) };
-        // SAFETY: the program vouches for `loweredName`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `loweredName` is null or the address of a variable.
         let loweredName_out = unsafe { raw::Out::<usize>::new(loweredName.cast(), "loweredName") }?;
         let loweredName_value =
             jumar_acl::rtc::aclrtcGetLoweredName(cx, raw::handle(prog), nameExpression)?;
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn aclrtcGetLoweredName(
 pub unsafe extern "C" fn aclrtcDestroyProg(prog: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtcDestroyProg, |cx| {
         raw::trace(cx, || [raw::Word::word(prog)])?;
-        // SAFETY: the program vouches for `prog`: null or the address of a variable that holds a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `prog` is null or the address of a variable that holds a value.
         let prog_out = unsafe { raw::InOut::<Raw>::new(prog.cast(), "prog") }?;
         let prog_value = jumar_acl::rtc::aclrtcDestroyProg(cx, prog_out.get())?;
         prog_out.set(prog_value);
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn aclrtcDestroyProg(prog: *mut *mut c_void) -> i32 {
     })
 }
 
-/// Reads how large the compiled binary is.
+/// Returns how large the compiled binary is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtcGetBinDataSize(
     prog: *mut c_void,
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn aclrtcGetBinDataSize(
         raw::trace(cx, || {
             [raw::Word::word(prog), raw::Word::word(binDataSizeRet)]
         })?;
-        // SAFETY: the program vouches for `binDataSizeRet`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `binDataSizeRet` is null or the address of a variable.
         let binDataSizeRet_out =
             unsafe { raw::Out::<usize>::new(binDataSizeRet.cast(), "binDataSizeRet") }?;
         let binDataSizeRet_value = jumar_acl::rtc::aclrtcGetBinDataSize(cx, raw::handle(prog))?;
@@ -157,12 +157,12 @@ pub unsafe extern "C" fn aclrtcGetBinDataSize(
     })
 }
 
-/// Reads how long the compiler's output is.
+/// Returns how long the compiler's output is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtcGetCompileLogSize(prog: *mut c_void, logSizeRet: *mut usize) -> i32 {
     raw::status(&calls::aclrtcGetCompileLogSize, |cx| {
         raw::trace(cx, || [raw::Word::word(prog), raw::Word::word(logSizeRet)])?;
-        // SAFETY: the program vouches for `logSizeRet`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `logSizeRet` is null or the address of a variable.
         let logSizeRet_out = unsafe { raw::Out::<usize>::new(logSizeRet.cast(), "logSizeRet") }?;
         let logSizeRet_value = jumar_acl::rtc::aclrtcGetCompileLogSize(cx, raw::handle(prog))?;
         logSizeRet_out.set(logSizeRet_value);

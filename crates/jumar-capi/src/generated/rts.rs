@@ -39,7 +39,7 @@ pub extern "C" fn rtKernelLaunch(
     raw::stub_value(&calls::rtKernelLaunch, 207000)
 }
 
-/// Reads the address by which cores synchronise with each other.
+/// Returns the address by which cores synchronise with each other.
 #[unsafe(no_mangle)]
 pub extern "C" fn rtGetC2cCtrlAddr(_addr: *mut u64, _len: *mut u32) -> i32 {
     raw::stub_value(&calls::rtGetC2cCtrlAddr, 207000)

@@ -604,7 +604,7 @@ pub unsafe extern "C" fn aclopCreateHandleForCast(
     })
 }
 
-/// Registers a kernel of the program's own for an operator type.
+/// Registers a kernel of the program for an operator type.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopCreateKernel(
     _opType: *const c_char,
@@ -627,13 +627,13 @@ pub extern "C" fn aclopRegisterCompileFunc(
     raw::stub(&calls::aclopRegisterCompileFunc)
 }
 
-/// Takes the function of aclopRegisterCompileFunc away.
+/// Removes the function that was registered with aclopRegisterCompileFunc.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopUnregisterCompileFunc(_opType: *const c_char) -> i32 {
     raw::stub(&calls::aclopUnregisterCompileFunc)
 }
 
-/// Says which kernel runs, on how many blocks, with which arguments.
+/// Sets the kernel, the number of blocks and the arguments of an operator.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetKernelArgs(
     _kernelDesc: *mut c_void,
@@ -645,7 +645,7 @@ pub extern "C" fn aclopSetKernelArgs(
     raw::stub(&calls::aclopSetKernelArgs)
 }
 
-/// Says how much work memory a kernel needs.
+/// Sets the sizes of a kernel's work memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetKernelWorkspaceSizes(
     _kernelDesc: *mut c_void,
@@ -655,7 +655,7 @@ pub extern "C" fn aclopSetKernelWorkspaceSizes(
     raw::stub(&calls::aclopSetKernelWorkspaceSizes)
 }
 
-/// Chooses the kernel of an operator type anew.
+/// Selects the kernel of an operator type again.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopUpdateParams(
     _opType: *const c_char,
@@ -917,7 +917,7 @@ pub unsafe extern "C" fn aclopCompileAndExecuteV2(
 pub unsafe extern "C" fn aclSetCompileopt(opt: u32, value: *const c_char) -> i32 {
     raw::status(&calls::aclSetCompileopt, |cx| {
         raw::trace(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
-        // SAFETY: the program vouches for `value`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or a text that ends in a zero byte.
         let value = unsafe { raw::text(value) };
         jumar_acl::compile_option::aclSetCompileopt(cx, opt, value)?;
         Ok(())
@@ -945,7 +945,7 @@ pub unsafe extern "C" fn aclGetCompileopt(opt: u32, value: *mut c_char, length: 
                 raw::Word::word(length),
             ]
         })?;
-        // SAFETY: the program vouches for `value`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or an array of that many.
         let value_out = unsafe { raw::OutArray::<u8>::new(value.cast(), length, "value") }?;
         let value_value = jumar_acl::compile_option::aclGetCompileopt(cx, opt, length)?;
         value_out.set(value_value.as_bytes_with_nul())?;
@@ -981,7 +981,7 @@ pub extern "C" fn aclGenGraphAndDumpForOp(
     raw::stub(&calls::aclGenGraphAndDumpForOp)
 }
 
-/// Makes options for aclGenGraphAndDumpForOp.
+/// Creates options for aclGenGraphAndDumpForOp.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclCreateGraphDumpOpt() -> *mut c_void {
     raw::stub_value(&calls::aclCreateGraphDumpOpt, std::ptr::null_mut())

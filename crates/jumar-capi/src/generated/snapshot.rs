@@ -14,7 +14,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Stops a process from queueing work, before a snapshot.
+/// Blocks new work of a process before a snapshot.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSnapShotProcessLock(pid: i32, reserve: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSnapShotProcessLock, |cx| {
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn aclrtSnapShotProcessLock(pid: i32, reserve: *mut c_void
     })
 }
 
-/// Lets a process queue work again.
+/// Unblocks new work of a process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSnapShotProcessUnlock(pid: i32, reserve: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSnapShotProcessUnlock, |cx| {
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn aclrtSnapShotProcessBackup(
 ) -> i32 {
     raw::status(&calls::aclrtSnapShotProcessBackup, |cx| {
         raw::trace(cx, || [raw::Word::word(pid), raw::Word::word(args)])?;
-        // SAFETY: the program vouches for `args`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `args` is null or the address of a value.
         let args = unsafe { raw::input(args, "args") }?;
         jumar_acl::snapshot::aclrtSnapShotProcessBackup(cx, pid, args)?;
         Ok(())
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn aclrtSnapShotProcessRestore(
 ) -> i32 {
     raw::status(&calls::aclrtSnapShotProcessRestore, |cx| {
         raw::trace(cx, || [raw::Word::word(pid), raw::Word::word(args)])?;
-        // SAFETY: the program vouches for `args`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `args` is null or the address of a value.
         let args = unsafe { raw::input(args, "args") }?;
         jumar_acl::snapshot::aclrtSnapShotProcessRestore(cx, pid, args)?;
         Ok(())

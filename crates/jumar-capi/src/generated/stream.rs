@@ -16,7 +16,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// Says whether a stream goes on after a failed task.
+/// Sets whether a stream continues after a failed task.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetStreamFailureMode(stream: *mut c_void, mode: u64) -> i32 {
     raw::status(&calls::aclrtSetStreamFailureMode, |cx| {
@@ -26,12 +26,12 @@ pub unsafe extern "C" fn aclrtSetStreamFailureMode(stream: *mut c_void, mode: u6
     })
 }
 
-/// Reads the number of a stream.
+/// Returns the id of a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamGetId(stream: *mut c_void, streamId: *mut i32) -> i32 {
     raw::status(&calls::aclrtStreamGetId, |cx| {
         raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(streamId)])?;
-        // SAFETY: the program vouches for `streamId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `streamId` is null or the address of a variable.
         let streamId_out = unsafe { raw::Out::<i32>::new(streamId.cast(), "streamId") }?;
         let streamId_value = jumar_acl::stream::aclrtStreamGetId(cx, raw::handle(stream))?;
         streamId_out.set(streamId_value);
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn aclrtStreamGetId(stream: *mut c_void, streamId: *mut i3
     })
 }
 
-/// Makes a configuration for streams.
+/// Creates a configuration for streams.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateStreamConfigHandle() -> *mut types::aclrtStreamConfigHandle {
     raw::value(
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn aclrtSetStreamConfigOpt(
                 raw::Word::word(valueSize),
             ]
         })?;
-        // SAFETY: the program vouches for `attrValue`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrValue` is null or an array of that many values.
         let attrValue = unsafe { raw::slice::<u8>(attrValue.cast(), valueSize, "attrValue") }?;
         jumar_acl::stream::aclrtSetStreamConfigOpt(
             cx,
@@ -95,12 +95,12 @@ pub unsafe extern "C" fn aclrtSetStreamConfigOpt(
     })
 }
 
-/// Makes a stream in the current context.
+/// Creates a stream in the current context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateStream(stream: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCreateStream, |cx| {
         raw::trace(cx, || [raw::Word::word(stream)])?;
-        // SAFETY: the program vouches for `stream`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
         let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
         let stream_value = jumar_acl::stream::aclrtCreateStream(cx)?;
         stream_out.set(stream_value);
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn aclrtCreateStream(stream: *mut *mut c_void) -> i32 {
     })
 }
 
-/// Makes a stream as a configuration says.
+/// Creates a stream with a configuration.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateStreamV2(
     stream: *mut *mut c_void,
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn aclrtCreateStreamV2(
 ) -> i32 {
     raw::status(&calls::aclrtCreateStreamV2, |cx| {
         raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(handle)])?;
-        // SAFETY: the program vouches for `stream`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
         let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
         let stream_value = jumar_acl::stream::aclrtCreateStreamV2(cx, raw::handle(handle))?;
         stream_out.set(stream_value);
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn aclrtCreateStreamV2(
     })
 }
 
-/// Makes a stream with a priority and flags.
+/// Creates a stream with a priority and flags.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateStreamWithConfig(
     stream: *mut *mut c_void,
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn aclrtCreateStreamWithConfig(
                 raw::Word::word(flag),
             ]
         })?;
-        // SAFETY: the program vouches for `stream`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
         let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
         let stream_value = jumar_acl::stream::aclrtCreateStreamWithConfig(cx, priority, flag)?;
         stream_out.set(stream_value);
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn aclrtSynchronizeStream(stream: *mut c_void) -> i32 {
     })
 }
 
-/// Waits until everything queued on a stream is done, but not for ever.
+/// Waits until everything queued on a stream is done, with a time limit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeStreamWithTimeout(
     stream: *mut c_void,
@@ -190,12 +190,12 @@ pub unsafe extern "C" fn aclrtSynchronizeStreamWithTimeout(
     })
 }
 
-/// Tells whether everything queued on a stream is done.
+/// Returns whether everything queued on a stream is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamQuery(stream: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtStreamQuery, |cx| {
         raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(status)])?;
-        // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `status` is null or the address of a variable.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::stream::aclrtStreamQuery(cx, raw::handle(stream))?;
         status_out.set(status_value);
@@ -203,12 +203,12 @@ pub unsafe extern "C" fn aclrtStreamQuery(stream: *mut c_void, status: *mut u32)
     })
 }
 
-/// Reads the priority a stream was created with.
+/// Returns the priority a stream was created with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamGetPriority(stream: *mut c_void, priority: *mut u32) -> i32 {
     raw::status(&calls::aclrtStreamGetPriority, |cx| {
         raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(priority)])?;
-        // SAFETY: the program vouches for `priority`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `priority` is null or the address of a variable.
         let priority_out = unsafe { raw::Out::<u32>::new(priority.cast(), "priority") }?;
         let priority_value = jumar_acl::stream::aclrtStreamGetPriority(cx, raw::handle(stream))?;
         priority_out.set(priority_value);
@@ -216,12 +216,12 @@ pub unsafe extern "C" fn aclrtStreamGetPriority(stream: *mut c_void, priority: *
     })
 }
 
-/// Reads the flags a stream was created with.
+/// Returns the flags a stream was created with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamGetFlags(stream: *mut c_void, flags: *mut u32) -> i32 {
     raw::status(&calls::aclrtStreamGetFlags, |cx| {
         raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(flags)])?;
-        // SAFETY: the program vouches for `flags`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `flags` is null or the address of a variable.
         let flags_out = unsafe { raw::Out::<u32>::new(flags.cast(), "flags") }?;
         let flags_value = jumar_acl::stream::aclrtStreamGetFlags(cx, raw::handle(stream))?;
         flags_out.set(flags_value);
@@ -229,7 +229,7 @@ pub unsafe extern "C" fn aclrtStreamGetFlags(stream: *mut c_void, flags: *mut u3
     })
 }
 
-/// Drops what is queued on a stream.
+/// Aborts the tasks of a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamAbort(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtStreamAbort, |cx| {
@@ -239,12 +239,12 @@ pub unsafe extern "C" fn aclrtStreamAbort(stream: *mut c_void) -> i32 {
     })
 }
 
-/// Reads how many more streams can be made.
+/// Returns how many more streams can be created.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetStreamAvailableNum(streamCount: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetStreamAvailableNum, |cx| {
         raw::trace(cx, || [raw::Word::word(streamCount)])?;
-        // SAFETY: the program vouches for `streamCount`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `streamCount` is null or the address of a variable.
         let streamCount_out = unsafe { raw::Out::<u32>::new(streamCount.cast(), "streamCount") }?;
         let streamCount_value = jumar_acl::stream::aclrtGetStreamAvailableNum(cx)?;
         streamCount_out.set(streamCount_value);
@@ -267,7 +267,7 @@ pub unsafe extern "C" fn aclrtSetStreamAttribute(
                 raw::Word::word(value),
             ]
         })?;
-        // SAFETY: the program vouches for `value`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or the address of a value.
         let value = unsafe { raw::input(value, "value") }?;
         jumar_acl::stream::aclrtSetStreamAttribute(cx, raw::handle(stream), stmAttrType, value)?;
         Ok(())
@@ -289,7 +289,7 @@ pub unsafe extern "C" fn aclrtGetStreamAttribute(
                 raw::Word::word(value),
             ]
         })?;
-        // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out =
             unsafe { raw::Out::<types::aclrtStreamAttrValue>::new(value.cast(), "value") }?;
         let value_value =
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn aclrtGetStreamAttribute(
     })
 }
 
-/// Reads the lowest and highest stream priority of the current device.
+/// Returns the lowest and highest stream priority of the current device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceGetStreamPriorityRange(
     leastPriority: *mut i32,
@@ -312,10 +312,10 @@ pub unsafe extern "C" fn aclrtDeviceGetStreamPriorityRange(
                 raw::Word::word(greatestPriority),
             ]
         })?;
-        // SAFETY: the program vouches for `leastPriority`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `leastPriority` is null or the address of a variable.
         let leastPriority_out =
             unsafe { raw::Out::<i32>::optional(leastPriority.cast(), "leastPriority") }?;
-        // SAFETY: the program vouches for `greatestPriority`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `greatestPriority` is null or the address of a variable.
         let greatestPriority_out =
             unsafe { raw::Out::<i32>::optional(greatestPriority.cast(), "greatestPriority") }?;
         let (leastPriority_value, greatestPriority_value) =
@@ -326,12 +326,12 @@ pub unsafe extern "C" fn aclrtDeviceGetStreamPriorityRange(
     })
 }
 
-/// Reads the default stream of the current context.
+/// Returns the default stream of the current context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCtxGetCurrentDefaultStream(stream: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCtxGetCurrentDefaultStream, |cx| {
         raw::trace(cx, || [raw::Word::word(stream)])?;
-        // SAFETY: the program vouches for `stream`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
         let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
         let stream_value = jumar_acl::stream::aclrtCtxGetCurrentDefaultStream(cx)?;
         stream_out.set(stream_value);
@@ -339,7 +339,7 @@ pub unsafe extern "C" fn aclrtCtxGetCurrentDefaultStream(stream: *mut *mut c_voi
     })
 }
 
-/// Reads how many cores a stream may use.
+/// Returns how many cores a stream may use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetStreamResLimit(
     stream: *mut c_void,
@@ -354,7 +354,7 @@ pub unsafe extern "C" fn aclrtGetStreamResLimit(
                 raw::Word::word(value),
             ]
         })?;
-        // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<u32>::new(value.cast(), "value") }?;
         let value_value =
             jumar_acl::stream::aclrtGetStreamResLimit(cx, raw::handle(stream), r#type)?;
@@ -383,7 +383,7 @@ pub unsafe extern "C" fn aclrtSetStreamResLimit(
     })
 }
 
-/// Takes the limits of aclrtSetStreamResLimit away.
+/// Removes the limits that were set with aclrtSetStreamResLimit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetStreamResLimit(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtResetStreamResLimit, |cx| {
@@ -405,7 +405,7 @@ pub unsafe extern "C" fn aclrtActiveStream(activeStream: *mut c_void, stream: *m
     })
 }
 
-/// Compares two values on the device and goes on with one of two streams.
+/// Compares two values on the device and continues with one of two streams.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSwitchStream(
     leftValue: *mut c_void,
@@ -428,9 +428,9 @@ pub unsafe extern "C" fn aclrtSwitchStream(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `leftValue`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `leftValue` is the start of that many bytes, until the call (or the task it queues) is done.
         let leftValue = unsafe { raw::span(leftValue.cast(), 8, "leftValue") }?;
-        // SAFETY: the program vouches for `rightValue`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `rightValue` is the start of that many bytes, until the call (or the task it queues) is done.
         let rightValue = unsafe { raw::span(rightValue.cast(), 8, "rightValue") }?;
         jumar_acl::capture::aclrtSwitchStream(
             cx,
@@ -446,7 +446,7 @@ pub unsafe extern "C" fn aclrtSwitchStream(
     })
 }
 
-/// Stops a stream after the task that is running.
+/// Stops the running task of a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamStop(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtStreamStop, |cx| {

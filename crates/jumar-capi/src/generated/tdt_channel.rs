@@ -12,7 +12,7 @@ use std::ffi::{c_char, c_void};
 use crate::acl::calls;
 use crate::raw;
 
-/// Gives what an item is: a tensor, or the end of a sequence.
+/// Returns the type of an item: a tensor, or the end of a sequence.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetTensorTypeFromItem(dataItem: *mut c_void) -> i32 {
     raw::value(&calls::acltdtGetTensorTypeFromItem, -1, |cx| {
@@ -23,7 +23,7 @@ pub unsafe extern "C" fn acltdtGetTensorTypeFromItem(dataItem: *mut c_void) -> i
     })
 }
 
-/// Gives the data type of an item.
+/// Returns the data type of an item.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDataTypeFromItem(dataItem: *mut c_void) -> i32 {
     raw::value(&calls::acltdtGetDataTypeFromItem, -1, |cx| {
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn acltdtGetDataTypeFromItem(dataItem: *mut c_void) -> i32
     })
 }
 
-/// Gives the address of an item's data.
+/// Returns the address of an item's data.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDataAddrFromItem(dataItem: *mut c_void) -> *mut c_void {
     raw::value(
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn acltdtGetDataAddrFromItem(dataItem: *mut c_void) -> *mu
     )
 }
 
-/// Gives the size of an item's data in bytes.
+/// Returns the size of an item's data in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDataSizeFromItem(dataItem: *mut c_void) -> usize {
     raw::value(&calls::acltdtGetDataSizeFromItem, 0, |cx| {
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn acltdtGetDataSizeFromItem(dataItem: *mut c_void) -> usi
     })
 }
 
-/// Gives the number of dimensions of an item.
+/// Returns the number of dimensions of an item.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDimNumFromItem(dataItem: *mut c_void) -> usize {
     raw::value(&calls::acltdtGetDimNumFromItem, 0, |cx| {
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn acltdtGetDimNumFromItem(dataItem: *mut c_void) -> usize
     })
 }
 
-/// Reads which slice of a tensor an item is.
+/// Returns which slice of a tensor an item is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetSliceInfoFromItem(
     dataItem: *mut c_void,
@@ -83,9 +83,9 @@ pub unsafe extern "C" fn acltdtGetSliceInfoFromItem(
                 raw::Word::word(sliceId),
             ]
         })?;
-        // SAFETY: the program vouches for `sliceNum`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `sliceNum` is null or the address of a variable.
         let sliceNum_out = unsafe { raw::Out::<usize>::new(sliceNum.cast(), "sliceNum") }?;
-        // SAFETY: the program vouches for `sliceId`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `sliceId` is null or the address of a variable.
         let sliceId_out = unsafe { raw::Out::<usize>::new(sliceId.cast(), "sliceId") }?;
         let (sliceNum_value, sliceId_value) =
             jumar_acl::tdt_channel::acltdtGetSliceInfoFromItem(cx, raw::handle(dataItem))?;
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn acltdtGetSliceInfoFromItem(
     })
 }
 
-/// Reads the dimensions of an item.
+/// Returns the dimensions of an item.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDimsFromItem(
     dataItem: *mut c_void,
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn acltdtGetDimsFromItem(
                 raw::Word::word(dimNum),
             ]
         })?;
-        // SAFETY: the program vouches for `dims`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `dims` is null or an array of that many.
         let dims_out = unsafe { raw::OutArray::<i64>::new(dims.cast(), dimNum, "dims") }?;
         let dims_value =
             jumar_acl::tdt_channel::acltdtGetDimsFromItem(cx, raw::handle(dataItem), dimNum)?;
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn acltdtGetDimsFromItem(
     })
 }
 
-/// Makes an item: a tensor, or the end of a sequence.
+/// Creates an item: a tensor, or the end of a sequence.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateDataItem(
     tdtType: i32,
@@ -140,9 +140,9 @@ pub unsafe extern "C" fn acltdtCreateDataItem(
                 raw::Word::word(size),
             ]
         })?;
-        // SAFETY: the program vouches for `dims`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
         let dims = unsafe { raw::slice::<i64>(dims.cast(), dimNum, "dims") }?;
-        // SAFETY: the program vouches for `data`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `data` is the start of that many bytes, until the call (or the task it queues) is done.
         let data = unsafe { raw::span(data.cast(), size, "data") }?;
         let answer = jumar_acl::tdt_channel::acltdtCreateDataItem(
             cx, tdtType, dims, dimNum, dataType, data, size,
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn acltdtDestroyDataItem(dataItem: *mut c_void) -> i32 {
     })
 }
 
-/// Makes an empty list of items.
+/// Creates an empty list of items.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateDataset() -> *mut c_void {
     raw::value(&calls::acltdtCreateDataset, std::ptr::null_mut(), |cx| {
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn acltdtDestroyDataset(dataset: *mut c_void) -> i32 {
     })
 }
 
-/// Gives one item of a list.
+/// Returns one item of a list.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDataItem(dataset: *mut c_void, index: usize) -> *mut c_void {
     raw::value(&calls::acltdtGetDataItem, std::ptr::null_mut(), |cx| {
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn acltdtAddDataItem(dataset: *mut c_void, dataItem: *mut 
     })
 }
 
-/// Gives the number of items in a list.
+/// Returns the number of items in a list.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDatasetSize(dataset: *mut c_void) -> usize {
     raw::value(&calls::acltdtGetDatasetSize, 0, |cx| {
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn acltdtGetDatasetSize(dataset: *mut c_void) -> usize {
     })
 }
 
-/// Gives the name of a list of items.
+/// Returns the name of a list of items.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDatasetName(dataset: *mut c_void) -> *const c_char {
     raw::value(&calls::acltdtGetDatasetName, c"".as_ptr(), |cx| {
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn acltdtGetDatasetName(dataset: *mut c_void) -> *const c_
     })
 }
 
-/// Wakes whoever waits for a channel, and stops it.
+/// Stops a channel and wakes the threads that wait for it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtStopChannel(handle: *mut c_void) -> i32 {
     raw::status(&calls::acltdtStopChannel, |cx| {
@@ -231,19 +231,19 @@ pub unsafe extern "C" fn acltdtStopChannel(handle: *mut c_void) -> i32 {
     })
 }
 
-/// Makes a channel to a device.
+/// Creates a channel to a device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateChannel(deviceId: u32, name: *const c_char) -> *mut c_void {
     raw::value(&calls::acltdtCreateChannel, std::ptr::null_mut(), |cx| {
         raw::trace(cx, || [raw::Word::word(deviceId), raw::Word::word(name)])?;
-        // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
         let name = unsafe { raw::text(name) };
         let answer = jumar_acl::tdt_channel::acltdtCreateChannel(cx, deviceId, name)?;
         Ok(raw::pointer(answer))
     })
 }
 
-/// Makes a channel to a device that holds so many entries.
+/// Creates a channel to a device with a capacity in entries.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateChannelWithCapacity(
     deviceId: u32,
@@ -261,7 +261,7 @@ pub unsafe extern "C" fn acltdtCreateChannelWithCapacity(
                     raw::Word::word(capacity),
                 ]
             })?;
-            // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
+            // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
             let name = unsafe { raw::text(name) };
             let answer = jumar_acl::tdt_channel::acltdtCreateChannelWithCapacity(
                 cx, deviceId, name, capacity,
@@ -281,7 +281,7 @@ pub unsafe extern "C" fn acltdtDestroyChannel(handle: *mut c_void) -> i32 {
     })
 }
 
-/// Drops what is in a channel.
+/// Discards the entries of a channel.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCleanChannel(handle: *mut c_void) -> i32 {
     raw::status(&calls::acltdtCleanChannel, |cx| {
@@ -341,12 +341,12 @@ pub unsafe extern "C" fn acltdtReceiveTensor(
     })
 }
 
-/// Reads how many entries a channel holds.
+/// Returns how many entries a channel holds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtQueryChannelSize(handle: *mut c_void, size: *mut usize) -> i32 {
     raw::status(&calls::acltdtQueryChannelSize, |cx| {
         raw::trace(cx, || [raw::Word::word(handle), raw::Word::word(size)])?;
-        // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::tdt_channel::acltdtQueryChannelSize(cx, raw::handle(handle))?;
         size_out.set(size_value);

@@ -15,12 +15,12 @@ use crate::acl::Raw;
 use crate::acl::calls;
 use crate::raw;
 
-/// Makes a queue.
+/// Creates a queue.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateQueue(attr: *mut c_void, qid: *mut u32) -> i32 {
     raw::status(&calls::acltdtCreateQueue, |cx| {
         raw::trace(cx, || [raw::Word::word(attr), raw::Word::word(qid)])?;
-        // SAFETY: the program vouches for `qid`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `qid` is null or the address of a variable.
         let qid_out = unsafe { raw::Out::<u32>::new(qid.cast(), "qid") }?;
         let qid_value = jumar_acl::tdt_queue::acltdtCreateQueue(cx, raw::handle(attr))?;
         qid_out.set(qid_value);
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn acltdtDequeue(qid: u32, buf: *mut *mut c_void, timeout:
                 raw::Word::word(timeout),
             ]
         })?;
-        // SAFETY: the program vouches for `buf`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
         let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
         let buf_value = jumar_acl::tdt_queue::acltdtDequeue(cx, qid, timeout)?;
         buf_out.set(buf_value);
@@ -96,9 +96,9 @@ pub unsafe extern "C" fn acltdtEnqueueData(
                 raw::Word::word(rsv),
             ]
         })?;
-        // SAFETY: the program vouches for `data`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `data` is null or an array of that many values.
         let data = unsafe { raw::slice::<u8>(data.cast(), dataSize, "data") }?;
-        // SAFETY: the program vouches for `userData`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `userData` is null or an array of that many values.
         let userData = unsafe { raw::slice::<u8>(userData.cast(), userDataSize, "userData") }?;
         jumar_acl::tdt_queue::acltdtEnqueueData(
             cx,
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn acltdtEnqueueData(
     })
 }
 
-/// Gives another process rights to a queue.
+/// Grants another process rights to a queue.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGrantQueue(
     qid: u32,
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn acltdtGrantQueue(
     })
 }
 
-/// Takes up the rights to a queue of another process.
+/// Attaches to a queue of another process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtAttachQueue(qid: u32, timeout: i32, permission: *mut u32) -> i32 {
     raw::status(&calls::acltdtAttachQueue, |cx| {
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn acltdtAttachQueue(qid: u32, timeout: i32, permission: *
                 raw::Word::word(permission),
             ]
         })?;
-        // SAFETY: the program vouches for `permission`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `permission` is null or the address of a variable.
         let permission_out = unsafe { raw::Out::<u32>::new(permission.cast(), "permission") }?;
         let permission_value = jumar_acl::tdt_queue::acltdtAttachQueue(cx, qid, timeout)?;
         permission_out.set(permission_value);
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn acltdtAllocBuf(size: usize, r#type: u32, buf: *mut *mut
                 raw::Word::word(buf),
             ]
         })?;
-        // SAFETY: the program vouches for `buf`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
         let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
         let buf_value = jumar_acl::tdt_queue::acltdtAllocBuf(cx, size, r#type)?;
         buf_out.set(buf_value);
@@ -238,9 +238,9 @@ pub unsafe extern "C" fn acltdtGetBufData(
                 raw::Word::word(size),
             ]
         })?;
-        // SAFETY: the program vouches for `dataPtr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `dataPtr` is null or the address of a variable.
         let dataPtr_out = unsafe { raw::Out::<usize>::new(dataPtr.cast(), "dataPtr") }?;
-        // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let (dataPtr_value, size_value) =
             jumar_acl::tdt_queue::acltdtGetBufData(cx, raw::handle(buf))?;
@@ -260,12 +260,12 @@ pub unsafe extern "C" fn acltdtSetBufDataLen(buf: *mut c_void, len: usize) -> i3
     })
 }
 
-/// Reads how much of a buffer is in use.
+/// Returns how much of a buffer is in use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetBufDataLen(buf: *mut c_void, len: *mut usize) -> i32 {
     raw::status(&calls::acltdtGetBufDataLen, |cx| {
         raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
-        // SAFETY: the program vouches for `len`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `len` is null or the address of a variable.
         let len_out = unsafe { raw::Out::<usize>::new(len.cast(), "len") }?;
         let len_value = jumar_acl::tdt_queue::acltdtGetBufDataLen(cx, raw::handle(buf))?;
         len_out.set(len_value);
@@ -283,12 +283,12 @@ pub unsafe extern "C" fn acltdtAppendBufChain(headBuf: *mut c_void, buf: *mut c_
     })
 }
 
-/// Reads how many buffers a chain has.
+/// Returns the number of buffers of a chain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetBufChainNum(headBuf: *mut c_void, num: *mut u32) -> i32 {
     raw::status(&calls::acltdtGetBufChainNum, |cx| {
         raw::trace(cx, || [raw::Word::word(headBuf), raw::Word::word(num)])?;
-        // SAFETY: the program vouches for `num`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `num` is null or the address of a variable.
         let num_out = unsafe { raw::Out::<u32>::new(num.cast(), "num") }?;
         let num_value = jumar_acl::tdt_queue::acltdtGetBufChainNum(cx, raw::handle(headBuf))?;
         num_out.set(num_value);
@@ -311,7 +311,7 @@ pub unsafe extern "C" fn acltdtGetBufFromChain(
                 raw::Word::word(buf),
             ]
         })?;
-        // SAFETY: the program vouches for `buf`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
         let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
         let buf_value =
             jumar_acl::tdt_queue::acltdtGetBufFromChain(cx, raw::handle(headBuf), index)?;
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn acltdtGetBufFromChain(
     })
 }
 
-/// Reads the program's own data of a buffer.
+/// Returns the program's own data of a buffer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetBufUserData(
     buf: *mut c_void,
@@ -337,7 +337,7 @@ pub unsafe extern "C" fn acltdtGetBufUserData(
                 raw::Word::word(offset),
             ]
         })?;
-        // SAFETY: the program vouches for `dataPtr`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `dataPtr` is null or an array of that many.
         let dataPtr_out = unsafe { raw::OutArray::<u8>::new(dataPtr.cast(), size, "dataPtr") }?;
         let dataPtr_value =
             jumar_acl::tdt_queue::acltdtGetBufUserData(cx, raw::handle(buf), size, offset)?;
@@ -363,19 +363,19 @@ pub unsafe extern "C" fn acltdtSetBufUserData(
                 raw::Word::word(offset),
             ]
         })?;
-        // SAFETY: the program vouches for `dataPtr`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `dataPtr` is null or an array of that many values.
         let dataPtr = unsafe { raw::slice::<u8>(dataPtr.cast(), size, "dataPtr") }?;
         jumar_acl::tdt_queue::acltdtSetBufUserData(cx, raw::handle(buf), dataPtr, size, offset)?;
         Ok(())
     })
 }
 
-/// Makes a second reference to a buffer.
+/// Creates a second reference to a buffer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_void) -> i32 {
     raw::status(&calls::acltdtCopyBufRef, |cx| {
         raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(newBuf)])?;
-        // SAFETY: the program vouches for `newBuf`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `newBuf` is null or the address of a variable.
         let newBuf_out = unsafe { raw::Out::<Raw>::new(newBuf.cast(), "newBuf") }?;
         let newBuf_value = jumar_acl::tdt_queue::acltdtCopyBufRef(cx, raw::handle(buf))?;
         newBuf_out.set(newBuf_value);
@@ -383,7 +383,7 @@ pub unsafe extern "C" fn acltdtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_
     })
 }
 
-/// Makes attributes for a queue.
+/// Creates attributes for a queue.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateQueueAttr() -> *mut c_void {
     raw::value(&calls::acltdtCreateQueueAttr, std::ptr::null_mut(), |cx| {
@@ -422,10 +422,10 @@ pub unsafe extern "C" fn acltdtGetQueueAttr(
                 raw::Word::word(param),
             ]
         })?;
-        // SAFETY: the program vouches for `paramRetSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `paramRetSize` is null or the address of a variable.
         let paramRetSize_out =
             unsafe { raw::Out::<usize>::new(paramRetSize.cast(), "paramRetSize") }?;
-        // SAFETY: the program vouches for `param`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `param` is null or an array of that many.
         let param_out = unsafe { raw::OutArray::<u8>::new(param.cast(), len, "param") }?;
         let (paramRetSize_value, param_value) =
             jumar_acl::tdt_queue::acltdtGetQueueAttr(cx, raw::handle(attr), r#type, len)?;
@@ -435,7 +435,7 @@ pub unsafe extern "C" fn acltdtGetQueueAttr(
     })
 }
 
-/// Makes a connection between two queues.
+/// Creates a connection between two queues.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateQueueRoute(srcId: u32, dstId: u32) -> *mut c_void {
     raw::value(&calls::acltdtCreateQueueRoute, std::ptr::null_mut(), |cx| {
@@ -474,10 +474,10 @@ pub unsafe extern "C" fn acltdtGetQueueRouteParam(
                 raw::Word::word(param),
             ]
         })?;
-        // SAFETY: the program vouches for `paramRetSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `paramRetSize` is null or the address of a variable.
         let paramRetSize_out =
             unsafe { raw::Out::<usize>::new(paramRetSize.cast(), "paramRetSize") }?;
-        // SAFETY: the program vouches for `param`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `param` is null or an array of that many.
         let param_out = unsafe { raw::OutArray::<u8>::new(param.cast(), len, "param") }?;
         let (paramRetSize_value, param_value) =
             jumar_acl::tdt_queue::acltdtGetQueueRouteParam(cx, raw::handle(route), r#type, len)?;
@@ -487,7 +487,7 @@ pub unsafe extern "C" fn acltdtGetQueueRouteParam(
     })
 }
 
-/// Makes an empty list of connections.
+/// Creates an empty list of connections.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateQueueRouteList() -> *mut c_void {
     raw::value(
@@ -546,7 +546,7 @@ pub unsafe extern "C" fn acltdtGetQueueRoute(
     })
 }
 
-/// Gives the number of connections in a list.
+/// Returns the number of connections in a list.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetQueueRouteNum(routeList: *mut c_void) -> usize {
     raw::value(&calls::acltdtGetQueueRouteNum, 0, |cx| {
@@ -556,7 +556,7 @@ pub unsafe extern "C" fn acltdtGetQueueRouteNum(routeList: *mut c_void) -> usize
     })
 }
 
-/// Makes a question for connections.
+/// Creates a query for connections.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateQueueRouteQueryInfo() -> *mut c_void {
     raw::value(
@@ -570,7 +570,7 @@ pub unsafe extern "C" fn acltdtCreateQueueRouteQueryInfo() -> *mut c_void {
     )
 }
 
-/// Destroys a question for connections.
+/// Destroys a query for connections.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyQueueRouteQueryInfo(info: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyQueueRouteQueryInfo, |cx| {
@@ -580,7 +580,7 @@ pub unsafe extern "C" fn acltdtDestroyQueueRouteQueryInfo(info: *mut c_void) -> 
     })
 }
 
-/// Sets one part of a question for connections.
+/// Sets one attribute of a query for connections.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtSetQueueRouteQueryInfo(
     param: *mut c_void,
@@ -597,7 +597,7 @@ pub unsafe extern "C" fn acltdtSetQueueRouteQueryInfo(
                 raw::Word::word(value),
             ]
         })?;
-        // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
         let value = unsafe { raw::slice::<u8>(value.cast(), len, "value") }?;
         jumar_acl::tdt_queue::acltdtSetQueueRouteQueryInfo(
             cx,

@@ -13,7 +13,7 @@ use crate::acl::Raw;
 use crate::acl::calls;
 use crate::raw;
 
-/// Makes a tensor description from data type, dimensions and format.
+/// Creates a tensor description from data type, dimensions and format.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateTensorDesc(
     dataType: i32,
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn aclCreateTensorDesc(
                 raw::Word::word(format),
             ]
         })?;
-        // SAFETY: the program vouches for `dims`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
         let dims = unsafe { raw::slice::<i64>(dims.cast(), raw::count(numDims), "dims") }?;
         let answer =
             jumar_acl::tensor_desc::aclCreateTensorDesc(cx, dataType, numDims, dims, format)?;
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn aclSetTensorShapeRange(
                 raw::Word::word(dimsRange),
             ]
         })?;
-        // SAFETY: the program vouches for `dimsRange`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `dimsRange` is null or an array of that many values.
         let dimsRange =
             unsafe { raw::slice::<[i64; 2]>(dimsRange.cast(), dimsCount, "dimsRange") }?;
         jumar_acl::tensor_desc::aclSetTensorShapeRange(
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn aclSetTensorValueRange(
                 raw::Word::word(valueRange),
             ]
         })?;
-        // SAFETY: the program vouches for `valueRange`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `valueRange` is null or an array of that many values.
         let valueRange =
             unsafe { raw::slice::<[i64; 2]>(valueRange.cast(), valueCount, "valueRange") }?;
         jumar_acl::tensor_desc::aclSetTensorValueRange(
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn aclSetTensorValueRange(
     })
 }
 
-/// Gives the data type of a tensor description.
+/// Returns the data type of a tensor description.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescType(desc: *mut c_void) -> i32 {
     raw::value(&calls::aclGetTensorDescType, -1, |cx| {
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn aclGetTensorDescType(desc: *mut c_void) -> i32 {
     })
 }
 
-/// Gives the format of a tensor description.
+/// Returns the format of a tensor description.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescFormat(desc: *mut c_void) -> i32 {
     raw::value(&calls::aclGetTensorDescFormat, -1, |cx| {
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn aclGetTensorDescFormat(desc: *mut c_void) -> i32 {
     })
 }
 
-/// Gives the size of the described tensor in bytes.
+/// Returns the size of the described tensor in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescSize(desc: *mut c_void) -> usize {
     raw::value(&calls::aclGetTensorDescSize, 0, |cx| {
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn aclGetTensorDescSize(desc: *mut c_void) -> usize {
     })
 }
 
-/// Gives the number of elements of the described tensor.
+/// Returns the number of elements of the described tensor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescElementCount(desc: *mut c_void) -> usize {
     raw::value(&calls::aclGetTensorDescElementCount, 0, |cx| {
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn aclGetTensorDescElementCount(desc: *mut c_void) -> usiz
     })
 }
 
-/// Gives the number of dimensions.
+/// Returns the number of dimensions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescNumDims(desc: *mut c_void) -> usize {
     raw::value(&calls::aclGetTensorDescNumDims, 0, |cx| {
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn aclGetTensorDescNumDims(desc: *mut c_void) -> usize {
     })
 }
 
-/// Gives one dimension.
+/// Returns one dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescDim(desc: *mut c_void, index: usize) -> i64 {
     raw::value(&calls::aclGetTensorDescDim, -1, |cx| {
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn aclGetTensorDescDimV2(
                 raw::Word::word(dimSize),
             ]
         })?;
-        // SAFETY: the program vouches for `dimSize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `dimSize` is null or the address of a variable.
         let dimSize_out = unsafe { raw::Out::<i64>::new(dimSize.cast(), "dimSize") }?;
         let dimSize_value =
             jumar_acl::tensor_desc::aclGetTensorDescDimV2(cx, raw::handle(desc), index)?;
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn aclGetTensorDescDimV2(
     })
 }
 
-/// Reads the smallest and largest value of one dimension.
+/// Returns the smallest and largest value of one dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescDimRange(
     desc: *mut c_void,
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn aclGetTensorDescDimRange(
                 raw::Word::word(dimRange),
             ]
         })?;
-        // SAFETY: the program vouches for `dimRange`: null or room for that many, as the C declaration says.
+        // SAFETY: the caller guarantees that `dimRange` is null or an array of that many.
         let dimRange_out =
             unsafe { raw::OutArray::<i64>::new(dimRange.cast(), dimRangeNum, "dimRange") }?;
         let dimRange_value = jumar_acl::tensor_desc::aclGetTensorDescDimRange(
@@ -219,19 +219,19 @@ pub unsafe extern "C" fn aclGetTensorDescDimRange(
     })
 }
 
-/// Gives a tensor description a name.
+/// Sets the name of a tensor description.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorDescName(desc: *mut c_void, name: *const c_char) {
     raw::value(&calls::aclSetTensorDescName, (), |cx| {
         raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(name)])?;
-        // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
         let name = unsafe { raw::text(name) };
         jumar_acl::tensor_desc::aclSetTensorDescName(cx, raw::handle(desc), name)?;
         Ok(())
     })
 }
 
-/// Gives the name of a tensor description; the text lives as long as the description keeps it.
+/// Returns the name of a tensor description; the text is valid until the description changes or is destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescName(desc: *mut c_void) -> *const c_char {
     raw::value(&calls::aclGetTensorDescName, std::ptr::null(), |cx| {
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn aclGetTensorDescName(desc: *mut c_void) -> *const c_cha
     })
 }
 
-/// Makes the description of the same tensor in another format.
+/// Creates the description of the same tensor in another format.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclTransTensorDescFormat(
     srcDesc: *mut c_void,
@@ -256,7 +256,7 @@ pub unsafe extern "C" fn aclTransTensorDescFormat(
                 raw::Word::word(dstDesc),
             ]
         })?;
-        // SAFETY: the program vouches for `dstDesc`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `dstDesc` is null or the address of a variable.
         let dstDesc_out = unsafe { raw::Out::<Raw>::new(dstDesc.cast(), "dstDesc") }?;
         let dstDesc_value =
             jumar_acl::tensor_desc::aclTransTensorDescFormat(cx, raw::handle(srcDesc), dstFormat)?;
@@ -265,7 +265,7 @@ pub unsafe extern "C" fn aclTransTensorDescFormat(
     })
 }
 
-/// Sets the format in which the tensor lies in memory.
+/// Sets the storage format of a tensor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorStorageFormat(desc: *mut c_void, format: i32) -> i32 {
     raw::status(&calls::aclSetTensorStorageFormat, |cx| {
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn aclSetTensorStorageFormat(desc: *mut c_void, format: i3
     })
 }
 
-/// Sets the dimensions with which the tensor lies in memory.
+/// Sets the storage dimensions of a tensor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorStorageShape(
     desc: *mut c_void,
@@ -290,14 +290,14 @@ pub unsafe extern "C" fn aclSetTensorStorageShape(
                 raw::Word::word(dims),
             ]
         })?;
-        // SAFETY: the program vouches for `dims`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
         let dims = unsafe { raw::slice::<i64>(dims.cast(), raw::count(numDims), "dims") }?;
         jumar_acl::tensor_desc::aclSetTensorStorageShape(cx, raw::handle(desc), numDims, dims)?;
         Ok(())
     })
 }
 
-/// Sets the format in which the tensor lies in memory.
+/// Sets the storage format of a tensor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorFormat(desc: *mut c_void, format: i32) -> i32 {
     raw::status(&calls::aclSetTensorFormat, |cx| {
@@ -307,7 +307,7 @@ pub unsafe extern "C" fn aclSetTensorFormat(desc: *mut c_void, format: i32) -> i
     })
 }
 
-/// Sets the dimensions with which the tensor lies in memory.
+/// Sets the storage dimensions of a tensor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorShape(
     desc: *mut c_void,
@@ -322,14 +322,14 @@ pub unsafe extern "C" fn aclSetTensorShape(
                 raw::Word::word(dims),
             ]
         })?;
-        // SAFETY: the program vouches for `dims`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
         let dims = unsafe { raw::slice::<i64>(dims.cast(), raw::count(numDims), "dims") }?;
         jumar_acl::tensor_desc::aclSetTensorShape(cx, raw::handle(desc), numDims, dims)?;
         Ok(())
     })
 }
 
-/// Sets the format that the tensor had before it was laid out.
+/// Sets the original format of a tensor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorOriginFormat(desc: *mut c_void, format: i32) -> i32 {
     raw::status(&calls::aclSetTensorOriginFormat, |cx| {
@@ -339,7 +339,7 @@ pub unsafe extern "C" fn aclSetTensorOriginFormat(desc: *mut c_void, format: i32
     })
 }
 
-/// Sets the dimensions that the tensor had before it was laid out.
+/// Sets the original dimensions of a tensor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorOriginShape(
     desc: *mut c_void,
@@ -354,14 +354,14 @@ pub unsafe extern "C" fn aclSetTensorOriginShape(
                 raw::Word::word(dims),
             ]
         })?;
-        // SAFETY: the program vouches for `dims`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
         let dims = unsafe { raw::slice::<i64>(dims.cast(), raw::count(numDims), "dims") }?;
         jumar_acl::tensor_desc::aclSetTensorOriginShape(cx, raw::handle(desc), numDims, dims)?;
         Ok(())
     })
 }
 
-/// Gives one description of an array that the library made.
+/// Returns one description of an array that the library created.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescByIndex(desc: *mut c_void, index: usize) -> *mut c_void {
     raw::value(
@@ -376,7 +376,7 @@ pub unsafe extern "C" fn aclGetTensorDescByIndex(desc: *mut c_void, index: usize
     )
 }
 
-/// Gives the address of the tensor's data, where the library knows it.
+/// Returns the address of the tensor's data if the library knows it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescAddress(desc: *mut c_void) -> *mut c_void {
     raw::value(
@@ -400,14 +400,14 @@ pub unsafe extern "C" fn aclSetTensorDynamicInput(
         raw::trace(cx, || {
             [raw::Word::word(desc), raw::Word::word(dynamicInputName)]
         })?;
-        // SAFETY: the program vouches for `dynamicInputName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `dynamicInputName` is null or a text that ends in a zero byte.
         let dynamicInputName = unsafe { raw::text(dynamicInputName) };
         jumar_acl::tensor_desc::aclSetTensorDynamicInput(cx, raw::handle(desc), dynamicInputName)?;
         Ok(())
     })
 }
 
-/// Gives a tensor constant content.
+/// Sets the constant content of a tensor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorConst(
     desc: *mut c_void,
@@ -422,14 +422,14 @@ pub unsafe extern "C" fn aclSetTensorConst(
                 raw::Word::word(length),
             ]
         })?;
-        // SAFETY: the program vouches for `dataBuffer`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `dataBuffer` is null or an array of that many values.
         let dataBuffer = unsafe { raw::slice::<u8>(dataBuffer.cast(), length, "dataBuffer") }?;
         jumar_acl::tensor_desc::aclSetTensorConst(cx, raw::handle(desc), dataBuffer, length)?;
         Ok(())
     })
 }
 
-/// Says in which memory the tensor lies.
+/// Sets the memory kind of a tensor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorPlaceMent(desc: *mut c_void, memType: u32) -> i32 {
     raw::status(&calls::aclSetTensorPlaceMent, |cx| {

@@ -10,7 +10,7 @@
 use crate::acl::calls;
 use crate::raw;
 
-/// Widens a half-precision number to single precision.
+/// Converts a half-precision number to single precision.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclFloat16ToFloat(value: u16) -> f32 {
     raw::value(&calls::aclFloat16ToFloat, 0.0, |cx| {
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn aclFloatToFloat16(value: f32) -> u16 {
     })
 }
 
-/// Gives the size of one element of a data type in bytes.
+/// Returns the size of one element of a data type in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDataTypeSize(dataType: i32) -> usize {
     raw::value(&calls::aclDataTypeSize, 0, |cx| {

@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Queues the writing of a number to device memory.
+/// Queues a write of a value to device memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtValueWrite(
     devAddr: *mut c_void,
@@ -29,14 +29,14 @@ pub unsafe extern "C" fn aclrtValueWrite(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `devAddr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `devAddr` is the start of that many bytes, until the call (or the task it queues) is done.
         let devAddr = unsafe { raw::span(devAddr.cast(), 8, "devAddr") }?;
         jumar_acl::value_sync::aclrtValueWrite(cx, devAddr, value, flag, raw::handle(stream))?;
         Ok(())
     })
 }
 
-/// Lets a stream wait for a number in device memory.
+/// Queues a wait for a value in device memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtValueWait(
     devAddr: *mut c_void,
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn aclrtValueWait(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `devAddr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        // SAFETY: the caller guarantees that `devAddr` is the start of that many bytes, until the call (or the task it queues) is done.
         let devAddr = unsafe { raw::span(devAddr.cast(), 8, "devAddr") }?;
         jumar_acl::value_sync::aclrtValueWait(cx, devAddr, value, flag, raw::handle(stream))?;
         Ok(())

@@ -33,7 +33,7 @@ pub unsafe extern "C" fn aclrtReserveMemAddress(
                 raw::Word::word(flags),
             ]
         })?;
-        // SAFETY: the program vouches for `virPtr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `virPtr` is null or the address of a variable.
         let virPtr_out = unsafe { raw::Out::<usize>::new(virPtr.cast(), "virPtr") }?;
         let virPtr_value = jumar_acl::vmm::aclrtReserveMemAddress(
             cx,
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn aclrtReserveMemAddress(
     })
 }
 
-/// Gives a reserved range of device addresses back.
+/// Releases a reserved range of device addresses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtReleaseMemAddress(virPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtReleaseMemAddress, |cx| {
@@ -74,9 +74,9 @@ pub unsafe extern "C" fn aclrtMallocPhysical(
                 raw::Word::word(flags),
             ]
         })?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
-        // SAFETY: the program vouches for `prop`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `prop` is null or the address of a value.
         let prop = unsafe { raw::input(prop, "prop") }?;
         let handle_value = jumar_acl::vmm::aclrtMallocPhysical(cx, size, prop, flags)?;
         handle_out.set(handle_value);
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn aclrtMapMem(
     })
 }
 
-/// Ends what aclrtMapMem began.
+/// Unmaps device memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtUnmapMem(virPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtUnmapMem, |cx| {
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn aclrtMemMapNoAccess(
     })
 }
 
-/// Reads of which size memory without an address must be a multiple.
+/// Returns the allocation granularity of device memory without an address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemGetAllocationGranularity(
     prop: *mut types::aclrtPhysicalMemProp,
@@ -181,9 +181,9 @@ pub unsafe extern "C" fn aclrtMemGetAllocationGranularity(
                 raw::Word::word(granularity),
             ]
         })?;
-        // SAFETY: the program vouches for `prop`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `prop` is null or the address of a value.
         let prop = unsafe { raw::input(prop, "prop") }?;
-        // SAFETY: the program vouches for `granularity`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `granularity` is null or the address of a variable.
         let granularity_out = unsafe { raw::Out::<usize>::new(granularity.cast(), "granularity") }?;
         let granularity_value = jumar_acl::vmm::aclrtMemGetAllocationGranularity(cx, prop, option)?;
         granularity_out.set(granularity_value);
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn aclrtMemGetAllocationGranularity(
     })
 }
 
-/// Sets who may access mapped memory.
+/// Sets the access rights of mapped memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemSetAccess(
     virPtr: *mut c_void,
@@ -208,14 +208,14 @@ pub unsafe extern "C" fn aclrtMemSetAccess(
                 raw::Word::word(count),
             ]
         })?;
-        // SAFETY: the program vouches for `desc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `desc` is null or an array of that many values.
         let desc = unsafe { raw::slice::<types::aclrtMemAccessDesc>(desc.cast(), count, "desc") }?;
         jumar_acl::vmm::aclrtMemSetAccess(cx, virPtr.expose_provenance(), size, desc, count)?;
         Ok(())
     })
 }
 
-/// Reads who may access mapped memory.
+/// Returns the access rights of mapped memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemGetAccess(
     virPtr: *mut c_void,
@@ -230,9 +230,9 @@ pub unsafe extern "C" fn aclrtMemGetAccess(
                 raw::Word::word(flag),
             ]
         })?;
-        // SAFETY: the program vouches for `location`: null or the address of a value, as the C declaration says.
+        // SAFETY: the caller guarantees that `location` is null or the address of a value.
         let location = unsafe { raw::input(location, "location") }?;
-        // SAFETY: the program vouches for `flag`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `flag` is null or the address of a variable.
         let flag_out = unsafe { raw::Out::<u64>::new(flag.cast(), "flag") }?;
         let flag_value =
             jumar_acl::vmm::aclrtMemGetAccess(cx, virPtr.expose_provenance(), location)?;
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn aclrtMemGetAccess(
     })
 }
 
-/// Finds the memory that is mapped to an address.
+/// Returns the handle of the memory that is mapped to an address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemRetainAllocationHandle(
     virPtr: *mut c_void,
@@ -249,7 +249,7 @@ pub unsafe extern "C" fn aclrtMemRetainAllocationHandle(
 ) -> i32 {
     raw::status(&calls::aclrtMemRetainAllocationHandle, |cx| {
         raw::trace(cx, || [raw::Word::word(virPtr), raw::Word::word(handle)])?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value =
             jumar_acl::vmm::aclrtMemRetainAllocationHandle(cx, virPtr.expose_provenance())?;
@@ -258,7 +258,7 @@ pub unsafe extern "C" fn aclrtMemRetainAllocationHandle(
     })
 }
 
-/// Reads the properties of memory without an address.
+/// Returns the properties of memory without an address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemGetAllocationPropertiesFromHandle(
     handle: *mut c_void,
@@ -266,7 +266,7 @@ pub unsafe extern "C" fn aclrtMemGetAllocationPropertiesFromHandle(
 ) -> i32 {
     raw::status(&calls::aclrtMemGetAllocationPropertiesFromHandle, |cx| {
         raw::trace(cx, || [raw::Word::word(handle), raw::Word::word(prop)])?;
-        // SAFETY: the program vouches for `prop`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `prop` is null or the address of a variable.
         let prop_out =
             unsafe { raw::Out::<types::aclrtPhysicalMemProp>::new(prop.cast(), "prop") }?;
         let prop_value =
@@ -295,7 +295,7 @@ pub unsafe extern "C" fn aclrtReserveMemAddressNoUCMemory(
                 raw::Word::word(flags),
             ]
         })?;
-        // SAFETY: the program vouches for `virPtr`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `virPtr` is null or the address of a variable.
         let virPtr_out = unsafe { raw::Out::<usize>::new(virPtr.cast(), "virPtr") }?;
         let virPtr_value = jumar_acl::vmm::aclrtReserveMemAddressNoUCMemory(
             cx,
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn aclrtReserveMemAddressNoUCMemory(
     })
 }
 
-/// Reads begin and size of the allocation that an address lies in.
+/// Returns start and size of the allocation that contains an address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemGetAddressRange(
     ptr: *mut c_void,
@@ -324,9 +324,9 @@ pub unsafe extern "C" fn aclrtMemGetAddressRange(
                 raw::Word::word(psize),
             ]
         })?;
-        // SAFETY: the program vouches for `pbase`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `pbase` is null or the address of a variable.
         let pbase_out = unsafe { raw::Out::<usize>::new(pbase.cast(), "pbase") }?;
-        // SAFETY: the program vouches for `psize`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `psize` is null or the address of a variable.
         let psize_out = unsafe { raw::Out::<usize>::new(psize.cast(), "psize") }?;
         let (pbase_value, psize_value) =
             jumar_acl::memory::aclrtMemGetAddressRange(cx, ptr.expose_provenance())?;

@@ -56,7 +56,7 @@ ACL_FUNC_VISIBILITY rtError_t rtKernelLaunch(
     const void *stubFunc, uint32_t blockDim, void *args, uint32_t argsSize, rtSmDesc_t *smDesc, rtStream_t stm);
 
 /**
- * Reads the address by which cores synchronise with each other.
+ * Returns the address by which cores synchronise with each other.
  * @param addr [IN]
  * @param len [IN]
  * @return the value
