@@ -77,15 +77,15 @@ impl Exceptions {
 
 /// Passes a result on; if it is the failure of a task, the program's exception callback hears of it first.
 #[inline]
-pub(crate) fn told(cx: &Cx<'_>, result: Result<()>) -> Result<()> {
+pub(crate) fn report_failure(cx: &Cx<'_>, result: Result<()>) -> Result<()> {
     match result {
         Ok(()) => Ok(()),
-        failed => told_of(cx, failed),
+        failed => report_task_failure(cx, failed),
     }
 }
 
 #[cold]
-fn told_of(cx: &Cx<'_>, result: Result<()>) -> Result<()> {
+fn report_task_failure(cx: &Cx<'_>, result: Result<()>) -> Result<()> {
     let Err(error) = &result else { return Ok(()) };
     let Some(site) = error.task() else {
         return result;

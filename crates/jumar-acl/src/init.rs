@@ -96,12 +96,12 @@ pub fn aclInit(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
             .caused_by(cause)
         })?;
     }
-    let text = CString::new(text.as_str()).unwrap_or_default();
+    let argument = CString::new(text.as_str()).unwrap_or_default();
     // One that is registered meanwhile has its turn too.
     let mut last = 0;
     while let Some((serial, function)) = cx.process.hooks.init.after(last) {
         last = serial;
-        answered(cx, function(&text), "initialisation")?;
+        answered(cx, function(&argument), "initialisation")?;
     }
     cx.process.set_default_device(configuration.default_device);
     cx.process.share_messages(configuration.share_messages);

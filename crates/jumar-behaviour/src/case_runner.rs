@@ -229,8 +229,8 @@ impl CaseRunner {
                 raw::write(spot.address, &vec![0; self.size_of(ty)?]);
                 Ok(())
             }
-            Action::Set { place, value } => {
-                let spot = self.place(place)?;
+            Action::Set { target, value } => {
+                let spot = self.place(target)?;
                 let size = self.size_of(&spot.of)?;
                 let value = self.number(value)?.to_ne_bytes();
                 let part = value.get(..size).context("a field that is not a number")?;

@@ -105,22 +105,22 @@ fn parameter(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn told(word: u64) -> Option<ExceptionCallback> {
+fn callback(word: u64) -> Option<ExceptionCallback> {
     (word != 0).then(|| {
-        let told: ExceptionCallback = Arc::new(|_info| callbacks::counted());
-        told
+        let callback: ExceptionCallback = Arc::new(|_info| callbacks::counted());
+        callback
     })
 }
 
 fn set_callback(w: &RawArgs<'_>) -> Played {
-    let function = told(w.plain(1));
+    let function = callback(w.plain(1));
     status(enter(&calls::aclrtBinarySetExceptionCallback, |cx| {
         kernel::aclrtBinarySetExceptionCallback(cx, w.plain(0), function)
     }))
 }
 
 fn register(w: &RawArgs<'_>) -> Played {
-    let function = told(w.plain(0));
+    let function = callback(w.plain(0));
     status(enter(&calls::aclrtExceptionInfoCallbackRegister, |cx| {
         jumar_acl::error::aclrtExceptionInfoCallbackRegister(cx, w.plain(0), function)
     }))

@@ -153,8 +153,8 @@ fn range_with_attributes(w: &RawArgs<'_>) -> Played {
 fn device_state(w: &RawArgs<'_>) -> Played {
     let name = w.text(0);
     let function = answering(w.plain(1), 0).map(|_| {
-        let told: DeviceStateHook = Arc::new(|_, state| callbacks::noted_value(state.into()));
-        told
+        let callback: DeviceStateHook = Arc::new(|_, state| callbacks::noted_value(state.into()));
+        callback
     });
     status(enter(&calls::aclrtRegDeviceStateCallback, |cx| {
         jumar_acl::device::aclrtRegDeviceStateCallback(cx, name.as_deref(), function)
@@ -164,8 +164,8 @@ fn device_state(w: &RawArgs<'_>) -> Played {
 fn stream_state(w: &RawArgs<'_>) -> Played {
     let name = w.text(0);
     let function = answering(w.plain(1), 0).map(|_| {
-        let told: StreamStateHook = Arc::new(|_, state| callbacks::noted_value(state.into()));
-        told
+        let callback: StreamStateHook = Arc::new(|_, state| callbacks::noted_value(state.into()));
+        callback
     });
     status(enter(&calls::aclrtRegStreamStateCallback, |cx| {
         jumar_acl::stream::aclrtRegStreamStateCallback(cx, name.as_deref(), function)
@@ -175,11 +175,11 @@ fn stream_state(w: &RawArgs<'_>) -> Played {
 fn abort_callback(w: &RawArgs<'_>) -> Played {
     let name = w.text(0);
     let function = answering(w.plain(1), -1).map(|(_, answer)| {
-        let told: AbortHook = Arc::new(move |_, stage, _| {
+        let callback: AbortHook = Arc::new(move |_, stage, _| {
             callbacks::noted_value(stage.into());
             answer
         });
-        told
+        callback
     });
     status(enter(&calls::aclrtSetDeviceTaskAbortCallback, |cx| {
         jumar_acl::device::aclrtSetDeviceTaskAbortCallback(cx, name.as_deref(), function)
@@ -188,11 +188,11 @@ fn abort_callback(w: &RawArgs<'_>) -> Played {
 
 fn init_register(w: &RawArgs<'_>) -> Played {
     let function = answering(w.plain(1), 12345).map(|(address, answer)| {
-        let told: InitHook = Arc::new(move |text| {
+        let callback: InitHook = Arc::new(move |text| {
             callbacks::noted_value(text.count_bytes() as u64);
             answer
         });
-        (address, told)
+        (address, callback)
     });
     status(enter(&calls::aclInitCallbackRegister, |cx| {
         jumar_acl::init::aclInitCallbackRegister(cx, w.plain(0), function)
@@ -208,11 +208,11 @@ fn init_unregister(w: &RawArgs<'_>) -> Played {
 fn finalize_register(w: &RawArgs<'_>) -> Played {
     let user = w.plain::<u64>(2);
     let function = answering(w.plain(1), 54321).map(|(address, answer)| {
-        let told: FinalizeHook = Arc::new(move || {
+        let callback: FinalizeHook = Arc::new(move || {
             callbacks::noted_value(user);
             answer
         });
-        (address, told)
+        (address, callback)
     });
     status(enter(&calls::aclFinalizeCallbackRegister, |cx| {
         jumar_acl::init::aclFinalizeCallbackRegister(cx, w.plain(0), function)
@@ -228,11 +228,11 @@ fn finalize_unregister(w: &RawArgs<'_>) -> Played {
 fn snapshot_register(w: &RawArgs<'_>) -> Played {
     let user = w.plain::<u64>(2);
     let function = answering(w.plain(1), 1).map(|(address, answer)| {
-        let told: SnapshotHook = Arc::new(move |_| {
+        let callback: SnapshotHook = Arc::new(move |_| {
             callbacks::noted_value(user);
             answer.unsigned_abs()
         });
-        (address, told)
+        (address, callback)
     });
     status(enter(&calls::aclrtSnapShotCallbackRegister, |cx| {
         jumar_acl::snapshot::aclrtSnapShotCallbackRegister(cx, w.plain(0), function)
@@ -267,8 +267,8 @@ fn process_report(w: &RawArgs<'_>) -> Played {
 
 fn set_exception_callback(w: &RawArgs<'_>) -> Played {
     let function: Option<ExceptionCallback> = (w.plain::<u64>(0) != 0).then(|| {
-        let told: ExceptionCallback = Arc::new(|_info| callbacks::counted());
-        told
+        let callback: ExceptionCallback = Arc::new(|_info| callbacks::counted());
+        callback
     });
     status(enter(&calls::aclrtSetExceptionInfoCallback, |cx| {
         jumar_acl::error::aclrtSetExceptionInfoCallback(cx, function)
@@ -619,8 +619,8 @@ fn dequeue_data(w: &RawArgs<'_>) -> Played {
         _ => w.span(4, w.plain(5))?,
     };
     status(enter(&calls::acltdtDequeueData, |cx| {
-        let told = |bytes: usize| size.set(&bytes);
-        jumar_acl::tdt_queue::dequeue_data(cx, w.plain(0), data, user, w.plain(6), told)
+        let callback = |bytes: usize| size.set(&bytes);
+        jumar_acl::tdt_queue::dequeue_data(cx, w.plain(0), data, user, w.plain(6), callback)
     }))
 }
 

@@ -82,9 +82,10 @@ impl<'a> InferCx<'a> {
     pub fn ints(&self, index: usize) -> Result<Option<Vec<i64>>, OpError> {
         match self.constant(index) {
             None => Ok(None),
-            Some(tensor) => tensor.ints().map(Some).ok_or_else(|| {
-                OpError::invalid(format!("input {index} has to hold integers"))
-            }),
+            Some(tensor) => tensor
+                .ints()
+                .map(Some)
+                .ok_or_else(|| OpError::invalid(format!("input {index} has to hold integers"))),
         }
     }
 

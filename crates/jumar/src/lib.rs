@@ -80,7 +80,7 @@ pub mod offline {
     pub use jumar_model::{
         Aipp, Bindings, Bound, Bundle, Description, DeviceMemory, DynamicAipp, Execute,
         ExecuteOpen, Gear, GearKind, Model, Observer, Operator, OperatorInput, OperatorOutput,
-        OperatorRun, Package, Picture, Placed, Produced, Results, Shaped, Supplied, TensorInfo,
+        OperatorRun, Package, PixelFormat, Placed, Produced, Results, Shaped, Supplied, TensorInfo,
         gear_values, graph,
     };
 }

@@ -431,9 +431,7 @@ fn convert(api: &Api, function: &Function, param: &Param, pieces: &mut Pieces) -
     let ctype = &param.ctype;
     let before = &mut pieces.before;
     let safety = |what: &str| {
-        format!(
-            "        // SAFETY: the caller guarantees that `{plain}` is {what}.\n"
-        )
+        format!("        // SAFETY: the caller guarantees that `{plain}` is {what}.\n")
     };
     match &param.passing {
         Passing::Plain if api.is_callback(ctype) => {

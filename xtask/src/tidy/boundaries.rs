@@ -90,8 +90,13 @@ fn names_of_synchronisation(file: &File) -> Vec<Problem> {
     };
     for prefix in ["std::sync::", "core::sync::"] {
         // jumar_core::sync is another module.
-        let is_path_start = |at: &usize| !code[..*at].ends_with(|c: char| c == '_' || c.is_alphanumeric());
-        for at in code.match_indices(prefix).map(|(at, _)| at).filter(is_path_start) {
+        let is_path_start =
+            |at: &usize| !code[..*at].ends_with(|c: char| c == '_' || c.is_alphanumeric());
+        for at in code
+            .match_indices(prefix)
+            .map(|(at, _)| at)
+            .filter(is_path_start)
+        {
             for name in imported(&code[at + prefix.len()..]) {
                 if !FREE_OF_SYNC.contains(&name) {
                     refuse(at, &format!("{prefix}{name}"));
@@ -150,7 +155,10 @@ fn imported(rest: &str) -> Vec<&str> {
 /// `unsafe` is used in its modules only, and the roots of the other crates forbid it.
 pub fn unsafety(repository: &Repository) -> Result<Vec<Problem>> {
     let outside = repository.rust().filter(|file| {
-        file.path.contains("/src/") && !UNSAFE_MODULES.iter().any(|module| file.path.starts_with(module))
+        file.path.contains("/src/")
+            && !UNSAFE_MODULES
+                .iter()
+                .any(|module| file.path.starts_with(module))
     });
     let mut problems: Vec<Problem> = outside
         .flat_map(|file| {

@@ -606,7 +606,7 @@ fn preparable(
 }
 
 /// Writes the settings into the input's buffer, before the call returns.
-fn write(cx: &Cx<'_>, id: u32, dataset: Raw, told: &DynamicAipp, settings: Raw) -> Result<()> {
+fn write(cx: &Cx<'_>, id: u32, dataset: Raw, dynamic: &DynamicAipp, settings: Raw) -> Result<()> {
     let content = cx
         .process
         .aipp_settings

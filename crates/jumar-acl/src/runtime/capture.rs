@@ -199,7 +199,7 @@ pub fn aclmdlRIExecute(cx: &Cx<'_>, model: Raw, timeout: i32) -> Result<()> {
     }
     let stream = cx.context()?.default_stream()?;
     graph.execute(&stream, &cx.caller())?;
-    crate::error::told(cx, stream.synchronize(limit, &cx.caller()))
+    crate::error::report_failure(cx, stream.synchronize(limit, &cx.caller()))
 }
 
 pub fn aclmdlRIDestroy(cx: &Cx<'_>, model: Raw) -> Result<()> {

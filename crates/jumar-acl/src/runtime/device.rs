@@ -25,8 +25,8 @@ pub fn aclrtSetDevice(cx: &Cx<'_>, device: i32) -> Result<()> {
 
 /// Calls the registered functions for devices.
 fn tell(cx: &Cx<'_>, device: i32, state: u32) {
-    for told in cx.process.hooks.devices.all() {
-        told(device, state);
+    for callback in cx.process.hooks.devices.all() {
+        callback(device, state);
     }
 }
 
@@ -84,13 +84,13 @@ pub fn aclrtGetDeviceCount(cx: &Cx<'_>) -> Result<u32> {
 
 pub fn aclrtSynchronizeDevice(cx: &Cx<'_>) -> Result<()> {
     let context = cx.context()?;
-    crate::error::told(cx, context.synchronize(None, &cx.caller()))
+    crate::error::report_failure(cx, context.synchronize(None, &cx.caller()))
 }
 
 pub fn aclrtSynchronizeDeviceWithTimeout(cx: &Cx<'_>, timeout: i32) -> Result<()> {
     let limit = limit_ms(timeout, ErrorKind::InvalidValue)?;
     let context = cx.context()?;
-    crate::error::told(cx, context.synchronize(limit, &cx.caller()))
+    crate::error::report_failure(cx, context.synchronize(limit, &cx.caller()))
 }
 
 pub fn aclrtSetTsDevice(_cx: &Cx<'_>, ts: u32) -> Result<()> {
@@ -253,8 +253,8 @@ pub fn aclrtDeviceTaskAbort(cx: &Cx<'_>, device: i32, timeout: u32) -> Result<()
 }
 
 fn tell_of_abort(cx: &Cx<'_>, device: i32, stage: u32, timeout: u32) -> Result<()> {
-    for told in cx.process.hooks.aborts.all() {
-        let answer = told(device, stage, timeout);
+    for callback in cx.process.hooks.aborts.all() {
+        let answer = callback(device, stage, timeout);
         if answer != 0 {
             return refuse(
                 ErrorKind::RuntimeInternal,

@@ -88,8 +88,8 @@ fn create(cx: &Cx<'_>, options: StreamOptions) -> Result<Raw> {
 
 /// Calls the registered functions for streams.
 fn tell(cx: &Cx<'_>, stream: u64, state: u32) {
-    for told in cx.process.hooks.streams.all() {
-        told(stream, state);
+    for callback in cx.process.hooks.streams.all() {
+        callback(stream, state);
     }
 }
 
@@ -178,7 +178,7 @@ fn synchronize(cx: &Cx<'_>, stream: Raw, limit: Option<std::time::Duration>) -> 
         }
         stream.synchronize(limit, &cx.caller())
     });
-    crate::error::told(cx, done)
+    crate::error::report_failure(cx, done)
 }
 
 pub fn aclrtStreamQuery(cx: &Cx<'_>, stream: Raw) -> Result<u32> {

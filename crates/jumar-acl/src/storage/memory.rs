@@ -149,7 +149,7 @@ pub fn aclrtFreeWithDevSync(cx: &Cx<'_>, address: usize) -> Result<()> {
     if address == 0 {
         return refuse(ErrorKind::NullPointer, "devPtr is null");
     }
-    crate::error::told(cx, cx.context()?.synchronize(None, &cx.caller()))?;
+    crate::error::report_failure(cx, cx.context()?.synchronize(None, &cx.caller()))?;
     aclrtFree(cx, address)
 }
 
@@ -174,7 +174,7 @@ pub fn aclrtFreeHostWithDevSync(cx: &Cx<'_>, address: usize) -> Result<()> {
     if address == 0 {
         return refuse(ErrorKind::NullPointer, "hostPtr is null");
     }
-    crate::error::told(cx, cx.context()?.synchronize(None, &cx.caller()))?;
+    crate::error::report_failure(cx, cx.context()?.synchronize(None, &cx.caller()))?;
     aclrtFreeHost(cx, address)
 }
 

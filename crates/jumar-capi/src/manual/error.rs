@@ -23,12 +23,12 @@ pub unsafe extern "C" fn aclrtSetExceptionInfoCallback(
             )]
         })?;
         let callback = callback.map(|function| {
-            let told: Arc<dyn Fn(u64) + Send + Sync> = Arc::new(move |info| {
+            let callback: Arc<dyn Fn(u64) + Send + Sync> = Arc::new(move |info| {
                 let info = raw::pointer(Raw(info));
                 // SAFETY: the caller's contract; the handle is valid while the function runs, and is only a number.
                 unsafe { function(info) }
             });
-            told
+            callback
         });
         jumar_acl::error::aclrtSetExceptionInfoCallback(cx, callback)
     })
@@ -48,15 +48,15 @@ pub unsafe extern "C" fn aclrtExceptionInfoCallbackRegister(
                 callback.map_or(0, |function| function as usize),
             )]
         })?;
-        let told = callback.map(|function| {
-            let told: Arc<dyn Fn(u64) + Send + Sync> = Arc::new(move |info| {
+        let shared = callback.map(|function| {
+            let callback: Arc<dyn Fn(u64) + Send + Sync> = Arc::new(move |info| {
                 let info = raw::pointer(Raw(info));
                 // SAFETY: the caller's contract; the handle is valid while the function runs, and is only a number.
                 unsafe { function(info) }
             });
-            told
+            callback
         });
-        jumar_acl::error::aclrtExceptionInfoCallbackRegister(cx, key(callback), told)
+        jumar_acl::error::aclrtExceptionInfoCallbackRegister(cx, key(callback), shared)
     })
 }
 

@@ -32,12 +32,12 @@ pub unsafe extern "C" fn aclrtRegDeviceStateCallback(
         })?;
         let user = UserData::new(args);
         let function = callback.map(|function| {
-            let told: DeviceStateHook = Arc::new(move |device, state| {
+            let callback: DeviceStateHook = Arc::new(move |device, state| {
                 let pointer = user.pointer();
                 // SAFETY: the caller's contract.
                 unsafe { function(device, state, pointer) }
             });
-            told
+            callback
         });
         // SAFETY: the caller's contract: null, or a text.
         let name = unsafe { raw::text(regName) };
@@ -66,12 +66,12 @@ pub unsafe extern "C" fn aclrtSetDeviceTaskAbortCallback(
         })?;
         let user = UserData::new(args);
         let function = callback.map(|function| {
-            let told: AbortHook = Arc::new(move |device, stage, timeout| {
+            let callback: AbortHook = Arc::new(move |device, stage, timeout| {
                 let pointer = user.pointer();
                 // SAFETY: the caller's contract.
                 unsafe { function(device, stage, timeout, pointer) }
             });
-            told
+            callback
         });
         // SAFETY: the caller's contract: null, or a text.
         let name = unsafe { raw::text(regName) };
@@ -100,13 +100,13 @@ pub unsafe extern "C" fn aclrtRegStreamStateCallback(
         })?;
         let user = UserData::new(args);
         let function = callback.map(|function| {
-            let told: StreamStateHook = Arc::new(move |stream, state| {
+            let callback: StreamStateHook = Arc::new(move |stream, state| {
                 let pointer = user.pointer();
                 let stream = raw::pointer(Raw(stream));
                 // SAFETY: the caller's contract; the handle is only a number.
                 unsafe { function(stream, state, pointer) }
             });
-            told
+            callback
         });
         // SAFETY: the caller's contract: null, or a text.
         let name = unsafe { raw::text(regName) };
@@ -135,12 +135,12 @@ pub unsafe extern "C" fn aclInitCallbackRegister(
         })?;
         let user = UserData::new(userData);
         let function = cbFunc.map(|function| {
-            let told: InitHook = Arc::new(move |text| {
+            let callback: InitHook = Arc::new(move |text| {
                 let pointer = user.pointer();
                 // SAFETY: the caller's contract; the text outlives the call.
                 unsafe { function(text.as_ptr(), text.count_bytes(), pointer) }
             });
-            (function as usize, told)
+            (function as usize, callback)
         });
         jumar_acl::init::aclInitCallbackRegister(cx, r#type, function)
     })
@@ -186,12 +186,12 @@ pub unsafe extern "C" fn aclFinalizeCallbackRegister(
         })?;
         let user = UserData::new(userData);
         let function = cbFunc.map(|function| {
-            let told: FinalizeHook = Arc::new(move || {
+            let callback: FinalizeHook = Arc::new(move || {
                 let pointer = user.pointer();
                 // SAFETY: the caller's contract.
                 unsafe { function(pointer) }
             });
-            (function as usize, told)
+            (function as usize, callback)
         });
         jumar_acl::init::aclFinalizeCallbackRegister(cx, r#type, function)
     })
@@ -236,12 +236,12 @@ pub unsafe extern "C" fn aclrtSnapShotCallbackRegister(
         })?;
         let user = UserData::new(args);
         let function = callback.map(|function| {
-            let told: SnapshotHook = Arc::new(move |device| {
+            let callback: SnapshotHook = Arc::new(move |device| {
                 let pointer = user.pointer();
                 // SAFETY: the caller's contract.
                 unsafe { function(device, pointer) }
             });
-            (function as usize, told)
+            (function as usize, callback)
         });
         jumar_acl::snapshot::aclrtSnapShotCallbackRegister(cx, stage, function)
     })

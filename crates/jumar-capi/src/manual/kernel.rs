@@ -547,12 +547,12 @@ pub unsafe extern "C" fn aclrtBinarySetExceptionCallback(
             ]
         })?;
         let callback = callback.map(|function| {
-            let told: Arc<dyn Fn(u64) + Send + Sync> = Arc::new(move |info| {
+            let callback: Arc<dyn Fn(u64) + Send + Sync> = Arc::new(move |info| {
                 let (info, user) = (raw::pointer(Raw(info)), user.pointer());
                 // SAFETY: the caller's contract; the handle is valid while the function runs, and is only a number.
                 unsafe { function(info, user) }
             });
-            told
+            callback
         });
         kernel::aclrtBinarySetExceptionCallback(cx, raw::handle(binHandle), callback)
     })

@@ -470,7 +470,7 @@ pub fn aclmdlExecute(cx: &Cx<'_>, id: u32, input: Raw, output: Raw) -> Result<()
                 .and_then(|()| dataset::collect(cx, output))
         }
     };
-    crate::error::told(cx, done)
+    crate::error::report_failure(cx, done)
 }
 
 pub fn aclmdlExecuteAsync(
@@ -519,7 +519,7 @@ pub fn aclmdlExecuteV2(
     let done = stream
         .synchronize(limit(config.stream_timeout), &cx.caller())
         .and_then(|()| dataset::collect(cx, output));
-    crate::error::told(cx, done)
+    crate::error::report_failure(cx, done)
 }
 
 pub fn aclmdlExecuteAsyncV2(

@@ -261,7 +261,7 @@ pub fn second_phase(
     .map_err(Refused::runtime)?;
     if plan.writes_shapes() {
         let done = target.synchronize(None, &cx.caller());
-        crate::error::told(cx, done).map_err(Refused::runtime)?;
+        crate::error::report_failure(cx, done).map_err(Refused::runtime)?;
         write_shapes(cx, &executor, &run);
     }
     Ok(())

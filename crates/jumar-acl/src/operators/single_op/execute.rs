@@ -303,7 +303,7 @@ impl Call<'_> {
             );
         }
         let done = self.target.synchronize(None, &self.cx.caller());
-        crate::error::told(self.cx, done)?;
+        crate::error::report_failure(self.cx, done)?;
         let mut values = Vec::with_capacity(needed.len());
         for &index in needed {
             let tensor = &self.request.inputs[index];
@@ -367,7 +367,7 @@ fn run_and_report(
         return Ok(());
     }
     let done = target.synchronize(None, &cx.caller());
-    crate::error::told(cx, done)?;
+    crate::error::report_failure(cx, done)?;
     for (output, dims) in run.shapes() {
         if open.get(output) == Some(&true)
             && let Some(desc) = descs.get(output)

@@ -38,7 +38,7 @@ fn get(cx: &Cx<'_>, output: Span, stream: Raw) -> Result<()> {
         return Ok(());
     };
     let done = cx.with_stream(stream, |stream| stream.copy(to, from, &cx.caller()));
-    crate::error::told(cx, done)
+    crate::error::report_failure(cx, done)
 }
 
 fn clear(cx: &Cx<'_>, stream: Raw) -> Result<()> {

@@ -102,7 +102,7 @@ pub fn aclrtMemcpyFromSymbolAsync(
         return Ok(());
     };
     let done = cx.with_stream(stream, |stream| stream.copy(to, from, &cx.caller()));
-    crate::error::told(cx, done)
+    crate::error::report_failure(cx, done)
 }
 
 pub fn aclrtMemcpyToSymbol(
@@ -136,5 +136,5 @@ pub fn aclrtMemcpyToSymbolAsync(
         return Ok(());
     }
     let done = cx.with_stream(stream, |stream| stream.copy(to, from, &cx.caller()));
-    crate::error::told(cx, done)
+    crate::error::report_failure(cx, done)
 }

@@ -74,7 +74,7 @@ pub fn batch_async(
                 error
             })
     });
-    crate::error::told(cx, done).map_err(|error| (failed.get(), error))
+    crate::error::report_failure(cx, done).map_err(|error| (failed.get(), error))
 }
 
 /// The copies that have something to copy, and their numbers in the batch.

@@ -89,7 +89,7 @@ pub fn aclrtMemcpyAsync(
     } else {
         cx.with_stream(stream, |stream| stream.copy(to, from, &cx.caller()))
     };
-    crate::error::told(cx, done)
+    crate::error::report_failure(cx, done)
 }
 
 pub fn aclrtMemset(cx: &Cx<'_>, to: Span, capacity: usize, value: i32, count: usize) -> Result<()> {
@@ -114,7 +114,7 @@ pub fn aclrtMemsetAsync(
     }
     // Only the low eight bits are the value.
     let done = cx.with_stream(stream, |stream| stream.fill(to, value as u8, &cx.caller()));
-    crate::error::told(cx, done)
+    crate::error::report_failure(cx, done)
 }
 
 #[inline]

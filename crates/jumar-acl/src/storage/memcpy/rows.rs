@@ -113,5 +113,5 @@ pub fn aclrtMemcpy2dAsync(
         return Ok(());
     };
     let done = cx.with_stream(stream, |stream| stream.copy_rows(to, from, &cx.caller()));
-    crate::error::told(cx, done)
+    crate::error::report_failure(cx, done)
 }

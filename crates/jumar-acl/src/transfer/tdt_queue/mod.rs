@@ -402,7 +402,7 @@ pub fn acltdtEnqueueData(
     failure(cx)
 }
 
-/// Takes the oldest message into the program's memory. `told` gets the message's size before it is copied, also where it
+/// Takes the oldest message into the program's memory. `report_size` gets the message's size before it is copied, also where it
 /// turns out to be too large.
 pub fn dequeue_data(
     cx: &Cx<'_>,
@@ -410,7 +410,7 @@ pub fn dequeue_data(
     data: Span,
     user: Span,
     timeout: i32,
-    told: impl FnOnce(usize),
+    report_size: impl FnOnce(usize),
 ) -> Result<()> {
     if data.is_empty() {
         return refuse(ErrorKind::InvalidArgument, "data is null, or its size is 0");
@@ -419,7 +419,7 @@ pub fn dequeue_data(
     let limit = limit(timeout, ErrorKind::InvalidValue)?;
     let runtime = cx.runtime()?;
     let message = find(cx, queue)?.take_if(limit, |message| {
-        told(message.data.len());
+        report_size(message.data.len());
         if message.data.len() <= data.bytes() {
             return Ok(());
         }
@@ -527,7 +527,7 @@ pub fn set_queue_attr(
 }
 
 /// The value, and its length; refused if the buffer is smaller.
-fn told(value: Vec<u8>, capacity: usize) -> Result<(usize, Vec<u8>)> {
+fn returned_value(value: Vec<u8>, capacity: usize) -> Result<(usize, Vec<u8>)> {
     if capacity < value.len() {
         return refuse(
             ErrorKind::InvalidArgument,
@@ -552,9 +552,11 @@ pub fn acltdtGetQueueAttr(
         enums::ACL_TDT_QUEUE_NAME_PTR => {
             let name = content.names.last().map(|name| name.as_ptr());
             let address = name.map_or(0, |name| name.expose_provenance());
-            told(address.to_ne_bytes().to_vec(), capacity)
+            returned_value(address.to_ne_bytes().to_vec(), capacity)
         }
-        enums::ACL_TDT_QUEUE_DEPTH_UINT32 => told(content.depth.to_ne_bytes().to_vec(), capacity),
+        enums::ACL_TDT_QUEUE_DEPTH_UINT32 => {
+            returned_value(content.depth.to_ne_bytes().to_vec(), capacity)
+        }
         _ => refuse(
             ErrorKind::InvalidArgument,
             format!("{kind} is not a value of acltdtQueueAttrType"),
@@ -606,7 +608,7 @@ pub fn acltdtGetQueueRouteParam(
             );
         }
     };
-    told(bytes.to_vec(), capacity)
+    returned_value(bytes.to_vec(), capacity)
 }
 
 pub fn acltdtCreateQueueRouteList(cx: &Cx<'_>) -> Result<Raw> {
