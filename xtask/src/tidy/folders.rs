@@ -217,7 +217,7 @@ impl Crate {
             if seen.contains(folder) {
                 continue;
             }
-            // Few folders: whoever is reached from here and reaches back is in the circle.
+            // Few folders: a folder that is reached from here and reaches back is part of the circle.
             let reached = reach(&uses, folder);
             let circle: Vec<&Module> = uses
                 .keys()

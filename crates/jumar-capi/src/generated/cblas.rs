@@ -102,7 +102,7 @@ pub unsafe extern "C" fn aclblasCreateHandleForGemvEx(
                 raw::Word::word(handle),
             ]
         })?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value = jumar_acl::cblas::aclblasCreateHandleForGemvEx(
             cx, transA, m, n, dataTypeA, dataTypeX, dataTypeY, r#type,
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn aclblasCreateHandleForHgemv(
                 raw::Word::word(handle),
             ]
         })?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value = jumar_acl::cblas::aclblasCreateHandleForHgemv(cx, transA, m, n, r#type)?;
         handle_out.set(handle_value);
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn aclblasCreateHandleForS8gemv(
                 raw::Word::word(handle),
             ]
         })?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value =
             jumar_acl::cblas::aclblasCreateHandleForS8gemv(cx, transA, m, n, r#type)?;
@@ -381,7 +381,7 @@ pub unsafe extern "C" fn aclblasCreateHandleForGemmEx(
                 raw::Word::word(handle),
             ]
         })?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value = jumar_acl::cblas::aclblasCreateHandleForGemmEx(
             cx, transA, transB, transC, m, n, k, dataTypeA, dataTypeB, dataTypeC, r#type,
@@ -480,7 +480,7 @@ pub unsafe extern "C" fn aclblasCreateHandleForHgemm(
                 raw::Word::word(handle),
             ]
         })?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value = jumar_acl::cblas::aclblasCreateHandleForHgemm(
             cx, transA, transB, transC, m, n, k, r#type,
@@ -579,7 +579,7 @@ pub unsafe extern "C" fn aclblasCreateHandleForS8gemm(
                 raw::Word::word(handle),
             ]
         })?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value = jumar_acl::cblas::aclblasCreateHandleForS8gemm(
             cx, transA, transB, transC, m, n, k, r#type,

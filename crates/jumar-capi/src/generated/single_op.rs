@@ -21,7 +21,7 @@ use crate::raw;
 pub unsafe extern "C" fn aclopSetModelDir(modelDir: *const c_char) -> i32 {
     raw::status(&calls::aclopSetModelDir, |cx| {
         raw::trace(cx, || [raw::Word::word(modelDir)])?;
-        // SAFETY: the program vouches for `modelDir`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `modelDir` is null or a text that ends in a zero byte.
         let modelDir = unsafe { raw::text(modelDir) };
         jumar_acl::single_op::aclopSetModelDir(cx, modelDir)?;
         Ok(())
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn aclopSetModelDir(modelDir: *const c_char) -> i32 {
 pub unsafe extern "C" fn aclopLoad(model: *const c_void, modelSize: usize) -> i32 {
     raw::status(&calls::aclopLoad, |cx| {
         raw::trace(cx, || [raw::Word::word(model), raw::Word::word(modelSize)])?;
-        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
         jumar_acl::single_op::aclopLoad(cx, model, modelSize)?;
         Ok(())
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn aclopSetAttrBool(
                 raw::Word::word(attrValue),
             ]
         })?;
-        // SAFETY: the program vouches for `attrName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
         let attrName = unsafe { raw::text(attrName) };
         jumar_acl::single_op::aclopSetAttrBool(cx, raw::handle(attr), attrName, attrValue)?;
         Ok(())
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn aclopSetAttrInt(
                 raw::Word::word(attrValue),
             ]
         })?;
-        // SAFETY: the program vouches for `attrName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
         let attrName = unsafe { raw::text(attrName) };
         jumar_acl::single_op::aclopSetAttrInt(cx, raw::handle(attr), attrName, attrValue)?;
         Ok(())
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn aclopSetAttrFloat(
                 raw::Word::word(attrValue),
             ]
         })?;
-        // SAFETY: the program vouches for `attrName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
         let attrName = unsafe { raw::text(attrName) };
         jumar_acl::single_op::aclopSetAttrFloat(cx, raw::handle(attr), attrName, attrValue)?;
         Ok(())
@@ -141,9 +141,9 @@ pub unsafe extern "C" fn aclopSetAttrString(
                 raw::Word::word(attrValue),
             ]
         })?;
-        // SAFETY: the program vouches for `attrName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
         let attrName = unsafe { raw::text(attrName) };
-        // SAFETY: the program vouches for `attrValue`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrValue` is null or a text that ends in a zero byte.
         let attrValue = unsafe { raw::text(attrValue) };
         jumar_acl::single_op::aclopSetAttrString(cx, raw::handle(attr), attrName, attrValue)?;
         Ok(())
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn aclopSetAttrDataType(
                 raw::Word::word(attrValue),
             ]
         })?;
-        // SAFETY: the program vouches for `attrName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
         let attrName = unsafe { raw::text(attrName) };
         jumar_acl::single_op::aclopSetAttrDataType(cx, raw::handle(attr), attrName, attrValue)?;
         Ok(())
@@ -189,9 +189,9 @@ pub unsafe extern "C" fn aclopSetAttrListDataType(
                 raw::Word::word(values),
             ]
         })?;
-        // SAFETY: the program vouches for `attrName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
         let attrName = unsafe { raw::text(attrName) };
-        // SAFETY: the program vouches for `values`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `values` is null or an array of that many values.
         let values = unsafe { raw::slice::<i32>(values.cast(), raw::count(numValues), "values") }?;
         jumar_acl::single_op::aclopSetAttrListDataType(
             cx,
@@ -221,9 +221,9 @@ pub unsafe extern "C" fn aclopSetAttrListBool(
                 raw::Word::word(values),
             ]
         })?;
-        // SAFETY: the program vouches for `attrName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
         let attrName = unsafe { raw::text(attrName) };
-        // SAFETY: the program vouches for `values`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `values` is null or an array of that many values.
         let values = unsafe { raw::slice::<u8>(values.cast(), raw::count(numValues), "values") }?;
         jumar_acl::single_op::aclopSetAttrListBool(
             cx,
@@ -253,9 +253,9 @@ pub unsafe extern "C" fn aclopSetAttrListInt(
                 raw::Word::word(values),
             ]
         })?;
-        // SAFETY: the program vouches for `attrName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
         let attrName = unsafe { raw::text(attrName) };
-        // SAFETY: the program vouches for `values`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `values` is null or an array of that many values.
         let values = unsafe { raw::slice::<i64>(values.cast(), raw::count(numValues), "values") }?;
         jumar_acl::single_op::aclopSetAttrListInt(
             cx,
@@ -285,9 +285,9 @@ pub unsafe extern "C" fn aclopSetAttrListFloat(
                 raw::Word::word(values),
             ]
         })?;
-        // SAFETY: the program vouches for `attrName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
         let attrName = unsafe { raw::text(attrName) };
-        // SAFETY: the program vouches for `values`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `values` is null or an array of that many values.
         let values = unsafe { raw::slice::<f32>(values.cast(), raw::count(numValues), "values") }?;
         jumar_acl::single_op::aclopSetAttrListFloat(
             cx,
@@ -317,9 +317,9 @@ pub unsafe extern "C" fn aclopSetAttrListString(
                 raw::Word::word(values),
             ]
         })?;
-        // SAFETY: the program vouches for `attrName`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
         let attrName = unsafe { raw::text(attrName) };
-        // SAFETY: the program vouches for `values`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `values` is null or an array of that many values.
         let values = unsafe { raw::texts(values.cast(), raw::count(numValues), "values") }?;
         jumar_acl::single_op::aclopSetAttrListString(
             cx,
@@ -359,17 +359,17 @@ pub unsafe extern "C" fn aclopExecute(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `opType`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
         let opType = unsafe { raw::text(opType) };
-        // SAFETY: the program vouches for `inputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
         let inputDesc =
             unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the program vouches for `inputs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputs` is null or an array of that many values.
         let inputs = unsafe { raw::slice::<Raw>(inputs.cast(), raw::count(numInputs), "inputs") }?;
-        // SAFETY: the program vouches for `outputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
         let outputDesc =
             unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
-        // SAFETY: the program vouches for `outputs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputs` is null or an array of that many values.
         let outputs =
             unsafe { raw::slice::<Raw>(outputs.cast(), raw::count(numOutputs), "outputs") }?;
         jumar_acl::single_op::aclopExecute(
@@ -415,17 +415,17 @@ pub unsafe extern "C" fn aclopExecuteV2(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `opType`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
         let opType = unsafe { raw::text(opType) };
-        // SAFETY: the program vouches for `inputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
         let inputDesc =
             unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the program vouches for `inputs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputs` is null or an array of that many values.
         let inputs = unsafe { raw::slice::<Raw>(inputs.cast(), raw::count(numInputs), "inputs") }?;
-        // SAFETY: the program vouches for `outputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
         let outputDesc =
             unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
-        // SAFETY: the program vouches for `outputs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputs` is null or an array of that many values.
         let outputs =
             unsafe { raw::slice::<Raw>(outputs.cast(), raw::count(numOutputs), "outputs") }?;
         jumar_acl::single_op::aclopExecuteV2(
@@ -467,15 +467,15 @@ pub unsafe extern "C" fn aclopCreateHandle(
                 raw::Word::word(handle),
             ]
         })?;
-        // SAFETY: the program vouches for `opType`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
         let opType = unsafe { raw::text(opType) };
-        // SAFETY: the program vouches for `inputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
         let inputDesc =
             unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the program vouches for `outputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
         let outputDesc =
             unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value = jumar_acl::single_op::aclopCreateHandle(
             cx,
@@ -522,9 +522,9 @@ pub unsafe extern "C" fn aclopExecWithHandle(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `inputs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputs` is null or an array of that many values.
         let inputs = unsafe { raw::slice::<Raw>(inputs.cast(), raw::count(numInputs), "inputs") }?;
-        // SAFETY: the program vouches for `outputs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputs` is null or an array of that many values.
         let outputs =
             unsafe { raw::slice::<Raw>(outputs.cast(), raw::count(numOutputs), "outputs") }?;
         jumar_acl::single_op::aclopExecWithHandle(
@@ -591,7 +591,7 @@ pub unsafe extern "C" fn aclopCreateHandleForCast(
                 raw::Word::word(handle),
             ]
         })?;
-        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value = jumar_acl::single_op::aclopCreateHandleForCast(
             cx,
@@ -701,14 +701,14 @@ pub unsafe extern "C" fn aclopInferShape(
                 raw::Word::word(attr),
             ]
         })?;
-        // SAFETY: the program vouches for `opType`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
         let opType = unsafe { raw::text(opType) };
-        // SAFETY: the program vouches for `inputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
         let inputDesc =
             unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the program vouches for `inputs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputs` is null or an array of that many values.
         let inputs = unsafe { raw::slice::<Raw>(inputs.cast(), raw::count(numInputs), "inputs") }?;
-        // SAFETY: the program vouches for `outputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
         let outputDesc =
             unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
         jumar_acl::single_op::aclopInferShape(
@@ -752,15 +752,15 @@ pub unsafe extern "C" fn aclopCompile(
                 raw::Word::word(opPath),
             ]
         })?;
-        // SAFETY: the program vouches for `opType`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
         let opType = unsafe { raw::text(opType) };
-        // SAFETY: the program vouches for `inputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
         let inputDesc =
             unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the program vouches for `outputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
         let outputDesc =
             unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
-        // SAFETY: the program vouches for `opPath`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `opPath` is null or a text that ends in a zero byte.
         let opPath = unsafe { raw::text(opPath) };
         jumar_acl::single_op::aclopCompile(
             cx,
@@ -811,20 +811,20 @@ pub unsafe extern "C" fn aclopCompileAndExecute(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `opType`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
         let opType = unsafe { raw::text(opType) };
-        // SAFETY: the program vouches for `inputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
         let inputDesc =
             unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the program vouches for `inputs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputs` is null or an array of that many values.
         let inputs = unsafe { raw::slice::<Raw>(inputs.cast(), raw::count(numInputs), "inputs") }?;
-        // SAFETY: the program vouches for `outputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
         let outputDesc =
             unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
-        // SAFETY: the program vouches for `outputs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputs` is null or an array of that many values.
         let outputs =
             unsafe { raw::slice::<Raw>(outputs.cast(), raw::count(numOutputs), "outputs") }?;
-        // SAFETY: the program vouches for `opPath`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `opPath` is null or a text that ends in a zero byte.
         let opPath = unsafe { raw::text(opPath) };
         jumar_acl::single_op::aclopCompileAndExecute(
             cx,
@@ -878,20 +878,20 @@ pub unsafe extern "C" fn aclopCompileAndExecuteV2(
                 raw::Word::word(stream),
             ]
         })?;
-        // SAFETY: the program vouches for `opType`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
         let opType = unsafe { raw::text(opType) };
-        // SAFETY: the program vouches for `inputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
         let inputDesc =
             unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the program vouches for `inputs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `inputs` is null or an array of that many values.
         let inputs = unsafe { raw::slice::<Raw>(inputs.cast(), raw::count(numInputs), "inputs") }?;
-        // SAFETY: the program vouches for `outputDesc`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
         let outputDesc =
             unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
-        // SAFETY: the program vouches for `outputs`: null or that many values, as the C declaration says.
+        // SAFETY: the caller guarantees that `outputs` is null or an array of that many values.
         let outputs =
             unsafe { raw::slice::<Raw>(outputs.cast(), raw::count(numOutputs), "outputs") }?;
-        // SAFETY: the program vouches for `opPath`: null or a text that ends in a zero byte, as the C declaration says.
+        // SAFETY: the caller guarantees that `opPath` is null or a text that ends in a zero byte.
         let opPath = unsafe { raw::text(opPath) };
         jumar_acl::single_op::aclopCompileAndExecuteV2(
             cx,
