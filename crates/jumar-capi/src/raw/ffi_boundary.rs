@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::acl::{self, Call, Cx, Error, ErrorKind, Result, calls};
 
-use super::{call_trace, instance};
+use super::{call_trace, instance, reserve};
 
 /// Runs a call that answers a code.
 #[inline]
@@ -93,6 +93,9 @@ pub fn enter<T>(
     call: &'static Call,
     body: impl FnMut(&Cx<'_>) -> Result<T>,
 ) -> std::result::Result<T, i32> {
+    if reserve::is_exhausted(call.name) {
+        return Err(out_of_memory(call));
+    }
     // Whatever goes through `catch_unwind` by value is written to memory and read back at once, in pieces of another size,
     // which costs more than all the rest of the boundary; so one address goes through.
     let mut inside = (call, body);
@@ -111,6 +114,20 @@ pub fn enter<T>(
         Ok(answer) => answer,
         Err(payload) => Err(panicked(call, payload.as_ref())),
     }
+}
+
+/// Refuses a call of a process that has no memory left.
+#[cold]
+fn out_of_memory(call: &'static Call) -> i32 {
+    if !reserve::explains() {
+        return jumar_acl::generated::codes::code_for(call, ErrorKind::OutOfMemory);
+    }
+    let refused = acl::enter::<()>(call, |_| {
+        let sentence = "the process can allocate no more memory: a limit of its addresses or its memory is reached";
+        Err(Error::new(ErrorKind::OutOfMemory, sentence)
+            .fix("Free memory, or raise the limit (ulimit -v). Calls that release something are accepted meanwhile."))
+    });
+    refused.err().unwrap_or_default()
 }
 
 /// Refuses a call, except the one that reads why.

@@ -12,6 +12,7 @@ mod input;
 mod instance;
 pub mod operator;
 mod output;
+mod reserve;
 mod sites;
 mod user;
 
