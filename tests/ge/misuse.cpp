@@ -328,6 +328,28 @@ void AfterTheEnd(ge::Session *session) {
   (void)Error();
 }
 
+// A graph of fixed shapes, and one whose first dimension varies.
+void InputsOfOtherShapesAndTypes(ge::Session &session) {
+  std::vector<ge::Tensor> outputs;
+  const auto run = [&](uint32_t graph, const ge::Tensor &input) { return session.RunGraph(graph, {input}, outputs); };
+  const ge::Tensor ints = Filled<int32_t>({2, 2}, ge::DT_INT32, {1, 2, 3, 4});
+  CHECK(session.AddGraph(70, Small("fixed")) == ge::SUCCESS && run(70, Floats({2, 2}, {1, 2, 3, 4})) == ge::SUCCESS);
+  for (const ge::Tensor &other : {Floats({2, 3}, {1, 2, 3, 4, 5, 6}), Floats({4}, {1, 2, 3, 4}), ints}) {
+    CHECK(run(70, other) == ge::FAILED && Error().find("was built for") != std::string::npos);
+  }
+  CHECK(run(70, Floats({2, 2}, {1, 2, 3, 4})) == ge::SUCCESS);
+  ge::op::Data x = Input("x", 0, {-1, 2});
+  ge::op::Relu y("y");
+  y.set_input_x(x);
+  ge::Graph open("open");
+  open.SetInputs({x}).SetOutputs(std::vector<ge::Operator>{y});
+  CHECK(session.AddGraph(71, open) == ge::SUCCESS && run(71, Floats({1, 2}, {1, 2})) == ge::SUCCESS);
+  CHECK(run(71, Floats({3, 2}, {1, 2, 3, 4, 5, 6})) == ge::SUCCESS && outputs[0].GetShapeDim(0) == 3);
+  for (const ge::Tensor &other : {Floats({3, 3}, std::vector<float>(9)), Floats({2}, {1, 2}), ints}) {
+    CHECK(run(71, other) == ge::FAILED && Error().find("was built for") != std::string::npos);
+  }
+}
+
 }  // namespace
 
 int main(int, char **argv) {
@@ -343,6 +365,7 @@ int main(int, char **argv) {
   std::vector<ge::Tensor> outputs;
   GraphsThatAreNone(*session);
   RunsThatAreNone(*session);
+  InputsOfOtherShapesAndTypes(*session);
   DamagedFiles(*session, argv[1]);
   OfflineAndParsers(argv[1]);
   CHECK(session->ShardGraphs() == ge::FAILED && session->SaveGraphsToPb("x") == ge::FAILED);

@@ -64,6 +64,8 @@ pub enum Family {
 /// A graph, built for inputs of certain shapes.
 pub struct Plan {
     given: Vec<Option<TensorType>>,
+    /// The types of the program's inputs.
+    types: Vec<TensorType>,
     /// How many inputs and outputs are the program's.
     pub inputs: usize,
     pub outputs: usize,
@@ -137,15 +139,16 @@ impl Entry {
         if family != Family::Fresh && state.family == Family::Fresh {
             state.family = family;
         }
-        let open = || self.declared().iter().flatten().any(|&dim| dim < 0);
-        let found = state
-            .plans
-            .iter()
-            .find(|plan| plan.given == given)
-            .or_else(|| state.plans.first().filter(|_| given.is_empty() || !open()))
-            .cloned();
-        if let Some(plan) = found {
-            return Ok(plan);
+        if let Some(plan) = state.plans.iter().find(|plan| plan.given == given) {
+            return Ok(plan.clone());
+        }
+        if let Some(first) = state.plans.first() {
+            let declared = self.declared();
+            let open = declared.iter().flatten().any(|&dim| dim < 0);
+            self.check_types(first, if open { &declared } else { &[] }, given)?;
+            if given.is_empty() || !open {
+                return Ok(first.clone());
+            }
         }
         let plan = Arc::new(self.build(given)?);
         let replaced = (state.plans.len() >= MOST_PLANS).then(|| state.plans.remove(1));
@@ -153,6 +156,38 @@ impl Entry {
         drop(state);
         session.retire(replaced);
         Ok(plan)
+    }
+
+    /// Refuses inputs that the graph was not built for. `declared` are the dimensions of the inputs of a graph that accepts several
+    /// shapes, or nothing for a graph of fixed shapes.
+    fn check_types(
+        &self,
+        first: &Plan,
+        declared: &[Vec<i64>],
+        given: &[Option<TensorType>],
+    ) -> GeResult<()> {
+        for (index, (given, built)) in given.iter().zip(&first.types).enumerate() {
+            let Some(given) = given else { continue };
+            let mut wanted = built.clone();
+            if let Some(dims) = declared.get(index) {
+                wanted.shape.clone_from(dims);
+            }
+            let same_shape = wanted.rank().is_none()
+                || (wanted.shape.len() == given.shape.len()
+                    && wanted
+                        .shape
+                        .iter()
+                        .zip(&given.shape)
+                        .all(|(wanted, given)| *wanted < 0 || wanted == given));
+            if wanted.dtype != given.dtype || !same_shape {
+                return Err(GeError::new(format!(
+                    "input {index} of graph {} is {given}, and the graph was built for {wanted}: add the graph again under another number, or describe dimensions that vary as -1",
+                    self.number
+                ))
+                .code("E13025"));
+            }
+        }
+        Ok(())
     }
 
     /// The plan that was built first.
@@ -250,6 +285,8 @@ fn plan(lowered: ge::Lowered, given: &[Option<TensorType>], products: Products) 
         products,
         ..BuildOptions::default()
     };
+    let types = graph.inputs.iter().take(inputs);
+    let types = types.map(|&id| graph.value(id).ty.clone()).collect();
     let model = compile(graph, options)?;
     let own = model.graph();
     let read = |position: usize| {
@@ -270,6 +307,7 @@ fn plan(lowered: ge::Lowered, given: &[Option<TensorType>], products: Products) 
     let package = Package::from_model(model)?;
     Ok(Plan {
         given: given.to_vec(),
+        types,
         inputs,
         outputs,
         variables,
