@@ -55,6 +55,7 @@ def test_sessions_variables_control_files_offline_models_and_misuse(tmp_path):
         ("values", [], "c++11", 0),
         ("runs", [], "c++14", 1),
         ("misuse", ["."], "c++17", 0),
+        ("formats", [], "c++11", 1),
         ("fork", [".", DIGITS / "digits.onnx"], "c++20", 0),
         ("train", [DIGITS, HERE / "digits"], "c++11", 1),
     ],

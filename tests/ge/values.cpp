@@ -325,6 +325,28 @@ void Bundles() {
   CHECK(ge::aclgrphDestroyModel(model) == ge::GRAPH_SUCCESS);
 }
 
+// What is left of the variance of equal values behind a square root may be below 0.
+void AVarianceIsNeverNegative() {
+  ge::op::Data x = Input("x", 0, {2, 5});
+  ge::op::Const gamma = Constant("gamma", {5}, {1, 1, 1, 1, 1}), beta = Constant("beta", {5}, {0, 0, 0, 0, 0});
+  ge::op::LayerNorm y("y");
+  y.set_input_x(x).set_input_gamma(gamma).set_input_beta(beta);
+  y.set_attr_begin_norm_axis(1).set_attr_begin_params_axis(1);
+  ge::Graph graph("variance");
+  graph.SetInputs({x}).SetOutputs(std::vector<std::pair<ge::Operator, std::vector<size_t>>>{{y, {0, 1, 2}}});
+  CHECK(ge::GEInitialize(Options()) == ge::SUCCESS);
+  {
+    ge::Session session((Options()));
+    std::vector<ge::Tensor> outputs;
+    CHECK(session.AddGraph(1, graph) == ge::SUCCESS);
+    CHECK(session.RunGraph(1, {Floats({2, 5}, std::vector<float>(10, 0.3f))}, outputs) == ge::SUCCESS);
+    for (float variance : Values<float>(outputs[2])) {
+      CHECK(variance >= 0 && variance < 1e-12f);
+    }
+  }
+  CHECK(ge::GEFinalize() == ge::SUCCESS);
+}
+
 }  // namespace
 
 int main() {
@@ -335,6 +357,7 @@ int main() {
   Nodes();
   Bundles();
   CHECK(ge::GEFinalize() == ge::SUCCESS);
+  AVarianceIsNeverNegative();
   std::printf("values: ok\n");
   return 0;
 }

@@ -48,6 +48,10 @@ pub const FORMAT_NCHW: i32 = 0;
 pub const FORMAT_NHWC: i32 = 1;
 /// No meaning of the axes.
 pub const FORMAT_ND: i32 = 2;
+/// Depth, height and width after the channels.
+pub const FORMAT_NCDHW: i32 = 30;
+/// Depth, height and width before the channels.
+pub const FORMAT_NDHWC: i32 = 27;
 /// A filter with its outputs last.
 pub const FORMAT_HWCN: i32 = 16;
 

@@ -201,5 +201,6 @@ case("AscendQuant", "towards nothing", {"x": f(4, 5, lo=-4, hi=4)}, lambda x: qu
 scale_bits = np.array([0.5, 0.25, 2.0], np.float32).view(np.uint32).astype(np.uint64)
 case("AscendDequant", "", {"x": i(2, 3, 2, 2, lo=-50, hi=50), "deq_scale": t(scale_bits, "uint64")}, lambda x, s: x * np.array([0.5, 0.25, 2.0])[:, None, None])
 case("AscendDequant", "float16 scale, rectified", {"x": i(2, 3, 2, 2, lo=-50, hi=50), "deq_scale": const(v([0.5], "float16"))}, lambda x, s: np.maximum(x * 0.5, 0), {"relu_flag": True, "dtype": "float16"}, out="float16")
-case("AscendDequant", "a plain integer", {"x": i(2, 3, lo=-50, hi=50), "deq_scale": t([1], "uint64")}, lambda x, s: x * 1.0)
+case("AscendDequant", "bits above the scale", {"x": i(2, 3, lo=-50, hi=50), "deq_scale": t(scale_bits[1:2] + (np.uint64(5) << np.uint64(46)), "uint64")}, lambda x, s: x * 0.25)
+case("AscendDequant", "the bits of a tiny scale", {"x": i(2, 3, lo=-50, hi=50), "deq_scale": t([1], "uint64")}, lambda x, s: x * 0.0)
 case("AscendDequant", "squared scale", {"x": i(2, 3, lo=-50, hi=50), "deq_scale": t(scale_bits[:1], "uint64")}, lambda x, s: x * 0.25, {"sqrt_mode": True})

@@ -123,4 +123,13 @@ case("TopKD", "", {"x": distinct(3, 6), "assist_seq": const(v(np.arange(12), "fl
 case("Trilu", "", {"x": f(2, 4, 5), "k": t(1, "int64")}, lambda x, k: np.tril(x, 1), types=SOME)
 case("Trilu", "upper", {"x": f(4, 5)}, np.triu, {"upper": 1})
 case("UnsortedSegmentSum", "", {"x": f(4, 3), "segment_ids": v([2, 0, 2, 1], "int32"), "num_segments": t(4)}, lambda x, n, c: (lambda y: (np.add.at(y, n, x), y)[1])(np.zeros((4, 3))), types=SOME)
+def segments(x, ids, count):
+    """Ids outside of the segments add to none."""
+    y = np.zeros((count, *x.shape[ids.ndim:]))
+    inside = (ids >= 0) & (ids < count)
+    np.add.at(y, ids[inside], x[inside])
+    return y
+
+
+case("UnsortedSegmentSum", "ids outside", {"x": f(6, 3), "segment_ids": v([2, -1, 7, 1, 2, -9], "int32"), "num_segments": t(3)}, lambda x, n, c: segments(x, n, 3))
 case("UnsortedSegmentSum", "of elements", {"x": f(2, 3), "segment_ids": v([[2, 0, 2], [1, 1, 1]], "int64"), "num_segments": t([3])}, lambda x, n, c: (lambda y: (np.add.at(y, n, x), y)[1])(np.zeros(3)))

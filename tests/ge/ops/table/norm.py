@@ -70,6 +70,8 @@ def rstd(variance, epsilon):
 case("LayerNorm", "everything when not said", {"x": f(3, 4), "gamma": const(f(3, 4)), "beta": const(f(3, 4))}, layer)
 case("LayerNorm", "the last axis", {"x": f(2, 3, 8), "gamma": const(f(8)), "beta": const(f(8))}, lambda *a: layer(*a, axis=-1, epsilon=1e-5),
      {"begin_norm_axis": -1, "begin_params_axis": -1, "epsilon": 1e-5}, types=["float16", "bfloat16"])
+case("LayerNorm", "equal values", {"x": v(np.full((2, 5), 0.3), "float32"), "gamma": const(f(5)), "beta": const(f(5))},
+     lambda x, gamma, beta: [np.broadcast_to(beta, x.shape), np.full((2, 1), 0.3), np.zeros((2, 1))], {"begin_norm_axis": 1, "begin_params_axis": 1})
 case("LayerNorm", "two axes", {"x": f(2, 3, 8), "gamma": const(f(3, 8)), "beta": const(f(3, 8))}, lambda *a: layer(*a, axis=1),
      {"begin_norm_axis": 1, "begin_params_axis": 1})
 case("LayerNormV3", "", {"x": f(2, 3, 8), "gamma": const(f(8)), "beta": const(f(8))}, lambda *a: layer(*a, axis=2, epsilon=1e-5, third=rstd),

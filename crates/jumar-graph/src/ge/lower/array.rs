@@ -217,7 +217,7 @@ fn filled(cx: &mut Cx, x: ValueId, sizes: ValueId, axis: ValueId) -> Result<Valu
 
 /// Moves pixels into channels or back; channels may come last.
 fn blocks(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
-    let last = channels_last(op.text("data_format")?, 2)?;
+    let last = channels_last(op.image_format(2)?, 2)?;
     let mut attrs = Attrs::new()
         .with("block_size", op.int("block_size")?)
         .with("data_format", "NCHW");

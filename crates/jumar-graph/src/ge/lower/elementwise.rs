@@ -248,7 +248,7 @@ fn bias_add(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let mut both = [op.input("x")?, op.input("bias")?];
     cx.promote(&mut both)?;
     let rank = cx.rank(both[0])?;
-    let axis = if op.text("data_format")?.starts_with("NC") {
+    let axis = if op.image_format(rank.saturating_sub(2))?.starts_with("NC") {
         1
     } else {
         rank.saturating_sub(1)
@@ -640,15 +640,8 @@ fn dequant(cx: &mut Cx, op: &Op<'_>) -> Answer {
         let (words, _) = tensor.bytes().as_chunks::<8>();
         let factors: Vec<f32> = words
             .iter()
-            .map(|word| {
-                let bits = u64::from_le_bytes(*word) as u32;
-                let number = f32::from_bits(bits);
-                if number.is_normal() {
-                    number
-                } else {
-                    bits as f32
-                }
-            })
+            // The low 32 bits of each are those of a float32.
+            .map(|word| f32::from_bits(u64::from_le_bytes(*word) as u32))
             .collect();
         let dims = cx.dims(scale)?;
         let flat = cx.add_constant(jumar_ops::Tensor::from_floats(&factors));

@@ -121,7 +121,7 @@ pub(super) fn pads(list: &[i64], dims: usize) -> Result<Vec<i64>, OpError> {
 
 impl Window {
     fn read(op: &Op<'_>, dims: usize) -> Result<Window, OpError> {
-        let last = channels_last(op.text("data_format")?, dims)?;
+        let last = channels_last(op.image_format(dims)?, dims)?;
         Ok(Window {
             last,
             strides: spatial(op.ints("strides")?, dims, last, "strides")?,

@@ -143,10 +143,18 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let rest = own
             .get(rank..)
             .ok_or_else(|| invalid("segment_ids has more dimensions than x"))?;
-        let shape = cx.ints(&[&[count], rest].concat());
+        // Elements without a segment go to one more, which is cut off: ids below 0 and ids past the end.
+        let shape = cx.ints(&[&[count + 1], rest].concat());
         let zero = cx.number(0.0, x)?;
         let zeros = cx.one("Fill", &[shape, zero], Attrs::new())?;
-        scattered(cx, zeros, ids, x, "add").map(|y| vec![y])
+        let (least, end) = (cx.number(0.0, ids)?, cx.number(count as f64, ids)?);
+        let below = cx.one("Less", &[ids, least], Attrs::new())?;
+        let ids = cx.one("SelectV2", &[below, end, ids], Attrs::new())?;
+        let ids = cx.one("Minimum", &[ids, end], Attrs::new())?;
+        let all = scattered(cx, zeros, ids, x, "add")?;
+        let (begin, end, axes) = (cx.ints(&[0]), cx.ints(&[count]), cx.ints(&[0]));
+        let inputs = [Some(all), Some(begin), Some(end), Some(axes)];
+        cx.add_node("StridedSliceV2", &inputs, Attrs::new(), 1)
     }),
     ("Where", |cx, op| places(cx, op, false, DataType::Int64)),
 ];

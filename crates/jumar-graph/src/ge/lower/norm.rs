@@ -1,6 +1,7 @@
 //! Normalisation, losses, and what has a state over time.
 
 use jumar_ops::{Attrs, Builder as _, OpError};
+use jumar_types::dtype::DataType;
 
 use super::filter::{backward, forward};
 use super::op::{Op, same};
@@ -111,7 +112,7 @@ fn inverse_deviation(cx: &mut Cx, variance: ValueId, epsilon: f32) -> Result<Val
 
 fn batch_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
-    let format = op.text("data_format")?;
+    let format = op.image_format(cx.rank(x)?.saturating_sub(2))?;
     let epsilon = op.float("epsilon")?;
     if !op.yes("is_training")? {
         let inputs = ["x", "scale", "offset", "mean", "variance"]
@@ -222,11 +223,18 @@ fn layer_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
         return cx.add_node("LayerNormV3", &inputs, attrs, 1);
     }
     let mut all = cx.add_node("LayerNormV3", &inputs, attrs, 3)?;
-    // What comes out is 1 / sqrt(variance + epsilon).
-    let root = cx.one("Reciprocal", &[all[2]], plain())?;
-    let shifted = cx.one("Mul", &[root, root], plain())?;
-    let epsilon = cx.number(f64::from(epsilon), shifted)?;
-    all[2] = cx.one("Sub", &[shifted, epsilon], plain())?;
+    // The operator returns 1 / sqrt(variance + epsilon). The variance is computed by itself: what is left of it behind the
+    // root may be negative.
+    let wide = match cx.ty(x).dtype {
+        DataType::Float64 => x,
+        _ => cx.cast(x, DataType::Float32)?,
+    };
+    let rank = cx.rank(x)? as i64;
+    let begin = op.int("begin_norm_axis")?;
+    let begin = if begin < 0 { begin + rank } else { begin };
+    let axes: Vec<i64> = (begin..rank).collect();
+    let axes = cx.ints(&axes);
+    all[2] = moments(cx, wide, axes)?.2;
     let dtype = cx.ty(op.input("gamma")?).dtype;
     for moment in &mut all[1..] {
         *moment = cx.cast(*moment, dtype)?;
@@ -236,8 +244,8 @@ fn layer_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
 
 /// Each image's channels for themselves.
 fn instance_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
-    let format = op.text("data_format")?;
     let spatial = cx.rank(op.input("x")?)?.saturating_sub(2);
+    let format = op.image_format(spatial)?;
     let last = !format.starts_with("NC") && format != "ND";
     let x = forward(cx, op.input("x")?, last, spatial)?;
     let epsilon = op.float("epsilon")?;
@@ -259,7 +267,7 @@ fn instance_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
 /// Channels in groups.
 fn group_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let spatial = cx.rank(op.input("x")?)?.saturating_sub(2);
-    let last = !op.text("data_format")?.starts_with("NC");
+    let last = !op.image_format(spatial)?.starts_with("NC");
     let x = forward(cx, op.input("x")?, last, spatial)?;
     let groups = op.int("num_groups")?;
     let attrs = op.attrs_for("GroupNorm")?.with("data_format", "NCHW");

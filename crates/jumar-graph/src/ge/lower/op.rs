@@ -3,9 +3,70 @@
 use jumar_ops::{Attr, AttrKind, Attrs, OpError, find};
 use jumar_types::dtype::DataType;
 
-use super::super::{Default, Desc, Graph as Source, Node, Occurs, Prototype, Value, prototype};
+use super::super::{
+    Default, Desc, FORMAT_NCDHW, FORMAT_NCHW, FORMAT_ND, FORMAT_NDHWC, FORMAT_NHWC,
+    Graph as Source, Input, Node, Occurs, Prototype, Value, prototype,
+};
 use super::{Cx, data_type, invalid, unsupported};
 use crate::ValueId;
+
+/// The inputs that are images, in the order in which their descriptions count.
+const IMAGES: &[&str] = &["x", "out_backprop"];
+
+/// Operators whose first output has the axes of their first image.
+const KEEP_FORMAT: &[&str] = &[
+    "Abs",
+    "Add",
+    "AvgPool",
+    "AvgPool3D",
+    "AvgPoolV2",
+    "BatchNorm",
+    "BiasAdd",
+    "Cast",
+    "ClipByValue",
+    "ConcatD",
+    "ConcatV2",
+    "Conv2D",
+    "Conv2DBackpropInput",
+    "Conv2DBackpropInputD",
+    "Conv2DTranspose",
+    "Conv2DTransposeD",
+    "Conv3D",
+    "Conv3DTranspose",
+    "Deconvolution",
+    "DepthwiseConv2D",
+    "Elu",
+    "Exp",
+    "Gelu",
+    "GroupNorm",
+    "HardSwish",
+    "Identity",
+    "InstanceNorm",
+    "LeakyRelu",
+    "MaxPool",
+    "MaxPool3D",
+    "MaxPoolV3",
+    "Maximum",
+    "Minimum",
+    "Mish",
+    "Mul",
+    "Neg",
+    "PRelu",
+    "Pad",
+    "PadV2",
+    "PadV3",
+    "RealDiv",
+    "Relu",
+    "Relu6",
+    "Selu",
+    "Sigmoid",
+    "Softplus",
+    "Sqrt",
+    "Square",
+    "Sub",
+    "Swish",
+    "Tanh",
+];
 
 /// A node, with the values of its inputs.
 pub(super) struct Op<'a> {
@@ -138,6 +199,68 @@ impl<'a> Op<'a> {
             return Some(&data.desc);
         }
         source.outputs.get(position).map(|output| &output.desc)
+    }
+
+    /// Returns the name of the format of images with so many spatial axes. The attribute `data_format` decides if it is not the
+    /// default of the prototype. Otherwise the description of the image decides if it names a format: programs describe their
+    /// inputs and leave the attribute alone.
+    pub fn image_format(&self, spatial: usize) -> Result<&'a str, OpError> {
+        let attribute = self.text("data_format")?;
+        match self.default("data_format") {
+            Some(Default::Str(default)) if default == attribute => {}
+            _ => return Ok(attribute),
+        }
+        let described = IMAGES
+            .iter()
+            .filter_map(|name| self.node.inputs.iter().find(|input| input.name == *name))
+            .map(|input| self.described_format(input))
+            .find_map(|format| match (format, spatial) {
+                (FORMAT_NCHW, 2) => Some("NCHW"),
+                (FORMAT_NHWC, 2) => Some("NHWC"),
+                (FORMAT_NCDHW, 3) => Some("NCDHW"),
+                (FORMAT_NDHWC, 3) => Some("NDHWC"),
+                _ => None,
+            });
+        Ok(described.unwrap_or(attribute))
+    }
+
+    /// Returns the format that the program describes for an input: its own, that of the output it is linked with, or that of what
+    /// the output was computed from, as long as the operators between keep the order of axes.
+    fn described_format(&self, input: &'a Input) -> i32 {
+        let mut input = input;
+        // A path through a graph has no more steps than the graph has nodes.
+        for _ in 0..=self.around.nodes.len() {
+            if input.desc.format != FORMAT_ND {
+                return input.desc.format;
+            }
+            let Some((from, position)) = input.from else {
+                return FORMAT_ND;
+            };
+            let Some(source) = self.around.nodes.get(from) else {
+                return FORMAT_ND;
+            };
+            if let Some(output) = source.outputs.get(position)
+                && output.desc.format != FORMAT_ND
+            {
+                return output.desc.format;
+            }
+            if let Some(Value::Tensor(data)) = source.attrs.get("value") {
+                return data.desc.format;
+            }
+            if !KEEP_FORMAT.contains(&source.kind.as_str()) {
+                return FORMAT_ND;
+            }
+            let image = source
+                .inputs
+                .iter()
+                .find(|input| IMAGES.contains(&input.name.as_str()))
+                .or(source.inputs.first());
+            match image {
+                Some(image) => input = image,
+                None => return FORMAT_ND,
+            }
+        }
+        FORMAT_ND
     }
 
     fn attr(&self, name: &str) -> Option<&'a Value> {

@@ -1,9 +1,9 @@
 //! Pooling.
 
-use jumar_ops::{Attrs, OpError};
+use jumar_ops::{Attrs, Builder as _, OpError};
 
 use super::filter::{backward, channels_last, forward, pads, spatial};
-use super::op::{Op, renamed, same};
+use super::op::{Op, same};
 use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
 
@@ -29,7 +29,7 @@ type Answer = Result<Vec<ValueId>, OpError>;
 
 /// A pooling whose padding is a word.
 fn padded(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
-    let last = channels_last(op.text("data_format")?, 2)?;
+    let last = channels_last(op.image_format(2)?, 2)?;
     let attrs = Attrs::new()
         .with("ksize", four(op.ints("ksize")?, last, "ksize")?)
         .with("strides", four(op.ints("strides")?, last, "strides")?)
@@ -47,8 +47,9 @@ fn four(list: &[i64], last: bool, name: &str) -> Result<Vec<i64>, OpError> {
 
 /// A pooling whose attributes are ours, but for channels that come last.
 fn windows(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
-    if !channels_last(op.text("data_format")?, 2)? {
-        return renamed(cx, op, name);
+    if !channels_last(op.image_format(2)?, 2)? {
+        let attrs = op.attrs_for(name)?.with("data_format", "NCHW");
+        return cx.add_node(name, &op.in_order()?, attrs, op.outputs());
     }
     let attrs = op
         .attrs_for(name)?
@@ -69,7 +70,7 @@ fn three(list: &[i64], last: bool, name: &str) -> Result<Vec<i64>, OpError> {
 }
 
 fn maximum(cx: &mut Cx, op: &Op<'_>) -> Answer {
-    let last = channels_last(op.text("data_format")?, 3)?;
+    let last = channels_last(op.image_format(3)?, 3)?;
     let mut attrs = Attrs::new()
         .with("kernel_shape", three(op.ints("ksize")?, last, "ksize")?)
         .with("strides", three(op.ints("strides")?, last, "strides")?)
@@ -91,7 +92,7 @@ fn maximum(cx: &mut Cx, op: &Op<'_>) -> Answer {
 }
 
 fn average(cx: &mut Cx, op: &Op<'_>) -> Answer {
-    let last = channels_last(op.text("data_format")?, 3)?;
+    let last = channels_last(op.image_format(3)?, 3)?;
     let divisor = op.int("divisor_override")?;
     if divisor != 0 && op.yes("ceil_mode")? {
         return Err(unsupported(
