@@ -24,7 +24,8 @@ def program(tmp_path_factory):
     def make(name, where="programs"):
         if name not in made:
             source = HERE / where / name
-            made[name] = compile_c(source, folder / source.stem, "-g", "-pthread", "-L", LIB64, "-lascendcl")
+            language = {} if source.suffix == ".c" else {"compiler": "c++", "standard": "c++17"}
+            made[name] = compile_c(source, folder / source.stem, "-g", "-pthread", "-L", LIB64, "-lascendcl", **language)
         return made[name]
 
     return make
@@ -186,7 +187,7 @@ def test_a_drill_of_the_first_program_covers_every_call_and_finds_a_planted_leak
     assert done.returncode == 1
 
 
-def test_a_drill_lets_tasks_fail_and_shows_the_stack_of_a_crash(program):
+def test_faults_let_tasks_fail_and_shows_the_stack_of_a_crash(program):
     done, rows = drill([program("task_errors.c")])
     # The first copy's error is looked at, the second one's is not; the fill's comes with the copy's.
     assert rows[("task:aclrtMemcpyAsync", 1)] == "handled", done.stdout
@@ -195,6 +196,19 @@ def test_a_drill_lets_tasks_fail_and_shows_the_stack_of_a_crash(program):
     assert re.search(r"crash \(signal 11\)\n +cause 1:\n +.*task_errors.c:\d+  fill_with", done.stdout), done.stdout
     assert rows[("aclrtRecordEvent", 1)] == "ignored", done.stdout
     assert re.search(r"jumar faults: \d+ of \d+", done.stderr), "progress"
+
+
+def test_faults_reach_the_phases_and_the_tasks_of_operators(program):
+    done, rows = drill([program("operator_errors.cpp")])
+    found = {site: word for site, word in rows.items() if "aclnn" in site[0]}
+    wanted = {(name, 1): "handled" for name in ("aclnnExpGetWorkspaceSize", "aclnnExp", "task:aclnnExp")}
+    wanted |= {(name, 2): "ignored" for name in ("aclnnExpGetWorkspaceSize", "aclnnExp", "task:aclnnExp")}
+    assert found == wanted, done.stdout
+    # The sentence names the call, and the code is the one of operators for a failed call of the runtime.
+    failed = subprocess.run(
+        [program("operator_errors.cpp")], env=environment(JUMAR_FAULT="aclnnExp#1"), capture_output=True, text=True, timeout=60
+    )
+    assert failed.returncode == 3, failed.stderr
 
 
 def test_a_drill_ends_a_program_that_hangs_when_a_call_fails(program):

@@ -17,7 +17,7 @@ DIGITS = ROOT / "examples/digits"
 FOLDERS = {"c": ["*.c"], "kernels": ["*.c"], "networks": ["*.c", "*.py"], "python": ["*.py"]}
 NAMES = sorted(
     [f"{folder}/{path.name}" for folder, all in FOLDERS.items() for one in all for path in (HERE / folder).glob(one)]
-    + ["digits/sync.c", "digits/streams.c", "digits/digits.py", "custom_operator/main.c"]
+    + ["digits/sync.c", "digits/streams.c", "digits/digits.py", "custom_operator/main.c", "custom_net/main.cpp"]
 )
 RUN = [name for name in NAMES if name not in DATA["left_out"]]
 LINK = ["-g", "-L", LIB64, "-lascendcl", "-lpthread", "-ldl"]
@@ -48,6 +48,7 @@ def results(model, open_model, tmp_path_factory):
     arguments["kernels/launches.c"] = [kernels]
     own = compile_c(ROOT / "examples/custom_operator/axpy.cc", top / "axpy.so", "-shared", "-fPIC", compiler="c++", standard="c++17")
     arguments["custom_operator/main.c"] = [own]
+    arguments["custom_net/main.cpp"] = [ROOT / "examples/custom_net/reference.txt"]
     image = top / "image"
     image.write_bytes(bytes(256))
     arguments["networks/run_model.c"] = [model, image]
@@ -61,6 +62,8 @@ def results(model, open_model, tmp_path_factory):
         command = [sys.executable, source]
         if source.suffix == ".c":
             command = [compile_c(source, folder / source.stem, *more, *LINK)]
+        elif source.suffix == ".cpp":
+            command = [compile_c(source, folder / source.stem, *LINK, compiler="c++", standard="c++17")]
         judge(name, [*command, *arguments.get(name, [])], folder, environment(**variables.get(name, {})))
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:

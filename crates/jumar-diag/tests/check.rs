@@ -364,3 +364,72 @@ fn a_copy_of_partly_written_memory_is_described_alike() {
         "{found:?}"
     );
 }
+
+/// The ranges of a view of four rows, 64 bytes from row to row.
+fn rows(column: usize, bytes: usize) -> [Span; 4] {
+    [0, 1, 2, 3].map(|row| span(BASE + row * 64 + column, bytes))
+}
+
+/// Counts what `rules` find where two streams run a task each that write these ranges.
+fn two_writers(call: &'static str, rules: &[&str], one: &[Span], other: &[Span]) -> u64 {
+    let options = Options {
+        rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
+        ..Options::default()
+    };
+    let check = Check::new(options).expect("no report file is asked for");
+    allocate(&check, BASE, 1024);
+    for (stream, writes) in [(1, one), (2, other)] {
+        let launch = Op::Launch {
+            name: "one of them",
+            reads: &[],
+            writes,
+        };
+        done(&check, admit(&check, Some(stream), call, launch));
+    }
+    check.totals().1
+}
+
+#[test]
+fn columns_of_one_matrix_are_memory_of_their_own() {
+    assert_eq!(two_writers("aclnnAdd", &[], &rows(0, 32), &rows(32, 32)), 0);
+    assert_eq!(two_writers("aclnnAdd", &[], &rows(0, 33), &rows(32, 32)), 1);
+}
+
+#[test]
+fn two_operators_of_one_name_are_not_one_model() {
+    let all = rows(0, 64);
+    let count = |call, rule| two_writers(call, &[rule], &all, &all);
+    assert_eq!(count("aclnnAdd", "JMR-SYNC-001"), 1);
+    assert_eq!(count("aclnnAdd", "JMR-MODEL-010"), 0);
+    assert_eq!(count("aclmdlExecuteAsync", "JMR-MODEL-010"), 1);
+}
+
+#[test]
+fn elements_that_may_have_been_written_are_not_missed() {
+    let check = check();
+    allocate(&check, BASE, 1024);
+    check.may_be_written(span(BASE, 512));
+    for (column, found) in [(0, 0), (512, 1)] {
+        let launch = Op::Launch {
+            name: "one of them",
+            reads: &rows(column, 32),
+            writes: &[],
+        };
+        done(&check, admit(&check, Some(1), "aclnnAbs", launch));
+        assert_eq!(check.totals().1, found);
+    }
+}
+
+#[test]
+fn objects_of_operators_do_not_displace_what_is_known_of_others() {
+    let check = check();
+    check.made("stream", 1, Some(7), "aclrtCreateStream", 0);
+    check.ended("stream", 1, "aclrtDestroyStream");
+    for key in 2..10_000 {
+        check.made("tensor", key, None, "aclCreateTensor", 0);
+        check.ended("tensor", key, "aclDestroyTensor");
+    }
+    assert!(check.object("stream", 1).is_some());
+    assert!(check.object("tensor", 2).is_none());
+    assert!(check.object("tensor", 9_999).is_some());
+}

@@ -69,7 +69,7 @@ pub use jumar_ops::{OpError, Share, Workers};
 
 pub use argument::{Arg, Dims, Scalar, TensorArg, TensorDesc};
 pub use ops::{computed, is_computed};
-pub use plan::{Access, Plan, Ran};
+pub use plan::{Access, Plan, Ran, Touch};
 pub use refusal::{Refusal, Status};
 pub use signature::{Io, Param, ParamKind, Signature};
 

@@ -49,6 +49,21 @@ impl Access {
     }
 }
 
+/// A view of a tensor argument that one step reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touch<'a> {
+    /// The index of the tensor: see [`TensorArg::buffer`](crate::TensorArg::buffer).
+    pub buffer: usize,
+    /// Whether it is written, or read.
+    pub writes: bool,
+    /// The distance of the first element from the data pointer, in bytes.
+    pub offset: usize,
+    /// The element type.
+    pub dtype: DataType,
+    /// Shape and strides.
+    pub layout: &'a Layout,
+}
+
 /// Sizes were checked when the view was created, so that nothing overflows here.
 pub(crate) fn bytes(dtype: DataType, elements: usize) -> usize {
     (elements * dtype.bits()).div_ceil(8)
@@ -120,6 +135,32 @@ impl Plan {
     /// Returns how the plan uses the tensor arguments, in the order of the signature.
     pub fn accesses(&self) -> &[Access] {
         &self.accesses
+    }
+
+    /// Returns the views of tensor arguments that the steps read and write. Unlike [`Plan::accesses`], these are not the tensors
+    /// as they were passed: an in-place operator that only writes does not read, and a slice reads its part.
+    pub fn touches(&self) -> impl Iterator<Item = Touch<'_>> {
+        fn touch(operand: &Operand, writes: bool) -> Option<Touch<'_>> {
+            let buffer = match operand.place() {
+                BufferKind::Input(buffer) if !writes => buffer,
+                BufferKind::Output(buffer) if writes => buffer,
+                // What an earlier step of the same call wrote is not read from outside.
+                _ => return None,
+            };
+            Some(Touch {
+                buffer: buffer as usize,
+                writes,
+                offset: operand.offset(),
+                dtype: operand.dtype(),
+                layout: operand.layout(),
+            })
+        }
+        self.steps.iter().flat_map(|step| {
+            let reads = step.inputs.iter().flatten();
+            let reads = reads.filter_map(|operand| touch(operand, false));
+            let writes = step.outputs.iter();
+            reads.chain(writes.filter_map(|operand| touch(operand, true)))
+        })
     }
 
     /// Reports whether shapes of outputs depend on data: [`Ran::shapes`] has them after a run.

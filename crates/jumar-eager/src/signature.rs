@@ -246,7 +246,32 @@ const QUANTISED_PRODUCT: &[&str] = &[
     "bias", "offset", "x1Scale", "yScale", "x1Offset", "x2Offset", "yOffset",
 ];
 
+/// Words in the names of operators that touch the elements which their data select, such as the rows of a table, the filled
+/// part of a cache, or what a mask shows.
+const SELECTING: &[&str] = &[
+    "Cache",
+    "Embedding",
+    "FusedInfer",
+    "Gather",
+    "Incre",
+    "Index",
+    "Masked",
+    "Paged",
+    "Prompt",
+    "Put",
+    "Scatter",
+    "Take",
+];
+
+/// Parameters of these operators that are read as a whole.
+const SELECTORS: &[&str] = &["index", "indices", "mask"];
+
 impl Param {
+    /// Reports whether data decide which elements of the parameter an operator reads.
+    pub fn is_selected(&self, operator: &str) -> bool {
+        SELECTING.iter().any(|word| operator.contains(word)) && !SELECTORS.contains(&self.name)
+    }
+
     /// Reports whether the parameter of an operator may be null.
     pub(crate) fn is_nullable(&self, operator: &str) -> bool {
         self.optional

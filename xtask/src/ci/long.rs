@@ -425,6 +425,21 @@ pub(super) fn kinds(job: &Job) -> Result<Outcome> {
     })
 }
 
+/// Calls single operators a million times.
+pub(super) fn operators(job: &Job) -> Result<Outcome> {
+    const CALLS: &str = "1000000";
+    let tests = crate::root().join("tests/aclnn");
+    let program = compiled(job, &tests.join("endurance.cpp"))?;
+    let mut command = Command::new(jumar());
+    command.args(["run", "--"]).arg(program).arg(CALLS);
+    let limit = Duration::from_secs(1200);
+    let done = progress::run_logged(job.name, &mut command, &job.log, limit)?;
+    Ok(match done.problem() {
+        Some(problem) => Outcome::Failed(problem),
+        None => Outcome::Passed(format!("{CALLS} calls")),
+    })
+}
+
 /// How long each reader is given damaged input inside one process.
 const TARGET: Duration = Duration::from_secs(60);
 /// The addresses that it may have meanwhile, in KiB: what a damaged file says it needs is not to be believed.
@@ -676,9 +691,14 @@ fn compiled(job: &Job, source: &Path) -> Result<PathBuf> {
     let folder = root.join("target/ci/programs");
     fs::create_dir_all(&folder)?;
     let program = folder.join(source.file_stem().unwrap_or_default());
-    let mut compile = Command::new("cc");
+    let is_c = source.extension().is_some_and(|ending| ending == "c");
+    let (compiler, standard) = match is_c {
+        true => ("cc", "-std=gnu11"),
+        false => ("c++", "-std=c++17"),
+    };
+    let mut compile = Command::new(compiler);
     compile
-        .args(["-std=gnu11", "-g", "-O1", "-I"])
+        .args([standard, "-g", "-O1", "-I"])
         .arg(tree.join("include"))
         .arg(source)
         .arg("-o")

@@ -304,6 +304,13 @@ pub(super) const ALL: &[Step] = &[
         run: long::onnxruntime,
     },
     Step {
+        name: "operators",
+        what: "a million calls of single operators, and the process stays as large as it was",
+        part: Some(Part::Endurance),
+        needs: &["dist"],
+        run: long::operators,
+    },
+    Step {
         name: "advisories",
         what: "cargo deny with the advisory database",
         part: Some(Part::Portability),

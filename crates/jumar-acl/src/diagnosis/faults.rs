@@ -37,7 +37,10 @@ impl Plan {
 
     /// Returns whether this call is the one, and what it fails with.
     pub(crate) fn strike(&self, call: &'static Call) -> Option<Error> {
-        let kind = kind_of(call.name)?;
+        let kind = match crate::aclnn::phase_of(call) {
+            Some(_) => ErrorKind::OutOfMemory,
+            None => kind_of(call.name)?,
+        };
         if let Some(file) = &mut *self.log.lock() {
             let _ignored = file.write_all(format!("{}\n", call.name).as_bytes());
         }

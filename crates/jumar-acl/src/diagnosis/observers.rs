@@ -7,11 +7,12 @@ use std::cell::RefCell;
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
 
-use jumar::check::{Check, Script};
-pub use jumar::check::{DEPTH, SourceLocation, Walk};
+use jumar::check::Check;
+pub use jumar::check::{DEPTH, Script, SourceLocation, Walk};
 use jumar::engine::sync::{AtomicU32, Ordering};
 use jumar_types::{Error, Result};
 
+use crate::aclnn::{self, Phase};
 use crate::generated::signatures;
 pub use crate::signature::{Parameter, Signature};
 use crate::{Call, Cx, check, faults};
@@ -21,8 +22,56 @@ pub const MOST: usize = 12;
 
 /// Finds what is known of a call.
 pub fn signature(call: &Call) -> &'static Signature {
-    &signatures::ALL[usize::from(call.number)]
+    match aclnn::phase_of(call) {
+        None => &signatures::ALL[usize::from(call.number)],
+        Some((_, Phase::First)) => &FIRST_PHASE,
+        Some((_, Phase::Second)) => &SECOND_PHASE,
+    }
 }
+
+/// A first phase of an operator. The arguments of the operator follow.
+static FIRST_PHASE: Signature = Signature {
+    returns: "",
+    parameters: &[
+        Parameter {
+            name: "workspaceSize",
+            handle: "",
+            out_bytes: 8,
+        },
+        Parameter {
+            name: "executor",
+            handle: "aclOpExecutor",
+            out_bytes: 8,
+        },
+    ],
+};
+
+/// A second phase of an operator.
+static SECOND_PHASE: Signature = Signature {
+    returns: "",
+    parameters: &[
+        Parameter {
+            name: "workspace",
+            handle: "",
+            out_bytes: 0,
+        },
+        Parameter {
+            name: "workspaceSize",
+            handle: "",
+            out_bytes: 0,
+        },
+        Parameter {
+            name: "executor",
+            handle: "aclOpExecutor",
+            out_bytes: 0,
+        },
+        Parameter {
+            name: "stream",
+            handle: "aclrtStream",
+            out_bytes: 0,
+        },
+    ],
+};
 
 const UNKNOWN: u32 = 0;
 const OFF: u32 = 1;
@@ -167,6 +216,20 @@ pub fn begin(call: &'static Call, known: Option<SourceLocation>) -> Begun {
         watched: true,
         walk,
     }
+}
+
+/// Reports whether a call of the calling thread is checked and may come from a script that nobody has named.
+pub fn needs_script() -> bool {
+    watcher().is_some_and(|watcher| watcher.check.is_some()) && !jumar::check::is_in_script()
+}
+
+/// As [`begin`], for a call that a script makes through another library.
+#[cold]
+pub fn begin_in_script(call: &'static Call, script: Script) -> Begun {
+    jumar::check::set_outer_script(Some(script));
+    let begun = begin(call, None);
+    jumar::check::set_outer_script(None);
+    begun
 }
 
 /// Sees the arguments of the call that began last on this thread.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use crate::acl::{Call, Cx, Result, observers};
 
-use super::sites;
+use super::{interpreter, sites};
 
 /// A value as 64 bits.
 pub trait Word {
@@ -79,11 +79,22 @@ fn begin_watched(call: &'static Call) -> bool {
     let mark = 0u8;
     let here = std::hint::black_box(&raw const mark).addr();
     let known = sites::find(call, here);
-    let begun = observers::begin(call, known);
+    let begun = match script() {
+        Some(script) => observers::begin_in_script(call, script),
+        None => observers::begin(call, known),
+    };
     if let Some(walk) = begun.walk {
         sites::learn(call, here, &walk);
     }
     begun.watched
+}
+
+/// Returns where a Python program calls from, unless the module `acl` has said so already, or nobody checks.
+fn script() -> Option<observers::Script> {
+    if observers::needs_script() {
+        return interpreter::script();
+    }
+    None
 }
 
 /// Ends what [`begin`] began: shows the code, what the call returned, and what it wrote.

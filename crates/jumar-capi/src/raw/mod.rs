@@ -10,6 +10,7 @@ mod crash;
 mod ffi_boundary;
 mod input;
 mod instance;
+mod interpreter;
 pub mod operator;
 mod output;
 mod reserve;

@@ -4,7 +4,9 @@ use std::ffi::c_void;
 
 use jumar_acl::aclnn::{self, RawArg};
 
-use crate::acl::Call;
+use crate::acl::{Call, observers};
+
+use super::Word;
 
 /// A pointer: a handle, a text, or memory.
 pub type P = *mut c_void;
@@ -68,7 +70,7 @@ impl Bits for f32 {
     }
 }
 
-/// Names a function of an operator. It has no number: nothing but its name is known of it.
+/// Names a function beside the operators. It has no number: nothing but its name is known of it.
 pub const fn call(name: &'static str) -> Call {
     Call {
         name,
@@ -83,7 +85,8 @@ macro_rules! operator {
         #[doc = concat!("First phase of `", stringify!($second), "`.")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $first($($a: $of,)* size: *mut u64, executor: *mut P) -> i32 {
-            static CALL: $crate::acl::Call = $crate::raw::operator::call(stringify!($first));
+            static CALL: $crate::acl::Call =
+                jumar_acl::aclnn::call(stringify!($first), $number, jumar_acl::aclnn::Phase::First);
             let bits = [$($crate::raw::operator::Bits::bits($a)),*];
             // SAFETY: the caller guarantees the texts and the two results, as the C declaration says.
             unsafe { $crate::raw::operator::first(&CALL, $number, &bits, size, executor) }
@@ -98,13 +101,26 @@ macro_rules! operator {
             $($(_: $more,)*)?
             stream: P,
         ) -> i32 {
-            static CALL: $crate::acl::Call = $crate::raw::operator::call(stringify!($second));
+            static CALL: $crate::acl::Call =
+                jumar_acl::aclnn::call(stringify!($second), $number, jumar_acl::aclnn::Phase::Second);
             $crate::raw::operator::second(&CALL, $number, (workspace, bytes), executor, stream)
         }
     };
 }
 
 pub(crate) use operator;
+
+/// The arguments of a first phase for observers: the results, then the operator's arguments as far as they are shown.
+fn words(size: *mut u64, executor: *mut P, bits: &[u64]) -> [u64; observers::MOST] {
+    let mut words = [0; observers::MOST];
+    let all = [size.word(), executor.word()];
+    let all = all.iter().chain(bits);
+    words
+        .iter_mut()
+        .zip(all)
+        .for_each(|(word, from)| *word = *from);
+    words
+}
 
 /// Runs a first phase.
 ///
@@ -120,6 +136,7 @@ pub unsafe fn first(
 ) -> i32 {
     super::status(call, |cx| {
         aclnn::answer(cx, || {
+            super::trace(cx, || words(size, executor, bits))?;
             // SAFETY: the caller's contract.
             let size = unsafe { super::Out::<u64>::new(size, "workspaceSize") }?;
             // SAFETY: the caller's contract.
@@ -154,6 +171,9 @@ pub fn second(
 ) -> i32 {
     super::status(call, |cx| {
         aclnn::answer(cx, || {
+            super::trace(cx, || {
+                [workspace.word(), bytes, executor.word(), stream.word()]
+            })?;
             let workspace = (workspace.expose_provenance(), bytes);
             let (executor, stream) = (super::handle(executor), super::handle(stream));
             aclnn::second_phase(cx, number, workspace, executor, stream)

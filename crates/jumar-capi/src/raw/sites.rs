@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use crate::acl::Call;
 use crate::acl::observers::{DEPTH, SourceLocation, Walk};
+use jumar_acl::aclnn::CALLS;
 
 /// A stack of the program that was walked.
 #[derive(Clone, Copy)]
@@ -29,8 +30,6 @@ struct Site {
 
 /// Two calls whose numbers here are the same push each other out.
 const SITES: usize = 256;
-/// More functions than the interface has.
-const CALLS: usize = 1024;
 /// Return addresses lie within so many bytes.
 const REACH: usize = 64 << 10;
 
@@ -38,7 +37,7 @@ struct Sites {
     /// The stack of the thread.
     stack: Range<usize>,
     /// By the number of the call: how far above the shim's frame its return address lies; 0: no walk yet.
-    distance: Box<[u16; CALLS]>,
+    distance: Box<[u16]>,
     sites: Vec<Option<Site>>,
 }
 
@@ -124,7 +123,7 @@ pub(super) fn learn(call: &'static Call, here: usize, walk: &Walk) {
         let mut known = known.borrow_mut();
         let known = known.get_or_insert_with(|| Sites {
             stack: stack(),
-            distance: Box::new([0; CALLS]),
+            distance: vec![0; CALLS].into(),
             sites: vec![None; SITES],
         });
         let is_there = |(frame, at): &(usize, usize)| {

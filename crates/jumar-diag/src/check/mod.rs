@@ -12,6 +12,7 @@ mod cells;
 mod conflict;
 mod deadlock;
 mod finding;
+mod leaks;
 mod order;
 mod race;
 mod report;
@@ -20,7 +21,8 @@ mod source_location;
 mod watchpoints;
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -31,8 +33,8 @@ use jumar_types::Result;
 pub use finding::{Finding, Line, Object, Touch};
 pub use rules::{Rule, Severity};
 pub use source_location::{
-    DEPTH, Script, SourceLocation, Walk, fork_ended, fork_prepared, here, in_call, set_script,
-    stack_text,
+    DEPTH, Script, SourceLocation, Walk, fork_ended, fork_prepared, here, in_call, is_in_script,
+    set_outer_script, set_script, stack_text,
 };
 
 use race::{OpContext, Races};
@@ -74,7 +76,7 @@ pub trait Memory: Send + Sync {
     }
 }
 
-/// How many ended objects are remembered.
+/// How many ended objects of one kind are remembered.
 const MOST_ENDED: usize = 1 << 12;
 
 /// Operations whose phases have to be heard of, by the last digits of their numbers: a count that is not zero may mean another
@@ -151,7 +153,8 @@ struct State {
     places: SourceLocations,
     report: Report,
     objects: HashMap<(&'static str, u64), Object>,
-    ended: std::collections::VecDeque<(&'static str, u64)>,
+    /// By kind, so that objects which come and go with each operator do not displace the others.
+    ended: HashMap<&'static str, VecDeque<u64>>,
     counts: HashMap<&'static str, u64>,
     races: Races,
     told: HashSet<(&'static str, usize, usize, u64)>,
@@ -199,7 +202,7 @@ impl Check {
                 places: SourceLocations::default(),
                 report: Report::new(&options)?,
                 objects: HashMap::new(),
-                ended: Default::default(),
+                ended: HashMap::new(),
                 counts: HashMap::new(),
                 races,
                 told: HashSet::new(),
@@ -349,6 +352,16 @@ impl Check {
             *to = (frame, slot);
         }
         (before, Some(walk))
+    }
+
+    /// Sets the source location of the call under way to the line of a script that began the work, if the calling thread runs no script:
+    /// frameworks plan on the thread of the script, and submit on a thread of their own.
+    pub fn continue_script(&self, call: &'static str, planned: SourceLocation) {
+        let mut state = self.state();
+        if let Some(place) = state.places.of_script(call, planned, here()) {
+            drop(state);
+            source_location::enter(place);
+        }
     }
 
     /// Ends the call that the calling thread began last: it is back at the location `before`.
@@ -501,6 +514,11 @@ impl Check {
         self.state().races.allocation(address)
     }
 
+    /// Notes that something may write these bytes, or read only some of them: reading them is not reported from then on.
+    pub fn may_be_written(&self, span: Span) {
+        self.state().races.mark_written(span);
+    }
+
     /// Finds the last freed allocation that held an address.
     pub fn freed(&self, address: usize) -> Option<(Allocation, SourceLocation)> {
         self.state().races.freed(address)
@@ -526,71 +544,6 @@ impl Check {
     /// Takes the task that failed last.
     pub fn last_failed(&self) -> Option<Failed> {
         self.state().races.failed.take()
-    }
-
-    /// Reports what is alive at the end, grouped by kind and source location: `rule` for each of `kinds`.
-    pub fn leaks(&self, kind: &'static str, rule: &'static str, fix: &str) {
-        if !self.wants(rule) {
-            return;
-        }
-        let mut groups: BTreeMap<(usize, &'static str), (u64, Object)> = BTreeMap::new();
-        for (_, object) in self.alive(kind) {
-            let key = (self.state().places.key(object.made), object.made_by);
-            groups.entry(key).or_insert((0, object)).0 += 1;
-        }
-        for (count, object) in groups.into_values() {
-            let what = match count {
-                1 => format!("{} ({}) is never given back", object.name(), object.made_by),
-                _ => format!(
-                    "{count} of kind \"{kind}\" ({}) are never given back",
-                    object.made_by
-                ),
-            };
-            self.find(Finding {
-                rule,
-                lines: vec![Line {
-                    label: "made",
-                    place: object.made,
-                    text: what,
-                }],
-                missing: None,
-                fix: Some(fix.to_owned()),
-            });
-        }
-    }
-
-    /// Reports allocations that are alive at the end, grouped by source location.
-    pub fn memory_leaks(&self, device_rule: &'static str, host_rule: &'static str) {
-        let mut groups: BTreeMap<(usize, bool), (u64, u64, Allocation)> = BTreeMap::new();
-        for allocation in self.allocations() {
-            let key = (
-                self.state().places.key(allocation.made),
-                allocation.device.is_some(),
-            );
-            let group = groups.entry(key).or_insert((0, 0, allocation.clone()));
-            group.0 += 1;
-            group.1 += allocation.asked as u64;
-        }
-        for (count, bytes, allocation) in groups.into_values() {
-            let rule = match allocation.device {
-                Some(_) => device_rule,
-                None => host_rule,
-            };
-            let times = match count {
-                1 => allocation.name(),
-                _ => format!("{count} allocations"),
-            };
-            self.find(Finding {
-                rule,
-                lines: vec![Line {
-                    label: "made",
-                    place: allocation.made,
-                    text: format!("{times} of {bytes} bytes together, never freed"),
-                }],
-                missing: None,
-                fix: None,
-            });
-        }
     }
 
     /// Lists how much of each kind is kept, for tests that compare.
@@ -717,15 +670,14 @@ impl State {
             return;
         };
         object.ended = Some((by, here()));
-        self.ended.push_back(key);
-        if self.ended.len() > MOST_ENDED
-            && let Some(oldest) = self.ended.pop_front()
-            && self
-                .objects
-                .get(&oldest)
-                .is_some_and(|object| object.ended.is_some())
+        let ended = self.ended.entry(key.0).or_default();
+        ended.push_back(key.1);
+        if ended.len() > MOST_ENDED
+            && let Some(oldest) = ended.pop_front()
+            && let Entry::Occupied(oldest) = self.objects.entry((key.0, oldest))
+            && oldest.get().ended.is_some()
         {
-            self.objects.remove(&oldest);
+            oldest.remove();
         }
     }
 }

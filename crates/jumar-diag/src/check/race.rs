@@ -92,6 +92,21 @@ pub(super) struct Races {
     pub(super) stuck: Stuck,
 }
 
+/// Keeps the first of the findings about the ranges of one view: the others have the same places.
+fn one_for_each_cause(found: &mut Vec<Finding>) {
+    let Some((last, earlier)) = found.split_last() else {
+        return;
+    };
+    let places = |finding: &Finding| -> Vec<SourceLocation> {
+        let lines = finding.lines.iter();
+        lines.map(|line| line.place).collect()
+    };
+    let is_known = |one: &Finding| one.rule == last.rule && places(one) == places(last);
+    if earlier.iter().any(is_known) {
+        found.pop();
+    }
+}
+
 /// Returns what went wrong in the end: each layer says that its task failed, and whose error that was.
 fn cause(mut sentence: &str) -> &str {
     while sentence.starts_with("a task of stream ")
@@ -101,6 +116,9 @@ fn cause(mut sentence: &str) -> &str {
     }
     sentence
 }
+
+/// How the names of calls begin that queue a single operator.
+const OPERATORS: &[&str] = &["aclnn", "aclop", "aclblas"];
 
 /// Calls whose memory others may write without passing the gate.
 const OPEN_MAKERS: &[&str] = &["Managed", "Import", "Reserve", "Ipc"];
@@ -243,16 +261,22 @@ impl Races {
                 writes,
             } if looks => {
                 let kernel = admission.call.starts_with("aclrtLaunch");
-                let access = Access {
-                    program: (report::hash(name) as u32).max(1),
-                    ..access
+                // An operator is a task like a copy; models and kernels have findings of their own.
+                let is_operator = OPERATORS
+                    .iter()
+                    .any(|prefix| admission.call.starts_with(prefix));
+                let program = match is_operator {
+                    true => 0,
+                    false => (report::hash(name) as u32).max(1),
                 };
+                let access = Access { program, ..access };
                 let needs = match kernel {
                     true => Needs::Nothing,
                     false => Needs::All,
                 };
                 for span in *reads {
                     self.touch(*span, false, needs, &access, &mut found);
+                    one_for_each_cause(&mut found);
                 }
                 let may_write = admission.call.starts_with("aclmdlRI");
                 for span in *writes {
@@ -261,6 +285,7 @@ impl Races {
                         self.mark_written(*span);
                     } else {
                         self.touch(*span, true, Needs::Nothing, &access, &mut found);
+                        one_for_each_cause(&mut found);
                     }
                 }
             }
@@ -638,7 +663,7 @@ impl Races {
         }
     }
 
-    fn mark_written(&mut self, span: Span) {
+    pub(super) fn mark_written(&mut self, span: Span) {
         self.mark(span, true);
     }
 

@@ -46,6 +46,8 @@ pub struct Walk {
 pub(super) struct Stack {
     frames: [usize; DEPTH],
     script: Option<Script>,
+    /// Where the script is that called a library which made the call.
+    outer: Option<Script>,
 }
 
 impl Stack {
@@ -54,14 +56,18 @@ impl Stack {
         let mut stack = Stack {
             frames: [0; DEPTH],
             script,
+            outer: None,
         };
         if stack.script.is_none() {
             // Functions of a language's library may stand before the program's own, more of them than are kept.
             let is_of_program = |frame: &&usize| {
                 let mut frames = [0; DEPTH];
                 frames[0] = **frame;
-                let script = None;
-                let file = resolve(&Stack { frames, script }).file;
+                let stack = Stack {
+                    frames,
+                    ..Stack::default()
+                };
+                let file = resolve(&stack).file;
                 file.is_some_and(|file| !is_header_of_others(&file))
             };
             let first = walked.iter().position(|frame| is_of_program(&frame));
@@ -84,6 +90,7 @@ pub(super) struct Local {
     /// The location of the thread's current call.
     pub(super) place: Cell<SourceLocation>,
     script: RefCell<Option<Script>>,
+    outer: RefCell<Option<Script>>,
     in_script: Cell<bool>,
     pub(super) seat: RefCell<Option<super::Seat>>,
 }
@@ -93,6 +100,7 @@ thread_local! {
         Local {
             place: Cell::new(SourceLocation::UNKNOWN),
             script: RefCell::new(None),
+            outer: RefCell::new(None),
             in_script: Cell::new(false),
             seat: RefCell::new(None),
         }
@@ -139,6 +147,17 @@ pub fn set_script(script: Option<Script>) {
     });
 }
 
+/// Reports whether the calling thread has said where in its script it is.
+pub fn is_in_script() -> bool {
+    LOCAL.try_with(Local::is_in_script).unwrap_or(false)
+}
+
+/// Says where the script is that the calling thread runs, while a library that the script called makes a call; `None` when it has
+/// begun.
+pub fn set_outer_script(script: Option<Script>) {
+    let _ = LOCAL.try_with(|local| *local.outer.borrow_mut() = script);
+}
+
 /// Held while a stack is walked, debug information is read, or a finding is reported: the libraries behind that have locks of their
 /// own, and a child must not be forked while another thread has one of them.
 static OUTSIDE: Mutex<()> = Mutex::new(());
@@ -183,9 +202,13 @@ pub(super) fn walk() -> (Stack, [usize; DEPTH]) {
     let script = LOCAL
         .try_with(|local| local.script.borrow().clone())
         .unwrap_or_default();
+    let outer = LOCAL
+        .try_with(|local| local.outer.borrow().clone())
+        .unwrap_or_default();
     let mut stack = Stack {
         frames: [0; DEPTH],
         script,
+        outer,
     };
     // Frames of the interpreter say nothing.
     if stack.script.is_some() {
@@ -228,7 +251,7 @@ pub fn stack_text() -> String {
             frames[0] = address;
             let described = resolve(&Stack {
                 frames,
-                script: None,
+                ..Stack::default()
             });
             lines.push(described.short());
         }
@@ -360,11 +383,33 @@ impl SourceLocations {
     pub(super) fn key(&self, place: SourceLocation) -> usize {
         match self.stack(place) {
             None => 0,
-            Some((stack, _)) => match &stack.script {
-                Some(script) => super::report::hash(&(&script.file, script.line)) as usize,
-                None => stack.frames[0],
+            Some((stack, _)) => match (&stack.script, &stack.outer) {
+                (Some(script), _) | (None, Some(script)) => {
+                    super::report::hash(&(&script.file, script.line)) as usize
+                }
+                (None, None) => stack.frames[0],
             },
         }
+    }
+
+    /// Returns the source location of a call that continues what a script began at `planned`; `None` if no script began it, or `here` is in
+    /// a script, too.
+    pub(super) fn of_script(
+        &mut self,
+        call: &'static str,
+        planned: SourceLocation,
+        here: SourceLocation,
+    ) -> Option<SourceLocation> {
+        let is_of_script = |stack: &Stack| stack.script.is_some() || stack.outer.is_some();
+        if self
+            .stack(here)
+            .is_some_and(|(stack, _)| is_of_script(stack))
+        {
+            return None;
+        }
+        let (stack, _) = self.stack(planned)?;
+        let stack = is_of_script(stack).then(|| stack.clone())?;
+        Some(self.intern(call, stack))
     }
 
     pub(super) fn describe(&mut self, place: SourceLocation) -> Described {
@@ -429,9 +474,45 @@ fn resolve(stack: &Stack) -> Described {
             function: script.function.to_string(),
         };
     }
+    if let Some(script) = &stack.outer {
+        return of_library(stack).unwrap_or_else(|| Described {
+            file: Some(script.file.to_string()),
+            line: script.line,
+            function: script.function.to_string(),
+        });
+    }
+    of_frames(&stack.frames)
+}
+
+/// Finds the line of a library of the program that a script called. Installed packages and the interpreter are no parts of the
+/// program, and reading what they know of themselves takes long.
+fn of_library(stack: &Stack) -> Option<Described> {
+    let maps = Mapping::all();
+    let is_of_program = |address: &usize| {
+        let map = maps.iter().find(|map| map.contains(*address));
+        map.is_some_and(|map| {
+            let parts = [
+                "/site-packages/",
+                "/dist-packages/",
+                "/libpython",
+                "/python",
+            ];
+            !parts.iter().any(|part| map.path.contains(part)) && !is_of_the_system(&map.path)
+        })
+    };
+    let mut frames = [0; DEPTH];
+    let own = stack.frames.iter().filter(|address| is_of_program(address));
+    for (to, from) in frames.iter_mut().zip(own) {
+        *to = *from;
+    }
+    let described = of_frames(&frames);
+    described.file.is_some().then_some(described)
+}
+
+fn of_frames(frames: &[usize; DEPTH]) -> Described {
     let mut first: Option<Described> = None;
     let maps = Mapping::all();
-    for address in stack.frames.iter().filter(|address| **address != 0) {
+    for address in frames.iter().filter(|address| **address != 0) {
         let map = maps.iter().find(|map| map.contains(*address));
         if first.is_some() && map.is_some_and(|map| is_of_the_system(&map.path)) {
             continue;

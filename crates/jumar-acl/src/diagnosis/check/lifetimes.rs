@@ -7,7 +7,7 @@ use jumar::check::{Check, Finding};
 use jumar::engine::sync::Mutex;
 
 use crate::observers::{MOST, signature};
-use crate::process;
+use crate::{aclnn, process};
 
 use super::Seen;
 
@@ -159,6 +159,86 @@ static LIFETIMES: &[ObjectLifetime] = &[
         advice: "Call aclopDestroyHandle.",
     },
     ObjectLifetime {
+        handle: "aclTensor",
+        kind: "tensor",
+        makers: &["aclCreateTensor"],
+        ends: &[("aclDestroyTensor", 0)],
+        stale: "JMR-OP-013",
+        twice: "JMR-OP-013",
+        leak: "JMR-OP-012",
+        advice: "Call aclDestroyTensor.",
+    },
+    ObjectLifetime {
+        handle: "aclScalar",
+        kind: "scalar",
+        makers: &["aclCreateScalar"],
+        ends: &[("aclDestroyScalar", 0)],
+        stale: "JMR-OP-013",
+        twice: "JMR-OP-013",
+        leak: "JMR-OP-012",
+        advice: "Call aclDestroyScalar.",
+    },
+    ObjectLifetime {
+        handle: "aclIntArray",
+        kind: "integer array",
+        makers: &["aclCreateIntArray"],
+        ends: &[("aclDestroyIntArray", 0)],
+        stale: "JMR-OP-013",
+        twice: "JMR-OP-013",
+        leak: "JMR-OP-012",
+        advice: "Call aclDestroyIntArray.",
+    },
+    ObjectLifetime {
+        handle: "aclFloatArray",
+        kind: "float array",
+        makers: &["aclCreateFloatArray"],
+        ends: &[("aclDestroyFloatArray", 0)],
+        stale: "JMR-OP-013",
+        twice: "JMR-OP-013",
+        leak: "JMR-OP-012",
+        advice: "Call aclDestroyFloatArray.",
+    },
+    ObjectLifetime {
+        handle: "aclBoolArray",
+        kind: "boolean array",
+        makers: &["aclCreateBoolArray"],
+        ends: &[("aclDestroyBoolArray", 0)],
+        stale: "JMR-OP-013",
+        twice: "JMR-OP-013",
+        leak: "JMR-OP-012",
+        advice: "Call aclDestroyBoolArray.",
+    },
+    ObjectLifetime {
+        handle: "aclTensorList",
+        kind: "tensor list",
+        makers: &["aclCreateTensorList"],
+        ends: &[("aclDestroyTensorList", 0)],
+        stale: "JMR-OP-013",
+        twice: "JMR-OP-013",
+        leak: "JMR-OP-012",
+        advice: "Call aclDestroyTensorList; it destroys the members too.",
+    },
+    ObjectLifetime {
+        handle: "aclScalarList",
+        kind: "scalar list",
+        makers: &["aclCreateScalarList"],
+        ends: &[("aclDestroyScalarList", 0)],
+        stale: "JMR-OP-013",
+        twice: "JMR-OP-013",
+        leak: "JMR-OP-012",
+        advice: "Call aclDestroyScalarList; it destroys the members too.",
+    },
+    ObjectLifetime {
+        handle: "aclOpExecutor",
+        kind: "executor",
+        makers: &[],
+        ends: &[("aclDestroyAclOpExecutor", 0)],
+        stale: "JMR-OP-004",
+        twice: "JMR-OP-004",
+        leak: "JMR-OP-012",
+        advice: "Run the second phase; a repeatable executor, and one that is not run, needs aclDestroyAclOpExecutor.",
+    },
+    ObjectLifetime {
         handle: "aclmdlRI",
         kind: "captured model",
         makers: &["aclmdlRICaptureEnd", "aclmdlRIBuildBegin"],
@@ -225,7 +305,16 @@ pub(super) fn model_argument(name: &str) -> Option<usize> {
     }
 }
 
-/// Which data buffers a data set was given.
+/// Returns the kind of the members of a list that a call makes or ends.
+fn list_of(name: &str) -> Option<&'static str> {
+    match name {
+        "aclCreateTensorList" | "aclDestroyTensorList" => Some("tensor"),
+        "aclCreateScalarList" | "aclDestroyScalarList" => Some("scalar"),
+        _ => None,
+    }
+}
+
+/// Which data buffers a data set was given, and which members a list of tensors or scalars.
 static HELD: OnceLock<Mutex<HashMap<u64, Vec<u64>>>> = OnceLock::new();
 
 fn held() -> &'static Mutex<HashMap<u64, Vec<u64>>> {
@@ -259,6 +348,7 @@ pub(super) fn known_number(check: &Check, kind: &'static str, handle: u64) -> Op
 /// Returns whether a call makes or ends objects, or hands them on.
 pub(super) fn are_touched_by(name: &str) -> bool {
     ["aclmdlAddDatasetBuffer", "aclmdlDestroyDataset"].contains(&name)
+        || list_of(name).is_some()
         || name.starts_with("aclmdlLoad")
         || LIFETIMES.iter().chain([&MODEL]).any(|lifetime| {
             lifetime.makers.contains(&name) || lifetime.ends.iter().any(|(ends, _)| *ends == name)
@@ -278,6 +368,17 @@ pub(super) fn after(check: &Check, seen: &Seen) {
         }
         "aclmdlDestroyDataset" => {
             held().lock().remove(&seen.words[0]);
+        }
+        "aclCreateTensorList" | "aclCreateScalarList" => {
+            let members = aclnn::members_of(seen.returned);
+            held().lock().insert(seen.returned, members);
+        }
+        "aclDestroyTensorList" | "aclDestroyScalarList" => {
+            let members = held().lock().remove(&seen.words[0]);
+            let kind = list_of(name).unwrap_or_default();
+            for member in members.unwrap_or_default() {
+                check.ended(kind, member, name);
+            }
         }
         _ if name.starts_with("aclmdlLoad") => {
             let parameters = signature(seen.call).parameters;
@@ -382,6 +483,14 @@ fn r_streams(runtime: &jumar::engine::Runtime, key: u64) -> bool {
 
 /// Reports what is alive when the process ends.
 pub(super) fn leaks(check: &Check) {
+    // Members of a list that is left are left with it.
+    for (lists, members) in [("tensor list", "tensor"), ("scalar list", "scalar")] {
+        for (list, _) in check.alive(lists) {
+            for member in held_by(list) {
+                check.ended(members, member, "its list");
+            }
+        }
+    }
     for lifetime in LIFETIMES.iter().chain([&MODEL]) {
         check.leaks(lifetime.kind, lifetime.leak, lifetime.advice);
     }

@@ -6,6 +6,7 @@
 mod files;
 mod lifetimes;
 mod mapped;
+mod operators;
 mod portability;
 mod recent;
 mod refusals;
@@ -25,6 +26,7 @@ use lifetimes::ObjectLifetime;
 use table::{After, Before};
 
 pub(crate) use files::is_about_to_be_written;
+pub(crate) use operators::may_be_written;
 
 /// A call that is over.
 pub(crate) struct Seen {
@@ -161,7 +163,7 @@ pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
         if key != 0 && !recent::is_alive(check, key) {
             gone(check, call, life, key);
         }
-        if life.kind == "stream" && submits(call.name) {
+        if life.kind == "stream" && submits(call) {
             almost_full(cx, check, key);
         }
     }
@@ -184,6 +186,8 @@ pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
         // A wait with a limit ends by itself.
         Before::WaitForNotify if words[2] != 0 => check.may_be_released(),
         Before::WaitForNotify => {}
+        Before::PlanOperator => operators::before_plan(check, call, words),
+        Before::RunOperator => operators::before_run(check, call, words),
     }
 }
 
@@ -606,8 +610,12 @@ fn replaces_context(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
 }
 
 /// Calls that queue a task.
-fn submits(name: &str) -> bool {
-    name.ends_with("Async") || name.contains("Launch") || is_record_or_wait(name)
+fn submits(call: &Call) -> bool {
+    let name = call.name;
+    name.ends_with("Async")
+        || name.contains("Launch")
+        || is_record_or_wait(name)
+        || crate::aclnn::phase_of(call).is_some()
 }
 
 fn is_record_or_wait(name: &str) -> bool {
@@ -706,7 +714,11 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             // Already reported as a late call.
             return;
         }
-        refusals::explain(check, seen);
+        match known.after {
+            After::PlanOperator => operators::plan_refused(check, seen),
+            After::RunOperator => operators::run_refused(check, seen),
+            _ => refusals::explain(check, seen),
+        }
         if name == "aclmdlRICaptureEnd" {
             capture_ended(seen.words[0]);
         }
@@ -796,6 +808,10 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
         }
         After::ResetEvent => check.note("event", seen.words[0], 0),
         After::MayRelease => check.may_be_released(),
+        After::PlanOperator => {
+            check.made("executor", seen.written[1], None, name, 0);
+        }
+        After::RunOperator => operators::ran(check, seen),
         After::Subscribe => {
             let mut polls = PAST.polls.lock();
             polls.subscribed.insert(seen.words[0]);

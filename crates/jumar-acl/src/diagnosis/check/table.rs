@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::Call;
+use crate::aclnn::{self, Phase};
 use crate::generated::signatures;
 use crate::observers::{MOST, signature};
 
@@ -11,15 +12,25 @@ use super::lifetimes::{self, ObjectLifetime};
 /// What is looked at before a call.
 pub(super) enum Before {
     Nothing,
-    Free { device: bool },
-    Copy { queued: bool },
+    Free {
+        device: bool,
+    },
+    Copy {
+        queued: bool,
+    },
     Fill,
-    Buffer { first: usize },
+    Buffer {
+        first: usize,
+    },
     SetDevice,
     DestroyStream,
     ExecuteModel,
     WaitForEvent,
     WaitForNotify,
+    /// The first phase of an operator.
+    PlanOperator,
+    /// The second phase of an operator.
+    RunOperator,
 }
 
 /// What a call that went well means.
@@ -51,6 +62,10 @@ pub(super) enum After {
     Subscribe,
     /// A thread may no longer poll.
     Unsubscribe,
+    /// The first phase of an operator made an executor.
+    PlanOperator,
+    /// The second phase of an operator used its executor.
+    RunOperator,
 }
 
 /// What is known of a call.
@@ -68,8 +83,28 @@ pub(super) struct CallRecord {
 static ALL: [OnceLock<CallRecord>; signatures::ALL.len()] =
     [const { OnceLock::new() }; signatures::ALL.len()];
 
+/// What is known of the two phases of every operator.
+static PHASES: [OnceLock<CallRecord>; 2] = [const { OnceLock::new() }; 2];
+
+fn of_operator(call: &'static Call, phase: Phase) -> CallRecord {
+    let (before, after) = match phase {
+        Phase::First => (Before::PlanOperator, After::PlanOperator),
+        Phase::Second => (Before::RunOperator, After::RunOperator),
+    };
+    CallRecord {
+        before,
+        after,
+        needs_init: false,
+        is_of_lives: false,
+        handles: handles(call),
+    }
+}
+
 /// Finds what is known of a call.
 pub(super) fn known(call: &'static Call) -> &'static CallRecord {
+    if let Some((_, phase)) = aclnn::phase_of(call) {
+        return PHASES[phase as usize].get_or_init(|| of_operator(call, phase));
+    }
     ALL[usize::from(call.number)].get_or_init(|| CallRecord {
         before: before(call.name),
         after: after(call.name),

@@ -39,7 +39,7 @@ pub(super) struct State {
 
 impl Executor {
     /// Names a tensor argument for messages.
-    pub(super) fn name_of(&self, tensor: usize) -> String {
+    pub(crate) fn name_of(&self, tensor: usize) -> String {
         let operator = self.signature.name;
         let Some(slot) = self.tensors.get(tensor) else {
             return format!("tensor {tensor} of {operator}");
@@ -49,6 +49,41 @@ impl Executor {
             None => format!("{param} of {operator}"),
             Some(member) => format!("{param}[{member}] of {operator}"),
         }
+    }
+}
+
+/// Finds an executor that was planned and is not used up, for the checks.
+pub(crate) fn planned(executor: u64) -> Option<Arc<Executor>> {
+    let executors = &crate::process::get().operators.executors;
+    executors.get(executor).ok()
+}
+
+impl Executor {
+    /// Returns the tensors that the call uses: index, data pointer, and the bytes from there on.
+    pub(crate) fn memory(&self) -> Vec<(usize, usize, usize)> {
+        let addresses = self.state.lock().addresses.clone();
+        let accesses = self.plan.accesses().iter();
+        let used = accesses.map(|one| (one.buffer, addresses[one.buffer], one.bytes()));
+        used.filter(|(_, address, bytes)| *address != 0 && *bytes > 0)
+            .collect()
+    }
+
+    /// Returns the size of the workspace in bytes.
+    pub(crate) fn workspace_bytes(&self) -> usize {
+        self.plan.workspace_bytes()
+    }
+
+    /// Returns the name of the operator.
+    pub(crate) fn operator(&self) -> &'static str {
+        self.signature.name
+    }
+
+    /// Reports whether data decide which elements of a tensor argument are read.
+    pub(super) fn selects(&self, tensor: usize) -> bool {
+        self.tensors.get(tensor).is_some_and(|slot| {
+            let param = &self.signature.params[slot.param];
+            param.is_selected(self.signature.name)
+        })
     }
 }
 

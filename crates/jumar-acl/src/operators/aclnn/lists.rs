@@ -119,6 +119,20 @@ pub fn aclCreateTensorList(cx: &Cx<'_>, values: Option<&[Raw]>, size: u64) -> Re
     Ok(Raw(list.id))
 }
 
+/// Returns the members of a list of tensors or scalars, for the checks. None if there is no such list.
+pub(crate) fn members_of(list: u64) -> Vec<u64> {
+    let objects = &crate::process::get().operators;
+    let tensors = objects.tensor_lists.get(list);
+    let members = match tensors {
+        Ok(list) => list.members.to_vec(),
+        Err(_) => match objects.scalar_lists.get(list) {
+            Ok(list) => list.members.to_vec(),
+            Err(_) => Vec::new(),
+        },
+    };
+    members.into_iter().filter(|member| *member != 0).collect()
+}
+
 pub fn aclCreateScalarList(cx: &Cx<'_>, values: Option<&[Raw]>, size: u64) -> Result<Raw> {
     let objects = &cx.process.operators;
     let members = members(&objects.scalars, values, size)?;

@@ -6,10 +6,12 @@
 //!
 //! Objects and executors belong to the process: any thread may use what another one created.
 
+mod calls;
 mod executor;
 mod helpers;
 mod lists;
 mod phases;
+mod ranges;
 mod status;
 mod task;
 mod tensor;
@@ -17,6 +19,7 @@ mod tensor;
 use jumar::engine::Table;
 use jumar_types::{IdKind, Result};
 
+pub use calls::{CALLS, Phase, call, phase_of};
 pub use executor::*;
 pub use helpers::*;
 pub use lists::*;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
 use jumar::engine::{Span, Stream};
-use jumar_eager::{Arg, Io, Param, ParamKind, Signature, TensorArg};
+use jumar_eager::{Arg, Param, ParamKind, Signature, TensorArg};
 use jumar_types::{Error, ErrorKind};
 
 use super::executor::{self, Executor, State, TensorSlot};
 use super::lists::Array;
+use super::ranges::Touched;
 use super::status::Refused;
 use super::task::{Run, Threads};
 use super::tensor::{self, known_type};
@@ -216,7 +217,6 @@ pub fn second_phase(
         (state.addresses.clone(), state.repeatable)
     };
     let mut buffers = vec![Span::EMPTY; addresses.len()];
-    let (mut reads, mut writes) = (Vec::new(), Vec::new());
     for access in plan.accesses() {
         let bytes = access.bytes();
         if bytes == 0 {
@@ -226,17 +226,18 @@ pub fn second_phase(
         if region.bytes() > buffers[access.buffer].bytes() {
             buffers[access.buffer] = region;
         }
-        let start = access.offset * access.dtype.bits() / 8;
-        let touched = region.part(start, bytes - start).unwrap_or(region);
-        if access.io != Io::Out {
-            reads.push(touched);
-        }
-        if access.io != Io::In {
-            writes.push(touched);
-        }
     }
-    if !workspace.is_empty() {
-        writes.push(workspace);
+    // Only the checks, and captured models, use the list of ranges.
+    let runtime = cx.runtime().map_err(Refused::runtime)?;
+    let touched = if runtime.gate().is_watched() {
+        Touched::exactly(&executor, &buffers, workspace)
+    } else if target.is_recorded() {
+        Touched::roughly(plan, &buffers, workspace)
+    } else {
+        Touched::default()
+    };
+    for span in &touched.vague {
+        crate::check::may_be_written(*span);
     }
     if !repeatable {
         // Of two threads that run the same executor, one takes it.
@@ -255,7 +256,7 @@ pub fn second_phase(
     });
     cx.with_stream(stream, |stream| {
         stream
-            .launch(run.clone(), &reads, &writes, &cx.caller())
+            .launch(run.clone(), &touched.reads, &touched.writes, &cx.caller())
             .map(drop)
     })
     .map_err(Refused::runtime)?;
