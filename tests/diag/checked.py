@@ -1,5 +1,5 @@
-"""Programs of the other suites under `jumar check`: a clean one is told nothing of severity error, and one that makes mistakes on
-purpose is told what programs.toml says. With --late each prints what it prints without, and ends."""
+"""Programs of the other suites under `jumar check`: a clean one gets no finding of severity error, and one that makes mistakes on
+purpose gets the findings of programs.toml. With --late each prints what it prints without, and ends."""
 
 import json
 import pathlib
@@ -18,7 +18,7 @@ LIMIT = 60
 
 
 def check(command, report, *options, **how):
-    """Runs a command under the checks, and gives how it ended and what was found."""
+    """Runs a command under the checks, and returns its exit status and the findings."""
     report.unlink(missing_ok=True)
     done = subprocess.run(
         [str(word) for word in (PREFIX / "bin/jumar", "check", "--json", report, *options, "--", *command)],
@@ -28,7 +28,7 @@ def check(command, report, *options, **how):
     return done, json.loads(report.read_text())
 
 
-def told(findings):
+def reported(findings):
     return sorted({f"{one['rule']} {one['lines'][0]['call']}" for one in findings})
 
 
@@ -46,11 +46,11 @@ def judge(name, command, folder, env=None, plain=None):
         done, findings = check(command, folder / "findings.json", *late, env=env, cwd=folder)
         where = (name, late, done.stderr)
         errors = [one for one in findings if one["severity"] == "error"]
-        if "may" in known or "told" in known:
+        if "may" in known or "reported" in known:
             by_chance = set(known.get("may", []))
-            assert sorted(set(told(findings)) - by_chance) == sorted(known.get("told", [])), where
+            assert sorted(set(reported(findings)) - by_chance) == sorted(known.get("reported", [])), where
         else:
-            assert told(errors) == [], where
+            assert reported(errors) == [], where
         # The program's own status, where nothing is found or it is none; 1 says that something was found.
         wanted = plain.returncode or int(bool(findings))
         assert done.returncode == wanted, where

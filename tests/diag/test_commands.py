@@ -81,7 +81,7 @@ def test_exploring_tells_the_kinds_of_runs_apart(program):
     assert done.returncode == 1
 
 
-def test_a_fault_drill_finds_the_leak_and_the_ignored_answer(program):
+def test_fault_injection_finds_the_leak_and_the_ignored_answer(program):
     done = jumar("faults", "--", program("error_paths.c"))
     lines = done.stdout.splitlines()
 
@@ -100,7 +100,7 @@ def test_a_fault_drill_finds_the_leak_and_the_ignored_answer(program):
 
 
 def test_findings_as_sarif_and_against_a_baseline(program, tmp_path):
-    app = program("04_freed_too_early.c", "zoo")
+    app = program("04_freed_too_early.c", "corpus")
     sarif, known = tmp_path / "found.sarif", tmp_path / "known.txt"
     done = jumar("check", "--sarif", sarif, "--save-baseline", known, "--", app)
     assert done.returncode == 1
@@ -115,7 +115,7 @@ def test_findings_as_sarif_and_against_a_baseline(program, tmp_path):
 
 
 def test_without_the_wrapper_the_environment_is_enough(program):
-    app = program("04_freed_too_early.c", "zoo")
+    app = program("04_freed_too_early.c", "corpus")
     done = subprocess.run(
         [app], env=environment(JUMAR_CHECK="1"), capture_output=True, text=True, timeout=60
     )
@@ -126,7 +126,7 @@ def test_without_the_wrapper_the_environment_is_enough(program):
 
 def test_a_report_is_one_page_with_the_findings_in_it(program, tmp_path):
     trace, found, page = tmp_path / "run.json", tmp_path / "found.json", tmp_path / "run.html"
-    app = program("04_freed_too_early.c", "zoo")
+    app = program("04_freed_too_early.c", "corpus")
     jumar("check", "--json", found, "--", app, JUMAR_TRACE=str(trace))
     done = jumar("report", trace, "--findings", found, "-o", page)
     assert done.returncode == 0, done.stderr
@@ -166,21 +166,21 @@ def digits(tmp_path_factory):
     }
 
 
-def drill(command, *options):
+def inject_faults(command, *options):
     done = jumar("faults", *options, "--", *command)
     rows = re.findall(r"^(\S+) +(\d+)  (handled|ignored|leaks|crash|hangs)", done.stdout, re.M)
     assert rows, done.stdout + done.stderr
     return done, {(name, int(turn)): word for name, turn, word in rows}
 
 
-def test_a_drill_of_the_first_program_covers_every_call_and_finds_a_planted_leak(digits):
+def test_fault_injection_covers_every_call_of_the_first_program_and_finds_a_planted_leak(digits):
     source = re.sub(r"/\*.*?\*/", "", FIRST_LIGHT.read_text(), flags=re.S)
     calls = {name for name in re.findall(r"\b(acl[a-z]*[A-Z]\w*)\s*\(", source) if not NOT_DRILLED.search(name)}
-    done, rows = drill(digits["first"])
+    done, rows = inject_faults(digits["first"])
     assert calls <= {name for name, _ in rows}, calls - {name for name, _ in rows}
     assert set(rows.values()) == {"handled"}, done.stdout
     assert done.returncode == 0, done.stdout
-    done, rows = drill(digits["leaky"])
+    done, rows = inject_faults(digits["leaky"])
     leaks = [site for site, word in rows.items() if word == "leaks"]
     assert ("aclmdlCreateDataset", 2) in leaks, done.stdout
     assert re.search(r"JMR-LEAK-002 leaky.c:\d+ data buffer#1", done.stdout), done.stdout
@@ -188,7 +188,7 @@ def test_a_drill_of_the_first_program_covers_every_call_and_finds_a_planted_leak
 
 
 def test_faults_let_tasks_fail_and_shows_the_stack_of_a_crash(program):
-    done, rows = drill([program("task_errors.c")])
+    done, rows = inject_faults([program("task_errors.c")])
     # The first copy's error is looked at, the second one's is not; the fill's comes with the copy's.
     assert rows[("task:aclrtMemcpyAsync", 1)] == "handled", done.stdout
     assert rows[("task:aclrtMemcpyAsync", 2)] == "ignored", done.stdout
@@ -199,7 +199,7 @@ def test_faults_let_tasks_fail_and_shows_the_stack_of_a_crash(program):
 
 
 def test_faults_reach_the_phases_and_the_tasks_of_operators(program):
-    done, rows = drill([program("operator_errors.cpp")])
+    done, rows = inject_faults([program("operator_errors.cpp")])
     found = {site: word for site, word in rows.items() if "aclnn" in site[0]}
     wanted = {(name, 1): "handled" for name in ("aclnnExpGetWorkspaceSize", "aclnnExp", "task:aclnnExp")}
     wanted |= {(name, 2): "ignored" for name in ("aclnnExpGetWorkspaceSize", "aclnnExp", "task:aclnnExp")}
@@ -211,8 +211,8 @@ def test_faults_reach_the_phases_and_the_tasks_of_operators(program):
     assert failed.returncode == 3, failed.stderr
 
 
-def test_a_drill_ends_a_program_that_hangs_when_a_call_fails(program):
-    done, rows = drill([program("waits_for_ever.c")], "--limit", "3")
+def test_fault_injection_ends_a_program_that_hangs_when_a_call_fails(program):
+    done, rows = inject_faults([program("waits_for_ever.c")], "--limit", "3")
     assert [site for site, word in rows.items() if word == "hangs"] == [("aclrtSetDevice", 1)], done.stdout
     assert rows[("aclInit", 1)] == "handled" and rows[("aclrtMalloc", 1)] == "ignored", done.stdout
     assert re.search(r"\b1 hangs\b", done.stdout) and done.returncode == 1, done.stdout
@@ -235,7 +235,7 @@ def test_each_way_to_run_has_a_variable(program, tmp_path):
     def alone(app, *words, **more):
         return subprocess.run([app, *words], env=environment(**more), capture_output=True, text=True, timeout=60)
 
-    read_early, freed = program("read_early.c"), program("04_freed_too_early.c", "zoo")
+    read_early, freed = program("read_early.c"), program("04_freed_too_early.c", "corpus")
     assert alone(read_early, JUMAR_LATE=1, JUMAR_CHECK=1).stdout == "219\n"
     four = program("four_streams.c")
     assert alone(four, JUMAR_SEED=5).stdout == jumar("check", "--seed", "5", "--", four).stdout
@@ -259,7 +259,7 @@ def test_each_way_to_run_has_a_variable(program, tmp_path):
 def test_sarif_is_what_its_schema_says(program, tmp_path):
     """By the rules of the schema of SARIF 2.1.0 for everything that is written; with a reader of the whole schema where there is one."""
     sarif = tmp_path / "found.sarif"
-    jumar("check", "--sarif", sarif, "--", program("04_freed_too_early.c", "zoo"))
+    jumar("check", "--sarif", sarif, "--", program("04_freed_too_early.c", "corpus"))
     log = json.loads(sarif.read_text())
     assert set(log) == {"$schema", "version", "runs"} and log["version"] == "2.1.0"
     [entry] = log["runs"]
@@ -269,8 +269,8 @@ def test_sarif_is_what_its_schema_says(program, tmp_path):
         assert result["level"] in {"none", "note", "warning", "error"}
         assert result["message"]["text"]
         assert result["ruleId"] in {rule["id"] for rule in driver["rules"]}
-        for place in [*result["locations"], *result["relatedLocations"]]:
-            physical = place["physicalLocation"]
+        for location in [*result["locations"], *result["relatedLocations"]]:
+            physical = location["physicalLocation"]
             assert physical["region"]["startLine"] >= 1
             assert " " not in physical["artifactLocation"]["uri"]
         assert all(isinstance(value, str) for value in result["partialFingerprints"].values())
@@ -282,7 +282,7 @@ def test_sarif_is_what_its_schema_says(program, tmp_path):
 
 
 def test_the_doctor_says_what_would_be_loaded_and_why(program, tmp_path):
-    app = program("04_freed_too_early.c", "zoo")
+    app = program("04_freed_too_early.c", "corpus")
     done = jumar("doctor", app)
     assert str(LIB64 / "libascendcl.so") in done.stdout, done.stdout
     # A stub in the way is named.
@@ -301,7 +301,7 @@ def test_each_rule_has_a_page_with_both_languages_an_example_and_a_clean_twin():
         for part in ("severity", "statement", "statement_zh", "example", "fix"):
             assert rule[part] in page, (name, part)
         assert re.search("[一-龥]{4}", rule["statement_zh"]), name
-        assert "](../../tests/diag/zoo/" in page or rule["not_shown"] in page, name
+        assert "](../../tests/diag/corpus/" in page or rule["not_shown"] in page, name
 
 
 def test_the_page_needs_nothing_from_elsewhere(tmp_path):

@@ -1,6 +1,6 @@
 /* A careful program, but for two things: the error path of the second allocation forgets the first one, and nobody looks at
  * what the fill answers. */
-#include "../zoo/zoo.h"
+#include "../corpus/corpus.h"
 
 int main(void)
 {

@@ -1,5 +1,5 @@
 /* Four streams in no order write the same word; the program prints who was last. */
-#include "../zoo/zoo.h"
+#include "../corpus/corpus.h"
 
 #define STREAMS 4
 

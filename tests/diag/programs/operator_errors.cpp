@@ -1,5 +1,5 @@
 // Looks at what its first operator came to and not at the second one's.
-#include "../zoo/operators.h"
+#include "../corpus/operators.h"
 
 #include "aclnnop/aclnn_exp.h"
 

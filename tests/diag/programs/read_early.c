@@ -1,5 +1,5 @@
 /* Copies to the host and prints what arrived; without WAIT, before it has arrived. */
-#include "../zoo/zoo.h"
+#include "../corpus/corpus.h"
 
 int main(int count, char **words)
 {

@@ -1,5 +1,5 @@
 /* One stream writes, another one reads; without WAIT nothing puts the two in order. Prints what was read: 7 is right. */
-#include "../zoo/zoo.h"
+#include "../corpus/corpus.h"
 
 int main(int count, char **words)
 {

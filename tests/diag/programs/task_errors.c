@@ -1,5 +1,5 @@
 /* Looks at what its first copy came to and not at the second one's, and uses host memory that it may not have got. */
-#include "../zoo/zoo.h"
+#include "../corpus/corpus.h"
 
 __attribute__((noinline)) static void fill_with(volatile char *memory, int value)
 {

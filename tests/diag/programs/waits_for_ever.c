@@ -15,7 +15,7 @@ static void *worker(void *argument)
 
     (void)argument;
     if (aclrtSetDevice(0) != ACL_SUCCESS) {
-        return NULL; /* the mistake: nobody is told */
+        return NULL; /* the mistake: nothing wakes the waiting thread */
     }
     if (aclrtMalloc(&memory, 4096, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS) {
         (void)aclrtFree(memory);

@@ -18,15 +18,15 @@ struct Rule {
     fix: String,
     example: String,
     functions: Vec<String>,
-    /// Why no program of the zoo can show it.
+    /// Why no program of the corpus can show it.
     not_shown: Option<String>,
 }
 
-/// Finds the programs of the zoo that break each rule.
+/// Finds the programs of the corpus that break each rule.
 fn shown(root: &Path) -> Result<BTreeMap<String, Vec<String>>> {
-    let zoo = root.join("tests/diag/zoo");
+    let corpus = root.join("tests/diag/corpus");
     let mut shown: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for entry in fs::read_dir(&zoo).with_context(|| format!("reading {}", zoo.display()))? {
+    for entry in fs::read_dir(&corpus).with_context(|| format!("reading {}", corpus.display()))? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.ends_with(".h") || path.is_dir() {
@@ -94,7 +94,7 @@ pub fn write(root: &Path, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
             (None, [_, ..]) => {
                 let links: Vec<String> = programs
                     .iter()
-                    .map(|name| format!("- [{name}](../../tests/diag/zoo/{name})"))
+                    .map(|name| format!("- [{name}](../../tests/diag/corpus/{name})"))
                     .collect();
                 format!(
                     "These programs break the rule. Compiled with `-DCLEAN` (a script: run with the argument `clean`), they do not:\n\n{}",
@@ -103,7 +103,7 @@ pub fn write(root: &Path, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
             }
             (Some(_), _) => bail!("{id}: not_shown, and a program shows it"),
             (None, []) => {
-                bail!("{id}: no program of tests/diag/zoo shows it, and not_shown does not say why")
+                bail!("{id}: no program of tests/diag/corpus shows it, and not_shown does not say why")
             }
         };
         let functions: Vec<String> = rule.functions.iter().map(|f| format!("`{f}`")).collect();
@@ -122,7 +122,7 @@ pub fn write(root: &Path, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
         files.push((Path::new("docs/rules").join(format!("{id}.md")), page));
     }
     if let Some(unknown) = shown.keys().next() {
-        bail!("tests/diag/zoo: {unknown} is no rule");
+        bail!("tests/diag/corpus: {unknown} is no rule");
     }
     table.push_str("];\n");
     files.push((

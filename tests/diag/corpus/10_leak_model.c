@@ -1,0 +1,41 @@
+/* NEEDS model */
+#include "corpus.h"
+
+int main(void)
+{
+    uint32_t model;
+    aclmdlDesc *description;
+    aclmdlDataset *inputs, *outputs;
+    aclDataBuffer *in, *out;
+    void *input, *output;
+    size_t wanted, given;
+
+    set_up();
+    MUST(aclmdlLoadFromFile(getenv("CORPUS_MODEL"), &model)); /* FINDS JMR-MODEL-025 */
+    description = aclmdlCreateDesc();
+    MUST(aclmdlGetDesc(description, model));
+    wanted = aclmdlGetInputSizeByIndex(description, 0);
+    given = aclmdlGetOutputSizeByIndex(description, 0);
+    MUST(aclrtMalloc(&input, wanted, ACL_MEM_MALLOC_HUGE_FIRST));
+    MUST(aclrtMalloc(&output, given, ACL_MEM_MALLOC_HUGE_FIRST));
+    MUST(aclrtMemset(input, wanted, 0, wanted));
+    in = aclCreateDataBuffer(input, wanted);
+    out = aclCreateDataBuffer(output, given);
+    inputs = aclmdlCreateDataset();
+    outputs = aclmdlCreateDataset();
+    MUST(aclmdlAddDatasetBuffer(inputs, in));
+    MUST(aclmdlAddDatasetBuffer(outputs, out));
+    MUST(aclmdlExecute(model, inputs, outputs));
+    MUST(aclmdlDestroyDataset(inputs));
+    MUST(aclmdlDestroyDataset(outputs));
+    MUST(aclDestroyDataBuffer(in));
+    MUST(aclDestroyDataBuffer(out));
+    MUST(aclrtFree(output));
+    MUST(aclrtFree(input));
+    MUST(aclmdlDestroyDesc(description));
+#ifdef CLEAN
+    MUST(aclmdlUnload(model));
+#endif
+    tear_down();
+    return 0;
+}

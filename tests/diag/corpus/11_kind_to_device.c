@@ -1,0 +1,22 @@
+#include "corpus.h"
+
+int main(void)
+{
+    void *device, *second;
+    char host[64] = {0};
+
+    set_up();
+    MUST(aclrtMalloc(&device, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    MUST(aclrtMalloc(&second, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    MUST(aclrtMemset(device, 64, 0, 64));
+#ifdef CLEAN
+    TRY(aclrtMemcpy(device, 64, host, 64, ACL_MEMCPY_HOST_TO_DEVICE));
+#else
+    TRY(aclrtMemcpy(device, 64, host, 64, ACL_MEMCPY_DEVICE_TO_DEVICE)); /* FINDS JMR-COPY-001 */
+#endif
+    MUST(aclrtFree(second));
+    MUST(aclrtFree(device));
+    tear_down();
+    (void)host;
+    return 0;
+}

@@ -1,0 +1,27 @@
+/* WITH rules JMR-MEM-016 */
+#include "corpus.h"
+
+int main(void)
+{
+    aclrtStream stream;
+    void *memory, *second;
+    char host[256] = {0};
+
+    set_up();
+    MUST(aclrtCreateStream(&stream));
+    MUST(aclrtMalloc(&memory, 256, ACL_MEM_MALLOC_HUGE_FIRST));
+    MUST(aclrtMalloc(&second, 256, ACL_MEM_MALLOC_HUGE_FIRST));
+#ifdef CLEAN
+    MUST(aclrtMemset(memory, 256, 0, 256));
+#else
+    MUST(aclrtMemset(memory, 256, 0, 128));
+#endif
+    MUST(aclrtMemcpyAsync(second, 256, memory, 256, ACL_MEMCPY_DEVICE_TO_DEVICE, stream)); /* FINDS JMR-MEM-016 */
+    MUST(aclrtSynchronizeStream(stream));
+    MUST(aclrtFree(second));
+    MUST(aclrtFree(memory));
+    MUST(aclrtDestroyStream(stream));
+    tear_down();
+    (void)host;
+    return 0;
+}
