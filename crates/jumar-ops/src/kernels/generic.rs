@@ -20,7 +20,7 @@ use crate::{Call, Kernel, OpError, PrepareCx};
 /// The types that algorithms work in: float32 and float64.
 pub(crate) trait Working:
     Element
-    + WideExp
+    + WideMath
     + PartialOrd
     + Add<Output = Self>
     + Sub<Output = Self>
@@ -81,23 +81,36 @@ pub(crate) trait Working:
     }
 }
 
-/// The exponential inside of loops that are compiled for each level of instructions.
-pub(crate) trait WideExp {
-    /// The exponential; `FUSED` as in [`Work`](crate::simd::wide::Work).
+/// Functions inside loops that are compiled for each level of instructions; `FUSED` as in [`Work`](crate::simd::wide::Work).
+pub(crate) trait WideMath {
+    /// Returns the exponential.
     fn exp_at<const FUSED: bool>(self) -> Self;
+
+    /// Returns the hyperbolic tangent.
+    fn tanh_at<const FUSED: bool>(self) -> Self;
 }
 
-impl WideExp for f32 {
+impl WideMath for f32 {
     #[inline(always)]
     fn exp_at<const FUSED: bool>(self) -> f32 {
         Float::exp(Fast::<FUSED>(self)).0
     }
+
+    #[inline(always)]
+    fn tanh_at<const FUSED: bool>(self) -> f32 {
+        Float::tanh(Fast::<FUSED>(self)).0
+    }
 }
 
-impl WideExp for f64 {
+impl WideMath for f64 {
     #[inline(always)]
     fn exp_at<const FUSED: bool>(self) -> f64 {
         f64::exp(self)
+    }
+
+    #[inline(always)]
+    fn tanh_at<const FUSED: bool>(self) -> f64 {
+        f64::tanh(self)
     }
 }
 

@@ -4,7 +4,8 @@
 //! state is one a step.
 
 use super::generic::{Algorithm, Io, Product, Working};
-use crate::view::RowMut;
+use crate::simd::wide::{Work, wide};
+use crate::view::{Row, RowMut};
 use crate::{
     AttrDef, AttrKind, InferCx, OpError, PrepareCx, TensorType, UNKNOWN, attr::AttrReader,
 };
@@ -352,12 +353,124 @@ impl Recurrent {
         [gates * self.chunk(), gates, state, state, state, panels]
     }
 
-    fn activate<W: Working>(&self, direction: usize, which: usize, x: W) -> W {
-        let activation = self.activations[direction * self.cell.defaults().len() + which];
-        activation.apply(match self.clip {
-            Some(clip) => x.most(W::of(-clip)).least(W::of(clip)),
-            None => x,
-        })
+    fn activation(&self, direction: usize, which: usize) -> Activation {
+        self.activations[direction * self.cell.defaults().len() + which]
+    }
+
+    /// Limits the sums of a gate and applies its activation, in place.
+    fn activate<W: Working>(&self, direction: usize, which: usize, gate: RowMut<'_, W>) {
+        if let Some(clip) = self.clip {
+            let (low, high) = (W::of(-clip), W::of(clip));
+            gate.map1(gate.as_row(), |x| x.most(low).least(high));
+        }
+        wide(ActivatedRow {
+            activation: self.activation(direction, which),
+            row: gate,
+        });
+    }
+
+    /// Computes the next state of one sequence from `gates`, what the input contributes, and `sums`, what the state
+    /// contributes; `sums` is scratch afterwards. A GRU whose reset gate comes before the product has it applied already.
+    fn step<W: Working>(
+        &self,
+        direction: usize,
+        gates: RowMut<'_, W>,
+        sums: RowMut<'_, W>,
+        peepholes: Option<Row<'_, W>>,
+        [state, cells, out]: [RowMut<'_, W>; 3],
+    ) {
+        let hidden = self.hidden;
+        let one = W::one();
+        let gate = |index: usize| sums.slice(index * hidden, hidden);
+        let from_input = |index: usize| gates.as_row().slice(index * hidden, hidden);
+        let add = |index: usize| gate(index).update(from_input(index), |sum, x| x + sum);
+        // A peephole lets a gate see the cell.
+        let peep = |index: usize| {
+            if let Some(peepholes) = peepholes {
+                let weights = peepholes.slice(index * hidden, hidden);
+                for unit in 0..hidden {
+                    let sum = gate(index).get(unit);
+                    gate(index).set(unit, sum + weights.get(unit) * cells.get(unit));
+                }
+            }
+        };
+        match self.cell {
+            Cell::Simple => {
+                add(0);
+                self.activate(direction, 0, gate(0));
+                out.copy_from(gate(0).as_row());
+            }
+            Cell::Gru {
+                linear_before_reset,
+            } => {
+                let (update, reset, new) = (gate(0), gate(1), gate(2));
+                add(0);
+                self.activate(direction, 0, update);
+                if linear_before_reset {
+                    add(1);
+                    self.activate(direction, 0, reset);
+                    new.update(reset.as_row(), |sum, reset| reset * sum);
+                }
+                add(2);
+                self.activate(direction, 1, new);
+                new.update(update.as_row(), |new, update| (one - update) * new);
+                out.copy_from(state.as_row());
+                out.update(update.as_row(), |state, update| update * state);
+                out.update(new.as_row(), |kept, new| new + kept);
+            }
+            Cell::Lstm { input_forget } => {
+                let (input, output, forget, new) = (gate(0), gate(1), gate(2), gate(3));
+                (0..4).for_each(add);
+                peep(0);
+                self.activate(direction, 0, input);
+                if input_forget {
+                    forget.map1(input.as_row(), |input| one - input);
+                } else {
+                    peep(2);
+                    self.activate(direction, 0, forget);
+                }
+                self.activate(direction, 1, new);
+                new.update(input.as_row(), |new, input| input * new);
+                cells.update(forget.as_row(), |old, forget| forget * old);
+                cells.update(new.as_row(), |kept, new| kept + new);
+                peep(1);
+                self.activate(direction, 0, output);
+                out.copy_from(cells.as_row());
+                wide(ActivatedRow {
+                    activation: self.activation(direction, 2),
+                    row: out,
+                });
+                out.update(output.as_row(), |cell, output| output * cell);
+            }
+        }
+    }
+}
+
+/// An activation of a row, in place. The two usual ones are compiled for each level of instructions.
+struct ActivatedRow<'a, W> {
+    activation: Activation,
+    row: RowMut<'a, W>,
+}
+
+impl<W: Working> Work for ActivatedRow<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let (row, one) = (self.row, W::one());
+        match self.activation {
+            Activation::Tanh => row.map1(
+                row.as_row(),
+                #[inline(always)]
+                |x| x.tanh_at::<FUSED>(),
+            ),
+            Activation::Sigmoid => row.map1(
+                row.as_row(),
+                #[inline(always)]
+                |x| one / (one + (-x).exp_at::<FUSED>()),
+            ),
+            other => row.map1(row.as_row(), |x| other.apply(x)),
+        }
     }
 }
 
@@ -401,7 +514,7 @@ impl Algorithm for Recurrent {
             let biases = biases.map(|biases| biases.slice(direction * 2 * row, 2 * row));
             for sequence in 0..batch {
                 let at = place(direction, sequence);
-                let load = |to: RowMut<'_, W>, from: Option<crate::view::Row<'_, W>>| {
+                let load = |to: RowMut<'_, W>, from: Option<Row<'_, W>>| {
                     let to = to.slice(sequence * hidden, hidden);
                     match from {
                         Some(from) => to.copy_from(from.slice(at, hidden)),
@@ -465,15 +578,13 @@ impl Algorithm for Recurrent {
                     } = self.cell
                     {
                         for sequence in 0..batch {
-                            for unit in 0..hidden {
-                                let at = sequence * row + hidden + unit;
-                                let gate =
-                                    self.activate(direction, 0, gates.get(at) + from_state.get(at));
-                                reset.set(
-                                    sequence * hidden + unit,
-                                    gate * state.get(sequence * hidden + unit),
-                                );
-                            }
+                            let gate = sequence * row + hidden;
+                            let sums = from_state.slice(gate, hidden);
+                            sums.update(gates.as_row().slice(gate, hidden), |sum, x| x + sum);
+                            self.activate(direction, 0, sums);
+                            let [reset, state] =
+                                [reset, state].map(|of| of.slice(sequence * hidden, hidden));
+                            reset.map2(sums.as_row(), state.as_row(), |gate, state| gate * state);
                         }
                         // A batch of none has no gates to skip.
                         let skip = (2 * hidden).min(from_state.len());
@@ -506,50 +617,7 @@ impl Algorithm for Recurrent {
                         let cells = cells.slice(sequence * hidden, hidden);
                         let peepholes =
                             peepholes.map(|p| p.slice(direction * 3 * hidden, 3 * hidden));
-                        for unit in 0..hidden {
-                            let gate = |gate: usize| {
-                                gates.get(gate * hidden + unit) + own.get(gate * hidden + unit)
-                            };
-                            let peep = |gate: usize, cell: W| {
-                                peepholes.map_or(W::zero(), |peepholes| {
-                                    peepholes.get(gate * hidden + unit) * cell
-                                })
-                            };
-                            let next = match self.cell {
-                                Cell::Simple => self.activate(direction, 0, gate(0)),
-                                Cell::Gru {
-                                    linear_before_reset,
-                                } => {
-                                    let update = self.activate(direction, 0, gate(0));
-                                    let new = if linear_before_reset {
-                                        let reset = self.activate(direction, 0, gate(1));
-                                        gates.get(2 * hidden + unit)
-                                            + reset * own.get(2 * hidden + unit)
-                                    } else {
-                                        gate(2)
-                                    };
-                                    let new = self.activate(direction, 1, new);
-                                    (W::one() - update) * new + update * state.get(unit)
-                                }
-                                Cell::Lstm { input_forget } => {
-                                    let old = cells.get(unit);
-                                    let input = self.activate(direction, 0, gate(0) + peep(0, old));
-                                    let forget = if input_forget {
-                                        W::one() - input
-                                    } else {
-                                        self.activate(direction, 0, gate(2) + peep(2, old))
-                                    };
-                                    let new =
-                                        forget * old + input * self.activate(direction, 1, gate(3));
-                                    cells.set(unit, new);
-                                    let output =
-                                        self.activate(direction, 0, gate(1) + peep(1, new));
-                                    let index = direction * self.cell.defaults().len() + 2;
-                                    output * self.activations[index].apply(new)
-                                }
-                            };
-                            out.set(unit, next);
-                        }
+                        self.step(direction, gates, own, peepholes, [state, cells, out]);
                         state.copy_from(out.as_row());
                     }
                 }
