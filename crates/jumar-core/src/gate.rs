@@ -242,6 +242,10 @@ pub trait Probe: Send + Sync {
         None
     }
 
+    /// Hears of bytes that the task which is admitted next may write or read in part: nothing is known of their contents
+    /// afterwards.
+    fn may_be_written(&self, _span: Span) {}
+
     /// Returns whether the probe uses times. If no probe does, no clock is read, and times are 0.
     fn needs_times(&self) -> bool {
         true
@@ -403,6 +407,18 @@ impl Gate {
         }
         let breaks = |probe: &Arc<dyn Probe>| probe.breaks(&admission);
         Ok((ticket, self.first.iter().find_map(breaks)))
+    }
+
+    /// Passes on bytes that the task which is admitted next may write or read in part.
+    pub fn may_be_written(&self, span: Span) {
+        if !self.is_watched() {
+            return;
+        }
+        let later = self.later();
+        let later = later.iter().flat_map(|later| later.iter());
+        for probe in self.first.iter().chain(later) {
+            probe.may_be_written(span);
+        }
     }
 
     /// Passes on what became of an operation.

@@ -371,7 +371,12 @@ fn rows(column: usize, bytes: usize) -> [Span; 4] {
 }
 
 /// Counts what `rules` find where two streams run a task each that write these ranges.
-fn two_writers(call: &'static str, rules: &[&str], one: &[Span], other: &[Span]) -> u64 {
+fn findings_of_two_writers(
+    call: &'static str,
+    rules: &[&str],
+    one: &[Span],
+    other: &[Span],
+) -> u64 {
     let options = Options {
         rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
         ..Options::default()
@@ -391,14 +396,20 @@ fn two_writers(call: &'static str, rules: &[&str], one: &[Span], other: &[Span])
 
 #[test]
 fn columns_of_one_matrix_are_memory_of_their_own() {
-    assert_eq!(two_writers("aclnnAdd", &[], &rows(0, 32), &rows(32, 32)), 0);
-    assert_eq!(two_writers("aclnnAdd", &[], &rows(0, 33), &rows(32, 32)), 1);
+    assert_eq!(
+        findings_of_two_writers("aclnnAdd", &[], &rows(0, 32), &rows(32, 32)),
+        0
+    );
+    assert_eq!(
+        findings_of_two_writers("aclnnAdd", &[], &rows(0, 33), &rows(32, 32)),
+        1
+    );
 }
 
 #[test]
 fn two_operators_of_one_name_are_not_one_model() {
     let all = rows(0, 64);
-    let count = |call, rule| two_writers(call, &[rule], &all, &all);
+    let count = |call, rule| findings_of_two_writers(call, &[rule], &all, &all);
     assert_eq!(count("aclnnAdd", "JMR-SYNC-001"), 1);
     assert_eq!(count("aclnnAdd", "JMR-MODEL-010"), 0);
     assert_eq!(count("aclmdlExecuteAsync", "JMR-MODEL-010"), 1);

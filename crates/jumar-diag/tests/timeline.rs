@@ -113,7 +113,7 @@ fn assert_nested(events: &[Value]) {
 /// Every flow has two ends, each inside a slice of its row, and points forward.
 fn assert_arrows(events: &[Value]) {
     let slices: Vec<_> = of_phase(events, "X").into_iter().map(extent).collect();
-    let place = |end: &Value| {
+    let location = |end: &Value| {
         let row = (
             end["pid"].as_u64().expect("pid"),
             end["tid"].as_u64().expect("tid"),
@@ -133,7 +133,7 @@ fn assert_arrows(events: &[Value]) {
             .iter()
             .find(|end| end["id"] == from["id"])
             .expect("a flow has two ends");
-        assert!(place(from) <= place(to), "{from} {to}");
+        assert!(location(from) <= location(to), "{from} {to}");
     }
     assert_eq!(of_phase(events, "s").len(), ends.len());
 }

@@ -103,7 +103,9 @@ pub fn write(root: &Path, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
             }
             (Some(_), _) => bail!("{id}: not_shown, and a program shows it"),
             (None, []) => {
-                bail!("{id}: no program of tests/diag/corpus shows it, and not_shown does not say why")
+                bail!(
+                    "{id}: no program of tests/diag/corpus shows it, and not_shown does not say why"
+                )
             }
         };
         let functions: Vec<String> = rule.functions.iter().map(|f| format!("`{f}`")).collect();

@@ -143,8 +143,8 @@ impl Frames {
                 frame.injected = false;
                 frame.seen = false;
             }
-            Some(place) => {
-                *place = Some(Frame {
+            Some(location) => {
+                *location = Some(Frame {
                     call,
                     words: [0; MOST],
                     before,
@@ -218,7 +218,7 @@ pub fn begin(call: &'static Call, known: Option<SourceLocation>) -> Begun {
     }
 }
 
-/// Reports whether a call of the calling thread is checked and may come from a script that nobody has named.
+/// Reports whether a call of the calling thread is checked and may come from a script whose location is not set yet.
 pub fn needs_script() -> bool {
     watcher().is_some_and(|watcher| watcher.check.is_some()) && !jumar::check::is_in_script()
 }

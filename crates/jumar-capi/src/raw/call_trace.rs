@@ -89,7 +89,7 @@ fn begin_watched(call: &'static Call) -> bool {
     begun.watched
 }
 
-/// Returns where a Python program calls from, unless the module `acl` has said so already, or nobody checks.
+/// Returns where a Python program calls from, unless the module `acl` has set that already, or no check is active.
 fn script() -> Option<observers::Script> {
     if observers::needs_script() {
         return interpreter::script();

@@ -55,7 +55,7 @@ thread_local! {
 fn open() -> Option<File> {
     // SAFETY: the name ends in a zero byte.
     let file = unsafe { libc::memfd_create(c"jumar-python-stack".as_ptr(), libc::MFD_CLOEXEC) };
-    // SAFETY: the descriptor was just opened, and nobody else has it.
+    // SAFETY: the descriptor was just opened, and no other code has it.
     (file >= 0).then(|| unsafe { File::from_raw_fd(file) })
 }
 

@@ -25,7 +25,7 @@ struct Site {
     call: u16,
     here: usize,
     frames: [(usize, usize); DEPTH],
-    place: SourceLocation,
+    location: SourceLocation,
 }
 
 /// Two calls whose numbers here are the same push each other out.
@@ -103,7 +103,7 @@ pub(super) fn find(call: &'static Call, here: usize) -> Option<SourceLocation> {
         let site = known.sites[slot(call.number, here, address)]?;
         let is_there = |(frame, at): &(usize, usize)| *frame == 0 || word(*at) == Some(*frame);
         (site.call == call.number && site.here == here && site.frames.iter().all(is_there))
-            .then_some(site.place)
+            .then_some(site.location)
     };
     KNOWN.try_with(known).ok().flatten()
 }
@@ -137,7 +137,7 @@ pub(super) fn learn(call: &'static Call, here: usize, walk: &Walk) {
             call: call.number,
             here,
             frames: walk.frames,
-            place: walk.place,
+            location: walk.location,
         });
     });
 }

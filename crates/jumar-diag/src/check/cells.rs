@@ -15,7 +15,7 @@ pub(super) struct Access {
     pub(super) number: u32,
     pub(super) at: u64,
     pub(super) ticket: u64,
-    pub(super) place: SourceLocation,
+    pub(super) location: SourceLocation,
     /// The program on the device that did it, as a hash of its name; 0 for copies and fills.
     pub(super) program: u32,
     pub(super) verb: Verb,

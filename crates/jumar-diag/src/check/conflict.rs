@@ -113,7 +113,7 @@ pub(super) fn line(rule: &'static str, access: &Access, text: String) -> Finding
         rule,
         lines: vec![super::Line {
             label: "now",
-            place: access.place,
+            location: access.location,
             text,
         }],
         missing: None,
@@ -179,7 +179,7 @@ pub(super) fn race(
     line(rule, now, format!("{} {} {range}", who(now), does(writes)))
         .and(
             "earlier",
-            earlier.place,
+            earlier.location,
             format!("{} {} {range}", who(earlier), does(wrote)),
         )
         .and("made", allocation.made, allocation.name())

@@ -25,7 +25,7 @@ pub(super) enum For {
 pub(super) struct Wait {
     pub(super) stream: u32,
     pub(super) what: For,
-    pub(super) place: SourceLocation,
+    pub(super) location: SourceLocation,
     pub(super) started: bool,
     /// It ends by itself.
     pub(super) limited: bool,
@@ -34,7 +34,7 @@ pub(super) struct Wait {
 /// A thread that waits.
 pub(super) struct HostWait {
     pub(super) stream: Option<u32>,
-    pub(super) place: SourceLocation,
+    pub(super) location: SourceLocation,
     pub(super) limited: bool,
 }
 
@@ -87,13 +87,13 @@ impl Stuck {
             waits.sort_by_key(|(ticket, _)| **ticket);
             let first = waits
                 .first()
-                .map(|(_, wait)| (wait.what, wait.place, wait.started));
+                .map(|(_, wait)| (wait.what, wait.location, wait.started));
             let callback = self.callbacks.get(&stream);
             match (first, callback) {
-                (Some((what, place, true)), _) | (Some((what, place, false)), None) => {
-                    Some((stream, what, place))
+                (Some((what, location, true)), _) | (Some((what, location, false)), None) => {
+                    Some((stream, what, location))
                 }
-                (_, Some(place)) => Some((stream, For::Callback, *place)),
+                (_, Some(location)) => Some((stream, For::Callback, *location)),
                 (None, None) => None,
             }
         };
@@ -113,12 +113,12 @@ impl Stuck {
             };
             let mut lines = vec![Line {
                 label: "now",
-                place: host.place,
+                location: host.location,
                 text: format!("the host waits for stream#{first}, which never continues"),
             }];
             let mut passed = Vec::new();
             let (rule, missing) = loop {
-                let (waiting, what, place) = wait;
+                let (waiting, what, location) = wait;
                 passed.push(waiting);
                 let text = match what {
                     For::Record(number) => format!("for a record of number {number}"),
@@ -127,7 +127,7 @@ impl Stuck {
                 };
                 lines.push(Line {
                     label: "held",
-                    place,
+                    location,
                     text: format!("stream#{waiting} waits {text}"),
                 });
                 let number = match what {
@@ -145,7 +145,7 @@ impl Stuck {
                         );
                     }
                 };
-                let Some((stream, _, place)) =
+                let Some((stream, _, location)) =
                     self.records.values().find(|(_, of, _)| *of == number)
                 else {
                     let text = "a record of the event: no thread has queued it, and every thread is waiting";
@@ -153,7 +153,7 @@ impl Stuck {
                 };
                 lines.push(Line {
                     label: "behind",
-                    place: *place,
+                    location: *location,
                     text: format!("the record is queued on stream#{stream}, behind a wait"),
                 });
                 if passed.contains(stream) {
@@ -185,7 +185,7 @@ impl Stuck {
 impl Races {
     /// Notes who waits for what, for [`super::deadlock`].
     pub(super) fn note_waits(&mut self, admission: &Admission<'_>, told: &OpContext<'_>) {
-        let (ticket, place) = (admission.ticket, told.place);
+        let (ticket, location) = (admission.ticket, told.location);
         let limited = admission.call.contains("Timeout");
         let stuck = &mut self.stuck;
         stuck.changes += 1;
@@ -193,7 +193,7 @@ impl Races {
             Op::WaitForStream | Op::WaitForEvent { .. } | Op::WaitForContext => {
                 let host = HostWait {
                     stream: admission.stream,
-                    place,
+                    location,
                     limited,
                 };
                 stuck.hosts.insert(ticket, host);
@@ -212,7 +212,7 @@ impl Races {
             Op::Record { event, .. } => {
                 if let Some(stream) = admission.stream {
                     told.interest.found(ticket);
-                    stuck.records.insert(ticket, (stream, *event, place));
+                    stuck.records.insert(ticket, (stream, *event, location));
                 }
                 return;
             }
@@ -227,7 +227,7 @@ impl Races {
             Wait {
                 stream,
                 what,
-                place,
+                location,
                 started: false,
                 limited,
             },
@@ -243,7 +243,7 @@ impl Races {
             wait.started = true;
             if wait.what == For::Callback {
                 // It is handed over now, and holds the stream until it was called.
-                stuck.callbacks.insert(wait.stream, wait.place);
+                stuck.callbacks.insert(wait.stream, wait.location);
             }
             if over {
                 stuck.waits.remove(&ticket);

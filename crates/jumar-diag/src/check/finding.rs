@@ -23,7 +23,7 @@ pub struct Line {
     /// What the line is: "now", "earlier", "made" and so on.
     pub label: &'static str,
     /// Where in the program.
-    pub place: SourceLocation,
+    pub location: SourceLocation,
     /// What happened there.
     pub text: String,
 }
@@ -48,7 +48,7 @@ impl Finding {
             rule,
             lines: vec![Line {
                 label: "now",
-                place: here(),
+                location: here(),
                 text: text.into(),
             }],
             missing: None,
@@ -61,12 +61,12 @@ impl Finding {
     pub fn and(
         mut self,
         label: &'static str,
-        place: SourceLocation,
+        location: SourceLocation,
         text: impl Into<String>,
     ) -> Finding {
         self.lines.push(Line {
             label,
-            place,
+            location,
             text: text.into(),
         });
         self

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use super::{Allocation, Check, Finding, Line, Object};
 
 impl Check {
-    /// Reports what is alive at the end, grouped by kind and place: `rule` for each of `kinds`.
+    /// Reports what is alive at the end, grouped by kind and source location: `rule` for each of `kinds`.
     pub fn leaks(&self, kind: &'static str, rule: &'static str, fix: &str) {
         if !self.wants(rule) {
             return;
         }
         let mut groups: BTreeMap<(usize, &'static str), (u64, Object)> = BTreeMap::new();
         for (_, object) in self.alive(kind) {
-            let key = (self.state().places.key(object.made), object.made_by);
+            let key = (self.state().locations.key(object.made), object.made_by);
             groups.entry(key).or_insert((0, object)).0 += 1;
         }
         for (count, object) in groups.into_values() {
@@ -27,7 +27,7 @@ impl Check {
                 rule,
                 lines: vec![Line {
                     label: "made",
-                    place: object.made,
+                    location: object.made,
                     text: what,
                 }],
                 missing: None,
@@ -36,12 +36,12 @@ impl Check {
         }
     }
 
-    /// Reports allocations that are alive at the end, grouped by place.
+    /// Reports allocations that are alive at the end, grouped by source location.
     pub fn memory_leaks(&self, device_rule: &'static str, host_rule: &'static str) {
         let mut groups: BTreeMap<(usize, bool), (u64, u64, Allocation)> = BTreeMap::new();
         for allocation in self.allocations() {
             let key = (
-                self.state().places.key(allocation.made),
+                self.state().locations.key(allocation.made),
                 allocation.device.is_some(),
             );
             let group = groups.entry(key).or_insert((0, 0, allocation.clone()));
@@ -61,7 +61,7 @@ impl Check {
                 rule,
                 lines: vec![Line {
                     label: "made",
-                    place: allocation.made,
+                    location: allocation.made,
                     text: format!("{times} of {bytes} bytes together, never freed"),
                 }],
                 missing: None,

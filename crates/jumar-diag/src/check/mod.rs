@@ -110,7 +110,7 @@ impl Interest {
 struct Seat {
     /// Releases the indices of threads that ended; also identifies the check.
     released: Arc<Mutex<Vec<usize>>>,
-    place: usize,
+    location: usize,
     /// The version of what everybody knows that the thread heard last.
     heard: Cell<u64>,
     /// Whether it did something that it has not published.
@@ -123,7 +123,7 @@ impl Drop for Seat {
     fn drop(&mut self) {
         // In a forked child the lock may be held by a thread that is not there.
         if let Some(mut released) = self.released.try_lock() {
-            released.push(self.place);
+            released.push(self.location);
         }
     }
 }
@@ -150,7 +150,7 @@ const OF_ACCESSES: &[&str] = &[
 ];
 
 struct State {
-    places: SourceLocations,
+    locations: SourceLocations,
     report: Report,
     objects: HashMap<(&'static str, u64), Object>,
     /// By kind, so that objects which come and go with each operator do not displace the others.
@@ -199,7 +199,7 @@ impl Check {
         let mut check = Check {
             news: races.order.common_version.clone(),
             state: CacheLinePadded(Mutex::new(State {
-                places: SourceLocations::default(),
+                locations: SourceLocations::default(),
                 report: Report::new(&options)?,
                 objects: HashMap::new(),
                 ended: HashMap::new(),
@@ -243,12 +243,12 @@ impl Check {
     fn sit_down(&self, local: &Local) {
         let mut state = self.state();
         let order = &mut state.races.order;
-        for place in std::mem::take(&mut *self.released.lock()) {
-            order.thread_ended(place);
+        for location in std::mem::take(&mut *self.released.lock()) {
+            order.thread_ended(location);
         }
         let new = Seat {
             released: self.released.clone(),
-            place: order.thread_begins(),
+            location: order.thread_begins(),
             heard: Cell::new(self.news.load(Ordering::Acquire)),
             dirty: Cell::new(false),
             depth: Cell::new(0),
@@ -265,19 +265,19 @@ impl Check {
     fn as_thread<R>(&self, act: impl FnOnce(&mut State, usize, SourceLocation) -> R) -> R {
         let mut act = Some(act);
         let done = self.seated(|seat, local| {
-            let here = local.place.get();
+            let here = local.location.get();
             let act = act.take().expect("taken once");
             let mut state = self.state();
             if seat.depth.get() > 0 {
                 seat.dirty.set(true);
-                return act(&mut state, seat.place, here);
+                return act(&mut state, seat.location, here);
             }
             if seat.heard.get() != self.news.load(Ordering::Acquire) {
-                seat.heard.set(state.races.order.hear(seat.place));
+                seat.heard.set(state.races.order.hear(seat.location));
             }
-            let done = act(&mut state, seat.place, here);
+            let done = act(&mut state, seat.location, here);
             if self.many.load(Ordering::Relaxed) {
-                seat.heard.set(state.races.order.tell(seat.place));
+                seat.heard.set(state.races.order.tell(seat.location));
             }
             done
         });
@@ -326,13 +326,13 @@ impl Check {
     ) -> (SourceLocation, Option<Walk>) {
         let begun = self.seated(|seat, local| {
             if seat.heard.get() != self.news.load(Ordering::Acquire) {
-                seat.heard.set(self.state().races.order.hear(seat.place));
+                seat.heard.set(self.state().races.order.hear(seat.location));
             }
             seat.depth.set(seat.depth.get() + 1);
             let known = known.filter(|_| !local.is_in_script());
-            let before = local.place.get();
-            if let Some(place) = known {
-                local.place.set(place);
+            let before = local.location.get();
+            if let Some(location) = known {
+                local.location.set(location);
             }
             (before, known.is_some())
         });
@@ -342,10 +342,10 @@ impl Check {
         }
         let (stack, slots) = source_location::walk();
         let frames = stack.frames();
-        let place = self.state().places.intern(call, stack);
-        source_location::enter(place);
+        let location = self.state().locations.intern(call, stack);
+        source_location::enter(location);
         let mut walk = Walk {
-            place,
+            location,
             frames: [(0, 0); DEPTH],
         };
         for (to, (frame, slot)) in walk.frames.iter_mut().zip(frames.into_iter().zip(slots)) {
@@ -358,20 +358,20 @@ impl Check {
     /// frameworks plan on the thread of the script, and submit on a thread of their own.
     pub fn continue_script(&self, call: &'static str, planned: SourceLocation) {
         let mut state = self.state();
-        if let Some(place) = state.places.of_script(call, planned, here()) {
+        if let Some(location) = state.locations.of_script(call, planned, here()) {
             drop(state);
-            source_location::enter(place);
+            source_location::enter(location);
         }
     }
 
     /// Ends the call that the calling thread began last: it is back at the location `before`.
     pub fn end_call(&self, before: SourceLocation) {
         let _no_seat = self.seated(|seat, local| {
-            local.place.set(before);
+            local.location.set(before);
             seat.depth.set(seat.depth.get().saturating_sub(1));
             if seat.dirty.get() && self.many.load(Ordering::Relaxed) {
                 seat.dirty.set(false);
-                let version = self.state().races.order.tell(seat.place);
+                let version = self.state().races.order.tell(seat.location);
                 // What others published while this call ran has not been taken in: the next call does that.
                 if seat.heard.get() + 1 == version {
                     seat.heard.set(version);
@@ -465,8 +465,8 @@ impl Check {
     }
 
     /// Formats a source location as `file:line function`.
-    pub fn describe(&self, place: SourceLocation) -> String {
-        self.state().places.describe(place).short()
+    pub fn describe(&self, location: SourceLocation) -> String {
+        self.state().locations.describe(location).short()
     }
 
     /// Records that the host knows all of a stream's work to be done (by a query, or by destroying the stream).
@@ -514,11 +514,6 @@ impl Check {
         self.state().races.allocation(address)
     }
 
-    /// Notes that something may write these bytes, or read only some of them: reading them is not reported from then on.
-    pub fn may_be_written(&self, span: Span) {
-        self.state().races.mark_written(span);
-    }
-
     /// Finds the last freed allocation that held an address.
     pub fn freed(&self, address: usize) -> Option<(Allocation, SourceLocation)> {
         self.state().races.freed(address)
@@ -552,7 +547,7 @@ impl Check {
         let mut sizes = state.races.sizes();
         sizes.extend([
             ("objects", state.objects.len()),
-            ("places", state.places.len()),
+            ("locations", state.locations.len()),
             ("told", state.told.len()),
         ]);
         sizes
@@ -611,7 +606,7 @@ pub struct Failed {
     /// The operation's number.
     pub ticket: u64,
     /// Where it was queued.
-    pub place: SourceLocation,
+    pub location: SourceLocation,
     /// Why it failed.
     pub sentence: String,
 }
@@ -647,7 +642,7 @@ impl Allocation {
 
 impl State {
     fn tell(&mut self, finding: Finding) {
-        let key = |line: Option<&Line>| line.map_or(0, |line| self.places.key(line.place));
+        let key = |line: Option<&Line>| line.map_or(0, |line| self.locations.key(line.location));
         let first = key(finding.lines.first());
         let second = key(finding.lines.get(1));
         // Without a source location two findings differ by their text.
@@ -662,7 +657,7 @@ impl State {
         let Some(rule) = rules::find(finding.rule) else {
             return;
         };
-        self.report.tell(rule, &finding, &mut self.places);
+        self.report.tell(rule, &finding, &mut self.locations);
     }
 
     fn end(&mut self, key: (&'static str, u64), by: &'static str) {
@@ -688,6 +683,11 @@ thread_local! {
 }
 
 impl Probe for Check {
+    /// Notes that something may write these bytes, or read only some of them: reading them is not reported from then on.
+    fn may_be_written(&self, span: Span) {
+        self.state().races.mark_written(span);
+    }
+
     fn before(&self, admission: &Admission<'_>) -> Result<()> {
         // Only copies between the host and a device look at bytes, unless they have taken them already.
         let taken = AT_ONCE.try_with(|cell| cell.take()).unwrap_or(false);
@@ -698,7 +698,7 @@ impl Probe for Check {
             Op::CopyRows { .. } | Op::CopyBatch { .. } | Op::Free { .. } => self.guarding(),
             _ => None,
         };
-        self.as_thread(|state, thread, place| {
+        self.as_thread(|state, thread, location| {
             if let (Op::Free { span, .. }, Some(_)) = (&admission.op, &memory) {
                 self.release_guards(state, memory.as_deref(), |guarded| {
                     guarded.span.overlaps(*span)
@@ -706,7 +706,7 @@ impl Probe for Check {
             }
             let told = OpContext {
                 thread,
-                place,
+                location,
                 memory: memory.as_deref(),
                 poison: self.options.poison,
                 interest: &self.interest,

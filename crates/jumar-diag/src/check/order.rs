@@ -114,7 +114,7 @@ impl Default for Order {
 }
 
 impl Order {
-    fn place(&mut self) -> usize {
+    fn location(&mut self) -> usize {
         self.idle.pop().unwrap_or_else(|| {
             self.actors.push(Actor::default());
             self.actors.len() - 1
@@ -132,23 +132,23 @@ impl Order {
         }
         self.threads += 1;
         self.live_threads += 1;
-        let (number, place) = (self.threads, self.place());
+        let (number, location) = (self.threads, self.location());
         let common = self.common.clone();
-        let actor = &mut self.actors[place];
+        let actor = &mut self.actors[location];
         actor.is_thread = true;
         actor.number = number;
         actor.blind = false;
         join(&mut actor.clock, &common);
         actor.version += 1;
-        self.step(place);
-        place
+        self.step(location);
+        location
     }
 
     /// Lets the next actor reuse the index of a thread that is gone. Its steps continue counting.
-    pub(super) fn thread_ended(&mut self, place: usize) {
-        self.tell(place);
+    pub(super) fn thread_ended(&mut self, location: usize) {
+        self.tell(location);
         self.live_threads = self.live_threads.saturating_sub(1);
-        self.idle.push(place);
+        self.idle.push(location);
     }
 
     /// Returns whether effects of calls have to be published for more than one thread.
@@ -184,15 +184,15 @@ impl Order {
             self.last = (number, *actor);
             return *actor;
         }
-        let place = self.place();
-        let actor = &mut self.actors[place];
+        let location = self.location();
+        let actor = &mut self.actors[location];
         actor.is_thread = false;
         actor.number = number;
         actor.device = device;
         actor.blind = false;
         actor.took = (usize::MAX, 0);
-        self.streams.insert(number, place);
-        place
+        self.streams.insert(number, location);
+        location
     }
 
     pub(super) fn known_stream(&self, number: u32) -> Option<usize> {

@@ -50,7 +50,7 @@ enum Pending {
 struct Watched {
     span: Span,
     bytes: Vec<u8>,
-    place: SourceLocation,
+    location: SourceLocation,
     stream: u32,
     thread: usize,
 }
@@ -60,7 +60,7 @@ pub(super) struct OpContext<'a> {
     /// The calling thread's index among the actors.
     pub(super) thread: usize,
     /// Where the call was made.
-    pub(super) place: SourceLocation,
+    pub(super) location: SourceLocation,
     /// Reads and fills memory, for operations that need it.
     pub(super) memory: Option<&'a dyn Memory>,
     /// Whether targets of copies to the host are overwritten.
@@ -92,16 +92,16 @@ pub(super) struct Races {
     pub(super) stuck: Stuck,
 }
 
-/// Keeps the first of the findings about the ranges of one view: the others have the same places.
+/// Keeps the first of the findings about the ranges of one view: the others have the same source locations.
 fn one_for_each_cause(found: &mut Vec<Finding>) {
     let Some((last, earlier)) = found.split_last() else {
         return;
     };
-    let places = |finding: &Finding| -> Vec<SourceLocation> {
+    let locations = |finding: &Finding| -> Vec<SourceLocation> {
         let lines = finding.lines.iter();
-        lines.map(|line| line.place).collect()
+        lines.map(|line| line.location).collect()
     };
-    let is_known = |one: &Finding| one.rule == last.rule && places(one) == places(last);
+    let is_known = |one: &Finding| one.rule == last.rule && locations(one) == locations(last);
     if earlier.iter().any(is_known) {
         found.pop();
     }
@@ -207,7 +207,7 @@ impl Races {
         let at = match stream {
             None => self.order.step(thread),
             Some(stream) => {
-                self.note_queued(admission.ticket, told.place);
+                self.note_queued(admission.ticket, told.location);
                 self.order.queued(stream, thread)
             }
         };
@@ -216,7 +216,7 @@ impl Races {
             number: self.order.actors[actor].number,
             at,
             ticket: admission.ticket,
-            place: told.place,
+            location: told.location,
             verb: verb(&admission.op),
             program: 0,
             by_thread: stream.is_none(),
@@ -348,11 +348,11 @@ impl Races {
         }
     }
 
-    fn note_queued(&mut self, ticket: u64, place: SourceLocation) {
+    fn note_queued(&mut self, ticket: u64, location: SourceLocation) {
         if self.queued.is_empty() {
             self.queued.resize(QUEUED, (0, SourceLocation::UNKNOWN));
         }
-        self.queued[ticket as usize % QUEUED] = (ticket, place);
+        self.queued[ticket as usize % QUEUED] = (ticket, location);
     }
 
     /// Lists how much of each kind is kept.
@@ -412,13 +412,13 @@ impl Races {
         let mut found = Vec::new();
         self.note_phase(ticket, phase, interest);
         if let Phase::Failed(error) = phase {
-            let place = match self.queued.get(ticket as usize % QUEUED) {
-                Some((of, place)) if *of == ticket => *place,
+            let location = match self.queued.get(ticket as usize % QUEUED) {
+                Some((of, location)) if *of == ticket => *location,
                 _ => SourceLocation::UNKNOWN,
             };
             self.failed = Some(super::Failed {
                 ticket,
-                place,
+                location,
                 sentence: cause(error.sentence()).to_owned(),
             });
         }
@@ -579,7 +579,7 @@ impl Races {
             device,
             number: *count,
             made_by: admission.call,
-            made: access.place,
+            made: access.location,
         };
         let pool = admission.stream.is_some();
         let mut region = Region {
@@ -652,12 +652,12 @@ impl Races {
             };
             found.push(
                 line(rule, access, format!("{by} {name}"))
-                    .and("earlier", earlier.place, format!("{who} {verb} {name}"))
+                    .and("earlier", earlier.location, format!("{who} {verb} {name}"))
                     .and("made", region.allocation.made, region.allocation.name())
                     .missing(missing),
             );
         }
-        self.freed.push_back((region.allocation, access.place));
+        self.freed.push_back((region.allocation, access.location));
         if self.freed.len() > MOST_FREED {
             self.freed.pop_front();
         }
@@ -796,7 +796,7 @@ impl Races {
                 Watched {
                     span: from,
                     bytes,
-                    place: told.place,
+                    location: told.location,
                     stream,
                     thread: told.thread,
                 },
@@ -844,7 +844,7 @@ impl Races {
             lines: vec![
                 super::Line {
                     label: "copy",
-                    place: watched.place,
+                    location: watched.location,
                     text: format!(
                         "the copy on stream#{} reads {} +{start}..{}",
                         watched.stream,
@@ -854,7 +854,7 @@ impl Races {
                 },
                 super::Line {
                     label: "made",
-                    place: allocation.made,
+                    location: allocation.made,
                     text: allocation.name(),
                 },
             ],

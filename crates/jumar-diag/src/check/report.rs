@@ -62,12 +62,18 @@ impl Report {
         &mut self,
         rule: &'static Rule,
         finding: &Finding,
-        places: &mut SourceLocations,
+        locations: &mut SourceLocations,
     ) {
         let lines: Vec<_> = finding
             .lines
             .iter()
-            .map(|line| (line, places.describe(line.place), places.call(line.place)))
+            .map(|line| {
+                (
+                    line,
+                    locations.describe(line.location),
+                    locations.call(line.location),
+                )
+            })
             .collect();
         // What stays the same from run to run: the rule, and the lines of the program.
         let mut fingerprint = rule.id.to_owned();
@@ -89,12 +95,12 @@ impl Report {
         };
         let mut text = format!("{} [{}] {title}\n", rule.id, rule.severity.name());
         for (line, described, call) in &lines {
-            let place = described.short();
+            let location = described.short();
             let call = match call {
                 None | Some("") => String::new(),
                 Some(call) => format!("{call}: "),
             };
-            let _ = writeln!(text, "  {:<8} {place}", line.label);
+            let _ = writeln!(text, "  {:<8} {location}", line.label);
             let _ = writeln!(text, "           {call}{}", line.text);
         }
         if let Some(missing) = &finding.missing {

@@ -29,13 +29,13 @@ pub struct Script {
 /// How many frames of the program are kept.
 pub const DEPTH: usize = 4;
 /// The most locations that are distinguished; beyond that only the innermost frame counts.
-const MOST_PLACES: usize = 1 << 16;
+const LOCATION_LIMIT: usize = 1 << 16;
 
 /// The result of a stack walk: enough to recognise the same location without another walk.
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
     /// The location.
-    pub place: SourceLocation,
+    pub location: SourceLocation,
     /// The return addresses of the innermost frames of the program, and where on the stack each is expected to lie; 0 for frames
     /// that are not there.
     pub frames: [(usize, usize); DEPTH],
@@ -88,7 +88,7 @@ impl Stack {
 #[derive(Default)]
 pub(super) struct Local {
     /// The location of the thread's current call.
-    pub(super) place: Cell<SourceLocation>,
+    pub(super) location: Cell<SourceLocation>,
     script: RefCell<Option<Script>>,
     outer: RefCell<Option<Script>>,
     in_script: Cell<bool>,
@@ -98,7 +98,7 @@ pub(super) struct Local {
 thread_local! {
     pub(super) static LOCAL: Local = const {
         Local {
-            place: Cell::new(SourceLocation::UNKNOWN),
+            location: Cell::new(SourceLocation::UNKNOWN),
             script: RefCell::new(None),
             outer: RefCell::new(None),
             in_script: Cell::new(false),
@@ -122,21 +122,24 @@ impl Local {
 /// Returns the location of the calling thread's current call.
 pub fn here() -> SourceLocation {
     LOCAL
-        .try_with(|local| local.place.get())
+        .try_with(|local| local.location.get())
         .unwrap_or_else(|_| LATE.get())
 }
 
-pub(super) fn enter(place: SourceLocation) {
-    if LOCAL.try_with(|local| local.place.set(place)).is_err() {
-        LATE.set(place);
+pub(super) fn enter(location: SourceLocation) {
+    if LOCAL
+        .try_with(|local| local.location.set(location))
+        .is_err()
+    {
+        LATE.set(location);
     }
 }
 
 /// Sets the location of the calling thread. Returns the previous one: a call inside a call restores it.
-pub fn in_call(place: SourceLocation) -> SourceLocation {
+pub fn in_call(location: SourceLocation) -> SourceLocation {
     LOCAL
-        .try_with(|local| local.place.replace(place))
-        .unwrap_or_else(|_| LATE.replace(place))
+        .try_with(|local| local.location.replace(location))
+        .unwrap_or_else(|_| LATE.replace(location))
 }
 
 /// Sets the calling thread's location in its script; `None` when it leaves.
@@ -152,8 +155,8 @@ pub fn is_in_script() -> bool {
     LOCAL.try_with(Local::is_in_script).unwrap_or(false)
 }
 
-/// Says where the script is that the calling thread runs, while a library that the script called makes a call; `None` when it has
-/// begun.
+/// Sets the location in the script that the calling thread runs, while a library that the script called makes a call; `None`
+/// when that call has begun.
 pub fn set_outer_script(script: Option<Script>) {
     let _ = LOCAL.try_with(|local| *local.outer.borrow_mut() = script);
 }
@@ -349,39 +352,39 @@ pub(super) struct SourceLocations {
 impl SourceLocations {
     pub(super) fn intern(&mut self, call: &'static str, stack: Stack) -> SourceLocation {
         let mut key = (stack, call);
-        if let Some(place) = self.known.get(&key) {
-            return *place;
+        if let Some(location) = self.known.get(&key) {
+            return *location;
         }
-        if self.stacks.len() >= MOST_PLACES {
+        if self.stacks.len() >= LOCATION_LIMIT {
             key.0.frames[1..].fill(0);
             match self.known.get(&key) {
-                Some(place) => return *place,
-                None if self.stacks.len() >= 2 * MOST_PLACES => return SourceLocation::UNKNOWN,
+                Some(location) => return *location,
+                None if self.stacks.len() >= 2 * LOCATION_LIMIT => return SourceLocation::UNKNOWN,
                 None => {}
             }
         }
         self.stacks.push(key.clone());
-        let place = SourceLocation(self.stacks.len() as u32);
-        self.known.insert(key, place);
-        place
+        let location = SourceLocation(self.stacks.len() as u32);
+        self.known.insert(key, location);
+        location
     }
 
     pub(super) fn len(&self) -> usize {
         self.stacks.len()
     }
 
-    fn stack(&self, place: SourceLocation) -> Option<&(Stack, &'static str)> {
-        self.stacks.get((place.0 as usize).checked_sub(1)?)
+    fn stack(&self, location: SourceLocation) -> Option<&(Stack, &'static str)> {
+        self.stacks.get((location.0 as usize).checked_sub(1)?)
     }
 
     /// The public function that was called there.
-    pub(super) fn call(&self, place: SourceLocation) -> Option<&'static str> {
-        self.stack(place).map(|(_, call)| *call)
+    pub(super) fn call(&self, location: SourceLocation) -> Option<&'static str> {
+        self.stack(location).map(|(_, call)| *call)
     }
 
     /// A number by which two calls from one line of the program are the same; 0 if unknown.
-    pub(super) fn key(&self, place: SourceLocation) -> usize {
-        match self.stack(place) {
+    pub(super) fn key(&self, location: SourceLocation) -> usize {
+        match self.stack(location) {
             None => 0,
             Some((stack, _)) => match (&stack.script, &stack.outer) {
                 (Some(script), _) | (None, Some(script)) => {
@@ -412,15 +415,15 @@ impl SourceLocations {
         Some(self.intern(call, stack))
     }
 
-    pub(super) fn describe(&mut self, place: SourceLocation) -> Described {
-        if let Some(known) = self.described.get(&place) {
+    pub(super) fn describe(&mut self, location: SourceLocation) -> Described {
+        if let Some(known) = self.described.get(&location) {
             return known.clone();
         }
-        let described = match self.stack(place) {
+        let described = match self.stack(location) {
             None => Described::default(),
             Some((stack, _)) => resolve(stack),
         };
-        self.described.insert(place, described.clone());
+        self.described.insert(location, described.clone());
         described
     }
 }

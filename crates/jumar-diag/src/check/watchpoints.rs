@@ -20,7 +20,7 @@ pub(super) struct Guarded {
     pub(super) span: Span,
     pub(super) stream: u32,
     writes: bool,
-    place: SourceLocation,
+    location: SourceLocation,
     call: &'static str,
 }
 
@@ -60,7 +60,7 @@ impl Races {
                 span,
                 stream,
                 writes,
-                place: told.place,
+                location: told.location,
                 call: admission.call,
             });
             memory.guard(admission.ticket, span, writes);
@@ -101,7 +101,7 @@ impl Races {
     }
 
     /// Classifies a touch; `None` if it is not a known mistake.
-    fn touched(&self, touch: &Touch, place: SourceLocation) -> Option<Finding> {
+    fn touched(&self, touch: &Touch, location: SourceLocation) -> Option<Finding> {
         let guarded = self.guarded.iter().find(|guarded| {
             guarded.ticket == touch.ticket && guarded.span.contains(touch.address)
         })?;
@@ -120,19 +120,23 @@ impl Races {
                 "wait for the stream, or alternate two buffers",
             ),
         };
-        let line = |label, place, text| Line { label, place, text };
+        let line = |label, location, text| Line {
+            label,
+            location,
+            text,
+        };
         let offset = touch.address - start;
         Some(Finding {
             rule,
             lines: vec![
                 line(
                     "now",
-                    place,
+                    location,
                     format!("the host {} {name} +{offset}", does(touch.wrote)),
                 ),
                 line(
                     "earlier",
-                    guarded.place,
+                    guarded.location,
                     format!(
                         "task {} on stream#{}, which has not run, {} {range}",
                         guarded.ticket,
@@ -198,8 +202,8 @@ impl Check {
                 continue;
             }
             let stack = Stack::of(&touch.frames, touch.script.clone());
-            let place = state.places.intern("", stack);
-            let found = state.races.touched(&touch, place);
+            let location = state.locations.intern("", stack);
+            let found = state.races.touched(&touch, location);
             if found.is_some() {
                 // The bytes would say the same again when the copy starts.
                 state.races.unwatch(touch.ticket, &self.interest);

@@ -81,7 +81,7 @@ pub(super) enum Extent {
 
 /// A task that is still queued.
 pub(super) struct Pending {
-    pub(super) place: RowPosition,
+    pub(super) location: RowPosition,
     pub(super) call: &'static str,
     pub(super) ticket: u64,
     pub(super) what: What,
@@ -287,12 +287,12 @@ impl State {
             self.running.insert(open.track, ticket);
         }
         if let What::Record { event, record } = open.what {
-            let place = RowPosition {
+            let location = RowPosition {
                 track: open.track,
                 at_ns: start_ns,
             };
-            self.newest_record.insert(event, place);
-            self.records.insert(record, place);
+            self.newest_record.insert(event, location);
+            self.records.insert(record, location);
             self.record_order.push_back(record);
             if self.record_order.len() > MOST_RECORDS
                 && let Some(oldest) = self.record_order.pop_front()
@@ -413,7 +413,7 @@ impl State {
                 error: None,
             }),
             None => Event::NotStarted(Pending {
-                place: RowPosition {
+                location: RowPosition {
                     track: open.track,
                     at_ns: now_ns.max(open.admitted_ns),
                 },

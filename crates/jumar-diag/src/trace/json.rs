@@ -54,14 +54,14 @@ pub(super) fn write(event: &Event, out: &mut String) {
         Event::Slice(slice) => write_slice(slice, out),
         Event::Operator(operator) => write_operator(operator, out),
         Event::NotStarted(pending) => {
-            let (group, row) = ids(pending.place.track);
+            let (group, row) = ids(pending.location.track);
             begin(
                 out,
                 "i",
                 &format!("not started: {}", pending.what.name()),
                 group,
                 row,
-                pending.place.at_ns,
+                pending.location.at_ns,
             );
             let _ = write!(
                 out,
@@ -148,9 +148,9 @@ fn write_operator(one: &Operator, out: &mut String) {
 }
 
 fn write_flow(flow: &Flow, out: &mut String) {
-    let mut end = |phase: &str, place: RowPosition, extra: &str| {
-        let (group, row) = ids(place.track);
-        begin(out, phase, flow.kind, group, row, place.at_ns);
+    let mut end = |phase: &str, location: RowPosition, extra: &str| {
+        let (group, row) = ids(location.track);
+        begin(out, phase, flow.kind, group, row, location.at_ns);
         let _ = write!(
             out,
             ",\"cat\":\"{}\",\"id\":{}{extra}}}",

@@ -26,7 +26,6 @@ use lifetimes::ObjectLifetime;
 use table::{After, Before};
 
 pub(crate) use files::is_about_to_be_written;
-pub(crate) use operators::may_be_written;
 
 /// A call that is over.
 pub(crate) struct Seen {
@@ -106,12 +105,12 @@ pub(crate) fn fork_prepared() {
     let Some(check) = crate::observers::watcher().and_then(|watcher| watcher.check.as_ref()) else {
         return;
     };
-    let place = *PAST.initialized_at.lock();
+    let location = *PAST.initialized_at.lock();
     let mut origin = PAST.origin.lock();
     if PAST.initialized.load(Ordering::Relaxed)
-        && origin.as_ref().is_none_or(|(known, _)| *known != place)
+        && origin.as_ref().is_none_or(|(known, _)| *known != location)
     {
-        *origin = Some((place, check.describe(place)));
+        *origin = Some((location, check.describe(location)));
     }
 }
 
@@ -198,7 +197,7 @@ fn forked(check: &Check) {
         let origin = PAST.origin.try_lock();
         let origin = origin.as_ref().and_then(|origin| origin.as_ref());
         let parent = match origin {
-            Some((_, place)) => format!("which had called aclInit at {place}"),
+            Some((_, location)) => format!("which had called aclInit at {location}"),
             None => "which had used a device".to_owned(),
         };
         check.find(
@@ -266,7 +265,7 @@ fn gone(check: &Check, call: &Call, life: &ObjectLifetime, key: u64) {
     let Some(object) = check.object(life.kind, key) else {
         return recent::lives(key, now);
     };
-    let Some((by, place)) = object.ended else {
+    let Some((by, location)) = object.ended else {
         return recent::lives(key, now);
     };
     let after_finalize = PAST.finalized.load(Ordering::Relaxed) && gives_back(call.name);
@@ -283,7 +282,7 @@ fn gone(check: &Check, call: &Call, life: &ObjectLifetime, key: u64) {
     )
     .and(
         "earlier",
-        place,
+        location,
         format!("{} is ended by {by}", object.name()),
     )
     .and("made", object.made, object.name());
@@ -408,12 +407,16 @@ fn free(cx: &Cx<'_>, check: &Check, address: usize, device: bool) {
         return;
     }
     match check.freed(address) {
-        Some((allocation, place)) if allocation.start == address => check.find(
+        Some((allocation, location)) if allocation.start == address => check.find(
             Finding::now(
                 "JMR-MEM-004",
                 format!("{} is freed again", allocation.name()),
             )
-            .and("earlier", place, format!("{} is freed", allocation.name()))
+            .and(
+                "earlier",
+                location,
+                format!("{} is freed", allocation.name()),
+            )
             .and("made", allocation.made, allocation.name()),
         ),
         _ => check.find(Finding::now(
@@ -446,7 +449,7 @@ fn ends_of_copy(cx: &Cx<'_>, check: &Check, ends: [(usize, &Option<Allocation>);
             // Managed and registered memory is both.
             None if home(cx, address).is_some() => continue,
             None => {
-                if let Some((allocation, place)) = check.freed(address)
+                if let Some((allocation, location)) = check.freed(address)
                     && allocation.device.is_some()
                 {
                     check.find(
@@ -454,7 +457,11 @@ fn ends_of_copy(cx: &Cx<'_>, check: &Check, ends: [(usize, &Option<Allocation>);
                             "JMR-MEM-007",
                             format!("{name} is {}, which was freed", allocation.name()),
                         )
-                        .and("earlier", place, format!("{} is freed", allocation.name()))
+                        .and(
+                            "earlier",
+                            location,
+                            format!("{} is freed", allocation.name()),
+                        )
                         .and("made", allocation.made, allocation.name()),
                     );
                     return;
@@ -568,7 +575,7 @@ fn host_buffers(check: &Check, words: &[u64; MOST]) {
             let Some(object) = check.object("data buffer", buffer) else {
                 continue;
             };
-            if let Some((by, place)) = object.ended {
+            if let Some((by, location)) = object.ended {
                 check.find(
                     Finding::now(
                         "JMR-DATASET-004",
@@ -576,7 +583,7 @@ fn host_buffers(check: &Check, words: &[u64; MOST]) {
                     )
                     .and(
                         "earlier",
-                        place,
+                        location,
                         format!("{} is ended by {by}", object.name()),
                     )
                     .and("made", object.made, object.name()),
@@ -835,9 +842,9 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
 
 /// The calling thread has a context from now on.
 fn set_up() {
-    let place = jumar::check::here();
-    let _ = CONTEXT_AT.try_with(|at| at.set(place));
-    *PAST.set_up_at.lock() = place;
+    let location = jumar::check::here();
+    let _ = CONTEXT_AT.try_with(|at| at.set(location));
+    *PAST.set_up_at.lock() = location;
 }
 
 fn capture_ended(stream: u64) {

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 
 use jumar::check::{Check, Finding};
-use jumar::engine::Span;
 use jumar_eager::ParamKind;
 
 use crate::Call;
@@ -29,14 +28,6 @@ fn set_explained(explained: bool) {
 
 fn is_explained() -> bool {
     EXPLAINED.try_with(|cell| cell.take()).unwrap_or(false)
-}
-
-/// Notes memory of which an operator may write or read any part: it counts as written.
-pub(crate) fn may_be_written(span: Span) {
-    let watcher = crate::observers::watcher();
-    if let Some(check) = watcher.and_then(|watcher| watcher.check.as_ref()) {
-        check.may_be_written(span);
-    }
 }
 
 /// Returns the kind of the objects that an argument is a handle of.
@@ -71,7 +62,7 @@ pub(super) fn before_plan(check: &Check, call: &Call, words: &[u64; MOST]) {
         let Some(object) = check.object(kind, *handle) else {
             continue;
         };
-        let Some((by, place)) = object.ended else {
+        let Some((by, location)) = object.ended else {
             recent::lives(*handle, now);
             continue;
         };
@@ -85,7 +76,7 @@ pub(super) fn before_plan(check: &Check, call: &Call, words: &[u64; MOST]) {
                     param.name, call.name
                 ),
             )
-            .and("earlier", place, format!("{name} is destroyed by {by}"))
+            .and("earlier", location, format!("{name} is destroyed by {by}"))
             .and("made", object.made, name),
         );
     }
@@ -146,14 +137,14 @@ fn memory(
             );
             check.find(Finding::now(rules[1], text).and("made", allocation.made, name));
         }
-    } else if let Some((allocation, place)) = check.freed(address)
+    } else if let Some((allocation, location)) = check.freed(address)
         && allocation.device.is_some()
     {
         let name = allocation.name();
         set_explained(true);
         check.find(
             Finding::now(rules[0], format!("{} is {name}, which was freed", what()))
-                .and("earlier", place, format!("{name} is freed"))
+                .and("earlier", location, format!("{name} is freed"))
                 .and("made", allocation.made, name),
         );
     }

@@ -76,15 +76,15 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
                 .iter()
                 .rev()
                 .find(|(stream, _)| seen.words.contains(stream));
-            if let Some((_, place)) = of_stream.or_else(|| captures.last()) {
-                finding = finding.and("earlier", *place, "the capture is begun");
+            if let Some((_, location)) = of_stream.or_else(|| captures.last()) {
+                finding = finding.and("earlier", *location, "the capture is begun");
             }
         }
         "JMR-INIT-010" if PAST.finalized.load(Ordering::Relaxed) => {
-            let place = *PAST.finalized_at.lock();
+            let location = *PAST.finalized_at.lock();
             return super::find_late(
                 check,
-                finding.and("earlier", place, "everything is finalised"),
+                finding.and("earlier", location, "everything is finalised"),
             );
         }
         "JMR-SYNC-012" => {
@@ -95,7 +95,7 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
             let text = format!("answers {}, the error of an earlier task", seen.code);
             finding = Finding::now(rule, text).and(
                 "earlier",
-                failed.place,
+                failed.location,
                 format!("task {} failed: {}", failed.ticket, failed.sentence),
             );
         }

@@ -237,7 +237,7 @@ pub fn second_phase(
         Touched::default()
     };
     for span in &touched.vague {
-        crate::check::may_be_written(*span);
+        runtime.gate().may_be_written(*span);
     }
     if !repeatable {
         // Of two threads that run the same executor, one takes it.
