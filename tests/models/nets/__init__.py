@@ -6,13 +6,14 @@ from .cnn import (
     digits,
     inception_v2,
     mobilenet_v2,
+    mobilenet_v3,
     resnet50,
     shufflenet,
     squeezenet,
     vgg19,
 )
 from .net import Net
-from .sequence import bert, decoder, lstm
+from .sequence import bert, decoder, gru, lstm, mlp, sensor, tcn
 
 __all__ = [
     "Net",
@@ -21,11 +22,16 @@ __all__ = [
     "densenet121",
     "detector",
     "digits",
+    "gru",
     "inception_v2",
     "lstm",
+    "mlp",
     "mobilenet_v2",
+    "mobilenet_v3",
     "resnet50",
+    "sensor",
     "shufflenet",
     "squeezenet",
+    "tcn",
     "vgg19",
 ]

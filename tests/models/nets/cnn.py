@@ -86,6 +86,44 @@ def mobilenet_v2(batch=1, seed=2, size=224, classes=1000):
     return net.model(image(batch, size), [classifier(net, x, 1280, classes)])
 
 
+def mobilenet_v3(batch=1, seed=12, size=224, classes=1000):
+    """MobileNetV3-Large of width 1: hard-swish, and squeeze-and-excite by hard-sigmoid."""
+    net = Net(seed)
+
+    def squeeze_excite(x, channels):
+        middle = (channels // 4 + 7) // 8 * 8
+        y = net.node("GlobalAveragePool", [x])
+        y = net.node("Relu", [net.conv(y, channels, middle, 1, bias=True)])
+        y = net.node("HardSigmoid", [net.conv(y, middle, channels, 1, bias=True)], alpha=1 / 6, beta=0.5)
+        return net.node("Mul", [x, y])
+
+    def unit(x, cin, cout, kernel, stride, mid, excite, activation):
+        y = x
+        if mid != cin:
+            y = net.node(activation, [net.batch_norm(net.conv(y, cin, mid, 1), mid)])
+        y = net.node(activation, [net.batch_norm(net.conv(y, mid, mid, kernel, stride, kernel // 2, groups=mid), mid)])
+        if excite:
+            y = squeeze_excite(y, mid)
+        y = net.batch_norm(net.conv(y, mid, cout, 1), cout, gain=0.6)
+        return net.node("Add", [x, y]) if stride == 1 and cin == cout else y
+
+    x = net.node("HardSwish", [net.batch_norm(net.conv("input", 3, 16, 3, 2, 1), 16)])
+    channels = 16
+    for kernel, mid, cout, excite, activation, stride in [
+        (3, 16, 16, False, "Relu", 1), (3, 64, 24, False, "Relu", 2), (3, 72, 24, False, "Relu", 1),
+        (5, 72, 40, True, "Relu", 2), (5, 120, 40, True, "Relu", 1), (5, 120, 40, True, "Relu", 1),
+        (3, 240, 80, False, "HardSwish", 2), (3, 200, 80, False, "HardSwish", 1), (3, 184, 80, False, "HardSwish", 1),
+        (3, 184, 80, False, "HardSwish", 1), (3, 480, 112, True, "HardSwish", 1), (3, 672, 112, True, "HardSwish", 1),
+        (5, 672, 160, True, "HardSwish", 2), (5, 960, 160, True, "HardSwish", 1), (5, 960, 160, True, "HardSwish", 1),
+    ]:
+        x = unit(x, channels, cout, kernel, stride, mid, excite, activation)
+        channels = cout
+    x = net.node("HardSwish", [net.batch_norm(net.conv(x, channels, 960, 1), 960)])
+    x = net.node("Flatten", [net.node("GlobalAveragePool", [x])], axis=1)
+    x = net.node("HardSwish", [net.dense(x, 960, 1280)])
+    return net.model(image(batch, size), [net.dense(x, 1280, classes)])
+
+
 def squeezenet(batch=1, seed=3, size=224, classes=1000):
     """SqueezeNet 1.1."""
     net = Net(seed)

@@ -143,3 +143,61 @@ def lstm(batch=2, steps=24, seed=23, features=40, hidden=64, classes=30):
     x = net.node("Reshape", [x, net.weight(np.array([steps * batch, hidden]))])
     x = net.node("LogSoftmax", [net.dense(x, hidden, classes)], axis=-1)
     return net.model({"input": (TensorProto.FLOAT, [steps, batch, features])}, [x])
+
+
+def gru(batch=1, steps=64, seed=24, features=80, hidden=128, classes=30):
+    """An encoder of two GRU layers in both directions, and a head for each step."""
+    net = Net(seed)
+
+    def layer(x, width):
+        parts = [(2, 3 * hidden, width), (2, 3 * hidden, hidden), (2, 6 * hidden)]
+        scale = 1 / np.sqrt(hidden)
+        weights = [net.weight((scale * net.rng.standard_normal(shape)).astype(np.float32)) for shape in parts]
+        y, _ = net.node("GRU", [x, *weights], 2, hidden_size=hidden, direction="bidirectional", linear_before_reset=1)
+        y = net.node("Transpose", [y], perm=[0, 2, 1, 3])
+        return net.node("Reshape", [y, net.weight(np.array([steps, batch, 2 * hidden]))])
+
+    x = layer(layer("input", features), 2 * hidden)
+    x = net.node("Reshape", [x, net.weight(np.array([steps * batch, 2 * hidden]))])
+    x = net.node("LogSoftmax", [net.dense(x, 2 * hidden, classes)], axis=-1)
+    return net.model({"input": (TensorProto.FLOAT, [steps, batch, features])}, [x])
+
+
+def conv1d(net, x, cin, cout, kernel, stride=1, dilation=1):
+    """A one-dimensional convolution of the same length with normalisation and ReLU."""
+    filters = net.rng.standard_normal((cout, cin, kernel)) * np.sqrt(2 / (cin * kernel))
+    pad = dilation * (kernel // 2)
+    y = net.node(
+        "Conv", [x, net.weight(filters.astype(np.float32))], kernel_shape=[kernel], strides=[stride], dilations=[dilation],
+        pads=[pad, pad],
+    )
+    return net.node("Relu", [net.batch_norm(y, cout)])
+
+
+def tcn(batch=1, steps=400, seed=25, features=64, width=128, classes=30):
+    """A temporal convolutional network: residual blocks of dilated one-dimensional convolutions."""
+    net = Net(seed)
+    x = conv1d(net, "input", features, width, 7)
+    for dilation in (1, 2, 4, 8):
+        y = conv1d(net, conv1d(net, x, width, width, 3, dilation=dilation), width, width, 3, dilation=dilation)
+        x = net.node("Add", [x, y])
+    x = net.node("Flatten", [net.node("GlobalAveragePool", [x])], axis=1)
+    return net.model({"input": (TensorProto.FLOAT, [batch, features, steps])}, [net.dense(x, width, classes)])
+
+
+def sensor(batch=1, steps=128, seed=26, features=9, classes=6):
+    """A small network of one-dimensional convolutions, as for the readings of a sensor."""
+    net = Net(seed)
+    x = "input"
+    for cin, cout in ((features, 16), (16, 32), (32, 32)):
+        x = net.node("MaxPool", [conv1d(net, x, cin, cout, 5)], kernel_shape=[2], strides=[2])
+    x = net.dense(net.node("Flatten", [x], axis=1), 32 * (steps // 8), classes)
+    return net.model({"input": (TensorProto.FLOAT, [batch, features, steps])}, [net.node("Softmax", [x], axis=-1)])
+
+
+def mlp(batch=1, seed=27, features=64, hidden=128, classes=10):
+    """Three fully connected layers."""
+    net = Net(seed)
+    x = net.node("Relu", [net.dense("input", features, hidden)])
+    x = net.node("Relu", [net.dense(x, hidden, hidden)])
+    return net.model({"input": (TensorProto.FLOAT, [batch, features])}, [net.dense(x, hidden, classes)])
