@@ -381,7 +381,7 @@ elif [ -n "${ZSH_VERSION:-}" ]; then
     eval '_jumar_here="${(%):-%x}"'
 else
     _jumar_here=
-    echo 'set_env.sh: this shell does not report the script's path; use: eval "$(<here>/bin/jumar env)"' >&2
+    echo 'set_env.sh: this shell does not report the path of the script; use: eval "$(<here>/bin/jumar env)"' >&2
 fi
 
 if [ -n "$_jumar_here" ]; then

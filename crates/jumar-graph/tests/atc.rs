@@ -181,7 +181,7 @@ fn what_cannot_be_converted_is_refused_with_a_sentence() {
             &|_| {},
             b"not a model at all",
             GraphErrorKind::NotAModel,
-            "no ONNX model",
+            "not an ONNX model",
         ),
         (&|_| {}, &[], GraphErrorKind::NotAModel, "empty"),
     ];

@@ -219,10 +219,6 @@ fn lowered(
         });
         graph.nodes.push(source);
     }
-    if let Some(format) = data_format(prototype, operator) {
-        let value = Value::Str(format.to_owned());
-        node.attrs.insert(DATA_FORMAT.to_owned(), value);
-    }
     node.outputs = outputs(prototype, operator)?;
     let at = graph.nodes.len();
     graph.nodes.push(node);
@@ -245,26 +241,6 @@ fn lowered(
         graph.nodes.push(cast);
     }
     Ok((lower::lower(&graph, &types)?, names))
-}
-
-const DATA_FORMAT: &str = "data_format";
-
-/// Returns the order of axes that the description of the first input states, where the operator has an attribute for it that
-/// the program left out.
-fn data_format(prototype: &Prototype, operator: &SingleOperator) -> Option<&'static str> {
-    let known = prototype.attrs.iter().any(|(name, _)| *name == DATA_FORMAT);
-    if !known || operator.attrs.contains_key(DATA_FORMAT) {
-        return None;
-    }
-    let desc = operator.inputs.first()?.desc.as_ref()?;
-    // Programs describe tensors of any rank as NCHW.
-    match (desc.format, desc.dims.len()) {
-        (0, 4) => Some("NCHW"),
-        (1, 4) => Some("NHWC"),
-        (27, 5) => Some("NDHWC"),
-        (30, 5) => Some("NCDHW"),
-        _ => None,
-    }
 }
 
 /// Returns a node with one output.
@@ -575,10 +551,14 @@ mod tests {
             input.desc.as_mut().unwrap().format = 0;
         }
         assert!(compile_single(&conv, BTreeMap::new()).is_ok());
-        // What the program sets counts.
-        let set = Value::Str("NHWC".to_owned());
-        conv.attrs.insert(DATA_FORMAT.to_owned(), set);
+        // An attribute that differs from the default counts more than the description.
+        for input in &mut conv.inputs {
+            input.desc.as_mut().unwrap().format = 1;
+        }
         assert!(refusal(&conv).starts_with("Conv2D: "));
+        let set = Value::Str("NCHW".to_owned());
+        conv.attrs.insert("data_format".to_owned(), set);
+        assert!(compile_single(&conv, BTreeMap::new()).is_ok());
     }
 
     #[test]
@@ -588,7 +568,7 @@ mod tests {
         for count in [1, 5] {
             let mut norm = operator("BatchNorm", inputs.to_vec(), &shapes[..count]);
             let set = Value::Str("NCHW".to_owned());
-            norm.attrs.insert(DATA_FORMAT.to_owned(), set);
+            norm.attrs.insert("data_format".to_owned(), set);
             norm.attrs
                 .insert("is_training".to_owned(), Value::Bool(false));
             let compiled = compile_single(&norm, BTreeMap::new()).unwrap();

@@ -179,7 +179,8 @@ mod tests {
     #[test]
     fn a_view_with_gaps_is_its_parts() {
         let float = DataType::Float32;
-        let cases: [(&[i64], &[i64], i64, &[(usize, usize)]); 3] = [
+        type Case<'a> = (&'a [i64], &'a [i64], i64, &'a [(usize, usize)]);
+        let cases: [Case<'_>; 3] = [
             // Every second element: another view may have the others.
             (&[3], &[2], 1, &[(4, 4), (12, 4), (20, 4)]),
             // Two columns of three rows, five apart.
