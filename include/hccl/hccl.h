@@ -28,7 +28,7 @@ extern "C" {
  * @param op [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclAllReduce(
     void *sendBuf, void *recvBuf, uint64_t count, HcclDataType dataType, HcclReduceOp op, HcclComm comm,
@@ -42,7 +42,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclAllReduce(
  * @param root [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclBroadcast(
     void *buf, uint64_t count, HcclDataType dataType, uint32_t root, HcclComm comm, aclrtStream stream);
@@ -56,7 +56,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclBroadcast(
  * @param op [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclReduceScatter(
     void *sendBuf, void *recvBuf, uint64_t recvCount, HcclDataType dataType, HcclReduceOp op, HcclComm comm,
@@ -73,7 +73,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclReduceScatter(
  * @param op [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclReduceScatterV(
     void *sendBuf, const void *sendCounts, const void *sendDispls, void *recvBuf, uint64_t recvCount,
@@ -88,7 +88,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclReduceScatterV(
  * @param root [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclScatter(
     void *sendBuf, void *recvBuf, uint64_t recvCount, HcclDataType dataType, uint32_t root, HcclComm comm,
@@ -102,7 +102,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclScatter(
  * @param dataType [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclAllGather(
     void *sendBuf, void *recvBuf, uint64_t sendCount, HcclDataType dataType, HcclComm comm, aclrtStream stream);
@@ -117,7 +117,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclAllGather(
  * @param dataType [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclAllGatherV(
     void *sendBuf, uint64_t sendCount, void *recvBuf, const void *recvCounts, const void *recvDispls,
@@ -131,7 +131,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclAllGatherV(
  * @param destRank [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclSend(
     void *sendBuf, uint64_t count, HcclDataType dataType, uint32_t destRank, HcclComm comm, aclrtStream stream);
@@ -144,7 +144,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclSend(
  * @param srcRank [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclRecv(
     void *recvBuf, uint64_t count, HcclDataType dataType, uint32_t srcRank, HcclComm comm, aclrtStream stream);
@@ -158,7 +158,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclRecv(
  * @param recvType [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclAlltoAllVC(
     const void *sendBuf, const void *sendCountMatrix, HcclDataType sendType, const void *recvBuf,
@@ -176,7 +176,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclAlltoAllVC(
  * @param recvType [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclAlltoAllV(
     const void *sendBuf, const void *sendCounts, const void *sdispls, HcclDataType sendType, const void *recvBuf,
@@ -192,7 +192,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclAlltoAllV(
  * @param recvType [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclAlltoAll(
     const void *sendBuf, uint64_t sendCount, HcclDataType sendType, const void *recvBuf, uint64_t recvCount,
@@ -208,7 +208,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclAlltoAll(
  * @param root [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclReduce(
     void *sendBuf, void *recvBuf, uint64_t count, HcclDataType dataType, HcclReduceOp op, uint32_t root, HcclComm comm,
@@ -220,7 +220,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclReduce(
  * @param itemNum [IN]
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclBatchSendRecv(
     HcclSendRecvItem *sendRecvInfo, uint32_t itemNum, HcclComm comm, aclrtStream stream);
@@ -230,7 +230,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclBatchSendRecv(
  * @param comm [IN]
  * @param config [IN]
  * @param configValue [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclSetCommConfig(HcclComm comm, HcclConfig config, HcclConfigValue configValue);
 
@@ -238,8 +238,8 @@ ACL_FUNC_VISIBILITY HcclResult HcclSetCommConfig(HcclComm comm, HcclConfig confi
  * Reads an option of one communicator.
  * @param comm [IN]
  * @param config [IN]
- * @param configValue [IN]
- * @return the value
+ * @param configValue [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclGetCommConfig(HcclComm comm, HcclConfig config, HcclConfigValue *configValue);
 
@@ -248,9 +248,9 @@ ACL_FUNC_VISIBILITY HcclResult HcclGetCommConfig(HcclComm comm, HcclConfig confi
  * @param comm [IN]
  * @param addr [IN]
  * @param size [IN]
- * @param handle [IN]
+ * @param handle [OUT]
  * @param flag [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommRegister(
     HcclComm comm, void *addr, uint64_t size, void **handle, uint32_t flag);
@@ -259,7 +259,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommRegister(
  * Removes memory from one-sided access.
  * @param comm [IN]
  * @param handle [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommDeregister(HcclComm comm, void *handle);
 
@@ -269,7 +269,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommDeregister(HcclComm comm, void *handle);
  * @param windowHandle [IN]
  * @param peerRanks [IN]
  * @param peerRankNum [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommExchangeMem(
     HcclComm comm, void *windowHandle, uint32_t *peerRanks, uint32_t peerRankNum);

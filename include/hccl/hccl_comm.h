@@ -22,8 +22,8 @@ extern "C" {
  * Creates a communicator from a rank table file.
  * @param clusterInfo [IN]
  * @param rank [IN]
- * @param comm [IN]
- * @return the value
+ * @param comm [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommInitClusterInfo(const char *clusterInfo, uint32_t rank, HcclComm *comm);
 
@@ -33,7 +33,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommInitClusterInfo(const char *clusterInfo, 
  * @param rank [IN]
  * @param config [IN]
  * @param comm [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommInitClusterInfoConfig(
     const char *clusterInfo, uint32_t rank, HcclCommConfig *config, HcclComm *comm);
@@ -47,7 +47,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommInitClusterInfoConfig(
  * @param subCommRankId [IN]
  * @param config [IN]
  * @param subComm [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCreateSubCommConfig(
     HcclComm *comm, uint32_t rankNum, uint32_t *rankIds, uint64_t subCommId, uint32_t subCommRankId,
@@ -55,8 +55,8 @@ ACL_FUNC_VISIBILITY HcclResult HcclCreateSubCommConfig(
 
 /**
  * Creates the information by which ranks find each other.
- * @param rootInfo [IN]
- * @return the value
+ * @param rootInfo [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclGetRootInfo(HcclRootInfo *rootInfo);
 
@@ -65,8 +65,8 @@ ACL_FUNC_VISIBILITY HcclResult HcclGetRootInfo(HcclRootInfo *rootInfo);
  * @param nRanks [IN]
  * @param rootInfo [IN]
  * @param rank [IN]
- * @param comm [IN]
- * @return the value
+ * @param comm [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommInitRootInfo(
     uint32_t nRanks, const HcclRootInfo *rootInfo, uint32_t rank, HcclComm *comm);
@@ -78,7 +78,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommInitRootInfo(
  * @param rank [IN]
  * @param config [IN]
  * @param comm [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommInitRootInfoConfig(
     uint32_t nRanks, const HcclRootInfo *rootInfo, uint32_t rank, const HcclCommConfig *config, HcclComm *comm);
@@ -87,7 +87,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommInitRootInfoConfig(
  * Sets an option for all communicators of the process.
  * @param config [IN]
  * @param configValue [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configValue);
 
@@ -95,39 +95,39 @@ ACL_FUNC_VISIBILITY HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue 
  * Reads an option of the process.
  * @param config [IN]
  * @param configValue [OUT]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue *configValue);
 
 /**
  * Copies a communicator's name into a buffer of 128 bytes.
  * @param comm [IN]
- * @param commName [IN]
- * @return the value
+ * @param commName [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclGetCommName(HcclComm comm, char *commName);
 
 /**
  * Finds a communicator by its name.
  * @param commName [IN]
- * @param comm [IN]
- * @return the value
+ * @param comm [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommGetHandleWithName(const char *commName, HcclComm *comm);
 
 /**
  * Returns the number of ranks of a communicator.
  * @param comm [IN]
- * @param rankSize [IN]
- * @return the value
+ * @param rankSize [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclGetRankSize(HcclComm comm, uint32_t *rankSize);
 
 /**
  * Returns the caller's rank in a communicator.
  * @param comm [IN]
- * @param rank [IN]
- * @return the value
+ * @param rank [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclGetRankId(HcclComm comm, uint32_t *rank);
 
@@ -135,14 +135,14 @@ ACL_FUNC_VISIBILITY HcclResult HcclGetRankId(HcclComm comm, uint32_t *rank);
  * Blocks the stream until the streams of all ranks have reached the barrier.
  * @param comm [IN]
  * @param stream [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclBarrier(HcclComm comm, aclrtStream stream);
 
 /**
  * Destroys a communicator.
  * @param comm [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommDestroy(HcclComm comm);
 
@@ -150,16 +150,16 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommDestroy(HcclComm comm);
  * Creates the communicators of several devices of the process.
  * @param ndev [IN]
  * @param devices [IN]
- * @param comms [IN]
- * @return the value
+ * @param comms [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommInitAll(uint32_t ndev, int32_t *devices, HcclComm *comms);
 
 /**
  * Returns the error of an operation that failed after its call returned.
  * @param comm [IN]
- * @param asyncError [IN]
- * @return the value
+ * @param asyncError [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult *asyncError);
 
@@ -179,22 +179,22 @@ ACL_FUNC_VISIBILITY uint32_t HcclGetCommConfigCapability(void);
 /**
  * Suspends a communicator.
  * @param comm [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommSuspend(HcclComm comm);
 
 /**
  * Resumes a suspended communicator.
  * @param comm [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommResume(HcclComm comm);
 
 /**
  * Reads a communicator's status by its name.
  * @param commId [IN]
- * @param status [IN]
- * @return the value
+ * @param status [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommGetStatus(const char *commId, HcclCommStatus *status);
 
@@ -205,7 +205,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommGetStatus(const char *commId, HcclCommSta
  * @param size [IN]
  * @param alignment [IN]
  * @param flags [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommSetMemoryRange(
     HcclComm comm, void *baseVirPtr, size_t size, size_t alignment, uint64_t flags);
@@ -214,7 +214,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommSetMemoryRange(
  * Releases a reserved address range.
  * @param comm [IN]
  * @param baseVirPtr [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommUnsetMemoryRange(HcclComm comm, void *baseVirPtr);
 
@@ -226,7 +226,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommUnsetMemoryRange(HcclComm comm, void *bas
  * @param offset [IN]
  * @param handle [IN]
  * @param flags [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommActivateCommMemory(
     HcclComm comm, void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags);
@@ -235,7 +235,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommActivateCommMemory(
  * Withdraws memory from the access of other ranks.
  * @param comm [IN]
  * @param virPtr [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommDeactivateCommMemory(HcclComm comm, void *virPtr);
 
@@ -245,27 +245,27 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommDeactivateCommMemory(HcclComm comm, void 
  * @param ranks [IN]
  * @param useBackup [IN]
  * @param nRanks [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommWorkingDevNicSet(
     HcclComm comm, uint32_t *ranks, bool *useBackup, uint32_t nRanks);
 
 /**
  * Starts a group of operations.
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclGroupStart(void);
 
 /**
  * Ends a group of operations and submits them together.
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclGroupEnd(void);
 
 /**
  * Returns whether the calling thread has an open group.
  * @param isGroupEnabled [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclGroupStatusGet(bool *isGroupEnabled);
 
@@ -274,9 +274,9 @@ ACL_FUNC_VISIBILITY HcclResult HcclGroupStatusGet(bool *isGroupEnabled);
  * @param comm [IN]
  * @param addr [IN]
  * @param size [IN]
- * @param winHandle [IN]
+ * @param winHandle [OUT]
  * @param flag [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommSymWinRegister(
     HcclComm comm, void *addr, uint64_t size, HcclCommSymWindow *winHandle, uint32_t flag);
@@ -284,7 +284,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommSymWinRegister(
 /**
  * Removes a symmetric window.
  * @param winHandle [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommSymWinDeregister(HcclCommSymWindow winHandle);
 
@@ -293,9 +293,9 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommSymWinDeregister(HcclCommSymWindow winHan
  * @param comm [IN]
  * @param ptr [IN]
  * @param size [IN]
- * @param winHandle [IN]
- * @param offset [IN]
- * @return the value
+ * @param winHandle [OUT]
+ * @param offset [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommSymWinGet(
     HcclComm comm, void *ptr, size_t size, HcclCommSymWindow *winHandle, size_t *offset);
@@ -305,15 +305,15 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommSymWinGet(
  * @param comm [IN]
  * @param cfgType [IN]
  * @param infoLen [IN]
- * @param info [IN]
- * @return the value
+ * @param info [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclConfigGetInfo(HcclComm comm, HcclConfigType cfgType, uint32_t infoLen, void *info);
 
 /**
  * Creates the root information of one of several roots.
- * @param rootInfo [IN]
- * @return the value
+ * @param rootInfo [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclGetRootInfoScalable(HcclRootInfo *rootInfo);
 
@@ -326,7 +326,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclGetRootInfoScalable(HcclRootInfo *rootInfo);
  * @param nExtRoot [IN]
  * @param config [IN]
  * @param comm [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclCommInitRootInfoScalable(
     uint32_t nRanks, uint32_t nRoot, const HcclRootInfo *rootInfoList, uint32_t rank, uint32_t nExtRoot,

@@ -20,9 +20,9 @@ extern "C" {
 /**
  * Reads address and size of the communicator's internal buffer.
  * @param comm [IN]
- * @param buffer [IN]
- * @param size [IN]
- * @return the value
+ * @param buffer [OUT]
+ * @param size [OUT]
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclGetHcclBuffer(HcclComm comm, void **buffer, uint64_t *size);
 

@@ -23,7 +23,7 @@ extern "C" {
  * @param offset [IN]
  * @param peerRank [IN]
  * @param ptr [IN]
- * @return the value
+ * @return HCCL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY HcclResult HcclSymWinGetPeerPointer(
     HcclCommSymWindow winHandle, size_t offset, uint32_t peerRank, void **ptr);

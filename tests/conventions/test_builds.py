@@ -103,3 +103,12 @@ def test_the_examples_build_with_cmake(tmp_path):
     run(cmake, "-S", DIGITS, "-B", tmp_path, timeout=120)
     run(cmake, "--build", tmp_path, timeout=120)
     assert (tmp_path / "sync").exists() and (tmp_path / "streams").exists()
+
+
+@pytest.mark.parametrize("name", ["threads", "processes"])
+def test_the_example_of_collectives_prints_the_mean_of_all_ranks(name, tmp_path):
+    folder = tmp_path / "collectives"
+    shutil.copytree(ROOT / "examples/collectives", folder)
+    run("make", cwd=folder)
+    lines = run(folder / name, env=environment(JUMAR_DEVICES="4")).stdout.splitlines()
+    assert sorted(lines) == [f"rank {rank}: mean 2.50" for rank in range(4)]

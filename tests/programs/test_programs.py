@@ -28,6 +28,7 @@ SPECIAL = {
 # waits for the program would wait for ever.
 NEEDS_ASYNCHRONY = {
     "chaos",
+    "collectives",
     "cut_short",
     "destroy_running",
     "destroyed_by_two",

@@ -9,7 +9,7 @@ use jumar::engine::sync::thread;
 use jumar_types::{Error, ErrorKind};
 
 use crate::Cx;
-use crate::generated::{calls, codes};
+use crate::generated::{calls, codes, enums};
 
 /// Longest text of one error, in bytes; longer ones are cut at a character.
 const LONGEST: usize = 1024;
@@ -162,7 +162,12 @@ pub(crate) fn keep(cx: &Cx<'_>, error: Error) -> i32 {
 /// Writes an error down for people: the vendor's message class, the function, the sentence, what to do, and the code.
 fn compose(function: &str, code: i32, error: &Error) -> String {
     let kind = error.kind();
-    let name = codes::name_of(code).unwrap_or("unknown");
+    let collective = function.starts_with("Hccl");
+    let name = match collective {
+        true => enums::name_of("HcclResult", i64::from(code)),
+        false => None,
+    };
+    let name = name.or_else(|| codes::name_of(code)).unwrap_or("unknown");
     let fix = advice(error);
     let mut text = format!(
         "{}: {function}: {}.\n        Solution: {}\n        Code: {code} ({name}), from Jumar {}, a software device.",
@@ -266,7 +271,22 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
         | K::ProfilerConflict
         | K::ProfilerModules
         | K::ProfilerConfig
-        | K::SecondRuntime => false,
+        | K::SecondRuntime
+        | K::CommArgument
+        | K::CommUnsupported
+        | K::CommVariable
+        | K::CommConfig
+        | K::CommTableFile
+        | K::CommTableKey
+        | K::CommTableRank
+        | K::CommIncomplete
+        | K::CommDisagreement
+        | K::CommRootGone
+        | K::CommUnavailable
+        | K::CommBusy
+        | K::CommSuspended
+        | K::CommUnknownName => false,
+        K::CommTimeout | K::CommMismatch | K::CommPeerLost => true,
         K::InvalidValue
         | K::InvalidHandle
         | K::InvalidDevice

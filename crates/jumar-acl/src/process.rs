@@ -57,7 +57,7 @@ pub struct Process {
     pub(crate) parameters: Mutex<crate::context::Parameters>,
     /// The functions that the program called and that Jumar does not have.
     pub(crate) missed: Mutex<std::collections::BTreeSet<&'static str>>,
-    pub(crate) communication: crate::hccl::Configuration,
+    pub(crate) communication: crate::hccl::Collectives,
     pub(crate) compile_options: Mutex<crate::compile_option::Options>,
     /// The states of threads that make calls while they end.
     pub(crate) late: crate::thread::Late,
@@ -150,7 +150,7 @@ impl Process {
             late: Mutex::default(),
             parameters: Mutex::default(),
             missed: Mutex::default(),
-            communication: crate::hccl::Configuration::default(),
+            communication: crate::hccl::Collectives::default(),
             compile_options: Mutex::default(),
         }
     }

@@ -234,6 +234,11 @@ impl Runtime {
         &self.shared.count_notifies
     }
 
+    /// Returns the backend, for transports that work on device memory themselves.
+    pub fn backend(&self) -> &Arc<dyn Backend> {
+        &self.shared.backend
+    }
+
     /// The live memory.
     pub fn space(&self) -> &Space {
         &self.shared.space

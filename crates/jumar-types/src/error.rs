@@ -263,6 +263,40 @@ kinds! {
     SnapshotRegister,
     /// A second copy of the library was loaded into the process.
     SecondRuntime,
+    /// An argument of a collective operation.
+    CommArgument,
+    /// A type or a feature of collective communication that no product offers.
+    CommUnsupported,
+    /// An environment variable of collective communication.
+    CommVariable,
+    /// A configuration of a communicator.
+    CommConfig,
+    /// A rank table that cannot be read.
+    CommTableFile,
+    /// A rank table with a key that is missing or wrong.
+    CommTableKey,
+    /// A rank or a device that does not fit the rank table.
+    CommTableRank,
+    /// Not all ranks came to create a communicator.
+    CommIncomplete,
+    /// Ranks that create a communicator with contradicting arguments.
+    CommDisagreement,
+    /// The process that root information comes from cannot be reached.
+    CommRootGone,
+    /// A communicator that failed earlier.
+    CommUnavailable,
+    /// A communicator that another thread is using.
+    CommBusy,
+    /// A communicator that is suspended.
+    CommSuspended,
+    /// A name that no communicator has.
+    CommUnknownName,
+    /// A queued collective operation that not all ranks issued in time.
+    CommTimeout,
+    /// A queued collective operation about which the ranks disagree.
+    CommMismatch,
+    /// A queued collective operation that misses a rank which is gone.
+    CommPeerLost,
 }
 
 impl fmt::Display for ErrorKind {

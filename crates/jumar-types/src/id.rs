@@ -148,6 +148,10 @@ id_kinds! {
     BundleQuery = 0xA3, "bundle query";
     /// A counting notify.
     CountNotify = 0xA1, "counting notify";
+    /// A communicator of collective operations.
+    Communicator = 0xA4, "communicator";
+    /// Memory that was registered with a communicator.
+    CommMemory = 0xA5, "registered memory of a communicator";
 }
 
 /// A handle taken apart.

@@ -269,6 +269,11 @@ pub fn compiler() -> String {
     variable("JUMAR_CXX").unwrap_or_else(|| "c++".to_owned())
 }
 
+/// Returns a variable of collective communication (`HCCL_...`, `JUMAR_HCCL_TIMEOUT`, `JUMAR_JOB`), `None` if it is not set or empty.
+pub fn collectives_variable(name: &str) -> Option<String> {
+    variable(name)
+}
+
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

@@ -35,6 +35,8 @@ pub(super) fn loom(job: &Job) -> Result<Outcome> {
         "jumar-sched",
         "-p",
         "jumar-core",
+        "-p",
+        "jumar-hccl",
         "--lib",
         "--no-fail-fast",
         "--target-dir",

@@ -346,7 +346,9 @@ fn comment(function: &Function) -> String {
         let _ = writeln!(out, " * @param {} {direction}", param.name);
     }
     if function.ret.text != "void" {
-        let text = if function.ret.is_status() {
+        let text = if function.ret.is_hccl() {
+            "HCCL_SUCCESS, or a code"
+        } else if function.ret.is_status() {
             "ACL_SUCCESS, or a code"
         } else {
             "the value"

@@ -378,7 +378,11 @@ fn codes(api: &Api) -> String {
     }
     out.push_str("    }\n}\n\n/// Returns the code that a call returns for a kind of error.\npub fn code_for(call: &Call, kind: ErrorKind) -> i32 {\n");
     let mut special = String::new();
+    let mut hccl = Vec::new();
     for (number, (_, function)) in api.functions().enumerate() {
+        if function.ret.is_hccl() {
+            hccl.push(number.to_string());
+        }
         for (kind, value) in &function.codes {
             let _ = writeln!(
                 special,
@@ -386,6 +390,13 @@ fn codes(api: &Api) -> String {
                 function.name
             );
         }
+    }
+    if !hccl.is_empty() {
+        let _ = writeln!(
+            special,
+            "        ({}, _) => hccl_code(kind),",
+            hccl.join(" | ")
+        );
     }
     if special.is_empty() {
         out.push_str("    let _ = call;\n    code(kind)\n}\n");
@@ -395,6 +406,13 @@ fn codes(api: &Api) -> String {
             "    match (call.number, kind) {{\n{special}        _ => code(kind),\n    }}\n}}"
         );
     }
+    out.push_str("\n/// Returns the `HcclResult` that a function of collective communication returns for a kind of error.\npub const fn hccl_code(kind: ErrorKind) -> i32 {\n    match kind {\n");
+    for kind in &api.kinds {
+        let own = kind.kind.starts_with("Comm") && kind.name.is_empty();
+        let value = kind.hccl.unwrap_or(if own { kind.code } else { 15 });
+        let _ = writeln!(out, "        ErrorKind::{} => {value},", kind.kind);
+    }
+    out.push_str("    }\n}\n");
     out
 }
 

@@ -275,7 +275,9 @@ fn neutral(api: &Api, function: &Function) -> Result<String> {
 fn stub(api: &Api, function: &Function) -> Result<String> {
     let mut out = head(api, function, true)?;
     let name = &function.name;
-    if function.ret.is_status() {
+    if function.ret.is_hccl() {
+        let _ = writeln!(out, "    raw::hccl_stub(&calls::{name})");
+    } else if function.ret.is_status() {
         let _ = writeln!(out, "    raw::stub(&calls::{name})");
     } else {
         let _ = writeln!(
@@ -335,6 +337,7 @@ fn shim(api: &Api, group: &Group, function: &Function) -> Result<String> {
         bail!("returns a function pointer, which needs `shim = \"manual\"`");
     }
     let door = match (status, function.code_is_answer) {
+        (true, _) if function.ret.is_hccl() => "hccl_status",
         (true, _) => "status",
         (false, true) => "code",
         (false, false) => "value",

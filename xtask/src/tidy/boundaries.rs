@@ -45,6 +45,8 @@ const UNSAFE_MODULES: &[&str] = &[
     "crates/jumar/src/graph.rs",
     // What a task must not inherit from its thread: rounding mode, errno, signal mask.
     "crates/jumar-cpu/src/thread.rs",
+    // Memory that processes share, and calls of the system between processes that the standard library does not have.
+    "crates/jumar-hccl/src/os/",
     // They call the C interface as a program does.
     "crates/jumar-testkit/src/raw/",
     "benches/jumar-bench/src/acl.rs",

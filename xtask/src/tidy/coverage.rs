@@ -197,6 +197,7 @@ const BY_VALUE: &[&str] = &[
     "aclrtLaunchSIMTKernelWithArgsArray",
     "aclrtLaunchSIMTKernelWithHostArgs",
     "HcclSetConfig",
+    "HcclSetCommConfig",
     "MsprofRegisterCallback",
 ];
 
@@ -235,7 +236,7 @@ pub fn behaviour(repository: &Repository) -> Result<Vec<Problem>> {
             }
             // What answers with a code has to be seen to answer one; what answers with a value has a neutral one.
             let is_refused = match ret.as_str() {
-                "aclError" | "aclnnStatus" => refused.with_code.contains(&name),
+                "aclError" | "aclnnStatus" | "HcclResult" => refused.with_code.contains(&name),
                 _ => refused.named.contains(&name) || !takes_a_pointer(&function),
             };
             let refuses = !REFUSE_NOTHING.iter().any(|(other, _)| *other == name);

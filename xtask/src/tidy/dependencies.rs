@@ -35,7 +35,12 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
             "jumar-types",
         ],
     ),
-    ("jumar-acl", &["jumar", "jumar-eager", "jumar-types"]),
+    // Ranks and transports know neither streams nor gates.
+    ("jumar-hccl", &["jumar-hal", "jumar-types"]),
+    (
+        "jumar-acl",
+        &["jumar", "jumar-eager", "jumar-hccl", "jumar-types"],
+    ),
     // It runs graphs on the streams of the process's one runtime.
     ("jumar-ge", &["jumar-acl", "jumar", "jumar-types"]),
     // Spans are created here, from memory that the program guarantees, and locks come from the one module that names them.

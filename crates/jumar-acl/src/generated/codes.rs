@@ -972,6 +972,23 @@ pub const fn code(kind: ErrorKind) -> i32 {
         ErrorKind::OperatorLoad => ACL_ERROR_OP_LOAD_FAILED,
         ErrorKind::OperatorInvalid => ACL_ERROR_GE_FAILURE,
         ErrorKind::SecondRuntime => ACL_ERROR_INTERNAL_ERROR,
+        ErrorKind::CommArgument => 1,
+        ErrorKind::CommUnsupported => 5,
+        ErrorKind::CommVariable => 1,
+        ErrorKind::CommConfig => 1,
+        ErrorKind::CommTableFile => 1,
+        ErrorKind::CommTableKey => 1,
+        ErrorKind::CommTableRank => 1,
+        ErrorKind::CommIncomplete => 9,
+        ErrorKind::CommDisagreement => 1,
+        ErrorKind::CommRootGone => 11,
+        ErrorKind::CommUnavailable => 7,
+        ErrorKind::CommBusy => 20,
+        ErrorKind::CommSuspended => 22,
+        ErrorKind::CommUnknownName => 6,
+        ErrorKind::CommTimeout => ACL_ERROR_RT_FFTS_PLUS_TIMEOUT,
+        ErrorKind::CommMismatch => ACL_ERROR_RT_FFTS_PLUS_TIMEOUT,
+        ErrorKind::CommPeerLost => ACL_ERROR_RT_FFTS_PLUS_TIMEOUT,
     }
 }
 
@@ -1094,6 +1111,23 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
         ErrorKind::OperatorLoad => "EE1014",
         ErrorKind::OperatorInvalid => "EE1009",
         ErrorKind::SecondRuntime => "EE1005",
+        ErrorKind::CommArgument => "EI0003",
+        ErrorKind::CommUnsupported => "EI0003",
+        ErrorKind::CommVariable => "EI0001",
+        ErrorKind::CommConfig => "EI0016",
+        ErrorKind::CommTableFile => "EI0004",
+        ErrorKind::CommTableKey => "EI0017",
+        ErrorKind::CommTableRank => "EI0014",
+        ErrorKind::CommIncomplete => "EI0015",
+        ErrorKind::CommDisagreement => "EI0015",
+        ErrorKind::CommRootGone => "EI0006",
+        ErrorKind::CommUnavailable => "EI0002",
+        ErrorKind::CommBusy => "EI0003",
+        ErrorKind::CommSuspended => "EI0003",
+        ErrorKind::CommUnknownName => "EI0003",
+        ErrorKind::CommTimeout => "EI0002",
+        ErrorKind::CommMismatch => "EI0005",
+        ErrorKind::CommPeerLost => "EI0002",
     }
 }
 
@@ -1342,6 +1376,49 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
         ErrorKind::SecondRuntime => {
             "Let every part of the program load the same libascendcl.so; check LD_LIBRARY_PATH and run paths."
         }
+        ErrorKind::CommArgument => {
+            "Correct the argument; the function's reference page lists what it accepts."
+        }
+        ErrorKind::CommUnsupported => {
+            "Use a data type and a reduction that the product supports, or convert the data first."
+        }
+        ErrorKind::CommVariable => {
+            "Correct or unset the environment variable before the program starts."
+        }
+        ErrorKind::CommConfig => {
+            "Initialise the structure with HcclCommConfigInit, and set its fields afterwards."
+        }
+        ErrorKind::CommTableFile => "Pass the path of a readable rank table in JSON.",
+        ErrorKind::CommTableKey => {
+            "Correct the rank table; docs/collectives.md describes its forms."
+        }
+        ErrorKind::CommTableRank => "Let rank and device agree with the rank table.",
+        ErrorKind::CommIncomplete => {
+            "Start every rank with the same root information and count; HCCL_CONNECT_TIMEOUT sets how long ranks wait."
+        }
+        ErrorKind::CommDisagreement => {
+            "Let every rank pass the same number of ranks, the same configuration, and a rank of its own."
+        }
+        ErrorKind::CommRootGone => {
+            "Keep the process that called HcclGetRootInfo running until all ranks are connected."
+        }
+        ErrorKind::CommUnavailable => {
+            "Destroy the communicator, correct the first failure, and create a new one."
+        }
+        ErrorKind::CommBusy => "Destroy the communicator when no thread is inside a call with it.",
+        ErrorKind::CommSuspended => "Call HcclCommResume on every rank first.",
+        ErrorKind::CommUnknownName => {
+            "Use a name that HcclGetCommName returned for a communicator of the current device."
+        }
+        ErrorKind::CommTimeout => {
+            "Let every rank issue the same operations in the same order; HCCL_EXEC_TIMEOUT sets how long an operation waits."
+        }
+        ErrorKind::CommMismatch => {
+            "Let every rank issue the same operations, in the same order, with the same arguments."
+        }
+        ErrorKind::CommPeerLost => {
+            "Look why the other rank ended first; then destroy the communicator and create a new one."
+        }
     }
 }
 
@@ -1566,6 +1643,152 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (833, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLog
         (834, ErrorKind::NullPointer) => 176001,
+        (
+            456 | 457 | 458 | 459 | 460 | 461 | 462 | 463 | 464 | 465 | 466 | 467 | 468 | 469 | 470
+            | 471 | 472 | 473 | 474 | 475 | 476 | 477 | 478 | 479 | 480 | 481 | 482 | 483 | 484
+            | 485 | 488 | 489 | 490 | 491 | 492 | 493 | 494 | 495 | 496 | 497 | 498 | 499 | 500
+            | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 509 | 510 | 511,
+            _,
+        ) => hccl_code(kind),
         _ => code(kind),
+    }
+}
+
+/// Returns the `HcclResult` that a function of collective communication returns for a kind of error.
+pub const fn hccl_code(kind: ErrorKind) -> i32 {
+    match kind {
+        ErrorKind::NullPointer => 2,
+        ErrorKind::InvalidArgument => 1,
+        ErrorKind::InvalidValue => 1,
+        ErrorKind::InvalidHandle => 1,
+        ErrorKind::InvalidDevice => 1,
+        ErrorKind::NoDevice => 15,
+        ErrorKind::DeviceSetup => 15,
+        ErrorKind::NoContext => 15,
+        ErrorKind::StreamContext => 1,
+        ErrorKind::ModelContext => 15,
+        ErrorKind::StreamModel => 15,
+        ErrorKind::EventTimestamp => 15,
+        ErrorKind::EventNotRecorded => 15,
+        ErrorKind::StreamSubscribe => 15,
+        ErrorKind::ThreadSubscribe => 15,
+        ErrorKind::NoSubscriber => 15,
+        ErrorKind::ReportTimeout => 15,
+        ErrorKind::InvalidMemoryType => 15,
+        ErrorKind::SysParamNotSet => 15,
+        ErrorKind::OutOfMemory => 24,
+        ErrorKind::NoStreamResource => 15,
+        ErrorKind::NoEventResource => 15,
+        ErrorKind::NoNotifyResource => 15,
+        ErrorKind::ContextReleased => 15,
+        ErrorKind::StreamTimeout => 15,
+        ErrorKind::EventTimeout => 15,
+        ErrorKind::WaitTimeout => 15,
+        ErrorKind::StreamCaptured => 15,
+        ErrorKind::EventCaptured => 15,
+        ErrorKind::StreamNotCaptured => 15,
+        ErrorKind::CaptureDependency => 15,
+        ErrorKind::CaptureUnjoined => 15,
+        ErrorKind::CaptureOpen => 15,
+        ErrorKind::CaptureForbids => 15,
+        ErrorKind::CaptureForbidsWaiting => 15,
+        ErrorKind::CaptureImplicit => 15,
+        ErrorKind::CaptureConflict => 15,
+        ErrorKind::TaskGroupState => 15,
+        ErrorKind::CaptureOtherStream => 15,
+        ErrorKind::CaptureOtherThread => 15,
+        ErrorKind::CaptureInvalidated => 15,
+        ErrorKind::GraphRunning => 15,
+        ErrorKind::GraphUpdate => 15,
+        ErrorKind::GraphNotReady => 15,
+        ErrorKind::BranchOpen => 15,
+        ErrorKind::TaskTypeUnsupported => 15,
+        ErrorKind::ArrayTooSmall => 15,
+        ErrorKind::LabelContext => 15,
+        ErrorKind::FeatureUnsupported => 5,
+        ErrorKind::SurfaceUnsupported => 5,
+        ErrorKind::NotImplemented => 5,
+        ErrorKind::RepeatInitialize => 15,
+        ErrorKind::RepeatFinalize => 15,
+        ErrorKind::Uninitialized => 15,
+        ErrorKind::InvalidFile => 1,
+        ErrorKind::ParseFile => 1,
+        ErrorKind::InvalidDumpConfig => 15,
+        ErrorKind::DumpNotRunning => 15,
+        ErrorKind::Failure => 4,
+        ErrorKind::Internal => 4,
+        ErrorKind::RuntimeInternal => 4,
+        ErrorKind::ModelExecutorNotInitialized => 15,
+        ErrorKind::ModelPath => 15,
+        ErrorKind::ModelId => 15,
+        ErrorKind::ModelDataSize => 15,
+        ErrorKind::ModelInvalid => 15,
+        ErrorKind::ModelWeights => 15,
+        ErrorKind::ModelFailure => 15,
+        ErrorKind::ModelMemory => 15,
+        ErrorKind::DynamicBatch => 15,
+        ErrorKind::DynamicInputLength => 15,
+        ErrorKind::AippMissing => 15,
+        ErrorKind::BundleId => 15,
+        ErrorKind::ModelQueue => 15,
+        ErrorKind::StorageOverLimit => 15,
+        ErrorKind::ModelExecute => 15,
+        ErrorKind::KernelFailed => 15,
+        ErrorKind::KernelTimeout => 15,
+        ErrorKind::CpuKernelFailed => 15,
+        ErrorKind::CpuKernelTimeout => 15,
+        ErrorKind::Overflow => 15,
+        ErrorKind::FunctionUnknown => 15,
+        ErrorKind::SymbolUnknown => 15,
+        ErrorKind::ProgramInvalid => 15,
+        ErrorKind::CompilerInput => 15,
+        ErrorKind::CompilerOption => 15,
+        ErrorKind::CompilationFailed => 15,
+        ErrorKind::NameTooLate => 15,
+        ErrorKind::NameTooEarly => 15,
+        ErrorKind::NameUnknown => 15,
+        ErrorKind::CompilerMissing => 15,
+        ErrorKind::ProfilerRunning => 15,
+        ErrorKind::ProfilerNotRunning => 15,
+        ErrorKind::ProfilerConflict => 15,
+        ErrorKind::ProfilerModules => 15,
+        ErrorKind::ProfilerConfig => 15,
+        ErrorKind::CallbackFailed => 15,
+        ErrorKind::HostRangeRegistered => 15,
+        ErrorKind::HostRangeUnknown => 15,
+        ErrorKind::StreamAborted => 15,
+        ErrorKind::DeviceAborted => 15,
+        ErrorKind::AbortTimeout => 15,
+        ErrorKind::SnapshotLock => 15,
+        ErrorKind::SnapshotLockTimeout => 15,
+        ErrorKind::SnapshotUnlock => 15,
+        ErrorKind::SnapshotBackup => 15,
+        ErrorKind::SnapshotRestore => 15,
+        ErrorKind::SnapshotCallback => 15,
+        ErrorKind::SnapshotRegister => 15,
+        ErrorKind::QueueFull => 15,
+        ErrorKind::QueueEmpty => 15,
+        ErrorKind::UnsupportedDataType => 15,
+        ErrorKind::OperatorNotFound => 15,
+        ErrorKind::OperatorLoad => 15,
+        ErrorKind::OperatorInvalid => 15,
+        ErrorKind::SecondRuntime => 4,
+        ErrorKind::CommArgument => 1,
+        ErrorKind::CommUnsupported => 5,
+        ErrorKind::CommVariable => 1,
+        ErrorKind::CommConfig => 1,
+        ErrorKind::CommTableFile => 1,
+        ErrorKind::CommTableKey => 1,
+        ErrorKind::CommTableRank => 1,
+        ErrorKind::CommIncomplete => 9,
+        ErrorKind::CommDisagreement => 1,
+        ErrorKind::CommRootGone => 11,
+        ErrorKind::CommUnavailable => 7,
+        ErrorKind::CommBusy => 20,
+        ErrorKind::CommSuspended => 22,
+        ErrorKind::CommUnknownName => 6,
+        ErrorKind::CommTimeout => 9,
+        ErrorKind::CommMismatch => 1,
+        ErrorKind::CommPeerLost => 21,
     }
 }

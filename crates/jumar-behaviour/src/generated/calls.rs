@@ -320,8 +320,52 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtDestroyGroupInfo", aclrtDestroyGroupInfo),
     ("aclrtGetAllGroupInfo", aclrtGetAllGroupInfo),
     ("aclrtGetGroupInfoDetail", aclrtGetGroupInfoDetail),
+    ("HcclAllReduce", HcclAllReduce),
+    ("HcclBroadcast", HcclBroadcast),
+    ("HcclReduceScatter", HcclReduceScatter),
+    ("HcclScatter", HcclScatter),
+    ("HcclAllGather", HcclAllGather),
+    ("HcclSend", HcclSend),
+    ("HcclRecv", HcclRecv),
+    ("HcclAlltoAll", HcclAlltoAll),
+    ("HcclReduce", HcclReduce),
+    ("HcclBatchSendRecv", HcclBatchSendRecv),
+    ("HcclCommInitClusterInfo", HcclCommInitClusterInfo),
+    ("HcclGetRootInfo", HcclGetRootInfo),
+    ("HcclCommInitRootInfo", HcclCommInitRootInfo),
     ("HcclSetConfig", HcclSetConfig),
     ("HcclGetConfig", HcclGetConfig),
+    ("HcclGetCommName", HcclGetCommName),
+    ("HcclCommGetHandleWithName", HcclCommGetHandleWithName),
+    ("HcclGetRankSize", HcclGetRankSize),
+    ("HcclGetRankId", HcclGetRankId),
+    ("HcclBarrier", HcclBarrier),
+    ("HcclCommDestroy", HcclCommDestroy),
+    ("HcclCommInitAll", HcclCommInitAll),
+    ("HcclGetCommAsyncError", HcclGetCommAsyncError),
+    ("HcclGetErrorString", HcclGetErrorString),
+    ("HcclGetCommConfigCapability", HcclGetCommConfigCapability),
+    ("HcclCommSuspend", HcclCommSuspend),
+    ("HcclCommResume", HcclCommResume),
+    ("HcclCommGetStatus", HcclCommGetStatus),
+    ("HcclCommSetMemoryRange", HcclCommSetMemoryRange),
+    ("HcclCommUnsetMemoryRange", HcclCommUnsetMemoryRange),
+    ("HcclCommActivateCommMemory", HcclCommActivateCommMemory),
+    ("HcclCommDeactivateCommMemory", HcclCommDeactivateCommMemory),
+    ("HcclCommWorkingDevNicSet", HcclCommWorkingDevNicSet),
+    ("HcclGroupStart", HcclGroupStart),
+    ("HcclGroupEnd", HcclGroupEnd),
+    ("HcclCommSymWinRegister", HcclCommSymWinRegister),
+    ("HcclCommSymWinDeregister", HcclCommSymWinDeregister),
+    ("HcclCommSymWinGet", HcclCommSymWinGet),
+    ("HcclConfigGetInfo", HcclConfigGetInfo),
+    ("HcclGetHcclBuffer", HcclGetHcclBuffer),
+    ("HcclGetRootInfoScalable", HcclGetRootInfoScalable),
+    ("HcclSetCommConfig", HcclSetCommConfig),
+    ("HcclGetCommConfig", HcclGetCommConfig),
+    ("HcclCommRegister", HcclCommRegister),
+    ("HcclCommDeregister", HcclCommDeregister),
+    ("HcclCommExchangeMem", HcclCommExchangeMem),
     ("aclrtGetSocName", aclrtGetSocName),
     ("aclGetCannAttributeList", aclGetCannAttributeList),
     ("aclGetCannAttribute", aclGetCannAttribute),
@@ -3998,6 +4042,200 @@ fn aclrtGetGroupInfoDetail(w: &RawArgs<'_>) -> Played {
     raw_args::status(done)
 }
 
+fn HcclAllReduce(w: &RawArgs<'_>) -> Played {
+    let sendBuf = w.plain(0);
+    let recvBuf = w.plain(1);
+    let count = w.plain(2);
+    let dataType = w.plain(3);
+    let op = w.plain(4);
+    let comm = w.plain(5);
+    let stream = w.plain(6);
+    let done = enter(&calls::HcclAllReduce, |cx| {
+        jumar_acl::hccl::HcclAllReduce(cx, sendBuf, recvBuf, count, dataType, op, comm, stream)
+    });
+    raw_args::status(done)
+}
+
+fn HcclBroadcast(w: &RawArgs<'_>) -> Played {
+    let buf = w.plain(0);
+    let count = w.plain(1);
+    let dataType = w.plain(2);
+    let root = w.plain(3);
+    let comm = w.plain(4);
+    let stream = w.plain(5);
+    let done = enter(&calls::HcclBroadcast, |cx| {
+        jumar_acl::hccl::HcclBroadcast(cx, buf, count, dataType, root, comm, stream)
+    });
+    raw_args::status(done)
+}
+
+fn HcclReduceScatter(w: &RawArgs<'_>) -> Played {
+    let sendBuf = w.plain(0);
+    let recvBuf = w.plain(1);
+    let recvCount = w.plain(2);
+    let dataType = w.plain(3);
+    let op = w.plain(4);
+    let comm = w.plain(5);
+    let stream = w.plain(6);
+    let done = enter(&calls::HcclReduceScatter, |cx| {
+        jumar_acl::hccl::HcclReduceScatter(
+            cx, sendBuf, recvBuf, recvCount, dataType, op, comm, stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn HcclScatter(w: &RawArgs<'_>) -> Played {
+    let sendBuf = w.plain(0);
+    let recvBuf = w.plain(1);
+    let recvCount = w.plain(2);
+    let dataType = w.plain(3);
+    let root = w.plain(4);
+    let comm = w.plain(5);
+    let stream = w.plain(6);
+    let done = enter(&calls::HcclScatter, |cx| {
+        jumar_acl::hccl::HcclScatter(
+            cx, sendBuf, recvBuf, recvCount, dataType, root, comm, stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn HcclAllGather(w: &RawArgs<'_>) -> Played {
+    let sendBuf = w.plain(0);
+    let recvBuf = w.plain(1);
+    let sendCount = w.plain(2);
+    let dataType = w.plain(3);
+    let comm = w.plain(4);
+    let stream = w.plain(5);
+    let done = enter(&calls::HcclAllGather, |cx| {
+        jumar_acl::hccl::HcclAllGather(cx, sendBuf, recvBuf, sendCount, dataType, comm, stream)
+    });
+    raw_args::status(done)
+}
+
+fn HcclSend(w: &RawArgs<'_>) -> Played {
+    let sendBuf = w.plain(0);
+    let count = w.plain(1);
+    let dataType = w.plain(2);
+    let destRank = w.plain(3);
+    let comm = w.plain(4);
+    let stream = w.plain(5);
+    let done = enter(&calls::HcclSend, |cx| {
+        jumar_acl::hccl::HcclSend(cx, sendBuf, count, dataType, destRank, comm, stream)
+    });
+    raw_args::status(done)
+}
+
+fn HcclRecv(w: &RawArgs<'_>) -> Played {
+    let recvBuf = w.plain(0);
+    let count = w.plain(1);
+    let dataType = w.plain(2);
+    let srcRank = w.plain(3);
+    let comm = w.plain(4);
+    let stream = w.plain(5);
+    let done = enter(&calls::HcclRecv, |cx| {
+        jumar_acl::hccl::HcclRecv(cx, recvBuf, count, dataType, srcRank, comm, stream)
+    });
+    raw_args::status(done)
+}
+
+fn HcclAlltoAll(w: &RawArgs<'_>) -> Played {
+    let sendBuf = w.plain(0);
+    let sendCount = w.plain(1);
+    let sendType = w.plain(2);
+    let recvBuf = w.plain(3);
+    let recvCount = w.plain(4);
+    let recvType = w.plain(5);
+    let comm = w.plain(6);
+    let stream = w.plain(7);
+    let done = enter(&calls::HcclAlltoAll, |cx| {
+        jumar_acl::hccl::HcclAlltoAll(
+            cx, sendBuf, sendCount, sendType, recvBuf, recvCount, recvType, comm, stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn HcclReduce(w: &RawArgs<'_>) -> Played {
+    let sendBuf = w.plain(0);
+    let recvBuf = w.plain(1);
+    let count = w.plain(2);
+    let dataType = w.plain(3);
+    let op = w.plain(4);
+    let root = w.plain(5);
+    let comm = w.plain(6);
+    let stream = w.plain(7);
+    let done = enter(&calls::HcclReduce, |cx| {
+        jumar_acl::hccl::HcclReduce(
+            cx, sendBuf, recvBuf, count, dataType, op, root, comm, stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn HcclBatchSendRecv(w: &RawArgs<'_>) -> Played {
+    let sendRecvInfo = w.slice::<jumar_acl::generated::types::HcclSendRecvItem>(
+        0,
+        raw_args::count(w.plain::<u32>(1)),
+    )?;
+    let itemNum = w.plain(1);
+    let comm = w.plain(2);
+    let stream = w.plain(3);
+    let done = enter(&calls::HcclBatchSendRecv, |cx| {
+        jumar_acl::hccl::HcclBatchSendRecv(cx, sendRecvInfo.as_deref(), itemNum, comm, stream)
+    });
+    raw_args::status(done)
+}
+
+fn HcclCommInitClusterInfo(w: &RawArgs<'_>) -> Played {
+    let clusterInfo = w.text(0);
+    let rank = w.plain(1);
+    let comm = w.out(2)?;
+    let done = enter(&calls::HcclCommInitClusterInfo, |cx| {
+        jumar_acl::hccl::HcclCommInitClusterInfo(cx, clusterInfo.as_deref(), rank)
+    });
+    let done = match done {
+        Ok(comm_value) => {
+            comm.set(&comm_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclGetRootInfo(w: &RawArgs<'_>) -> Played {
+    let rootInfo = w.out(0)?;
+    let done = enter(&calls::HcclGetRootInfo, jumar_acl::hccl::HcclGetRootInfo);
+    let done = match done {
+        Ok(rootInfo_value) => {
+            rootInfo.set(&*rootInfo_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclCommInitRootInfo(w: &RawArgs<'_>) -> Played {
+    let nRanks = w.plain(0);
+    let rootInfo = w.input(1);
+    let rank = w.plain(2);
+    let comm = w.out(3)?;
+    let done = enter(&calls::HcclCommInitRootInfo, |cx| {
+        jumar_acl::hccl::HcclCommInitRootInfo(cx, nRanks, rootInfo.as_ref(), rank)
+    });
+    let done = match done {
+        Ok(comm_value) => {
+            comm.set(&comm_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
 fn HcclSetConfig(w: &RawArgs<'_>) -> Played {
     let config = w.plain(0);
     let configValue = w
@@ -4006,7 +4244,7 @@ fn HcclSetConfig(w: &RawArgs<'_>) -> Played {
     let done = enter(&calls::HcclSetConfig, |cx| {
         jumar_acl::hccl::HcclSetConfig(cx, config, configValue)
     });
-    raw_args::value(done, 1_i64)
+    raw_args::status(done)
 }
 
 fn HcclGetConfig(w: &RawArgs<'_>) -> Played {
@@ -4016,13 +4254,412 @@ fn HcclGetConfig(w: &RawArgs<'_>) -> Played {
         jumar_acl::hccl::HcclGetConfig(cx, config)
     });
     let done = match done {
-        Ok((answer, configValue_value)) => {
+        Ok(configValue_value) => {
             configValue.set(&configValue_value);
-            Ok(answer)
+            Ok(())
         }
         Err(code) => Err(code),
     };
-    raw_args::value(done, 1_i64)
+    raw_args::status(done)
+}
+
+fn HcclGetCommName(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let commName = w.array(1, 128, false)?;
+    let done = enter(&calls::HcclGetCommName, |cx| {
+        jumar_acl::hccl::HcclGetCommName(cx, comm)
+    });
+    let done = match done {
+        Ok(commName_value) => {
+            commName.set_all(commName_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclCommGetHandleWithName(w: &RawArgs<'_>) -> Played {
+    let commName = w.text(0);
+    let comm = w.out(1)?;
+    let done = enter(&calls::HcclCommGetHandleWithName, |cx| {
+        jumar_acl::hccl::HcclCommGetHandleWithName(cx, commName.as_deref())
+    });
+    let done = match done {
+        Ok(comm_value) => {
+            comm.set(&comm_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclGetRankSize(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let rankSize = w.out(1)?;
+    let done = enter(&calls::HcclGetRankSize, |cx| {
+        jumar_acl::hccl::HcclGetRankSize(cx, comm)
+    });
+    let done = match done {
+        Ok(rankSize_value) => {
+            rankSize.set(&rankSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclGetRankId(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let rank = w.out(1)?;
+    let done = enter(&calls::HcclGetRankId, |cx| {
+        jumar_acl::hccl::HcclGetRankId(cx, comm)
+    });
+    let done = match done {
+        Ok(rank_value) => {
+            rank.set(&rank_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclBarrier(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::HcclBarrier, |cx| {
+        jumar_acl::hccl::HcclBarrier(cx, comm, stream)
+    });
+    raw_args::status(done)
+}
+
+fn HcclCommDestroy(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let done = enter(&calls::HcclCommDestroy, |cx| {
+        jumar_acl::hccl::HcclCommDestroy(cx, comm)
+    });
+    raw_args::status(done)
+}
+
+fn HcclCommInitAll(w: &RawArgs<'_>) -> Played {
+    let ndev = w.plain(0);
+    let devices = w.slice::<i32>(1, raw_args::count(w.plain::<u32>(0)))?;
+    let comms = w.array(2, raw_args::count(w.plain::<u32>(0)), false)?;
+    let done = enter(&calls::HcclCommInitAll, |cx| {
+        jumar_acl::hccl::HcclCommInitAll(cx, ndev, devices.as_deref())
+    });
+    let done = match done {
+        Ok(comms_value) => {
+            comms.set_all(&comms_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclGetCommAsyncError(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let asyncError = w.out(1)?;
+    let done = enter(&calls::HcclGetCommAsyncError, |cx| {
+        jumar_acl::hccl::HcclGetCommAsyncError(cx, comm)
+    });
+    let done = match done {
+        Ok(asyncError_value) => {
+            asyncError.set(&asyncError_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclGetErrorString(w: &RawArgs<'_>) -> Played {
+    let code = w.plain(0);
+    let done = enter(&calls::HcclGetErrorString, |cx| {
+        jumar_acl::hccl::HcclGetErrorString(cx, code)
+    });
+    raw_args::value(done, c"")
+}
+
+fn HcclGetCommConfigCapability(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::HcclGetCommConfigCapability,
+        jumar_acl::hccl::HcclGetCommConfigCapability,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn HcclCommSuspend(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let done = enter(&calls::HcclCommSuspend, |cx| {
+        jumar_acl::hccl::HcclCommSuspend(cx, comm)
+    });
+    raw_args::status(done)
+}
+
+fn HcclCommResume(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let done = enter(&calls::HcclCommResume, |cx| {
+        jumar_acl::hccl::HcclCommResume(cx, comm)
+    });
+    raw_args::status(done)
+}
+
+fn HcclCommGetStatus(w: &RawArgs<'_>) -> Played {
+    let commId = w.text(0);
+    let status = w.out(1)?;
+    let done = enter(&calls::HcclCommGetStatus, |cx| {
+        jumar_acl::hccl::HcclCommGetStatus(cx, commId.as_deref())
+    });
+    let done = match done {
+        Ok(status_value) => {
+            status.set(&status_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclCommSetMemoryRange(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let baseVirPtr = w.plain(1);
+    let size = w.plain(2);
+    let alignment = w.plain(3);
+    let flags = w.plain(4);
+    let done = enter(&calls::HcclCommSetMemoryRange, |cx| {
+        jumar_acl::hccl::HcclCommSetMemoryRange(cx, comm, baseVirPtr, size, alignment, flags)
+    });
+    raw_args::status(done)
+}
+
+fn HcclCommUnsetMemoryRange(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let baseVirPtr = w.plain(1);
+    let done = enter(&calls::HcclCommUnsetMemoryRange, |cx| {
+        jumar_acl::hccl::HcclCommUnsetMemoryRange(cx, comm, baseVirPtr)
+    });
+    raw_args::status(done)
+}
+
+fn HcclCommActivateCommMemory(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let virPtr = w.plain(1);
+    let size = w.plain(2);
+    let offset = w.plain(3);
+    let handle = w.plain(4);
+    let flags = w.plain(5);
+    let done = enter(&calls::HcclCommActivateCommMemory, |cx| {
+        jumar_acl::hccl::HcclCommActivateCommMemory(cx, comm, virPtr, size, offset, handle, flags)
+    });
+    raw_args::status(done)
+}
+
+fn HcclCommDeactivateCommMemory(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let virPtr = w.plain(1);
+    let done = enter(&calls::HcclCommDeactivateCommMemory, |cx| {
+        jumar_acl::hccl::HcclCommDeactivateCommMemory(cx, comm, virPtr)
+    });
+    raw_args::status(done)
+}
+
+fn HcclCommWorkingDevNicSet(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let ranks = w.slice::<u32>(1, raw_args::count(w.plain::<u32>(3)))?;
+    let useBackup = w.plain(2);
+    let nRanks = w.plain(3);
+    let done = enter(&calls::HcclCommWorkingDevNicSet, |cx| {
+        jumar_acl::hccl::HcclCommWorkingDevNicSet(cx, comm, ranks.as_deref(), useBackup, nRanks)
+    });
+    raw_args::status(done)
+}
+
+fn HcclGroupStart(_: &RawArgs<'_>) -> Played {
+    let done = enter(&calls::HcclGroupStart, jumar_acl::hccl::HcclGroupStart);
+    raw_args::status(done)
+}
+
+fn HcclGroupEnd(_: &RawArgs<'_>) -> Played {
+    let done = enter(&calls::HcclGroupEnd, jumar_acl::hccl::HcclGroupEnd);
+    raw_args::status(done)
+}
+
+fn HcclCommSymWinRegister(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let addr = w.plain(1);
+    let size = w.plain(2);
+    let winHandle = w.out(3)?;
+    let flag = w.plain(4);
+    let done = enter(&calls::HcclCommSymWinRegister, |cx| {
+        jumar_acl::hccl::HcclCommSymWinRegister(cx, comm, addr, size, flag)
+    });
+    let done = match done {
+        Ok(winHandle_value) => {
+            winHandle.set(&winHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclCommSymWinDeregister(w: &RawArgs<'_>) -> Played {
+    let winHandle = w.plain(0);
+    let done = enter(&calls::HcclCommSymWinDeregister, |cx| {
+        jumar_acl::hccl::HcclCommSymWinDeregister(cx, winHandle)
+    });
+    raw_args::status(done)
+}
+
+fn HcclCommSymWinGet(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let ptr = w.plain(1);
+    let size = w.plain(2);
+    let winHandle = w.out(3)?;
+    let offset = w.out(4)?;
+    let done = enter(&calls::HcclCommSymWinGet, |cx| {
+        jumar_acl::hccl::HcclCommSymWinGet(cx, comm, ptr, size)
+    });
+    let done = match done {
+        Ok((winHandle_value, offset_value)) => {
+            winHandle.set(&winHandle_value);
+            offset.set(&offset_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclConfigGetInfo(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let cfgType = w.plain(1);
+    let infoLen = w.plain(2);
+    let info = w.array(3, raw_args::count(w.plain::<u32>(2)), false)?;
+    let done = enter(&calls::HcclConfigGetInfo, |cx| {
+        jumar_acl::hccl::HcclConfigGetInfo(cx, comm, cfgType, infoLen)
+    });
+    let done = match done {
+        Ok(info_value) => {
+            info.set_all(&info_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclGetHcclBuffer(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let buffer = w.out(1)?;
+    let size = w.out(2)?;
+    let done = enter(&calls::HcclGetHcclBuffer, |cx| {
+        jumar_acl::hccl::HcclGetHcclBuffer(cx, comm)
+    });
+    let done = match done {
+        Ok((buffer_value, size_value)) => {
+            buffer.set(&buffer_value);
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclGetRootInfoScalable(w: &RawArgs<'_>) -> Played {
+    let rootInfo = w.out(0)?;
+    let done = enter(
+        &calls::HcclGetRootInfoScalable,
+        jumar_acl::hccl::HcclGetRootInfoScalable,
+    );
+    let done = match done {
+        Ok(rootInfo_value) => {
+            rootInfo.set(&*rootInfo_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclSetCommConfig(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let config = w.plain(1);
+    let configValue = w
+        .input(2)
+        .ok_or_else(|| raw_args::Stop::NotForRust("a structure is there".to_owned()))?;
+    let done = enter(&calls::HcclSetCommConfig, |cx| {
+        jumar_acl::hccl::HcclSetCommConfig(cx, comm, config, configValue)
+    });
+    raw_args::status(done)
+}
+
+fn HcclGetCommConfig(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let config = w.plain(1);
+    let configValue = w.out(2)?;
+    let done = enter(&calls::HcclGetCommConfig, |cx| {
+        jumar_acl::hccl::HcclGetCommConfig(cx, comm, config)
+    });
+    let done = match done {
+        Ok(configValue_value) => {
+            configValue.set(&configValue_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclCommRegister(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let addr = w.plain(1);
+    let size = w.plain(2);
+    let handle = w.out(3)?;
+    let flag = w.plain(4);
+    let done = enter(&calls::HcclCommRegister, |cx| {
+        jumar_acl::hccl::HcclCommRegister(cx, comm, addr, size, flag)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn HcclCommDeregister(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let handle = w.plain(1);
+    let done = enter(&calls::HcclCommDeregister, |cx| {
+        jumar_acl::hccl::HcclCommDeregister(cx, comm, handle)
+    });
+    raw_args::status(done)
+}
+
+fn HcclCommExchangeMem(w: &RawArgs<'_>) -> Played {
+    let comm = w.plain(0);
+    let windowHandle = w.plain(1);
+    let peerRanks = w.slice::<u32>(2, raw_args::count(w.plain::<u32>(3)))?;
+    let peerRankNum = w.plain(3);
+    let done = enter(&calls::HcclCommExchangeMem, |cx| {
+        jumar_acl::hccl::HcclCommExchangeMem(
+            cx,
+            comm,
+            windowHandle,
+            peerRanks.as_deref(),
+            peerRankNum,
+        )
+    });
+    raw_args::status(done)
 }
 
 fn aclrtGetSocName(_: &RawArgs<'_>) -> Played {

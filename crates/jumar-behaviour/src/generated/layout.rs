@@ -2208,6 +2208,172 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "HcclRootInfo",
+        size: 4108,
+        fields: &[Field {
+            name: "internal",
+            of: "char",
+            at: 0,
+            lengths: &[4108],
+        }],
+    },
+    Structure {
+        name: "HcclCommConfig",
+        size: 2248,
+        fields: &[
+            Field {
+                name: "reserved",
+                of: "char",
+                at: 0,
+                lengths: &[24],
+            },
+            Field {
+                name: "hcclBufferSize",
+                of: "uint32_t",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "hcclDeterministic",
+                of: "uint32_t",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "hcclCommName",
+                of: "char",
+                at: 32,
+                lengths: &[128],
+            },
+            Field {
+                name: "hcclUdi",
+                of: "char",
+                at: 160,
+                lengths: &[128],
+            },
+            Field {
+                name: "hcclOpExpansionMode",
+                of: "uint32_t",
+                at: 288,
+                lengths: &[],
+            },
+            Field {
+                name: "hcclRdmaTrafficClass",
+                of: "uint32_t",
+                at: 292,
+                lengths: &[],
+            },
+            Field {
+                name: "hcclRdmaServiceLevel",
+                of: "uint32_t",
+                at: 296,
+                lengths: &[],
+            },
+            Field {
+                name: "hcclWorldRankID",
+                of: "uint32_t",
+                at: 300,
+                lengths: &[],
+            },
+            Field {
+                name: "hcclJobID",
+                of: "uint64_t",
+                at: 304,
+                lengths: &[],
+            },
+            Field {
+                name: "aclGraphZeroCopyEnable",
+                of: "uint8_t",
+                at: 312,
+                lengths: &[],
+            },
+            Field {
+                name: "hcclExecTimeOut",
+                of: "int32_t",
+                at: 316,
+                lengths: &[],
+            },
+            Field {
+                name: "hcclAlgo",
+                of: "char",
+                at: 320,
+                lengths: &[1600],
+            },
+            Field {
+                name: "hcclRetryEnable",
+                of: "char",
+                at: 1920,
+                lengths: &[50],
+            },
+            Field {
+                name: "hcclRetryParams",
+                of: "char",
+                at: 1970,
+                lengths: &[128],
+            },
+            Field {
+                name: "hcclBufferName",
+                of: "char",
+                at: 2098,
+                lengths: &[128],
+            },
+            Field {
+                name: "hcclQos",
+                of: "uint32_t",
+                at: 2228,
+                lengths: &[],
+            },
+            Field {
+                name: "hcclSymWinMaxMemSizePerRank",
+                of: "uint64_t",
+                at: 2232,
+                lengths: &[],
+            },
+            Field {
+                name: "hcclChannelSqDepth",
+                of: "uint32_t",
+                at: 2240,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "HcclSendRecvItem",
+        size: 32,
+        fields: &[
+            Field {
+                name: "sendRecvType",
+                of: "HcclSendRecvType",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "buf",
+                of: "void *",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "count",
+                of: "uint64_t",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "dataType",
+                of: "HcclDataType",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "remoteRank",
+                of: "uint32_t",
+                at: 28,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
         name: "HcclConfigValue",
         size: 4,
         fields: &[Field {
@@ -2572,6 +2738,35 @@ structure!(aclprofEventAttributes {
     size,
     messageType,
     message
+});
+structure!(HcclRootInfo { internal });
+structure!(HcclCommConfig {
+    reserved,
+    hcclBufferSize,
+    hcclDeterministic,
+    hcclCommName,
+    hcclUdi,
+    hcclOpExpansionMode,
+    hcclRdmaTrafficClass,
+    hcclRdmaServiceLevel,
+    hcclWorldRankID,
+    hcclJobID,
+    aclGraphZeroCopyEnable,
+    hcclExecTimeOut,
+    hcclAlgo,
+    hcclRetryEnable,
+    hcclRetryParams,
+    hcclBufferName,
+    hcclQos,
+    hcclSymWinMaxMemSizePerRank,
+    hcclChannelSqDepth
+});
+structure!(HcclSendRecvItem {
+    sendRecvType,
+    buf,
+    count,
+    dataType,
+    remoteRank
 });
 structure!(HcclConfigValue { bytes });
 structure!(MsprofApi {

@@ -9,6 +9,7 @@ pub mod callback;
 pub mod capture;
 pub mod dump;
 pub mod error;
+pub mod hccl;
 pub mod hooks;
 pub mod ipc;
 pub mod kernel;

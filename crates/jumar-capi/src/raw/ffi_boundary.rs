@@ -23,6 +23,26 @@ pub fn status(call: &'static Call, body: impl FnMut(&Cx<'_>) -> Result<()>) -> i
     code
 }
 
+/// Runs a call that returns an `HcclResult`.
+#[inline]
+pub fn hccl_status(call: &'static Call, body: impl FnMut(&Cx<'_>) -> Result<()>) -> u32 {
+    match u32::try_from(status(call, body)) {
+        Ok(code) if code <= HCCL_LARGEST => code,
+        // A panic and a second copy of the library have codes of their own.
+        _ => HCCL_INTERNAL,
+    }
+}
+
+/// `HCCL_E_RESERVED`, which closes the enumeration.
+const HCCL_LARGEST: u32 = 1042;
+/// `HCCL_E_INTERNAL`.
+const HCCL_INTERNAL: u32 = 4;
+
+/// Answers a call that is not implemented yet with `HCCL_E_NOT_SUPPORT`.
+pub fn hccl_stub(call: &'static Call) -> u32 {
+    hccl_status(call, |_| Err(not_supported(call)))
+}
+
 /// Runs a call whose answer is a code, though not its own.
 #[inline]
 pub fn code(call: &'static Call, body: impl FnMut(&Cx<'_>) -> Result<i32>) -> i32 {

@@ -18,7 +18,9 @@ mod sites;
 mod user;
 
 pub use call_trace::{Word, trace};
-pub use ffi_boundary::{code, enter, status, stub, stub_value, surface, value};
+pub use ffi_boundary::{
+    code, enter, hccl_status, hccl_stub, status, stub, stub_value, surface, value,
+};
 pub use input::{
     Count, Plain, count, element_bytes, handle, input, rows, slice, span, text, texts,
 };

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use jumar_hal::sync::Ordering;
-use jumar_hal::{Cost, Program, Signal, Span, Tag, Task};
+use jumar_hal::{Cost, Program, Signal, Span, Tag, Task, WaitThen};
 use jumar_types::{Error, Result};
 
 use super::{CLOSED, Stream};
@@ -291,6 +291,57 @@ impl Stream {
         }
         self.enqueue(caller, task, [Task::Set(done)], || op)?;
         Ok(true)
+    }
+
+    /// Queues a program, a wait for a signal that it has others set, and a program that runs after the wait: one operation.
+    /// The wait clears the signal, and holds no worker. Returns the error that a probe wants the operation to fail with: then
+    /// none of the three was queued, and a task that fails with it stands for them.
+    ///
+    /// # Errors
+    /// What the gate or a stopped context answers.
+    pub fn launch_and_wait(
+        &self,
+        begin: Arc<dyn Program>,
+        signal: Arc<Signal>,
+        end: Arc<dyn Program>,
+        (reads, writes): (&[Span], &[Span]),
+        caller: &Caller<'_>,
+    ) -> Result<Option<Error>> {
+        let named = begin.clone();
+        let op = Op::Launch {
+            name: named.name(),
+            reads,
+            writes,
+        };
+        let wait = Task::Wait {
+            signal,
+            then: WaitThen::Clear,
+            limit: None,
+        };
+        let (mut task, mut parts) = (Task::Run(begin), [wait, Task::Run(end)]);
+        if self.accepts()? {
+            match self.record(caller, task, parts, &op)? {
+                Ok(_) => return Ok(None),
+                Err(returned) => (task, parts) = returned,
+            }
+        }
+        let gate = &self.shared.gate;
+        let (ticket, broken) = gate.admit_task(caller, self.device, self.number, || op)?;
+        let (task, parts) = match &broken {
+            None => (task, Some(parts)),
+            // Nothing would end the wait of an operation that does not begin.
+            Some(error) => (Task::Run(Arc::new(Broken(error.clone()))), None),
+        };
+        let tag = Tag {
+            ticket,
+            call: caller.call,
+        };
+        let position = self.queue.submit(task, tag);
+        for part in parts.into_iter().flatten() {
+            self.queue_part(caller, part);
+        }
+        self.note(position, caller);
+        Ok(broken)
     }
 
     /// Queues the setting of a signal, as a part of another operation that was queued.

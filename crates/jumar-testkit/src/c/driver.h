@@ -23,6 +23,7 @@
 #include "acl/acl_op_compiler.h"
 #include "aclnn/aclnn_base.h"
 #include "hccl/hccl.h"
+#include "hccl/hccl_res.h"
 #include "toolchain/prof_api.h"
 
 typedef struct {

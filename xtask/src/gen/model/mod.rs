@@ -171,7 +171,12 @@ pub struct CType {
 impl CType {
     /// Reports whether a function with this result returns a status.
     pub fn is_status(&self) -> bool {
-        ["aclError", "aclnnStatus"].contains(&self.text.as_str())
+        ["aclError", "aclnnStatus"].contains(&self.text.as_str()) || self.is_hccl()
+    }
+
+    /// Reports whether a function with this result returns a status of collective communication.
+    pub fn is_hccl(&self) -> bool {
+        self.text == "HcclResult"
     }
 }
 
@@ -286,6 +291,9 @@ pub struct Kind {
     pub code: i64,
     /// The constant's name.
     pub name: String,
+    /// The `HcclResult` that functions of collective communication return for it.
+    #[serde(default)]
+    pub hccl: Option<i64>,
     /// The id of the vendor's message that opens the text.
     pub vendor: String,
     /// The general advice.

@@ -1,0 +1,255 @@
+//! One execution of an operation by one rank: the tasks that a stream runs for it, and how they learn of its end.
+//!
+//! A stream gets three tasks: one that announces the rank to the others, a wait for a signal, and one that returns how
+//! the operation ended. The wait holds no worker. The transport sets the signal when the rank's part is done.
+
+use std::sync::Arc;
+
+use jumar_hal::sync::{AtomicUsize, Instant, Mutex};
+use jumar_hal::{Cost, Program, Signal, Span, Task};
+use jumar_types::{Error, ErrorKind, Result};
+
+use crate::communicator::Communicator;
+use crate::operation::Operation;
+
+/// Where an operation's number comes from. The two never match each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Channel {
+    /// The call that queued it.
+    Calls,
+    /// The execution of a captured model.
+    Graphs,
+}
+
+/// What matches an operation to those of the other ranks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// The position of a collective among those of its communicator.
+    Collective(u64),
+    /// The position of each transfer among those of its pair of ranks and direction.
+    Messages(Box<[u64]>),
+}
+
+/// One execution of an operation by one rank.
+pub struct Arrival {
+    /// The rank in its communicator.
+    pub rank: u32,
+    /// What is done.
+    pub operation: Arc<Operation>,
+    /// Where the numbers come from.
+    pub channel: Channel,
+    /// What matches it to the other ranks.
+    pub numbers: Numbers,
+    /// When the stream reached it.
+    pub since: Instant,
+    /// How many transfers are left.
+    pub(crate) left: AtomicUsize,
+    queued: Arc<Queued>,
+    outcome: Mutex<Option<Result<()>>>,
+}
+
+impl Arrival {
+    /// Ends the execution. Only the first call has an effect.
+    pub fn complete(self: &Arc<Self>, outcome: Result<()>) {
+        {
+            let mut own = self.outcome.lock();
+            if own.is_some() {
+                return;
+            }
+            *own = Some(outcome);
+        }
+        let current = self.queued.current.lock();
+        // A stream that gave the execution up waits for another one by now.
+        if current.as_ref().is_some_and(|now| Arc::ptr_eq(now, self)) {
+            drop(current);
+            self.queued.signal.set();
+        }
+    }
+
+    /// Reports whether the execution has ended.
+    pub fn is_complete(&self) -> bool {
+        self.outcome.lock().is_some()
+    }
+
+    /// Returns the number that messages use.
+    pub fn number(&self) -> u64 {
+        match &self.numbers {
+            Numbers::Collective(number) => *number,
+            Numbers::Messages(numbers) => numbers.first().copied().unwrap_or(0),
+        }
+    }
+}
+
+/// An operation in a stream or in a captured model. It may run many times.
+pub struct Queued {
+    communicator: Arc<Communicator>,
+    operation: Arc<Operation>,
+    /// The numbers that the call took, for the first execution; a captured operation takes new ones each time.
+    taken: Mutex<Option<Numbers>>,
+    signal: Arc<Signal>,
+    current: Mutex<Option<Arc<Arrival>>>,
+}
+
+impl Queued {
+    /// Creates the tasks of an operation whose numbers were taken, or of one that takes them as it runs.
+    pub fn new(
+        communicator: Arc<Communicator>,
+        operation: Operation,
+        taken: Option<Numbers>,
+    ) -> Arc<Queued> {
+        Arc::new(Queued {
+            communicator,
+            operation: Arc::new(operation),
+            taken: Mutex::new(taken),
+            signal: Arc::new(Signal::untimed()),
+            current: Mutex::new(None),
+        })
+    }
+
+    /// Returns the operation.
+    pub fn operation(&self) -> &Arc<Operation> {
+        &self.operation
+    }
+
+    /// Returns the program that announces the rank, the signal to wait for and clear, and the program that returns how the
+    /// operation ended.
+    pub fn tasks(self: &Arc<Self>) -> (Arc<dyn Program>, Arc<Signal>, Arc<dyn Program>) {
+        (
+            Arc::new(Begin(self.clone())),
+            self.signal.clone(),
+            Arc::new(End(self.clone())),
+        )
+    }
+
+    /// Returns the numbers that the call took, after no stream took the tasks.
+    pub fn revoke(&self, because: &Error) {
+        if let Some(numbers) = self.taken.lock().take() {
+            self.communicator.revoke(&self.operation, &numbers, because);
+        }
+    }
+
+    /// Fails the communicator, after the operation was made to fail before it began.
+    pub fn fail(&self, because: &Error) {
+        self.communicator.fail(&Error::new(
+            ErrorKind::CommPeerLost,
+            format!(
+                "{} of communicator \"{}\" did not begin on rank {}: {because}",
+                self.operation,
+                self.communicator.name(),
+                self.communicator.rank()
+            ),
+        ));
+    }
+
+    fn begin(self: &Arc<Self>) {
+        let (channel, numbers) = match self.taken.lock().take() {
+            Some(numbers) => (Channel::Calls, numbers),
+            None => (
+                Channel::Graphs,
+                self.communicator
+                    .take_numbers(Channel::Graphs, &self.operation),
+            ),
+        };
+        let left = match &*self.operation {
+            Operation::Collective(_) => 1,
+            Operation::Messages(messages) => messages.len(),
+        };
+        let arrival = Arc::new(Arrival {
+            rank: self.communicator.rank(),
+            operation: self.operation.clone(),
+            channel,
+            numbers,
+            since: Instant::now(),
+            left: AtomicUsize::new(left),
+            queued: self.clone(),
+            outcome: Mutex::new(None),
+        });
+        let earlier = {
+            let mut current = self.current.lock();
+            self.signal.clear();
+            current.replace(arrival.clone())
+        };
+        if let Some(earlier) = earlier {
+            self.communicator.abandon(&earlier);
+        }
+        self.communicator.arrive(&arrival);
+    }
+
+    fn end(&self) -> Result<()> {
+        let Some(arrival) = self.current.lock().take() else {
+            return Ok(());
+        };
+        let outcome = arrival.outcome.lock().take();
+        outcome.unwrap_or_else(|| {
+            // The stream was made to pass its wait: the others are still to learn that this rank is out.
+            self.communicator.abandon(&arrival);
+            Err(Error::new(
+                ErrorKind::CommPeerLost,
+                format!(
+                    "{} of communicator \"{}\" was given up before it ended: its stream was aborted",
+                    self.operation,
+                    self.communicator.name()
+                ),
+            ))
+        })
+    }
+
+    fn abandon_current(&self) {
+        let arrival = self.current.lock().take();
+        if let Some(arrival) = arrival
+            && !arrival.is_complete()
+        {
+            self.communicator.abandon(&arrival);
+        }
+    }
+}
+
+/// Announces the rank to the others; the last one to come may do the work of all.
+struct Begin(Arc<Queued>);
+
+impl Program for Begin {
+    fn run(&self) -> Result<()> {
+        self.0.begin();
+        Ok(())
+    }
+
+    fn cost(&self) -> Cost {
+        let ranks = self.0.communicator.size() as usize;
+        match self.0.operation.bytes().saturating_mul(ranks) {
+            0..=Task::BOUNDED_BYTES => Cost::Bounded,
+            Task::LARGE_BYTES.. => Cost::Large,
+            _ => Cost::Unbounded,
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.0.operation.name()
+    }
+}
+
+/// Returns how the operation ended. A stream that drops it without running it abandons the operation.
+struct End(Arc<Queued>);
+
+impl Program for End {
+    fn run(&self) -> Result<()> {
+        self.0.end()
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Bounded
+    }
+
+    fn writes(&self) -> Option<Span> {
+        Some(Span::EMPTY)
+    }
+
+    fn name(&self) -> &str {
+        self.0.operation.name()
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.abandon_current();
+    }
+}

@@ -1,0 +1,199 @@
+//! All communicators of a process.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use jumar_hal::Backend;
+use jumar_hal::sync::{Instant, Mutex, thread};
+use jumar_types::{Error, ErrorKind, Result};
+
+use crate::communicator::{Communicator, Options, Transport};
+use crate::exchange;
+use crate::local::LocalGroup;
+use crate::os;
+use crate::remote::{Meetings, RootInfo};
+use crate::words::Label;
+
+/// What a process has one of.
+pub struct Domain {
+    backend: Arc<dyn Backend>,
+    meetings: Meetings,
+    observed: Arc<Observed>,
+}
+
+/// The communicators whose operations may wait too long, and whether a thread looks after them.
+#[derive(Default)]
+struct Observed {
+    list: Mutex<(Vec<Weak<Communicator>>, bool)>,
+}
+
+/// The longest and the shortest pause between looks at operations that wait.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
+
+impl Domain {
+    /// Creates the state of a process, on whose devices' memory the backend works.
+    pub fn new(backend: Arc<dyn Backend>) -> Domain {
+        Domain::with(backend, false)
+    }
+
+    /// As [`Domain::new`], but ranks that meet by root information use shared memory within a process too: for tests and
+    /// measurements of that transport.
+    pub fn with_shared_memory_only(backend: Arc<dyn Backend>) -> Domain {
+        Domain::with(backend, true)
+    }
+
+    fn with(backend: Arc<dyn Backend>, always_shared: bool) -> Domain {
+        Domain {
+            meetings: Meetings::new(backend.clone(), always_shared),
+            backend,
+            observed: Arc::default(),
+        }
+    }
+
+    /// Creates the communicators of a process whose ranks work on these devices, in rank order.
+    ///
+    /// # Errors
+    /// `RuntimeInternal`: the system refused a thread.
+    pub fn create_all(&self, devices: &[u32], options: &Options) -> Result<Vec<Arc<Communicator>>> {
+        let mut options = options.clone();
+        if options.name.is_empty() {
+            let key = os::random()
+                .map_err(|error| Error::new(ErrorKind::RuntimeInternal, error.to_string()))?;
+            options.name = format!("comm_{:016x}", key as u64);
+        }
+        let label = Label {
+            name: options.name.clone(),
+            size: devices.len() as u32,
+        };
+        let group = LocalGroup::new(label.clone(), self.backend.clone());
+        devices
+            .iter()
+            .enumerate()
+            .map(|(rank, device)| {
+                let transport = Transport::Local(group.clone());
+                let place = (rank as u32, *device);
+                let made =
+                    Communicator::new(label.clone(), options.clone(), place, transport, false);
+                self.observe(&made)?;
+                Ok(made)
+            })
+            .collect()
+    }
+
+    /// Makes the information by which ranks find each other. It expires after `limit`.
+    ///
+    /// # Errors
+    /// `RuntimeInternal`: the system refused memory.
+    pub fn root_info(&self, limit: Duration) -> Result<RootInfo> {
+        self.meetings.root_info(limit)
+    }
+
+    /// Meets the other ranks and creates this rank's communicator.
+    ///
+    /// # Errors
+    /// `CommRootGone`, `CommIncomplete`, `CommDisagreement`, `CommUnsupported`, `RuntimeInternal`.
+    pub fn join(
+        &self,
+        info: &RootInfo,
+        (size, rank): (u32, u32),
+        device: u32,
+        mut options: Options,
+        limit: Duration,
+    ) -> Result<Arc<Communicator>> {
+        let (transport, label) = self.meetings.join(info, (size, rank), &options, limit)?;
+        options.name = label.name.clone();
+        let made = Communicator::new(label, options, (rank, device), transport, false);
+        self.observe(&made)?;
+        Ok(made)
+    }
+
+    /// As [`Domain::join`], for ranks that know a common name instead of root information: rank 0 makes that and hands it
+    /// out.
+    ///
+    /// # Errors
+    /// As [`Domain::join`]; `CommIncomplete`: rank 0 does not come, or the name is taken.
+    pub fn join_by_name(
+        &self,
+        name: &str,
+        (size, rank): (u32, u32),
+        device: u32,
+        options: Options,
+        limit: Duration,
+    ) -> Result<Arc<Communicator>> {
+        let place = (size, rank);
+        if rank > 0 {
+            let info = exchange::ask(name, limit)?;
+            return self.join(&info, place, device, options, limit);
+        }
+        let info = self.root_info(limit)?;
+        exchange::answer_while(name, &info, || {
+            self.join(&info, place, device, options, limit)
+        })
+    }
+
+    /// Creates a communicator of some ranks of another one, as [`Communicator::split`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn split(
+        &self,
+        parent: &Communicator,
+        (ranks, index): (&[u32], u32),
+        identity: u64,
+        options: Options,
+    ) -> Result<Arc<Communicator>> {
+        let made = parent.split(ranks, index, identity, options)?;
+        self.observe(&made)?;
+        Ok(made)
+    }
+
+    /// Has the operations of a communicator fail that wait too long.
+    fn observe(&self, communicator: &Arc<Communicator>) -> Result<()> {
+        if communicator.limit().is_none() {
+            return Ok(());
+        }
+        let mut list = self.observed.list.lock();
+        list.0.push(Arc::downgrade(communicator));
+        if list.1 {
+            return Ok(());
+        }
+        let observed = self.observed.clone();
+        thread::Builder::new()
+            .name("jumar-hccl-limit".to_owned())
+            .spawn(move || {
+                os::block_signals();
+                observed.run();
+            })
+            .map_err(|error| {
+                Error::new(
+                    ErrorKind::RuntimeInternal,
+                    format!("the thread for time limits was refused: {error}"),
+                )
+            })?;
+        list.1 = true;
+        Ok(())
+    }
+}
+
+impl Observed {
+    /// Looks after operations that wait, until there is no communicator left.
+    fn run(&self) {
+        loop {
+            let all: Vec<Arc<Communicator>> = {
+                let mut list = self.list.lock();
+                list.0.retain(|one| one.strong_count() > 0);
+                if list.0.is_empty() {
+                    list.1 = false;
+                    return;
+                }
+                list.0.iter().filter_map(Weak::upgrade).collect()
+            };
+            let now = Instant::now();
+            all.iter().for_each(|one| one.expire(now));
+            let shortest = all.iter().filter_map(|one| one.limit()).min();
+            drop(all);
+            let (least, most) = PAUSES;
+            thread::sleep(shortest.map_or(most, |limit| (limit / 8).clamp(least, most)));
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Collective communication: ranks, the numbers of their operations, and the transports that carry the data.
+//!
+//! A [`Communicator`] is one rank of several. An [`Operation`] that a rank reaches is matched by its number to those of
+//! the other ranks. Ranks of one process read each other's memory; ranks of several processes of one machine use memory
+//! files without names. Sums are formed in rank order everywhere, so that a result has the same bits however the
+//! ranks are spread. A stream that waits for other ranks waits for a signal and holds no thread.
+//!
+//! Nothing here knows streams, gates or the C interface: [`Queued`] is what a stream has to run.
+#![deny(unsafe_code)]
+
+// Under the model checker there is the protocol alone: it has no system below it.
+#[cfg(any(not(loom), test))]
+mod protocol;
+
+#[cfg(not(loom))]
+mod arrival;
+#[cfg(not(loom))]
+mod communicator;
+#[cfg(not(loom))]
+mod domain;
+#[cfg(not(loom))]
+mod exchange;
+#[cfg(not(loom))]
+mod local;
+#[cfg(not(loom))]
+mod operation;
+#[cfg(not(loom))]
+#[expect(
+    unsafe_code,
+    reason = "shared mappings, and calls of the system that the standard library does not have"
+)]
+mod os;
+#[cfg(not(loom))]
+mod reduce;
+#[cfg(not(loom))]
+mod remote;
+mod types;
+#[cfg(not(loom))]
+mod words;
+
+#[cfg(not(loom))]
+pub use arrival::{Arrival, Channel, Numbers, Queued};
+#[cfg(not(loom))]
+pub use communicator::{Communicator, Options};
+#[cfg(not(loom))]
+pub use domain::Domain;
+#[cfg(not(loom))]
+pub use operation::{Collective, Message, Operation, Pieces, Signature, digest};
+#[cfg(not(loom))]
+pub use reduce::reduce;
+#[cfg(not(loom))]
+pub use remote::RootInfo;
+pub use types::{DataType, Kind, Reduction};
+#[cfg(not(loom))]
+pub use words::ranks;

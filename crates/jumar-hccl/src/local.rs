@@ -1,0 +1,522 @@
+//! Ranks of one process: each of them reads and writes the memory of the others.
+//!
+//! A rank that reaches an operation leaves its [`Arrival`]. The last one to come does the work of all, idle workers help
+//! with large operations, and then every rank's signal is set. Nothing is copied to a buffer in between.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jumar_hal::sync::{Instant, Mutex, Ordering};
+use jumar_hal::{Backend, Span, Transfer};
+use jumar_types::{Error, ErrorKind, Result};
+
+use crate::arrival::{Arrival, Channel, Numbers};
+use crate::operation::{Collective, Message, Operation};
+use crate::reduce::reduce;
+use crate::words::Label;
+
+/// From how many bytes on idle workers help.
+const SHARED_BYTES: usize = 512 << 10;
+/// How many bytes one helper takes at a time; a multiple of every element.
+const PART: usize = 256 << 10;
+
+/// The ranks of a communicator whose ranks are all in this process.
+pub(crate) struct LocalGroup {
+    label: Label,
+    backend: Arc<dyn Backend>,
+    inner: Mutex<Inner>,
+    children: Mutex<HashMap<u64, (Arc<LocalGroup>, u32)>>,
+}
+
+#[derive(Default)]
+struct Inner {
+    meetings: HashMap<(Channel, u64, u32), Vec<Option<Arc<Arrival>>>>,
+    posted: HashMap<Route, (Arc<Arrival>, usize)>,
+    failure: Option<Error>,
+    /// Why each rank that is gone is gone.
+    gone: HashMap<u32, &'static str>,
+}
+
+/// What matches one transfer to its other end.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Route {
+    from: u32,
+    to: u32,
+    channel: Channel,
+    number: u64,
+    epoch: u32,
+}
+
+/// What a thread does after it has given up the lock.
+enum Then {
+    Nothing,
+    Fail(Vec<Arc<Arrival>>, Error),
+    Run(Vec<Arc<Arrival>>),
+    Copy(Vec<(Arc<Arrival>, usize, Arc<Arrival>, usize)>),
+}
+
+impl LocalGroup {
+    pub(crate) fn new(label: Label, backend: Arc<dyn Backend>) -> Arc<LocalGroup> {
+        Arc::new(LocalGroup {
+            label,
+            backend,
+            inner: Mutex::default(),
+            children: Mutex::default(),
+        })
+    }
+
+    /// Returns the group of some of the ranks: the first caller creates it, and the last one takes it away from the list.
+    pub(crate) fn child(&self, tag: u64, label: Label) -> Arc<LocalGroup> {
+        let mut children = self.children.lock();
+        let size = label.size;
+        let entry = children
+            .entry(tag)
+            .or_insert_with(|| (LocalGroup::new(label, self.backend.clone()), 0));
+        entry.1 += 1;
+        let (group, takers) = (entry.0.clone(), entry.1);
+        if takers == size {
+            children.remove(&tag);
+        }
+        group
+    }
+
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.inner.lock().failure.clone()
+    }
+
+    /// Forgets a failure, for ranks that resume after a suspension.
+    pub(crate) fn recover(&self) {
+        self.inner.lock().failure = None;
+    }
+
+    /// Takes in a rank that has reached an operation.
+    pub(crate) fn arrive(&self, arrival: &Arc<Arrival>, epoch: u32) {
+        let then = {
+            let mut inner = self.inner.lock();
+            match &inner.failure {
+                // It was queued before the failure, and ends as those that were waiting.
+                Some(failure) => Then::Fail(vec![arrival.clone()], failure.clone()),
+                None => match &*arrival.operation {
+                    Operation::Collective(own) => self.meet(&mut inner, arrival, own, epoch),
+                    Operation::Messages(messages) => {
+                        self.post(&mut inner, arrival, messages, epoch)
+                    }
+                },
+            }
+        };
+        match then {
+            Then::Nothing => {}
+            Then::Fail(all, error) => fail(all, &error),
+            Then::Run(all) => {
+                let outcome = self.run(&all);
+                if let Err(error) = &outcome {
+                    self.inner.lock().failure.get_or_insert(error.clone());
+                }
+                for one in all {
+                    one.complete(outcome.clone());
+                }
+            }
+            Then::Copy(pairs) => {
+                for (sender, sent, receiver, received) in pairs {
+                    self.copy_message(&sender, sent, &receiver, received);
+                }
+            }
+        }
+    }
+
+    fn meet(
+        &self,
+        inner: &mut Inner,
+        arrival: &Arc<Arrival>,
+        own: &Collective,
+        epoch: u32,
+    ) -> Then {
+        let key = (arrival.channel, arrival.number(), epoch);
+        let size = self.label.size as usize;
+        let meeting = inner
+            .meetings
+            .entry(key)
+            .or_insert_with(|| vec![None; size]);
+        let other = meeting.iter().flatten().next().cloned();
+        meeting[arrival.rank as usize] = Some(arrival.clone());
+        if let Some(other) = other
+            && let Operation::Collective(its) = &*other.operation
+            && its.signature != own.signature
+        {
+            let error = self.label.mismatch(
+                arrival.number(),
+                (other.rank, &its.signature),
+                (arrival.rank, &own.signature),
+            );
+            return Then::Fail(inner.fail(&error), error);
+        }
+        if meeting.iter().all(Option::is_some) {
+            let all = inner.meetings.remove(&key).unwrap_or_default();
+            return Then::Run(all.into_iter().flatten().collect());
+        }
+        let missing = (0..self.label.size).filter(|rank| meeting[*rank as usize].is_none());
+        let lost = missing
+            .filter_map(|rank| inner.gone.get(&rank).map(|why| (rank, *why)))
+            .next();
+        self.unless_lost(inner, arrival, lost)
+    }
+
+    fn post(
+        &self,
+        inner: &mut Inner,
+        arrival: &Arc<Arrival>,
+        messages: &[Message],
+        epoch: u32,
+    ) -> Then {
+        let Numbers::Messages(numbers) = &arrival.numbers else {
+            return Then::Nothing;
+        };
+        let mut pairs = Vec::new();
+        let mut lost = None;
+        for (index, (message, number)) in messages.iter().zip(numbers).enumerate() {
+            let (from, to) = match message.sends {
+                true => (arrival.rank, message.peer),
+                false => (message.peer, arrival.rank),
+            };
+            let route = Route {
+                from,
+                to,
+                channel: arrival.channel,
+                number: *number,
+                epoch,
+            };
+            // A transfer to oneself meets its other end in the same list.
+            let posted = inner.posted.get(&route);
+            let meets = posted.is_some_and(|(other, at)| {
+                matches!(&*other.operation, Operation::Messages(list) if list[*at].sends != message.sends)
+            });
+            match inner.posted.remove(&route).filter(|_| meets) {
+                Some((other, at)) => {
+                    let (sender, sent, receiver, received) = match message.sends {
+                        true => (arrival.clone(), index, other, at),
+                        false => (other, at, arrival.clone(), index),
+                    };
+                    pairs.push((sender, sent, receiver, received));
+                }
+                None => {
+                    inner.posted.insert(route, (arrival.clone(), index));
+                    let gone = inner.gone.get(&message.peer);
+                    lost = lost.or(gone.map(|why| (message.peer, *why)));
+                }
+            }
+        }
+        for (sender, sent, receiver, received) in &pairs {
+            let (Operation::Messages(ours), Operation::Messages(theirs)) =
+                (&*sender.operation, &*receiver.operation)
+            else {
+                continue;
+            };
+            let (ours, theirs) = (ours[*sent], theirs[*received]);
+            if (ours.count, ours.data_type) != (theirs.count, theirs.data_type) {
+                let error = self.label.mismatch(
+                    sender.number(),
+                    (sender.rank, &ours),
+                    (receiver.rank, &theirs),
+                );
+                let mut all = inner.fail(&error);
+                all.extend([sender.clone(), receiver.clone()]);
+                return Then::Fail(all, error);
+            }
+        }
+        if pairs.is_empty() {
+            return self.unless_lost(inner, arrival, lost);
+        }
+        Then::Copy(pairs)
+    }
+
+    fn unless_lost(
+        &self,
+        inner: &mut Inner,
+        arrival: &Arc<Arrival>,
+        lost: Option<(u32, &'static str)>,
+    ) -> Then {
+        let Some((rank, why)) = lost else {
+            return Then::Nothing;
+        };
+        let error = self
+            .label
+            .lost(&*arrival.operation, arrival.number(), rank, why);
+        Then::Fail(inner.fail(&error), error)
+    }
+
+    /// Does the work of an operation that all ranks have reached.
+    fn run(&self, all: &[Arc<Arrival>]) -> Result<()> {
+        let operations: Vec<&Collective> = all
+            .iter()
+            .filter_map(|arrival| match &*arrival.operation {
+                Operation::Collective(collective) => Some(collective),
+                Operation::Messages(_) => None,
+            })
+            .collect();
+        let signature = operations[0].signature;
+        if signature.kind.reduces() {
+            self.run_reduction(&operations)
+        } else {
+            self.run_exchange(all, &operations)
+        }
+    }
+
+    fn run_exchange(&self, all: &[Arc<Arrival>], operations: &[&Collective]) -> Result<()> {
+        let mut copies = Vec::new();
+        for (from, source) in operations.iter().enumerate() {
+            for (to, target) in operations.iter().enumerate() {
+                let (sent, expected) = (source.send.get(to), target.receive.get(from));
+                let (sent_bytes, expected_bytes) = (bytes(sent), bytes(expected));
+                if sent_bytes != expected_bytes {
+                    return Err(self.label.unequal_parts(
+                        all[0].operation.name(),
+                        from as u32,
+                        sent_bytes as u64,
+                        to as u32,
+                        expected_bytes as u64,
+                    ));
+                }
+                if let (Some(sent), Some(expected)) = (sent, expected)
+                    && sent.address() != expected.address()
+                {
+                    copies.push((expected, sent));
+                }
+            }
+        }
+        let total: usize = copies.iter().map(|(to, _)| to.bytes()).sum();
+        if total < SHARED_BYTES {
+            for (to, from) in copies {
+                copy(&*self.backend, to, from);
+            }
+            return Ok(());
+        }
+        let parts: Vec<(Span, Span)> = copies
+            .into_iter()
+            .flat_map(|(to, from)| {
+                pieces(to.bytes()).map(move |(at, next)| (to.part(at, next), from.part(at, next)))
+            })
+            .filter_map(|(to, from)| to.zip(from))
+            .collect();
+        self.backend.share(parts.len(), &|part| {
+            let (to, from) = parts[part];
+            copy(&*self.backend, to, from);
+        });
+        Ok(())
+    }
+
+    fn run_reduction(&self, operations: &[&Collective]) -> Result<()> {
+        let signature = operations[0].signature;
+        let (of, Some(by)) = (signature.data_type, signature.reduction) else {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                "a reduction without an operator",
+            ));
+        };
+        // Outputs with the same inputs are written together.
+        let same_inputs = signature.kind == crate::Kind::AllReduce;
+        let mut jobs: Vec<(Vec<Span>, Vec<Span>)> = Vec::new();
+        for (rank, target) in operations.iter().enumerate() {
+            let Some(output) = target.receive.get(rank) else {
+                continue;
+            };
+            if same_inputs && let Some((_, outputs)) = jobs.first_mut() {
+                outputs.push(output);
+                continue;
+            }
+            let inputs = operations.iter().filter_map(|source| source.send.get(rank));
+            jobs.push((inputs.collect(), vec![output]));
+        }
+        let parts: Vec<(usize, usize, usize)> = jobs
+            .iter()
+            .enumerate()
+            .flat_map(|(job, (_, outputs))| {
+                pieces(outputs[0].bytes()).map(move |(at, next)| (job, at, next))
+            })
+            .collect();
+        let work = |part: usize| {
+            let (job, at, next) = parts[part];
+            let (inputs, outputs) = &jobs[job];
+            let cut = |spans: &[Span]| -> Vec<Span> {
+                let parts = spans.iter().filter_map(|span| span.part(at, next));
+                parts.collect()
+            };
+            reduce(&*self.backend, &cut(inputs), &cut(outputs), of, by);
+        };
+        match parts.len() {
+            0 | 1 => (0..parts.len()).for_each(work),
+            count => self.backend.share(count, &work),
+        }
+        Ok(())
+    }
+
+    fn copy_message(
+        &self,
+        sender: &Arc<Arrival>,
+        sent: usize,
+        receiver: &Arc<Arrival>,
+        received: usize,
+    ) {
+        if let (Operation::Messages(from), Operation::Messages(to)) =
+            (&*sender.operation, &*receiver.operation)
+        {
+            copy(&*self.backend, to[received].span, from[sent].span);
+        }
+        for arrival in [sender, receiver] {
+            if arrival.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                arrival.complete(Ok(()));
+            }
+        }
+    }
+
+    /// Takes back an arrival whose stream gave it up: the others cannot end the operation any more.
+    pub(crate) fn abandon(&self, arrival: &Arc<Arrival>) {
+        if arrival.is_complete() {
+            return;
+        }
+        let error = self.label.lost(
+            &*arrival.operation,
+            arrival.number(),
+            arrival.rank,
+            "gave it up: its stream was aborted or destroyed",
+        );
+        let mut all = self.inner.lock().fail(&error);
+        all.push(arrival.clone());
+        fail(all, &error);
+    }
+
+    /// Notes that a rank's communicator was destroyed, and fails what waits for it.
+    pub(crate) fn leave(&self, rank: u32) {
+        const WHY: &str = "destroyed its communicator";
+        let failed = {
+            let mut inner = self.inner.lock();
+            inner.gone.insert(rank, WHY);
+            let waiting = inner.pending().find(|arrival| {
+                arrival.rank == rank
+                    || match &*arrival.operation {
+                        Operation::Collective(_) => true,
+                        Operation::Messages(messages) => {
+                            messages.iter().any(|message| message.peer == rank)
+                        }
+                    }
+            });
+            waiting.cloned().map(|arrival| {
+                let error = self
+                    .label
+                    .lost(&*arrival.operation, arrival.number(), rank, WHY);
+                (inner.fail(&error), error)
+            })
+        };
+        if let Some((all, error)) = failed {
+            fail(all, &error);
+        }
+    }
+
+    /// Fails everything that waits, and everything that comes.
+    pub(crate) fn fail(&self, error: &Error) {
+        let all = self.inner.lock().fail(error);
+        fail(all, error);
+    }
+
+    /// Fails everything that waits, when a rank of this process has been suspended.
+    pub(crate) fn cancel(&self, error: &Error) {
+        let all = self.inner.lock().take_all();
+        fail(all, error);
+    }
+
+    /// Fails the operations that have waited too long.
+    pub(crate) fn expire(&self, now: Instant, limit: Duration) {
+        let failed = {
+            let mut inner = self.inner.lock();
+            let late = inner
+                .pending()
+                .find(|arrival| now.saturating_duration_since(arrival.since) >= limit)
+                .cloned();
+            late.map(|arrival| {
+                let missing = inner.missing(&arrival, self.label.size);
+                let error = self.label.timeout(
+                    &*arrival.operation,
+                    arrival.number(),
+                    &missing,
+                    limit.as_secs_f64(),
+                );
+                (inner.fail(&error), error)
+            })
+        };
+        if let Some((all, error)) = failed {
+            fail(all, &error);
+        }
+    }
+}
+
+impl Inner {
+    fn pending(&self) -> impl Iterator<Item = &Arc<Arrival>> {
+        let meeting = self.meetings.values().flatten().flatten();
+        meeting.chain(self.posted.values().map(|(arrival, _)| arrival))
+    }
+
+    fn take_all(&mut self) -> Vec<Arc<Arrival>> {
+        let all = self.pending().cloned().collect();
+        self.meetings.clear();
+        self.posted.clear();
+        all
+    }
+
+    /// Keeps why the group failed, and returns all that waits.
+    fn fail(&mut self, error: &Error) -> Vec<Arc<Arrival>> {
+        self.failure.get_or_insert(error.clone());
+        self.take_all()
+    }
+
+    /// Lists the ranks that an arrival waits for.
+    fn missing(&self, arrival: &Arc<Arrival>, size: u32) -> Vec<u32> {
+        match &*arrival.operation {
+            Operation::Collective(_) => {
+                let meeting = self.meetings.values().find(|meeting| {
+                    let own = meeting.get(arrival.rank as usize).and_then(Option::as_ref);
+                    own.is_some_and(|own| Arc::ptr_eq(own, arrival))
+                });
+                let Some(meeting) = meeting else {
+                    return Vec::new();
+                };
+                (0..size)
+                    .filter(|rank| meeting[*rank as usize].is_none())
+                    .collect()
+            }
+            Operation::Messages(messages) => {
+                let posted = self.posted.values();
+                let mut peers: Vec<u32> = posted
+                    .filter(|(other, _)| Arc::ptr_eq(other, arrival))
+                    .map(|(_, at)| messages[*at].peer)
+                    .collect();
+                peers.sort_unstable();
+                peers.dedup();
+                peers
+            }
+        }
+    }
+}
+
+fn fail(all: Vec<Arc<Arrival>>, error: &Error) {
+    for arrival in all {
+        arrival.complete(Err(error.clone()));
+    }
+}
+
+fn bytes(span: Option<Span>) -> usize {
+    span.map_or(0, Span::bytes)
+}
+
+fn copy(backend: &dyn Backend, to: Span, from: Span) {
+    if let Some(transfer) = Transfer::new(to, from)
+        && !to.is_empty()
+    {
+        backend.copy_now(transfer);
+    }
+}
+
+/// Cuts a length into the parts that helpers take.
+fn pieces(bytes: usize) -> impl Iterator<Item = (usize, usize)> {
+    let starts = (0..bytes).step_by(PART);
+    starts.map(move |at| (at, PART.min(bytes - at)))
+}

@@ -1,0 +1,357 @@
+//! What the system offers between processes: memory without a name, words to sleep on, descriptors of processes.
+//!
+//! Shared memory is a sealed memory file. It has no name in any file system: another process opens it through `/proc`, by
+//! the number of the owner and of its descriptor, which the system allows to the same user alone. The file disappears
+//! with the last process that has it, however that process ends. Its size is sealed, so that no process can take pages
+//! away from under another one.
+
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr;
+use std::time::Duration;
+
+use jumar_hal::Span;
+use jumar_hal::sync::{AtomicU64, Ordering};
+
+const WORD: usize = size_of::<u64>();
+const SEALS: libc::c_int = libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
+
+/// A memory file that is mapped into this process.
+pub struct Mapping {
+    address: usize,
+    bytes: usize,
+    writable: bool,
+    /// Open while other processes may look for it.
+    file: File,
+}
+
+impl Mapping {
+    /// Creates a memory file of so many bytes, all zero. Pages take memory once they are written.
+    ///
+    /// # Errors
+    /// What the system refused.
+    pub fn create(name: &str, bytes: usize) -> io::Result<Mapping> {
+        let name = CString::new(name)?;
+        // SAFETY: the name is a string that ends in a zero.
+        let made = unsafe {
+            libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING)
+        };
+        let file = File::from(owned(made)?);
+        file.set_len(bytes as u64)?;
+        // SAFETY: the descriptor is open.
+        checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) })?;
+        Mapping::map(file, bytes, true)
+    }
+
+    /// Opens the memory file of a process, by its name, length and descriptor there.
+    ///
+    /// # Errors
+    /// The process has ended or belongs to another user, or the descriptor is something else.
+    pub fn open(
+        process: u32,
+        descriptor: u32,
+        name: &str,
+        bytes: usize,
+        writable: bool,
+    ) -> io::Result<Mapping> {
+        let at = format!("/proc/{process}/fd/{descriptor}");
+        let other = || io::Error::new(io::ErrorKind::InvalidData, "it is another file");
+        // What else the descriptor may be by now is not opened: opening a pipe could wait.
+        let link = fs::read_link(&at)?;
+        let expected = format!("/memfd:{name}");
+        if !link
+            .to_str()
+            .is_some_and(|link| link.starts_with(&expected))
+        {
+            return Err(other());
+        }
+        let file = File::options().read(true).write(writable).open(&at)?;
+        // SAFETY: the descriptor is open.
+        let seals = checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) })?;
+        if seals & SEALS != SEALS || file.metadata()?.len() != bytes as u64 {
+            return Err(other());
+        }
+        Mapping::map(file, bytes, writable)
+    }
+
+    fn map(file: File, bytes: usize, writable: bool) -> io::Result<Mapping> {
+        let access = match writable {
+            true => libc::PROT_READ | libc::PROT_WRITE,
+            false => libc::PROT_READ,
+        };
+        // SAFETY: a new mapping at an address that the system chooses.
+        let mapped = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                bytes,
+                access,
+                libc::MAP_SHARED | libc::MAP_NORESERVE,
+                file.as_raw_fd(),
+                0,
+            )
+        };
+        if mapped == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Mapping {
+            address: mapped.expose_provenance(),
+            bytes,
+            writable,
+            file,
+        })
+    }
+
+    /// Returns the number by which another process opens the file.
+    pub fn descriptor(&self) -> u32 {
+        self.file.as_raw_fd().unsigned_abs()
+    }
+
+    fn word(&self, index: usize) -> &AtomicU64 {
+        assert!(index < self.bytes / WORD, "word {index} of a shared file");
+        let at = ptr::with_exposed_provenance::<AtomicU64>(self.address + index * WORD);
+        // SAFETY: inside the mapping, which lasts as long as `self`; aligned; every process uses these words as atomics.
+        unsafe { &*at }
+    }
+
+    /// Reads a word; what its writer wrote before is visible.
+    pub fn load(&self, index: usize) -> u64 {
+        self.word(index).load(Ordering::Acquire)
+    }
+
+    /// Writes a word, after all that was written before.
+    pub fn store(&self, index: usize, value: u64) {
+        assert!(self.writable, "a file that is only read");
+        self.word(index).store(value, Ordering::Release);
+    }
+
+    /// Adds to a word; no other access of the thread moves across it.
+    pub fn add(&self, index: usize, value: u64) -> u64 {
+        assert!(self.writable, "a file that is only read");
+        self.word(index).fetch_add(value, Ordering::SeqCst)
+    }
+
+    /// Replaces a word if it has a value. Reports whether it did.
+    pub fn exchange(&self, index: usize, from: u64, to: u64) -> bool {
+        assert!(self.writable, "a file that is only read");
+        self.word(index)
+            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+
+    /// Sleeps until a word is changed and its waiters are woken, or for `limit`. Returns at once if the low half of the
+    /// word is not that of `seen`.
+    pub fn sleep(&self, index: usize, seen: u64, limit: Duration) {
+        let limit = libc::timespec {
+            tv_sec: libc::time_t::try_from(limit.as_secs()).unwrap_or(libc::time_t::MAX),
+            tv_nsec: libc::c_long::from(limit.subsec_nanos() as i32),
+        };
+        // The system looks at 32 bits: the low half, which comes first on machines that store it so.
+        let word = ptr::from_ref(self.word(index)).cast::<u32>();
+        // SAFETY: the word is mapped, and the limit lives until the call returns.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                word.wrapping_add(usize::from(cfg!(target_endian = "big"))),
+                libc::FUTEX_WAIT,
+                seen as u32,
+                ptr::from_ref(&limit),
+            )
+        };
+    }
+
+    /// Wakes all that sleep on a word.
+    pub fn wake(&self, index: usize) {
+        let word = ptr::from_ref(self.word(index)).cast::<u32>();
+        // SAFETY: the word is mapped.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                word.wrapping_add(usize::from(cfg!(target_endian = "big"))),
+                libc::FUTEX_WAKE,
+                libc::c_int::MAX,
+            )
+        };
+    }
+
+    /// Returns a part of the memory, for copies while the mapping lasts.
+    pub fn span(&self, offset: usize, bytes: usize) -> Option<Span> {
+        let end = offset.checked_add(bytes)?;
+        // SAFETY: inside the mapping. Those who copy keep the mapping.
+        (end <= self.bytes).then(|| unsafe { Span::trusted(self.address + offset, bytes) })
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        let start = ptr::with_exposed_provenance_mut(self.address);
+        // SAFETY: the mapping is this object's, and nothing refers to it any more.
+        unsafe { libc::munmap(start, self.bytes) };
+    }
+}
+
+/// Another process, which is known not to be a later one of the same number.
+pub struct Process {
+    number: u32,
+    started: u64,
+    descriptor: Option<OwnedFd>,
+}
+
+impl Process {
+    /// Opens a process that was started at a moment; `None` if it has ended.
+    pub fn open(number: u32, started: u64) -> Option<Process> {
+        // SAFETY: the call takes numbers alone.
+        let made = unsafe { libc::syscall(libc::SYS_pidfd_open, number, 0) };
+        let descriptor = i32::try_from(made).ok().and_then(|made| owned(made).ok());
+        // Looked at after the descriptor was opened: it belongs to the process that had the number at that moment.
+        (start_of(number) == Some(started)).then_some(Process {
+            number,
+            started,
+            descriptor,
+        })
+    }
+
+    /// Returns the process's number.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Reports whether the process runs.
+    pub fn is_alive(&self) -> bool {
+        let Some(descriptor) = &self.descriptor else {
+            return start_of(self.number) == Some(self.started);
+        };
+        let mut poll = libc::pollfd {
+            fd: descriptor.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one structure, which lives until the call returns. The descriptor can be read once the process has ended.
+        let ended = unsafe { libc::poll(&raw mut poll, 1, 0) };
+        ended <= 0
+    }
+}
+
+/// Returns the moment at which a process was started, in ticks since the machine was, if it runs.
+pub fn start_of(process: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name in brackets may hold anything, so what counts begins behind the last bracket.
+    let mut fields = text[text.rfind(')')? + 1..].split_ascii_whitespace();
+    if matches!(fields.next()?, "Z" | "X" | "x") {
+        return None;
+    }
+    // The 22nd field of the line is the 20th from the state on.
+    fields.nth(18)?.parse().ok()
+}
+
+/// Returns what distinguishes this machine, and this container on it, from others: process numbers mean nothing beyond it.
+pub fn machine() -> u64 {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let numbers = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let bytes = boot
+        .bytes()
+        .chain(numbers.to_string_lossy().bytes().collect::<Vec<_>>());
+    crate::operation::digest(bytes.map(u64::from))
+}
+
+/// Returns a number that no other process can guess.
+///
+/// # Errors
+/// The system has none.
+pub fn random() -> io::Result<u128> {
+    let mut bytes = [0u8; 16];
+    // SAFETY: the buffer has that length.
+    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    match usize::try_from(got) {
+        Ok(16) => Ok(u128::from_ne_bytes(bytes)),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Returns the user of the process at the other end of a socket.
+///
+/// # Errors
+/// What the system refused.
+pub fn user_of(socket: &impl AsRawFd) -> io::Result<u32> {
+    let mut found = libc::ucred {
+        pid: 0,
+        uid: u32::MAX,
+        gid: 0,
+    };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: the structure lives until the call returns, and has the length that is passed.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut found).cast(),
+            &raw mut length,
+        )
+    };
+    checked(done).map(|_| found.uid)
+}
+
+/// Returns this process's user.
+pub fn user() -> u32 {
+    // SAFETY: the call takes nothing and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+/// Lets no signal be delivered to the calling thread: handlers are the program's, and belong on its own threads.
+pub fn block_signals() {
+    // SAFETY: a structure of plain numbers.
+    let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure lives until the call returns.
+    unsafe { libc::sigfillset(&raw mut all) };
+    // SAFETY: as before; the former set is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, ptr::null_mut()) };
+}
+
+fn checked(answer: libc::c_int) -> io::Result<libc::c_int> {
+    match answer {
+        -1 => Err(io::Error::last_os_error()),
+        other => Ok(other),
+    }
+}
+
+fn owned(descriptor: libc::c_int) -> io::Result<OwnedFd> {
+    let descriptor = checked(descriptor)?;
+    // SAFETY: the system has just made it, and nothing else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_opened_by_its_number_and_cannot_change_its_length() {
+        let made = Mapping::create("jumar-hccl-test", 8192).expect("a memory file");
+        made.store(3, 77);
+        let open =
+            |name, bytes| Mapping::open(std::process::id(), made.descriptor(), name, bytes, false);
+        assert_eq!(open("jumar-hccl-test", 8192).expect("the file").load(3), 77);
+        assert!(open("jumar-hccl-other", 8192).is_err());
+        assert!(open("jumar-hccl-test", 4096).is_err());
+        assert!(made.file.set_len(0).is_err());
+        assert!(made.span(8000, 193).is_none());
+    }
+
+    #[test]
+    fn a_process_is_alive_until_it_has_ended() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .expect("a process");
+        let started = start_of(child.id()).expect("it runs");
+        let process = Process::open(child.id(), started).expect("it runs");
+        assert!(process.is_alive());
+        assert!(Process::open(child.id(), started + 1).is_none());
+        child.kill().expect("it can be ended");
+        // The child stays a zombie until the wait, and counts as ended all the same.
+        child.wait().expect("it has ended");
+        assert!(!process.is_alive());
+    }
+}

@@ -1,0 +1,109 @@
+//! Where everything is in the memory that processes share.
+//!
+//! Each rank has a segment that it alone writes and that all others map for reading: a head, a table of slots, one for
+//! each operation that the rank has reached, acknowledgements of what it has read from others, and staging memory for
+//! its data. Numbers found in another rank's segment are compared and never used as addresses or lengths.
+
+/// The name of segments.
+pub(super) const SEGMENT: &str = "jumar-hccl-segment";
+/// The name of the page on which a process sleeps.
+pub(super) const WAKE_PAGE: &str = "jumar-hccl-wake";
+/// The name of the file in which ranks meet.
+pub(super) const MEETING: &str = "jumar-hccl-meeting";
+/// What every file begins with: the format's version is its last digit.
+pub(super) const MAGIC: u64 = 0x4a48_4343_4c00_0001;
+
+/// The most ranks of a communicator of several processes.
+pub(crate) const MOST_RANKS: usize = 64;
+/// The most operations that a rank can have reached at the same time.
+pub(super) const SLOTS: usize = 64;
+/// The streams of data of an operation: contributions, and results of a reduction.
+pub(super) const STREAMS: usize = 2;
+/// How many pieces of a stream are in staging memory at a time.
+pub(super) const DEPTH: usize = 2;
+/// The length of a piece.
+pub(super) const PIECE: usize = 512 << 10;
+
+// Words of a segment's head.
+pub(super) const HEAD_MAGIC: usize = 0;
+pub(super) const HEAD_KEY: usize = 1;
+pub(super) const HEAD_RANK: usize = 3;
+/// 0, or the kind of the failure that this rank found, after its text was written.
+pub(super) const HEAD_FAILURE: usize = 4;
+/// The length of the text.
+pub(super) const HEAD_TEXT_BYTES: usize = 5;
+/// How many communicators the rank has left.
+pub(super) const HEAD_LEFT: usize = 6;
+/// The tags of the communicators that the rank has left last.
+pub(super) const LEFT: usize = 16;
+pub(super) const LEFT_COUNT: usize = 48;
+/// The text of the failure.
+pub(super) const TEXT: usize = 64;
+pub(super) const TEXT_BYTES: usize = 1024;
+
+// Words of a slot.
+pub(super) const SLOT: usize = 256;
+pub(super) const SLOT_WORDS: usize = 128;
+/// Twice the generation, plus one while the slot is in use.
+pub(super) const STATE: usize = 0;
+pub(super) const KEY: usize = 1;
+pub(super) const KEY_WORDS: usize = 4;
+pub(super) const SIGNATURE: usize = 5;
+pub(super) const PUBLISHED: usize = 10;
+/// How many bytes there are for each rank.
+pub(super) const SIZES: usize = 16;
+
+/// Acknowledgements: by the rank that wrote, its slot, and the stream.
+pub(super) const ACKS: usize = SLOT + SLOTS * SLOT_WORDS;
+const ACK_WORDS: usize = MOST_RANKS * SLOTS * STREAMS;
+const STAGING: usize = ((ACKS + ACK_WORDS) * 8).next_multiple_of(4096);
+
+/// The length of a segment. Pages that were never written take no memory.
+pub(super) const SEGMENT_BYTES: usize = STAGING + SLOTS * STREAMS * DEPTH * PIECE;
+
+/// Returns the first word of a slot.
+pub(super) const fn slot(index: usize) -> usize {
+    SLOT + index * SLOT_WORDS
+}
+
+/// Returns the word of an acknowledgement.
+pub(super) const fn ack(writer: usize, slot: usize, stream: usize) -> usize {
+    ACKS + (writer * SLOTS + slot) * STREAMS + stream
+}
+
+/// Returns where a piece of a stream is.
+pub(super) const fn staging(slot: usize, stream: usize, round: usize) -> usize {
+    STAGING + ((slot * STREAMS + stream) * DEPTH + round % DEPTH) * PIECE
+}
+
+// Words of a meeting.
+pub(super) const MEETING_KEY: usize = 1;
+/// Changes whenever a record does; ranks sleep on it.
+pub(super) const MEETING_CHANGES: usize = 3;
+/// The number of ranks, as the first rank said.
+pub(super) const MEETING_SIZE: usize = 4;
+pub(super) const RECORD: usize = 512;
+pub(super) const RECORD_WORDS: usize = 64;
+/// The most ranks that can meet.
+pub(crate) const MOST_RECORDS: usize = 1024;
+pub(super) const MEETING_BYTES: usize = (RECORD + MOST_RECORDS * RECORD_WORDS) * 8;
+
+// Words of a record.
+pub(super) const RECORD_STATE: usize = 0;
+pub(super) const RECORD_DIGEST: usize = 1;
+pub(super) const RECORD_PROCESS: usize = 2;
+pub(super) const RECORD_STARTED: usize = 3;
+pub(super) const RECORD_SEGMENT: usize = 4;
+pub(super) const RECORD_WAKE: usize = 5;
+pub(super) const RECORD_NAME: usize = 8;
+pub(super) const NAME_BYTES: usize = 128;
+
+/// Returns the first word of a record.
+pub(super) const fn record(rank: usize) -> usize {
+    RECORD + rank * RECORD_WORDS
+}
+
+const _: () = assert!(SIZES + MOST_RANKS <= SLOT_WORDS);
+const _: () = assert!(SIGNATURE + crate::operation::SIGNATURE_WORDS <= PUBLISHED);
+const _: () = assert!(LEFT + LEFT_COUNT <= TEXT && TEXT * 8 + TEXT_BYTES <= SLOT * 8);
+const _: () = assert!(RECORD_NAME * 8 + NAME_BYTES <= RECORD_WORDS * 8);

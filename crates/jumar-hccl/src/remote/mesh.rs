@@ -1,0 +1,583 @@
+//! The ranks of several processes, as one of them sees them: its own segment, those of the others, and what runs.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use jumar_hal::sync::{AtomicBool, AtomicU32, Instant, Mutex, Ordering};
+use jumar_hal::{Backend, Span, Transfer};
+use jumar_types::{Error, Result};
+
+use super::layout::{
+    HEAD_FAILURE, HEAD_LEFT, HEAD_TEXT_BYTES, LEFT, LEFT_COUNT, SLOTS, STATE, TEXT, TEXT_BYTES,
+    ack, slot,
+};
+use super::wake::WakePage;
+use super::work::{Work, error_of, number_of};
+use crate::arrival::Arrival;
+use crate::operation::{Message, Operation};
+use crate::os::{Mapping, Process};
+use crate::protocol;
+use crate::words::Label;
+
+/// The tag of the communicator that all ranks of a mesh belong to.
+const EVERYONE: u64 = 1;
+
+/// Another rank.
+pub(super) struct Peer {
+    pub(super) segment: Mapping,
+    /// The page of its process; this process's own for a rank of this process.
+    pub(super) wake: Arc<WakePage>,
+    /// Its process, if it is another one.
+    pub(super) process: Option<Process>,
+    pub(super) lost: AtomicBool,
+}
+
+/// All ranks of a communicator of several processes.
+pub(crate) struct Mesh {
+    rank: usize,
+    segment: Mapping,
+    /// By rank; none for this rank.
+    peers: Vec<Option<Peer>>,
+    wake: Arc<WakePage>,
+    backend: Arc<dyn Backend>,
+    slots: Mutex<Slots>,
+    running: Mutex<Vec<Arc<Entry>>>,
+    failure: Mutex<Option<Error>>,
+    /// How often the ranks were resumed: failures of earlier times are over.
+    epoch: AtomicU32,
+}
+
+struct Slots {
+    used: [bool; SLOTS],
+    generations: [u64; SLOTS],
+}
+
+/// An operation that runs.
+struct Entry {
+    work: Mutex<Option<Work>>,
+    tag: u64,
+    since: Instant,
+}
+
+impl Mesh {
+    pub(super) fn new(
+        rank: usize,
+        segment: Mapping,
+        peers: Vec<Option<Peer>>,
+        wake: Arc<WakePage>,
+        backend: Arc<dyn Backend>,
+    ) -> Mesh {
+        Mesh {
+            rank,
+            segment,
+            peers,
+            wake,
+            backend,
+            slots: Mutex::new(Slots {
+                used: [false; SLOTS],
+                generations: [0; SLOTS],
+            }),
+            running: Mutex::default(),
+            failure: Mutex::default(),
+            epoch: AtomicU32::new(0),
+        }
+    }
+
+    pub(super) fn rank(&self) -> usize {
+        self.rank
+    }
+
+    pub(super) fn backend(&self) -> &Arc<dyn Backend> {
+        &self.backend
+    }
+
+    pub(super) fn segment(&self) -> &Mapping {
+        &self.segment
+    }
+
+    fn peer(&self, rank: usize) -> Option<&Peer> {
+        self.peers.get(rank).and_then(Option::as_ref)
+    }
+
+    /// Reads a word of another rank's segment.
+    pub(super) fn peer_word(&self, rank: usize, index: usize) -> u64 {
+        self.peer(rank).map_or(0, |peer| peer.segment.load(index))
+    }
+
+    /// Returns a part of another rank's segment.
+    pub(super) fn peer_span(&self, rank: usize, offset: usize, bytes: usize) -> Option<Span> {
+        self.peer(rank)?.segment.span(offset, bytes)
+    }
+
+    /// Returns how many rounds of a stream a rank has read from one of this rank's slots.
+    pub(super) fn acknowledged(
+        &self,
+        reader: usize,
+        slot: usize,
+        generation: u64,
+        stream: usize,
+    ) -> usize {
+        let word = self.peer_word(reader, ack(self.rank, slot, stream));
+        match word >> 32 == generation & u64::from(u32::MAX) {
+            true => (word as u32) as usize,
+            false => 0,
+        }
+    }
+
+    /// Announces that this rank has read so many rounds of a stream of another rank's slot.
+    pub(super) fn acknowledge(
+        &self,
+        writer: usize,
+        slot: usize,
+        generation: u64,
+        stream: usize,
+        count: usize,
+    ) {
+        let word = generation << 32 | count as u64;
+        self.segment.store(ack(writer, slot, stream), word);
+    }
+
+    /// Takes a free slot of this rank, and returns it with its generation.
+    pub(super) fn take_slot(&self) -> Option<(usize, u64)> {
+        let mut slots = self.slots.lock();
+        let free = slots.used.iter().position(|used| !used)?;
+        slots.used[free] = true;
+        slots.generations[free] += 1;
+        Some((free, slots.generations[free]))
+    }
+
+    /// Frees a slot.
+    pub(super) fn close_slot(&self, index: usize, generation: u64) {
+        protocol::close_slot(&self.segment, slot(index) + STATE, generation);
+        self.slots.lock().used[index] = false;
+    }
+
+    fn announce(&self, ranks: impl Iterator<Item = usize>) {
+        for peer in ranks.filter_map(|rank| self.peer(rank)) {
+            peer.wake.announce();
+        }
+    }
+
+    fn announce_to_all(&self) {
+        self.announce(0..self.peers.len());
+    }
+
+    /// Steps an operation. Reports whether anything was done.
+    fn drive(&self, entry: &Arc<Entry>) -> bool {
+        let (step, arrival, involved) = {
+            let mut work = entry.work.lock();
+            let Some(running) = work.as_mut() else {
+                return false;
+            };
+            let step = running.step(self);
+            let arrival = running.arrival().clone();
+            let involved = running.involved();
+            if matches!(&step, Ok(step) if step.done) {
+                *work = None;
+            }
+            (step, arrival, involved)
+        };
+        match step {
+            Ok(step) => {
+                if step.progressed || step.done {
+                    self.announce(involved.into_iter());
+                }
+                if step.done {
+                    self.running
+                        .lock()
+                        .retain(|other| !Arc::ptr_eq(other, entry));
+                    finish_one(&arrival);
+                }
+                step.progressed || step.done
+            }
+            Err(error) => {
+                self.fail(error);
+                true
+            }
+        }
+    }
+
+    /// Fails the communicator: what runs here ends, and the other ranks learn why.
+    fn fail(&self, error: Error) {
+        {
+            let mut failure = self.failure.lock();
+            if failure.is_some() {
+                drop(failure);
+                return self.end_all(&error);
+            }
+            *failure = Some(error.clone());
+            let mut text = error.sentence().as_bytes();
+            text = &text[..text.len().min(TEXT_BYTES)];
+            for (at, bytes) in text.chunks(8).enumerate() {
+                let mut word = [0; 8];
+                word[..bytes.len()].copy_from_slice(bytes);
+                self.segment.store(TEXT + at, u64::from_le_bytes(word));
+            }
+            self.segment.store(HEAD_TEXT_BYTES, text.len() as u64);
+            let epoch = u64::from(self.epoch.load(Ordering::Acquire)) + 1;
+            self.segment
+                .store(HEAD_FAILURE, number_of(&error) | epoch << 8);
+        }
+        self.announce_to_all();
+        self.end_all(&error);
+    }
+
+    fn end_all(&self, error: &Error) {
+        let all = std::mem::take(&mut *self.running.lock());
+        self.end(all, error);
+    }
+
+    fn end(&self, entries: Vec<Arc<Entry>>, error: &Error) {
+        for entry in entries {
+            let work = entry.work.lock().take();
+            if let Some(mut work) = work {
+                work.abandon(self);
+                work.arrival().complete(Err(error.clone()));
+            }
+        }
+    }
+
+    /// Finds a failure that another rank announced.
+    fn failure_of_others(&self) -> Option<Error> {
+        let epoch = u64::from(self.epoch.load(Ordering::Acquire)) + 1;
+        self.peers.iter().flatten().find_map(|peer| {
+            let word = peer.segment.load(HEAD_FAILURE);
+            if word == 0 || word >> 8 < epoch {
+                return None;
+            }
+            let bytes = (peer.segment.load(HEAD_TEXT_BYTES) as usize).min(TEXT_BYTES);
+            let words = (0..bytes.div_ceil(8)).map(|at| peer.segment.load(TEXT + at));
+            let mut text: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+            text.truncate(bytes);
+            Some(error_of(word & 0xff, &String::from_utf8_lossy(&text)))
+        })
+    }
+
+    fn has_left(&self, rank: usize, tag: u64) -> bool {
+        self.peer_word(rank, HEAD_LEFT) != 0
+            && (0..LEFT_COUNT).any(|at| self.peer_word(rank, LEFT + at) == tag)
+    }
+
+    /// Steps all that runs. Reports whether anything was done.
+    pub(super) fn advance(&self) -> bool {
+        let running = self.running.lock().clone();
+        if running.is_empty() {
+            return false;
+        }
+        let gone = self.peers.iter().enumerate().any(|(rank, peer)| {
+            let lost = peer
+                .as_ref()
+                .is_some_and(|peer| peer.lost.load(Ordering::Acquire));
+            lost || self.peer_word(rank, HEAD_LEFT) != 0
+        });
+        let mut progressed = false;
+        for entry in running {
+            let missed = gone.then(|| self.missed(&entry)).flatten();
+            progressed |= self.drive(&entry);
+            if let Some((member, why)) = missed {
+                // What the rank provided before it went has been used by now.
+                let error = entry
+                    .work
+                    .lock()
+                    .as_ref()
+                    .filter(|work| work.awaited(self).any(|(one, _)| one == member))
+                    .map(|work| work.lost(member, &why));
+                if let Some(error) = error {
+                    match self.failure_of_others() {
+                        // A rank that failed says why before it goes.
+                        Some(cause) => self.end_with(&cause),
+                        None => self.fail(error),
+                    }
+                    return true;
+                }
+            }
+        }
+        // Looked at last: a rank that failed may have provided all that was needed before.
+        if let Some(cause) = self.failure_of_others() {
+            self.end_with(&cause);
+            return true;
+        }
+        progressed
+    }
+
+    /// Ends what runs with a failure that another rank announced.
+    fn end_with(&self, cause: &Error) {
+        self.failure.lock().get_or_insert(cause.clone());
+        self.end_all(cause);
+    }
+
+    fn missed(&self, entry: &Entry) -> Option<(usize, String)> {
+        let work = entry.work.lock();
+        let work = work.as_ref()?;
+        work.awaited(self).find_map(|(member, rank)| {
+            if self.has_left(rank, work.tag()) {
+                return Some((member, "destroyed its communicator".to_owned()));
+            }
+            let peer = self.peer(rank)?;
+            let process = peer.process.as_ref()?;
+            peer.lost
+                .load(Ordering::Acquire)
+                .then(|| (member, format!("(process {}) has ended", process.number())))
+        })
+    }
+
+    /// Looks whether the processes of the other ranks run.
+    pub(super) fn check_processes(&self) {
+        if self.running.lock().is_empty() {
+            return;
+        }
+        for peer in self.peers.iter().flatten() {
+            if let Some(process) = &peer.process
+                && !peer.lost.load(Ordering::Relaxed)
+                && !process.is_alive()
+            {
+                peer.lost.store(true, Ordering::Release);
+            }
+        }
+    }
+}
+
+fn finish_one(arrival: &Arc<Arrival>) {
+    if arrival.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+        arrival.complete(Ok(()));
+    }
+}
+
+/// The ranks of one communicator among those of a mesh.
+pub(crate) struct RemoteGroup {
+    mesh: Arc<Mesh>,
+    tag: u64,
+    label: Label,
+    members: Arc<[u32]>,
+    me: usize,
+}
+
+impl RemoteGroup {
+    pub(super) fn everyone(mesh: Arc<Mesh>, label: Label) -> RemoteGroup {
+        RemoteGroup {
+            tag: EVERYONE,
+            members: (0..label.size).collect(),
+            me: mesh.rank,
+            mesh,
+            label,
+        }
+    }
+
+    /// Returns the group of some of the members, which includes this rank.
+    pub(crate) fn child(&self, tag: u64, label: Label, ranks: &[u32]) -> Arc<RemoteGroup> {
+        let members: Arc<[u32]> = ranks
+            .iter()
+            .filter_map(|rank| self.members.get(*rank as usize).copied())
+            .collect();
+        let own = self.mesh.rank as u32;
+        let me = members.iter().position(|rank| *rank == own);
+        Arc::new(RemoteGroup {
+            mesh: self.mesh.clone(),
+            tag,
+            label,
+            members,
+            me: me.unwrap_or(0),
+        })
+    }
+
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.mesh.failure.lock().clone()
+    }
+
+    pub(crate) fn recover(&self) {
+        let mesh = &self.mesh;
+        mesh.epoch.fetch_add(1, Ordering::AcqRel);
+        mesh.segment.store(HEAD_FAILURE, 0);
+        *mesh.failure.lock() = None;
+    }
+
+    /// Takes in an operation that this rank has reached.
+    pub(crate) fn arrive(&self, arrival: &Arc<Arrival>, epoch: u32) {
+        if let Some(failure) = self.failure() {
+            // It was queued before the failure, and ends as those that were waiting.
+            arrival.complete(Err(failure));
+            return;
+        }
+        let place = (&self.members, self.me);
+        let works = match &*arrival.operation {
+            Operation::Collective(own) => {
+                let key = (self.tag, epoch);
+                vec![Work::collective(
+                    self.label.clone(),
+                    arrival,
+                    own,
+                    place,
+                    key,
+                )]
+            }
+            Operation::Messages(messages) => {
+                let (own, others): (Vec<_>, Vec<_>) = messages
+                    .iter()
+                    .enumerate()
+                    .partition(|(_, message)| message.peer as usize == self.me);
+                if let Err(error) = self.copy_own(arrival, &own) {
+                    self.mesh.fail(error.clone());
+                    arrival.complete(Err(error));
+                    return;
+                }
+                let works = others.into_iter().map(|(at, message)| {
+                    let key = (self.tag, epoch);
+                    Work::message(self.label.clone(), arrival, at, *message, place, key)
+                });
+                works.collect()
+            }
+        };
+        let entries: Vec<Arc<Entry>> = works
+            .into_iter()
+            .map(|work| {
+                Arc::new(Entry {
+                    work: Mutex::new(Some(work)),
+                    tag: self.tag,
+                    since: arrival.since,
+                })
+            })
+            .collect();
+        self.mesh.running.lock().extend(entries.iter().cloned());
+        for entry in &entries {
+            self.mesh.drive(entry);
+        }
+        // The process's own thread continues it, and watches the other processes meanwhile.
+        if !arrival.is_complete() {
+            self.mesh.wake.announce();
+        }
+    }
+
+    /// Does the transfers of a rank to itself, which meet in order.
+    fn copy_own(&self, arrival: &Arc<Arrival>, own: &[(usize, &Message)]) -> Result<()> {
+        let end = |sends| {
+            own.iter()
+                .filter(move |(_, message)| message.sends == sends)
+        };
+        for ((_, sent), (_, received)) in end(true).zip(end(false)) {
+            if (sent.count, sent.data_type) != (received.count, received.data_type) {
+                let me = self.me as u32;
+                return Err(self
+                    .label
+                    .mismatch(arrival.number(), (me, sent), (me, received)));
+            }
+            if let Some(transfer) = Transfer::new(received.span, sent.span)
+                && !sent.span.is_empty()
+            {
+                self.mesh.backend.copy_now(transfer);
+            }
+            finish_one(arrival);
+            finish_one(arrival);
+        }
+        Ok(())
+    }
+
+    /// Takes back an operation whose stream gave it up: the others cannot end it any more.
+    pub(crate) fn abandon(&self, arrival: &Arc<Arrival>) {
+        if arrival.is_complete() {
+            return;
+        }
+        let error = self.label.lost(
+            &*arrival.operation,
+            arrival.number(),
+            arrival.rank,
+            "gave it up: its stream was aborted or destroyed",
+        );
+        self.mesh.fail(error.clone());
+        arrival.complete(Err(error));
+    }
+
+    /// Announces that this rank's communicator was destroyed, and ends what runs.
+    pub(crate) fn leave(&self) {
+        let mesh = &self.mesh;
+        let left = mesh.segment.load(HEAD_LEFT);
+        mesh.segment
+            .store(LEFT + left as usize % LEFT_COUNT, self.tag);
+        mesh.segment.add(HEAD_LEFT, 1);
+        mesh.announce_to_all();
+        let own = {
+            let mut running = mesh.running.lock();
+            let (own, others) = running.drain(..).partition(|entry| entry.tag == self.tag);
+            *running = others;
+            own
+        };
+        let first = |entries: &Vec<Arc<Entry>>| {
+            let entry = entries.first()?;
+            let work = entry.work.lock();
+            Some(work.as_ref()?.lost(self.me, "destroyed its communicator"))
+        };
+        if let Some(error) = first(&own) {
+            mesh.end(own, &error);
+        }
+    }
+
+    pub(crate) fn fail(&self, error: &Error) {
+        self.mesh.fail(error.clone());
+    }
+
+    pub(crate) fn cancel(&self, error: &Error) {
+        self.mesh.end_all(error);
+    }
+
+    /// Fails the operations that have waited too long.
+    pub(crate) fn expire(&self, now: Instant, limit: Duration) {
+        let late = self
+            .mesh
+            .running
+            .lock()
+            .iter()
+            .find(|entry| {
+                entry.tag == self.tag && now.saturating_duration_since(entry.since) >= limit
+            })
+            .cloned();
+        let Some(entry) = late else { return };
+        let error = entry
+            .work
+            .lock()
+            .as_ref()
+            .map(|work| work.timeout(&self.mesh, limit.as_secs_f64()));
+        if let Some(error) = error {
+            self.mesh.fail(error);
+        }
+    }
+}
+
+/// The meshes of a process, and the page on which its thread sleeps.
+pub(super) struct Progress {
+    pub(super) wake: Arc<WakePage>,
+    pub(super) meshes: Mutex<Vec<Weak<Mesh>>>,
+}
+
+/// How often the thread looks whether other processes run, while operations wait for them.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long it sleeps where nothing runs.
+const REST: Duration = Duration::from_secs(10);
+
+impl Progress {
+    /// Steps operations whenever another process has done something. Never returns.
+    pub(super) fn run(&self) {
+        let mut looked = Instant::now();
+        loop {
+            let seen = self.wake.changes();
+            let meshes: Vec<Arc<Mesh>> = {
+                let mut all = self.meshes.lock();
+                all.retain(|mesh| mesh.strong_count() > 0);
+                all.iter().filter_map(Weak::upgrade).collect()
+            };
+            let mut progressed = false;
+            for mesh in &meshes {
+                progressed |= mesh.advance();
+            }
+            if looked.elapsed() >= LOOK {
+                meshes.iter().for_each(|mesh| mesh.check_processes());
+                looked = Instant::now();
+            }
+            if progressed {
+                continue;
+            }
+            let busy = meshes.iter().any(|mesh| !mesh.running.lock().is_empty());
+            // Released before the sleep: the last reference may be this one.
+            drop(meshes);
+            self.wake.sleep(seen, if busy { LOOK } else { REST });
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Ranks as threads of this process, and their memory.
+
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
+use jumar_hal::{Backend, Device, Signal, Span, Waiter};
+use jumar_hccl::{Communicator, Domain, Operation, Options, Queued};
+use jumar_types::Result;
+
+/// Which transport carries the operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Threads,
+    SharedMemory,
+}
+
+pub const WAYS: [Way; 2] = [Way::Threads, Way::SharedMemory];
+
+/// A device whose memory all ranks use.
+pub struct Machine {
+    pub backend: Arc<dyn Backend>,
+    device: Arc<dyn Device>,
+}
+
+impl Machine {
+    pub fn new() -> Machine {
+        let config = CpuConfig {
+            devices: vec![CpuDeviceConfig {
+                memory_bytes: 256 << 20,
+            }],
+            pinned_bytes: 1 << 20,
+            workers: 2,
+            cpus: 2,
+            schedule: None,
+            guarded: false,
+        };
+        let backend: Arc<dyn Backend> = Arc::new(CpuBackend::new(config).expect("a backend"));
+        let device = backend.open(0).expect("a device");
+        Machine { backend, device }
+    }
+
+    pub fn buffer(&self, bytes: &[u8]) -> Span {
+        let span = self
+            .device
+            .allocate(bytes.len().max(1), 64)
+            .expect("memory");
+        let span = span.part(0, bytes.len()).expect("as long");
+        jumar_cpu::write(span, bytes);
+        span
+    }
+
+    pub fn read(&self, span: Span) -> Vec<u8> {
+        let mut bytes = vec![0; span.bytes()];
+        jumar_cpu::read(span, &mut bytes);
+        bytes
+    }
+
+    pub fn free(&self, span: Span) {
+        self.device.free(span);
+    }
+
+    /// Creates a communicator of so many ranks.
+    pub fn ranks(&self, way: Way, size: u32) -> Vec<Arc<Communicator>> {
+        self.ranks_with(way, size, &Options::default())
+    }
+
+    pub fn ranks_with(&self, way: Way, size: u32, options: &Options) -> Vec<Arc<Communicator>> {
+        let backend = self.backend.clone();
+        let domain = match way {
+            Way::Threads => Domain::new(backend),
+            Way::SharedMemory => Domain::with_shared_memory_only(backend),
+        };
+        let limit = Duration::from_secs(30);
+        let info = domain.root_info(limit).expect("root information");
+        let domain = &domain;
+        thread::scope(|scope| {
+            let joining: Vec<_> = (0..size)
+                .map(|rank| {
+                    let options = options.clone();
+                    scope.spawn(move || domain.join(&info, (size, rank), 0, options, limit))
+                })
+                .collect();
+            joining
+                .into_iter()
+                .map(|rank| rank.join().expect("no panic").expect("a communicator"))
+                .collect()
+        })
+    }
+}
+
+/// Something to sleep on until a signal is set.
+#[derive(Default)]
+struct WakeUp {
+    woken: Mutex<bool>,
+    wakes: Condvar,
+}
+
+impl Waiter for WakeUp {
+    fn signalled(self: Arc<Self>) {
+        *self.woken.lock().expect("no panic") = true;
+        self.wakes.notify_all();
+    }
+}
+
+fn wait(signal: &Signal) {
+    let wake_up = Arc::new(WakeUp::default());
+    if signal.register(wake_up.clone()) {
+        let woken = wake_up.woken.lock().expect("no panic");
+        let (_woken, timeout) = wake_up
+            .wakes
+            .wait_timeout_while(woken, Duration::from_secs(60), |woken| !*woken)
+            .expect("no panic");
+        assert!(!timeout.timed_out(), "an operation did not end");
+    }
+    assert!(signal.take());
+}
+
+/// Runs an operation as a stream does.
+pub fn run(queued: &Arc<Queued>) -> Result<()> {
+    let (begin, signal, end) = queued.tasks();
+    begin.run()?;
+    wait(&signal);
+    end.run()
+}
+
+/// Queues an operation and runs it.
+pub fn call(rank: &Arc<Communicator>, operation: Operation) -> Result<()> {
+    run(&rank.prepare(operation, false)?)
+}
+
+/// Queues one operation of each rank, and then runs all at the same time.
+pub fn all(ranks: &[Arc<Communicator>], operations: Vec<Operation>) -> Vec<Result<()>> {
+    let queued: Vec<_> = ranks
+        .iter()
+        .zip(operations)
+        .map(|(rank, operation)| rank.prepare(operation, false).expect("accepted"))
+        .collect();
+    thread::scope(|scope| {
+        let running: Vec<_> = queued
+            .iter()
+            .map(|queued| scope.spawn(move || run(queued)))
+            .collect();
+        running
+            .into_iter()
+            .map(|rank| rank.join().expect("no panic"))
+            .collect()
+    })
+}
+
+/// Numbers that look random and are the same each time.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}

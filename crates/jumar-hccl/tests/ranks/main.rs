@@ -1,0 +1,8 @@
+//! Operations of ranks against references that are computed element by element, through both transports.
+
+mod collectives;
+mod failures;
+mod harness;
+mod messages;
+mod processes;
+mod reference;

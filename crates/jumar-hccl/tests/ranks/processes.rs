@@ -1,0 +1,161 @@
+//! Ranks in processes of their own: this test program starts itself once more for each rank.
+
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jumar_hccl::{
+    Collective, Communicator, DataType, Domain, Kind, Operation, Options, Pieces, Reduction,
+    RootInfo, Signature,
+};
+use jumar_types::{ErrorKind, Result};
+
+use crate::harness::{Machine, Random, call};
+use crate::reference::{combined, elements, same};
+
+const ROLE: &str = "JUMAR_TEST_RANK";
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Starts the ranks of a test; each runs the same test, which finds its role in the environment.
+fn start(test: &str, info: &RootInfo, size: u32) -> Vec<Child> {
+    let program = env::current_exe().expect("this program");
+    (0..size)
+        .map(|rank| {
+            Command::new(&program)
+                .args(["--exact", test, "--nocapture"])
+                .env(ROLE, format!("{size} {rank} {}", info.text()))
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("a process")
+        })
+        .collect()
+}
+
+/// Returns this process's communicator, if it was started as a rank.
+fn role(machine: &Machine) -> Option<Arc<Communicator>> {
+    let text = env::var(ROLE).ok()?;
+    let mut words = text.splitn(3, ' ');
+    let mut number = || {
+        words
+            .next()
+            .and_then(|word| word.parse().ok())
+            .expect("a number")
+    };
+    let place = (number(), number());
+    let info = RootInfo::read(words.next().expect("root information").as_bytes());
+    let domain = Domain::new(machine.backend.clone());
+    let options = Options {
+        limit: Some(LIMIT),
+        ..Options::default()
+    };
+    let made = domain.join(&info.expect("root information"), place, 0, options, LIMIT);
+    Some(made.expect("a communicator"))
+}
+
+fn sum(machine: &Machine, own: &Arc<Communicator>, of: DataType, bytes: &[u8]) -> Result<Vec<u8>> {
+    let span = machine.buffer(bytes);
+    let outcome = call(
+        own,
+        Operation::Collective(Collective {
+            signature: Signature {
+                kind: Kind::AllReduce,
+                data_type: of,
+                reduction: Some(Reduction::Sum),
+                root: None,
+                count: (bytes.len() / of.bytes()) as u64,
+                digest: 0,
+            },
+            send: Pieces::Same(span),
+            receive: Pieces::Same(span),
+        }),
+    );
+    let got = machine.read(span);
+    machine.free(span);
+    outcome.map(|()| got)
+}
+
+#[test]
+fn processes_compute_what_the_reference_does() {
+    let machine = Machine::new();
+    if let Some(own) = role(&machine) {
+        for (of, count) in [
+            (DataType::Float32, 1),
+            (DataType::Float16, 1_003),
+            (DataType::Float32, 300_007),
+            (DataType::Int64, 0),
+        ] {
+            let inputs: Vec<Vec<u8>> = (0..own.size())
+                .map(|rank| elements(of, count, &mut Random(1 + u64::from(rank))))
+                .collect();
+            let got = sum(&machine, &own, of, &inputs[own.rank() as usize]).expect("all come");
+            let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+            let expected = combined(of, Reduction::Sum, &inputs);
+            assert!(same(of, Reduction::Sum, &got, &expected));
+        }
+        for round in 0..300u32 {
+            let got = sum(
+                &machine,
+                &own,
+                DataType::UInt64,
+                &u64::from(round).to_le_bytes(),
+            );
+            let expected = u64::from(round * own.size());
+            assert_eq!(got.expect("all come"), expected.to_le_bytes());
+        }
+        return;
+    }
+    let domain = Domain::new(machine.backend.clone());
+    for size in [2, 4] {
+        let info = domain.root_info(LIMIT).expect("root information");
+        let name = "processes::processes_compute_what_the_reference_does";
+        for mut rank in start(name, &info, size) {
+            assert!(rank.wait().expect("it ends").success());
+        }
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_ends_the_waits_of_the_others() {
+    let machine = Machine::new();
+    if let Some(own) = role(&machine) {
+        let failed = loop {
+            match sum(&machine, &own, DataType::Int32, &[1, 0, 0, 0]) {
+                Ok(_) if own.rank() == 1 => {
+                    println!("ready");
+                    // Killed here, while the others wait for the next operation.
+                    std::thread::sleep(LIMIT);
+                }
+                Ok(_) => {}
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(failed.kind(), ErrorKind::CommPeerLost, "{failed}");
+        assert!(failed.sentence().contains("rank 1 (process"), "{failed}");
+        assert_eq!(
+            own.failure().map(|error| error.kind()),
+            Some(ErrorKind::CommPeerLost)
+        );
+        return;
+    }
+    let domain = Domain::new(machine.backend.clone());
+    let info = domain.root_info(LIMIT).expect("root information");
+    let name = "processes::a_process_that_is_killed_ends_the_waits_of_the_others";
+    let mut ranks = start(name, &info, 3);
+    let output = ranks[1].stdout.take().expect("a pipe");
+    let mut lines = BufReader::new(output).lines();
+    assert!(lines.any(|line| line.expect("text").contains("ready")));
+    ranks[1].kill().expect("it runs");
+    let killed = Instant::now();
+    ranks[1].wait().expect("it has ended");
+    for at in [0, 2] {
+        assert!(ranks[at].wait().expect("it ends").success());
+    }
+    // A second, and time for a machine that does other things to end two processes.
+    assert!(
+        killed.elapsed() < Duration::from_secs(6),
+        "{:?}",
+        killed.elapsed()
+    );
+}
