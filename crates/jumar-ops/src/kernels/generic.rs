@@ -49,6 +49,21 @@ pub(crate) trait Working:
         panels: RowMut<'_, Self>,
     );
 
+    /// Returns the number of elements of a packed matrix of `n` rows of `k`; see [`Working::pack`].
+    fn packed_len(n: usize, k: usize) -> usize;
+
+    /// Packs `n` rows of `k` of `b` for [`Working::packed_product`].
+    fn pack(n: usize, k: usize, b: Row<'_, Self>, packed: RowMut<'_, Self>);
+
+    /// Computes `C = bias + A * B^T` with a packed B. `a`: `m` dense rows of `k`. `c`: `m` rows of `n`, `ldc` apart.
+    fn packed_product(
+        sizes: (usize, usize, usize),
+        a: Row<'_, Self>,
+        packed: Row<'_, Self>,
+        bias: Option<Row<'_, Self>>,
+        c: (RowMut<'_, Self>, usize),
+    );
+
     fn zero() -> Self {
         Self::default()
     }
@@ -115,7 +130,7 @@ impl WideMath for f64 {
 }
 
 macro_rules! working {
-    ($($type:ident, $product:expr;)*) => {$(
+    ($($type:ident, $product:expr, $packed_len:expr, $pack:expr, $packed_product:expr;)*) => {$(
         impl Working for $type {
             const LOWEST: $type = $type::NEG_INFINITY;
             fn of(value: f64) -> $type { value as $type }
@@ -137,13 +152,31 @@ macro_rules! working {
             ) {
                 $product(product, a, b, c, panels);
             }
+
+            fn packed_len(n: usize, k: usize) -> usize {
+                $packed_len(n, k)
+            }
+
+            fn pack(n: usize, k: usize, b: Row<'_, $type>, packed: RowMut<'_, $type>) {
+                $pack(n, k, b, packed);
+            }
+
+            fn packed_product(
+                sizes: (usize, usize, usize),
+                a: Row<'_, $type>,
+                packed: Row<'_, $type>,
+                bias: Option<Row<'_, $type>>,
+                c: (RowMut<'_, $type>, usize),
+            ) {
+                $packed_product(sizes, a, packed, bias, c);
+            }
         }
     )*};
 }
 
 working! {
-    f32, matmul::product32;
-    f64, product64;
+    f32, matmul::product32, matmul::packed_len32, matmul::pack32, matmul::packed_product32;
+    f64, product64, packed_len64, pack64, packed_product64;
 }
 
 /// A matrix product `C = A * B`, or `C += A * B`. `a`: `m` rows of `k`, `lda` apart. `b`: `k` rows of `n`, `ldb`
@@ -219,6 +252,48 @@ fn product64(
     _panels: RowMut<'_, f64>,
 ) {
     wide(Product64 { product, a, b, c });
+}
+
+fn packed_len64(n: usize, k: usize) -> usize {
+    n * k
+}
+
+/// Copies: the product in float64 takes rows where they lie.
+fn pack64(n: usize, k: usize, b: Row<'_, f64>, packed: RowMut<'_, f64>) {
+    packed.slice(0, n * k).copy_from(b.slice(0, n * k));
+}
+
+fn packed_product64(
+    (m, n, k): (usize, usize, usize),
+    a: Row<'_, f64>,
+    packed: Row<'_, f64>,
+    bias: Option<Row<'_, f64>>,
+    (c, ldc): (RowMut<'_, f64>, usize),
+) {
+    let product = Product {
+        ldc,
+        ..Product::dense(m, n, k).turned()
+    };
+    let b = packed.slice(0, n * k);
+    match bias {
+        Some(bias) => {
+            for row in 0..m {
+                c.slice(row * ldc, n).copy_from(bias);
+            }
+            wide(Product64 {
+                product: &product.adding(),
+                a,
+                b,
+                c,
+            });
+        }
+        None => wide(Product64 {
+            product: &product,
+            a,
+            b,
+            c,
+        }),
+    }
 }
 
 /// The product in float64, row by row: also that of integers, which it holds exactly.

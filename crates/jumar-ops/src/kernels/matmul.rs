@@ -264,6 +264,35 @@ pub(crate) fn panels32(product: &Product) -> usize {
     DEPTH.min(product.k) * COLUMNS.min(product.n.next_multiple_of(PANEL))
 }
 
+/// Returns the number of elements of the packed form of `n` rows of `k`.
+pub(crate) fn packed_len32(n: usize, k: usize) -> usize {
+    n.next_multiple_of(PANEL) * k
+}
+
+/// Packs `n` rows of `k` into panels of their columns.
+pub(crate) fn pack32(n: usize, k: usize, b: Row<'_, f32>, packed: RowMut<'_, f32>) {
+    for (index, column) in (0..n).step_by(PANEL).enumerate() {
+        let panel = packed.slice(index * k * PANEL, k * PANEL);
+        simd::pack_columns(panel, b, (k, k), (column, PANEL.min(n - column)));
+    }
+}
+
+/// Computes `C = bias + A * B^T` with B from [`pack32`].
+pub(crate) fn packed_product32(
+    (m, n, k): (usize, usize, usize),
+    a: Row<'_, f32>,
+    packed: Row<'_, f32>,
+    bias: Option<Row<'_, f32>>,
+    (c, ldc): (RowMut<'_, f32>, usize),
+) {
+    let epilogue = Epilogue {
+        start: bias.map_or(Start::Zero, Start::ColumnBias),
+        residual: None,
+        clamp: None,
+    };
+    simd::gemm((m, n, k), (a, k), packed, (c, ldc), &epilogue);
+}
+
 /// Multiplies float32 matrices.
 pub(crate) fn product32(
     product: &Product,

@@ -1,7 +1,7 @@
 //! Recurrent layers: simple, GRU and LSTM cells over sequences, in one or both directions.
 //!
 //! The part of the gates that comes from the input is one matrix product for many steps at once; what comes from the
-//! state is one a step.
+//! state is one a step, whose weights are packed once an execution.
 
 use super::generic::{Algorithm, Io, Product, Working};
 use crate::simd::wide::{Work, wide};
@@ -336,21 +336,34 @@ impl Recurrent {
         }
     }
 
-    fn of_state(&self, gates: usize) -> Product {
-        Product {
-            ldc: self.row(),
-            ..Product::dense(self.batch, gates * self.hidden, self.hidden).turned()
+    /// Returns the gates of the two products with the state: the new gate of a GRU may need the reset state.
+    fn gates_of_state(&self) -> [usize; 2] {
+        match self.cell {
+            Cell::Gru {
+                linear_before_reset: false,
+            } => [2, 1],
+            cell => [cell.gates(), 0],
         }
     }
 
-    /// Elements of scratch: gates from the input, gates from the state, state, cell, reset state, panels.
-    fn parts(&self) -> [usize; 6] {
+    /// Returns the elements of scratch: gates from the input, gates from the state, state, cell, reset state, panels, and the
+    /// packed weights of the state.
+    fn parts<W: Working>(&self) -> [usize; 8] {
         let (gates, state) = (self.batch * self.row(), self.batch * self.hidden);
-        let panels = self
-            .of_input(self.chunk())
-            .panels()
-            .max(self.of_state(self.cell.gates()).panels());
-        [gates * self.chunk(), gates, state, state, state, panels]
+        let panels = self.of_input(self.chunk()).panels();
+        let [one, two] = self
+            .gates_of_state()
+            .map(|gates| W::packed_len(gates * self.hidden, self.hidden));
+        [
+            gates * self.chunk(),
+            gates,
+            state,
+            state,
+            state,
+            panels,
+            one,
+            two,
+        ]
     }
 
     fn activation(&self, direction: usize, which: usize) -> Activation {
@@ -476,7 +489,8 @@ impl<W: Working> Work for ActivatedRow<'_, W> {
 
 impl Algorithm for Recurrent {
     fn scratch(&self) -> usize {
-        self.parts().iter().sum()
+        let sums = [self.parts::<f32>(), self.parts::<f64>()].map(|parts| parts.iter().sum());
+        sums.into_iter().fold(0, usize::max)
     }
 
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
@@ -495,10 +509,20 @@ impl Algorithm for Recurrent {
         let count = self.directions.len();
         let scratch = io.scratch()?;
         let mut at = 0;
-        let [from_input, from_state, state, cells, reset, panels] = self.parts().map(|len| {
+        let [
+            from_input,
+            from_state,
+            state,
+            cells,
+            reset,
+            panels,
+            one,
+            two,
+        ] = self.parts::<W>().map(|len| {
             at += len;
             scratch.slice(at - len, len)
         });
+        let [first_gates, second_gates] = self.gates_of_state();
         // Where a sequence's state lies in tensors of one state a direction.
         let place = |direction: usize, sequence: usize| {
             let index = if self.batch_first {
@@ -512,6 +536,16 @@ impl Algorithm for Recurrent {
             let weights = weights.slice(direction * row * self.input, row * self.input);
             let recurrent = recurrent.slice(direction * row * hidden, row * hidden);
             let biases = biases.map(|biases| biases.slice(direction * 2 * row, 2 * row));
+            let (input_bias, state_bias) = match biases {
+                Some(biases) => (Some(biases.slice(0, row)), Some(biases.slice(row, row))),
+                None => (None, None),
+            };
+            let split = first_gates * hidden;
+            W::pack(split, hidden, recurrent.slice(0, split * hidden), one);
+            if second_gates > 0 {
+                let rest = recurrent.slice(split * hidden, (row - split) * hidden);
+                W::pack(row - split, hidden, rest, two);
+            }
             for sequence in 0..batch {
                 let at = place(direction, sequence);
                 let load = |to: RowMut<'_, W>, from: Option<Row<'_, W>>| {
@@ -547,30 +581,17 @@ impl Algorithm for Recurrent {
                         start + index
                     };
                     let gates = from_input.slice((step - start) * batch * row, batch * row);
-                    if matches!(
-                        self.cell,
-                        Cell::Gru {
-                            linear_before_reset: false
-                        }
-                    ) {
-                        // The last gate sees the state after the reset.
-                        let two = recurrent.slice(0, 2 * hidden * hidden);
-                        self.of_state(2)
-                            .run(state.as_row(), two, from_state, panels);
-                    } else {
-                        self.of_state(self.cell.gates()).run(
-                            state.as_row(),
-                            recurrent,
-                            from_state,
-                            panels,
-                        );
-                    }
-                    if let Some(biases) = biases {
+                    W::packed_product(
+                        (batch, split, hidden),
+                        state.as_row(),
+                        one.as_row(),
+                        state_bias.map(|bias| bias.slice(0, split)),
+                        (from_state, row),
+                    );
+                    if let Some(bias) = input_bias {
                         for sequence in 0..batch {
                             let gates = gates.slice(sequence * row, row);
-                            gates.update(biases.slice(0, row), |sum, bias| sum + bias);
-                            let own = from_state.slice(sequence * row, row);
-                            own.update(biases.slice(row, row), |sum, bias| sum + bias);
+                            gates.update(bias, |sum, bias| sum + bias);
                         }
                     }
                     if let Cell::Gru {
@@ -589,16 +610,13 @@ impl Algorithm for Recurrent {
                         // A batch of none has no gates to skip.
                         let skip = (2 * hidden).min(from_state.len());
                         let to = from_state.slice(skip, from_state.len() - skip);
-                        let third = recurrent.slice(2 * hidden * hidden, hidden * hidden);
-                        self.of_state(1).run(reset.as_row(), third, to, panels);
-                        if let Some(biases) = biases {
-                            for sequence in 0..batch {
-                                to.slice(sequence * row, hidden)
-                                    .update(biases.slice(row + 2 * hidden, hidden), |sum, bias| {
-                                        sum + bias
-                                    });
-                            }
-                        }
+                        W::packed_product(
+                            (batch, row - split, hidden),
+                            reset.as_row(),
+                            two.as_row(),
+                            state_bias.map(|bias| bias.slice(split, row - split)),
+                            (to, row),
+                        );
                     }
                     for sequence in 0..batch {
                         let to = if self.batch_first {
