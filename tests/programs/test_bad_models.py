@@ -86,7 +86,7 @@ def test_a_hundred_thousand_nodes(shape, folder):
     ("option", "part"),
     [
         ("--input_shape=x:99999999999,99999999999", "too large"),
-        ("--input_shape=x:9999999999999999999999,1", "no number"),
+        ("--input_shape=x:9999999999999999999999,1", "not a number"),
         ("--input_shape=x:-1,3 --dynamic_batch_size=1,0", "positive"),
         ("--input_shape=x:-1,3 --dynamic_batch_size=" + ",".join(map(str, range(1, 200))), "128"),
         ("--input_shape=x:-1,3 --dynamic_batch_size=1,99999999999999", "too large|gear|size"),

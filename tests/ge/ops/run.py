@@ -14,21 +14,21 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import cases as table  # noqa: E402
+import cases as suite  # noqa: E402
 import signatures  # noqa: E402
 import table  # noqa: E402, F401
 
-table.ALL += signatures.spread()
+suite.ALL += signatures.spread()
 
-PREFIX = pathlib.Path(os.environ.get("JUMAR_PREFIX") or table.ROOT / "target/jumar").resolve()
+PREFIX = pathlib.Path(os.environ.get("JUMAR_PREFIX") or suite.ROOT / "target/jumar").resolve()
 UNITS = 4
-PAGE = table.ROOT / "docs/graph-engine-operators.md"
+PAGE = suite.ROOT / "docs/graph-engine-operators.md"
 TYPES_SHOWN = ["float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
 
 
 def build(folder, cases):
     """Compiles the program. Returns the function of each case."""
-    texts, makers = table.sources(cases, UNITS)
+    texts, makers = suite.sources(cases, UNITS)
     files = [HERE / "harness.cpp"]
     for index, text in enumerate(texts):
         files.append(folder / f"table{index}.cpp")
@@ -52,11 +52,11 @@ def build(folder, cases):
 
 def run(folder, cases, makers):
     """Runs cases. Returns their results by name."""
-    (folder / "cases.bin").write_bytes(table.pack(cases, makers))
+    (folder / "cases.bin").write_bytes(suite.pack(cases, makers))
     env = dict(os.environ, LD_LIBRARY_PATH=str(PREFIX / "lib64"))
     command = [folder / "ops", "cases.bin", "results.bin"]
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
-    results = table.unpack((folder / "results.bin").read_bytes())
+    results = suite.unpack((folder / "results.bin").read_bytes())
     return done, results
 
 
@@ -65,13 +65,13 @@ def verdict(one, results):
     if one.id not in results:
         return "it did not run"
     error, tensors = results[one.id]
-    return error or "; ".join(table.compare(one, tensors))
+    return error or "; ".join(suite.compare(one, tensors))
 
 
 def built(folder):
     """Builds a graph of every operator of the headers. Returns the library's answer for each."""
     lines = []
-    for name, op in table.PROTOTYPES.items():
+    for name, op in suite.PROTOTYPES.items():
         inputs = [one + ("0" if occurs == "dynamic" else "") for one, occurs in op["inputs"] if occurs != "optional"]
         lines.append(" ".join([name, *inputs, *(["->"] if op["outputs"] else [])]))
     (folder / "operators.txt").write_text("\n".join(lines) + "\n")
@@ -90,7 +90,7 @@ def refused(name, text):
 def tolerances():
     """The cases that are not held to what their types allow, a line for each operator and reason."""
     loose = {}
-    for one in table.ALL:
+    for one in suite.ALL:
         if one.loose != 1 or one.least:
             kinds = "the type of its inputs" if one.least == "own" else one.least
             what = f"{one.loose} times as much" if one.loose != 1 else f"what {kinds} allows"
@@ -102,30 +102,30 @@ def page(answers):
     """The table of operators, as docs/graph-engine-operators.md has it."""
     order = list(TYPES_SHOWN)
     rows, missing = [], []
-    for name in sorted(table.PROTOTYPES):
-        priority = table.PROTOTYPES[name]["priority"]
-        own = [one for one in table.ALL if one.op == name]
+    for name in sorted(suite.PROTOTYPES):
+        priority = suite.PROTOTYPES[name]["priority"]
+        own = [one for one in suite.ALL if one.op == name]
         if refused(name, answers[name]):
             missing.append((priority, name))
             continue
         types = sorted({one.dtype for one in own}, key=order.index)
         rows.append(f"| {name} | {priority} | {len(own)} | {', '.join(types)} |")
-    first = sum(op["priority"] == 1 for op in table.PROTOTYPES.values())
+    first = sum(op["priority"] == 1 for op in suite.PROTOTYPES.values())
     done = first - sum(priority == 1 for priority, _ in missing)
     lines = [
         "# Operators of the Graph Engine",
         "",
         "Written by `tests/ge/ops/run.py --update` from the cases in `tests/ge/ops/table`; a test fails where it is not true.",
         "",
-        f"{len(rows)} of the {len(table.PROTOTYPES)} classes in the headers can be built: {done} of the {first} that programs use most"
+        f"{len(rows)} of the {len(suite.PROTOTYPES)} classes in the headers can be built: {done} of the {first} that programs use most"
         f" (priority 1), and {len(rows) - done} of the others.",
-        f"Each has its cases, {len(table.ALL)} together: built and run by a C++ program, and compared with NumPy in float64, or with ONNX",
+        f"Each has its cases, {len(suite.ALL)} together: built and run by a C++ program, and compared with NumPy in float64, or with ONNX",
         "Runtime where that is the definition. The types are those of the cases: all that the operator's signature lists, as far as",
         "Jumar computes in them. A graph that uses an operator with another type of its signature (complex, quantised, text, 4 bits)",
         "is refused when it is built, with operator, input and type.",
         "",
         "A number may be wrong by "
-        + ", ".join(f"{table.TOLERANCE[dtype]:g} ({dtype})" for dtype in table.TOLERANCE)
+        + ", ".join(f"{suite.TOLERANCE[dtype]:g} ({dtype})" for dtype in suite.TOLERANCE)
         + ", and by as much of itself; integers must be equal. Where more is allowed:",
         "",
         *tolerances(),
@@ -152,7 +152,7 @@ def main(arguments):
         at = arguments.index("--keep")
         keep = pathlib.Path(arguments[at + 1])
         del arguments[at : at + 2]
-    chosen = [one for one in table.ALL if not arguments or one.op in arguments]
+    chosen = [one for one in suite.ALL if not arguments or one.op in arguments]
     with tempfile.TemporaryDirectory() as temporary:
         folder = keep or pathlib.Path(temporary)
         folder.mkdir(exist_ok=True)

@@ -7,7 +7,7 @@ every pair of an operator's input and a type that has neither."""
 
 import copy
 
-import cases as table
+import cases as suite
 
 WORDS = {
     "bool": "bool",
@@ -48,13 +48,13 @@ def types_of(text):
     """The types that a signature writes, in the order of the numbers."""
     words = [word for part in text.split() for word in SETS.get(part, part).split()]
     names = {WORDS[word] for word in words}
-    order = [*table.TYPES, *table.FOREIGN]
+    order = [*suite.TYPES, *suite.FOREIGN]
     return sorted(names, key=order.index)
 
 
 def listed(op):
     """For each input of an operator (of one without inputs, each output): the types that its signature lists."""
-    prototype = table.PROTOTYPES[op]
+    prototype = suite.PROTOTYPES[op]
     slots = [name for name, _ in prototype["inputs"]] or [name for name, _ in prototype["outputs"]]
     return {name: types_of(prototype["types"][name]) for name in slots if name in prototype["types"]}
 
@@ -76,7 +76,7 @@ def had(cases, op):
             own = one.inputs if one.code or name not in one.inputs else [name]
             for given in own:
                 types.setdefault(name, set()).update(fill.dtype or one.dtype for fill in fills(one, given))
-        if not table.PROTOTYPES[op]["inputs"]:
+        if not suite.PROTOTYPES[op]["inputs"]:
             types.setdefault(next(iter(listed(op)), ""), set()).add(one.dtype)
     return types
 
@@ -88,7 +88,7 @@ def variant(one, name, dtype):
     if all(fill.dtype is None for fill in fills(one, name)):
         other.dtype = dtype
         return other
-    changed = [table.Fill(fill.make, dtype, fill.role, fill.format) for fill in fills(one, name)]
+    changed = [suite.Fill(fill.make, dtype, fill.role, fill.format) for fill in fills(one, name)]
     other.inputs = {**one.inputs, name: changed if isinstance(one.inputs[name], list) else changed[0]}
     other.name = f"{one.name} with {name} of {dtype}".strip()
     return other
@@ -106,12 +106,12 @@ def may(one, name, dtype):
 def spread():
     """The cases that signatures ask for and no line of the table has."""
     more = []
-    for op in dict.fromkeys(one.op for one in table.ALL):
-        own = [one for one in table.ALL if one.op == op]
+    for op in dict.fromkeys(one.op for one in suite.ALL):
+        own = [one for one in suite.ALL if one.op == op]
         for name, types in listed(op).items():
             for dtype in types:
                 known = [*own, *(one for one in more if one.op == op)]
-                if dtype not in table.TYPES or dtype in had(known, op).get(name, ()) or exempt(op, name, dtype):
+                if dtype not in suite.TYPES or dtype in had(known, op).get(name, ()) or exempt(op, name, dtype):
                     continue
                 able = [one for one in own if name in one.inputs and not one.code and not one.judge and may(one, name, dtype)]
                 # The case's own type is what the line is about.
@@ -125,11 +125,11 @@ def spread():
 
 OFFSET = "offset_w is refused when the graph is built: the documents have it as reserved"
 EXEMPT = {
-    **{(op, "offset_w", "*"): OFFSET for op in table.PROTOTYPES},
+    **{(op, "offset_w", "*"): OFFSET for op in suite.PROTOTYPES},
     **{
         ("ApplyAdam", name, dtype): "refused when the graph is built: a step of this kind is always a fraction"
-        for name, _ in table.PROTOTYPES["ApplyAdam"]["inputs"]
-        for dtype in table.TYPES
+        for name, _ in suite.PROTOTYPES["ApplyAdam"]["inputs"]
+        for dtype in suite.TYPES
         if "int" in dtype
     },
 }
@@ -150,7 +150,7 @@ def without_case(cases):
         types = had(cases, op)
         for name, wanted in listed(op).items():
             for dtype in wanted:
-                if dtype in table.TYPES and dtype not in types.get(name, ()) and not exempt(op, name, dtype):
+                if dtype in suite.TYPES and dtype not in types.get(name, ()) and not exempt(op, name, dtype):
                     missing.append((op, name, dtype))
     return missing
 
@@ -162,17 +162,17 @@ def refusals():
     """Graphs that have to be refused when they are built, each with what the refusal names: every operator's input in every type
     of its signature that Jumar has no arithmetic for, and every pair that is exempt from having a case."""
     more = []
-    for op in dict.fromkeys(one.op for one in table.ALL):
-        own = [one for one in table.ALL if one.op == op and one.inputs]
+    for op in dict.fromkeys(one.op for one in suite.ALL):
+        own = [one for one in suite.ALL if one.op == op and one.inputs]
         for name, types in listed(op).items():
             able = [one for one in own if name in one.inputs] or own
             for dtype in types:
-                if not able or (dtype in table.TYPES and not exempt(op, name, dtype)):
+                if not able or (dtype in suite.TYPES and not exempt(op, name, dtype)):
                     continue
                 one = able[0]
-                if dtype in table.TYPES and name not in one.inputs:
+                if dtype in suite.TYPES and name not in one.inputs:
                     one = copy.copy(one)
-                    one.inputs = {**one.inputs, name: table.f(1, dtype=dtype)}
+                    one.inputs = {**one.inputs, name: suite.f(1, dtype=dtype)}
                     named = [f"({op})", name]
                 else:
                     # Where a case is written out in C++, another operator may be the one that reads.
@@ -180,7 +180,7 @@ def refusals():
                     named = [dtype] if one.code else [f"({op})", dtype]
                 one.name = f"{one.name} refused, {name} of {dtype}".strip()
                 one.runs, one.repeats = 1, 0
-                if dtype in table.FOREIGN:
+                if dtype in suite.FOREIGN:
                     one.inputs = {key: plain(given) for key, given in one.inputs.items()}
                 more.append((one, named))
     return more
@@ -190,7 +190,7 @@ def plain(given):
     """Returns the argument as data instead of a variable, which could not be assigned."""
     if isinstance(given, list):
         return [plain(one) for one in given]
-    return table.Fill(given.make, given.dtype, table.DATA, given.format) if given.role == table.VARIABLE else given
+    return suite.Fill(given.make, given.dtype, suite.DATA, given.format) if given.role == suite.VARIABLE else given
 
 
 # --- inputs that are not checked ------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ UNSEEN = {}
 def unseen(cases, priority):
     """The outputs of operators that no case compares."""
     missing = []
-    for op, prototype in table.PROTOTYPES.items():
+    for op, prototype in suite.PROTOTYPES.items():
         own = [one for one in cases if one.op == op and not one.code and not one.judge]
         names = [name for name, occurs in prototype["outputs"] if occurs != "dynamic"]
         if prototype["priority"] != priority or not own or len(names) < len(prototype["outputs"]):

@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE))
 
-import cases as stored  # noqa: E402
+import cases as suite  # noqa: E402
 import signatures  # noqa: E402
 import table  # noqa: E402, F401
 
@@ -35,7 +35,7 @@ FOUND_BYTES = 1 << 20
 def cases():
     """The cases, and those that are left out with their reasons."""
     chosen, left = [], {}
-    for one in [*stored.ALL, *signatures.spread()]:
+    for one in [*suite.ALL, *signatures.spread()]:
         roles = {fill.role for fills in one.inputs.values() for fill in (fills if isinstance(fills, list) else [fills])}
         reason = None
         if one.code:
@@ -44,7 +44,7 @@ def cases():
             reason = "it differs from another case in the shapes that its graph leaves open"
         elif one.runs > 1:
             reason = "it compares graphs of several names"
-        elif stored.FILE in roles:
+        elif suite.FILE in roles:
             reason = "its operator reads a file of its graph"
         if reason:
             left[one.id] = reason
@@ -103,7 +103,7 @@ def set_attribute(lib, attr, kind, name, given):
     name = name.encode()
 
     def number(value):
-        return stored.TYPES[value][0] if isinstance(value, str) else int(value)
+        return suite.TYPES[value][0] if isinstance(value, str) else int(value)
 
     if kind == "Int":
         lib.ok("aclopSetAttrInt", attr, name, ctypes.c_int64(number(given)))
@@ -133,7 +133,7 @@ def set_attribute(lib, attr, kind, name, given):
 
 def run(lib, one):
     """Calls a case's operator; gives its outputs, and behind them the inputs that it updates."""
-    prototype = stored.PROTOTYPES[one.op]
+    prototype = suite.PROTOTYPES[one.op]
     kept, descs, buffers, updated, values = [], [], [], [], []
     flat = one.tensors()
 
@@ -143,15 +143,15 @@ def run(lib, one):
         values.append(buffers[-1])
 
     def add(fill, dtype, content, group):
-        number = (stored.TYPES.get(dtype) or stored.FOREIGN[dtype])[0]
+        number = (suite.TYPES.get(dtype) or suite.FOREIGN[dtype])[0]
         content = np.ascontiguousarray(content)
-        desc = lib.desc(number, content.shape, stored.FORMATS[fill.format])
+        desc = lib.desc(number, content.shape, suite.FORMATS[fill.format])
         host = content.tobytes()
         kept.append(host)
         size = ctypes.c_size_t(len(host))
         if group:
             lib.ok("aclSetTensorDynamicInput", desc, group.encode())
-        if fill.role == stored.CONST:
+        if fill.role == suite.CONST:
             if host:
                 lib.ok("aclSetTensorConst", desc, host, size)
         data = lib.malloc(len(host))
@@ -160,9 +160,9 @@ def run(lib, one):
             lib.ok("aclrtMemcpy", data, size, host, size, HOST_TO_DEVICE)
         descs.append(desc)
         buffers.append(ctypes.c_void_p(lib.c.aclCreateDataBuffer(data, size)))
-        where = host if fill.role == stored.CONST else None
+        where = host if fill.role == suite.CONST else None
         values.append(ctypes.c_void_p(lib.c.aclCreateDataBuffer(where, ctypes.c_size_t(len(host) if where else 0))))
-        if fill.role == stored.VARIABLE:
+        if fill.role == suite.VARIABLE:
             updated.append((data, dtype, content.shape))
 
     attrs = dict(one.attrs)
@@ -187,7 +187,7 @@ def run(lib, one):
     outputs = []
     for _, occurs in prototype["outputs"]:
         for _ in range(one.outs if occurs == "dynamic" else 1):
-            outputs.append(lib.desc(0, [-2], stored.FORMATS[one.form] if one.form else 2))
+            outputs.append(lib.desc(0, [-2], suite.FORMATS[one.form] if one.form else 2))
     kind = one.op.encode()
     ins, outs = array(ctypes.c_void_p, (d.value for d in descs)), array(ctypes.c_void_p, (d.value for d in outputs))
     given = array(ctypes.c_void_p, (b.value for b in values))
@@ -206,7 +206,7 @@ def run(lib, one):
             lib.ok("aclrtSynchronizeStream", None)
             for desc, source in zip(outputs, memory):
                 number, dims = lib.described(desc)
-                results.append(fetch(lib, source, stored.NUMBERS.get(number, str(number)), dims))
+                results.append(fetch(lib, source, suite.NUMBERS.get(number, str(number)), dims))
         for source, dtype, dims in updated:
             results.append(fetch(lib, source, dtype, dims))
         for one_memory in memory:
@@ -226,7 +226,7 @@ def run(lib, one):
 
 
 def fetch(lib, source, dtype, dims):
-    count, of = math.prod(dims), stored.TYPES[dtype][1]
+    count, of = math.prod(dims), suite.TYPES[dtype][1]
     content = np.empty(count, of)
     if content.nbytes:
         size = ctypes.c_size_t(content.nbytes)
@@ -241,7 +241,7 @@ def main(names):
     wrong = []
     for one in chosen:
         try:
-            text = "; ".join(stored.compare(one, run(lib, one)))
+            text = "; ".join(suite.compare(one, run(lib, one)))
         except RuntimeError as error:
             text = str(error)
         if text:

@@ -7,55 +7,55 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-import cases as table  # noqa: E402
+import cases as suite  # noqa: E402
 import run as runner  # noqa: E402
 import signatures  # noqa: E402
 
 REFUSALS = signatures.refusals()
-OPERATORS = sorted({one.op for one in table.ALL})
+OPERATORS = sorted({one.op for one in suite.ALL})
 
 
 @pytest.fixture(scope="session")
 def outcome(tmp_path_factory):
     """One program runs all cases, once."""
     folder = tmp_path_factory.mktemp("ops")
-    makers = runner.build(folder, [*table.ALL, *(one for one, _ in REFUSALS)])
-    done, results = runner.run(folder, table.ALL, makers[: len(table.ALL)])
-    return folder, done, results, makers[len(table.ALL) :]
+    makers = runner.build(folder, [*suite.ALL, *(one for one, _ in REFUSALS)])
+    done, results = runner.run(folder, suite.ALL, makers[: len(suite.ALL)])
+    return folder, done, results, makers[len(suite.ALL) :]
 
 
 @pytest.mark.timeout(600)
 def test_the_program_ends_well(outcome):
     _, done, results, _ = outcome
     assert done.returncode == 0, done.stdout + done.stderr
-    assert len(results) == len(table.ALL)
+    assert len(results) == len(suite.ALL)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_operator(outcome, operator):
-    wrong = [f"{one.id}: {text}" for one in table.ALL if one.op == operator and (text := runner.verdict(one, outcome[2]))]
+    wrong = [f"{one.id}: {text}" for one in suite.ALL if one.op == operator and (text := runner.verdict(one, outcome[2]))]
     assert not wrong, "\n".join(wrong)
 
 
 def test_cases_have_names_of_their_own():
-    names = [one.id for one in table.ALL]
+    names = [one.id for one in suite.ALL]
     assert len(set(names)) == len(names), {name for name in names if names.count(name) > 1}
 
 
 def test_every_operator_that_programs_use_most_has_a_case():
-    missing = [name for name, op in table.PROTOTYPES.items() if op["priority"] == 1 and name not in OPERATORS]
+    missing = [name for name, op in suite.PROTOTYPES.items() if op["priority"] == 1 and name not in OPERATORS]
     assert not missing
 
 
 @pytest.mark.parametrize("priority", [1, 2, 3])
 def test_every_type_of_every_signature_has_a_case_or_a_reason(priority):
-    missing = signatures.without_case(table.ALL)
-    assert not [pair for pair in missing if table.PROTOTYPES[pair[0]]["priority"] == priority]
+    missing = signatures.without_case(suite.ALL)
+    assert not [pair for pair in missing if suite.PROTOTYPES[pair[0]]["priority"] == priority]
 
 
 def test_a_type_without_a_case_would_be_seen():
     """The search itself: without the cases of one type, its pairs are found."""
-    fewer = [one for one in table.ALL if one.dtype != "bfloat16"]
+    fewer = [one for one in suite.ALL if one.dtype != "bfloat16"]
     missing = signatures.without_case(fewer)
     assert ("Abs", "x", "bfloat16") in missing and ("Transpose", "x", "bfloat16") in missing
 
@@ -75,12 +75,12 @@ def test_types_that_nobody_computes_with_are_refused_at_build_with_operator_and_
 
 @pytest.mark.parametrize("priority", [1, 2, 3])
 def test_every_output_is_compared_in_some_case(priority):
-    assert signatures.unseen(table.ALL, priority) == []
+    assert signatures.unseen(suite.ALL, priority) == []
 
 
 def test_every_other_operator_is_refused_at_build_with_its_name(outcome):
     answers = runner.built(outcome[0])
-    assert sorted(answers) == sorted(table.PROTOTYPES)
+    assert sorted(answers) == sorted(suite.PROTOTYPES)
     for name, text in answers.items():
         # What has a case may refuse these inputs, but not for its name; what has none is not known.
         assert runner.refused(name, text) == (name not in OPERATORS), f"{name}: {text}"
@@ -95,7 +95,7 @@ def test_the_page_of_operators_is_true(outcome):
 
 def test_a_wrong_result_is_seen(outcome):
     """The comparison itself: each output of some cases is changed a little, and each change is found."""
-    for one in table.ALL:
+    for one in suite.ALL:
         error, tensors = outcome[2][one.id]
         if error or one.judge or not tensors or tensors[0][1].size == 0 or one.wanted()[0] is None:
             continue
@@ -107,5 +107,5 @@ def test_a_wrong_result_is_seen(outcome):
             other.flat[0] ^= 0x4000
         else:
             other.flat[0] = not other.flat[0] if dtype == "bool" else other.flat[0] ^ 1
-        assert table.compare(one, [(dtype, other), *tensors[1:]]), one.id
-        assert table.compare(one, tensors[1:]), one.id
+        assert suite.compare(one, [(dtype, other), *tensors[1:]]), one.id
+        assert suite.compare(one, tensors[1:]), one.id

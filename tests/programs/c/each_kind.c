@@ -396,7 +396,7 @@ static void a_launch_that_fails(void)
 static void a_kernel_graph(void)
 {
     aclmdlRI made;
-    aclrtStream stream;
+    aclrtStream captured;
     aclmdlRITask task;
     aclmdlRITaskParams parameters;
     uint32_t one = 1;
@@ -404,8 +404,8 @@ static void a_kernel_graph(void)
     CHECK(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
     CHECK(aclrtLaunchKernelWithArgsArray(kernel, 3, stream, NULL, arguments));
     CHECK(aclmdlRICaptureEnd(stream, &made));
-    CHECK(aclmdlRIGetStreams(made, &stream, &one));
-    CHECK(aclmdlRIGetTasksByStream(stream, &task, &one));
+    CHECK(aclmdlRIGetStreams(made, &captured, &one));
+    CHECK(aclmdlRIGetTasksByStream(captured, &task, &one));
     CHECK(aclmdlRITaskGetParams(task, &parameters));
     parameters.kernelTaskParams.numBlocks = 2;
     CHECK(aclmdlRITaskSetParams(task, &parameters));
