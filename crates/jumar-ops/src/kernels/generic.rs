@@ -176,7 +176,7 @@ macro_rules! working {
 
 working! {
     f32, matmul::product32, matmul::packed_len32, matmul::pack32, matmul::packed_product32;
-    f64, product64, packed_len64, pack64, packed_product64;
+    f64, matmul::product64, matmul::packed_len64, matmul::pack64, matmul::packed_product64;
 }
 
 /// A matrix product `C = A * B`, or `C += A * B`. `a`: `m` rows of `k`, `lda` apart. `b`: `k` rows of `n`, `ldb`
@@ -240,107 +240,6 @@ impl Product {
     ) {
         if self.m > 0 && self.n > 0 {
             W::product(self, a, b, c, panels);
-        }
-    }
-}
-
-fn product64(
-    product: &Product,
-    a: Row<'_, f64>,
-    b: Row<'_, f64>,
-    c: RowMut<'_, f64>,
-    _panels: RowMut<'_, f64>,
-) {
-    wide(Product64 { product, a, b, c });
-}
-
-fn packed_len64(n: usize, k: usize) -> usize {
-    n * k
-}
-
-/// Copies: the product in float64 takes rows where they lie.
-fn pack64(n: usize, k: usize, b: Row<'_, f64>, packed: RowMut<'_, f64>) {
-    packed.slice(0, n * k).copy_from(b.slice(0, n * k));
-}
-
-fn packed_product64(
-    (m, n, k): (usize, usize, usize),
-    a: Row<'_, f64>,
-    packed: Row<'_, f64>,
-    bias: Option<Row<'_, f64>>,
-    (c, ldc): (RowMut<'_, f64>, usize),
-) {
-    let product = Product {
-        ldc,
-        ..Product::dense(m, n, k).turned()
-    };
-    let b = packed.slice(0, n * k);
-    match bias {
-        Some(bias) => {
-            for row in 0..m {
-                c.slice(row * ldc, n).copy_from(bias);
-            }
-            wide(Product64 {
-                product: &product.adding(),
-                a,
-                b,
-                c,
-            });
-        }
-        None => wide(Product64 {
-            product: &product,
-            a,
-            b,
-            c,
-        }),
-    }
-}
-
-/// The product in float64, row by row: also that of integers, which it holds exactly.
-struct Product64<'a> {
-    product: &'a Product,
-    a: Row<'a, f64>,
-    b: Row<'a, f64>,
-    c: RowMut<'a, f64>,
-}
-
-impl Work for Product64<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let Product64 { product, a, b, c } = self;
-        let Product {
-            m,
-            n,
-            k,
-            lda,
-            ldb,
-            ldc,
-            turned,
-            accumulate,
-        } = *product;
-        for row in 0..m {
-            let (a, c) = (a.slice(row * lda, k), c.slice(row * ldc, n));
-            if !accumulate {
-                c.fill(0.0);
-            }
-            if turned {
-                for column in 0..n {
-                    let sum = a.fold2_wide(
-                        b.slice(column * ldb, k),
-                        0f64,
-                        |sum, x, y| sum + x * y,
-                        |x, y| x + y,
-                    );
-                    c.set(column, c.get(column) + sum);
-                }
-            } else {
-                for p in 0..k {
-                    let x = a.get(p);
-                    c.update(b.slice(p * ldb, n), |sum, y| sum + x * y);
-                }
-            }
         }
     }
 }

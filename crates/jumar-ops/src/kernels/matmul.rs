@@ -4,6 +4,7 @@ use super::generic::Product;
 use super::loops::{Loops, broadcast_strides, dense_strides};
 use super::number::{Number, for_number};
 use crate::infer::broadcast;
+use crate::simd::wide::{Work, wide};
 use crate::simd::{self, Epilogue, PANEL, Start};
 use crate::view::{Row, RowMut};
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, TensorType, UNKNOWN_RANK};
@@ -262,6 +263,107 @@ pub(crate) fn panels32(product: &Product) -> usize {
         return 0;
     }
     DEPTH.min(product.k) * COLUMNS.min(product.n.next_multiple_of(PANEL))
+}
+
+pub(crate) fn product64(
+    product: &Product,
+    a: Row<'_, f64>,
+    b: Row<'_, f64>,
+    c: RowMut<'_, f64>,
+    _panels: RowMut<'_, f64>,
+) {
+    wide(Product64 { product, a, b, c });
+}
+
+pub(crate) fn packed_len64(n: usize, k: usize) -> usize {
+    n * k
+}
+
+/// Copies: the product in float64 takes rows where they lie.
+pub(crate) fn pack64(n: usize, k: usize, b: Row<'_, f64>, packed: RowMut<'_, f64>) {
+    packed.slice(0, n * k).copy_from(b.slice(0, n * k));
+}
+
+pub(crate) fn packed_product64(
+    (m, n, k): (usize, usize, usize),
+    a: Row<'_, f64>,
+    packed: Row<'_, f64>,
+    bias: Option<Row<'_, f64>>,
+    (c, ldc): (RowMut<'_, f64>, usize),
+) {
+    let product = Product {
+        ldc,
+        ..Product::dense(m, n, k).turned()
+    };
+    let b = packed.slice(0, n * k);
+    match bias {
+        Some(bias) => {
+            for row in 0..m {
+                c.slice(row * ldc, n).copy_from(bias);
+            }
+            wide(Product64 {
+                product: &product.adding(),
+                a,
+                b,
+                c,
+            });
+        }
+        None => wide(Product64 {
+            product: &product,
+            a,
+            b,
+            c,
+        }),
+    }
+}
+
+/// The product in float64, row by row: also that of integers, which it holds exactly.
+struct Product64<'a> {
+    product: &'a Product,
+    a: Row<'a, f64>,
+    b: Row<'a, f64>,
+    c: RowMut<'a, f64>,
+}
+
+impl Work for Product64<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Product64 { product, a, b, c } = self;
+        let Product {
+            m,
+            n,
+            k,
+            lda,
+            ldb,
+            ldc,
+            turned,
+            accumulate,
+        } = *product;
+        for row in 0..m {
+            let (a, c) = (a.slice(row * lda, k), c.slice(row * ldc, n));
+            if !accumulate {
+                c.fill(0.0);
+            }
+            if turned {
+                for column in 0..n {
+                    let sum = a.fold2_wide(
+                        b.slice(column * ldb, k),
+                        0f64,
+                        |sum, x, y| sum + x * y,
+                        |x, y| x + y,
+                    );
+                    c.set(column, c.get(column) + sum);
+                }
+            } else {
+                for p in 0..k {
+                    let x = a.get(p);
+                    c.update(b.slice(p * ldb, n), |sum, y| sum + x * y);
+                }
+            }
+        }
+    }
 }
 
 /// Returns the number of elements of the packed form of `n` rows of `k`.
