@@ -21,6 +21,7 @@
 mod configuration;
 mod diagnosis;
 pub mod error;
+pub mod frontend;
 pub mod generated;
 pub mod hooks;
 pub mod init;
@@ -31,7 +32,6 @@ pub mod process;
 mod runtime;
 pub mod signature;
 mod storage;
-pub mod surface;
 pub mod thread;
 mod transfer;
 
@@ -198,7 +198,7 @@ impl<'a> Cx<'a> {
     #[inline]
     fn blocking<T>(&self, stream: &Stream, result: Result<T>) -> Result<T> {
         if self.process.launch_blocking && result.is_ok() {
-            stream.settle_briefly();
+            stream.drain_briefly();
         }
         result
     }

@@ -232,7 +232,7 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
     match kind {
         K::NullPointer
         | K::InvalidArgument
-        | K::SurfaceUnsupported
+        | K::FrontendFeatureUnsupported
         | K::NotImplemented
         | K::RepeatInitialize
         | K::RepeatFinalize

@@ -72,21 +72,21 @@ impl<O> HandleCache<O> {
     /// Removes the object with this handle; otherwise returns the index for it.
     #[inline]
     fn take(&mut self, handle: u64) -> (usize, Option<Arc<O>>) {
-        for (place, known) in self.handles.iter().enumerate() {
+        for (slot, known) in self.handles.iter().enumerate() {
             // Null is never cached: it marks free entries.
             if *known == handle {
-                return (place, self.objects[place].take());
+                return (slot, self.objects[slot].take());
             }
         }
-        let place = self.next;
-        self.next = (place + 1) % REMEMBERED;
-        (place, None)
+        let slot = self.next;
+        self.next = (slot + 1) % REMEMBERED;
+        (slot, None)
     }
 
     #[inline]
-    fn put(&mut self, place: usize, handle: u64, object: Arc<O>) {
-        self.handles[place] = handle;
-        self.objects[place] = Some(object);
+    fn put(&mut self, slot: usize, handle: u64, object: Arc<O>) {
+        self.handles[slot] = handle;
+        self.objects[slot] = Some(object);
     }
 }
 
@@ -306,14 +306,14 @@ impl Thread {
         &self,
         cx: &Cx<'_>,
         handle: Raw,
-        shelf: impl Fn(&mut Remembered) -> &mut HandleCache<O>,
+        cache: impl Fn(&mut Remembered) -> &mut HandleCache<O>,
         find: impl FnOnce() -> Result<Arc<O>>,
         work: impl FnOnce(&Arc<O>) -> T,
     ) -> Result<T> {
         let epoch = cx.runtime()?.epoch().now();
         let mut remembered = self.remembered.borrow_mut();
         remembered.refresh(epoch);
-        let (place, hit) = shelf(&mut remembered).take(handle.0);
+        let (slot, hit) = cache(&mut remembered).take(handle.0);
         drop(remembered);
         let found = match hit {
             Some(found) => found,
@@ -322,7 +322,7 @@ impl Thread {
         let result = work(&found);
         let mut remembered = self.remembered.borrow_mut();
         if remembered.epoch == epoch {
-            shelf(&mut remembered).put(place, handle.0, found);
+            cache(&mut remembered).put(slot, handle.0, found);
         }
         Ok(result)
     }

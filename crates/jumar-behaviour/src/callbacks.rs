@@ -69,7 +69,7 @@ pub fn counted() {
 }
 
 /// Notes a call and a value of it.
-pub fn noted_value(value: u64) {
+pub fn record_value(value: u64) {
     note(&mut state(), value);
 }
 
@@ -102,7 +102,7 @@ pub fn counter() -> i64 {
 }
 
 /// What a call was given.
-pub fn noted(at: i64) -> i64 {
+pub fn recorded(at: i64) -> i64 {
     state().notes[at.unsigned_abs() as usize % NOTES].cast_signed()
 }
 

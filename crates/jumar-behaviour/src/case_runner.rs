@@ -225,12 +225,12 @@ impl CaseRunner {
             Action::Call(call) => self.call(call),
             Action::Check(condition) => self.check(condition),
             Action::Declare { name, ty } => {
-                let spot = self.place(&Expr::Name(name.clone()))?;
+                let spot = self.locate(&Expr::Name(name.clone()))?;
                 raw::write(spot.address, &vec![0; self.size_of(ty)?]);
                 Ok(())
             }
             Action::Set { target, value } => {
-                let spot = self.place(target)?;
+                let spot = self.locate(target)?;
                 let size = self.size_of(&spot.of)?;
                 let value = self.number(value)?.to_ne_bytes();
                 let part = value.get(..size).context("a field that is not a number")?;
@@ -239,7 +239,7 @@ impl CaseRunner {
             }
             Action::Let { name, value } => {
                 let address = self.made(value)? as u64;
-                let spot = self.place(&Expr::Name(name.clone()))?;
+                let spot = self.locate(&Expr::Name(name.clone()))?;
                 raw::write(spot.address, &address.to_ne_bytes());
                 Ok(())
             }
@@ -310,7 +310,7 @@ impl CaseRunner {
             }
         }
         if let Some(variable) = &call.assign {
-            let spot = self.place(&Expr::Name(variable.clone()))?;
+            let spot = self.locate(&Expr::Name(variable.clone()))?;
             let bytes = match spot.of.as_str() {
                 "float" => (f64::from_bits(answer) as f32).to_ne_bytes().to_vec(),
                 of => answer.to_ne_bytes()[..self.size_of(of)?].to_vec(),
@@ -322,7 +322,7 @@ impl CaseRunner {
 
     fn argument(&self, arg: &Expr, ty: &str) -> Step<u64> {
         match arg {
-            Expr::Out(name) => return Ok(self.place(&Expr::Name(name.clone()))?.address as u64),
+            Expr::Out(name) => return Ok(self.locate(&Expr::Name(name.clone()))?.address as u64),
             Expr::Name(name) => {
                 if let Some(word) = callbacks::word(name) {
                     return Ok(word);
@@ -430,7 +430,7 @@ impl CaseRunner {
                 let real = |spot: Spot| {
                     spot.lengths.is_empty() && matches!(self.primitive(&spot.of), "f32" | "f64")
                 };
-                if self.place(expr).is_ok_and(real) {
+                if self.locate(expr).is_ok_and(real) {
                     Form::Real
                 } else {
                     Form::Number
@@ -471,7 +471,7 @@ impl CaseRunner {
                 ("counter", []) => callbacks::counter(),
                 ("callback_thread", []) => callbacks::thread(),
                 ("process_id", []) => i64::from(std::process::id()),
-                ("noted", [index]) => callbacks::noted(self.number(index)?),
+                ("recorded", [index]) => callbacks::recorded(self.number(index)?),
                 ("length", [memory]) => {
                     let address = self.pointer(memory)?;
                     let blocks = lock(&self.blocks);
@@ -496,7 +496,7 @@ impl CaseRunner {
     }
 
     fn loaded(&self, expr: &Expr) -> Step<i64> {
-        let spot = self.place(expr)?;
+        let spot = self.locate(expr)?;
         if !spot.lengths.is_empty() {
             return Ok(spot.address as i64);
         }
@@ -519,7 +519,7 @@ impl CaseRunner {
             Expr::Name(name) if name == "INFINITY" => f64::INFINITY,
             Expr::Name(name) if name == "NAN" => f64::NAN,
             Expr::Name(_) | Expr::Field(..) | Expr::Index(..) if self.form(expr) == Form::Real => {
-                let spot = self.place(expr)?;
+                let spot = self.locate(expr)?;
                 if self.primitive(&spot.of) == "f32" {
                     f64::from(f32::from_bits(word(&raw::read(spot.address, 4)) as u32))
                 } else {
@@ -570,7 +570,7 @@ impl CaseRunner {
         Ok(self.number(expr)? as usize)
     }
 
-    fn place(&self, expr: &Expr) -> Step<Spot> {
+    fn locate(&self, expr: &Expr) -> Step<Spot> {
         match expr {
             Expr::Name(name) => Ok(Spot {
                 address: *self.variables.get(name).with_context(|| name.clone())?,
@@ -584,14 +584,14 @@ impl CaseRunner {
                     path.insert(0, name.clone());
                     inner = of;
                 }
-                let mut spot = self.place(inner)?;
+                let mut spot = self.locate(inner)?;
                 while !path.is_empty() {
                     spot = self.field(&spot, &mut path)?;
                 }
                 Ok(spot)
             }
             Expr::Index(inner, index) => {
-                let mut spot = self.place(inner)?;
+                let mut spot = self.locate(inner)?;
                 if spot.lengths.is_empty() {
                     return bail_step(format!("a {} has no elements", spot.of));
                 }

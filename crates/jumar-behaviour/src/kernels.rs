@@ -171,10 +171,10 @@ fn launch_with_host_args(w: &RawArgs<'_>) -> Played {
         address => Some(span(address, w.plain(5))?),
     };
     let count = w.plain(7);
-    let places = w.slice::<types::aclrtPlaceHolderInfo>(6, count)?;
+    let place_holders = w.slice::<types::aclrtPlaceHolderInfo>(6, count)?;
     let host = HostArguments {
         arguments,
-        places: places.as_deref(),
+        place_holders: place_holders.as_deref(),
         count,
     };
     status(enter(&calls::aclrtLaunchKernelWithHostArgs, |cx| {
@@ -189,10 +189,10 @@ fn launch_with_array(w: &RawArgs<'_>) -> Played {
     let array = w.plain::<usize>(4);
     status(enter(&calls::aclrtLaunchKernelWithArgsArray, |cx| {
         let function = w.plain(0);
-        let places = kernel::array_of(cx, function, array == 0)?;
-        let bytes = places.iter().map(|(at, bytes)| at + bytes).max();
+        let slots = kernel::array_of(cx, function, array == 0)?;
+        let bytes = slots.iter().map(|(at, bytes)| at + bytes).max();
         let block = raw::keep(bytes.unwrap_or(0), false);
-        for (index, (at, bytes)) in places.iter().enumerate() {
+        for (index, (at, bytes)) in slots.iter().enumerate() {
             let pointer = usize::load(&raw::read(array + 8 * index, 8));
             raw::write(block + at, &raw::read(pointer, *bytes));
         }

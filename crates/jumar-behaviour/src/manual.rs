@@ -122,7 +122,7 @@ fn answering(word: u64, failure: i32) -> Option<(usize, i32)> {
 fn dump_callback(w: &RawArgs<'_>) -> Played {
     let function = answering(w.plain(0), 0).map(|_| {
         let taken: DumpCallback = Arc::new(|_, bytes, _| {
-            callbacks::noted_value(bytes.len() as u64);
+            callbacks::record_value(bytes.len() as u64);
             0
         });
         taken
@@ -153,7 +153,7 @@ fn range_with_attributes(w: &RawArgs<'_>) -> Played {
 fn device_state(w: &RawArgs<'_>) -> Played {
     let name = w.text(0);
     let function = answering(w.plain(1), 0).map(|_| {
-        let callback: DeviceStateHook = Arc::new(|_, state| callbacks::noted_value(state.into()));
+        let callback: DeviceStateHook = Arc::new(|_, state| callbacks::record_value(state.into()));
         callback
     });
     status(enter(&calls::aclrtRegDeviceStateCallback, |cx| {
@@ -164,7 +164,7 @@ fn device_state(w: &RawArgs<'_>) -> Played {
 fn stream_state(w: &RawArgs<'_>) -> Played {
     let name = w.text(0);
     let function = answering(w.plain(1), 0).map(|_| {
-        let callback: StreamStateHook = Arc::new(|_, state| callbacks::noted_value(state.into()));
+        let callback: StreamStateHook = Arc::new(|_, state| callbacks::record_value(state.into()));
         callback
     });
     status(enter(&calls::aclrtRegStreamStateCallback, |cx| {
@@ -176,7 +176,7 @@ fn abort_callback(w: &RawArgs<'_>) -> Played {
     let name = w.text(0);
     let function = answering(w.plain(1), -1).map(|(_, answer)| {
         let callback: AbortHook = Arc::new(move |_, stage, _| {
-            callbacks::noted_value(stage.into());
+            callbacks::record_value(stage.into());
             answer
         });
         callback
@@ -189,7 +189,7 @@ fn abort_callback(w: &RawArgs<'_>) -> Played {
 fn init_register(w: &RawArgs<'_>) -> Played {
     let function = answering(w.plain(1), 12345).map(|(address, answer)| {
         let callback: InitHook = Arc::new(move |text| {
-            callbacks::noted_value(text.count_bytes() as u64);
+            callbacks::record_value(text.count_bytes() as u64);
             answer
         });
         (address, callback)
@@ -209,7 +209,7 @@ fn finalize_register(w: &RawArgs<'_>) -> Played {
     let user = w.plain::<u64>(2);
     let function = answering(w.plain(1), 54321).map(|(address, answer)| {
         let callback: FinalizeHook = Arc::new(move || {
-            callbacks::noted_value(user);
+            callbacks::record_value(user);
             answer
         });
         (address, callback)
@@ -229,7 +229,7 @@ fn snapshot_register(w: &RawArgs<'_>) -> Played {
     let user = w.plain::<u64>(2);
     let function = answering(w.plain(1), 1).map(|(address, answer)| {
         let callback: SnapshotHook = Arc::new(move |_| {
-            callbacks::noted_value(user);
+            callbacks::record_value(user);
             answer.unsigned_abs()
         });
         (address, callback)
@@ -288,12 +288,12 @@ fn batch_of(w: &RawArgs<'_>) -> Result<Batch, Stop> {
         let entries = w.slice::<usize>(at, number)?;
         entries.ok_or_else(|| Stop::NotForRust("a copy has both ends and their sizes".to_string()))
     };
-    let (to, rooms, from, sizes) = (entries(0)?, entries(1)?, entries(2)?, entries(3)?);
+    let (to, capacities, from, sizes) = (entries(0)?, entries(1)?, entries(2)?, entries(3)?);
     let copies = (0..number)
         .map(|at| {
             Ok(BatchCopy {
                 to: span(to[at], sizes[at])?,
-                capacity: rooms[at],
+                capacity: capacities[at],
                 from: span(from[at], sizes[at])?,
             })
         })
@@ -427,9 +427,9 @@ fn list(w: &RawArgs<'_>, all: Vec<u64>, what: &str) -> Result<jumar_acl::Result<
     }
     let capacity = w.input::<u32>(2).unwrap_or(0) as usize;
     let fits = capacity.min(all.len());
-    let mut places = all.clone();
-    places.resize(capacity, 0);
-    w.array(1, capacity, true)?.set_all(&places)?;
+    let mut handles = all.clone();
+    handles.resize(capacity, 0);
+    w.array(1, capacity, true)?.set_all(&handles)?;
     count.set(&(fits as u32));
     Ok(match fits < all.len() {
         true => Err(capture::array_too_small(capacity, all.len(), what)),
@@ -515,7 +515,7 @@ fn allocates(word: u64) -> Option<allocator::Allocate> {
     (word != 0).then(|| allocator::Function {
         number: word as usize,
         call: Arc::new(move |object: u64, bytes: usize| {
-            callbacks::noted_value(bytes as u64);
+            callbacks::record_value(bytes as u64);
             match callbacks::name(word) {
                 Some("cb_allocate_none") => 0,
                 _ => object,
@@ -527,7 +527,7 @@ fn allocates(word: u64) -> Option<allocator::Allocate> {
 fn frees(word: u64) -> Option<allocator::Free> {
     (word != 0).then(|| allocator::Function {
         number: word as usize,
-        call: Arc::new(|_: u64, block: u64| callbacks::noted_value(block + 2))
+        call: Arc::new(|_: u64, block: u64| callbacks::record_value(block + 2))
             as Arc<dyn Fn(u64, u64) + Send + Sync>,
     })
 }
@@ -536,7 +536,7 @@ fn addresses(word: u64) -> Option<allocator::AddressOf> {
     (word != 0).then(|| allocator::Function {
         number: word as usize,
         call: Arc::new(move |block: u64| {
-            callbacks::noted_value(block + 1);
+            callbacks::record_value(block + 1);
             match callbacks::name(word) {
                 Some("cb_address_none") => 0,
                 _ => block,
@@ -590,7 +590,7 @@ fn with_result(w: &RawArgs<'_>, made: Result<usize, i32>) -> Played {
 
 fn managed_attributes(w: &RawArgs<'_>) -> Played {
     let count = w.plain(1);
-    let (wanted, rooms) = (w.slice::<u32>(0, count)?, w.slice::<usize>(5, count)?);
+    let (wanted, capacities) = (w.slice::<u32>(0, count)?, w.slice::<usize>(5, count)?);
     let Some(buffers) = w.slice::<u64>(4, count)? else {
         return Err(Stop::NotForRust("results are returned".to_string()));
     };
@@ -600,7 +600,7 @@ fn managed_attributes(w: &RawArgs<'_>) -> Played {
             wanted.as_deref(),
             w.plain(2),
             w.plain(3),
-            rooms.as_deref(),
+            capacities.as_deref(),
         )
     });
     if let Ok(values) = &read {

@@ -313,12 +313,12 @@ impl RawArgs<'_> {
     ///
     /// # Errors
     /// It is null although the capacity is not 0.
-    pub fn array(&self, at: usize, capacity: usize, optional: bool) -> Result<Room, Stop> {
+    pub fn array(&self, at: usize, capacity: usize, optional: bool) -> Result<ArrayOutput, Stop> {
         let address = self.address(at);
         if address == 0 && capacity > 0 && !optional {
             return not_for_rust("a result is returned, so there is no null for it");
         }
-        Ok(Room { address, capacity })
+        Ok(ArrayOutput { address, capacity })
     }
 }
 
@@ -340,12 +340,12 @@ impl VariableAddress {
 }
 
 /// The address of an array.
-pub struct Room {
+pub struct ArrayOutput {
     address: usize,
     capacity: usize,
 }
 
-impl Room {
+impl ArrayOutput {
     /// Writes the first values and leaves the rest as it is.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 const EXTRA: &[&str] = &[
     "jumar_instance",
     "jumar_last_error",
-    "jumar_set_place",
+    "jumar_set_source_location",
     "jumar_set_script_signal",
     // Below the C++ headers of the Graph Engine.
     "jumar_ge_call",

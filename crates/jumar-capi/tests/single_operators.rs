@@ -70,7 +70,7 @@ fn run_with(path: &str, devices: &str, words: &[&Path]) -> Result<String, Box<dy
 
 #[test]
 fn every_operator_links_and_answers_in_both_phases() -> Outcome {
-    let said = run("tests/aclnn/surface.cpp", "1")?;
+    let said = run("tests/aclnn/interface.cpp", "1")?;
     let counts: Vec<usize> = said
         .split(|c: char| !c.is_ascii_digit())
         .filter(|word| !word.is_empty())

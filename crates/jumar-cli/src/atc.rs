@@ -509,16 +509,16 @@ mod tests {
                 }
                 'n' => {
                     let (_, notes) = parsed(&[&given]).unwrap();
-                    let told = format!("{given} has no effect: ");
-                    let reason = notes[0].strip_prefix(&told);
+                    let prefix = format!("{given} has no effect: ");
+                    let reason = notes[0].strip_prefix(&prefix);
                     assert!(reason.is_some_and(|why| why.len() > 10), "{notes:?}");
                 }
                 's' => assert!(parsed(&[&given]).unwrap().1.is_empty(), "{given}"),
                 _ => {
-                    let told = format!("{given} is not supported: ");
+                    let prefix = format!("{given} is not supported: ");
                     let said = refusal(&[&given]);
                     assert!(
-                        said.strip_prefix(&told).is_some_and(|why| why.len() > 10),
+                        said.strip_prefix(&prefix).is_some_and(|why| why.len() > 10),
                         "{said}"
                     );
                 }

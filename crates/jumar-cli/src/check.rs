@@ -277,13 +277,13 @@ fn sarif(found: &[Value]) -> Value {
     let result = |finding: &Value| {
         let empty = Vec::new();
         let lines = finding["lines"].as_array().unwrap_or(&empty);
-        let places: Vec<Value> = lines.iter().filter_map(location).collect();
+        let locations: Vec<Value> = lines.iter().filter_map(location).collect();
         json!({
             "ruleId": finding["rule"], "level": level(&finding["severity"]),
             "message": {"text": format!("{}: {}", finding["title"].as_str().unwrap_or(""),
                 lines.first().and_then(|line| line["text"].as_str()).unwrap_or(""))},
-            "locations": places.first().map_or(json!([]), |place| json!([place])),
-            "relatedLocations": places.get(1..).unwrap_or_default(),
+            "locations": locations.first().map_or(json!([]), |first| json!([first])),
+            "relatedLocations": locations.get(1..).unwrap_or_default(),
             "partialFingerprints": {"jumar": finding["fingerprint"]},
         })
     };
@@ -409,7 +409,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sarif_names_each_rule_once_and_keeps_places() {
+    fn sarif_names_each_rule_once_and_keeps_locations() {
         let found = [1, 2].map(|line| {
             json!({"rule": "JMR-X-001", "severity": "error", "title": "t", "fingerprint": "f",
                 "lines": [{"label": "now", "file": "/a/b.c", "line": line, "text": "what"}]})
@@ -417,9 +417,9 @@ mod tests {
         let sarif = sarif(&found);
         let run = &sarif["runs"][0];
         assert_eq!(run["tool"]["driver"]["rules"].as_array().unwrap().len(), 1);
-        let place = &run["results"][1]["locations"][0]["physicalLocation"];
-        assert_eq!(place["region"]["startLine"], 2);
-        assert_eq!(place["artifactLocation"]["uri"], "/a/b.c");
+        let physical = &run["results"][1]["locations"][0]["physicalLocation"];
+        assert_eq!(physical["region"]["startLine"], 2);
+        assert_eq!(physical["artifactLocation"]["uri"], "/a/b.c");
     }
 
     #[test]

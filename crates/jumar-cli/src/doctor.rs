@@ -77,18 +77,18 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     match Tree::own() {
         Ok(tree) => {
             println!("install tree: {}", tree.root().display());
-            look_at_tree(&mut report, &tree);
-            look_at_shell(&mut report, &tree);
-            look_at_python(&mut report, &tree);
+            check_tree(&mut report, &tree);
+            check_shell(&mut report, &tree);
+            check_python(&mut report, &tree);
             torch::examine(&mut report, &tree);
             onnxruntime::examine(&mut report, &tree);
             if let Some(program) = &options.program {
-                look_at_program(&mut report, &tree, program);
+                check_program(&mut report, &tree, program);
             }
         }
         Err(error) => report.problem("install tree", format!("{error:#}")),
     }
-    look_at_machine(&mut report);
+    check_machine(&mut report);
 
     println!();
     for line in &report.0 {
@@ -119,7 +119,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     })
 }
 
-fn look_at_tree(report: &mut Report, tree: &Tree) {
+fn check_tree(report: &mut Report, tree: &Tree) {
     let library = tree.library();
     match fs::metadata(&library) {
         Ok(data) => report.ok(
@@ -223,9 +223,9 @@ fn is_library(path: &Path) -> bool {
         .is_some_and(|name| name.starts_with("lib") && name.ends_with(".so"))
 }
 
-fn look_at_shell(report: &mut Report, tree: &Tree) {
+fn check_shell(report: &mut Report, tree: &Tree) {
     let loader = Loader::of_shell(std::env::var_os("LD_LIBRARY_PATH"));
-    tell_found(
+    report_found(
         report,
         "this shell",
         tree,
@@ -248,7 +248,7 @@ fn look_at_shell(report: &mut Report, tree: &Tree) {
     }
 }
 
-fn tell_found(
+fn report_found(
     report: &mut Report,
     about: &'static str,
     tree: &Tree,
@@ -288,7 +288,7 @@ fn tell_found(
     }
 }
 
-fn look_at_program(report: &mut Report, tree: &Tree, program: &Path) {
+fn check_program(report: &mut Report, tree: &Tree, program: &Path) {
     let needs = match loader::needs(program) {
         Ok(needs) => needs,
         Err(error) => return report.problem("program", format!("{}: {error}", program.display())),
@@ -337,7 +337,7 @@ fn look_at_program(report: &mut Report, tree: &Tree, program: &Path) {
     }
 }
 
-fn look_at_python(report: &mut Report, tree: &Tree) {
+fn check_python(report: &mut Report, tree: &Tree) {
     let import = |extra: &[(&'static str, OsString)]| -> Option<Result<String, String>> {
         let mut python = Command::new("python3");
         python
@@ -395,7 +395,7 @@ fn look_at_python(report: &mut Report, tree: &Tree) {
     }
 }
 
-fn look_at_machine(report: &mut Report) {
+fn check_machine(report: &mut Report) {
     let cards = fs::read_dir("/dev").map_or(0, |entries| {
         let is_card = |name: &str| {
             name.strip_prefix("davinci")

@@ -112,14 +112,14 @@ impl Causes {
 /// Runs `jumar faults`.
 pub fn run(options: &Faults) -> Result<ExitCode> {
     let scratch = Scratch::new()?;
-    let (normal, sites) = look(options, &scratch)?;
+    let (normal, sites) = find_sites(options, &scratch)?;
     println!(
         "{} runs; without a fault the program ends with {}",
         sites.len(),
         normal.code
     );
     println!("{:<40} {:>5}  what happened", "call", "turn");
-    let taken = drill(options, &scratch, &normal, &sites)?;
+    let taken = inject_faults(options, &scratch, &normal, &sites)?;
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut bad = 0;
     let mut causes = Causes::default();
@@ -148,7 +148,7 @@ pub fn run(options: &Faults) -> Result<ExitCode> {
 }
 
 /// Runs the program as it is, and lists the calls and tasks that can fail, each with its turn.
-fn look(options: &Faults, scratch: &Scratch) -> Result<(Normal, Vec<(String, u64)>)> {
+fn find_sites(options: &Faults, scratch: &Scratch) -> Result<(Normal, Vec<(String, u64)>)> {
     let (log, report) = (scratch.file("calls"), scratch.file("first"));
     let mut command = command(&options.program)?;
     command
@@ -192,7 +192,7 @@ fn fingerprint(finding: &Value) -> Option<String> {
 }
 
 /// Runs the program once for each site, several at a time. Returns the answers in the sites' order.
-fn drill(
+fn inject_faults(
     options: &Faults,
     scratch: &Scratch,
     normal: &Normal,
@@ -234,7 +234,7 @@ fn drill(
 /// Prints the progress of the run: on a terminal in one line that changes, otherwise a line for every tenth part.
 fn progress(over: usize, all: usize, name: &str, turn: u64, is_terminal: bool) {
     let mut stderr = std::io::stderr();
-    let _nobody_to_tell = if is_terminal {
+    let _ignored = if is_terminal {
         let end = if over == all { "\r\x1b[K" } else { "" };
         write!(stderr, "\r\x1b[K{over} of {all}: {name}#{turn}{end}")
     } else if over == all || over * 10 / all != (over - 1) * 10 / all {

@@ -206,8 +206,8 @@ fn operators(text: &mut String, graph: &Graph, details: Details) {
 
 /// Lists the steps of a plan.
 fn steps(text: &mut String, plan: &Plan) {
-    let place = |operand: &Operand| {
-        let whose = match operand.place() {
+    let location = |operand: &Operand| {
+        let whose = match operand.buffer() {
             BufferKind::Input(index) => format!("input {index}"),
             BufferKind::Output(index) => format!("output {index}"),
             BufferKind::Weight => format!("weights+{}", operand.offset()),
@@ -223,8 +223,8 @@ fn steps(text: &mut String, plan: &Plan) {
             "step {number:<4} {} {}: {} -> {}",
             step.operator(),
             step.name(),
-            list(step.inputs().map(place).collect()),
-            list(step.outputs().iter().map(place).collect()),
+            list(step.inputs().map(location).collect()),
+            list(step.outputs().iter().map(location).collect()),
         );
         let _ = match step.scratch() {
             (_, 0) => writeln!(text),

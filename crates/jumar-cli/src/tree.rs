@@ -75,7 +75,7 @@ impl Tree {
         &self,
         old: impl Fn(&str) -> Option<OsString>,
     ) -> Vec<(&'static str, OsString)> {
-        let whole = |set: &Set| {
+        let complete = |set: &Set| {
             let ours = self.value(set).into_os_string();
             match old(set.name).filter(|held| set.prepend && !held.is_empty()) {
                 Some(held)
@@ -94,7 +94,7 @@ impl Tree {
                 None => ours,
             }
         };
-        SET.iter().map(|set| (set.name, whole(set))).collect()
+        SET.iter().map(|set| (set.name, complete(set))).collect()
     }
 }
 

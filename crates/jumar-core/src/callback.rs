@@ -40,7 +40,7 @@ pub struct CallbackDispatcher {
 struct CallbackThread {
     device: u32,
     streams: Mutex<usize>,
-    inbox: Arc<CallbackQueue>,
+    callbacks: Arc<CallbackQueue>,
     /// The queue of a stream of the thread, through which it helps while it waits.
     queue: Arc<dyn Queue>,
 }
@@ -53,7 +53,7 @@ pub(crate) enum Subscription {
     Thread {
         role: Role,
         thread: u64,
-        inbox: Arc<CallbackQueue>,
+        callbacks: Arc<CallbackQueue>,
         spare: ReturnedFreeList,
     },
     HostThread(Arc<CallbackQueue>),
@@ -106,8 +106,8 @@ impl Returned {
 }
 
 pub(crate) struct CallbackQueue {
-    state: Mutex<InboxState>,
-    bell: Condvar,
+    state: Mutex<CallbackQueueState>,
+    condvar: Condvar,
     /// Set while a callback is pending or the queue is closed, for a thread that helps while it waits.
     any: Arc<Signal>,
 }
@@ -116,15 +116,15 @@ impl Default for CallbackQueue {
     fn default() -> Self {
         CallbackQueue {
             state: Mutex::default(),
-            bell: Condvar::new(),
+            condvar: Condvar::new(),
             any: Arc::new(Signal::untimed()),
         }
     }
 }
 
 #[derive(Default)]
-struct InboxState {
-    due: VecDeque<PendingCallback>,
+struct CallbackQueueState {
+    pending: VecDeque<PendingCallback>,
     /// The streams whose callbacks are queued here. Callbacks of other streams are refused, as no thread may ever fetch them.
     streams: BTreeSet<u64>,
     closed: bool,
@@ -182,21 +182,21 @@ impl Drop for PendingCallback {
 }
 
 impl CallbackQueue {
-    fn put(&self, due: PendingCallback) -> Result<()> {
+    fn put(&self, pending: PendingCallback) -> Result<()> {
         let mut state = self.state.lock();
-        if state.closed || !state.streams.contains(&due.0.stream) {
+        if state.closed || !state.streams.contains(&pending.0.stream) {
             drop(state);
             return Err(not_run());
         }
-        state.due.push_back(due);
-        let told = self.any.set_quietly();
+        state.pending.push_back(pending);
+        let waiters = self.any.set_quietly();
         let listening = state.listening > 0;
         drop(state);
-        for waiter in told {
+        for waiter in waiters {
             waiter.signalled();
         }
         if listening {
-            self.bell.notify_one();
+            self.condvar.notify_one();
         }
         Ok(())
     }
@@ -214,7 +214,7 @@ impl CallbackQueue {
         queue.advance(&self.any);
         loop {
             match self.take() {
-                Taken::PendingCallback(due) => return Some(due),
+                Taken::PendingCallback(pending) => return Some(pending),
                 Taken::Closed => return None,
                 Taken::Nothing => {}
             }
@@ -235,22 +235,22 @@ impl CallbackQueue {
         let until = limit.map(|limit| Instant::now() + limit);
         let mut state = self.state.lock();
         loop {
-            if let Some(due) = state.due.pop_front() {
-                return Some(due);
+            if let Some(pending) = state.pending.pop_front() {
+                return Some(pending);
             }
             if state.closed {
                 return None;
             }
             state.listening += 1;
             state = match until {
-                None => self.bell.wait(state),
+                None => self.condvar.wait(state),
                 Some(until) => {
                     let left = until.saturating_duration_since(Instant::now());
                     if left.is_zero() {
                         state.listening -= 1;
                         return None;
                     }
-                    self.bell.wait_for(state, left).0
+                    self.condvar.wait_for(state, left).0
                 }
             };
             state.listening -= 1;
@@ -263,12 +263,12 @@ impl CallbackQueue {
             return Taken::Nothing;
         }
         let mut state = self.state.lock();
-        let due = state.due.pop_front();
-        if state.due.is_empty() && !state.closed {
+        let pending = state.pending.pop_front();
+        if state.pending.is_empty() && !state.closed {
             self.any.clear();
         }
-        match due {
-            Some(due) => Taken::PendingCallback(due),
+        match pending {
+            Some(pending) => Taken::PendingCallback(pending),
             None if state.closed => Taken::Closed,
             None => Taken::Nothing,
         }
@@ -287,18 +287,18 @@ impl CallbackQueue {
     /// Removes the pending callbacks of a stream: all, or the blocking one. The stream is blocked until they are dropped.
     fn take_of(&self, stream: u64, holding: bool) -> Vec<PendingCallback> {
         let mut state = self.state.lock();
-        let due = std::mem::take(&mut state.due);
-        let (gone, kept) = due.into_iter().partition(|PendingCallback(due)| {
-            due.stream == stream && (due.returned.is_some() || !holding)
+        let pending = std::mem::take(&mut state.pending);
+        let (gone, kept) = pending.into_iter().partition(|PendingCallback(pending)| {
+            pending.stream == stream && (pending.returned.is_some() || !holding)
         });
-        state.due = Vec::into(kept);
+        state.pending = Vec::into(kept);
         gone
     }
 
     fn close(&self) {
         self.state.lock().closed = true;
         self.any.set();
-        self.bell.notify_all();
+        self.condvar.notify_all();
     }
 
     fn is_closed(&self) -> bool {
@@ -337,7 +337,7 @@ impl Program for NotRun {
 struct CallbackTask {
     me: Weak<CallbackTask>,
     /// A weak reference: pending callbacks keep the queue alive.
-    inbox: Weak<CallbackQueue>,
+    callbacks: Weak<CallbackQueue>,
     function: HostFunction,
     /// Of a stream that waits for the callback.
     returned: Option<Arc<Returned>>,
@@ -347,14 +347,14 @@ struct CallbackTask {
 
 impl CallbackTask {
     fn new(
-        inbox: &Arc<CallbackQueue>,
+        callbacks: &Arc<CallbackQueue>,
         function: HostFunction,
         returned: Option<Arc<Returned>>,
         stream: &Stream,
     ) -> Arc<CallbackTask> {
         Arc::new_cyclic(|me| CallbackTask {
             me: me.clone(),
-            inbox: Arc::downgrade(inbox),
+            callbacks: Arc::downgrade(callbacks),
             function,
             returned,
             stream: stream.id(),
@@ -385,9 +385,9 @@ impl Program for CallbackTask {
             self.ran.store(true, Ordering::Release);
         }
         // The running thread owns it.
-        let due = PendingCallback(self.me.upgrade().expect("a program that runs is alive"));
-        match self.inbox.upgrade() {
-            Some(inbox) => inbox.put(due),
+        let pending = PendingCallback(self.me.upgrade().expect("a program that runs is alive"));
+        match self.callbacks.upgrade() {
+            Some(callbacks) => callbacks.put(pending),
             None => Err(not_run()),
         }
     }
@@ -443,7 +443,7 @@ impl CallbackDispatcher {
         // A thread whose last stream was unsubscribed starts afresh.
         if threads
             .get(&key)
-            .is_some_and(|reporter| reporter.inbox.is_closed())
+            .is_some_and(|reporter| reporter.callbacks.is_closed())
         {
             threads.remove(&key);
         }
@@ -453,7 +453,7 @@ impl CallbackDispatcher {
                 Arc::new(CallbackThread {
                     device: stream.device(),
                     streams: Mutex::new(0),
-                    inbox: Arc::default(),
+                    callbacks: Arc::default(),
                     queue: stream.queue().clone(),
                 })
             })
@@ -470,11 +470,11 @@ impl CallbackDispatcher {
             ));
         }
         *reporter.streams.lock() += 1;
-        reporter.inbox.admit(stream.id());
+        reporter.callbacks.admit(stream.id());
         *subscription = Subscription::Thread {
             role,
             thread,
-            inbox: reporter.inbox.clone(),
+            callbacks: reporter.callbacks.clone(),
             spare: ReturnedFreeList::default(),
         };
         Ok(())
@@ -493,8 +493,8 @@ impl CallbackDispatcher {
         stream: &Stream,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        let inbox = self.end_subscription(role, thread, stream)?;
-        let held_by = inbox.take_of(stream.id(), true);
+        let callbacks = self.end_subscription(role, thread, stream)?;
+        let held_by = callbacks.take_of(stream.id(), true);
         if !held_by.is_empty() {
             let tag = Tag {
                 ticket: 0,
@@ -513,13 +513,13 @@ impl CallbackDispatcher {
     ) -> Result<Arc<CallbackQueue>> {
         let mut threads = self.threads.lock();
         let mut subscription = stream.subscription.lock();
-        let inbox = match &*subscription {
+        let callbacks = match &*subscription {
             Subscription::Thread {
                 role: reported,
                 thread: subscribed,
-                inbox,
+                callbacks,
                 ..
-            } if *subscribed == thread && *reported == role => inbox.clone(),
+            } if *subscribed == thread && *reported == role => callbacks.clone(),
             Subscription::Thread {
                 role: reported,
                 thread: subscribed,
@@ -540,10 +540,10 @@ impl CallbackDispatcher {
                 ));
             }
         };
-        inbox.dismiss(stream.id());
+        callbacks.dismiss(stream.id());
         *subscription = Subscription::None;
         Self::leave(&mut threads, (role, thread));
-        Ok(inbox)
+        Ok(callbacks)
     }
 
     fn leave(threads: &mut BTreeMap<(Role, u64), Arc<CallbackThread>>, key: (Role, u64)) {
@@ -553,18 +553,20 @@ impl CallbackDispatcher {
         let mut streams = reporter.streams.lock();
         *streams -= 1;
         if *streams == 0 {
-            reporter.inbox.close();
+            reporter.callbacks.close();
         }
     }
 
     /// Drops the callbacks of a stream that have not begun.
-    pub(crate) fn drop_due(&self, stream: &Stream) {
-        let inbox = match &*stream.subscription.lock() {
+    pub(crate) fn drop_pending(&self, stream: &Stream) {
+        let callbacks = match &*stream.subscription.lock() {
             Subscription::None => return,
-            Subscription::Thread { inbox, .. } | Subscription::HostThread(inbox) => inbox.clone(),
+            Subscription::Thread { callbacks, .. } | Subscription::HostThread(callbacks) => {
+                callbacks.clone()
+            }
         };
         // The program may have taken back what the functions need.
-        drop(inbox.take_of(stream.id(), false));
+        drop(callbacks.take_of(stream.id(), false));
     }
 
     /// Ends whatever a stream that goes away was subscribed to.
@@ -575,13 +577,13 @@ impl CallbackDispatcher {
             Subscription::Thread {
                 role,
                 thread,
-                inbox,
+                callbacks,
                 ..
             } => {
-                inbox.dismiss(stream.id());
+                callbacks.dismiss(stream.id());
                 Self::leave(&mut threads, (role, thread));
             }
-            Subscription::HostThread(inbox) => inbox.close(),
+            Subscription::HostThread(callbacks) => callbacks.close(),
         }
     }
 
@@ -596,16 +598,16 @@ impl CallbackDispatcher {
                 format!("no stream is subscribed to this thread ({thread:#x})"),
             )
         };
-        let inbox = self.threads.lock().get(&(role, thread)).cloned();
-        let reporter = inbox.ok_or_else(not_subscribed)?;
-        let inbox = &reporter.inbox;
-        match inbox.wait_and_help(&reporter.queue, limit) {
+        let reporter = self.threads.lock().get(&(role, thread)).cloned();
+        let reporter = reporter.ok_or_else(not_subscribed)?;
+        let callbacks = &reporter.callbacks;
+        match callbacks.wait_and_help(&reporter.queue, limit) {
             Some(first) => first.run(),
-            None if inbox.is_closed() => {
+            None if callbacks.is_closed() => {
                 let mut threads = self.threads.lock();
                 if threads
                     .get(&(role, thread))
-                    .is_some_and(|other| Arc::ptr_eq(&other.inbox, inbox))
+                    .is_some_and(|other| Arc::ptr_eq(&other.callbacks, callbacks))
                 {
                     threads.remove(&(role, thread));
                 }
@@ -618,8 +620,8 @@ impl CallbackDispatcher {
                 ));
             }
         }
-        while let Taken::PendingCallback(due) = inbox.take() {
-            due.run();
+        while let Taken::PendingCallback(pending) = callbacks.take() {
+            pending.run();
         }
         Ok(())
     }
@@ -639,12 +641,12 @@ impl CallbackDispatcher {
         let program = match &mut *stream.subscription.lock() {
             Subscription::Thread {
                 role: Role::Callbacks,
-                inbox,
+                callbacks,
                 spare,
                 ..
             } => {
                 let returned = blocks.then(|| spare.take(stream));
-                CallbackTask::new(inbox, function, returned, stream)
+                CallbackTask::new(callbacks, function, returned, stream)
             }
             Subscription::None | Subscription::Thread { .. } | Subscription::HostThread(_) => {
                 return Err(Error::new(
@@ -656,7 +658,7 @@ impl CallbackDispatcher {
                 ));
             }
         };
-        hand_over(stream, program, caller)
+        submit_callback(stream, program, caller)
     }
 
     /// Queues a function for the thread that runs the stream's host functions: a subscribed one, else one of its own. It holds the stream until it returned.
@@ -670,15 +672,15 @@ impl CallbackDispatcher {
         caller: &Caller<'_>,
     ) -> Result<()> {
         let _accepted = stream.submitter()?;
-        let inbox = {
+        let callbacks = {
             let mut subscription = stream.subscription.lock();
             match &*subscription {
-                Subscription::HostThread(inbox)
+                Subscription::HostThread(callbacks)
                 | Subscription::Thread {
                     role: Role::HostFunctions,
-                    inbox,
+                    callbacks,
                     ..
-                } => inbox.clone(),
+                } => callbacks.clone(),
                 Subscription::Thread { thread, .. } => {
                     return Err(Error::new(
                         ErrorKind::StreamSubscribe,
@@ -690,14 +692,14 @@ impl CallbackDispatcher {
                     .fix("Launch a callback for the subscribed thread instead, or end the subscription."));
                 }
                 Subscription::None => {
-                    let inbox: Arc<CallbackQueue> = Arc::default();
-                    inbox.admit(stream.id());
-                    let at_work = inbox.clone();
+                    let callbacks: Arc<CallbackQueue> = Arc::default();
+                    callbacks.admit(stream.id());
+                    let at_work = callbacks.clone();
                     thread::Builder::new()
                         .name("jumar-callback".into())
                         .spawn(move || {
-                            while let Some(due) = at_work.wait(None) {
-                                due.run();
+                            while let Some(pending) = at_work.wait(None) {
+                                pending.run();
                             }
                         })
                         .map_err(|error| {
@@ -706,18 +708,18 @@ impl CallbackDispatcher {
                                 format!("no thread could be made for host functions: {error}"),
                             )
                         })?;
-                    *subscription = Subscription::HostThread(inbox.clone());
-                    inbox
+                    *subscription = Subscription::HostThread(callbacks.clone());
+                    callbacks
                 }
             }
         };
         let returned = Some(Arc::new(Returned::new(stream)));
-        let program = CallbackTask::new(&inbox, function, returned, stream);
-        hand_over(stream, program, caller)
+        let program = CallbackTask::new(&callbacks, function, returned, stream);
+        submit_callback(stream, program, caller)
     }
 }
 
-fn hand_over(stream: &Stream, program: Arc<CallbackTask>, caller: &Caller<'_>) -> Result<()> {
+fn submit_callback(stream: &Stream, program: Arc<CallbackTask>, caller: &Caller<'_>) -> Result<()> {
     let wait = program
         .returned
         .as_ref()

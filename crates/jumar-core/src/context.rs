@@ -27,7 +27,7 @@ pub struct Context {
     device: Arc<Device>,
     primary: bool,
     /// The life of the device that it was made in.
-    life: u64,
+    epoch: u64,
     shared: Arc<Shared>,
     dead: AtomicBool,
     tearing_down: AtomicBool,
@@ -89,13 +89,13 @@ impl Context {
         primary: bool,
     ) -> Result<Arc<Context>> {
         device.hardware(shared)?;
-        let life = device.lives.enter();
+        let epoch = device.epoch.enter();
         let made = shared.contexts.insert(|id| {
             Arc::new(Context {
                 id,
                 device: device.clone(),
                 primary,
-                life,
+                epoch,
                 shared: shared.clone(),
                 dead: AtomicBool::new(false),
                 tearing_down: AtomicBool::new(false),
@@ -106,13 +106,13 @@ impl Context {
                 captures: Arc::default(),
             })
         });
-        let context = made.inspect_err(|_| device.lives.leave())?;
+        let context = made.inspect_err(|_| device.epoch.leave())?;
         match Stream::create(&context, StreamOptions::default(), true) {
             Ok(stream) => *context.default_stream.lock() = Some(stream),
             Err(error) => {
                 context.tear_down("the failed creation of its default stream", NO_PATIENCE);
                 if primary {
-                    device.lives.leave();
+                    device.epoch.leave();
                 }
                 return Err(error);
             }
@@ -137,8 +137,8 @@ impl Context {
     }
 
     /// Returns the life of the device that the context was made in.
-    pub fn life(&self) -> u64 {
-        self.life
+    pub fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     /// Returns whether the context was torn down.
@@ -340,7 +340,7 @@ impl Context {
         self.alive()?;
         self.device.allocate(
             &self.shared,
-            self.life,
+            self.epoch,
             bytes,
             reserve.max(bytes),
             64,
@@ -382,7 +382,7 @@ impl Context {
     ) -> Result<Block> {
         self.alive()?;
         self.device
-            .allocate(&self.shared, self.life, bytes, bytes, align, caller)
+            .allocate(&self.shared, self.epoch, bytes, bytes, align, caller)
     }
 
     /// Frees device memory, at once, without waiting for any stream.
@@ -399,7 +399,7 @@ impl Context {
         self.shared.space.invalidate();
     }
 
-    /// Gives the device memory that holds the context's overflow state: all zero until a kernel of the context met a
+    /// Returns the device memory that holds the context's overflow state: all zero until a kernel of the context met a
     /// floating-point result that was too large, or divided by zero.
     ///
     /// # Errors
@@ -456,7 +456,7 @@ impl Context {
         for stream in streams {
             result = result.and(stream.drain(until));
         }
-        self.shared.settle_pools();
+        self.shared.drain_pools();
         self.shared.gate.report(ticket, Phase::Finished);
         result
     }
@@ -535,19 +535,19 @@ impl Context {
             drop(self.shared.streams.remove(stream.id(), by));
         }
         // Streams that are stuck may be so for one another's sake, so that one patience is enough for all.
-        let mut stuck = Vec::new();
+        let mut blocked = Vec::new();
         let forced = patience <= NO_PATIENCE;
         for stream in &all {
             // What runs for ever would hold the teardown for ever, too.
             if forced && !stream.idle_until(Instant::now() + patience) {
                 stream.interrupt();
             }
-            if !stream.idle_or_stuck(patience) {
+            if !stream.idle_or_blocked(patience) {
                 patience = Duration::from_millis(1);
-                stuck.push(stream);
+                blocked.push(stream);
             }
         }
-        for stream in stuck {
+        for stream in blocked {
             stream.close(false);
         }
         for stream in &all {
@@ -557,7 +557,7 @@ impl Context {
         drop(self.shared.contexts.remove(self.id, by));
         // The primary one left when its last use ended.
         if !self.primary {
-            self.device.lives.leave();
+            self.device.epoch.leave();
         }
         true
     }

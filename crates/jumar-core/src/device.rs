@@ -3,7 +3,7 @@
 //! The primary slot's lock is held while the context is made or taken out, never while it is torn down; a second
 //! release that arrives in between finds a count of 0 and is refused.
 //!
-//! What a reset takes along, and what it leaves: see `lives`.
+//! What a reset takes along, and what it leaves: see `device_epoch`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -88,7 +88,7 @@ pub struct Device {
     /// The most bytes that were ever in use.
     used_high: AtomicU64,
     /// Ended under the primary slot's lock.
-    pub(crate) lives: DeviceEpoch,
+    pub(crate) epoch: DeviceEpoch,
     pub(crate) streams: Count,
     pub(crate) events: Count,
     pub(crate) notifies: Count,
@@ -144,7 +144,7 @@ impl Device {
             primary: Mutex::default(),
             used_bytes: AtomicU64::new(0),
             used_high: AtomicU64::new(0),
-            lives: DeviceEpoch::default(),
+            epoch: DeviceEpoch::default(),
             streams: Count::new(profile.limits.streams),
             events: Count::new(profile.limits.events),
             notifies: Count::new(profile.limits.notifies),
@@ -194,8 +194,8 @@ impl Device {
 
     /// Returns the number of the device's life. Each time that its memory is dropped as a whole another one begins; what was
     /// made in an earlier one is gone, or goes in a moment.
-    pub fn life(&self) -> u64 {
-        self.lives.now()
+    pub fn epoch(&self) -> u64 {
+        self.epoch.now()
     }
 
     /// Counts how often the device is set.
@@ -261,7 +261,7 @@ impl Device {
             match primary.uses {
                 0 => {
                     let gone = primary.context.take();
-                    let ended = gone.as_ref().and_then(|_| self.lives.end());
+                    let ended = gone.as_ref().and_then(|_| self.epoch.end());
                     (gone, ended)
                 }
                 _ => (None, None),
@@ -274,8 +274,8 @@ impl Device {
             };
             context.tear_down(caller.call.name, patience);
         }
-        if let Some(life) = ended {
-            self.drop_memory(shared, life, caller);
+        if let Some(epoch) = ended {
+            self.drop_memory(shared, epoch, caller);
         }
         Ok(())
     }
@@ -285,7 +285,7 @@ impl Device {
     pub(crate) fn allocate(
         &self,
         shared: &Shared,
-        life: u64,
+        epoch: u64,
         bytes: usize,
         reserve: usize,
         align: usize,
@@ -317,10 +317,10 @@ impl Device {
             span,
             counted,
             MemoryKind::Device(self.number),
-            Owner::Device { life },
+            Owner::Device { epoch },
             caller.call.name,
         );
-        if life != self.life() {
+        if epoch != self.epoch() {
             // The thread that ended the device epoch freed what it found; later memory is freed here.
             if shared.space.take_back(&block) {
                 self.give_back(block);
@@ -400,10 +400,10 @@ impl Device {
     }
 
     /// Drops all memory of a life that has ended, and of those before.
-    fn drop_memory(&self, shared: &Shared, life: u64, caller: &Caller<'_>) {
+    fn drop_memory(&self, shared: &Shared, epoch: u64, caller: &Caller<'_>) {
         // Pools first hand out nothing any more.
-        let pools = shared.close_pools(self.number, life);
-        for block in shared.space.remove_device(self.number, life) {
+        let pools = shared.close_pools(self.number, epoch);
+        for block in shared.space.remove_device(self.number, epoch) {
             // A probe that refuses cannot keep memory of a device that is gone.
             let op = || Op::Free {
                 span: block.span,
@@ -423,8 +423,9 @@ impl Device {
         }
         let mapped: Vec<_> = {
             let mut mapped = shared.mapped.lock();
-            let ours =
-                |mapping: &Mapping| mapping.memory.device() == self.number && mapping.life <= life;
+            let ours = |mapping: &Mapping| {
+                mapping.memory.device() == self.number && mapping.epoch <= epoch
+            };
             mapped.extract_if(.., |_, mapping| ours(mapping)).collect()
         };
         for (_, mapping) in mapped {

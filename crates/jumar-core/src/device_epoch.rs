@@ -61,18 +61,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_life_ends_with_the_last_context_and_not_before() {
-        let lives = DeviceEpoch::default();
-        assert_eq!((lives.enter(), lives.enter()), (0, 0));
-        assert_eq!(lives.end(), None, "another context is alive");
-        lives.leave();
+    fn an_epoch_ends_with_the_last_context_and_not_before() {
+        let epoch = DeviceEpoch::default();
+        assert_eq!((epoch.enter(), epoch.enter()), (0, 0));
+        assert_eq!(epoch.end(), None, "another context is alive");
+        epoch.leave();
         assert_eq!(
-            lives.now(),
+            epoch.now(),
             0,
             "only the end of the primary one drops memory"
         );
-        assert_eq!(lives.enter(), 0);
-        assert_eq!(lives.end(), Some(0));
-        assert_eq!((lives.now(), lives.enter()), (1, 1));
+        assert_eq!(epoch.enter(), 0);
+        assert_eq!(epoch.end(), Some(0));
+        assert_eq!((epoch.now(), epoch.enter()), (1, 1));
     }
 }

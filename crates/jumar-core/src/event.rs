@@ -82,16 +82,16 @@ pub struct Event {
     counted: bool,
     shared: Arc<Shared>,
     /// Where other processes see the records, for an event that is made for several.
-    board: Option<Arc<IpcControlPage>>,
+    control_page: Option<Arc<IpcControlPage>>,
     /// The level of a classic event that streams can wait for.
     level: Arc<Signal>,
     state: Mutex<State>,
-    quick: FastRecord,
+    fast_record: FastRecord,
 }
 
 struct State {
     /// The number of the last epoch of records on the fast path.
-    stretch: u64,
+    epoch: u64,
     newest: Option<Record>,
     /// After a reset of a default event: what the next record will set and waits queued until then wait for.
     next: Option<Arc<Signal>>,
@@ -110,7 +110,7 @@ struct State {
 impl State {
     fn new() -> Self {
         State {
-            stretch: 0,
+            epoch: 0,
             newest: None,
             next: None,
             waits: Vec::new(),
@@ -130,29 +130,29 @@ impl Event {
         flags: u32,
     ) -> Result<Arc<Event>> {
         let shared = context.shared();
-        let board = match flags & flags::IPC {
+        let control_page = match flags & flags::IPC {
             0 => None,
             _ => {
                 let hardware = context.device().hardware(shared)?;
-                let board = IpcControlPage::create(Kind::Event, hardware, &shared.backend)?;
-                Some(board)
+                let control_page = IpcControlPage::create(Kind::Event, hardware, &shared.backend)?;
+                Some(control_page)
             }
         };
-        Event::with(context, family, flags, board)
+        Event::with(context, family, flags, control_page)
     }
 
     pub(crate) fn import(context: &Arc<Context>, number: u64) -> Result<Arc<Event>> {
         let shared = context.shared();
         let hardware = context.device().hardware(shared)?;
-        let board = IpcControlPage::adopt(Kind::Event, number, hardware, &shared.backend)?;
-        Event::with(context, EventFamily::Ex, flags::IPC, Some(board))
+        let control_page = IpcControlPage::adopt(Kind::Event, number, hardware, &shared.backend)?;
+        Event::with(context, EventFamily::Ex, flags::IPC, Some(control_page))
     }
 
     fn with(
         context: &Arc<Context>,
         family: EventFamily,
         flags: u32,
-        board: Option<Arc<IpcControlPage>>,
+        control_page: Option<Arc<IpcControlPage>>,
     ) -> Result<Arc<Event>> {
         let shared = context.shared();
         let device = context.device();
@@ -175,11 +175,11 @@ impl Event {
                     device: device.clone(),
                     counted,
                     shared: shared.clone(),
-                    board,
+                    control_page,
                     // A level is not timed: the record beside it is, where the event keeps time.
                     level: Arc::new(Signal::untimed()),
                     state: Mutex::new(State::new()),
-                    quick: FastRecord::default(),
+                    fast_record: FastRecord::default(),
                 })
             })
             .inspect_err(|_| {
@@ -248,22 +248,22 @@ impl Event {
     /// # Errors
     /// What the gate or a stopped context answers.
     pub fn record(&self, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
-        if let Some(board) = &self.board {
+        if let Some(control_page) = &self.control_page {
             if stream.is_recorded() {
                 return Err(self.not_in_model(stream));
             }
-            return self.record_for_all(board, stream, caller);
+            return self.record_for_all(control_page, stream, caller);
         }
-        if let Some(stretch) = self.quick.stretch_on(stream.id())
+        if let Some(epoch) = self.fast_record.epoch_on(stream.id())
             && let Some(position) = stream.submit_plain_set(caller, &self.level)
         {
             if FastRecord::holds(position) {
-                self.quick.note(stretch, position);
+                self.fast_record.note(epoch, position);
                 return Ok(());
             }
             // From now on the long way.
             let mut state = self.state();
-            self.quick.end();
+            self.fast_record.end();
             if let Some(record) = &mut state.newest
                 && record.stream_id == stream.id()
             {
@@ -277,13 +277,13 @@ impl Event {
     /// Takes the lock, and adopts the records that the fast path noted.
     fn state(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock();
-        if let Some(noted) = self.quick.noted()
+        if let Some(last_position) = self.fast_record.last_position()
             && let Some(Record {
                 point: Point::Position(position),
                 ..
             }) = &mut state.newest
         {
-            *position = (*position).max(noted);
+            *position = (*position).max(last_position);
         }
         state
     }
@@ -291,7 +291,7 @@ impl Event {
     #[inline(never)]
     fn record_with_care(&self, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
         let mut state = self.state();
-        self.quick.end();
+        self.fast_record.end();
         let state = &mut *state;
         if let Some(recorder) = stream.recorder()
             && self.record_in_model(state, &recorder, stream, caller)?
@@ -319,12 +319,12 @@ impl Event {
         };
         state.next = None;
         // Probes number records, and see each.
-        let quick = match point {
+        let fast_record = match point {
             Point::Position(position) => number == 0 && FastRecord::holds(position),
             Point::Signal(_) => false,
         };
-        if quick {
-            self.quick.begin(&mut state.stretch, stream.id());
+        if fast_record {
+            self.fast_record.begin(&mut state.epoch, stream.id());
         }
         let before = match &mut state.newest {
             Some(record) if record.stream_id == stream.id() => {
@@ -364,11 +364,11 @@ impl Event {
             return Err(self.cannot_be_waited_for());
         }
         let limit = limit.or(*self.shared.wait_limit.lock());
-        if let Some(board) = &self.board {
+        if let Some(control_page) = &self.control_page {
             if stream.is_recorded() {
                 return Err(self.not_in_model(stream));
             }
-            return self.wait_for_all(board, stream, limit, caller);
+            return self.wait_for_all(control_page, stream, limit, caller);
         }
         let mut state = self.state();
         if let Some(recorder) = stream.recorder() {
@@ -452,7 +452,7 @@ impl Event {
             return Err(self.cannot_be_waited_for());
         }
         let mut state = self.state();
-        self.quick.end();
+        self.fast_record.end();
         if let Some(recorder) = stream.recorder() {
             if self.family == EventFamily::Default {
                 return Err(self.not_in_model(stream));
@@ -536,7 +536,7 @@ impl Event {
     pub(crate) fn move_record(&self, stream: &Stream) -> Arc<Signal> {
         let signal = Arc::new(Signal::untimed());
         let mut state = self.state();
-        self.quick.end();
+        self.fast_record.end();
         state.newest = Some(Record {
             number: self.shared.next_record(),
             point: Point::Signal(signal.clone()),
@@ -572,10 +572,10 @@ impl Event {
 
     /// Returns the status of the newest record. Never blocks.
     pub fn status(&self) -> EventStatus {
-        if let Some(board) = &self.board {
-            return match board.newest() {
+        if let Some(control_page) = &self.control_page {
+            return match control_page.newest() {
                 0 => EventStatus::NotRecorded,
-                newest if board.is_reached(newest) => EventStatus::Complete,
+                newest if control_page.is_reached(newest) => EventStatus::Complete,
                 _ => EventStatus::Pending,
             };
         }
@@ -602,9 +602,9 @@ impl Event {
     /// # Errors
     /// `EventTimeout`.
     pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
-        if let Some(board) = &self.board {
+        if let Some(control_page) = &self.control_page {
             let until = limit.map(|limit| Instant::now() + limit);
-            return match board.wait(board.newest(), until)? {
+            return match control_page.wait(control_page.newest(), until)? {
                 true => Ok(()),
                 false => Err(self.is_late()),
             };
@@ -666,8 +666,8 @@ impl Event {
     /// # Errors
     /// `InvalidValue`: it was not made for several processes, or comes from another one itself.
     pub fn export(&self) -> Result<u64> {
-        match &self.board {
-            Some(board) => board.share(false),
+        match &self.control_page {
+            Some(control_page) => control_page.share(false),
             None => Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!("event {} was not made with the IPC flag", self.number),

@@ -255,7 +255,7 @@ pub trait Probe: Send + Sync {
 /// The gate of one runtime.
 pub struct Gate {
     /// Whether there is any probe: the only check of an operation without probes.
-    watched: AtomicBool,
+    observed: AtomicBool,
     /// Probes from the runtime's start: called without a lock.
     first: Box<[Arc<dyn Probe>]>,
     /// Whether one of them looks at times.
@@ -280,7 +280,7 @@ impl Gate {
     /// Makes a gate with the probes that watch from the beginning.
     pub fn new(probes: Vec<Arc<dyn Probe>>) -> Self {
         Gate {
-            watched: AtomicBool::new(!probes.is_empty()),
+            observed: AtomicBool::new(!probes.is_empty()),
             timed: probes.iter().any(|probe| probe.needs_times()),
             first: probes.into(),
             has_later: AtomicBool::new(false),
@@ -291,27 +291,27 @@ impl Gate {
 
     /// Adds a probe for operations that are admitted from now on. It does not see operations that were admitted while there
     /// was no probe, and may see the end of one whose start it did not see.
-    pub fn watch(&self, probe: Arc<dyn Probe>) {
+    pub fn attach(&self, probe: Arc<dyn Probe>) {
         let mut later = self.later.write();
         *later = later.iter().cloned().chain([probe]).collect();
         self.has_later.store(true, Ordering::Relaxed);
-        self.watched.store(true, Ordering::Relaxed);
+        self.observed.store(true, Ordering::Relaxed);
     }
 
-    /// Removes a probe of [`Gate::watch`]. A thread that is inside the gate may still report its operation to the probe.
-    pub fn unwatch(&self, probe: &Arc<dyn Probe>) {
+    /// Removes a probe of [`Gate::attach`]. A thread that is inside the gate may still report its operation to the probe.
+    pub fn detach(&self, probe: &Arc<dyn Probe>) {
         let mut later = self.later.write();
         let others = later.iter().filter(|other| !Arc::ptr_eq(other, probe));
         *later = others.cloned().collect();
         self.has_later.store(!later.is_empty(), Ordering::Relaxed);
         let anybody = !later.is_empty() || !self.first.is_empty();
-        self.watched.store(anybody, Ordering::Relaxed);
+        self.observed.store(anybody, Ordering::Relaxed);
     }
 
     /// Returns whether anybody watches.
     #[inline]
-    pub fn is_watched(&self) -> bool {
-        !cfg!(feature = "bench-without-gate") && self.watched.load(Ordering::Relaxed)
+    pub fn is_observed(&self) -> bool {
+        !cfg!(feature = "bench-without-gate") && self.observed.load(Ordering::Relaxed)
     }
 
     /// Admits an operation and returns its ticket; 0 without probes. The operation is described
@@ -327,10 +327,10 @@ impl Gate {
         stream: Option<u32>,
         op: impl FnOnce() -> Op<'a>,
     ) -> Result<u64> {
-        if !self.is_watched() {
+        if !self.is_observed() {
             return Ok(0);
         }
-        self.admit_watched(caller, device, stream, false, op())
+        self.admit_observed(caller, device, stream, false, op())
             .map(|(ticket, _)| ticket)
     }
 
@@ -346,10 +346,10 @@ impl Gate {
         stream: u32,
         op: impl FnOnce() -> Op<'a>,
     ) -> Result<(u64, Option<Error>)> {
-        if !self.is_watched() {
+        if !self.is_observed() {
             return Ok((0, None));
         }
-        self.admit_watched(caller, device, Some(stream), false, op())
+        self.admit_observed(caller, device, Some(stream), false, op())
     }
 
     /// Reports a step of an admitted operation. Returns its ticket; 0 without probes.
@@ -363,15 +363,15 @@ impl Gate {
         stream: u32,
         op: Op<'_>,
     ) -> Result<u64> {
-        if !self.is_watched() {
+        if !self.is_observed() {
             return Ok(0);
         }
-        self.admit_watched(caller, device, Some(stream), true, op)
+        self.admit_observed(caller, device, Some(stream), true, op)
             .map(|(ticket, _)| ticket)
     }
 
     #[cold]
-    fn admit_watched(
+    fn admit_observed(
         &self,
         caller: &Caller<'_>,
         device: u32,
@@ -394,13 +394,13 @@ impl Gate {
             let later = later.iter().flat_map(|later| later.iter());
             self.first.iter().chain(later)
         };
-        for (place, probe) in probes().enumerate() {
+        for (index, probe) in probes().enumerate() {
             let Err(refused) = probe.before(&admission) else {
                 continue;
             };
             // Those that let it through would look out for its end for ever.
             let phase = Phase::Failed(refused.clone());
-            for earlier in probes().take(place) {
+            for earlier in probes().take(index) {
                 earlier.reported(ticket, &phase, admission.at_ns);
             }
             return Err(refused);
@@ -411,7 +411,7 @@ impl Gate {
 
     /// Passes on bytes that the task which is admitted next may write or read in part.
     pub fn may_be_written(&self, span: Span) {
-        if !self.is_watched() {
+        if !self.is_observed() {
             return;
         }
         let later = self.later();
@@ -425,12 +425,12 @@ impl Gate {
     #[inline]
     pub fn report(&self, ticket: u64, phase: Phase) {
         if ticket != 0 {
-            self.report_watched(ticket, &phase);
+            self.report_observed(ticket, &phase);
         }
     }
 
     #[cold]
-    fn report_watched(&self, ticket: u64, phase: &Phase) {
+    fn report_observed(&self, ticket: u64, phase: &Phase) {
         let later = self.later();
         let now = self.time(&later);
         for probe in &self.first {
@@ -528,11 +528,11 @@ mod tests {
         assert_eq!(pass(), 0);
         let counts = Arc::new(Counts::default());
         let probe: Arc<dyn Probe> = counts.clone();
-        gate.watch(probe.clone());
-        assert!(gate.is_watched());
+        gate.attach(probe.clone());
+        assert!(gate.is_observed());
         assert_ne!(pass(), 0);
-        gate.unwatch(&probe);
-        assert!(!gate.is_watched());
+        gate.detach(&probe);
+        assert!(!gate.is_observed());
         assert_eq!(pass(), 0);
         let seen = (
             counts.before.load(Ordering::Relaxed),

@@ -12,18 +12,18 @@ use jumar_hal::sync::{AtomicBool, AtomicU64, Instant, Mutex, Ordering, now_ns, t
 use jumar_hal::{Backend, Condition, Cost, Device, Physical, Program, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
-/// The length of a board.
+/// The length of a control page.
 const BYTES: usize = 4096;
 /// The length of a word.
 const WORD: usize = 8;
 /// Words before the list.
 const HEAD: usize = 8;
-/// How many processes can have a board at once.
-const PLACES: usize = 128;
+/// How many processes can have a control page at once.
+const SLOTS: usize = 128;
 /// The words of a list entry: process id and start time. A process id of 0 marks a free entry.
-const PLACE: usize = 2;
+const SLOT_WORDS: usize = 2;
 
-/// Word 0: what the board is for.
+/// Word 0: what the control page is for.
 const KIND: usize = 0;
 /// Word 1: a notify's bit; the number of an event's newest record.
 const VALUE: usize = 1;
@@ -34,7 +34,7 @@ const RECORDER: usize = 3;
 /// Word 4: how many processes left without saying so.
 const LOST: usize = 4;
 
-/// What a board is for. The numbers are what other processes see, and no likely content of other memory.
+/// What a control page is for. The numbers are what other processes see, and no likely content of other memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum Kind {
@@ -43,7 +43,7 @@ pub(crate) enum Kind {
 }
 
 /// How often a wait looks whether the others are alive.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A page of words.
 pub(crate) struct IpcControlPage {
@@ -51,17 +51,17 @@ pub(crate) struct IpcControlPage {
     pages: Arc<dyn Physical>,
     device: Arc<dyn Device>,
     backend: Arc<dyn Backend>,
-    place: usize,
+    slot: usize,
     /// Another process made it.
     adopted: bool,
-    /// The number by which other processes find the board, and whether only those that are named may have it.
+    /// The number by which other processes find the control page, and whether only those that are named may have it.
     shared: OnceLock<(u64, bool)>,
-    /// Held while the board is shared or the list of those who may have it grows.
+    /// Held while the control page is shared or the list of those who may have it grows.
     sharing: Mutex<()>,
 }
 
 impl IpcControlPage {
-    /// Makes a board.
+    /// Makes a control page.
     ///
     /// # Errors
     /// `OutOfMemory`.
@@ -71,12 +71,12 @@ impl IpcControlPage {
         backend: &Arc<dyn Backend>,
     ) -> Result<Arc<IpcControlPage>> {
         let pages = device.physical(BYTES)?;
-        let board = IpcControlPage::map(pages, device, backend, false)?;
-        board.write(KIND, kind as u64);
-        board.join()
+        let control_page = IpcControlPage::map(pages, device, backend, false)?;
+        control_page.write(KIND, kind as u64);
+        control_page.join()
     }
 
-    /// Takes the board that another process shares.
+    /// Takes the control page that another process shares.
     ///
     /// # Errors
     /// `InvalidValue`: the number is none, or of this process; the other process is gone or does not share it with this one;
@@ -97,11 +97,11 @@ impl IpcControlPage {
         if pages.bytes() != BYTES {
             return Err(wrong());
         }
-        let board = IpcControlPage::map(pages, device, backend, true)?;
-        if board.read(KIND) != kind as u64 {
+        let control_page = IpcControlPage::map(pages, device, backend, true)?;
+        if control_page.read(KIND) != kind as u64 {
             return Err(wrong());
         }
-        board.join()
+        control_page.join()
     }
 
     fn map(
@@ -117,7 +117,7 @@ impl IpcControlPage {
             pages,
             device: device.clone(),
             backend: backend.clone(),
-            place: PLACES,
+            slot: SLOTS,
             adopted,
             shared: OnceLock::new(),
             sharing: Mutex::new(()),
@@ -129,26 +129,26 @@ impl IpcControlPage {
         let this = self.backend.process();
         let process = u64::from(this);
         let started = self.backend.process_started(this).unwrap_or(0);
-        for place in 0..PLACES {
-            let at = HEAD + place * PLACE;
+        for slot in 0..SLOTS {
+            let at = HEAD + slot * SLOT_WORDS;
             let other = self.read(at);
-            let free = other == 0 || !self.is_alive(place);
+            let free = other == 0 || !self.is_alive(slot);
             if free && self.exchange(at, other, process) {
                 if other != 0 {
                     self.lose();
                 }
                 self.write(at + 1, started);
-                self.place = place;
+                self.slot = slot;
                 return Ok(Arc::new(self));
             }
         }
         Err(Error::new(
             ErrorKind::InvalidValue,
-            format!("{PLACES} processes share the object already, which is the limit"),
+            format!("{SLOTS} processes share the object already, which is the limit"),
         ))
     }
 
-    /// Returns the number by which other processes find the board; with `listed_only`, those alone that are named.
+    /// Returns the number by which other processes find the control page; with `listed_only`, those alone that are named.
     ///
     /// # Errors
     /// `InvalidValue`: it is shared the other way already, or comes from another process itself.
@@ -176,7 +176,7 @@ impl IpcControlPage {
         ))
     }
 
-    /// Adds processes to those that may have the board.
+    /// Adds processes to those that may have the control page.
     ///
     /// # Errors
     /// `InvalidValue`: it is not shared, or there are too many.
@@ -215,8 +215,8 @@ impl IpcControlPage {
     }
 
     /// Returns whether the process of a list entry is running.
-    fn is_alive(&self, place: usize) -> bool {
-        let at = HEAD + place * PLACE;
+    fn is_alive(&self, slot: usize) -> bool {
+        let at = HEAD + slot * SLOT_WORDS;
         let process = self.read(at);
         if process == 0 || process == u64::from(self.backend.process()) {
             return process != 0;
@@ -232,11 +232,11 @@ impl IpcControlPage {
     /// Returns whether no possible writer is left, though there was one.
     fn is_deserted(&self) -> bool {
         let mut lost = self.read(LOST) > 0;
-        for place in (0..PLACES).filter(|place| *place != self.place) {
-            if self.read(HEAD + place * PLACE) == 0 {
+        for slot in (0..SLOTS).filter(|slot| *slot != self.slot) {
+            if self.read(HEAD + slot * SLOT_WORDS) == 0 {
                 continue;
             }
-            if self.is_alive(place) {
+            if self.is_alive(slot) {
                 return false;
             }
             lost = true;
@@ -268,7 +268,7 @@ impl IpcControlPage {
         loop {
             let newest = self.read(VALUE);
             if self.exchange(VALUE, newest, newest + 1) {
-                self.write(RECORDER, self.place as u64 + 1);
+                self.write(RECORDER, self.slot as u64 + 1);
                 return newest + 1;
             }
         }
@@ -290,8 +290,8 @@ impl IpcControlPage {
     }
 
     fn recorder_is_gone(&self) -> bool {
-        let place = self.read(RECORDER) as usize;
-        (1..=PLACES).contains(&place) && place - 1 != self.place && !self.is_alive(place - 1)
+        let slot = self.read(RECORDER) as usize;
+        (1..=SLOTS).contains(&slot) && slot - 1 != self.slot && !self.is_alive(slot - 1)
     }
 
     /// Waits on the calling thread until a record was reached. False when `until` came first.
@@ -299,21 +299,21 @@ impl IpcControlPage {
     /// # Errors
     /// `RuntimeInternal`: the process that records is gone.
     pub(crate) fn wait(&self, record: u64, until: Option<Instant>) -> Result<bool> {
-        let mut nap = Duration::from_micros(20);
-        let mut next_look = Instant::now() + LOOK;
+        let mut pause = Duration::from_micros(20);
+        let mut next_poll = Instant::now() + POLL_INTERVAL;
         while !self.is_reached(record) {
             let now = Instant::now();
             if until.is_some_and(|until| now >= until) {
                 return Ok(false);
             }
-            if now >= next_look {
-                next_look = now + LOOK;
+            if now >= next_poll {
+                next_poll = now + POLL_INTERVAL;
                 if self.recorder_is_gone() && !self.is_reached(record) {
                     return Err(gone("event"));
                 }
             }
-            thread::sleep(nap);
-            nap = (nap * 2).min(Duration::from_millis(1));
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(1));
         }
         Ok(true)
     }
@@ -321,8 +321,8 @@ impl IpcControlPage {
 
 impl Drop for IpcControlPage {
     fn drop(&mut self) {
-        if self.place < PLACES {
-            let at = HEAD + self.place * PLACE;
+        if self.slot < SLOTS {
+            let at = HEAD + self.slot * SLOT_WORDS;
             self.write(at + 1, 0);
             self.write(at, 0);
         }
@@ -341,7 +341,7 @@ fn gone(what: &str) -> Error {
     .fix("Look why the other process ended; the wait was given up so that this one continues.")
 }
 
-/// What a stream waits for on a board.
+/// What a stream waits for on a control page.
 #[derive(Clone, Copy)]
 enum For {
     /// The bit, which is cleared in passing.
@@ -350,34 +350,37 @@ enum For {
     Record(u64),
 }
 
-/// A stream's wait for a board. The task behind it asks how it ended.
-pub(crate) struct BoardWait {
-    board: Arc<IpcControlPage>,
+/// A stream's wait for a control page. The task behind it asks how it ended.
+pub(crate) struct ControlPageWait {
+    control_page: Arc<IpcControlPage>,
     awaited: For,
     /// When the next look at the other processes is due.
-    look_at_ns: AtomicU64,
+    next_poll_ns: AtomicU64,
     /// The last check found that no process is left that could end the wait.
     hopeless: AtomicBool,
     /// How the last wait ended.
     deserted: AtomicBool,
 }
 
-impl BoardWait {
+impl ControlPageWait {
     /// A wait for a notify's bit.
-    pub(crate) fn for_bit(board: &Arc<IpcControlPage>) -> Arc<BoardWait> {
-        BoardWait::new(board, For::Bit)
+    pub(crate) fn for_bit(control_page: &Arc<IpcControlPage>) -> Arc<ControlPageWait> {
+        ControlPageWait::new(control_page, For::Bit)
     }
 
     /// A wait for an event's record.
-    pub(crate) fn for_record(board: &Arc<IpcControlPage>, record: u64) -> Arc<BoardWait> {
-        BoardWait::new(board, For::Record(record))
+    pub(crate) fn for_record(
+        control_page: &Arc<IpcControlPage>,
+        record: u64,
+    ) -> Arc<ControlPageWait> {
+        ControlPageWait::new(control_page, For::Record(record))
     }
 
-    fn new(board: &Arc<IpcControlPage>, awaited: For) -> Arc<BoardWait> {
-        Arc::new(BoardWait {
-            board: board.clone(),
+    fn new(control_page: &Arc<IpcControlPage>, awaited: For) -> Arc<ControlPageWait> {
+        Arc::new(ControlPageWait {
+            control_page: control_page.clone(),
             awaited,
-            look_at_ns: AtomicU64::new(0),
+            next_poll_ns: AtomicU64::new(0),
             hopeless: AtomicBool::new(false),
             deserted: AtomicBool::new(false),
         })
@@ -385,28 +388,28 @@ impl BoardWait {
 
     fn came(&self) -> bool {
         match self.awaited {
-            For::Bit => self.board.read(VALUE) != 0,
-            For::Record(record) => self.board.is_reached(record),
+            For::Bit => self.control_page.read(VALUE) != 0,
+            For::Record(record) => self.control_page.is_reached(record),
         }
     }
 
     /// Looks after the other processes, every now and then.
     fn is_hopeless(&self) -> bool {
         let now = now_ns();
-        let due = self.look_at_ns.load(Ordering::Relaxed);
-        if now < due {
+        let next_poll = self.next_poll_ns.load(Ordering::Relaxed);
+        if now < next_poll {
             return false;
         }
-        let next = now + LOOK.as_nanos() as u64;
-        self.look_at_ns.store(next, Ordering::Relaxed);
+        let next = now + POLL_INTERVAL.as_nanos() as u64;
+        self.next_poll_ns.store(next, Ordering::Relaxed);
         match self.awaited {
-            For::Bit => self.board.is_deserted(),
-            For::Record(_) => self.board.recorder_is_gone(),
+            For::Bit => self.control_page.is_deserted(),
+            For::Record(_) => self.control_page.recorder_is_gone(),
         }
     }
 }
 
-impl Condition for BoardWait {
+impl Condition for ControlPageWait {
     fn holds(&self) -> bool {
         self.came() || self.hopeless.load(Ordering::Acquire)
     }
@@ -420,7 +423,7 @@ impl Condition for BoardWait {
 
     fn pass(&self) -> bool {
         let came = match self.awaited {
-            For::Bit => self.board.take(),
+            For::Bit => self.control_page.take(),
             For::Record(_) => self.came(),
         };
         // The condition of a captured wait serves at each execution: what an earlier look found ends one wait.
@@ -431,13 +434,13 @@ impl Condition for BoardWait {
 
     fn address(&self) -> usize {
         match self.awaited {
-            For::Bit => self.board.word(VALUE).address(),
-            For::Record(_) => self.board.word(REACHED).address(),
+            For::Bit => self.control_page.word(VALUE).address(),
+            For::Record(_) => self.control_page.word(REACHED).address(),
         }
     }
 }
 
-impl Program for BoardWait {
+impl Program for ControlPageWait {
     fn run(&self) -> Result<()> {
         if !self.deserted.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -461,38 +464,41 @@ impl Program for BoardWait {
     }
 }
 
-/// A stream's record on a board.
-pub(crate) struct BoardRecord {
-    board: Arc<IpcControlPage>,
+/// A stream's record on a control page.
+pub(crate) struct ControlPageRecord {
+    control_page: Arc<IpcControlPage>,
     /// The event's record; none sets a notify's bit.
     record: Option<u64>,
 }
 
-impl BoardRecord {
+impl ControlPageRecord {
     /// Sets a notify's bit.
-    pub(crate) fn bit(board: &Arc<IpcControlPage>) -> Arc<BoardRecord> {
-        let board = board.clone();
-        Arc::new(BoardRecord {
-            board,
+    pub(crate) fn bit(control_page: &Arc<IpcControlPage>) -> Arc<ControlPageRecord> {
+        let control_page = control_page.clone();
+        Arc::new(ControlPageRecord {
+            control_page,
             record: None,
         })
     }
 
     /// Reaches a record of an event.
-    pub(crate) fn record(board: &Arc<IpcControlPage>, record: u64) -> Arc<BoardRecord> {
-        let board = board.clone();
-        Arc::new(BoardRecord {
-            board,
+    pub(crate) fn record(
+        control_page: &Arc<IpcControlPage>,
+        record: u64,
+    ) -> Arc<ControlPageRecord> {
+        let control_page = control_page.clone();
+        Arc::new(ControlPageRecord {
+            control_page,
             record: Some(record),
         })
     }
 }
 
-impl Program for BoardRecord {
+impl Program for ControlPageRecord {
     fn run(&self) -> Result<()> {
         match self.record {
-            None => self.board.set(),
-            Some(record) => self.board.reach(record),
+            None => self.control_page.set(),
+            Some(record) => self.control_page.reach(record),
         }
         Ok(())
     }
@@ -502,7 +508,7 @@ impl Program for BoardRecord {
     }
 
     fn writes(&self) -> Option<Span> {
-        Some(self.board.span)
+        Some(self.control_page.span)
     }
 
     fn name(&self) -> &str {

@@ -189,12 +189,12 @@ impl Kept {
                     ),
                 )
             };
-            let place = used.part(at, 8).ok_or_else(outside)?;
+            let slot = used.part(at, 8).ok_or_else(outside)?;
             if target >= used.bytes() {
                 return Err(outside());
             }
             let address = (used.address() + target) as u64;
-            shared.backend.write_now(place, &address.to_ne_bytes());
+            shared.backend.write_now(slot, &address.to_ne_bytes());
         }
         Ok(kept)
     }
@@ -278,7 +278,7 @@ impl Runtime {
         let (name, code) = self.shared.backend.code_at(address).ok_or_else(unknown)?;
         let known = self.shared.functions.all().into_iter().find(|function| {
             let own = function.everywhere.as_ref();
-            own.is_some_and(|own| own.place().0 == address)
+            own.is_some_and(|own| own.code_range().0 == address)
         });
         if let Some(known) = known {
             return Ok(known);
@@ -525,10 +525,10 @@ impl Function {
     ///
     /// # Errors
     /// `InvalidHandle`: it was not loaded there.
-    pub fn place(&self, device: Option<u32>) -> Result<(usize, usize)> {
+    pub fn code_range(&self, device: Option<u32>) -> Result<(usize, usize)> {
         match device {
-            Some(device) => self.code(device).map(|code| code.place()),
-            None => self.any_code().map(|code| code.place()),
+            Some(device) => self.code(device).map(|code| code.code_range()),
+            None => self.any_code().map(|code| code.code_range()),
         }
     }
 
@@ -563,10 +563,10 @@ impl Function {
         let device = self.shared.device(i64::from(stream.device()))?;
         let overflow = || {
             let state = stream.overflow.state(&self.shared, &device)?;
-            Ok((state, stream.watches_overflow()))
+            Ok((state, stream.detects_overflow()))
         };
         let program = self.prepare(stream.device(), arguments, shape, overflow, caller)?;
-        if !self.shared.gate.is_watched() && !stream.is_recorded() {
+        if !self.shared.gate.is_observed() && !stream.is_recorded() {
             let task = Task::Run(program);
             let op = || Op::Launch {
                 name: &self.name,
@@ -596,7 +596,7 @@ impl ArgumentBuffer {
     /// # Errors
     /// `InvalidValue`: they do not fit.
     pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<()> {
-        let Some(place) = self.kept.used.part(offset, bytes.len()) else {
+        let Some(target) = self.kept.used.part(offset, bytes.len()) else {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!(
@@ -606,7 +606,7 @@ impl ArgumentBuffer {
                 ),
             ));
         };
-        self.kept.shared.backend.write_now(place, bytes);
+        self.kept.shared.backend.write_now(target, bytes);
         Ok(())
     }
 }

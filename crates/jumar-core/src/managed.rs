@@ -65,7 +65,7 @@ impl Context {
     /// # Errors
     /// `NoContext`, `OutOfMemory`.
     pub fn allocate_managed(&self, bytes: usize, caller: &Caller<'_>) -> Result<Block> {
-        let whole = bytes
+        let rounded = bytes
             .checked_next_multiple_of(MANAGED_PAGE)
             .ok_or_else(|| {
                 Error::new(
@@ -73,8 +73,8 @@ impl Context {
                     format!("{bytes} bytes are more than any device has"),
                 )
             })?;
-        let block = self.allocate_aligned(whole, MANAGED_PAGE, caller)?;
-        let pages = vec![ManagedPage::default(); whole / MANAGED_PAGE];
+        let block = self.allocate_aligned(rounded, MANAGED_PAGE, caller)?;
+        let pages = vec![ManagedPage::default(); rounded / MANAGED_PAGE];
         let managed = ManagedBlock {
             span: block.span,
             pages,
@@ -119,14 +119,16 @@ impl Runtime {
             for page in pages {
                 match advice {
                     Advice::ReadMostly(read_mostly) => page.read_mostly = read_mostly,
-                    Advice::Preferred(place) => page.preferred = place,
-                    Advice::AccessedBy(place) => {
-                        if !page.accessed_by.contains(&place) {
-                            page.accessed_by.push(place);
+                    Advice::Preferred(location) => page.preferred = location,
+                    Advice::AccessedBy(location) => {
+                        if !page.accessed_by.contains(&location) {
+                            page.accessed_by.push(location);
                         }
                     }
-                    Advice::NotAccessedBy(place) => page.accessed_by.retain(|one| *one != place),
-                    Advice::Prefetched(place) => page.prefetched = Some(place),
+                    Advice::NotAccessedBy(location) => {
+                        page.accessed_by.retain(|one| *one != location)
+                    }
+                    Advice::Prefetched(location) => page.prefetched = Some(location),
                 }
             }
             span

@@ -72,18 +72,20 @@ pub(crate) enum Owner {
     /// No device's: it goes when it is given back.
     Nobody,
     /// An allocation of its own.
-    Device { life: u64 },
+    Device { epoch: u64 },
     /// A part of a memory pool.
-    Pool { life: u64 },
+    Pool { epoch: u64 },
     /// Physical memory that is mapped there.
-    Mapping { life: u64 },
+    Mapping { epoch: u64 },
 }
 
 impl Owner {
-    fn life(self) -> Option<u64> {
+    fn epoch(self) -> Option<u64> {
         match self {
             Owner::Nobody => None,
-            Owner::Device { life } | Owner::Pool { life } | Owner::Mapping { life } => Some(life),
+            Owner::Device { epoch } | Owner::Pool { epoch } | Owner::Mapping { epoch } => {
+                Some(epoch)
+            }
         }
     }
 }
@@ -191,17 +193,17 @@ impl Space {
         self.removals.store(removals + 1, Ordering::Release);
     }
 
-    /// Removes the allocation that starts at `address`, if `accept` agrees. If the gate has probes (`watched`), which are
+    /// Removes the allocation that starts at `address`, if `accept` agrees. If the gate has probes (`observed`), which are
     /// called, the lock is not held meanwhile.
     pub(crate) fn remove(
         &self,
         address: usize,
-        watched: bool,
+        observed: bool,
         accept: impl FnOnce(&Block) -> Result<()>,
     ) -> Result<Block> {
         let mut blocks = self.blocks.lock();
         let found = blocks.get(&address).copied();
-        if let Some(block) = found.filter(|_| watched) {
+        if let Some(block) = found.filter(|_| observed) {
             drop(blocks);
             accept(&block)?;
             return match self.take_back(&block) {
@@ -283,13 +285,13 @@ impl Space {
         true
     }
 
-    /// Takes out every allocation of a device that was made in one of its lives up to `life`.
-    pub(crate) fn remove_device(&self, device: u32, life: u64) -> Vec<Block> {
+    /// Takes out every allocation of a device that was made in one of its lives up to `epoch`.
+    pub(crate) fn remove_device(&self, device: u32, epoch: u64) -> Vec<Block> {
         let mut blocks = self.blocks.lock();
         let gone: Vec<Block> = blocks
             .values()
             .filter(|block| block.home == MemoryKind::Device(device))
-            .filter(|block| block.owner.life().is_some_and(|made_in| made_in <= life))
+            .filter(|block| block.owner.epoch().is_some_and(|made_in| made_in <= epoch))
             .copied()
             .collect();
         for block in &gone {
@@ -527,7 +529,7 @@ impl Lookups {
     /// Notes a task that was recorded instead of queued.
     #[cold]
     pub(crate) fn note_recorded(&self, task: crate::capture::RecordedTask) {
-        self.last_task.set(task.place());
+        self.last_task.set(task.position());
         *self.recorded.borrow_mut() = Some(task);
     }
 

@@ -108,8 +108,8 @@ impl MessageQueue {
     /// Takes the oldest message if there is one, and every other queue has a free slot for a copy of it.
     pub(crate) fn forward_one(&self, others: &[&MessageQueue]) -> bool {
         let mut state = self.state.lock();
-        let has_room = |other: &&MessageQueue| other.len() < other.capacity;
-        if state.messages.is_empty() || !others.iter().all(has_room) {
+        let has_capacity = |other: &&MessageQueue| other.len() < other.capacity;
+        if state.messages.is_empty() || !others.iter().all(has_capacity) {
             return false;
         }
         let Some(message) = state.messages.pop_front() else {
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_forwarded_when_all_targets_have_room() {
+    fn a_message_is_forwarded_when_all_targets_have_capacity() {
         let (from, a, b) = (
             MessageQueue::new(4),
             MessageQueue::new(1),

@@ -73,12 +73,12 @@ fn loom_what_a_thread_remembers_is_void_once_a_removal_has_returned() {
         let table = Arc::new(Table::<u64>::new(IdKind::Stream, epoch.clone()));
         let handle = insert(&table, 1);
         let gone = Arc::new(AtomicBool::new(false));
-        let (other, tell) = (table.clone(), gone.clone());
+        let (other, mark) = (table.clone(), gone.clone());
         let thread = thread::spawn(move || {
             other
                 .remove(handle, "test")
                 .expect("no other thread removes it");
-            tell.store(true, Ordering::Release);
+            mark.store(true, Ordering::Release);
         });
         // As a thread remembers: the count first, then the look-up.
         let then = epoch.now();
@@ -93,7 +93,7 @@ fn loom_what_a_thread_remembers_is_void_once_a_removal_has_returned() {
 /// A device in small: its lives, and the memory that was handed out, each piece with its life.
 #[derive(Default)]
 struct Bench {
-    lives: DeviceEpoch,
+    epoch: DeviceEpoch,
     /// How often the device is set, and the life of its primary context.
     primary: Mutex<(u32, u64)>,
     space: Mutex<Vec<(u32, u64)>>,
@@ -103,7 +103,7 @@ impl Bench {
     fn set(&self) -> u64 {
         let mut primary = self.primary.lock();
         if primary.0 == 0 {
-            primary.1 = self.lives.enter();
+            primary.1 = self.epoch.enter();
         }
         primary.0 += 1;
         primary.1
@@ -114,23 +114,23 @@ impl Bench {
             let mut primary = self.primary.lock();
             primary.0 -= 1;
             match primary.0 {
-                0 => self.lives.end(),
+                0 => self.epoch.end(),
                 _ => None,
             }
         };
         // Here the work of the old life is waited for, with no lock held.
         if let Some(ended) = ended {
-            self.space.lock().retain(|(_, life)| *life > ended);
+            self.space.lock().retain(|(_, epoch)| *epoch > ended);
         }
     }
 
     /// Allocates for a context of a life, as `Device::allocate` does.
-    fn allocate(&self, piece: u32, life: u64) -> bool {
-        self.space.lock().push((piece, life));
-        if life == self.lives.now() {
+    fn allocate(&self, piece: u32, epoch: u64) -> bool {
+        self.space.lock().push((piece, epoch));
+        if epoch == self.epoch.now() {
             return true;
         }
-        self.space.lock().retain(|there| *there != (piece, life));
+        self.space.lock().retain(|there| *there != (piece, epoch));
         false
     }
 
@@ -141,8 +141,8 @@ impl Bench {
 
 /// What a thread does that uses the device for a while.
 fn uses(bench: &Bench, piece: u32) {
-    let life = bench.set();
-    assert!(bench.allocate(piece, life), "the device is set");
+    let epoch = bench.set();
+    assert!(bench.allocate(piece, epoch), "the device is set");
     assert!(bench.holds(piece), "another thread's reset took it");
     bench.reset();
 }
@@ -160,12 +160,12 @@ fn loom_a_reset_never_takes_what_was_allocated_since_the_device_was_set_again() 
 }
 
 #[test]
-fn loom_what_is_allocated_while_its_life_ends_is_refused_or_goes_with_it() {
+fn loom_an_allocation_while_its_epoch_ends_is_refused_or_freed_with_it() {
     check(|| {
         let bench = Arc::new(Bench::default());
-        let life = bench.set();
+        let epoch = bench.set();
         let other = bench.clone();
-        let thread = thread::spawn(move || other.allocate(1, life));
+        let thread = thread::spawn(move || other.allocate(1, epoch));
         bench.reset();
         thread.join().unwrap();
         assert!(!bench.holds(1), "memory of a life that has ended");

@@ -9,7 +9,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::device::Device;
 use crate::gate::Op;
-use crate::ipc_control_page::{BoardRecord, BoardWait, IpcControlPage, Kind};
+use crate::ipc_control_page::{ControlPageRecord, ControlPageWait, IpcControlPage, Kind};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
 
@@ -21,8 +21,8 @@ pub struct Notify {
     shared: Arc<Shared>,
     signal: Arc<Signal>,
     /// Once it is shared, the bit lies where other processes see it. Waits that were queued before continue with the signal.
-    board: OnceLock<Arc<IpcControlPage>>,
-    /// Guards sharing, so that two threads do not make two boards.
+    control_page: OnceLock<Arc<IpcControlPage>>,
+    /// Guards sharing, so that two threads do not make two control pages.
     sharing: Mutex<()>,
 }
 
@@ -34,11 +34,14 @@ impl Notify {
     pub(crate) fn import(context: &Arc<Context>, number: u64) -> Result<Arc<Notify>> {
         let shared = context.shared();
         let hardware = context.device().hardware(shared)?;
-        let board = IpcControlPage::adopt(Kind::Notify, number, hardware, &shared.backend)?;
-        Notify::with(context, Some(board))
+        let control_page = IpcControlPage::adopt(Kind::Notify, number, hardware, &shared.backend)?;
+        Notify::with(context, Some(control_page))
     }
 
-    fn with(context: &Arc<Context>, board: Option<Arc<IpcControlPage>>) -> Result<Arc<Notify>> {
+    fn with(
+        context: &Arc<Context>,
+        control_page: Option<Arc<IpcControlPage>>,
+    ) -> Result<Arc<Notify>> {
         let (shared, device) = (context.shared(), context.device());
         device
             .notifies
@@ -54,7 +57,7 @@ impl Notify {
                     device: device.clone(),
                     shared: shared.clone(),
                     signal,
-                    board: board.map_or_else(OnceLock::new, OnceLock::from),
+                    control_page: control_page.map_or_else(OnceLock::new, OnceLock::from),
                     sharing: Mutex::new(()),
                 })
             })
@@ -80,10 +83,10 @@ impl Notify {
             event: self.number,
             record: self.shared.next_record(),
         };
-        let task = match self.board.get() {
+        let task = match self.control_page.get() {
             // A wait from before the notify was shared is served first.
             Some(_) if self.signal.waiters() > 0 => Task::Set(self.signal.clone()),
-            Some(board) => Task::Run(BoardRecord::bit(board)),
+            Some(control_page) => Task::Run(ControlPageRecord::bit(control_page)),
             None => Task::Set(self.signal.clone()),
         };
         stream.submit(caller, task, op).map(drop)
@@ -103,8 +106,8 @@ impl Notify {
             event: self.number,
             record: 0,
         };
-        if let Some(board) = self.board.get() {
-            let wait = BoardWait::for_bit(board);
+        if let Some(control_page) = self.control_page.get() {
+            let wait = ControlPageWait::for_bit(control_page);
             let condition = wait.clone();
             let task = Task::Until { condition, limit };
             return stream
@@ -122,8 +125,8 @@ impl Notify {
     /// Clears the notify at once, in no order with any stream.
     pub fn reset(&self) {
         self.signal.clear();
-        if let Some(board) = self.board.get() {
-            board.take();
+        if let Some(control_page) = self.control_page.get() {
+            control_page.take();
         }
     }
 
@@ -134,18 +137,19 @@ impl Notify {
     /// `InvalidValue`: it is shared the other way already, or comes from another process itself; `OutOfMemory`.
     pub fn export(&self, listed_only: bool) -> Result<u64> {
         let _one_at_a_time = self.sharing.lock();
-        let board = match self.board.get() {
-            Some(board) => board,
+        let control_page = match self.control_page.get() {
+            Some(control_page) => control_page,
             None => {
                 let hardware = self.device.hardware(&self.shared)?;
-                let board = IpcControlPage::create(Kind::Notify, hardware, &self.shared.backend)?;
+                let control_page =
+                    IpcControlPage::create(Kind::Notify, hardware, &self.shared.backend)?;
                 if self.signal.take() {
-                    board.set();
+                    control_page.set();
                 }
-                self.board.get_or_init(|| board)
+                self.control_page.get_or_init(|| control_page)
             }
         };
-        board.share(listed_only)
+        control_page.share(listed_only)
     }
 
     /// Adds processes to those that may have the notify.
@@ -153,13 +157,13 @@ impl Notify {
     /// # Errors
     /// `InvalidValue`: it was not exported by this process, or there are too many processes.
     pub fn admit(&self, processes: &[u32]) -> Result<()> {
-        let board = self.board.get().ok_or_else(|| {
+        let control_page = self.control_page.get().ok_or_else(|| {
             Error::new(
                 ErrorKind::InvalidValue,
                 format!("notify {} was not exported", self.number),
             )
         })?;
-        board.admit(processes)
+        control_page.admit(processes)
     }
 
     /// Destroys the notify at once.

@@ -38,7 +38,7 @@ pub struct Pool {
     /// The most that it may take from the device; 0 means no limit of its own.
     max_bytes: u64,
     /// The life of the device that it was made in.
-    life: u64,
+    epoch: u64,
     state: Mutex<State>,
 }
 
@@ -350,13 +350,13 @@ impl Runtime {
         let shared = &self.shared;
         let device = shared.device(device)?;
         device.hardware(shared)?;
-        let life = device.life();
+        let epoch = device.epoch();
         let pool = shared.pools.insert(|id| {
             Arc::new(Pool {
                 id,
                 device,
                 max_bytes,
-                life,
+                epoch,
                 state: Mutex::new(State {
                     chunks: Vec::new(),
                     rules: PoolRules {
@@ -390,7 +390,7 @@ impl Runtime {
     pub fn destroy_pool(&self, id: u64, caller: &Caller<'_>) -> Result<()> {
         let pool = self.shared.pools.remove(id, caller.call.name)?;
         pool.change_rules(|rules| rules.keep_bytes = 0);
-        self.shared.settle_pools();
+        self.shared.drain_pools();
         Ok(())
     }
 
@@ -423,13 +423,13 @@ impl Stream {
                 ),
             ));
         }
-        let whole = bytes.checked_next_multiple_of(GRAIN).ok_or_else(|| {
+        let rounded = bytes.checked_next_multiple_of(GRAIN).ok_or_else(|| {
             Error::new(
                 ErrorKind::OutOfMemory,
                 format!("{bytes} bytes are more than any device has"),
             )
         })?;
-        let chosen = pool.take(shared, whole, self.id())?;
+        let chosen = pool.take(shared, rounded, self.id())?;
         let span = {
             let state = pool.state.lock();
             let chunk = state
@@ -467,7 +467,7 @@ impl Stream {
             span,
             span,
             MemoryKind::Device(device),
-            Owner::Pool { life: pool.life },
+            Owner::Pool { epoch: pool.epoch },
             caller.call.name,
         );
         // A pool that closes takes out what it finds among the blocks, once it is closed.
@@ -501,8 +501,12 @@ impl Stream {
             )
             .fix("Pass the address that the pool gave, once, while it is live."));
         };
-        if let Some(Recorder::CapturedStream { graph, lane }) = self.recorder() {
-            match graph.adopt(lane, &pool, address) {
+        if let Some(Recorder::CapturedStream {
+            graph,
+            captured_stream,
+        }) = self.recorder()
+        {
+            match graph.adopt(captured_stream, &pool, address) {
                 // Each execution uses the memory, so it is the model's now.
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
@@ -542,14 +546,14 @@ impl Shared {
 
     /// Releases memory of pools beyond their thresholds after a synchronisation; forgets pools that are done.
     #[inline]
-    pub(crate) fn settle_pools(&self) {
+    pub(crate) fn drain_pools(&self) {
         if self.pool_count.load(Ordering::Relaxed) != 0 {
-            self.settle_some_pools();
+            self.drain_listed_pools();
         }
     }
 
     #[cold]
-    fn settle_some_pools(&self) {
+    fn drain_listed_pools(&self) {
         let pools = self.living_pools.lock().clone();
         for pool in &pools {
             pool.release(pool.rules().keep_bytes);
@@ -587,13 +591,15 @@ impl Shared {
         }
         let pool = self.pool_blocks.lock().remove(&address)?;
         let device = pool.device.number();
-        let removed = self.space.remove(address, self.gate.is_watched(), |block| {
-            let op = || Op::Free {
-                span: block.span,
-                device: Some(device),
-            };
-            self.gate.admit(caller, device, None, op).map(drop)
-        });
+        let removed = self
+            .space
+            .remove(address, self.gate.is_observed(), |block| {
+                let op = || Op::Free {
+                    span: block.span,
+                    device: Some(device),
+                };
+                self.gate.admit(caller, device, None, op).map(drop)
+            });
         if let Err(refused) = removed {
             self.pool_blocks.lock().insert(address, pool);
             return Some(Err(refused));
@@ -602,13 +608,13 @@ impl Shared {
         Some(Ok(()))
     }
 
-    /// Closes every pool of a device that was made in one of its lives up to `life`. Returns them.
-    pub(crate) fn close_pools(&self, device: u32, life: u64) -> Vec<Arc<Pool>> {
+    /// Closes every pool of a device that was made in one of its lives up to `epoch`. Returns them.
+    pub(crate) fn close_pools(&self, device: u32, epoch: u64) -> Vec<Arc<Pool>> {
         let gone: Vec<Arc<Pool>> = {
             let mut living = self.living_pools.lock();
             let (gone, stay) = std::mem::take(&mut *living)
                 .into_iter()
-                .partition(|pool| pool.device.number() == device && pool.life <= life);
+                .partition(|pool| pool.device.number() == device && pool.epoch <= epoch);
             *living = stay;
             gone
         };

@@ -312,7 +312,7 @@ impl Runtime {
         let shared = &self.shared;
         let block = shared
             .space
-            .remove(address, shared.gate.is_watched(), |block| {
+            .remove(address, shared.gate.is_observed(), |block| {
                 if block.home == MemoryKind::Pinned {
                     shared
                         .gate
@@ -482,7 +482,7 @@ impl Shared {
         if let Some(freed) = self.free_pool_block(address, caller) {
             return freed;
         }
-        let block = self.space.remove(address, self.gate.is_watched(), |block| match block.home {
+        let block = self.space.remove(address, self.gate.is_observed(), |block| match block.home {
             MemoryKind::Device(_) if matches!(block.owner, Owner::Mapping { .. }) => Err(wrong_free(
                 block,
                 "an allocation of its own",
@@ -528,7 +528,7 @@ impl Shared {
     /// Numbers a record for probes. Without probes threads share no counter.
     #[inline]
     pub(crate) fn next_record(&self) -> u64 {
-        if !self.gate.is_watched() {
+        if !self.gate.is_observed() {
             return 0;
         }
         self.record_numbers.fetch_add(1, Ordering::Relaxed) + 1

@@ -51,7 +51,7 @@ pub struct Stream {
     recorder: Mutex<Option<Recorder>>,
     captures: Arc<Captures>,
     failure_mode: AtomicU32,
-    watches_overflow: AtomicBool,
+    detects_overflow: AtomicBool,
     pub(crate) overflow: Arc<Overflow>,
     interrupts: Arc<Interrupts>,
     pub(crate) subscription: Mutex<Subscription>,
@@ -215,7 +215,7 @@ impl Stream {
                         recorder: Mutex::default(),
                         captures: context.captures.clone(),
                         failure_mode: AtomicU32::new(0),
-                        watches_overflow: AtomicBool::new(false),
+                        detects_overflow: AtomicBool::new(false),
                         overflow: context.overflow.clone(),
                         interrupts: Arc::default(),
                         subscription: Mutex::default(),
@@ -270,7 +270,7 @@ impl Stream {
 
     /// Gets ready for work on the program's own host memory, which cannot be touched behind its back: what was queued is
     /// waited for, and the caller does the work at once.
-    pub(crate) fn settle(&self, caller: &Caller<'_>) -> Result<()> {
+    pub(crate) fn drain_for_host_access(&self, caller: &Caller<'_>) -> Result<()> {
         if self.accepts()? {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
@@ -289,11 +289,11 @@ impl Stream {
                 ),
             ));
         }
-        self.drain_watched(None, caller)
+        self.drain_reported(None, caller)
     }
 
     /// Waits for everything submitted so far, in sight of probes. An expired wait does not count as a wait.
-    fn drain_watched(&self, until: Option<Instant>, caller: &Caller<'_>) -> Result<()> {
+    fn drain_reported(&self, until: Option<Instant>, caller: &Caller<'_>) -> Result<()> {
         let gate = &self.shared.gate;
         let ticket = gate.admit(caller, self.device, Some(self.number), || Op::WaitForStream)?;
         gate.report(ticket, Phase::Started);
@@ -340,11 +340,11 @@ impl Stream {
 
     /// Lets submits go to a recorder; the one that is there already stays, and is the error.
     pub(crate) fn attach(&self, recorder: Recorder) -> std::result::Result<(), Recorder> {
-        let mut place = self.recorder.lock();
-        match &*place {
+        let mut current = self.recorder.lock();
+        match &*current {
             Some(other) => Err(other.clone()),
             None => {
-                *place = Some(recorder);
+                *current = Some(recorder);
                 self.state.fetch_or(RECORDING, Ordering::AcqRel);
                 Ok(())
             }
@@ -354,9 +354,9 @@ impl Stream {
     /// Lets submits go to the queue again.
     pub(crate) fn detach(&self) {
         let gone = {
-            let mut place = self.recorder.lock();
+            let mut current = self.recorder.lock();
             self.state.fetch_and(!RECORDING, Ordering::AcqRel);
-            place.take()
+            current.take()
         };
         drop(gone);
     }
@@ -435,7 +435,7 @@ impl Stream {
 
     /// Waits for everything submitted so far, a second at most, and leaves an error to the next synchronise. The limit keeps a
     /// program alive whose stream waits for something that only the same thread can bring about.
-    pub fn settle_briefly(&self) {
+    pub fn drain_briefly(&self) {
         if self.runs.here() {
             return;
         }
@@ -453,8 +453,8 @@ impl Stream {
         self.refuse_captured()?;
         self.waits_for_others()?;
         let until = limit.map(|limit| Instant::now() + limit);
-        let result = self.drain_watched(until, caller);
-        self.shared.settle_pools();
+        let result = self.drain_reported(until, caller);
+        self.shared.drain_pools();
         result
     }
 
@@ -520,7 +520,7 @@ impl Stream {
 
     /// Waits until everything is done that was submitted so far, or until nothing has moved for a while because the stream
     /// waits for something that does not come.
-    pub(crate) fn idle_or_stuck(&self, patience: Duration) -> bool {
+    pub(crate) fn idle_or_blocked(&self, patience: Duration) -> bool {
         if self.runs.here() {
             return self.is_idle();
         }
@@ -579,7 +579,7 @@ impl Stream {
     pub fn abort(&self) {
         self.interrupts.aborts.fetch_add(1, Ordering::AcqRel);
         self.queue.discard();
-        self.shared.reports.drop_due(self);
+        self.shared.reports.drop_pending(self);
     }
 
     /// As [`Stream::abort`], as a part of the abort of all tasks of the device.
@@ -588,7 +588,7 @@ impl Stream {
             .aborts
             .fetch_add(BY_DEVICE, Ordering::AcqRel);
         self.queue.discard();
-        self.shared.reports.drop_due(self);
+        self.shared.reports.drop_pending(self);
     }
 
     /// Cancels the wait that blocks the stream, if any; the tasks behind it run. A running task is not cut
@@ -658,13 +658,13 @@ impl Stream {
     }
 
     /// Sets whether kernels of the stream fail when a floating-point result is too large.
-    pub fn watch_overflow(&self, watch: bool) {
-        self.watches_overflow.store(watch, Ordering::Release);
+    pub fn set_overflow_detection(&self, enabled: bool) {
+        self.detects_overflow.store(enabled, Ordering::Release);
     }
 
     /// Returns whether they do.
-    pub fn watches_overflow(&self) -> bool {
-        self.watches_overflow.load(Ordering::Acquire)
+    pub fn detects_overflow(&self) -> bool {
+        self.detects_overflow.load(Ordering::Acquire)
     }
 
     /// Returns whether the stream was set to stop its context when a task fails.
@@ -690,7 +690,7 @@ impl Stream {
         self.detach();
         self.queue.wait(self.queue.submitted(), None);
         if !wait {
-            self.shared.reports.drop_due(self);
+            self.shared.reports.drop_pending(self);
         }
         self.shared.reports.forget(self);
         if let Some(device) = self.shared.devices.get(self.device as usize) {

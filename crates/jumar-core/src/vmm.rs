@@ -95,7 +95,7 @@ pub(crate) struct Mapping {
     pub(crate) span: Span,
     pub(crate) access: Access,
     /// The life of the device that it was made in.
-    pub(crate) life: u64,
+    pub(crate) epoch: u64,
 }
 
 impl Mapping {
@@ -124,8 +124,8 @@ impl Mapping {
 
 impl Shared {
     /// Adds an accessible mapping to the live blocks.
-    fn show_mapping(&self, span: Span, device: u32, life: u64, by: &'static str) {
-        let owner = Owner::Mapping { life };
+    fn show_mapping(&self, span: Span, device: u32, epoch: u64, by: &'static str) {
+        let owner = Owner::Mapping { epoch };
         let block = self
             .space
             .insert(span, span, MemoryKind::Device(device), owner, by);
@@ -160,13 +160,13 @@ impl Runtime {
     /// `OutOfMemory`: the system has no such range.
     pub fn reserve_addresses(&self, device: &Device, bytes: usize) -> Result<Span> {
         let shared = &self.shared;
-        let whole = bytes.checked_next_multiple_of(GRANULARITY).ok_or_else(|| {
+        let rounded = bytes.checked_next_multiple_of(GRANULARITY).ok_or_else(|| {
             Error::new(
                 ErrorKind::OutOfMemory,
                 format!("{bytes} bytes are more than a process can address"),
             )
         })?;
-        let span = device.hardware(shared)?.reserve(whole)?;
+        let span = device.hardware(shared)?.reserve(rounded)?;
         shared.space.reserve(device.number(), span);
         Ok(span)
     }
@@ -346,11 +346,11 @@ impl Runtime {
         })?;
         memory.pages.map(span)?;
         memory.mappings.fetch_add(1, Ordering::AcqRel);
-        let life = memory.device.life();
+        let epoch = memory.device.epoch();
         let mapping = Mapping {
             memory: memory.clone(),
             span,
-            life,
+            epoch,
             access: if with_access {
                 Access::Everybody
             } else {
@@ -359,7 +359,7 @@ impl Runtime {
         };
         shared.mapped.lock().insert(at, mapping);
         if with_access {
-            shared.show_mapping(span, device, life, caller.call.name);
+            shared.show_mapping(span, device, epoch, caller.call.name);
         }
         Ok(())
     }
@@ -436,13 +436,13 @@ impl Runtime {
                 mapping.access.is_any(),
                 mapping.span,
                 mapping.memory.device(),
-                mapping.life,
+                mapping.epoch,
             ));
         }
         drop(mapped);
-        for (before, after, span, device, life) in changed {
+        for (before, after, span, device, epoch) in changed {
             match (before, after) {
-                (false, true) => shared.show_mapping(span, device, life, caller.call.name),
+                (false, true) => shared.show_mapping(span, device, epoch, caller.call.name),
                 (true, false) => drop(shared.space.remove(span.address(), false, |_| Ok(()))),
                 (true, true) | (false, false) => {}
             }

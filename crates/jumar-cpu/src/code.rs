@@ -466,7 +466,7 @@ struct HostFunction {
 }
 
 impl CodeFunction for HostFunction {
-    fn place(&self) -> (usize, usize) {
+    fn code_range(&self) -> (usize, usize) {
         (self.address, self.bytes)
     }
 

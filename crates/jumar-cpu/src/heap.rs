@@ -131,12 +131,12 @@ impl Heap {
         if size > ASIDE_BYTES {
             return self.join(offset, size);
         }
-        let place = self.aside.iter().position(|(_, size)| *size == 0);
-        let place = place.unwrap_or_else(|| {
+        let index = self.aside.iter().position(|(_, size)| *size == 0);
+        let index = index.unwrap_or_else(|| {
             self.next = (self.next + 1) % ASIDE;
             self.next
         });
-        let before = std::mem::replace(&mut self.aside[place], (offset, size));
+        let before = std::mem::replace(&mut self.aside[index], (offset, size));
         if before.1 > 0 {
             self.join(before.0, before.1);
         }

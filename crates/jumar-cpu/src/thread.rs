@@ -405,21 +405,23 @@ mod quota {
 }
 
 #[cfg(test)]
-mod places {
+mod placement {
     use super::*;
 
     /// Waits for a number in a cell that another thread writes.
     #[test]
     fn a_thread_that_is_woken_elsewhere_may_run_everywhere_again() {
         let (send, wait) = std::sync::mpsc::channel::<()>();
-        let (tell, told) = std::sync::mpsc::channel();
-        let sleeper = std::thread::spawn(move || {
-            tell.send(number().expect("a number")).expect("a listener");
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let parked = std::thread::spawn(move || {
+            sender
+                .send(number().expect("a number"))
+                .expect("a listener");
             wait.recv().expect("a call");
             // SAFETY: both sets are the thread's own.
             allowed(ME).map(|set| unsafe { libc::CPU_COUNT(&set) })
         });
-        let thread = told.recv().expect("its number");
+        let thread = receiver.recv().expect("its number");
         set_errno(7);
         let mut calls = 0;
         wake_elsewhere(thread, &mut || {
@@ -430,7 +432,7 @@ mod places {
         let after = allowed(thread as libc::pid_t).map(|set| unsafe { libc::CPU_COUNT(&set) });
         assert_eq!((calls, errno()), (1, 7));
         send.send(()).expect("a parked thread");
-        let seen = sleeper.join().expect("no panic");
+        let seen = parked.join().expect("no panic");
         assert_eq!(after, seen);
         assert_eq!(after.map(|count| count as usize), processors());
     }

@@ -62,7 +62,7 @@ fn a_file_stands_in_an_allocation_until_that_is_freed() {
     assert_eq!(first_word(&backend, span, 0), 77);
     let kept = std::fs::read(&path).expect("the file");
     assert_eq!(kept[FileImage::PAGE..][..8], 2u64.to_le_bytes());
-    assert!(mapping.is_whole());
+    assert!(mapping.is_intact());
     device.free(span);
     assert_eq!(first_word(&backend, span, 1), 0);
     let again = device.allocate(BYTES, FileImage::PAGE).expect("space");
@@ -85,9 +85,9 @@ fn a_file_that_is_cut_short_reads_as_zeros_and_says_so() {
     let shorter = File::options().write(true).open(&path).expect("the file");
     shorter.set_len(100 * FileImage::PAGE as u64).expect("cut");
     assert_eq!(first_word(&backend, span, 99), 100);
-    assert!(mapping.is_whole());
+    assert!(mapping.is_intact());
     assert_eq!(first_word(&backend, span, 100), 0);
-    assert!(!mapping.is_whole());
+    assert!(!mapping.is_intact());
     assert_eq!(first_word(&backend, span, 255), 0);
     device.free(span);
     // The next file at the same address is not affected.
@@ -96,7 +96,7 @@ fn a_file_that_is_cut_short_reads_as_zeros_and_says_so() {
     let image = FileImage { file, ..image };
     let next = device.map_file(span, &image).expect("a mapping");
     assert_eq!(first_word(&backend, span, 255), 256);
-    assert!(next.is_whole());
+    assert!(next.is_intact());
     std::fs::remove_file(path).expect("it is there");
     std::fs::remove_file(other).expect("it is there");
 }

@@ -40,7 +40,7 @@ fn device(backend: &CpuBackend, number: u32) -> Arc<dyn Device> {
 }
 
 #[test]
-fn an_address_tells_its_device() {
+fn an_address_identifies_its_device() {
     let backend = backend(1 << 24).expect("address space");
     let spans = [0, 1].map(|n| device(&backend, n).allocate(100, 64).expect("space"));
     let pinned = backend.allocate_pinned(100).expect("space");
@@ -62,14 +62,14 @@ fn an_address_tells_its_device() {
 fn exhaustion_names_the_bytes_and_loses_nothing() {
     let backend = backend(1 << 24).expect("address space");
     let device = device(&backend, 0);
-    let whole = device.allocate(1 << 24, 64).expect("all of it");
+    let all = device.allocate(1 << 24, 64).expect("all of it");
     let error = device.allocate(1, 64).expect_err("nothing is left");
     assert_eq!(error.kind(), ErrorKind::OutOfMemory);
     let text = error.to_string();
     for part in ["device 0", "1 bytes", "0 of 16777216 are free"] {
         assert!(text.contains(part), "{text}");
     }
-    device.free(whole);
+    device.free(all);
     for bytes in [usize::MAX, usize::MAX - 64, (1 << 24) + 1] {
         assert_eq!(
             device.allocate(bytes, 1 << 21).map_err(|e| e.kind()),
@@ -77,7 +77,7 @@ fn exhaustion_names_the_bytes_and_loses_nothing() {
         );
     }
     let again = device.allocate(1 << 24, 1 << 21).expect("all of it again");
-    assert_eq!(again.address(), whole.address());
+    assert_eq!(again.address(), all.address());
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn bytes_go_into_a_span_and_come_back() {
 }
 
 #[test]
-fn long_copies_arrive_whole_at_any_alignment() {
+fn long_copies_are_complete_at_any_alignment() {
     let backend = backend(256 << 20).expect("address space");
     let device = device(&backend, 0);
     let queue = device
@@ -118,12 +118,12 @@ fn long_copies_arrive_whole_at_any_alignment() {
         ((32 << 20) + 77, 0),
         ((33 << 20) - 1, 31),
     ] {
-        let whole = device.allocate(bytes + 64, 64).expect("space");
+        let source = device.allocate(bytes + 64, 64).expect("space");
         let target = device.allocate(bytes + 64, 64).expect("space");
         let pattern: Vec<u8> = (0..bytes)
             .map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8)
             .collect();
-        let from = whole.part(0, bytes).expect("inside");
+        let from = source.part(0, bytes).expect("inside");
         let to = target.part(shift, bytes).expect("inside");
         jumar_cpu::write(from, &pattern);
         backend.fill_now(target, 0x5a);
@@ -136,11 +136,11 @@ fn long_copies_arrive_whole_at_any_alignment() {
         assert!(found[shift..shift + bytes] == pattern);
         assert!(found[shift + bytes..].iter().all(|byte| *byte == 0x5a));
         // Overlapping, by less than a part.
-        queue.submit(copy(whole.part(40, bytes).expect("inside")), TAG);
+        queue.submit(copy(source.part(40, bytes).expect("inside")), TAG);
         assert!(queue.wait(queue.submitted(), None));
-        jumar_cpu::read(whole, &mut found);
+        jumar_cpu::read(source, &mut found);
         assert!(found[40..40 + bytes] == pattern);
-        device.free(whole);
+        device.free(source);
         device.free(target);
     }
 }

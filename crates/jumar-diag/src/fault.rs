@@ -43,7 +43,7 @@ impl Probe for TaskFaults {
         }
         if let Some(file) = &mut *self.log.lock() {
             // One write each, so that a program that is killed leaves whole lines.
-            let _nobody_to_tell = file.write_all(format!("task:{}\n", admission.call).as_bytes());
+            let _ignored = file.write_all(format!("task:{}\n", admission.call).as_bytes());
         }
         if admission.call != self.call {
             return None;

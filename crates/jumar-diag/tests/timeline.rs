@@ -46,8 +46,8 @@ fn copy() -> Op<'static> {
 
 fn read(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).expect("the file is there");
-    let whole: Value = serde_json::from_str(&text).expect("the file is complete JSON");
-    whole["traceEvents"]
+    let trace: Value = serde_json::from_str(&text).expect("the file is complete JSON");
+    trace["traceEvents"]
         .as_array()
         .expect("events are a list")
         .clone()
@@ -111,7 +111,7 @@ fn assert_nested(events: &[Value]) {
 }
 
 /// Every flow has two ends, each inside a slice of its row, and points forward.
-fn assert_arrows(events: &[Value]) {
+fn assert_flows(events: &[Value]) {
     let slices: Vec<_> = of_phase(events, "X").into_iter().map(extent).collect();
     let location = |end: &Value| {
         let row = (
@@ -156,7 +156,7 @@ fn an_empty_timeline_is_a_complete_file() {
 }
 
 #[test]
-fn two_streams_and_an_event_give_rows_slices_and_arrows() {
+fn two_streams_and_an_event_have_rows_slices_and_flows() {
     in_a_folder(|path| {
         let trace = Trace::create(path, "program").expect("made");
         admit(
@@ -242,14 +242,14 @@ fn two_streams_and_an_event_give_rows_slices_and_arrows() {
         assert_eq!(synchronize["args"]["stream"], 5);
         assert!(extent(synchronize).2 > extent(slice("device 0 / stream 5", "digits")).1);
 
-        let arrow = of_phase(&events, "s")
+        let flow = of_phase(&events, "s")
             .into_iter()
-            .find(|arrow| arrow["name"] == "event")
+            .find(|flow| flow["name"] == "event")
             .expect("record to wait");
-        assert_eq!(nanoseconds(&arrow["ts"]), extent(record).1);
+        assert_eq!(nanoseconds(&flow["ts"]), extent(record).1);
         let end = of_phase(&events, "f")
             .into_iter()
-            .find(|end| end["id"] == arrow["id"])
+            .find(|end| end["id"] == flow["id"])
             .expect("its end");
         assert_eq!(
             (end["pid"].as_u64(), end["tid"].as_u64()),
@@ -260,12 +260,12 @@ fn two_streams_and_an_event_give_rows_slices_and_arrows() {
         assert_eq!(
             of_phase(&events, "s")
                 .into_iter()
-                .filter(|arrow| arrow["name"] == "queue")
+                .filter(|flow| flow["name"] == "queue")
                 .count(),
             4
         );
         assert_nested(&events);
-        assert_arrows(&events);
+        assert_flows(&events);
     });
 }
 
@@ -301,14 +301,14 @@ fn a_wait_for_whichever_record_comes_points_at_the_one_that_came() {
         assert!(
             of_phase(&events, "s")
                 .iter()
-                .any(|arrow| arrow["name"] == "event")
+                .any(|flow| flow["name"] == "event")
         );
-        assert_arrows(&events);
+        assert_flows(&events);
     });
 }
 
 #[test]
-fn what_goes_on_at_one_flush_is_whole_at_the_next() {
+fn an_interval_open_at_one_flush_is_complete_at_the_next() {
     in_a_folder(|path| {
         let trace = Trace::create(path, "program").expect("made");
         admit(

@@ -278,7 +278,7 @@ impl Scalar {
     }
 
     /// Returns the value as a boolean: whether it is not zero.
-    pub fn truth(&self) -> bool {
+    pub fn to_bool(&self) -> bool {
         let (real, imaginary) = self.complex();
         real != 0.0 || imaginary != 0.0
     }
@@ -316,7 +316,7 @@ mod tests {
             .flat_map(|x| x.to_le_bytes())
             .collect();
         assert_eq!(scalar(DataType::Complex64, &complex).complex(), (1.0, -2.0));
-        assert!(Scalar::of_f64(f64::NAN).truth());
+        assert!(Scalar::of_f64(f64::NAN).to_bool());
         assert_eq!(Scalar::new(DataType::Int32, &[0; 8]), None);
         assert_eq!(Scalar::new(DataType::Int4, &[0]), None);
         assert_eq!(Scalar::new(DataType::String, &[]), None);

@@ -72,7 +72,7 @@ enum Manner {
     /// Densely.
     Dense,
     /// With the dimensions in the opposite order in memory, every second element used, and an offset of three elements.
-    Apart,
+    Strided,
 }
 
 /// One case.
@@ -220,11 +220,11 @@ fn lay_out(values: &Values, manner: Manner, zero: bool) -> Memory {
     let (mut strides, mut step) = (vec![0usize; rank], 1);
     let order: Vec<usize> = match manner {
         Manner::Dense => (0..rank).rev().collect(),
-        Manner::Apart => (0..rank).collect(),
+        Manner::Strided => (0..rank).collect(),
     };
     let (offset, spread) = match manner {
         Manner::Dense => (0, 1),
-        Manner::Apart => (3, 2),
+        Manner::Strided => (3, 2),
     };
     for axis in order {
         strides[axis] = step * spread;
@@ -283,8 +283,8 @@ fn run(case: &Case) -> Result<(), String> {
         .iter()
         .find(|signature| signature.name == case.name)
         .ok_or("there is no signature of this name")?;
-    for manner in [Manner::Dense, Manner::Apart] {
-        if manner == Manner::Apart && case.dense_only {
+    for manner in [Manner::Dense, Manner::Strided] {
+        if manner == Manner::Strided && case.dense_only {
             continue;
         }
         run_once(case, signature, manner, Workers::ALONE)

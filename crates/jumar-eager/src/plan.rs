@@ -141,7 +141,7 @@ impl Plan {
     /// as they were passed: an in-place operator that only writes does not read, and a slice reads its part.
     pub fn touches(&self) -> impl Iterator<Item = Touch<'_>> {
         fn touch(operand: &Operand, writes: bool) -> Option<Touch<'_>> {
-            let buffer = match operand.place() {
+            let buffer = match operand.buffer() {
                 BufferKind::Input(buffer) if !writes => buffer,
                 BufferKind::Output(buffer) if writes => buffer,
                 // What an earlier step of the same call wrote is not read from outside.
@@ -250,8 +250,8 @@ impl Plan {
 
     /// Reports whether no step reads `input` after the first write to `output`, where the two overlap.
     fn allows(&self, input: usize, output: usize, buffers: &[Region<'_>]) -> bool {
-        let reads = |operand: &&Operand| operand.place() == BufferKind::Input(input as u32);
-        let writes = |operand: &&Operand| operand.place() == BufferKind::Output(output as u32);
+        let reads = |operand: &&Operand| operand.buffer() == BufferKind::Input(input as u32);
+        let writes = |operand: &&Operand| operand.buffer() == BufferKind::Output(output as u32);
         let mut written = false;
         for step in &self.steps {
             let mut read = step.inputs.iter().flatten().filter(reads).peekable();
@@ -418,10 +418,10 @@ mod tests {
             let found = run_on_parts("aclnnSwiGluGrad", &args, starts);
             found[starts[2]..starts[2] + 8].to_vec()
         };
-        let apart = run(&[0, 8, 40]);
-        assert_eq!(run(&[0, 8, 8]), apart);
-        assert_eq!(run(&[0, 8, 11]), apart);
-        assert_eq!(run(&[0, 8, 0]), apart);
+        let disjoint = run(&[0, 8, 40]);
+        assert_eq!(run(&[0, 8, 8]), disjoint);
+        assert_eq!(run(&[0, 8, 11]), disjoint);
+        assert_eq!(run(&[0, 8, 0]), disjoint);
     }
 
     #[test]

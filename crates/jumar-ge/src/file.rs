@@ -32,11 +32,11 @@ fn write(to: &mut Writer, graph: &Graph) {
             let (at, position) = input.from.map_or((-1, 0), |(at, p)| (at as i64, p as u64));
             to.int(at);
             to.u64(position);
-            to.told(&input.desc, &[]);
+            to.tensor_desc(&input.desc, &[]);
         });
         to.list(&node.outputs, |to, output| {
             to.text(&output.name);
-            to.told(&output.desc, &[]);
+            to.tensor_desc(&output.desc, &[]);
         });
         to.list(&node.after, |to, at| to.u64(*at as u64));
         let bodies: Vec<_> = node.bodies.iter().collect();

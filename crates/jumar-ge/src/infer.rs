@@ -56,22 +56,22 @@ pub fn all(source: &Graph, shapes: &[Vec<i64>]) -> GeResult<Vec<Found>> {
         })
         .collect::<GeResult<Vec<_>>>()?;
     let mut all = source.clone();
-    let mut places: Vec<(usize, usize)> = source
+    let mut positions: Vec<(usize, usize)> = source
         .nodes
         .iter()
         .flat_map(|node| node.inputs.iter().filter_map(|input| input.from))
         .chain(source.outputs.iter().copied())
         .collect();
-    places.sort_unstable();
-    places.dedup();
-    all.outputs.clone_from(&places);
+    positions.sort_unstable();
+    positions.dedup();
+    all.outputs.clone_from(&positions);
     let lowered = ge::lower(&all, &given)?;
     let mut found: Vec<Found> = source
         .nodes
         .iter()
         .map(|node| vec![None; node.outputs.len()])
         .collect();
-    for (&(at, position), output) in places.iter().zip(&lowered.graph.outputs) {
+    for (&(at, position), output) in positions.iter().zip(&lowered.graph.outputs) {
         if let Some(slot) = found.get_mut(at).and_then(|node| node.get_mut(position)) {
             *slot = Some(desc(&lowered.graph.value(output.value).ty));
         }

@@ -31,7 +31,7 @@ fn push(list: &RefCell<Vec<String>>, text: String) {
 /// Keeps the text of an error for the thread, and writes it to the log.
 pub fn error(fail: &GeError) {
     let text = format!("{}: {}", fail.code, fail.text);
-    jumar_acl::surface::log_graph_engine_error(&text);
+    jumar_acl::frontend::log_graph_engine_error(&text);
     ERRORS.with(|list| push(list, text));
 }
 

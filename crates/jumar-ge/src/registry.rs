@@ -18,7 +18,7 @@ pub struct Input {
     /// The name of the group that it is one of, if there are several.
     pub group: Option<String>,
     pub from: Option<(u64, usize)>,
-    pub told: TensorDescExt,
+    pub tensor_desc: TensorDescExt,
     /// Whether the program described it itself.
     pub described: bool,
 }
@@ -28,7 +28,7 @@ pub struct Input {
 pub struct Output {
     pub name: String,
     pub group: Option<String>,
-    pub told: TensorDescExt,
+    pub tensor_desc: TensorDescExt,
 }
 
 /// An operator.
@@ -276,7 +276,7 @@ impl GraphRegistry {
                 )));
             }
         };
-        let told = source.outputs[position].told.clone();
+        let tensor_desc = source.outputs[position].tensor_desc.clone();
         let op = self.op_mut(to)?;
         let (name, kind) = (op.name.clone(), op.kind.clone());
         let Some(slot) = op.inputs.iter_mut().find(|one| one.name == input) else {
@@ -285,12 +285,12 @@ impl GraphRegistry {
             )));
         };
         let before = slot.from.replace((from, position));
-        let format = slot.told.desc.format;
+        let format = slot.tensor_desc.desc.format;
         if slot.described && format != ge::FORMAT_ND {
-            slot.told = told;
-            slot.told.desc.format = format;
+            slot.tensor_desc = tensor_desc;
+            slot.tensor_desc.desc.format = format;
         } else {
-            slot.told = told;
+            slot.tensor_desc = tensor_desc;
         }
         if let Some((old, _)) = before {
             self.forget_consumer(old, to);
@@ -431,7 +431,7 @@ impl GraphRegistry {
             return Err(GeError::new("graphs are nested more than 8 deep"));
         }
         let graph = self.graph(id)?;
-        let places: HashMap<u64, usize> = graph
+        let indices: HashMap<u64, usize> = graph
             .ops
             .iter()
             .enumerate()
@@ -454,7 +454,7 @@ impl GraphRegistry {
                 let from = match input.from {
                     None => None,
                     Some((from, position)) => {
-                        let at = places.get(&from).copied().ok_or_else(|| {
+                        let at = indices.get(&from).copied().ok_or_else(|| {
                             GeError::new(format!(
                                 "{} reads an operator that is not in graph {}",
                                 op.name, graph.name
@@ -466,7 +466,7 @@ impl GraphRegistry {
                 inputs.push(ge::Input {
                     name: input.name.clone(),
                     from,
-                    desc: input.told.desc.clone(),
+                    desc: input.tensor_desc.desc.clone(),
                 });
             }
             nodes.push(ge::Node {
@@ -479,13 +479,13 @@ impl GraphRegistry {
                     .iter()
                     .map(|output| ge::Output {
                         name: output.name.clone(),
-                        desc: output.told.desc.clone(),
+                        desc: output.tensor_desc.desc.clone(),
                     })
                     .collect(),
                 after: op
                     .before
                     .iter()
-                    .filter_map(|id| places.get(id).copied())
+                    .filter_map(|id| indices.get(id).copied())
                     .collect(),
                 bodies,
             });
@@ -493,7 +493,7 @@ impl GraphRegistry {
         let outputs = graph
             .outputs
             .iter()
-            .filter_map(|(id, position)| Some((*places.get(id)?, *position)))
+            .filter_map(|(id, position)| Some((*indices.get(id)?, *position)))
             .collect();
         Ok(ge::Graph {
             name: graph.name.clone(),
@@ -518,7 +518,7 @@ impl GraphRegistry {
                 .iter()
                 .map(|output| ge::Output {
                     name: output.name.clone(),
-                    desc: output.told.desc.clone(),
+                    desc: output.tensor_desc.desc.clone(),
                 })
                 .collect(),
             ..ge::Node::default()
@@ -536,7 +536,7 @@ impl GraphRegistry {
                         attrs: op.attrs.clone(),
                         outputs: vec![ge::Output {
                             name: "y".into(),
-                            desc: input.told.desc.clone(),
+                            desc: input.tensor_desc.desc.clone(),
                         }],
                         ..ge::Node::default()
                     },
@@ -545,7 +545,7 @@ impl GraphRegistry {
                         kind: "Data".into(),
                         outputs: vec![ge::Output {
                             name: "y".into(),
-                            desc: input.told.desc.clone(),
+                            desc: input.tensor_desc.desc.clone(),
                         }],
                         ..ge::Node::default()
                     },
@@ -553,13 +553,13 @@ impl GraphRegistry {
                 node.inputs.push(ge::Input {
                     name: input.name.clone(),
                     from: Some((index, 0)),
-                    desc: input.told.desc.clone(),
+                    desc: input.tensor_desc.desc.clone(),
                 });
             } else {
                 node.inputs.push(ge::Input {
                     name: input.name.clone(),
                     from: None,
-                    desc: input.told.desc.clone(),
+                    desc: input.tensor_desc.desc.clone(),
                 });
             }
         }
@@ -568,13 +568,13 @@ impl GraphRegistry {
     }
 
     /// Writes what was found of an operator's outputs; their formats stay.
-    pub fn tell(&mut self, id: u64, found: &[Option<Desc>]) -> GeResult<()> {
+    pub fn set_descs(&mut self, id: u64, found: &[Option<Desc>]) -> GeResult<()> {
         let op = self.op_mut(id)?;
         for (output, found) in op.outputs.iter_mut().zip(found) {
             if let Some(desc) = found {
-                let format = output.told.desc.format;
-                output.told.desc = desc.clone();
-                output.told.desc.format = format;
+                let format = output.tensor_desc.desc.format;
+                output.tensor_desc.desc = desc.clone();
+                output.tensor_desc.desc.format = format;
             }
         }
         Ok(())
@@ -598,7 +598,7 @@ impl GraphRegistry {
                 }
                 bodies.insert(name.clone(), made);
             }
-            let place = |at: usize| {
+            let index_of = |at: usize| {
                 ids.get(at).copied().ok_or_else(|| {
                     GeError::new("the graph is damaged: it names a node that it has not")
                 })
@@ -607,12 +607,12 @@ impl GraphRegistry {
             for input in &node.inputs {
                 let from = match input.from {
                     None => None,
-                    Some((at, position)) => Some((place(at)?, position)),
+                    Some((at, position)) => Some((index_of(at)?, position)),
                 };
                 inputs.push(Input {
                     name: input.name.clone(),
                     from,
-                    told: TensorDescExt {
+                    tensor_desc: TensorDescExt {
                         desc: input.desc.clone(),
                         rest: Vec::new(),
                     },
@@ -622,7 +622,7 @@ impl GraphRegistry {
             let before = node
                 .after
                 .iter()
-                .map(|&at| place(at))
+                .map(|&at| index_of(at))
                 .collect::<GeResult<Vec<_>>>()?;
             let producers: Vec<u64> = inputs.iter().filter_map(|i| Some(i.from?.0)).collect();
             let op = self.op_mut(own)?;
@@ -633,7 +633,7 @@ impl GraphRegistry {
                 .iter()
                 .map(|output| Output {
                     name: output.name.clone(),
-                    told: TensorDescExt {
+                    tensor_desc: TensorDescExt {
                         desc: output.desc.clone(),
                         rest: Vec::new(),
                     },

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use jumar::check::Finding;
 use jumar::engine::{Call, Caller, Context, Lookups, Runtime, Signal, Stream, StreamOptions};
 use jumar::offline::DeviceMemory;
-use jumar_acl::surface;
+use jumar_acl::frontend;
 
 use crate::graph::{BuildOptions, Products};
 use crate::plan::{Entry, Plan, Source};
@@ -25,7 +25,7 @@ pub static CALL: Call = Call {
 pub fn with_runtime<T>(
     work: impl FnOnce(&'static Runtime, &Caller<'_>) -> GeResult<T>,
 ) -> GeResult<T> {
-    let runtime = jumar_acl::surface::runtime()?;
+    let runtime = jumar_acl::frontend::runtime()?;
     let lookups = Lookups::default();
     work(runtime, &Caller::new(&CALL, &lookups))
 }
@@ -195,14 +195,14 @@ pub fn check(options: &Options) -> GeResult<()> {
 /// Refuses a device that does not exist.
 fn check_device(options: &Options) -> GeResult<()> {
     // A child of a process that used a device is refused later, when it runs a graph.
-    if surface::refuse_if_forked().is_err() {
+    if frontend::refuse_if_forked().is_err() {
         return Ok(());
     }
     for key in ["ge.exec.deviceId", "ge.session_device_id"] {
         let Some(number) = options.get(key).and_then(|text| text.parse::<u32>().ok()) else {
             continue;
         };
-        let count = surface::runtime()?.device_count();
+        let count = frontend::runtime()?.device_count();
         if number >= count {
             let text = format!(
                 "the option {key} is {number}, and there are {count} devices: it has to be below {count}"
@@ -218,13 +218,13 @@ pub const SESSION: &str = "session";
 
 /// Refuses what needs the engine; it is a mistake of its own where the engine was there and is gone.
 fn not_started(engine: &Engine) -> GeError {
-    if let Some(place) = engine.ended_at
+    if let Some(location) = engine.ended_at
         && let Some(check) = jumar::check::from_environment()
     {
         check.find(
             Finding::now("JMR-GE-002", "the Graph Engine is used after GEFinalize").and(
                 "earlier",
-                place,
+                location,
                 "GEFinalize",
             ),
         );
@@ -257,7 +257,7 @@ pub fn create(options: Options) -> GeResult<u64> {
         Arc::new(Session {
             options,
             training,
-            in_child: surface::refuse_if_forked().is_err(),
+            in_child: frontend::refuse_if_forked().is_err(),
             device,
             graphs: Mutex::default(),
             variables: Mutex::default(),
@@ -302,20 +302,20 @@ pub fn find(id: u64) -> GeResult<Arc<Session>> {
     })?;
     drop(engine);
     if !session.is_here() {
-        surface::refuse_if_forked()?;
+        frontend::refuse_if_forked()?;
     }
     Ok(session)
 }
 
 /// Finds a stream by its handle; 0 is the default stream of the thread's current context.
 pub fn find_stream(handle: u64) -> GeResult<Arc<Stream>> {
-    Ok(surface::stream(handle)?)
+    Ok(frontend::stream(handle)?)
 }
 
 impl Session {
     /// Returns whether this process made it, and not the one that it was forked off.
     fn is_here(&self) -> bool {
-        self.in_child || surface::refuse_if_forked().is_ok()
+        self.in_child || frontend::refuse_if_forked().is_ok()
     }
 
     /// Finds a graph.
@@ -469,7 +469,7 @@ impl Session {
 
     fn release(&self, context: &Context) {
         // A reset of the device has released every use of it. One that is counted now is the program's own.
-        if context.device().life() != context.life() {
+        if context.device().epoch() != context.epoch() {
             return;
         }
         let released = with_runtime(|runtime, caller| {

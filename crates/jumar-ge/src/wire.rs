@@ -176,7 +176,7 @@ impl Writer {
         self.list(list, |to, value| to.int(*value));
     }
 
-    pub fn told(&mut self, desc: &Desc, rest: &[u8]) {
+    pub fn tensor_desc(&mut self, desc: &Desc, rest: &[u8]) {
         self.int(i64::from(desc.dtype));
         self.int(i64::from(desc.format));
         self.ints(&desc.dims);
@@ -184,7 +184,7 @@ impl Writer {
     }
 
     fn data(&mut self, data: &Data) {
-        self.told(&data.desc, &[]);
+        self.tensor_desc(&data.desc, &[]);
         self.blob(&data.bytes);
     }
 

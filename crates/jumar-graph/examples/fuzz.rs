@@ -38,12 +38,12 @@ fn main() {
     }
     let first = number(2).unwrap_or(1);
     let case = Arc::new(AtomicU64::new(first));
-    let (watched, began) = (case.clone(), Instant::now());
+    let (observed, began) = (case.clone(), Instant::now());
     thread::spawn(move || {
-        let mut last = (watched.load(Ordering::Relaxed), Instant::now());
+        let mut last = (observed.load(Ordering::Relaxed), Instant::now());
         loop {
             thread::sleep(Duration::from_millis(200));
-            let now = watched.load(Ordering::Relaxed);
+            let now = observed.load(Ordering::Relaxed);
             if now != last.0 {
                 last = (now, Instant::now());
             } else if last.1.elapsed() > LIMIT {
@@ -52,10 +52,10 @@ fn main() {
             }
         }
     });
-    let noted = format!("fuzz-{name}.case");
+    let case_file = format!("fuzz-{name}.case");
     loop {
         let now = case.load(Ordering::Relaxed);
-        let _ = fs::write(&noted, now.to_string());
+        let _ = fs::write(&case_file, now.to_string());
         let bytes = Random::new(now).case(&seeds);
         if panic::catch_unwind(|| (target.run)(&bytes)).is_err() {
             let _ = fs::write(format!("fuzz-{name}-{now}.found"), &bytes);
@@ -67,7 +67,7 @@ fn main() {
         }
         case.fetch_add(1, Ordering::Relaxed);
     }
-    let _ = fs::remove_file(&noted);
+    let _ = fs::remove_file(&case_file);
     println!(
         "{name}: {} cases from {} seeds",
         case.load(Ordering::Relaxed) - first + 1,

@@ -194,7 +194,7 @@ pub(crate) fn insert(graph: &mut Graph, options: &BuildOptions) -> Result<()> {
         }
         done.push(index);
         let node = if is_dynamic(&reader)? {
-            front_as_told(graph, &reader, index, options)?
+            configured_front(graph, &reader, index, options)?
         } else {
             front(graph, &reader, index, options.gears.kind)?
         };
@@ -257,7 +257,7 @@ const LARGEST: usize = 1 << 31;
 pub const SETTINGS_INPUT: &str = "ascend_dynamic_aipp_data";
 
 /// Puts preprocessing in front whose settings are an input more.
-fn front_as_told(
+fn configured_front(
     graph: &mut Graph,
     reader: &Reader<'_>,
     index: usize,
@@ -495,12 +495,12 @@ fn read(reader: &Reader<'_>, width: usize, height: usize) -> Result<Aipp> {
     ];
     let scales = reader.flag("resize")?;
     let crop = if reader.flag("crop")? {
-        let whole = if scales { source } else { inner };
+        let full = if scales { source } else { inner };
         [
             reader.number("load_start_pos_w", 0)?,
             reader.number("load_start_pos_h", 0)?,
-            or(reader.number("crop_size_w", 0)?, whole[0]),
-            or(reader.number("crop_size_h", 0)?, whole[1]),
+            or(reader.number("crop_size_w", 0)?, full[0]),
+            or(reader.number("crop_size_h", 0)?, full[1]),
         ]
     } else {
         [0, 0, source[0], source[1]]

@@ -313,7 +313,7 @@ impl BuildOptions {
 pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
     fix_shapes(&mut graph, options)?;
     aipp::insert(&mut graph, options)?;
-    narrow_inputs(&mut graph, &options.fp16_inputs)?;
+    convert_inputs_to_fp16(&mut graph, &options.fp16_inputs)?;
     fold::infer_and_fold(&mut graph)?;
     clean::remove_identities(&mut graph);
     cast_outputs(&mut graph, &options.output_type)?;
@@ -322,7 +322,7 @@ pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
     transformer::fuse(&mut graph);
     layout::block_images(&mut graph)?;
     if options.products == Products::BFloat16 {
-        bf16_int8::narrow_products(&mut graph);
+        bf16_int8::lower_product_precision(&mut graph);
     }
     clean::remove_dead(&mut graph);
     clean::renumber(&mut graph);
@@ -422,7 +422,7 @@ fn needs_shapes(inputs: &[(String, TensorType)]) -> GraphError {
 }
 
 /// Lets inputs of float32 be given as float16.
-fn narrow_inputs(graph: &mut Graph, names: &[String]) -> Result<()> {
+fn convert_inputs_to_fp16(graph: &mut Graph, names: &[String]) -> Result<()> {
     let cast = find("Cast").ok_or_else(|| GraphError::internal("there is no Cast"))?;
     for name in names {
         let named = |id: &ValueId| graph.value(*id).name == *name;
@@ -448,11 +448,11 @@ fn narrow_inputs(graph: &mut Graph, names: &[String]) -> Result<()> {
                 )));
             }
         }
-        let narrow = TensorType {
+        let half_type = TensorType {
             dtype: DataType::Float16,
             ..ty
         };
-        let new = graph.add_value(name.clone(), narrow);
+        let new = graph.add_value(name.clone(), half_type);
         graph.value_mut(old).name = format!("{name}/float32");
         graph.inputs[at] = new;
         let node = Node {
@@ -539,10 +539,10 @@ pub struct Laid {
 
 impl Laid {
     fn add(&mut self, bytes: Bytes) -> usize {
-        let place = self.len.next_multiple_of(ALIGNMENT);
-        self.len = place + bytes.len();
-        self.pieces.push((place, bytes));
-        place
+        let offset = self.len.next_multiple_of(ALIGNMENT);
+        self.len = offset + bytes.len();
+        self.pieces.push((offset, bytes));
+        offset
     }
 
     /// Is one piece alone.
@@ -581,10 +581,10 @@ impl Laid {
         mut each: impl FnMut(&[u8]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let mut at = 0;
-        for (place, bytes) in &self.pieces {
-            each(&[0; ALIGNMENT][..place - at])?;
+        for (offset, bytes) in &self.pieces {
+            each(&[0; ALIGNMENT][..offset - at])?;
             each(bytes)?;
-            at = place + bytes.len();
+            at = offset + bytes.len();
         }
         Ok(())
     }
@@ -607,7 +607,7 @@ const SMALL: usize = 1024;
 fn lay_out_weights(graph: &mut Graph) -> Result<Laid> {
     let mut weights = Layouter {
         laid: Laid::default(),
-        places: HashMap::new(),
+        offsets: HashMap::new(),
         by_contents: HashMap::new(),
         open: !graph.is_static(),
     };
@@ -618,7 +618,7 @@ fn lay_out_weights(graph: &mut Graph) -> Result<Laid> {
 struct Layouter {
     laid: Laid,
     /// Where a constant was put already, by the address of its contents. It is kept so that no other takes its address.
-    places: HashMap<usize, (usize, Tensor)>,
+    offsets: HashMap<usize, (usize, Tensor)>,
     /// The same by length and checksum: nodes that share an initializer each get a copy of their own where a pass turns it into
     /// another layout.
     by_contents: HashMap<(usize, u32), Vec<(usize, Tensor)>>,
@@ -627,18 +627,18 @@ struct Layouter {
 
 impl Layouter {
     /// Returns where the bytes of a tensor lie in the weights, and adds them where no equal ones are.
-    fn place(&mut self, tensor: &Tensor) -> usize {
+    fn offset(&mut self, tensor: &Tensor) -> usize {
         let bytes = tensor.bytes();
         let alike = self
             .by_contents
             .entry((bytes.len(), crc32fast::hash(bytes)))
             .or_default();
-        if let Some((place, _)) = alike.iter().find(|(_, known)| known.bytes() == bytes) {
-            return *place;
+        if let Some((offset, _)) = alike.iter().find(|(_, known)| known.bytes() == bytes) {
+            return *offset;
         }
-        let place = self.laid.add(tensor.shared_bytes());
-        alike.push((place, tensor.clone()));
-        place
+        let offset = self.laid.add(tensor.shared_bytes());
+        alike.push((offset, tensor.clone()));
+        offset
     }
 
     fn graph(&mut self, graph: &mut Graph) -> Result<()> {
@@ -698,18 +698,18 @@ impl Layouter {
             if read[index] {
                 let key = tensor.bytes().as_ptr().addr();
                 let known = self
-                    .places
+                    .offsets
                     .get(&key)
                     .filter(|(_, known)| known.bytes().len() == tensor.bytes().len());
-                let place = match known {
-                    Some(&(place, _)) => place,
+                let offset = match known {
+                    Some(&(offset, _)) => offset,
                     None => {
-                        let place = self.place(tensor);
-                        self.places.insert(key, (place, tensor.clone()));
-                        place
+                        let offset = self.offset(tensor);
+                        self.offsets.insert(key, (offset, tensor.clone()));
+                        offset
                     }
                 };
-                value.weight = Some(place);
+                value.weight = Some(offset);
             }
             // What is only read while the model runs is not kept twice.
             let small = self.open && tensor.bytes().len() <= SMALL;

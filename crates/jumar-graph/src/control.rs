@@ -310,10 +310,10 @@ impl Scanning {
 
 /// Brings an axis that may be counted from the end into `0..rank`.
 pub(crate) fn axis_of(axis: i64, rank: usize) -> Result<usize> {
-    let place = if axis < 0 { axis + rank as i64 } else { axis };
-    usize::try_from(place)
+    let axis_index = if axis < 0 { axis + rank as i64 } else { axis };
+    usize::try_from(axis_index)
         .ok()
-        .filter(|&place| place < rank)
+        .filter(|&axis_index| axis_index < rank)
         .ok_or_else(|| {
             GraphError::invalid(format!(
                 "the axis {axis} is outside a tensor of {rank} dimensions"

@@ -145,7 +145,7 @@ impl Dynamic {
         inputs: &[Tensorlike<'m>],
         workspace: &mut dyn Workspace<'m>,
         sink: &mut Sink<'_, 'm>,
-        watch: Option<&dyn NodeObserver>,
+        observer: Option<&dyn NodeObserver>,
     ) -> Result<()> {
         if inputs.len() != self.graph.inputs.len() {
             return Err(GraphError::new(
@@ -160,7 +160,7 @@ impl Dynamic {
         let mut run = Run {
             weights,
             workspace,
-            watch,
+            observer,
         };
         let held = inputs
             .iter()
@@ -246,7 +246,7 @@ struct RuntimeValue<'m> {
 struct Run<'r, 'm> {
     weights: Region<'m>,
     workspace: &'r mut dyn Workspace<'m>,
-    watch: Option<&'r dyn NodeObserver>,
+    observer: Option<&'r dyn NodeObserver>,
 }
 
 fn bytes_of(ty: &TensorType) -> Result<usize> {
@@ -312,8 +312,8 @@ pub fn read_tensor(operand: &Operand, memory: &Memory<'_>) -> Result<Vec<u8>> {
     if layout.is_dense() {
         return Ok(bytes);
     }
-    let (Some(apart), Some(&entries), Some(size)) = (
-        layout.apart(),
+    let (Some(batch_stride), Some(&entries), Some(size)) = (
+        layout.batch_stride(),
         layout.shape().first(),
         operand.dtype().size(),
     ) else {
@@ -322,7 +322,7 @@ pub fn read_tensor(operand: &Operand, memory: &Memory<'_>) -> Result<Vec<u8>> {
     let each = layout.elements() / entries.max(1) * size;
     let mut dense = Vec::with_capacity(entries * each);
     for entry in 0..entries {
-        dense.extend_from_slice(&bytes[entry * apart * size..][..each]);
+        dense.extend_from_slice(&bytes[entry * batch_stride * size..][..each]);
     }
     Ok(dense)
 }
@@ -546,10 +546,10 @@ impl<'m> Run<'_, 'm> {
         let mut operands = Vec::with_capacity(node.inputs.len());
         let mut regions = Vec::with_capacity(node.inputs.len());
         for (index, held) in held.iter().enumerate() {
-            let place = BufferKind::Input(index as u32);
+            let buffer = BufferKind::Input(index as u32);
             match held.filter(|_| Graph::reads_at_run(node, index)) {
                 Some(held) => {
-                    operands.push(Some(Operand::dense(place, 0, &held.ty)?));
+                    operands.push(Some(Operand::dense(buffer, 0, &held.ty)?));
                     regions.push(held.region);
                 }
                 None => {
@@ -590,8 +590,8 @@ impl<'m> Run<'_, 'm> {
             outputs: &into,
             workers: Workers::ALONE,
         };
-        if let Some(watch) = self.watch {
-            watch.starts(&operands, &memory);
+        if let Some(observer) = self.observer {
+            observer.starts(&operands, &memory);
         }
         let ran = {
             let workers = self.workspace.workers();
@@ -603,14 +603,14 @@ impl<'m> Run<'_, 'm> {
             self.workspace.give(lent);
         }
         if let Err(error) = ran {
-            if let Some(watch) = self.watch {
-                watch.failed(&node.name, node.operator.name, &operands, &memory);
+            if let Some(observer) = self.observer {
+                observer.failed(&node.name, node.operator.name, &operands, &memory);
             }
             self.release_all(made);
             return Err(error.into());
         }
-        if let Some(watch) = self.watch {
-            watch.ran(&node.name, node.operator.name, &operands, &results, &memory);
+        if let Some(observer) = self.observer {
+            observer.ran(&node.name, node.operator.name, &operands, &results, &memory);
         }
         Ok(made)
     }

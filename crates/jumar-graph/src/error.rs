@@ -110,8 +110,8 @@ impl GraphError {
 
     /// Puts where it happened in front of the sentence.
     #[must_use]
-    pub fn at(mut self, place: impl fmt::Display) -> GraphError {
-        self.0.text = format!("{place}: {}", self.text());
+    pub fn at(mut self, location: impl fmt::Display) -> GraphError {
+        self.0.text = format!("{location}: {}", self.text());
         self
     }
 

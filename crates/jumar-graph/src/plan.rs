@@ -173,7 +173,7 @@ pub trait NodeObserver: Send + Sync {
 /// A set of values that share their bytes.
 #[derive(Clone, Debug)]
 struct Storage {
-    place: Option<BufferKind>,
+    buffer: Option<BufferKind>,
     bytes: usize,
     /// The first step that writes it, and the last that reads it.
     first: usize,
@@ -225,14 +225,14 @@ impl Plan {
     /// # Errors
     ///
     /// As [`run_step`].
-    pub fn run_watched(&self, operands: &Memory<'_>, watch: &dyn NodeObserver) -> Result<()> {
+    pub fn run_observed(&self, operands: &Memory<'_>, observer: &dyn NodeObserver) -> Result<()> {
         let operands = self.with_constants(operands);
         self.steps.iter().try_for_each(|step| {
-            watch.starts(&step.inputs, &operands);
+            observer.starts(&step.inputs, &operands);
             run_step(step, &operands).inspect_err(|_| {
-                watch.failed(&step.name, step.operator, &step.inputs, &operands);
+                observer.failed(&step.name, step.operator, &step.inputs, &operands);
             })?;
-            watch.ran(
+            observer.ran(
                 &step.name,
                 step.operator,
                 &step.inputs,
@@ -277,9 +277,9 @@ impl<'a> Planner<'a> {
                     )
                 })?
             };
-            let place = value.weight.map(|_| BufferKind::Weight);
+            let buffer = value.weight.map(|_| BufferKind::Weight);
             storage.push(Storage {
-                place,
+                buffer,
                 bytes,
                 first: END,
                 last: 0,
@@ -293,12 +293,12 @@ impl<'a> Planner<'a> {
                 bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
                 constant_at[index] = bytes.len();
                 bytes.extend_from_slice(tensor.bytes());
-                storage[index].place = Some(BufferKind::Constant);
+                storage[index].buffer = Some(BufferKind::Constant);
             }
         }
         for (index, id) in graph.inputs.iter().enumerate() {
             let index = u32::try_from(index).map_err(|_| too_large())?;
-            storage[id.0 as usize].place = Some(BufferKind::Input(index));
+            storage[id.0 as usize].buffer = Some(BufferKind::Input(index));
         }
         for (step, node) in graph.nodes.iter().enumerate() {
             for id in node.inputs.iter().flatten() {
@@ -325,7 +325,7 @@ impl<'a> Planner<'a> {
         sharing.decide(views)?;
         let located = (0..graph.values.len()).map(|value| sharing.locate(value));
         let locations: Vec<Option<Location>> = located.collect();
-        let whole = |sharing: &Sharing<'_>, id: ValueId| sharing.is_whole(id.0 as usize);
+        let complete = |sharing: &Sharing<'_>, id: ValueId| sharing.is_complete(id.0 as usize);
         // Computed outputs go where the caller wants them; the others are copied there.
         let mut copies = Vec::new();
         for (index, output) in graph.outputs.iter().enumerate() {
@@ -333,9 +333,10 @@ impl<'a> Planner<'a> {
             let root = locations[output.value.0 as usize].map(|location| location.root);
             match root {
                 Some(root)
-                    if sharing.storage[root].place.is_none() && whole(&sharing, output.value) =>
+                    if sharing.storage[root].buffer.is_none()
+                        && complete(&sharing, output.value) =>
                 {
-                    sharing.storage[root].place = Some(BufferKind::Output(index));
+                    sharing.storage[root].buffer = Some(BufferKind::Output(index));
                 }
                 _ => copies.push((index, output.value)),
             }
@@ -355,7 +356,10 @@ impl<'a> Planner<'a> {
         }
         let is_root = |value: usize| locations[value].is_none_or(|found| found.root == value);
         for (root, storage) in storage.iter().enumerate() {
-            if is_root(root) && storage.place.is_none() && storage.first != END && storage.bytes > 0
+            if is_root(root)
+                && storage.buffer.is_none()
+                && storage.first != END
+                && storage.bytes > 0
             {
                 requests.push(Request {
                     bytes: storage.bytes,
@@ -384,12 +388,12 @@ impl<'a> Planner<'a> {
                 ));
             };
             let root = location.root;
-            let (place, start) = match storage[root].place {
+            let (buffer, start) = match storage[root].buffer {
                 Some(BufferKind::Weight) => {
                     (BufferKind::Weight, graph.values[root].weight.unwrap_or(0))
                 }
                 Some(BufferKind::Constant) => (BufferKind::Constant, self.constant_at[root]),
-                Some(place) => (place, 0),
+                Some(buffer) => (buffer, 0),
                 // Without this check the value would be read from whatever the arena holds at offset 0.
                 None if storage[root].first == END => {
                     return Err(GraphError::internal(format!(
@@ -400,7 +404,7 @@ impl<'a> Planner<'a> {
                 None => (BufferKind::Arena, storage_offset[root]),
             };
             let offset = start + location.offset(graph);
-            Ok(Operand::strided(place, offset, ty.dtype, location.layout))
+            Ok(Operand::strided(buffer, offset, ty.dtype, location.layout))
         };
         let mut steps = Vec::with_capacity(kernels.len());
         let nodes = graph.nodes.iter().zip(done);
@@ -420,11 +424,11 @@ impl<'a> Planner<'a> {
                 .iter()
                 .map(|&id| operand(id))
                 .collect::<Result<Vec<_>>>()?;
-            let same_place = |one: &Operand, two: &Operand| {
-                one.place() == two.place() && one.offset() == two.offset()
+            let same_memory = |one: &Operand, two: &Operand| {
+                one.buffer() == two.buffer() && one.offset() == two.offset()
             };
             let nothing_to_do = node.operator.aliasing == Aliasing::View
-                && matches!((&inputs[..], &outputs[..]), ([Some(from), ..], [to]) if same_place(from, to));
+                && matches!((&inputs[..], &outputs[..]), ([Some(from), ..], [to]) if same_memory(from, to));
             if nothing_to_do || done {
                 continue;
             }

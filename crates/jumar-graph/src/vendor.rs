@@ -290,12 +290,12 @@ mod tests {
 
     #[test]
     fn tables_that_contradict_the_file_are_no_tables() {
-        let whole = file(true, &[&[(0, 0, 100), (1, 0, 512)]]);
-        assert!(partitions(&whole).is_some());
-        for length in 0..whole.len() {
-            assert_eq!(partitions(&whole[..length]), None, "{length} bytes");
+        let complete = file(true, &[&[(0, 0, 100), (1, 0, 512)]]);
+        assert!(partitions(&complete).is_some());
+        for length in 0..complete.len() {
+            assert_eq!(partitions(&complete[..length]), None, "{length} bytes");
         }
-        let mut many = whole.clone();
+        let mut many = complete.clone();
         many[HEADER_BYTES..HEADER_BYTES + 4].copy_from_slice(&u32::MAX.to_le_bytes());
         assert_eq!(partitions(&many), None);
     }

@@ -116,13 +116,13 @@ fn network() -> Graph {
 fn shuffle(b: &mut Builder, x: ValueId, groups: i64, channels: i64) -> ValueId {
     let parts = [2, groups, channels / groups, 20, 20];
     let parts = b.0.add_constant("parts", Tensor::from_ints(&parts));
-    let whole =
+    let full_shape =
         b.0.add_constant("whole", Tensor::from_ints(&[2, channels, 20, 20]));
     let perm =
         b.0.add_constant("perm", Tensor::from_ints(&[0, 2, 1, 3, 4]));
     let y = b.node("Reshape", &[x, parts], Attrs::new());
     let y = b.node("Transpose", &[y, perm], Attrs::new());
-    b.node("Reshape", &[y, whole], Attrs::new())
+    b.node("Reshape", &[y, full_shape], Attrs::new())
 }
 
 /// Groups that are no whole blocks, and changes of the order of channels between them.
@@ -211,7 +211,7 @@ fn attention() -> Graph {
     b.0.inputs.push(x);
     let heads =
         b.0.add_constant("heads", Tensor::from_ints(&[2, 64, 6, 16]));
-    let whole = b.0.add_constant("whole", Tensor::from_ints(&[2, 64, 96]));
+    let full_shape = b.0.add_constant("whole", Tensor::from_ints(&[2, 64, 96]));
     let swapped =
         b.0.add_constant("swapped", Tensor::from_ints(&[0, 2, 1, 3]));
     let turned = b.0.add_constant("turned", Tensor::from_ints(&[0, 2, 3, 1]));
@@ -229,7 +229,7 @@ fn attention() -> Graph {
     let y = b.node("SoftmaxV2", &[y], Attrs::new().with("axes", vec![-1]));
     let y = b.node("BatchMatMulV2", &[y, value], Attrs::new());
     let y = b.node("Transpose", &[y, swapped], Attrs::new());
-    let y = b.node("Reshape", &[y, whole], Attrs::new());
+    let y = b.node("Reshape", &[y, full_shape], Attrs::new());
     let y = b.node("Add", &[y, x], Attrs::new());
     let (gain, shift) = (b.weights(&[96]), b.weights(&[96]));
     let axis = Attrs::new()

@@ -48,7 +48,7 @@ pub trait Code: Send + Sync {
 /// A function of a binary.
 pub trait CodeFunction: Send + Sync {
     /// Returns the address of its first instruction, and how many bytes it has, 0 where the binary does not say.
-    fn place(&self) -> (usize, usize);
+    fn code_range(&self) -> (usize, usize);
 
     /// Returns its parameters, if the binary describes them.
     fn parameters(&self) -> Option<&[Parameter]>;

@@ -26,5 +26,5 @@ impl FileImage {
 pub trait FileMapping: Send + Sync {
     /// Returns whether every byte that was looked for was there. Otherwise the file was cut short, or its disk failed, and zeros
     /// replace the missing bytes.
-    fn is_whole(&self) -> bool;
+    fn is_intact(&self) -> bool;
 }

@@ -22,5 +22,5 @@ pub use code::{
 pub use file::{FileImage, FileMapping};
 pub use jumar_types::{Span, Transfer};
 pub use signal::{Signal, Waiter};
-pub use spin_lock::{BriefGuard, SpinLock};
+pub use spin_lock::{SpinGuard, SpinLock};
 pub use task::{Call, Condition, Cost, MemOp, Program, Tag, Task, WaitThen};

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn waiters_are_told_once_and_can_be_forgotten() {
+    fn waiters_are_notified_once_and_can_be_forgotten() {
         let signal = Signal::new();
         let counts: Vec<_> = (0..3).map(|_| Arc::new(Count::default())).collect();
         for count in &counts {
@@ -232,11 +232,11 @@ mod tests {
         signal.clear();
         signal.set();
         signal.set();
-        let told: Vec<_> = counts
+        let notified: Vec<_> = counts
             .iter()
             .map(|count| count.0.load(Ordering::Relaxed))
             .collect();
-        assert_eq!(told, [1, 0, 1]);
+        assert_eq!(notified, [1, 0, 1]);
         assert_eq!(signal.waiters(), 0);
     }
 }

@@ -24,7 +24,7 @@ pub struct SpinLock<T> {
 unsafe impl<T: Send> Sync for SpinLock<T> {}
 
 /// The value, until this is dropped.
-pub struct BriefGuard<'a, T> {
+pub struct SpinGuard<'a, T> {
     of: &'a SpinLock<T>,
     /// Given back by the thread that took it.
     here: PhantomData<*const ()>,
@@ -41,11 +41,11 @@ impl<T> SpinLock<T> {
 
     /// Waits for the lock.
     #[inline]
-    pub fn lock(&self) -> BriefGuard<'_, T> {
+    pub fn lock(&self) -> SpinGuard<'_, T> {
         if !self.take() {
             self.take_slowly();
         }
-        BriefGuard {
+        SpinGuard {
             of: self,
             here: PhantomData,
         }
@@ -63,29 +63,29 @@ impl<T> SpinLock<T> {
         /// Looks before others are let run, and before the thread sleeps between looks.
         const SPINS: u32 = 64;
         const YIELDS: u32 = 256;
-        let mut looks = 0u32;
+        let mut attempts = 0u32;
         loop {
             if !self.held.load(Ordering::Relaxed) && self.take() {
                 return;
             }
-            looks = looks.saturating_add(1);
-            match looks {
+            attempts = attempts.saturating_add(1);
+            match attempts {
                 ..SPINS => spin_loop(),
                 SPINS..YIELDS => thread::yield_now(),
-                _ => nap(),
+                _ => pause(),
             }
         }
     }
 }
 
 #[cfg(not(loom))]
-fn nap() {
+fn pause() {
     thread::sleep(std::time::Duration::from_micros(50));
 }
 
 /// In a model time stands still.
 #[cfg(loom)]
-fn nap() {
+fn pause() {
     thread::yield_now();
 }
 
@@ -95,7 +95,7 @@ impl<T: Default> Default for SpinLock<T> {
     }
 }
 
-impl<T> Deref for BriefGuard<'_, T> {
+impl<T> Deref for SpinGuard<'_, T> {
     type Target = T;
 
     #[inline]
@@ -105,7 +105,7 @@ impl<T> Deref for BriefGuard<'_, T> {
     }
 }
 
-impl<T> DerefMut for BriefGuard<'_, T> {
+impl<T> DerefMut for SpinGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the guard is the lock: no other reference to the value exists during its lifetime.
@@ -113,7 +113,7 @@ impl<T> DerefMut for BriefGuard<'_, T> {
     }
 }
 
-impl<T> Drop for BriefGuard<'_, T> {
+impl<T> Drop for SpinGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.of.held.store(false, Ordering::Release);

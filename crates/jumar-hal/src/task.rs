@@ -131,7 +131,7 @@ pub trait Program: Any + Send + Sync {
         Ok(())
     }
 
-    /// Tells how long it may take.
+    /// Returns how long it may take.
     fn cost(&self) -> Cost {
         Cost::Unbounded
     }

@@ -202,7 +202,7 @@ impl Backing {
         if self
             .mapping
             .as_ref()
-            .is_none_or(|mapping| mapping.is_whole())
+            .is_none_or(|mapping| mapping.is_intact())
         {
             return Ok(());
         }

@@ -21,4 +21,4 @@ pub use loaded::{
 };
 pub use memory::DeviceMemory;
 pub use operator::{Operator, OperatorInput, OperatorOutput, OperatorRun};
-pub use package::{Description, Package, Placed, Preprocessing, TensorInfo};
+pub use package::{Description, ExternalWeight, Package, Preprocessing, TensorInfo};

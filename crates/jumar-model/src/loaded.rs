@@ -24,7 +24,7 @@ use jumar_types::{Error, ErrorKind, FailedOperator, FailedTensor, Result};
 use crate::file::Backing;
 use crate::memory::DeviceMemory;
 use crate::own_streams::OwnStreams;
-use crate::package::{Description, Package, Placed, refused};
+use crate::package::{Description, ExternalWeight, Package, refused};
 use bindings::Binding;
 pub use bindings::{Bindings, Bound};
 pub(crate) use open::Lender;
@@ -45,7 +45,7 @@ pub struct Supplied<'a> {
     ///
     /// # Ownership
     /// Where one holds all the weights, it is used where it lies and has to stay until the unload.
-    pub placed: &'a [Placed],
+    pub external_weights: &'a [ExternalWeight],
 }
 
 /// A loaded model.
@@ -55,7 +55,7 @@ pub struct Model {
     /// Memory that was allocated here, to be freed at unload.
     owned: Mutex<Vec<Block>>,
     /// The life of the device that the model was loaded in; its end took the weights away.
-    life: u64,
+    epoch: u64,
     /// The streams of executions that the host waits for, one for each priority.
     own_streams: OwnStreams,
     /// The priority of executions that name none: 0 is served first, 7 last.
@@ -202,7 +202,7 @@ impl Model {
         caller: &Caller<'_>,
     ) -> Result<Arc<Model>> {
         let mut owned = Vec::new();
-        let loaded = Self::place(package, context, supplied, caller, &mut owned);
+        let loaded = Self::allocate(package, context, supplied, caller, &mut owned);
         if loaded.is_err() {
             free(context, &owned, caller);
         }
@@ -224,14 +224,14 @@ impl Model {
             }),
             context: context.clone(),
             owned: Mutex::new(owned),
-            life: context.life(),
+            epoch: context.epoch(),
             own_streams: OwnStreams::default(),
             priority: AtomicU32::new(0),
             submissions: Mutex::default(),
         }))
     }
 
-    fn place(
+    fn allocate(
         package: &Package,
         context: &Arc<Context>,
         supplied: Supplied<'_>,
@@ -244,13 +244,16 @@ impl Model {
             None => {
                 let block = context
                     .allocate(bytes, bytes, caller)
-                    .map_err(|cause| no_room(cause, bytes, what))?;
+                    .map_err(|cause| no_memory(cause, bytes, what))?;
                 owned.push(block);
                 Ok(block.span)
             }
         };
         let work = memory(supplied.work, package.work_bytes(), "work")?;
-        if let (None, Some(span)) = (supplied.weights, package.weights_in_place(supplied.placed)) {
+        if let (None, Some(span)) = (
+            supplied.weights,
+            package.weights_in_place(supplied.external_weights),
+        ) {
             return Ok((span, work, None));
         }
         let in_file = match supplied.weights {
@@ -265,11 +268,11 @@ impl Model {
                 }
                 // Another kind of device, or more files than it can watch: the weights are copied.
                 Err(error) if error.kind() == ErrorKind::FeatureUnsupported => {}
-                Err(error) => return Err(no_room(error, image.bytes, "weight")),
+                Err(error) => return Err(no_memory(error, image.bytes, "weight")),
             }
         }
         let weights = memory(supplied.weights, package.weight_bytes(), "weight")?;
-        package.write_weights(weights, supplied.placed, context, caller)?;
+        package.write_weights(weights, supplied.external_weights, context, caller)?;
         Ok((weights, work, None))
     }
 
@@ -425,7 +428,7 @@ impl Model {
         writes: &[Span],
         caller: &Caller<'_>,
     ) -> Result<Option<Arc<Signal>>> {
-        if self.context.device().life() != self.life {
+        if self.context.device().epoch() != self.epoch {
             return Err(Error::new(
                 ErrorKind::ModelExecute,
                 format!(
@@ -550,7 +553,7 @@ impl Model {
         let pool = std::mem::take(&mut *self.shared.pool.lock());
         drop(pool);
         let owned = std::mem::take(&mut *self.owned.lock());
-        if self.context.device().life() == self.life {
+        if self.context.device().epoch() == self.epoch {
             free(&self.context, &owned, caller);
         }
     }
@@ -623,7 +626,7 @@ impl Shared {
         work: Span,
     ) -> FailedOperator {
         let tensor = |operand: &Operand| {
-            let span = match operand.place() {
+            let span = match operand.buffer() {
                 BufferKind::Input(index) => inputs.get(index as usize).copied(),
                 BufferKind::Output(index) => outputs.get(index as usize).copied(),
                 BufferKind::Weight => Some(self.weights),
@@ -650,13 +653,13 @@ impl Shared {
     }
 
     /// Starts the observation of an execution, if there is an observer.
-    fn watch(&self, stream: u32) -> Option<Box<dyn NodeObserver>> {
+    fn observer(&self, stream: u32) -> Option<Box<dyn NodeObserver>> {
         self.observer.get()?.begin(stream)
     }
 }
 
 /// Names the memory of a model that could not be allocated.
-fn no_room(cause: Error, bytes: usize, what: &str) -> Error {
+fn no_memory(cause: Error, bytes: usize, what: &str) -> Error {
     if cause.kind() != ErrorKind::OutOfMemory {
         return cause;
     }
@@ -688,7 +691,7 @@ fn regions<'a>(
     }
     few.iter_mut()
         .zip(all)
-        .for_each(|(place, region)| *place = region);
+        .for_each(|(slot, region)| *slot = region);
     &few[..spans.len()]
 }
 
@@ -787,9 +790,9 @@ impl Program for Execution {
         };
         let mut operator = None;
         let ran = model.guarded(|| {
-            let ran = match model.watch(self.stream) {
+            let ran = match model.observer(self.stream) {
                 None => plan.run(&memory),
-                Some(watch) => plan.run_watched(&memory, &*watch),
+                Some(observer) => plan.run_observed(&memory, &*observer),
             };
             ran.inspect_err(|error| {
                 operator = error.step().filter(|_| !model.forgetful).map(|step| {

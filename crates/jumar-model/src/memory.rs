@@ -60,7 +60,7 @@ impl Drop for DeviceMemory {
             return;
         };
         // After a reset the address may belong to another allocation.
-        if self.context.device().life() != self.context.life() {
+        if self.context.device().epoch() != self.context.epoch() {
             return;
         }
         let lookups = Lookups::default();

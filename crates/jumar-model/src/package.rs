@@ -116,7 +116,7 @@ enum Source<'a> {
 }
 
 /// A file of weights, and memory of the device that holds its contents already.
-pub type Placed = (String, Span);
+pub type ExternalWeight = (String, Span);
 
 impl<'a> Package<'a> {
     /// Opens a file. Its header and its graph are read, its weights are not.
@@ -316,7 +316,7 @@ impl<'a> Package<'a> {
     }
 
     /// Sets the folder of these files, if it is not in the folder `weight` beside the model's own.
-    pub fn look_for_weights_in(&mut self, folder: &Path) {
+    pub fn find_weights_in(&mut self, folder: &Path) {
         self.folder = Some(folder.to_owned());
     }
 
@@ -382,11 +382,13 @@ impl<'a> Package<'a> {
     }
 
     /// Returns the memory that holds all the weights already, if it is one that can be used as it is.
-    pub(crate) fn weights_in_place(&self, placed: &[Placed]) -> Option<Span> {
+    pub(crate) fn weights_in_place(&self, external_weights: &[ExternalWeight]) -> Option<Span> {
         let [only] = self.external_weights() else {
             return None;
         };
-        let found = placed.iter().rfind(|(name, _)| *name == only.name);
+        let found = external_weights
+            .iter()
+            .rfind(|(name, _)| *name == only.name);
         let (_, span) = found.filter(|_| only.range == (0..self.weight_bytes()))?;
         span.address().is_multiple_of(ALIGNED).then_some(*span)
     }
@@ -394,7 +396,7 @@ impl<'a> Package<'a> {
     fn write_files(
         &self,
         to: Span,
-        placed: &[Placed],
+        external_weights: &[ExternalWeight],
         context: &Context,
         caller: &Caller<'_>,
     ) -> Result<()> {
@@ -402,7 +404,10 @@ impl<'a> Package<'a> {
             let own = to
                 .part(wanted.range.start, wanted.range.len())
                 .ok_or_else(outside)?;
-            if let Some((_, span)) = placed.iter().rfind(|(name, _)| *name == wanted.name) {
+            if let Some((_, span)) = external_weights
+                .iter()
+                .rfind(|(name, _)| *name == wanted.name)
+            {
                 let mut buffer = vec![0; CHUNK.min(own.bytes())];
                 let mut done = 0;
                 while done < own.bytes() {
@@ -432,7 +437,7 @@ impl<'a> Package<'a> {
     pub(crate) fn write_weights(
         &self,
         to: Span,
-        placed: &[Placed],
+        external_weights: &[ExternalWeight],
         context: &Context,
         caller: &Caller<'_>,
     ) -> Result<()> {
@@ -440,7 +445,7 @@ impl<'a> Package<'a> {
             return Ok(());
         }
         if !self.external_weights().is_empty() {
-            return self.write_files(to, placed, context, caller);
+            return self.write_files(to, external_weights, context, caller);
         }
         match &self.source {
             Source::Bytes(bytes) => {

@@ -23,7 +23,7 @@ pub enum BufferKind {
 /// One tensor of a call: where it lies, its type and its layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operand {
-    place: BufferKind,
+    buffer: BufferKind,
     offset: usize,
     dtype: DataType,
     layout: Layout,
@@ -31,9 +31,9 @@ pub struct Operand {
 
 impl Operand {
     /// Describes a dense tensor that starts `offset` bytes into its memory.
-    pub fn dense(place: BufferKind, offset: usize, ty: &TensorType) -> Result<Operand, OpError> {
+    pub fn dense(buffer: BufferKind, offset: usize, ty: &TensorType) -> Result<Operand, OpError> {
         Ok(Operand {
-            place,
+            buffer,
             offset,
             dtype: ty.dtype,
             layout: ty.layout()?,
@@ -41,9 +41,9 @@ impl Operand {
     }
 
     /// Describes a tensor with strides of its own.
-    pub fn strided(place: BufferKind, offset: usize, dtype: DataType, layout: Layout) -> Operand {
+    pub fn strided(buffer: BufferKind, offset: usize, dtype: DataType, layout: Layout) -> Operand {
         Operand {
-            place,
+            buffer,
             offset,
             dtype,
             layout,
@@ -51,8 +51,8 @@ impl Operand {
     }
 
     /// Returns the memory that the tensor lies in.
-    pub const fn place(&self) -> BufferKind {
-        self.place
+    pub const fn buffer(&self) -> BufferKind {
+        self.buffer
     }
 
     /// Returns the distance from the start of that memory.
@@ -100,8 +100,8 @@ pub struct Memory<'a> {
 }
 
 impl<'a> Memory<'a> {
-    fn region(&self, place: BufferKind) -> Option<Region<'a>> {
-        match place {
+    fn region(&self, buffer: BufferKind) -> Option<Region<'a>> {
+        match buffer {
             BufferKind::Input(index) => self.inputs.get(index as usize).copied(),
             BufferKind::Output(index) => self.outputs.get(index as usize).copied(),
             BufferKind::Weight => Some(self.weights),
@@ -112,20 +112,20 @@ impl<'a> Memory<'a> {
 
     /// Finds the bytes of an operand, or says that its memory is too small.
     pub fn find(&self, operand: &Operand) -> Result<Region<'a>, OpError> {
-        self.cut(operand.place, operand.offset, operand.bytes())
+        self.cut(operand.buffer, operand.offset, operand.bytes())
     }
 
-    fn cut(&self, place: BufferKind, offset: usize, bytes: usize) -> Result<Region<'a>, OpError> {
+    fn cut(&self, buffer: BufferKind, offset: usize, bytes: usize) -> Result<Region<'a>, OpError> {
         if bytes == 0 {
             return Ok(Region::EMPTY);
         }
-        let region = self.region(place);
+        let region = self.region(buffer);
         region
             .and_then(|region| region.part(offset, bytes))
             .ok_or_else(|| {
                 let found = region.map_or(0, |region| region.bytes());
                 OpError::buffer(format!(
-                    "{place:?} has {found} bytes where {bytes} from {offset} on are needed"
+                    "{buffer:?} has {found} bytes where {bytes} from {offset} on are needed"
                 ))
             })
     }
@@ -202,7 +202,7 @@ impl<'a> Call<'a> {
         };
         let there = self
             .memory
-            .region(operand.place)
+            .region(operand.buffer)
             .map_or(0, |region| region.bytes());
         Layout::dense(&[operand.bytes().min(there.saturating_sub(operand.offset))])
             .ok_or_else(|| OpError::internal("a row of bytes has no layout"))
@@ -215,7 +215,7 @@ impl<'a> Call<'a> {
         };
         let region = self
             .memory
-            .cut(operand.place, operand.offset, layout.reach())?;
+            .cut(operand.buffer, operand.offset, layout.reach())?;
         View::new(region, layout)
     }
 

@@ -77,10 +77,10 @@ impl OpError {
 
     /// Puts where it happened in front of the sentence.
     #[must_use]
-    pub fn at(self, place: impl fmt::Display) -> OpError {
+    pub fn at(self, location: impl fmt::Display) -> OpError {
         OpError {
             kind: self.kind,
-            text: format!("{place}: {}", self.text).into(),
+            text: format!("{location}: {}", self.text).into(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Floating-point numbers of the two types that functions of analysis are written for.
 
-/// A real number that functions of analysis are written for: float32 and float64.
+/// A floating-point type that the mathematical functions are written for: float32 and float64.
 #[allow(missing_docs, reason = "the functions are known by their names")]
 pub trait Float:
     Copy

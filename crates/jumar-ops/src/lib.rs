@@ -45,10 +45,10 @@ pub mod view;
 /// How weights are packed for images whose channels lie in blocks, and what is packed rounded to bfloat16.
 pub mod packing {
     pub use crate::kernels::blocked::{
-        pack_channels, pack_depthwise, pack_filter, pack_picked, takes_planes,
+        pack_channels, pack_depthwise, pack_filter, pack_gathered, takes_planes,
     };
-    pub use crate::kernels::lowp::{narrow_filter, narrow_matrix};
-    pub use crate::simd::blocked::LANES;
+    pub use crate::kernels::lowp::{bf16_filter, bf16_matrix};
+    pub use crate::simd::blocked::LANES as CHANNEL_BLOCK;
 }
 
 /// Functions of floats, and loops compiled once for each level of vector instructions.

@@ -334,8 +334,8 @@ pub(crate) fn through_float64(
     }
     let wide = cast(builder, x, DataType::Float64)?;
     let result = compute(builder, wide)?;
-    let whole = cast(builder, result, DataType::Int64)?;
-    cast(builder, whole, dtype)
+    let integer = cast(builder, result, DataType::Int64)?;
+    cast(builder, integer, dtype)
 }
 
 pub(crate) fn plain(

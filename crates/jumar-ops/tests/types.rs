@@ -10,7 +10,7 @@ const REAL: [DataType; 4] = [
     DataType::BFloat16,
     DataType::Float64,
 ];
-const WHOLE: [DataType; 8] = [
+const INTEGERS: [DataType; 8] = [
     DataType::Int8,
     DataType::Int16,
     DataType::Int32,
@@ -152,7 +152,7 @@ fn agrees(operator: &str, inputs: &[Tensor], dtype: DataType, attrs: &Attrs) {
 #[test]
 fn arithmetic_and_comparisons_agree_with_the_wide_types() {
     let (x, y) = (values(1.0, 12.0, 1), values(1.0, 12.0, 2));
-    for dtype in REAL.into_iter().chain(WHOLE) {
+    for dtype in REAL.into_iter().chain(INTEGERS) {
         for operator in [
             "Add",
             "Sub",
@@ -184,7 +184,7 @@ fn arithmetic_and_comparisons_agree_with_the_wide_types() {
 }
 
 #[test]
-fn whole_numbers_wrap_around_in_their_own_type() {
+fn integers_wrap_around_in_their_own_type() {
     for (dtype, x, y, sum, product) in [
         (DataType::Int8, 127, 2, -127, -2),
         (DataType::UInt8, 255, 2, 1, 254),
@@ -234,7 +234,7 @@ fn reductions_and_orders_agree_with_the_wide_types() {
         );
     };
     let x = values(0.0, 2.0, 6);
-    for dtype in REAL.into_iter().chain(WHOLE) {
+    for dtype in REAL.into_iter().chain(INTEGERS) {
         for operator in [
             "ReduceSum",
             "ReduceMean",
@@ -387,9 +387,9 @@ fn tensors_without_elements_are_welcome() {
         ),
         [2, 0, 3]
     );
-    let truth = cast(&ints(&[0], &[]), DataType::Bool);
+    let mask = cast(&ints(&[0], &[]), DataType::Bool);
     assert_eq!(
-        shape("jumar.Compress", &[x(), truth], none().with("axis", 1)),
+        shape("jumar.Compress", &[x(), mask], none().with("axis", 1)),
         [2, 0, 3]
     );
     assert_eq!(

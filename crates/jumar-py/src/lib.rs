@@ -28,7 +28,7 @@ use pyo3::types::{PyCFunction, PyDict, PyTuple};
 fn acl(module: &Bound<'_, PyModule>) -> PyResult<()> {
     raw::library::open().map_err(PyImportError::new_err)?;
     let py = module.py();
-    raw::place::ask(py);
+    raw::source_location::ask(py);
     let entered = py.import("sys")?.getattr("modules")?;
     for (name, table) in raw::tables() {
         if name == "base" {

@@ -59,7 +59,7 @@ impl Executor {
     /// Reports that the calling thread wrote memory, for the queues that wait for a value there.
     #[inline]
     pub fn wrote(&self, address: usize, bytes: usize) {
-        if self.pool.looks.any() {
+        if self.pool.value_poller.any() {
             self.pool.poll_range(address, bytes);
         }
     }

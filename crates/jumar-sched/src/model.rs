@@ -252,7 +252,7 @@ fn loom_two_producers_share_one_ring() {
 }
 
 #[test]
-fn loom_a_task_done_at_once_keeps_its_place() {
+fn loom_a_task_done_at_once_keeps_its_position() {
     check(|| {
         let bench = Bench::new();
         let other = bench.clone();
@@ -353,7 +353,7 @@ impl Waiter for Count {
 }
 
 #[test]
-fn loom_a_waiter_is_told_once_or_not_registered() {
+fn loom_a_waiter_is_notified_once_or_not_registered() {
     check(|| {
         let signal = Arc::new(Signal::new());
         let (first, second) = (signal.clone(), signal.clone());
@@ -363,11 +363,11 @@ fn loom_a_waiter_is_told_once_or_not_registered() {
         let registered = signal.register(count.clone());
         set.join().unwrap();
         clear.join().unwrap();
-        let told = count.0.load(Ordering::Relaxed);
+        let notified = count.0.load(Ordering::Relaxed);
         match signal.waiters() {
             // Registered after the set had been cleared again.
-            1 => assert_eq!((registered, told, signal.is_set()), (true, 0, false)),
-            _ => assert_eq!(usize::from(registered), told),
+            1 => assert_eq!((registered, notified, signal.is_set()), (true, 0, false)),
+            _ => assert_eq!(usize::from(registered), notified),
         }
     });
 }
@@ -535,14 +535,14 @@ fn loom_two_unparks_of_one_parker_are_both_seen() {
 /// Holds once a word is 1.
 struct Flag(Arc<AtomicUsize>);
 
-const PLACE: usize = 64;
+const ADDRESS: usize = 64;
 
 impl Condition for Flag {
     fn holds(&self) -> bool {
         self.0.load(Ordering::Acquire) == 1
     }
     fn address(&self) -> usize {
-        PLACE
+        ADDRESS
     }
 }
 
@@ -570,8 +570,8 @@ fn loom_a_value_written_while_a_stream_blocks_is_found() {
         let (writer, written) = (pool.clone(), word.clone());
         let thread = thread::spawn(move || {
             written.store(1, Ordering::Release);
-            if writer.looks.any() {
-                writer.poll_range(PLACE, 8);
+            if writer.value_poller.any() {
+                writer.poll_range(ADDRESS, 8);
             }
         });
         let owner = stream.ring.unlist().expect("is queued");
@@ -585,7 +585,10 @@ fn loom_a_value_written_while_a_stream_blocks_is_found() {
             let owner = stream.ring.unlist().expect("was called");
             stream.drive(owner, false, u32::MAX, || false);
         }
-        assert_eq!((stream.ring.completed(), pool.looks.any()), (1, false));
+        assert_eq!(
+            (stream.ring.completed(), pool.value_poller.any()),
+            (1, false)
+        );
         pool.forget_entries();
     });
 }
@@ -608,7 +611,10 @@ fn loom_discard_frees_a_stream_that_is_about_to_wait_for_a_value() {
             let owner = stream.ring.unlist().expect("is queued");
             stream.drive(owner, false, u32::MAX, || false);
         }
-        assert_eq!((stream.ring.completed(), pool.looks.any()), (1, false));
+        assert_eq!(
+            (stream.ring.completed(), pool.value_poller.any()),
+            (1, false)
+        );
         pool.forget_entries();
     });
 }

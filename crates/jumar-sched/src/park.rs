@@ -8,14 +8,14 @@ use std::sync::Arc;
 use jumar_hal::sync::{AtomicU32, Condvar, Instant, Mutex, Ordering};
 
 const EMPTY: u32 = 0;
-const TOLD: u32 = 1;
+const NOTIFIED: u32 = 1;
 const PARKED: u32 = 2;
 
 /// Where one thread sleeps.
 pub(crate) struct Parker {
     state: AtomicU32,
     lock: Mutex<()>,
-    told: Condvar,
+    condvar: Condvar,
 }
 
 impl Parker {
@@ -23,13 +23,13 @@ impl Parker {
         Parker {
             state: AtomicU32::new(EMPTY),
             lock: Mutex::new(()),
-            told: Condvar::new(),
+            condvar: Condvar::new(),
         }
     }
 
     /// Parks until an unpark, or until a moment; an earlier unpark counts. May return for no reason.
     pub(crate) fn park(&self, until: Option<Instant>) {
-        if self.state.swap(EMPTY, Ordering::Acquire) == TOLD {
+        if self.state.swap(EMPTY, Ordering::Acquire) == NOTIFIED {
             return;
         }
         let mut guard = self.lock.lock();
@@ -45,16 +45,16 @@ impl Parker {
         }
         loop {
             match until {
-                None => guard = self.told.wait(guard),
+                None => guard = self.condvar.wait(guard),
                 Some(until) => {
                     let now = Instant::now();
                     if now < until {
-                        guard = self.told.wait_for(guard, until - now).0;
+                        guard = self.condvar.wait_for(guard, until - now).0;
                     }
                 }
             }
             let late = until.is_some_and(|until| Instant::now() >= until);
-            if late || self.state.load(Ordering::Acquire) == TOLD {
+            if late || self.state.load(Ordering::Acquire) == NOTIFIED {
                 self.state.swap(EMPTY, Ordering::AcqRel);
                 return;
             }
@@ -63,10 +63,10 @@ impl Parker {
 
     /// Wakes the thread, or lets its next park return at once.
     pub(crate) fn unpark(&self) {
-        if self.state.swap(TOLD, Ordering::AcqRel) == PARKED {
+        if self.state.swap(NOTIFIED, Ordering::AcqRel) == PARKED {
             // The parking thread keeps the lock from its mark to its sleep: otherwise the wake-up could fall between.
             drop(self.lock.lock());
-            self.told.notify_one();
+            self.condvar.notify_one();
         }
     }
 }

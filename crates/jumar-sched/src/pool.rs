@@ -63,7 +63,7 @@ use crate::runner::Runner;
 use crate::schedule::Schedule;
 use crate::stream::Stream;
 use crate::team::Job;
-use crate::value_poller::Looks;
+use crate::value_poller::ValuePoller;
 use parked::{IdleWorker, ParkedWorker};
 use share::count_worker;
 
@@ -86,9 +86,9 @@ const MOVED_NS: u64 = 1_000_000;
 /// No processor.
 const NOWHERE: u32 = u32::MAX;
 /// The length of one timed park.
-const NAP_NS: u64 = 100_000;
+const TIMED_PARK_NS: u64 = 100_000;
 /// How long the last worker keeps waking up when nothing happens.
-const NAPS_NS: u64 = 5_000_000;
+const TIMED_PARKS_NS: u64 = 5_000_000;
 /// How many tasks a worker runs of one stream while others wait.
 const BUDGET: u32 = 256;
 /// Returns whether a wait is satisfied.
@@ -123,7 +123,7 @@ enum Timer {
     /// A stream's wait expires.
     Call(Arc<Stream>),
     /// The streams that wait for values are checked.
-    Look,
+    PollValues,
 }
 
 struct Inner {
@@ -134,7 +134,7 @@ struct Inner {
     timers: BTreeMap<(Instant, u64), Timer>,
     timers_made: u64,
     awake: usize,
-    napper: Option<Arc<Parker>>,
+    timed_worker: Option<Arc<Parker>>,
     asleep: Vec<IdleWorker>,
     started: usize,
     threads: Vec<thread::JoinHandle<()>>,
@@ -175,7 +175,7 @@ pub(crate) struct Pool {
     allowed_cpus: usize,
     /// How many of them it may use at a time. Not known before it is asked for: the answer takes tens of microseconds.
     cpus: OnceLock<usize>,
-    pub(crate) looks: Looks,
+    pub(crate) value_poller: ValuePoller,
     pub(crate) runner: Arc<dyn Runner>,
     pub(crate) schedule: Option<Arc<dyn Schedule>>,
     /// With a schedule: whether a thread runs tasks now.
@@ -199,7 +199,7 @@ enum Wanted {
     /// A worker in a timed park: it wakes by itself soon.
     Wake(Arc<Parker>),
     /// A worker that sleeps.
-    Rouse(ParkedWorker),
+    WakeParked(ParkedWorker),
     Start(usize),
     /// Count the processors, and look again. That reads files, which is not done under the lock.
     Count,
@@ -226,7 +226,7 @@ enum Pick {
 thread_local! {
     /// The pool for whose stream this thread sets a signal, and whether it has deferred a wake-up there.
     static SETTING: Cell<usize> = const { Cell::new(0) };
-    static OWES: Cell<bool> = const { Cell::new(false) };
+    static WAKE_DEFERRED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Marks the calling thread as setting a signal for a stream of a pool, and as continuing with that pool's work afterwards.
@@ -251,21 +251,21 @@ impl Inner {
         if self.stopped || self.awake > 0 {
             return Wanted::Nobody;
         }
-        let kept = |due: Instant| {
+        let kept = |expiry: Instant| {
             self.asleep
                 .iter()
-                .any(|s| s.deadline.is_some_and(|at| at <= due))
+                .any(|s| s.deadline.is_some_and(|at| at <= expiry))
         };
         let forgotten = self
             .timers
             .first_key_value()
-            .is_some_and(|((due, _), _)| !kept(*due));
+            .is_some_and(|((expiry, _), _)| !kept(*expiry));
         if !self.has_work(pool) && !forgotten {
             return Wanted::Nobody;
         }
-        if let Some(sleeper) = self.asleep.pop() {
+        if let Some(idle) = self.asleep.pop() {
             self.awake += 1;
-            return Wanted::Rouse(sleeper.bed);
+            return Wanted::WakeParked(idle.parked);
         }
         if self.started > 0 && !pool.knows_workers() {
             return Wanted::Count;
@@ -394,7 +394,7 @@ impl Pool {
                 timers: BTreeMap::new(),
                 timers_made: 0,
                 awake: 0,
-                napper: None,
+                timed_worker: None,
                 asleep: Vec::new(),
                 started: 0,
                 threads: Vec::new(),
@@ -425,7 +425,7 @@ impl Pool {
                 Cpus::Count(cpus) => OnceLock::from(cpus),
                 Cpus::Most(_) => OnceLock::new(),
             },
-            looks: Looks::new(),
+            value_poller: ValuePoller::new(),
             runner,
             schedule,
             has_turn: AtomicBool::new(false),
@@ -462,9 +462,9 @@ impl Pool {
     }
 
     /// Returns whether a timer is due.
-    pub(crate) fn timer_is_due(&self) -> bool {
-        let due = self.first_timer_ns.load(Ordering::Relaxed);
-        due != NEVER && due <= self.now_ns()
+    pub(crate) fn timer_expired(&self) -> bool {
+        let first_ns = self.first_timer_ns.load(Ordering::Relaxed);
+        first_ns != NEVER && first_ns <= self.now_ns()
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
@@ -486,14 +486,16 @@ impl Pool {
             let mut inner = self.inner.lock();
             inner.put(self, stream, hot);
             if self.schedule.is_none() && SETTING.get() == Arc::as_ptr(self).addr() {
-                OWES.set(true);
+                WAKE_DEFERRED.set(true);
                 Wanted::Nobody
             } else {
                 // The next waiting thread runs one stream: programs on a second one are worth a wake.
                 let second = !hot && cost == Cost::Unbounded && inner.count > 1;
-                match &inner.napper {
-                    Some(napper) if cost == Cost::Large || second || self.schedule.is_some() => {
-                        Wanted::Wake(napper.clone())
+                match &inner.timed_worker {
+                    Some(timed_worker)
+                        if cost == Cost::Large || second || self.schedule.is_some() =>
+                    {
+                        Wanted::Wake(timed_worker.clone())
                     }
                     _ => inner.wanted(self),
                 }
@@ -505,28 +507,29 @@ impl Pool {
     /// Wakes the worker in timed park: large work came to a stream that is in the run queue already.
     #[cold]
     pub(crate) fn wake_idle(self: &Arc<Self>) {
-        let napper = self.inner.lock().napper.clone();
-        if let Some(napper) = napper {
-            napper.unpark();
+        let timed_worker = self.inner.lock().timed_worker.clone();
+        if let Some(timed_worker) = timed_worker {
+            timed_worker.unpark();
         }
     }
 
     /// Returns whether the calling thread has deferred a wake-up.
     #[inline]
     pub(crate) fn has_deferred_wakes() -> bool {
-        OWES.get()
+        WAKE_DEFERRED.get()
     }
 
     /// Performs the calling thread's deferred wake-up. A timed park is cut short only if the thread continues with something `long`.
     #[cold]
     pub(crate) fn flush_wakes(self: &Arc<Self>, long: bool) {
-        OWES.set(false);
+        WAKE_DEFERRED.set(false);
         let wanted = {
             let mut inner = self.inner.lock();
             match inner.wanted(self) {
-                Wanted::Nobody if long && inner.count > 0 => {
-                    inner.napper.clone().map_or(Wanted::Nobody, Wanted::Wake)
-                }
+                Wanted::Nobody if long && inner.count > 0 => inner
+                    .timed_worker
+                    .clone()
+                    .map_or(Wanted::Nobody, Wanted::Wake),
                 wanted => wanted,
             }
         };
@@ -537,7 +540,7 @@ impl Pool {
         match wanted {
             Wanted::Nobody => {}
             Wanted::Wake(parker) => parker.unpark(),
-            Wanted::Rouse(bed) => self.wake_on_other_cpu(&bed),
+            Wanted::WakeParked(parked) => self.wake_on_other_cpu(&parked),
             Wanted::Start(number) => self.start(number),
             Wanted::Count => {
                 self.cpus();
@@ -583,9 +586,9 @@ impl Pool {
     #[cold]
     pub(crate) fn stand_in(self: &Arc<Self>) {
         self.flush_wakes(false);
-        if self.is_unserved() && self.timer_is_due() {
-            let look = self.inner.lock().fire(self);
-            if look {
+        if self.is_unserved() && self.timer_expired() {
+            let poll = self.inner.lock().fire(self);
+            if poll {
                 self.poll_on_timer();
             }
         }
@@ -647,26 +650,26 @@ impl Pool {
         let parker = Arc::new(Parker::new());
         // Counted as awake here and at the top of each round.
         let mut spin_until = self.now_ns() + SPIN_NS;
-        let mut nap_until = spin_until + NAPS_NS;
-        let (mut napping, mut spinning) = (false, false);
+        let mut timed_until = spin_until + TIMED_PARKS_NS;
+        let (mut in_timed_park, mut spinning) = (false, false);
         while !self.is_stopped() {
             let now = self.now_ns();
             if self.has_entries() || self.first_timer_ns.load(Ordering::Relaxed) <= now {
-                match self.leave_idle(now, &mut napping) {
+                match self.leave_idle(now, &mut in_timed_park) {
                     found @ (Pick::Stream { .. } | Pick::Job(_)) => {
                         self.stop_spinning(&mut spinning);
                         let near = self.be_busy(found, number, &parker);
                         // The thread that brought the work cannot run while this worker spins on its processor.
                         spin_until = self.now_ns() + if near { 0 } else { SPIN_NS };
-                        nap_until = spin_until + NAPS_NS;
+                        timed_until = spin_until + TIMED_PARKS_NS;
                         continue;
                     }
                     Pick::Soon => {
-                        nap_until = now + NAPS_NS;
+                        timed_until = now + TIMED_PARKS_NS;
                         Self::relax();
                         continue;
                     }
-                    Pick::Moving => nap_until = now + NAPS_NS,
+                    Pick::Moving => timed_until = now + TIMED_PARKS_NS,
                     Pick::Beside if self.leave_processor() => continue,
                     Pick::Beside => self.alone_ns.store(now + ALONE_NS, Ordering::Relaxed),
                     Pick::Nothing => {}
@@ -678,31 +681,31 @@ impl Pool {
                 continue;
             }
             self.stop_spinning(&mut spinning);
-            if !napping {
+            if !in_timed_park {
                 let mut inner = self.inner.lock();
                 if inner.stopped {
                     // The stopping thread then woke the worker in timed park.
                     continue;
                 }
-                if inner.napper.is_none() {
-                    inner.napper = Some(parker.clone());
-                    napping = true;
+                if inner.timed_worker.is_none() {
+                    inner.timed_worker = Some(parker.clone());
+                    in_timed_park = true;
                 }
             }
             self.leave_pusher();
-            if napping && now < nap_until {
+            if in_timed_park && now < timed_until {
                 let timer = self
                     .first_timer_ns
                     .load(Ordering::Relaxed)
                     .saturating_sub(now);
                 parker.park(Some(
-                    Instant::now() + Duration::from_nanos(NAP_NS.min(timer)),
+                    Instant::now() + Duration::from_nanos(TIMED_PARK_NS.min(timer)),
                 ));
                 continue;
             }
-            self.sleep(number, &parker, &mut napping);
+            self.sleep(number, &parker, &mut in_timed_park);
             spin_until = self.now_ns() + SPIN_NS;
-            nap_until = spin_until + NAPS_NS;
+            timed_until = spin_until + TIMED_PARKS_NS;
         }
     }
 
@@ -713,10 +716,10 @@ impl Pool {
     }
 
     /// Looks for something to do and, if there is anything, counts as busy instead of awake.
-    fn leave_idle(self: &Arc<Self>, now_ns: u64, napping: &mut bool) -> Pick {
-        if self.timer_is_due() {
-            let look = self.inner.lock().fire(self);
-            if look {
+    fn leave_idle(self: &Arc<Self>, now_ns: u64, in_timed_park: &mut bool) -> Pick {
+        if self.timer_expired() {
+            let poll = self.inner.lock().fire(self);
+            if poll {
                 self.poll_on_timer();
             }
         }
@@ -728,8 +731,8 @@ impl Pool {
             }
             inner.awake -= 1;
             self.busy.fetch_add(1, Ordering::Relaxed);
-            if std::mem::take(napping) {
-                inner.napper = None;
+            if std::mem::take(in_timed_park) {
+                inner.timed_worker = None;
             }
             (pick, inner.wanted(self))
         };
@@ -753,7 +756,7 @@ impl Pool {
                 Pick::Job(job) => job.help(),
                 Pick::Soon | Pick::Moving | Pick::Beside | Pick::Nothing => {}
             }
-            OWES.set(false);
+            WAKE_DEFERRED.set(false);
             let now = self.now_ns();
             let mut inner = self.inner.lock();
             if inner.fire(self) {
@@ -762,7 +765,7 @@ impl Pool {
                 let setting = Setting::enter(self);
                 self.poll_on_timer();
                 drop(setting);
-                OWES.set(false);
+                WAKE_DEFERRED.set(false);
                 inner = self.inner.lock();
             }
             found = match inner.stopped {
@@ -779,7 +782,7 @@ impl Pool {
             self.busy.fetch_sub(1, Ordering::Relaxed);
             let others = inner.awake > 1
                 && !inner.has_work(self)
-                && !(self.shares_soon(now) && self.has_room_to_spin());
+                && !(self.shares_soon(now) && self.may_spin());
             drop(inner);
             if others {
                 self.sleep(number, parker, &mut false);
@@ -822,16 +825,16 @@ impl Pool {
         inner.stopped = true;
         self.stopped.store(true, Ordering::Relaxed);
         let timers = std::mem::take(&mut inner.timers);
-        let sleepers: Vec<_> = inner
+        let idle: Vec<_> = inner
             .asleep
             .iter()
-            .map(|sleeper| sleeper.bed.parker.clone())
+            .map(|idle| idle.parked.parker.clone())
             .collect();
-        let napper = inner.napper.clone();
+        let timed_worker = inner.timed_worker.clone();
         let threads = std::mem::take(&mut inner.threads);
         let streams = std::mem::take(&mut inner.streams);
         drop(inner);
-        for parker in sleepers.into_iter().chain(napper) {
+        for parker in idle.into_iter().chain(timed_worker) {
             parker.unpark();
         }
         let me = thread::current().id();

@@ -29,11 +29,11 @@ pub(crate) use handle::Handle;
 /// How long a thread that waits spins before it parks.
 const SPIN: Duration = Duration::from_micros(20);
 /// How long a thread that waits sleeps where no worker keeps the timers.
-const LONE_NAP: Duration = Duration::from_millis(1);
+const UNSERVED_PARK: Duration = Duration::from_millis(1);
 /// How many bounded tasks of another stream a waiting thread runs before it looks after its own.
 const HELP: u32 = 64;
 /// The number of bounded tasks after which a deferred wake-up is performed.
-const CREDIT: u32 = 8;
+const WAKE_AFTER: u32 = 8;
 /// The number of waiting tasks from which a worker in timed park is woken.
 const BACKLOG: u64 = 4096;
 
@@ -156,7 +156,7 @@ impl Stream {
         stop: impl Fn() -> bool,
     ) -> DriveOutcome {
         let mut run = 0u32;
-        let mut credit = CREDIT;
+        let mut until_wake = WAKE_AFTER;
         loop {
             let Some(entry) = owner.peek() else {
                 match owner.idle() {
@@ -174,7 +174,7 @@ impl Stream {
             }
             let out_of_budget = run >= budget
                 && (self.pool.has_entries()
-                    || self.pool.timer_is_due()
+                    || self.pool.timer_expired()
                     || self.pool.schedule.is_some());
             if out_of_budget || stop() {
                 return self.give_back(owner, DriveOutcome::Stopped);
@@ -183,10 +183,10 @@ impl Stream {
                 return self.give_back(owner, DriveOutcome::Refused);
             }
             if Pool::has_deferred_wakes() {
-                credit = credit.saturating_sub(1);
-                if credit == 0 || cost != Cost::Bounded {
+                until_wake = until_wake.saturating_sub(1);
+                if until_wake == 0 || cost != Cost::Bounded {
                     self.pool.flush_wakes(cost != Cost::Bounded);
-                    credit = CREDIT;
+                    until_wake = WAKE_AFTER;
                 }
             }
             run += 1;
@@ -228,8 +228,8 @@ impl Stream {
 
     /// Runs one task that was taken out. A wait is over when it comes here, and started already.
     fn perform(&self, tag: Tag, task: Task, is_wait: bool, failed: Option<Error>) {
-        let watched = tag.ticket != 0;
-        if watched && !is_wait {
+        let observed = tag.ticket != 0;
+        if observed && !is_wait {
             guarded(|| self.watcher.started(tag));
         }
         let error = match &task {
@@ -259,9 +259,9 @@ impl Stream {
                 let result = unwind::catch(|| self.pool.runner.run(&**program));
                 drop(large);
                 drop(inside);
-                if self.pool.looks.any() {
-                    let place = program.writes().map(|span| (span.address(), span.bytes()));
-                    self.wrote(place);
+                if self.pool.value_poller.any() {
+                    let range = program.writes().map(|span| (span.address(), span.bytes()));
+                    self.wrote(range);
                 }
                 match result {
                     Ok(Ok(())) => None,
@@ -275,7 +275,7 @@ impl Stream {
         };
         drop_task(task);
         match error {
-            None if watched => guarded(|| self.watcher.finished(tag)),
+            None if observed => guarded(|| self.watcher.finished(tag)),
             None => {}
             Some(error) => self.fail(tag, error),
         }
@@ -283,12 +283,12 @@ impl Stream {
 
     /// Looks after streams that wait for a value where a task wrote; `None`: anywhere.
     #[inline]
-    fn wrote(&self, place: Option<(usize, usize)>) {
-        if self.pool.looks.any() {
+    fn wrote(&self, range: Option<(usize, usize)>) {
+        if self.pool.value_poller.any() {
             let _setting = Setting::enter(&self.pool);
-            match place {
+            match range {
                 Some((address, bytes)) => self.pool.poll_range(address, bytes),
-                None => self.pool.poll_if_due(),
+                None => self.pool.poll_throttled(),
             }
         }
     }
@@ -399,19 +399,19 @@ impl Stream {
         let held = held.get_or_insert_with(|| {
             self.held_at.store(position, Ordering::Release);
             // A limit beyond the clock's end is none.
-            let due = limit.and_then(|limit| Instant::now().checked_add(limit));
-            let timer = due.map(|due| self.pool.add_timer(due, self));
+            let expiry = limit.and_then(|limit| Instant::now().checked_add(limit));
+            let timer = expiry.map(|expiry| self.pool.add_timer(expiry, self));
             UnsatisfiedWait {
                 cause: cause.clone(),
                 timer,
             }
         });
-        let until = held.timer.map(|(due, _)| due);
+        let until = held.timer.map(|(expiry, _)| expiry);
         let registered = match cause {
             Cause::Signal(signal, _) => signal.register(me),
             Cause::Condition(condition) => {
                 if !again {
-                    self.pool.watch(self, condition);
+                    self.pool.add_value_wait(self, condition);
                 }
                 true
             }
@@ -435,7 +435,7 @@ impl Stream {
             Cause::Signal(signal, _) => {
                 signal.forget_at(std::ptr::from_ref(self).cast());
             }
-            Cause::Condition(condition) => self.pool.unwatch(self, &condition),
+            Cause::Condition(condition) => self.pool.remove_value_wait(self, &condition),
         }
     }
 
@@ -452,20 +452,20 @@ impl Stream {
         if self.first_waited.load(Ordering::Acquire) > self.ring.completed() {
             return;
         }
-        let mut told = Vec::new();
+        let mut woken = Vec::new();
         {
             let mut parked = self.parked.lock();
             let done = self.ring.completed();
             parked.retain(|parked| {
-                let due = parked.position <= done;
-                if due {
-                    told.push(parked.parker.clone());
+                let reached = parked.position <= done;
+                if reached {
+                    woken.push(parked.parker.clone());
                 }
-                !due
+                !reached
             });
             self.note_waited(&parked);
         }
-        for parker in told {
+        for parker in woken {
             parker.unpark();
         }
     }
@@ -556,7 +556,7 @@ impl Stream {
                 if !self.pool.is_unserved() {
                     park(until);
                 } else if Inside::is() || !self.pool.stand_in_scheduled() {
-                    let soon = Instant::now() + LONE_NAP;
+                    let soon = Instant::now() + UNSERVED_PARK;
                     park(Some(until.map_or(soon, |until| until.min(soon))));
                 }
             }
@@ -596,8 +596,8 @@ impl Stream {
                 if Pool::has_deferred_wakes() {
                     self.pool.flush_wakes(false);
                 }
-                if self.pool.looks.any() {
-                    self.pool.poll_if_due();
+                if self.pool.value_poller.any() {
+                    self.pool.poll_throttled();
                 }
                 if !self.pool.may_spin_waiting() {
                     break;
@@ -614,7 +614,7 @@ impl Stream {
             drop(spinning);
             if self.pool.is_unserved() {
                 self.pool.stand_in();
-                let soon = Instant::now() + LONE_NAP;
+                let soon = Instant::now() + UNSERVED_PARK;
                 park(Some(until.map_or(soon, |until| until.min(soon))));
             } else {
                 park(until);
@@ -681,11 +681,11 @@ impl Stream {
             return None;
         }
         let rest = self.ring.rest()?;
-        let mut told = Vec::new();
+        let mut waiters = Vec::new();
         let over = match task {
             Task::Copy(_) | Task::Fill { .. } | Task::Run(_) => false,
             Task::Set(signal) => {
-                told = signal.set_quietly();
+                waiters = signal.set_quietly();
                 true
             }
             Task::Clear(signal) => {
@@ -704,7 +704,7 @@ impl Stream {
         if waited {
             self.notify_parked();
         }
-        for waiter in told {
+        for waiter in waiters {
             waiter.signalled();
         }
         Some(position)

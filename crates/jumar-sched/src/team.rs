@@ -20,7 +20,7 @@ use crate::park::{self, Parker};
 use crate::pool::Pool;
 
 /// How often the thread that brought the job looks without looking at the clock.
-const LOOKS: usize = 1000;
+const POLLS: usize = 1000;
 /// How long it continues looking before it parks: waking it takes longer than most parts do.
 #[cfg(not(loom))]
 const PATIENCE_NS: u64 = 200_000;
@@ -171,7 +171,7 @@ impl<'a> Team<'a> {
 
     /// Waits for the parts that others are still doing.
     fn wait_for(&self, job: &Job) {
-        for _ in 0..LOOKS {
+        for _ in 0..POLLS {
             if job.is_done() {
                 return;
             }

@@ -29,7 +29,7 @@ const SHARE: u32 = 16;
 const WORD: usize = 8;
 
 /// The streams of one executor that wait for values.
-pub(crate) struct Looks {
+pub(crate) struct ValuePoller {
     list: Mutex<List>,
     /// How many, for those who look without the lock.
     count: AtomicUsize,
@@ -51,9 +51,9 @@ struct Waiting {
     condition: Arc<dyn Condition>,
 }
 
-impl Looks {
-    pub(crate) fn new() -> Looks {
-        Looks {
+impl ValuePoller {
+    pub(crate) fn new() -> ValuePoller {
+        ValuePoller {
             list: Mutex::new(List::default()),
             count: AtomicUsize::new(0),
             next_ns: AtomicU64::new(0),
@@ -69,32 +69,36 @@ impl Looks {
 
 impl Pool {
     /// Puts a stream into the list. The caller looks once more afterwards.
-    pub(crate) fn watch(self: &Arc<Self>, stream: &Arc<Stream>, condition: &Arc<dyn Condition>) {
+    pub(crate) fn add_value_wait(
+        self: &Arc<Self>,
+        stream: &Arc<Stream>,
+        condition: &Arc<dyn Condition>,
+    ) {
         let arm = {
-            let mut list = self.looks.list.lock();
+            let mut list = self.value_poller.list.lock();
             let entry = Waiting {
                 stream: stream.clone(),
                 condition: condition.clone(),
             };
             list.waiting
                 .insert((condition.address(), stream.age), entry);
-            self.looks
+            self.value_poller
                 .count
                 .store(list.waiting.len(), Ordering::Relaxed);
             list.step = FIRST_STEP;
             !std::mem::replace(&mut list.armed, true)
         };
         if arm {
-            self.add_look(Instant::now() + FIRST_STEP);
+            self.add_poll_timer(Instant::now() + FIRST_STEP);
         }
     }
 
     /// Takes a stream out of the list.
-    pub(crate) fn unwatch(&self, stream: &Stream, condition: &Arc<dyn Condition>) {
-        let mut list = self.looks.list.lock();
+    pub(crate) fn remove_value_wait(&self, stream: &Stream, condition: &Arc<dyn Condition>) {
+        let mut list = self.value_poller.list.lock();
         // Dropped outside: it may be the last of its stream.
         let gone = list.waiting.remove(&(condition.address(), stream.age));
-        self.looks
+        self.value_poller
             .count
             .store(list.waiting.len(), Ordering::Relaxed);
         drop(list);
@@ -109,14 +113,14 @@ impl Pool {
         if bytes == 0 {
             return;
         }
-        let found = self.looks.list.lock().due(first..end);
+        let found = self.value_poller.list.lock().ready(first..end);
         self.call_all(found);
     }
 
     /// Calls all streams that may continue, unless a check was done a moment ago.
     #[cold]
-    pub(crate) fn poll_if_due(self: &Arc<Self>) {
-        if self.now_ns() >= self.looks.next_ns.load(Ordering::Relaxed) {
+    pub(crate) fn poll_throttled(self: &Arc<Self>) {
+        if self.now_ns() >= self.value_poller.next_ns.load(Ordering::Relaxed) {
             self.poll_all();
         }
     }
@@ -124,13 +128,13 @@ impl Pool {
     /// Calls all streams that may continue, for the timer, and sets it anew.
     #[cold]
     pub(crate) fn poll_on_timer(self: &Arc<Self>) {
-        let conditions = self.looks.list.lock().conditions();
+        let conditions = self.value_poller.list.lock().conditions();
         for condition in conditions {
             condition.examine();
         }
         let found_any = self.poll_all();
         let next = {
-            let mut list = self.looks.list.lock();
+            let mut list = self.value_poller.list.lock();
             list.armed = !list.waiting.is_empty();
             list.step = match found_any {
                 true => FIRST_STEP,
@@ -139,20 +143,22 @@ impl Pool {
             list.armed.then_some(list.step)
         };
         if let Some(step) = next {
-            let worthwhile = self.looks.next_ns.load(Ordering::Relaxed);
+            let worthwhile = self.value_poller.next_ns.load(Ordering::Relaxed);
             let pause = Duration::from_nanos(worthwhile.saturating_sub(self.now_ns()));
-            self.add_look(Instant::now() + step.max(pause));
+            self.add_poll_timer(Instant::now() + step.max(pause));
         }
     }
 
     fn poll_all(self: &Arc<Self>) -> bool {
         let start = self.now_ns();
-        let found = self.looks.list.lock().due(..);
+        let found = self.value_poller.list.lock().ready(..);
         let found_any = !found.is_empty();
         self.call_all(found);
         let end = self.now_ns();
         let pause = u64::from(SHARE) * end.saturating_sub(start);
-        self.looks.next_ns.store(end + pause, Ordering::Relaxed);
+        self.value_poller
+            .next_ns
+            .store(end + pause, Ordering::Relaxed);
         found_any
     }
 
@@ -171,7 +177,7 @@ impl List {
         waiting.map(|waiting| waiting.condition.clone()).collect()
     }
 
-    fn due(&self, range: impl std::ops::RangeBounds<(usize, u64)>) -> Vec<Arc<Stream>> {
+    fn ready(&self, range: impl std::ops::RangeBounds<(usize, u64)>) -> Vec<Arc<Stream>> {
         self.waiting
             .range(range)
             .filter(|(_, waiting)| waiting.condition.holds())

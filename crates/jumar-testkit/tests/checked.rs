@@ -121,12 +121,12 @@ mod install_tree {
         };
         for case in cases.iter().filter(|case| passed(&case.id)) {
             let shown = corpus.case.iter().find(|shown| shown.id == case.id);
-            let (mut errors, mut told) = (0, 0);
+            let (mut errors, mut reported) = (0, 0);
             for finding in findings(folder.path(), &case.id) {
                 if corpus.untidy.contains(&finding.rule) {
                     continue;
                 }
-                told += 1;
+                reported += 1;
                 errors += u64::from(finding.severity == "error");
                 let call = finding.lines[0].call.as_deref().unwrap_or("");
                 let answers = corpus.answers.get(&finding.rule);
@@ -148,7 +148,7 @@ mod install_tree {
                 Kind::Works if errors == 0 => clean += 1,
                 Kind::Works | Kind::Refused => {
                     broken += 1;
-                    named += usize::from(told > 0);
+                    named += usize::from(reported > 0);
                 }
             }
         }

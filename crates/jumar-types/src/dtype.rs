@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_count_whole_bytes_and_refuse_overflow() {
+    fn sizes_are_in_full_bytes_and_refuse_overflow() {
         assert_eq!(DataType::Float32.size(), Some(4));
         assert_eq!(DataType::String.size(), None);
         assert_eq!(DataType::Int4.size_of(3), Some(2));

@@ -130,7 +130,7 @@ kinds! {
     /// A feature that this device profile, or Jumar, does not have (runtime layer).
     FeatureUnsupported,
     /// A feature that the frontend refuses.
-    SurfaceUnsupported,
+    FrontendFeatureUnsupported,
     /// A function that is not implemented yet.
     NotImplemented,
     /// The runtime was initialised before.

@@ -31,12 +31,12 @@ impl Memory {
         bytes: usize,
         mut allocate: impl FnMut(usize) -> Result<Block>,
     ) -> Result<Arc<Memory>> {
-        runtime.sweep();
+        runtime.reclaim();
         // An empty buffer has an address too.
         let bytes = bytes.max(1);
         let block = match allocate(bytes) {
             // Memory that is only waiting for its last tasks is as good as free.
-            Err(error) if error.kind() == ErrorKind::OutOfMemory && runtime.sweep_all() => {
+            Err(error) if error.kind() == ErrorKind::OutOfMemory && runtime.reclaim_all() => {
                 allocate(bytes)
             }
             other => other,
@@ -85,7 +85,7 @@ impl Memory {
     }
 
     /// Waits until no queued task uses the memory.
-    pub(crate) fn settle(&self) {
+    pub(crate) fn wait_for_uses(&self) {
         let uses = std::mem::take(&mut *self.uses.lock());
         uses.iter().for_each(Use::wait);
     }
@@ -202,11 +202,11 @@ impl<T: Element> DeviceBuffer<T> {
         Ok(DevicePart {
             offset: range.start,
             len: range.len(),
-            ..self.whole()
+            ..self.full_range()
         })
     }
 
-    fn whole(&self) -> DevicePart<'_, T> {
+    fn full_range(&self) -> DevicePart<'_, T> {
         DevicePart {
             memory: &self.memory,
             device: self.device,
@@ -293,7 +293,7 @@ impl<T: Element> OnDevice for DeviceBuffer<T> {
     type Element = T;
 
     fn as_part(&self) -> DevicePart<'_, T> {
-        self.whole()
+        self.full_range()
     }
 }
 
@@ -374,7 +374,7 @@ impl<T: Element> PinnedBuffer<T> {
     /// `InvalidValue`: they would end after the buffer.
     pub fn write(&mut self, at: usize, elements: &[T]) -> Result<()> {
         let to = self.range(at, elements.len())?;
-        self.memory.settle();
+        self.memory.wait_for_uses();
         jumar_cpu::write(to, bytemuck::cast_slice(elements));
         Ok(())
     }
@@ -388,7 +388,7 @@ impl<T: Element> PinnedBuffer<T> {
     /// `InvalidValue`: `into` is longer than what follows `at`.
     pub fn read(&self, at: usize, into: &mut [T]) -> Result<()> {
         let from = self.range(at, into.len())?;
-        self.memory.settle();
+        self.memory.wait_for_uses();
         jumar_cpu::read(from, bytemuck::cast_slice_mut(into));
         Ok(())
     }

@@ -23,7 +23,7 @@ pub fn from_environment() -> Option<Arc<Check>> {
     let make = || {
         let check = make();
         if let Some(check) = check.clone() {
-            watch_over(check);
+            start_observer(check);
         }
         check
     };
@@ -31,22 +31,22 @@ pub fn from_environment() -> Option<Arc<Check>> {
 }
 
 /// The status of a program that was ended because it stood still for ever.
-const STUCK: i32 = 70;
+const DEADLOCK_STATUS: i32 = 70;
 /// How often it is looked at.
-const LOOK: Duration = Duration::from_millis(25);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Looks now and then whether the program stands still for ever; then nothing is left but to end it.
-fn watch_over(check: Arc<Check>) {
-    let watch = move || {
-        while !check.look(asleep) {
-            thread::sleep(LOOK);
+fn start_observer(check: Arc<Check>) {
+    let observe = move || {
+        while !check.poll(asleep) {
+            thread::sleep(POLL_INTERVAL);
         }
-        std::process::exit(STUCK);
+        std::process::exit(DEADLOCK_STATUS);
     };
     // Without the thread the other checks continue.
     let _ = thread::Builder::new()
         .name("jumar-watch".into())
-        .spawn(watch);
+        .spawn(observe);
 }
 
 /// Counts the threads of the program. Returns whether every thread of the process but this one sleeps.

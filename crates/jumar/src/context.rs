@@ -117,7 +117,7 @@ impl Drop for Shared {
             // Only a context that is gone refuses this, and then there is nothing to do.
             drop(by(&call::DROP_CONTEXT, |caller| core.destroy(caller)));
             drop(core);
-            runtime.sweep();
+            runtime.reclaim();
         });
     }
 }

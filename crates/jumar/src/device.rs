@@ -47,7 +47,7 @@ impl Device {
     /// Bytes.
     pub fn memory_free(&self) -> u64 {
         // What was dropped while tasks used it counts as soon as they are over.
-        self.runtime.sweep();
+        self.runtime.reclaim();
         self.core.memory_info().0
     }
 

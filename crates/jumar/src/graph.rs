@@ -15,7 +15,7 @@ use crate::model::{Model, Operand};
 use crate::runtime::wait_elsewhere;
 use crate::stream::Stream;
 
-/// Work that was recorded by [`Context::capture`]. Cloning gives another name of the same one.
+/// Work that was recorded by [`Context::capture`]. A clone refers to the same one.
 ///
 /// ```
 /// use jumar::{DeviceBuffer, Runtime};

@@ -15,7 +15,7 @@ use crate::context::{self, Context};
 use crate::element::Element;
 use crate::stream::Stream;
 
-/// A shared object with kernels, compiled with `jumar/kernel.h`. Cloning gives another name of the same one.
+/// A shared object with kernels, compiled with `jumar/kernel.h`. A clone refers to the same one.
 ///
 /// ```no_run
 /// use jumar::{DeviceBuffer, KernelModule, Runtime};
@@ -276,7 +276,7 @@ impl Kernel {
                         block.write(parameter.offset, &address.to_ne_bytes())?;
                     }
                     Value::Number { bytes, len } => {
-                        // A description from C does not tell pointers from numbers.
+                        // A description from C does not distinguish pointers from numbers.
                         let pointer = matches!(parameter.access, Access::Read | Access::Write);
                         if pointer || parameter.bytes != *len {
                             return Err(self.refuse(format!(

@@ -79,8 +79,8 @@ pub mod offline {
     pub use crate::single_op;
     pub use jumar_model::{
         Aipp, Bindings, Bound, Bundle, Description, DeviceMemory, DynamicAipp, Execute,
-        ExecuteOpen, Gear, GearKind, Model, Observer, Operator, OperatorInput, OperatorOutput,
-        OperatorRun, Package, PixelFormat, Placed, Produced, Results, Shaped, Supplied, TensorInfo,
-        gear_values, graph,
+        ExecuteOpen, ExternalWeight, Gear, GearKind, Model, Observer, Operator, OperatorInput,
+        OperatorOutput, OperatorRun, Package, PixelFormat, Produced, Results, Shaped, Supplied,
+        TensorInfo, gear_values, graph,
     };
 }

@@ -109,7 +109,7 @@ impl Model {
     /// `ModelMemory`: the device has not enough memory for it.
     pub fn load(context: &Context, path: impl AsRef<Path>) -> Result<Model> {
         by(&call::LOAD, |_| Package::open(path.as_ref()))
-            .and_then(|package| Model::place(context, &package))
+            .and_then(|package| Model::load_package(context, &package))
     }
 
     /// Loads the bytes of a model file.
@@ -118,7 +118,7 @@ impl Model {
     /// As [`Model::load`].
     pub fn from_bytes(context: &Context, bytes: Vec<u8>) -> Result<Model> {
         by(&call::LOAD, |_| Package::parse(bytes))
-            .and_then(|package| Model::place(context, &package))
+            .and_then(|package| Model::load_package(context, &package))
     }
 
     /// Converts an ONNX file in memory, as `atc` would, and loads it.
@@ -152,10 +152,10 @@ impl Model {
             })?;
             Package::from_model(compiled)
         })?;
-        Model::place(context, &package)
+        Model::load_package(context, &package)
     }
 
-    fn place(context: &Context, package: &Package<'_>) -> Result<Model> {
+    fn load_package(context: &Context, package: &Package<'_>) -> Result<Model> {
         let shared = context.inner.clone();
         by(&call::LOAD, |caller| {
             let described = package.description();
@@ -174,7 +174,7 @@ impl Model {
             let core = match load() {
                 // Memory that is only waiting for its last tasks is as good as free.
                 Err(error)
-                    if error.kind() == ErrorKind::ModelMemory && shared.runtime.sweep_all() =>
+                    if error.kind() == ErrorKind::ModelMemory && shared.runtime.reclaim_all() =>
                 {
                     load()
                 }
@@ -354,7 +354,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         let (context, core) = (self.context.clone(), self.core.clone());
         wait_elsewhere(move || {
-            let _nothing_to_tell: Result<()> = by(&call::DROP_MODEL, |caller| {
+            let _ignored: Result<()> = by(&call::DROP_MODEL, |caller| {
                 core.unload(caller);
                 Ok(())
             });
@@ -468,7 +468,7 @@ impl Outputs {
         let output = self.typed::<T>(index)?;
         let mut elements = vec![T::zeroed(); output.info.len()];
         if !elements.is_empty() {
-            output.memory.settle();
+            output.memory.wait_for_uses();
             let (runtime, from) = (&output.memory.runtime, output.memory.span(0, output.bytes));
             by(&call::READ_OUTPUT, |caller| {
                 runtime

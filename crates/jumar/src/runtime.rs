@@ -146,24 +146,24 @@ impl Inner {
         } else {
             self.leaving.lock().push(Leaving { block, uses });
         }
-        self.sweep();
+        self.reclaim();
     }
 
     /// Frees the memory on the list whose tasks are over.
-    pub(crate) fn sweep(&self) {
-        let due: Vec<Leaving> = {
+    pub(crate) fn reclaim(&self) {
+        let pending: Vec<Leaving> = {
             let mut leaving = self.leaving.lock();
             leaving
                 .extract_if(.., |memory| memory.uses.iter().all(Use::is_over))
                 .collect()
         };
-        for memory in due {
+        for memory in pending {
             self.free(memory.block);
         }
     }
 
     /// Waits until everything on the list could be freed. Returns whether there was anything.
-    pub(crate) fn sweep_all(&self) -> bool {
+    pub(crate) fn reclaim_all(&self) -> bool {
         let uses: Vec<Use> = self
             .leaving
             .lock()
@@ -171,7 +171,7 @@ impl Inner {
             .flat_map(|memory| memory.uses.clone())
             .collect();
         uses.iter().for_each(Use::wait);
-        self.sweep();
+        self.reclaim();
         !uses.is_empty()
     }
 
@@ -190,7 +190,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let _nothing_to_tell: Result<()> = by(&call::DROP_RUNTIME, |caller| {
+        let _ignored: Result<()> = by(&call::DROP_RUNTIME, |caller| {
             self.core.shut_down(caller);
             Ok(())
         });

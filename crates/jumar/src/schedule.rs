@@ -20,7 +20,7 @@ const IDLE_ASLEEP: u32 = 5;
 /// A thread that wants to run is not waiting; but one that has run for so long since the last call waits in a loop.
 const SPUN_NS: u64 = 10_000_000;
 /// How often at most the program's threads are looked at while it calls.
-const LOOK_NS: u64 = 5_000_000;
+const POLL_INTERVAL_NS: u64 = 5_000_000;
 /// How long the program may run, whatever it calls, while something could continue.
 const STARVED_NS: u64 = 200_000_000;
 /// How often the program asks before an answer moves.
@@ -164,7 +164,7 @@ impl BlockedStream {
     }
 
     /// Returns whether anything may run now.
-    fn is_due(&self, waited: &[u32], now: u64) -> bool {
+    fn may_run(&self, waited: &[u32], now: u64) -> bool {
         !waited.is_empty()
             || FREE.load(Ordering::Relaxed)
             || POLLED.load(Ordering::Relaxed) >= POLLS
@@ -180,7 +180,7 @@ impl BlockedStream {
             asked.times = 0;
             asked.asleep = 0;
             // Programs that call all the time are not looked at all the time.
-            if asked.since_ns.is_some() && now.saturating_sub(asked.looked_ns) < LOOK_NS {
+            if asked.since_ns.is_some() && now.saturating_sub(asked.looked_ns) < POLL_INTERVAL_NS {
                 return false;
             }
             let (ran_ns, _) = threads();
@@ -208,7 +208,7 @@ impl BlockedStream {
 impl Schedule for BlockedStream {
     fn next(&self, runnable: &[u32], waited: &[u32]) -> Option<usize> {
         let now = now_ns();
-        if runnable.is_empty() || !self.is_due(waited, now) {
+        if runnable.is_empty() || !self.may_run(waited, now) {
             return None;
         }
         self.asked.lock().since_ns = None;

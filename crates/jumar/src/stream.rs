@@ -522,7 +522,7 @@ impl Drop for Shared {
             drop(by(&call::DROP_STREAM, |caller| {
                 context.core.destroy_stream(&core, true, caller)
             }));
-            context.runtime.sweep();
+            context.runtime.reclaim();
         });
     }
 }

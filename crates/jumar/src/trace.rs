@@ -29,7 +29,7 @@ pub fn trace_operators(device: u32, stream: u32) -> Option<Box<dyn NodeObserver>
     }
     Some(Box::new(Execution {
         timelines,
-        place: (device, stream),
+        queue: (device, stream),
         begin_ns: AtomicU64::new(now_ns()),
     }))
 }
@@ -49,7 +49,7 @@ impl Observer for OnTimelines {
 /// One execution. Its operators run one after the other.
 struct Execution {
     timelines: Vec<Arc<Trace>>,
-    place: (u32, u32),
+    queue: (u32, u32),
     begin_ns: AtomicU64,
 }
 
@@ -68,7 +68,7 @@ impl NodeObserver for Execution {
     ) {
         let times = (self.begin_ns.load(Ordering::Relaxed), now_ns());
         for timeline in &self.timelines {
-            timeline.operator(self.place, operator, name, times);
+            timeline.operator(self.queue, operator, name, times);
         }
     }
 }

@@ -132,9 +132,9 @@ fn every_order_of_drops_ends_well() {
         shorter
             .iter()
             .flat_map(|order| {
-                (0..=order.len()).map(|place| {
+                (0..=order.len()).map(|position| {
                     let mut longer = order.clone();
-                    longer.insert(place, count - 1);
+                    longer.insert(position, count - 1);
                     longer
                 })
             })
@@ -218,14 +218,14 @@ fn freed_memory_can_be_had_again_even_while_a_stream_is_busy() {
     drop(first);
     // Not free yet: the fill is queued.
     assert!(runtime.device(0).expect("a device").memory_free() < most as u64);
-    let (ready, told) = mpsc::channel();
+    let (ready, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             ready.send(()).expect("the receiver lives");
             // Waits for the fill instead of failing.
             DeviceBuffer::<u8>::new(&context, most).expect("memory")
         });
-        told.recv().expect("the thread started");
+        receiver.recv().expect("the thread started");
         drop(release);
     });
 }
@@ -304,7 +304,7 @@ fn a_copy_that_does_not_fit_is_refused_with_both_lengths() {
 }
 
 #[test]
-fn devices_keep_their_memory_apart_and_copy_to_each_other() {
+fn devices_have_separate_memory_and_copy_to_each_other() {
     let runtime = Runtime::with(&settings(2, 64 * MIB)).expect("a runtime");
     let contexts: Vec<_> = runtime
         .devices()
@@ -513,7 +513,7 @@ fn a_host_function_that_waits_for_a_stream_is_refused_instead_of_hanging() {
     let (_, context, stream) = one_stream();
     let event = context.event().expect("an event");
     stream.record(&event).expect("queued");
-    let (told, answers) = mpsc::channel();
+    let (sender, answers) = mpsc::channel();
     let inside = (stream.clone(), context.clone());
     stream
         .call(move || {
@@ -524,7 +524,8 @@ fn a_host_function_that_waits_for_a_stream_is_refused_instead_of_hanging() {
                 event.synchronize(None),
                 stream.scope(|_| Ok(())),
             ] {
-                told.send(answer.expect_err("refused").kind())
+                sender
+                    .send(answer.expect_err("refused").kind())
                     .expect("the receiver lives");
             }
         })
@@ -541,14 +542,14 @@ fn the_last_name_of_everything_may_be_dropped_in_a_host_function() {
     for _ in 0..50 {
         let (runtime, context, stream) = one_stream();
         let buffer = DeviceBuffer::<u8>::new(&context, 64).expect("memory");
-        let (gone, told) = mpsc::channel::<()>();
+        let (gone, receiver) = mpsc::channel::<()>();
         let last = stream.clone();
         stream.fill(&buffer, 1).expect("queued");
         let everything = (runtime, context, stream, buffer, gone);
         last.call(move || drop(everything)).expect("queued");
         drop(last);
         // The sender went with the function.
-        told.recv().expect_err("nothing was sent");
+        receiver.recv().expect_err("nothing was sent");
     }
 }
 

@@ -104,9 +104,9 @@ fn meanwhile<T>(
         wanted,
         work: Mutex::new(Some(work)),
     });
-    runtime.gate().watch(probe.clone());
+    runtime.gate().attach(probe.clone());
     let result = during();
-    runtime.gate().unwatch(&probe);
+    runtime.gate().detach(&probe);
     result
 }
 

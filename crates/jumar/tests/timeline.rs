@@ -22,8 +22,8 @@ fn traced(path: &Path) -> Runtime {
 
 fn read(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).expect("the file is there");
-    let whole: Value = serde_json::from_str(&text).expect("the file is complete JSON");
-    whole["traceEvents"]
+    let trace: Value = serde_json::from_str(&text).expect("the file is complete JSON");
+    trace["traceEvents"]
         .as_array()
         .expect("events are a list")
         .clone()
@@ -34,7 +34,7 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
-fn a_run_with_two_streams_gives_rows_slices_arrows_and_memory() {
+fn a_run_with_two_streams_has_rows_slices_flows_and_memory() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("out.json");
     let runtime = traced(&path);

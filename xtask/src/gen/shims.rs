@@ -375,7 +375,7 @@ fn word(api: &Api, param: &Param) -> Result<String> {
             "u8" | "i8" | "u16" | "i16" | "u32" | "i32" | "u64" | "i64" | "usize" | "f32" | "f64"
         );
     Ok(match plain {
-        true => format!("raw::Word::word({})", name_of(param)),
+        true => format!("raw::ArgBits::word({})", name_of(param)),
         false => "0".to_owned(),
     })
 }

@@ -195,7 +195,7 @@ pub(crate) fn watcher() -> Option<&'static CallObservers> {
 #[derive(Default)]
 pub struct Begun {
     /// Whether anybody watches; then [`end`] has to follow.
-    pub watched: bool,
+    pub observed: bool,
     /// What a walk of the stack saw, where there was one.
     pub walk: Option<Walk>,
 }
@@ -213,7 +213,7 @@ pub fn begin(call: &'static Call, known: Option<SourceLocation>) -> Begun {
     };
     let _ = FRAMES.try_with(|frames| frames.borrow_mut().begin(call, before));
     Begun {
-        watched: true,
+        observed: true,
         walk,
     }
 }
@@ -275,8 +275,8 @@ pub fn end(call: &'static Call, code: i32, returned: u64, read: fn(u64, usize) -
         frames.depth = frames.depth.checked_sub(1)?;
         let frame = frames.frames.get(frames.depth)?.as_ref()?;
         debug_assert!(std::ptr::eq(frame.call, call), "calls end in their order");
-        let looks = frame.seen && !frame.injected && (code != 0 || check::looks_after(call));
-        Some((frame.before, looks.then_some(frame.words)))
+        let keeps_args = frame.seen && !frame.injected && (code != 0 || check::checks_call(call));
+        Some((frame.before, keeps_args.then_some(frame.words)))
     });
     let (Some(watcher), Ok(Some((before, words)))) = (watcher(), ended) else {
         return;

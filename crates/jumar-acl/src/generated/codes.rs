@@ -905,7 +905,7 @@ pub const fn code(kind: ErrorKind) -> i32 {
         ErrorKind::ArrayTooSmall => ACL_ERROR_RT_INSUFFICIENT_INPUT_ARRAY,
         ErrorKind::LabelContext => ACL_ERROR_RT_LABEL_CONTEXT,
         ErrorKind::FeatureUnsupported => ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-        ErrorKind::SurfaceUnsupported => ACL_ERROR_FEATURE_UNSUPPORTED,
+        ErrorKind::FrontendFeatureUnsupported => ACL_ERROR_FEATURE_UNSUPPORTED,
         ErrorKind::NotImplemented => ACL_ERROR_API_NOT_SUPPORT,
         ErrorKind::RepeatInitialize => ACL_ERROR_REPEAT_INITIALIZE,
         ErrorKind::RepeatFinalize => ACL_ERROR_REPEAT_FINALIZE,
@@ -1044,7 +1044,7 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
         ErrorKind::ArrayTooSmall => "EE1018",
         ErrorKind::LabelContext => "EE1010",
         ErrorKind::FeatureUnsupported => "EE1006",
-        ErrorKind::SurfaceUnsupported => "EE1005",
+        ErrorKind::FrontendFeatureUnsupported => "EE1005",
         ErrorKind::NotImplemented => "EE1005",
         ErrorKind::RepeatInitialize => "EE1018",
         ErrorKind::RepeatFinalize => "EE1018",
@@ -1243,7 +1243,7 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
         }
         ErrorKind::LabelContext => "Make the context current in which the label was created.",
         ErrorKind::FeatureUnsupported => "See the message for what this kind of object can do.",
-        ErrorKind::SurfaceUnsupported => {
+        ErrorKind::FrontendFeatureUnsupported => {
             "This use is refused on every device; see the function's reference page."
         }
         ErrorKind::NotImplemented => {

@@ -143,11 +143,11 @@ impl Loading {
 
     /// The queues that drive the model, where it is loaded so.
     pub(crate) fn queues(&self) -> Option<[&[u32]; 2]> {
-        let [inputs, outputs] = self.numbers.as_ref().filter(|_| self.is_driven())?;
+        let [inputs, outputs] = self.numbers.as_ref().filter(|_| self.is_queue_driven())?;
         Some([inputs, outputs])
     }
 
-    fn is_driven(&self) -> bool {
+    fn is_queue_driven(&self) -> bool {
         matches!(self.way, Some(way::FILE_WITH_Q | way::MEM_WITH_Q))
     }
 
@@ -210,7 +210,7 @@ impl Loading {
     }
 
     fn check_queues(&self) -> Result<()> {
-        if self.is_driven()
+        if self.is_queue_driven()
             && self
                 .queues
                 .iter()
@@ -422,7 +422,7 @@ pub fn aclmdlSetConfigOpt(
 pub fn pointed_to(cx: &Cx<'_>, handle: Raw) -> Result<PointedTo> {
     let loading = loading(cx, handle)?;
     let queues = loading.queues.map(|(address, count)| {
-        let there = loading.is_driven() && address != 0 && count != 0;
+        let there = loading.is_queue_driven() && address != 0 && count != 0;
         there.then_some((address, count))
     });
     Ok(PointedTo {

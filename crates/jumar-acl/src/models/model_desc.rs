@@ -389,7 +389,7 @@ pub fn aclmdlGetDynamicHW(cx: &Cx<'_>, desc: Raw, _index: usize) -> Result<types
     Ok(sizes)
 }
 
-fn whole_model(index: usize) -> Result<()> {
+fn check_model_index(index: usize) -> Result<()> {
     if index == usize::MAX {
         return Ok(());
     }
@@ -402,7 +402,7 @@ fn whole_model(index: usize) -> Result<()> {
 /// Counts the sets of dimensions that the model was built for.
 pub fn aclmdlGetInputDynamicGearCount(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<usize> {
     let content = content(cx, desc)?;
-    whole_model(index)?;
+    check_model_index(index)?;
     drop(content);
     gears(cx, desc, GearKind::Dims).map(|gears| gears.len())
 }
@@ -415,7 +415,7 @@ pub fn aclmdlGetInputDynamicDims(
     capacity: usize,
 ) -> Result<Vec<types::aclmdlIODims>> {
     let content = content(cx, desc)?;
-    whole_model(index)?;
+    check_model_index(index)?;
     let description = &content.description;
     if description.gear_kind != GearKind::Dims {
         return Ok(Vec::new());
@@ -433,7 +433,7 @@ pub fn aclmdlGetInputDynamicDims(
     for gear in &description.gears {
         let flat: Vec<i64> = gear.inputs.iter().flatten().copied().collect();
         let mut set = types::aclmdlIODims::ZERO;
-        let Some(place) = set.dims.get_mut(..flat.len()) else {
+        let Some(target) = set.dims.get_mut(..flat.len()) else {
             return refuse(
                 ErrorKind::StorageOverLimit,
                 format!(
@@ -442,7 +442,7 @@ pub fn aclmdlGetInputDynamicDims(
                 ),
             );
         };
-        place.copy_from_slice(&flat);
+        target.copy_from_slice(&flat);
         set.dimCount = flat.len();
         sets.push(set);
     }

@@ -77,7 +77,7 @@ fn dims_of(input: &TensorInfo, bytes: usize) -> Option<Vec<i64>> {
 }
 
 /// A model, its queues, and device memory for one execution at a time.
-pub(crate) struct Driven {
+pub(crate) struct QueueDrivenModel {
     pub(crate) model: u32,
     pub(crate) loaded: Arc<Loaded>,
     /// The numbers of the input queues, in the order of the model's inputs.
@@ -88,7 +88,7 @@ pub(crate) struct Driven {
     given: Vec<Span>,
 }
 
-impl Driven {
+impl QueueDrivenModel {
     /// Allocates what an execution needs.
     ///
     /// # Errors
@@ -99,8 +99,8 @@ impl Driven {
         loaded: Arc<Loaded>,
         inputs: &[u32],
         outputs: &[u32],
-    ) -> Result<Driven> {
-        let mut driven = Driven {
+    ) -> Result<QueueDrivenModel> {
+        let mut queue_driven = QueueDrivenModel {
             model,
             loaded,
             inputs: inputs.to_vec(),
@@ -108,32 +108,32 @@ impl Driven {
             taken: Vec::new(),
             given: Vec::new(),
         };
-        let description = driven.loaded.model.description().clone();
+        let description = queue_driven.loaded.model.description().clone();
         if description.open {
             // How much is needed, the messages say.
-            return Ok(driven);
+            return Ok(queue_driven);
         }
         for (tensors, inwards) in [(&description.inputs, true), (&description.outputs, false)] {
             for tensor in tensors {
                 let span = match allocate(cx, tensor.bytes) {
                     Ok(span) => span,
                     Err(error) => {
-                        driven.free(cx);
+                        queue_driven.free(cx);
                         return Err(error);
                     }
                 };
                 let spans = if inwards {
-                    &mut driven.taken
+                    &mut queue_driven.taken
                 } else {
-                    &mut driven.given
+                    &mut queue_driven.given
                 };
                 spans.push(span);
             }
         }
-        Ok(driven)
+        Ok(queue_driven)
     }
 
-    /// Frees what [`Driven::new`] allocated.
+    /// Frees what [`QueueDrivenModel::new`] allocated.
     pub(crate) fn free(&self, cx: &Cx<'_>) {
         for span in self.taken.iter().chain(&self.given) {
             if !span.is_empty() {

@@ -383,7 +383,7 @@ fn type_of(kind: TaskKind) -> u32 {
 
 pub fn aclmdlRITaskGetSeqId(cx: &Cx<'_>, task: Raw) -> Result<u32> {
     let task = cx.runtime()?.graph_tasks().get(task.0)?;
-    Ok(task.describe()?.place)
+    Ok(task.describe()?.position)
 }
 
 pub fn aclmdlRITaskDisable(cx: &Cx<'_>, task: Raw) -> Result<()> {
@@ -531,13 +531,13 @@ pub fn aclrtSwitchStream(
             );
         }
     };
-    let narrow = |span: Span| {
+    let operand = |span: Span| {
         span.part(0, width.bytes())
             .expect("the shim returns the widest of the two")
     };
     let target = cx.any_stream(when_true)?;
     cx.with_stream(stream, |stream| {
-        let compared = (narrow(left), how, narrow(right));
+        let compared = (operand(left), how, operand(right));
         stream.compare(compared, width, &target, &cx.caller())
     })
 }

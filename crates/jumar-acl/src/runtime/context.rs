@@ -37,7 +37,7 @@ pub fn aclrtDestroyContext(cx: &Cx<'_>, context: Raw) -> Result<()> {
         .caused_by(cause)
     })?;
     if !found.is_primary() && !found.is_dead() {
-        crate::stream::tell_of_all(cx, &found);
+        crate::stream::notify_all(cx, &found);
     }
     found.destroy(&cx.caller())?;
     if cx.thread.current_handle() == context.0 {

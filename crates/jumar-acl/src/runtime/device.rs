@@ -16,15 +16,15 @@ use crate::{Cx, limit_ms, refuse};
 pub fn aclrtSetDevice(cx: &Cx<'_>, device: i32) -> Result<()> {
     let runtime = cx.runtime()?;
     runtime.device(i64::from(device))?;
-    tell(cx, device, enums::ACL_RT_DEVICE_STATE_SET_PRE);
+    notify(cx, device, enums::ACL_RT_DEVICE_STATE_SET_PRE);
     let context = runtime.retain_device(i64::from(device))?;
     cx.thread.set_current(Some(&context));
-    tell(cx, device, enums::ACL_RT_DEVICE_STATE_SET_POST);
+    notify(cx, device, enums::ACL_RT_DEVICE_STATE_SET_POST);
     Ok(())
 }
 
 /// Calls the registered functions for devices.
-fn tell(cx: &Cx<'_>, device: i32, state: u32) {
+fn notify(cx: &Cx<'_>, device: i32, state: u32) {
     for callback in cx.process.hooks.devices.all() {
         callback(device, state);
     }
@@ -44,9 +44,9 @@ fn release(cx: &Cx<'_>, device: i32, all: bool) -> Result<()> {
     let context = held.primary();
     let primary = context.as_ref().map(|context| context.id());
     if let Some(context) = &context {
-        tell(cx, device, enums::ACL_RT_DEVICE_STATE_RESET_PRE);
+        notify(cx, device, enums::ACL_RT_DEVICE_STATE_RESET_PRE);
         if all || held.uses() == 1 {
-            crate::stream::tell_of_all(cx, context);
+            crate::stream::notify_all(cx, context);
         }
     }
     drop(context);
@@ -55,7 +55,7 @@ fn release(cx: &Cx<'_>, device: i32, all: bool) -> Result<()> {
     if gone && primary == Some(cx.thread.current_handle()) {
         cx.thread.set_current(None);
     }
-    tell(cx, device, enums::ACL_RT_DEVICE_STATE_RESET_POST);
+    notify(cx, device, enums::ACL_RT_DEVICE_STATE_RESET_POST);
     Ok(())
 }
 
@@ -247,12 +247,12 @@ pub fn aclrtDeviceTaskAbort(cx: &Cx<'_>, device: i32, timeout: u32) -> Result<()
         );
     }
     let limit = (timeout != 0).then(|| Duration::from_millis(u64::from(timeout)));
-    tell_of_abort(cx, device, enums::ACL_RT_DEVICE_TASK_ABORT_PRE, timeout)?;
+    notify_abort(cx, device, enums::ACL_RT_DEVICE_TASK_ABORT_PRE, timeout)?;
     runtime.abort_device(i64::from(device), limit)?;
-    tell_of_abort(cx, device, enums::ACL_RT_DEVICE_TASK_ABORT_POST, timeout)
+    notify_abort(cx, device, enums::ACL_RT_DEVICE_TASK_ABORT_POST, timeout)
 }
 
-fn tell_of_abort(cx: &Cx<'_>, device: i32, stage: u32, timeout: u32) -> Result<()> {
+fn notify_abort(cx: &Cx<'_>, device: i32, stage: u32, timeout: u32) -> Result<()> {
     for callback in cx.process.hooks.aborts.all() {
         let answer = callback(device, stage, timeout);
         if answer != 0 {
@@ -365,22 +365,22 @@ pub fn aclrtDeviceGetLimit(cx: &Cx<'_>, limit: u32) -> Result<usize> {
 /// The PCI domain in which software devices sit. The system numbers its own from 0, so that nothing real is found there.
 const PCI_DOMAIN: &str = "ffff";
 /// The smallest buffer for a device's bus id, with the terminating zero.
-const PCI_ROOM: i32 = 13;
+const PCI_CAPACITY: i32 = 13;
 
 pub fn aclrtDeviceGetPCIBusId(cx: &Cx<'_>, device: i32, capacity: i32) -> Result<CString> {
-    if capacity < PCI_ROOM {
+    if capacity < PCI_CAPACITY {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("len is {capacity}; {PCI_ROOM} is the least"),
+            format!("len is {capacity}; {PCI_CAPACITY} is the least"),
         );
     }
     let number = physical(cx, device)?;
     Ok(CString::new(format!("{PCI_DOMAIN}:{number:02x}:00.0")).unwrap_or_default())
 }
 
-pub fn aclrtDeviceGetByPCIBusId(cx: &Cx<'_>, place: Option<&CStr>) -> Result<i32> {
-    let place = place.ok_or_else(|| null("pciBusId"))?.to_string_lossy();
-    let number = place
+pub fn aclrtDeviceGetByPCIBusId(cx: &Cx<'_>, bus_id: Option<&CStr>) -> Result<i32> {
+    let bus_id = bus_id.ok_or_else(|| null("pciBusId"))?.to_string_lossy();
+    let number = bus_id
         .to_ascii_lowercase()
         .strip_prefix(PCI_DOMAIN)
         .and_then(|rest| rest.strip_prefix(':')?.strip_suffix(":00.0"))
@@ -390,7 +390,7 @@ pub fn aclrtDeviceGetByPCIBusId(cx: &Cx<'_>, place: Option<&CStr>) -> Result<i32
         return refuse(
             ErrorKind::InvalidValue,
             format!(
-                "no device has the bus id \"{place}\"; software devices have {PCI_DOMAIN}:NN:00.0"
+                "no device has the bus id \"{bus_id}\"; software devices have {PCI_DOMAIN}:NN:00.0"
             ),
         );
     };

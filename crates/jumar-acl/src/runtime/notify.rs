@@ -9,7 +9,7 @@ use jumar_types::{ErrorKind, Result};
 
 use crate::error::null;
 use crate::generated::{enums, types};
-use crate::ipc::{KEY_ROOM, Key, processes};
+use crate::ipc::{KEY_CAPACITY, Key, processes};
 use crate::{Cx, Raw, refuse};
 
 pub fn aclrtCreateNotify(cx: &Cx<'_>, flag: u64) -> Result<Raw> {
@@ -82,8 +82,8 @@ pub fn aclrtNotifyGetExportKey(
     flags: u64,
 ) -> Result<CString> {
     let notify = cx.notify(notify)?;
-    if capacity < KEY_ROOM {
-        return value(format!("len is {capacity}; {KEY_ROOM} is the least"));
+    if capacity < KEY_CAPACITY {
+        return value(format!("len is {capacity}; {KEY_CAPACITY} is the least"));
     }
     let listed_only = match flags {
         enums::ACL_RT_NOTIFY_EXPORT_FLAG_DEFAULT => true,

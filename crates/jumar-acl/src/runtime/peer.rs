@@ -22,7 +22,7 @@ pub fn aclrtDeviceCanAccessPeer(cx: &Cx<'_>, device: i32, peer: i32) -> Result<i
 pub fn aclrtDeviceEnablePeerAccess(cx: &Cx<'_>, peer: i32, flags: u32) -> Result<()> {
     if flags != 0 {
         return refuse(
-            ErrorKind::SurfaceUnsupported,
+            ErrorKind::FrontendFeatureUnsupported,
             format!("flags are {flags}; they have to be 0"),
         );
     }

@@ -79,7 +79,7 @@ fn reserved(reserve: usize) -> Result<()> {
 }
 
 /// Calls the functions of a stage for each device that is open.
-fn tell(cx: &Cx<'_>, stage: u32) -> Result<()> {
+fn notify(cx: &Cx<'_>, stage: u32) -> Result<()> {
     let runtime = cx.runtime()?;
     for function in cx.process.hooks.snapshot.of(stage) {
         for number in 0..runtime.device_count() {
@@ -117,7 +117,7 @@ pub fn aclrtSnapShotProcessLock(cx: &Cx<'_>, pid: i32, reserve: usize) -> Result
     own(pid)?;
     reserved(reserve)?;
     expect(cx, &[SnapshotState::Running], ErrorKind::SnapshotLock)?;
-    tell(cx, enums::ACL_RT_SNAPSHOT_LOCK_PRE)?;
+    notify(cx, enums::ACL_RT_SNAPSHOT_LOCK_PRE)?;
     let state = &cx.process.snapshot;
     state.set(SnapshotState::Locked);
     if cx.runtime()?.idle_within(PATIENCE) {
@@ -142,7 +142,7 @@ pub fn aclrtSnapShotProcessUnlock(cx: &Cx<'_>, pid: i32, reserve: usize) -> Resu
         ErrorKind::SnapshotUnlock,
     )?;
     cx.process.snapshot.set(SnapshotState::Running);
-    tell(cx, enums::ACL_RT_SNAPSHOT_UNLOCK_POST)
+    notify(cx, enums::ACL_RT_SNAPSHOT_UNLOCK_POST)
 }
 
 pub fn aclrtSnapShotProcessBackup(
@@ -153,9 +153,9 @@ pub fn aclrtSnapShotProcessBackup(
     own(pid)?;
     reserved(usize::from(args.is_some()))?;
     expect(cx, &[SnapshotState::Locked], ErrorKind::SnapshotBackup)?;
-    tell(cx, enums::ACL_RT_SNAPSHOT_BACKUP_PRE)?;
+    notify(cx, enums::ACL_RT_SNAPSHOT_BACKUP_PRE)?;
     cx.process.snapshot.set(SnapshotState::BackedUp);
-    tell(cx, enums::ACL_RT_SNAPSHOT_BACKUP_POST)
+    notify(cx, enums::ACL_RT_SNAPSHOT_BACKUP_POST)
 }
 
 pub fn aclrtSnapShotProcessRestore(
@@ -166,9 +166,9 @@ pub fn aclrtSnapShotProcessRestore(
     own(pid)?;
     reserved(usize::from(args.is_some()))?;
     expect(cx, &[SnapshotState::BackedUp], ErrorKind::SnapshotRestore)?;
-    tell(cx, enums::ACL_RT_SNAPSHOT_RESTORE_PRE)?;
+    notify(cx, enums::ACL_RT_SNAPSHOT_RESTORE_PRE)?;
     cx.process.snapshot.set(SnapshotState::Locked);
-    tell(cx, enums::ACL_RT_SNAPSHOT_RESTORE_POST)
+    notify(cx, enums::ACL_RT_SNAPSHOT_RESTORE_POST)
 }
 
 fn value<T>(sentence: String) -> Result<T> {

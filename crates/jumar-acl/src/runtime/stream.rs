@@ -82,21 +82,21 @@ fn create(cx: &Cx<'_>, options: StreamOptions) -> Result<Raw> {
         }
     }
     let stream = Raw(context.create_stream(options)?.id());
-    tell(cx, stream.0, enums::ACL_RT_STREAM_STATE_CREATE_POST);
+    notify(cx, stream.0, enums::ACL_RT_STREAM_STATE_CREATE_POST);
     Ok(stream)
 }
 
 /// Calls the registered functions for streams.
-fn tell(cx: &Cx<'_>, stream: u64, state: u32) {
+fn notify(cx: &Cx<'_>, stream: u64, state: u32) {
     for callback in cx.process.hooks.streams.all() {
         callback(stream, state);
     }
 }
 
 /// Calls the registered functions for every stream of a context that is about to be destroyed, and forgets the stream.
-pub(crate) fn tell_of_all(cx: &Cx<'_>, context: &Context) {
+pub(crate) fn notify_all(cx: &Cx<'_>, context: &Context) {
     for stream in context.stream_ids() {
-        tell(cx, stream, enums::ACL_RT_STREAM_STATE_DESTROY_PRE);
+        notify(cx, stream, enums::ACL_RT_STREAM_STATE_DESTROY_PRE);
         forget(cx, stream);
     }
 }
@@ -156,7 +156,7 @@ fn destroy(cx: &Cx<'_>, stream: Raw, wait: bool) -> Result<()> {
     }
     found.refuse_captured()?;
     found.refuse_bound(ErrorKind::StreamModel)?;
-    tell(cx, found.id(), enums::ACL_RT_STREAM_STATE_DESTROY_PRE);
+    notify(cx, found.id(), enums::ACL_RT_STREAM_STATE_DESTROY_PRE);
     forget(cx, found.id());
     context.destroy_stream(&found, wait, &cx.caller())
 }

@@ -127,7 +127,7 @@ pub(crate) fn processes(pids: Option<&[i32]>, count: usize) -> Result<Vec<u32>> 
 }
 
 /// The smallest buffer for a key, with the terminating zero.
-pub(crate) const KEY_ROOM: usize = 65;
+pub(crate) const KEY_CAPACITY: usize = 65;
 
 /// What a key stands for. It is text, and no longer than 64 characters. A checksum ends it, so that a key that was cut short
 /// on its way to the other process names no other memory.
@@ -201,8 +201,8 @@ pub fn aclrtIpcMemGetExportKey(
     if address == 0 {
         return Err(null("devPtr"));
     }
-    if capacity < KEY_ROOM {
-        return value(format!("len is {capacity}; {KEY_ROOM} is the least"));
+    if capacity < KEY_CAPACITY {
+        return value(format!("len is {capacity}; {KEY_CAPACITY} is the least"));
     }
     let listed_only = match flags {
         enums::ACL_RT_IPC_MEM_EXPORT_FLAG_DEFAULT => true,
@@ -297,7 +297,7 @@ mod tests {
             bytes: usize::MAX,
         };
         let longest = Key::Memory(name).text();
-        assert!(longest.as_bytes_with_nul().len() <= KEY_ROOM);
+        assert!(longest.as_bytes_with_nul().len() <= KEY_CAPACITY);
         assert!(matches!(Key::read(&longest), Some(Key::Memory(read)) if read == name));
         let keys = [longest, Key::Notify(0x7f).text()];
         for key in keys.iter().map(|key| key.to_str().expect("it is text")) {

@@ -31,7 +31,10 @@ pub fn aclrtMemAllocManaged(cx: &Cx<'_>, size: u64, flag: u32) -> Result<usize> 
     Ok(block.span.address())
 }
 
-fn place(cx: &Cx<'_>, location: &types::aclrtMemManagedLocation) -> Result<ManagedLocation> {
+fn managed_location(
+    cx: &Cx<'_>,
+    location: &types::aclrtMemManagedLocation,
+) -> Result<ManagedLocation> {
     match location.r#type {
         enums::ACL_MEM_LOCATIONTYPE_DEVICE => {
             let device = cx.runtime()?.device(i64::from(location.id))?;
@@ -57,14 +60,14 @@ pub fn aclrtMemManagedAdvise(
     if address == 0 {
         return Err(null("ptr"));
     }
-    let place = || place(cx, &location);
+    let target = || managed_location(cx, &location);
     let advice = match advice {
         enums::ACL_MEM_ADVISE_SET_READ_MOSTLY => Advice::ReadMostly(true),
         enums::ACL_MEM_ADVISE_UNSET_READ_MOSTLY => Advice::ReadMostly(false),
-        enums::ACL_MEM_ADVISE_SET_PREFERRED_LOCATION => Advice::Preferred(Some(place()?)),
+        enums::ACL_MEM_ADVISE_SET_PREFERRED_LOCATION => Advice::Preferred(Some(target()?)),
         enums::ACL_MEM_ADVISE_UNSET_PREFERRED_LOCATION => Advice::Preferred(None),
-        enums::ACL_MEM_ADVISE_SET_ACCESSED_BY => Advice::AccessedBy(place()?),
-        enums::ACL_MEM_ADVISE_UNSET_ACCESSED_BY => Advice::NotAccessedBy(place()?),
+        enums::ACL_MEM_ADVISE_SET_ACCESSED_BY => Advice::AccessedBy(target()?),
+        enums::ACL_MEM_ADVISE_UNSET_ACCESSED_BY => Advice::NotAccessedBy(target()?),
         other => {
             return bad(format!(
                 "{other} is not a value of aclrtMemManagedAdviseType"
@@ -75,8 +78,8 @@ pub fn aclrtMemManagedAdvise(
     cx.runtime()?.advise(address, size, advice).map(drop)
 }
 
-fn number_of(place: Option<ManagedLocation>) -> i32 {
-    match place {
+fn number_of(location: Option<ManagedLocation>) -> i32 {
+    match location {
         Some(ManagedLocation::Device(device)) => device as i32,
         Some(ManagedLocation::Host) => HOST,
         Some(ManagedLocation::HostNode(node)) => node,
@@ -84,8 +87,8 @@ fn number_of(place: Option<ManagedLocation>) -> i32 {
     }
 }
 
-fn kind_of(place: Option<ManagedLocation>) -> i32 {
-    (match place {
+fn kind_of(location: Option<ManagedLocation>) -> i32 {
+    (match location {
         Some(ManagedLocation::Device(_)) => enums::ACL_MEM_LOCATIONTYPE_DEVICE,
         Some(ManagedLocation::Host) => enums::ACL_MEM_LOCATIONTYPE_HOST,
         Some(ManagedLocation::HostNode(_)) => enums::ACL_MEM_LOCATIONTYPE_HOST_NUMA,
@@ -94,8 +97,8 @@ fn kind_of(place: Option<ManagedLocation>) -> i32 {
 }
 
 /// In queries that return only a device id, a node of the host is the host.
-fn device_of(place: Option<ManagedLocation>) -> i32 {
-    match place {
+fn device_of(location: Option<ManagedLocation>) -> i32 {
+    match location {
         Some(ManagedLocation::HostNode(_)) => HOST,
         other => number_of(other),
     }
@@ -124,7 +127,9 @@ fn attribute(pages: &[ManagedPage], attribute: u32, capacity: usize) -> Result<V
             let everywhere = pages.first().map(|page| page.accessed_by.clone());
             let mut devices = everywhere.unwrap_or_default();
             devices.retain(|one| pages.iter().all(|page| page.accessed_by.contains(one)));
-            let numbers = devices.into_iter().map(|place| device_of(Some(place)));
+            let numbers = devices
+                .into_iter()
+                .map(|location| device_of(Some(location)));
             let numbers = numbers.chain(std::iter::repeat(NOWHERE)).take(capacity / 4);
             return Ok(numbers.flat_map(i32::to_le_bytes).collect());
         }
@@ -162,9 +167,9 @@ pub fn aclrtMemManagedGetAttrs(
     wanted: Option<&[u32]>,
     address: usize,
     size: usize,
-    rooms: Option<&[usize]>,
+    capacities: Option<&[usize]>,
 ) -> Result<Vec<Vec<u8>>> {
-    let (Some(wanted), Some(rooms)) = (wanted, rooms) else {
+    let (Some(wanted), Some(capacities)) = (wanted, capacities) else {
         return Err(null("attributes or dataSizes"));
     };
     if address == 0 {
@@ -176,7 +181,7 @@ pub fn aclrtMemManagedGetAttrs(
     let pages = cx.runtime()?.managed_pages(address, size)?;
     wanted
         .iter()
-        .zip(rooms)
+        .zip(capacities)
         .map(|(wanted, capacity)| attribute(&pages, *wanted, *capacity))
         .collect()
 }
@@ -201,7 +206,7 @@ pub fn aclrtMemManagedPrefetchAsync(
         return Err(null("ptr"));
     }
     no_flags(u64::from(flags))?;
-    let place = place(cx, &location)?;
+    let target = managed_location(cx, &location)?;
     let runtime = cx.runtime()?;
     // A range that is none is refused before anything is queued; what was asked for is kept once it was.
     runtime.managed_pages(address, size)?;
@@ -209,7 +214,7 @@ pub fn aclrtMemManagedPrefetchAsync(
         let range = stream.device_range(address, size, "ptr")?;
         stream.hint("managed prefetch", &[range], &[], &cx.caller())?;
         runtime
-            .advise(address, size, Advice::Prefetched(place))
+            .advise(address, size, Advice::Prefetched(target))
             .map(drop)
     })
 }
@@ -250,9 +255,9 @@ pub fn aclrtMemManagedPrefetchBatchAsync(
                 .to_owned(),
         );
     }
-    let places = locations
+    let targets = locations
         .iter()
-        .map(|location| place(cx, location))
+        .map(|location| managed_location(cx, location))
         .collect::<Result<Vec<_>>>()?;
     let runtime = cx.runtime()?;
     for (address, size) in addresses.iter().zip(sizes) {
@@ -267,11 +272,11 @@ pub fn aclrtMemManagedPrefetchBatchAsync(
         stream.hint("managed prefetch", &ranges, &[], &cx.caller())?;
         for (number, (address, size)) in addresses.iter().zip(sizes).enumerate() {
             let group = indexes.partition_point(|&index| index <= number);
-            let place = group.checked_sub(1).and_then(|group| places.get(group));
-            let place = place.ok_or_else(|| {
+            let target = group.checked_sub(1).and_then(|group| targets.get(group));
+            let target = target.ok_or_else(|| {
                 Error::new(ErrorKind::Internal, "a range of a batch has no location")
             })?;
-            runtime.advise(*address, *size, Advice::Prefetched(*place))?;
+            runtime.advise(*address, *size, Advice::Prefetched(*target))?;
         }
         Ok(())
     })

@@ -83,7 +83,7 @@ pub unsafe extern "C" fn jumar_ge_call(
     sink: Option<Sink>,
     user: *mut c_void,
 ) -> u32 {
-    let answer = raw::surface(&CALL, |_| {
+    let answer = raw::frontend(&CALL, |_| {
         let message = if size == 0 {
             Ok(Some(&[][..]))
         } else {
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn jumar_ge_run(
     sink: Option<Sink>,
     user: *mut c_void,
 ) -> u32 {
-    let answer = raw::surface(&RUN, |_| {
+    let answer = raw::frontend(&RUN, |_| {
         if let Err(status) = jumar_ge::check_version(version) {
             return Ok(Err(status));
         }
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn jumar_ge_run_async(
     user: *mut c_void,
 ) -> u32 {
     let mut ended = Some(Ended { done, user });
-    let answer = raw::surface(&RUN, |_| {
+    let answer = raw::frontend(&RUN, |_| {
         if let Err(status) = jumar_ge::check_version(version) {
             return Ok(Err(status));
         }

@@ -29,15 +29,15 @@ pub unsafe extern "C" fn aclCreateTensor(
     raw::value(&calls::aclCreateTensor, std::ptr::null_mut(), |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(viewDims),
-                raw::Word::word(viewDimsNum),
-                raw::Word::word(dataType),
-                raw::Word::word(stride),
-                raw::Word::word(offset),
-                raw::Word::word(format),
-                raw::Word::word(storageDims),
-                raw::Word::word(storageDimsNum),
-                raw::Word::word(tensorData),
+                raw::ArgBits::word(viewDims),
+                raw::ArgBits::word(viewDimsNum),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(stride),
+                raw::ArgBits::word(offset),
+                raw::ArgBits::word(format),
+                raw::ArgBits::word(storageDims),
+                raw::ArgBits::word(storageDimsNum),
+                raw::ArgBits::word(tensorData),
             ]
         })?;
         // SAFETY: the caller guarantees that `viewDims` is null or an array of that many values.
@@ -74,7 +74,9 @@ pub unsafe extern "C" fn aclCreateTensor(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateScalar(value: *mut c_void, dataType: i32) -> *mut c_void {
     raw::value(&calls::aclCreateScalar, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(value), raw::Word::word(dataType)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(value), raw::ArgBits::word(dataType)]
+        })?;
         // SAFETY: the caller guarantees that `value` is null or an array of that many values.
         let value =
             unsafe { raw::slice::<u8>(value.cast(), raw::element_bytes(dataType), "value") }?;
@@ -87,7 +89,7 @@ pub unsafe extern "C" fn aclCreateScalar(value: *mut c_void, dataType: i32) -> *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateIntArray(value: *const i64, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateIntArray, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::ArgBits::word(value), raw::ArgBits::word(size)])?;
         // SAFETY: the caller guarantees that `value` is null or an array of that many values.
         let value = unsafe { raw::slice::<i64>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateIntArray(cx, value, size)?;
@@ -99,7 +101,7 @@ pub unsafe extern "C" fn aclCreateIntArray(value: *const i64, size: u64) -> *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateFloatArray(value: *const f32, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateFloatArray, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::ArgBits::word(value), raw::ArgBits::word(size)])?;
         // SAFETY: the caller guarantees that `value` is null or an array of that many values.
         let value = unsafe { raw::slice::<f32>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateFloatArray(cx, value, size)?;
@@ -111,7 +113,7 @@ pub unsafe extern "C" fn aclCreateFloatArray(value: *const f32, size: u64) -> *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateBoolArray(value: *const u8, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateBoolArray, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::ArgBits::word(value), raw::ArgBits::word(size)])?;
         // SAFETY: the caller guarantees that `value` is null or an array of that many values.
         let value = unsafe { raw::slice::<u8>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateBoolArray(cx, value, size)?;
@@ -123,7 +125,7 @@ pub unsafe extern "C" fn aclCreateBoolArray(value: *const u8, size: u64) -> *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateTensorList(value: *mut *const c_void, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateTensorList, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::ArgBits::word(value), raw::ArgBits::word(size)])?;
         // SAFETY: the caller guarantees that `value` is null or an array of that many values.
         let value = unsafe { raw::slice::<Raw>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateTensorList(cx, value, size)?;
@@ -135,7 +137,7 @@ pub unsafe extern "C" fn aclCreateTensorList(value: *mut *const c_void, size: u6
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateScalarList(value: *mut *const c_void, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateScalarList, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::ArgBits::word(value), raw::ArgBits::word(size)])?;
         // SAFETY: the caller guarantees that `value` is null or an array of that many values.
         let value = unsafe { raw::slice::<Raw>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateScalarList(cx, value, size)?;
@@ -147,7 +149,7 @@ pub unsafe extern "C" fn aclCreateScalarList(value: *mut *const c_void, size: u6
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyTensor(tensor: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyTensor, |cx| {
-        raw::trace(cx, || [raw::Word::word(tensor)])?;
+        raw::trace(cx, || [raw::ArgBits::word(tensor)])?;
         jumar_acl::aclnn::aclDestroyTensor(cx, raw::handle(tensor))?;
         Ok(())
     })
@@ -157,7 +159,7 @@ pub unsafe extern "C" fn aclDestroyTensor(tensor: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyScalar(scalar: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyScalar, |cx| {
-        raw::trace(cx, || [raw::Word::word(scalar)])?;
+        raw::trace(cx, || [raw::ArgBits::word(scalar)])?;
         jumar_acl::aclnn::aclDestroyScalar(cx, raw::handle(scalar))?;
         Ok(())
     })
@@ -167,7 +169,7 @@ pub unsafe extern "C" fn aclDestroyScalar(scalar: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyIntArray(array: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyIntArray, |cx| {
-        raw::trace(cx, || [raw::Word::word(array)])?;
+        raw::trace(cx, || [raw::ArgBits::word(array)])?;
         jumar_acl::aclnn::aclDestroyIntArray(cx, raw::handle(array))?;
         Ok(())
     })
@@ -177,7 +179,7 @@ pub unsafe extern "C" fn aclDestroyIntArray(array: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyFloatArray(array: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyFloatArray, |cx| {
-        raw::trace(cx, || [raw::Word::word(array)])?;
+        raw::trace(cx, || [raw::ArgBits::word(array)])?;
         jumar_acl::aclnn::aclDestroyFloatArray(cx, raw::handle(array))?;
         Ok(())
     })
@@ -187,7 +189,7 @@ pub unsafe extern "C" fn aclDestroyFloatArray(array: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyBoolArray(array: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyBoolArray, |cx| {
-        raw::trace(cx, || [raw::Word::word(array)])?;
+        raw::trace(cx, || [raw::ArgBits::word(array)])?;
         jumar_acl::aclnn::aclDestroyBoolArray(cx, raw::handle(array))?;
         Ok(())
     })
@@ -197,7 +199,7 @@ pub unsafe extern "C" fn aclDestroyBoolArray(array: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyTensorList(array: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyTensorList, |cx| {
-        raw::trace(cx, || [raw::Word::word(array)])?;
+        raw::trace(cx, || [raw::ArgBits::word(array)])?;
         jumar_acl::aclnn::aclDestroyTensorList(cx, raw::handle(array))?;
         Ok(())
     })
@@ -207,7 +209,7 @@ pub unsafe extern "C" fn aclDestroyTensorList(array: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyScalarList(array: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyScalarList, |cx| {
-        raw::trace(cx, || [raw::Word::word(array)])?;
+        raw::trace(cx, || [raw::ArgBits::word(array)])?;
         jumar_acl::aclnn::aclDestroyScalarList(cx, raw::handle(array))?;
         Ok(())
     })
@@ -223,9 +225,9 @@ pub unsafe extern "C" fn aclGetViewShape(
     raw::status(&calls::aclGetViewShape, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(tensor),
-                raw::Word::word(viewDims),
-                raw::Word::word(viewDimsNum),
+                raw::ArgBits::word(tensor),
+                raw::ArgBits::word(viewDims),
+                raw::ArgBits::word(viewDimsNum),
             ]
         })?;
         // SAFETY: the caller guarantees that `viewDims` is null or the address of a variable.
@@ -250,9 +252,9 @@ pub unsafe extern "C" fn aclGetStorageShape(
     raw::status(&calls::aclGetStorageShape, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(tensor),
-                raw::Word::word(storageDims),
-                raw::Word::word(storageDimsNum),
+                raw::ArgBits::word(tensor),
+                raw::ArgBits::word(storageDims),
+                raw::ArgBits::word(storageDimsNum),
             ]
         })?;
         // SAFETY: the caller guarantees that `storageDims` is null or the address of a variable.
@@ -278,9 +280,9 @@ pub unsafe extern "C" fn aclGetViewStrides(
     raw::status(&calls::aclGetViewStrides, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(tensor),
-                raw::Word::word(stridesValue),
-                raw::Word::word(stridesNum),
+                raw::ArgBits::word(tensor),
+                raw::ArgBits::word(stridesValue),
+                raw::ArgBits::word(stridesNum),
             ]
         })?;
         // SAFETY: the caller guarantees that `stridesValue` is null or the address of a variable.
@@ -300,7 +302,9 @@ pub unsafe extern "C" fn aclGetViewStrides(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetViewOffset(tensor: *mut c_void, offset: *mut i64) -> i32 {
     raw::status(&calls::aclGetViewOffset, |cx| {
-        raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(offset)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(tensor), raw::ArgBits::word(offset)]
+        })?;
         // SAFETY: the caller guarantees that `offset` is null or the address of a variable.
         let offset_out = unsafe { raw::Out::<i64>::new(offset.cast(), "offset") }?;
         let offset_value = jumar_acl::aclnn::aclGetViewOffset(cx, raw::handle(tensor))?;
@@ -313,7 +317,9 @@ pub unsafe extern "C" fn aclGetViewOffset(tensor: *mut c_void, offset: *mut i64)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetFormat(tensor: *mut c_void, format: *mut i32) -> i32 {
     raw::status(&calls::aclGetFormat, |cx| {
-        raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(format)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(tensor), raw::ArgBits::word(format)]
+        })?;
         // SAFETY: the caller guarantees that `format` is null or the address of a variable.
         let format_out = unsafe { raw::Out::<i32>::new(format.cast(), "format") }?;
         let format_value = jumar_acl::aclnn::aclGetFormat(cx, raw::handle(tensor))?;
@@ -326,7 +332,9 @@ pub unsafe extern "C" fn aclGetFormat(tensor: *mut c_void, format: *mut i32) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetDataType(tensor: *mut c_void, dataType: *mut i32) -> i32 {
     raw::status(&calls::aclGetDataType, |cx| {
-        raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(dataType)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(tensor), raw::ArgBits::word(dataType)]
+        })?;
         // SAFETY: the caller guarantees that `dataType` is null or the address of a variable.
         let dataType_out = unsafe { raw::Out::<i32>::new(dataType.cast(), "dataType") }?;
         let dataType_value = jumar_acl::aclnn::aclGetDataType(cx, raw::handle(tensor))?;
@@ -339,7 +347,7 @@ pub unsafe extern "C" fn aclGetDataType(tensor: *mut c_void, dataType: *mut i32)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetIntArraySize(array: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetIntArraySize, |cx| {
-        raw::trace(cx, || [raw::Word::word(array), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::ArgBits::word(array), raw::ArgBits::word(size)])?;
         // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetIntArraySize(cx, raw::handle(array))?;
@@ -352,7 +360,7 @@ pub unsafe extern "C" fn aclGetIntArraySize(array: *mut c_void, size: *mut u64) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetFloatArraySize(array: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetFloatArraySize, |cx| {
-        raw::trace(cx, || [raw::Word::word(array), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::ArgBits::word(array), raw::ArgBits::word(size)])?;
         // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetFloatArraySize(cx, raw::handle(array))?;
@@ -365,7 +373,7 @@ pub unsafe extern "C" fn aclGetFloatArraySize(array: *mut c_void, size: *mut u64
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetBoolArraySize(array: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetBoolArraySize, |cx| {
-        raw::trace(cx, || [raw::Word::word(array), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::ArgBits::word(array), raw::ArgBits::word(size)])?;
         // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetBoolArraySize(cx, raw::handle(array))?;
@@ -378,7 +386,9 @@ pub unsafe extern "C" fn aclGetBoolArraySize(array: *mut c_void, size: *mut u64)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorListSize(tensorList: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetTensorListSize, |cx| {
-        raw::trace(cx, || [raw::Word::word(tensorList), raw::Word::word(size)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(tensorList), raw::ArgBits::word(size)]
+        })?;
         // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetTensorListSize(cx, raw::handle(tensorList))?;
@@ -391,7 +401,9 @@ pub unsafe extern "C" fn aclGetTensorListSize(tensorList: *mut c_void, size: *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetScalarListSize(scalarList: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetScalarListSize, |cx| {
-        raw::trace(cx, || [raw::Word::word(scalarList), raw::Word::word(size)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(scalarList), raw::ArgBits::word(size)]
+        })?;
         // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetScalarListSize(cx, raw::handle(scalarList))?;
@@ -417,16 +429,16 @@ pub unsafe extern "C" fn aclInitTensor(
     raw::status(&calls::aclInitTensor, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(tensor),
-                raw::Word::word(viewDims),
-                raw::Word::word(viewDimsNum),
-                raw::Word::word(dataType),
-                raw::Word::word(stride),
-                raw::Word::word(offset),
-                raw::Word::word(format),
-                raw::Word::word(storageDims),
-                raw::Word::word(storageDimsNum),
-                raw::Word::word(tensorDataAddr),
+                raw::ArgBits::word(tensor),
+                raw::ArgBits::word(viewDims),
+                raw::ArgBits::word(viewDimsNum),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(stride),
+                raw::ArgBits::word(offset),
+                raw::ArgBits::word(format),
+                raw::ArgBits::word(storageDims),
+                raw::ArgBits::word(storageDimsNum),
+                raw::ArgBits::word(tensorDataAddr),
             ]
         })?;
         // SAFETY: the caller guarantees that `viewDims` is null or an array of that many values.
@@ -464,7 +476,9 @@ pub unsafe extern "C" fn aclInitTensor(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetRawTensorAddr(tensor: *mut c_void, address: *mut c_void) -> i32 {
     raw::status(&calls::aclSetRawTensorAddr, |cx| {
-        raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(address)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(tensor), raw::ArgBits::word(address)]
+        })?;
         jumar_acl::aclnn::aclSetRawTensorAddr(
             cx,
             raw::handle(tensor),
@@ -481,7 +495,9 @@ pub unsafe extern "C" fn aclGetRawTensorAddr(
     address: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclGetRawTensorAddr, |cx| {
-        raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(address)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(tensor), raw::ArgBits::word(address)]
+        })?;
         // SAFETY: the caller guarantees that `address` is null or the address of a variable.
         let address_out = unsafe { raw::Out::<usize>::new(address.cast(), "address") }?;
         let address_value = jumar_acl::aclnn::aclGetRawTensorAddr(cx, raw::handle(tensor))?;
@@ -494,7 +510,7 @@ pub unsafe extern "C" fn aclGetRawTensorAddr(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetAclOpExecutorRepeatable(executor: *mut c_void) -> i32 {
     raw::status(&calls::aclSetAclOpExecutorRepeatable, |cx| {
-        raw::trace(cx, || [raw::Word::word(executor)])?;
+        raw::trace(cx, || [raw::ArgBits::word(executor)])?;
         jumar_acl::aclnn::aclSetAclOpExecutorRepeatable(cx, raw::handle(executor))?;
         Ok(())
     })
@@ -504,7 +520,7 @@ pub unsafe extern "C" fn aclSetAclOpExecutorRepeatable(executor: *mut c_void) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyAclOpExecutor(executor: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyAclOpExecutor, |cx| {
-        raw::trace(cx, || [raw::Word::word(executor)])?;
+        raw::trace(cx, || [raw::ArgBits::word(executor)])?;
         jumar_acl::aclnn::aclDestroyAclOpExecutor(cx, raw::handle(executor))?;
         Ok(())
     })
@@ -521,10 +537,10 @@ pub unsafe extern "C" fn aclSetTensorAddr(
     raw::status(&calls::aclSetTensorAddr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(executor),
-                raw::Word::word(index),
-                raw::Word::word(tensor),
-                raw::Word::word(addr),
+                raw::ArgBits::word(executor),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(tensor),
+                raw::ArgBits::word(addr),
             ]
         })?;
         jumar_acl::aclnn::aclSetTensorAddr(
@@ -549,10 +565,10 @@ pub unsafe extern "C" fn aclSetInputTensorAddr(
     raw::status(&calls::aclSetInputTensorAddr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(executor),
-                raw::Word::word(index),
-                raw::Word::word(tensor),
-                raw::Word::word(addr),
+                raw::ArgBits::word(executor),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(tensor),
+                raw::ArgBits::word(addr),
             ]
         })?;
         jumar_acl::aclnn::aclSetInputTensorAddr(
@@ -577,10 +593,10 @@ pub unsafe extern "C" fn aclSetOutputTensorAddr(
     raw::status(&calls::aclSetOutputTensorAddr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(executor),
-                raw::Word::word(index),
-                raw::Word::word(tensor),
-                raw::Word::word(addr),
+                raw::ArgBits::word(executor),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(tensor),
+                raw::ArgBits::word(addr),
             ]
         })?;
         jumar_acl::aclnn::aclSetOutputTensorAddr(
@@ -606,11 +622,11 @@ pub unsafe extern "C" fn aclSetDynamicTensorAddr(
     raw::status(&calls::aclSetDynamicTensorAddr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(executor),
-                raw::Word::word(irIndex),
-                raw::Word::word(relativeIndex),
-                raw::Word::word(tensors),
-                raw::Word::word(addr),
+                raw::ArgBits::word(executor),
+                raw::ArgBits::word(irIndex),
+                raw::ArgBits::word(relativeIndex),
+                raw::ArgBits::word(tensors),
+                raw::ArgBits::word(addr),
             ]
         })?;
         jumar_acl::aclnn::aclSetDynamicTensorAddr(
@@ -637,11 +653,11 @@ pub unsafe extern "C" fn aclSetDynamicInputTensorAddr(
     raw::status(&calls::aclSetDynamicInputTensorAddr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(executor),
-                raw::Word::word(irIndex),
-                raw::Word::word(relativeIndex),
-                raw::Word::word(tensors),
-                raw::Word::word(addr),
+                raw::ArgBits::word(executor),
+                raw::ArgBits::word(irIndex),
+                raw::ArgBits::word(relativeIndex),
+                raw::ArgBits::word(tensors),
+                raw::ArgBits::word(addr),
             ]
         })?;
         jumar_acl::aclnn::aclSetDynamicInputTensorAddr(
@@ -668,11 +684,11 @@ pub unsafe extern "C" fn aclSetDynamicOutputTensorAddr(
     raw::status(&calls::aclSetDynamicOutputTensorAddr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(executor),
-                raw::Word::word(irIndex),
-                raw::Word::word(relativeIndex),
-                raw::Word::word(tensors),
-                raw::Word::word(addr),
+                raw::ArgBits::word(executor),
+                raw::ArgBits::word(irIndex),
+                raw::ArgBits::word(relativeIndex),
+                raw::ArgBits::word(tensors),
+                raw::ArgBits::word(addr),
             ]
         })?;
         jumar_acl::aclnn::aclSetDynamicOutputTensorAddr(
@@ -698,10 +714,10 @@ pub unsafe extern "C" fn AclSetTensorAddr(
     raw::status(&calls::AclSetTensorAddr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(executor),
-                raw::Word::word(index),
-                raw::Word::word(tensor),
-                raw::Word::word(addr),
+                raw::ArgBits::word(executor),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(tensor),
+                raw::ArgBits::word(addr),
             ]
         })?;
         jumar_acl::aclnn::AclSetTensorAddr(
@@ -726,10 +742,10 @@ pub unsafe extern "C" fn AclSetInputTensorAddr(
     raw::status(&calls::AclSetInputTensorAddr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(executor),
-                raw::Word::word(index),
-                raw::Word::word(tensor),
-                raw::Word::word(addr),
+                raw::ArgBits::word(executor),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(tensor),
+                raw::ArgBits::word(addr),
             ]
         })?;
         jumar_acl::aclnn::AclSetInputTensorAddr(
@@ -754,10 +770,10 @@ pub unsafe extern "C" fn AclSetOutputTensorAddr(
     raw::status(&calls::AclSetOutputTensorAddr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(executor),
-                raw::Word::word(index),
-                raw::Word::word(tensor),
-                raw::Word::word(addr),
+                raw::ArgBits::word(executor),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(tensor),
+                raw::ArgBits::word(addr),
             ]
         })?;
         jumar_acl::aclnn::AclSetOutputTensorAddr(
@@ -783,11 +799,11 @@ pub unsafe extern "C" fn AclSetDynamicTensorAddr(
     raw::status(&calls::AclSetDynamicTensorAddr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(executor),
-                raw::Word::word(irIndex),
-                raw::Word::word(relativeIndex),
-                raw::Word::word(tensors),
-                raw::Word::word(addr),
+                raw::ArgBits::word(executor),
+                raw::ArgBits::word(irIndex),
+                raw::ArgBits::word(relativeIndex),
+                raw::ArgBits::word(tensors),
+                raw::ArgBits::word(addr),
             ]
         })?;
         jumar_acl::aclnn::AclSetDynamicTensorAddr(
@@ -814,11 +830,11 @@ pub unsafe extern "C" fn AclSetDynamicInputTensorAddr(
     raw::status(&calls::AclSetDynamicInputTensorAddr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(executor),
-                raw::Word::word(irIndex),
-                raw::Word::word(relativeIndex),
-                raw::Word::word(tensors),
-                raw::Word::word(addr),
+                raw::ArgBits::word(executor),
+                raw::ArgBits::word(irIndex),
+                raw::ArgBits::word(relativeIndex),
+                raw::ArgBits::word(tensors),
+                raw::ArgBits::word(addr),
             ]
         })?;
         jumar_acl::aclnn::AclSetDynamicInputTensorAddr(
@@ -845,11 +861,11 @@ pub unsafe extern "C" fn AclSetDynamicOutputTensorAddr(
     raw::status(&calls::AclSetDynamicOutputTensorAddr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(executor),
-                raw::Word::word(irIndex),
-                raw::Word::word(relativeIndex),
-                raw::Word::word(tensors),
-                raw::Word::word(addr),
+                raw::ArgBits::word(executor),
+                raw::ArgBits::word(irIndex),
+                raw::ArgBits::word(relativeIndex),
+                raw::ArgBits::word(tensors),
+                raw::ArgBits::word(addr),
             ]
         })?;
         jumar_acl::aclnn::AclSetDynamicOutputTensorAddr(
@@ -868,7 +884,7 @@ pub unsafe extern "C" fn AclSetDynamicOutputTensorAddr(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclnnInit(configPath: *const c_char) -> i32 {
     raw::status(&calls::aclnnInit, |cx| {
-        raw::trace(cx, || [raw::Word::word(configPath)])?;
+        raw::trace(cx, || [raw::ArgBits::word(configPath)])?;
         // SAFETY: the caller guarantees that `configPath` is null or a text that ends in a zero byte.
         let configPath = unsafe { raw::text(configPath) };
         jumar_acl::aclnn::aclnnInit(cx, configPath)?;

@@ -17,7 +17,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlCreateAIPP(batchSize: u64) -> *mut c_void {
     raw::value(&calls::aclmdlCreateAIPP, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(batchSize)])?;
+        raw::trace(cx, || [raw::ArgBits::word(batchSize)])?;
         let answer = jumar_acl::aipp::aclmdlCreateAIPP(cx, batchSize)?;
         Ok(raw::pointer(answer))
     })
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn aclmdlCreateAIPP(batchSize: u64) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlDestroyAIPP(aippParmsSet: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlDestroyAIPP, |cx| {
-        raw::trace(cx, || [raw::Word::word(aippParmsSet)])?;
+        raw::trace(cx, || [raw::ArgBits::word(aippParmsSet)])?;
         jumar_acl::aipp::aclmdlDestroyAIPP(cx, raw::handle(aippParmsSet))?;
         Ok(())
     })
@@ -37,7 +37,9 @@ pub unsafe extern "C" fn aclmdlDestroyAIPP(aippParmsSet: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetAippDataSize(batchSize: u64, size: *mut usize) -> i32 {
     raw::status(&calls::aclmdlGetAippDataSize, |cx| {
-        raw::trace(cx, || [raw::Word::word(batchSize), raw::Word::word(size)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(batchSize), raw::ArgBits::word(size)]
+        })?;
         // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aipp::aclmdlGetAippDataSize(cx, batchSize)?;
@@ -54,7 +56,10 @@ pub unsafe extern "C" fn aclmdlSetAIPPInputFormat(
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPInputFormat, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(aippParmsSet), raw::Word::word(inputFormat)]
+            [
+                raw::ArgBits::word(aippParmsSet),
+                raw::ArgBits::word(inputFormat),
+            ]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPInputFormat(cx, raw::handle(aippParmsSet), inputFormat)?;
         Ok(())
@@ -85,23 +90,23 @@ pub unsafe extern "C" fn aclmdlSetAIPPCscParams(
     raw::status(&calls::aclmdlSetAIPPCscParams, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(aippParmsSet),
-                raw::Word::word(cscSwitch),
-                raw::Word::word(cscMatrixR0C0),
-                raw::Word::word(cscMatrixR0C1),
-                raw::Word::word(cscMatrixR0C2),
-                raw::Word::word(cscMatrixR1C0),
-                raw::Word::word(cscMatrixR1C1),
-                raw::Word::word(cscMatrixR1C2),
-                raw::Word::word(cscMatrixR2C0),
-                raw::Word::word(cscMatrixR2C1),
-                raw::Word::word(cscMatrixR2C2),
-                raw::Word::word(cscOutputBiasR0),
-                raw::Word::word(cscOutputBiasR1),
-                raw::Word::word(cscOutputBiasR2),
-                raw::Word::word(cscInputBiasR0),
-                raw::Word::word(cscInputBiasR1),
-                raw::Word::word(cscInputBiasR2),
+                raw::ArgBits::word(aippParmsSet),
+                raw::ArgBits::word(cscSwitch),
+                raw::ArgBits::word(cscMatrixR0C0),
+                raw::ArgBits::word(cscMatrixR0C1),
+                raw::ArgBits::word(cscMatrixR0C2),
+                raw::ArgBits::word(cscMatrixR1C0),
+                raw::ArgBits::word(cscMatrixR1C1),
+                raw::ArgBits::word(cscMatrixR1C2),
+                raw::ArgBits::word(cscMatrixR2C0),
+                raw::ArgBits::word(cscMatrixR2C1),
+                raw::ArgBits::word(cscMatrixR2C2),
+                raw::ArgBits::word(cscOutputBiasR0),
+                raw::ArgBits::word(cscOutputBiasR1),
+                raw::ArgBits::word(cscOutputBiasR2),
+                raw::ArgBits::word(cscInputBiasR0),
+                raw::ArgBits::word(cscInputBiasR1),
+                raw::ArgBits::word(cscInputBiasR2),
             ]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPCscParams(
@@ -137,8 +142,8 @@ pub unsafe extern "C" fn aclmdlSetAIPPRbuvSwapSwitch(
     raw::status(&calls::aclmdlSetAIPPRbuvSwapSwitch, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(aippParmsSet),
-                raw::Word::word(rbuvSwapSwitch),
+                raw::ArgBits::word(aippParmsSet),
+                raw::ArgBits::word(rbuvSwapSwitch),
             ]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPRbuvSwapSwitch(
@@ -158,7 +163,10 @@ pub unsafe extern "C" fn aclmdlSetAIPPAxSwapSwitch(
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPAxSwapSwitch, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(aippParmsSet), raw::Word::word(axSwapSwitch)]
+            [
+                raw::ArgBits::word(aippParmsSet),
+                raw::ArgBits::word(axSwapSwitch),
+            ]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPAxSwapSwitch(cx, raw::handle(aippParmsSet), axSwapSwitch)?;
         Ok(())
@@ -175,9 +183,9 @@ pub unsafe extern "C" fn aclmdlSetAIPPSrcImageSize(
     raw::status(&calls::aclmdlSetAIPPSrcImageSize, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(aippParmsSet),
-                raw::Word::word(srcImageSizeW),
-                raw::Word::word(srcImageSizeH),
+                raw::ArgBits::word(aippParmsSet),
+                raw::ArgBits::word(srcImageSizeW),
+                raw::ArgBits::word(srcImageSizeH),
             ]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPSrcImageSize(
@@ -204,13 +212,13 @@ pub unsafe extern "C" fn aclmdlSetAIPPScfParams(
     raw::status(&calls::aclmdlSetAIPPScfParams, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(aippParmsSet),
-                raw::Word::word(scfSwitch),
-                raw::Word::word(scfInputSizeW),
-                raw::Word::word(scfInputSizeH),
-                raw::Word::word(scfOutputSizeW),
-                raw::Word::word(scfOutputSizeH),
-                raw::Word::word(batchIndex),
+                raw::ArgBits::word(aippParmsSet),
+                raw::ArgBits::word(scfSwitch),
+                raw::ArgBits::word(scfInputSizeW),
+                raw::ArgBits::word(scfInputSizeH),
+                raw::ArgBits::word(scfOutputSizeW),
+                raw::ArgBits::word(scfOutputSizeH),
+                raw::ArgBits::word(batchIndex),
             ]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPScfParams(
@@ -241,13 +249,13 @@ pub unsafe extern "C" fn aclmdlSetAIPPCropParams(
     raw::status(&calls::aclmdlSetAIPPCropParams, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(aippParmsSet),
-                raw::Word::word(cropSwitch),
-                raw::Word::word(cropStartPosW),
-                raw::Word::word(cropStartPosH),
-                raw::Word::word(cropSizeW),
-                raw::Word::word(cropSizeH),
-                raw::Word::word(batchIndex),
+                raw::ArgBits::word(aippParmsSet),
+                raw::ArgBits::word(cropSwitch),
+                raw::ArgBits::word(cropStartPosW),
+                raw::ArgBits::word(cropStartPosH),
+                raw::ArgBits::word(cropSizeW),
+                raw::ArgBits::word(cropSizeH),
+                raw::ArgBits::word(batchIndex),
             ]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPCropParams(
@@ -278,13 +286,13 @@ pub unsafe extern "C" fn aclmdlSetAIPPPaddingParams(
     raw::status(&calls::aclmdlSetAIPPPaddingParams, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(aippParmsSet),
-                raw::Word::word(paddingSwitch),
-                raw::Word::word(paddingSizeTop),
-                raw::Word::word(paddingSizeBottom),
-                raw::Word::word(paddingSizeLeft),
-                raw::Word::word(paddingSizeRight),
-                raw::Word::word(batchIndex),
+                raw::ArgBits::word(aippParmsSet),
+                raw::ArgBits::word(paddingSwitch),
+                raw::ArgBits::word(paddingSizeTop),
+                raw::ArgBits::word(paddingSizeBottom),
+                raw::ArgBits::word(paddingSizeLeft),
+                raw::ArgBits::word(paddingSizeRight),
+                raw::ArgBits::word(batchIndex),
             ]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPPaddingParams(
@@ -314,12 +322,12 @@ pub unsafe extern "C" fn aclmdlSetAIPPDtcPixelMean(
     raw::status(&calls::aclmdlSetAIPPDtcPixelMean, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(aippParmsSet),
-                raw::Word::word(dtcPixelMeanChn0),
-                raw::Word::word(dtcPixelMeanChn1),
-                raw::Word::word(dtcPixelMeanChn2),
-                raw::Word::word(dtcPixelMeanChn3),
-                raw::Word::word(batchIndex),
+                raw::ArgBits::word(aippParmsSet),
+                raw::ArgBits::word(dtcPixelMeanChn0),
+                raw::ArgBits::word(dtcPixelMeanChn1),
+                raw::ArgBits::word(dtcPixelMeanChn2),
+                raw::ArgBits::word(dtcPixelMeanChn3),
+                raw::ArgBits::word(batchIndex),
             ]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPDtcPixelMean(
@@ -348,12 +356,12 @@ pub unsafe extern "C" fn aclmdlSetAIPPDtcPixelMin(
     raw::status(&calls::aclmdlSetAIPPDtcPixelMin, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(aippParmsSet),
-                raw::Word::word(dtcPixelMinChn0),
-                raw::Word::word(dtcPixelMinChn1),
-                raw::Word::word(dtcPixelMinChn2),
-                raw::Word::word(dtcPixelMinChn3),
-                raw::Word::word(batchIndex),
+                raw::ArgBits::word(aippParmsSet),
+                raw::ArgBits::word(dtcPixelMinChn0),
+                raw::ArgBits::word(dtcPixelMinChn1),
+                raw::ArgBits::word(dtcPixelMinChn2),
+                raw::ArgBits::word(dtcPixelMinChn3),
+                raw::ArgBits::word(batchIndex),
             ]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPDtcPixelMin(
@@ -382,12 +390,12 @@ pub unsafe extern "C" fn aclmdlSetAIPPPixelVarReci(
     raw::status(&calls::aclmdlSetAIPPPixelVarReci, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(aippParmsSet),
-                raw::Word::word(dtcPixelVarReciChn0),
-                raw::Word::word(dtcPixelVarReciChn1),
-                raw::Word::word(dtcPixelVarReciChn2),
-                raw::Word::word(dtcPixelVarReciChn3),
-                raw::Word::word(batchIndex),
+                raw::ArgBits::word(aippParmsSet),
+                raw::ArgBits::word(dtcPixelVarReciChn0),
+                raw::ArgBits::word(dtcPixelVarReciChn1),
+                raw::ArgBits::word(dtcPixelVarReciChn2),
+                raw::ArgBits::word(dtcPixelVarReciChn3),
+                raw::ArgBits::word(batchIndex),
             ]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPPixelVarReci(
@@ -414,10 +422,10 @@ pub unsafe extern "C" fn aclmdlSetInputAIPP(
     raw::status(&calls::aclmdlSetInputAIPP, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(dataset),
-                raw::Word::word(index),
-                raw::Word::word(aippParmsSet),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(dataset),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(aippParmsSet),
             ]
         })?;
         jumar_acl::aipp::aclmdlSetInputAIPP(
@@ -442,10 +450,10 @@ pub unsafe extern "C" fn aclmdlSetAIPPByInputIndex(
     raw::status(&calls::aclmdlSetAIPPByInputIndex, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(dataset),
-                raw::Word::word(index),
-                raw::Word::word(aippParmsSet),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(dataset),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(aippParmsSet),
             ]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPByInputIndex(
@@ -470,10 +478,10 @@ pub unsafe extern "C" fn aclmdlGetAippType(
     raw::status(&calls::aclmdlGetAippType, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(index),
-                raw::Word::word(r#type),
-                raw::Word::word(dynamicAttachedDataIndex),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(dynamicAttachedDataIndex),
             ]
         })?;
         // SAFETY: the caller guarantees that `type` is null or the address of a variable.
@@ -500,9 +508,9 @@ pub unsafe extern "C" fn aclmdlGetFirstAippInfo(
     raw::status(&calls::aclmdlGetFirstAippInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(index),
-                raw::Word::word(aippInfo),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(aippInfo),
             ]
         })?;
         // SAFETY: the caller guarantees that `aippInfo` is null or the address of a variable.

@@ -32,7 +32,7 @@ pub unsafe extern "C" fn aclrtAllocatorCreateDesc() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAllocatorDestroyDesc(allocatorDesc: *mut c_void) -> i32 {
     raw::status(&calls::aclrtAllocatorDestroyDesc, |cx| {
-        raw::trace(cx, || [raw::Word::word(allocatorDesc)])?;
+        raw::trace(cx, || [raw::ArgBits::word(allocatorDesc)])?;
         jumar_acl::allocator::aclrtAllocatorDestroyDesc(cx, raw::handle(allocatorDesc))?;
         Ok(())
     })
@@ -46,7 +46,10 @@ pub unsafe extern "C" fn aclrtAllocatorSetObjToDesc(
 ) -> i32 {
     raw::status(&calls::aclrtAllocatorSetObjToDesc, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(allocatorDesc), raw::Word::word(allocator)]
+            [
+                raw::ArgBits::word(allocatorDesc),
+                raw::ArgBits::word(allocator),
+            ]
         })?;
         jumar_acl::allocator::aclrtAllocatorSetObjToDesc(
             cx,
@@ -65,7 +68,10 @@ pub unsafe extern "C" fn aclrtAllocatorRegister(
 ) -> i32 {
     raw::status(&calls::aclrtAllocatorRegister, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(stream), raw::Word::word(allocatorDesc)]
+            [
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(allocatorDesc),
+            ]
         })?;
         jumar_acl::allocator::aclrtAllocatorRegister(
             cx,
@@ -80,7 +86,7 @@ pub unsafe extern "C" fn aclrtAllocatorRegister(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAllocatorUnregister(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtAllocatorUnregister, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::allocator::aclrtAllocatorUnregister(cx, raw::handle(stream))?;
         Ok(())
     })

@@ -20,7 +20,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadFromFile(
 ) -> i32 {
     raw::status(&calls::aclmdlBundleLoadFromFile, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(modelPath), raw::Word::word(bundleId)]
+            [raw::ArgBits::word(modelPath), raw::ArgBits::word(bundleId)]
         })?;
         // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
         let modelPath = unsafe { raw::text(modelPath) };
@@ -42,9 +42,9 @@ pub unsafe extern "C" fn aclmdlBundleLoadFromMem(
     raw::status(&calls::aclmdlBundleLoadFromMem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(model),
-                raw::Word::word(modelSize),
-                raw::Word::word(bundleId),
+                raw::ArgBits::word(model),
+                raw::ArgBits::word(modelSize),
+                raw::ArgBits::word(bundleId),
             ]
         })?;
         // SAFETY: the caller guarantees that `model` is null or an array of that many values.
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadFromMem(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleUnload(bundleId: u32) -> i32 {
     raw::status(&calls::aclmdlBundleUnload, |cx| {
-        raw::trace(cx, || [raw::Word::word(bundleId)])?;
+        raw::trace(cx, || [raw::ArgBits::word(bundleId)])?;
         jumar_acl::bundle::aclmdlBundleUnload(cx, bundleId)?;
         Ok(())
     })
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn aclmdlBundleUnload(bundleId: u32) -> i32 {
 pub unsafe extern "C" fn aclmdlBundleGetModelNum(bundleId: u32, modelNum: *mut usize) -> i32 {
     raw::status(&calls::aclmdlBundleGetModelNum, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(bundleId), raw::Word::word(modelNum)]
+            [raw::ArgBits::word(bundleId), raw::ArgBits::word(modelNum)]
         })?;
         // SAFETY: the caller guarantees that `modelNum` is null or the address of a variable.
         let modelNum_out = unsafe { raw::Out::<usize>::new(modelNum.cast(), "modelNum") }?;
@@ -92,9 +92,9 @@ pub unsafe extern "C" fn aclmdlBundleGetModelId(
     raw::status(&calls::aclmdlBundleGetModelId, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(bundleId),
-                raw::Word::word(index),
-                raw::Word::word(modelId),
+                raw::ArgBits::word(bundleId),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(modelId),
             ]
         })?;
         // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn aclmdlBundleCreateQueryInfo() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleDestroyQueryInfo(queryInfo: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlBundleDestroyQueryInfo, |cx| {
-        raw::trace(cx, || [raw::Word::word(queryInfo)])?;
+        raw::trace(cx, || [raw::ArgBits::word(queryInfo)])?;
         jumar_acl::bundle::aclmdlBundleDestroyQueryInfo(cx, raw::handle(queryInfo))?;
         Ok(())
     })
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn aclmdlBundleQueryInfoFromFile(
 ) -> i32 {
     raw::status(&calls::aclmdlBundleQueryInfoFromFile, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(fileName), raw::Word::word(queryInfo)]
+            [raw::ArgBits::word(fileName), raw::ArgBits::word(queryInfo)]
         })?;
         // SAFETY: the caller guarantees that `fileName` is null or a text that ends in a zero byte.
         let fileName = unsafe { raw::text(fileName) };
@@ -156,9 +156,9 @@ pub unsafe extern "C" fn aclmdlBundleQueryInfoFromMem(
     raw::status(&calls::aclmdlBundleQueryInfoFromMem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(model),
-                raw::Word::word(modelSize),
-                raw::Word::word(queryInfo),
+                raw::ArgBits::word(model),
+                raw::ArgBits::word(modelSize),
+                raw::ArgBits::word(queryInfo),
             ]
         })?;
         // SAFETY: the caller guarantees that `model` is null or an array of that many values.
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn aclmdlBundleGetQueryModelNum(
 ) -> i32 {
     raw::status(&calls::aclmdlBundleGetQueryModelNum, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(queryInfo), raw::Word::word(modelNum)]
+            [raw::ArgBits::word(queryInfo), raw::ArgBits::word(modelNum)]
         })?;
         // SAFETY: the caller guarantees that `modelNum` is null or the address of a variable.
         let modelNum_out = unsafe { raw::Out::<usize>::new(modelNum.cast(), "modelNum") }?;
@@ -201,8 +201,8 @@ pub unsafe extern "C" fn aclmdlBundleGetVarWeightSize(
     raw::status(&calls::aclmdlBundleGetVarWeightSize, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(queryInfo),
-                raw::Word::word(variableWeightSize),
+                raw::ArgBits::word(queryInfo),
+                raw::ArgBits::word(variableWeightSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `variableWeightSize` is null or the address of a variable.
@@ -226,10 +226,10 @@ pub unsafe extern "C" fn aclmdlBundleGetSize(
     raw::status(&calls::aclmdlBundleGetSize, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(queryInfo),
-                raw::Word::word(index),
-                raw::Word::word(workSize),
-                raw::Word::word(constWeightSize),
+                raw::ArgBits::word(queryInfo),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(workSize),
+                raw::ArgBits::word(constWeightSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `workSize` is null or the address of a variable.
@@ -256,10 +256,10 @@ pub unsafe extern "C" fn aclmdlBundleInitFromFile(
     raw::status(&calls::aclmdlBundleInitFromFile, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelPath),
-                raw::Word::word(varWeightPtr),
-                raw::Word::word(varWeightSize),
-                raw::Word::word(bundleId),
+                raw::ArgBits::word(modelPath),
+                raw::ArgBits::word(varWeightPtr),
+                raw::ArgBits::word(varWeightSize),
+                raw::ArgBits::word(bundleId),
             ]
         })?;
         // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
@@ -289,11 +289,11 @@ pub unsafe extern "C" fn aclmdlBundleInitFromMem(
     raw::status(&calls::aclmdlBundleInitFromMem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(model),
-                raw::Word::word(modelSize),
-                raw::Word::word(varWeightPtr),
-                raw::Word::word(varWeightSize),
-                raw::Word::word(bundleId),
+                raw::ArgBits::word(model),
+                raw::ArgBits::word(modelSize),
+                raw::ArgBits::word(varWeightPtr),
+                raw::ArgBits::word(varWeightSize),
+                raw::ArgBits::word(bundleId),
             ]
         })?;
         // SAFETY: the caller guarantees that `model` is null or an array of that many values.
@@ -322,9 +322,9 @@ pub unsafe extern "C" fn aclmdlBundleLoadModel(
     raw::status(&calls::aclmdlBundleLoadModel, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(bundleId),
-                raw::Word::word(index),
-                raw::Word::word(modelId),
+                raw::ArgBits::word(bundleId),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(modelId),
             ]
         })?;
         // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
@@ -349,13 +349,13 @@ pub unsafe extern "C" fn aclmdlBundleLoadModelWithMem(
     raw::status(&calls::aclmdlBundleLoadModelWithMem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(bundleId),
-                raw::Word::word(index),
-                raw::Word::word(workPtr),
-                raw::Word::word(workSize),
-                raw::Word::word(weightPtr),
-                raw::Word::word(weightSize),
-                raw::Word::word(modelId),
+                raw::ArgBits::word(bundleId),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(workPtr),
+                raw::ArgBits::word(workSize),
+                raw::ArgBits::word(weightPtr),
+                raw::ArgBits::word(weightSize),
+                raw::ArgBits::word(modelId),
             ]
         })?;
         // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
@@ -385,10 +385,10 @@ pub unsafe extern "C" fn aclmdlBundleLoadModelWithConfig(
     raw::status(&calls::aclmdlBundleLoadModelWithConfig, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(bundleId),
-                raw::Word::word(index),
-                raw::Word::word(handle),
-                raw::Word::word(modelId),
+                raw::ArgBits::word(bundleId),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(modelId),
             ]
         })?;
         // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
@@ -408,7 +408,9 @@ pub unsafe extern "C" fn aclmdlBundleLoadModelWithConfig(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleUnloadModel(bundleId: u32, modelId: u32) -> i32 {
     raw::status(&calls::aclmdlBundleUnloadModel, |cx| {
-        raw::trace(cx, || [raw::Word::word(bundleId), raw::Word::word(modelId)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(bundleId), raw::ArgBits::word(modelId)]
+        })?;
         jumar_acl::bundle::aclmdlBundleUnloadModel(cx, bundleId, modelId)?;
         Ok(())
     })

@@ -18,7 +18,9 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSubscribeReport(threadId: u64, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSubscribeReport, |cx| {
-        raw::trace(cx, || [raw::Word::word(threadId), raw::Word::word(stream)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(threadId), raw::ArgBits::word(stream)]
+        })?;
         jumar_acl::callback::aclrtSubscribeReport(cx, threadId, raw::handle(stream))?;
         Ok(())
     })
@@ -28,7 +30,9 @@ pub unsafe extern "C" fn aclrtSubscribeReport(threadId: u64, stream: *mut c_void
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtUnSubscribeReport(threadId: u64, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtUnSubscribeReport, |cx| {
-        raw::trace(cx, || [raw::Word::word(threadId), raw::Word::word(stream)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(threadId), raw::ArgBits::word(stream)]
+        })?;
         jumar_acl::callback::aclrtUnSubscribeReport(cx, threadId, raw::handle(stream))?;
         Ok(())
     })
@@ -43,8 +47,8 @@ pub unsafe extern "C" fn aclrtSubscribeHostFunc(
     raw::status(&calls::aclrtSubscribeHostFunc, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(hostFuncThreadId),
-                raw::Word::word(exeStream),
+                raw::ArgBits::word(hostFuncThreadId),
+                raw::ArgBits::word(exeStream),
             ]
         })?;
         jumar_acl::callback::aclrtSubscribeHostFunc(cx, hostFuncThreadId, raw::handle(exeStream))?;
@@ -61,8 +65,8 @@ pub unsafe extern "C" fn aclrtUnSubscribeHostFunc(
     raw::status(&calls::aclrtUnSubscribeHostFunc, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(hostFuncThreadId),
-                raw::Word::word(exeStream),
+                raw::ArgBits::word(hostFuncThreadId),
+                raw::ArgBits::word(exeStream),
             ]
         })?;
         jumar_acl::callback::aclrtUnSubscribeHostFunc(

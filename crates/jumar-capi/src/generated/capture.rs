@@ -23,7 +23,9 @@ pub unsafe extern "C" fn aclmdlRITaskGetParams(
     params: *mut types::aclmdlRITaskParams,
 ) -> i32 {
     raw::status(&calls::aclmdlRITaskGetParams, |cx| {
-        raw::trace(cx, || [raw::Word::word(task), raw::Word::word(params)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(task), raw::ArgBits::word(params)]
+        })?;
         // SAFETY: the caller guarantees that `params` is null or the address of a variable.
         let params_out =
             unsafe { raw::Out::<types::aclmdlRITaskParams>::new(params.cast(), "params") }?;
@@ -43,9 +45,9 @@ pub unsafe extern "C" fn aclmdlRIKernelTaskGetAttribute(
     raw::status(&calls::aclmdlRIKernelTaskGetAttribute, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(task),
-                raw::Word::word(attrId),
-                raw::Word::word(attrValue),
+                raw::ArgBits::word(task),
+                raw::ArgBits::word(attrId),
+                raw::ArgBits::word(attrValue),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrValue` is null or the address of a variable.
@@ -63,7 +65,7 @@ pub unsafe extern "C" fn aclmdlRIKernelTaskGetAttribute(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIUpdate(modelRI: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIUpdate, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelRI)])?;
+        raw::trace(cx, || [raw::ArgBits::word(modelRI)])?;
         jumar_acl::capture::aclmdlRIUpdate(cx, raw::handle(modelRI))?;
         Ok(())
     })
@@ -73,7 +75,7 @@ pub unsafe extern "C" fn aclmdlRIUpdate(modelRI: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRITaskDisable(task: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRITaskDisable, |cx| {
-        raw::trace(cx, || [raw::Word::word(task)])?;
+        raw::trace(cx, || [raw::ArgBits::word(task)])?;
         jumar_acl::capture::aclmdlRITaskDisable(cx, raw::handle(task))?;
         Ok(())
     })
@@ -83,7 +85,9 @@ pub unsafe extern "C" fn aclmdlRITaskDisable(task: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICaptureBegin(stream: *mut c_void, mode: u32) -> i32 {
     raw::status(&calls::aclmdlRICaptureBegin, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(mode)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(mode)]
+        })?;
         jumar_acl::capture::aclmdlRICaptureBegin(cx, raw::handle(stream), mode)?;
         Ok(())
     })
@@ -93,7 +97,7 @@ pub unsafe extern "C" fn aclmdlRICaptureBegin(stream: *mut c_void, mode: u32) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIDebugPrint(modelRI: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIDebugPrint, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelRI)])?;
+        raw::trace(cx, || [raw::ArgBits::word(modelRI)])?;
         jumar_acl::capture::aclmdlRIDebugPrint(cx, raw::handle(modelRI))?;
         Ok(())
     })
@@ -109,9 +113,9 @@ pub unsafe extern "C" fn aclmdlRIDebugJsonPrint(
     raw::status(&calls::aclmdlRIDebugJsonPrint, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelRI),
-                raw::Word::word(path),
-                raw::Word::word(flags),
+                raw::ArgBits::word(modelRI),
+                raw::ArgBits::word(path),
+                raw::ArgBits::word(flags),
             ]
         })?;
         // SAFETY: the caller guarantees that `path` is null or a text that ends in a zero byte.
@@ -125,7 +129,7 @@ pub unsafe extern "C" fn aclmdlRIDebugJsonPrint(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICaptureThreadExchangeMode(mode: *mut u32) -> i32 {
     raw::status(&calls::aclmdlRICaptureThreadExchangeMode, |cx| {
-        raw::trace(cx, || [raw::Word::word(mode)])?;
+        raw::trace(cx, || [raw::ArgBits::word(mode)])?;
         // SAFETY: the caller guarantees that `mode` is null or the address of a variable that holds a value.
         let mode_out = unsafe { raw::InOut::<u32>::new(mode.cast(), "mode") }?;
         let mode_value = jumar_acl::capture::aclmdlRICaptureThreadExchangeMode(cx, mode_out.get())?;
@@ -138,7 +142,9 @@ pub unsafe extern "C" fn aclmdlRICaptureThreadExchangeMode(mode: *mut u32) -> i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIExecuteAsync(modelRI: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIExecuteAsync, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelRI), raw::Word::word(stream)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelRI), raw::ArgBits::word(stream)]
+        })?;
         jumar_acl::capture::aclmdlRIExecuteAsync(cx, raw::handle(modelRI), raw::handle(stream))?;
         Ok(())
     })
@@ -148,7 +154,9 @@ pub unsafe extern "C" fn aclmdlRIExecuteAsync(modelRI: *mut c_void, stream: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIExecute(modelRI: *mut c_void, timeout: i32) -> i32 {
     raw::status(&calls::aclmdlRIExecute, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelRI), raw::Word::word(timeout)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelRI), raw::ArgBits::word(timeout)]
+        })?;
         jumar_acl::capture::aclmdlRIExecute(cx, raw::handle(modelRI), timeout)?;
         Ok(())
     })
@@ -158,7 +166,7 @@ pub unsafe extern "C" fn aclmdlRIExecute(modelRI: *mut c_void, timeout: i32) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIDestroy(modelRI: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIDestroy, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelRI)])?;
+        raw::trace(cx, || [raw::ArgBits::word(modelRI)])?;
         jumar_acl::capture::aclmdlRIDestroy(cx, raw::handle(modelRI))?;
         Ok(())
     })
@@ -168,7 +176,7 @@ pub unsafe extern "C" fn aclmdlRIDestroy(modelRI: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICaptureTaskGrpBegin(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRICaptureTaskGrpBegin, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::capture::aclmdlRICaptureTaskGrpBegin(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -181,7 +189,9 @@ pub unsafe extern "C" fn aclmdlRICaptureTaskGrpEnd(
     handle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlRICaptureTaskGrpEnd, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(handle)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(handle)]
+        })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value = jumar_acl::capture::aclmdlRICaptureTaskGrpEnd(cx, raw::handle(stream))?;
@@ -197,7 +207,9 @@ pub unsafe extern "C" fn aclmdlRICaptureTaskUpdateBegin(
     handle: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlRICaptureTaskUpdateBegin, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(handle)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(handle)]
+        })?;
         jumar_acl::capture::aclmdlRICaptureTaskUpdateBegin(
             cx,
             raw::handle(stream),
@@ -211,7 +223,7 @@ pub unsafe extern "C" fn aclmdlRICaptureTaskUpdateBegin(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICaptureTaskUpdateEnd(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRICaptureTaskUpdateEnd, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::capture::aclmdlRICaptureTaskUpdateEnd(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -221,7 +233,9 @@ pub unsafe extern "C" fn aclmdlRICaptureTaskUpdateEnd(stream: *mut c_void) -> i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIBuildBegin(modelRI: *mut *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclmdlRIBuildBegin, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelRI), raw::Word::word(flag)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelRI), raw::ArgBits::word(flag)]
+        })?;
         // SAFETY: the caller guarantees that `modelRI` is null or the address of a variable.
         let modelRI_out = unsafe { raw::Out::<Raw>::new(modelRI.cast(), "modelRI") }?;
         let modelRI_value = jumar_acl::capture::aclmdlRIBuildBegin(cx, flag)?;
@@ -240,9 +254,9 @@ pub unsafe extern "C" fn aclmdlRIBindStream(
     raw::status(&calls::aclmdlRIBindStream, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelRI),
-                raw::Word::word(stream),
-                raw::Word::word(flag),
+                raw::ArgBits::word(modelRI),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(flag),
             ]
         })?;
         jumar_acl::capture::aclmdlRIBindStream(
@@ -259,7 +273,9 @@ pub unsafe extern "C" fn aclmdlRIBindStream(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIEndTask(modelRI: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIEndTask, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelRI), raw::Word::word(stream)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelRI), raw::ArgBits::word(stream)]
+        })?;
         jumar_acl::capture::aclmdlRIEndTask(cx, raw::handle(modelRI), raw::handle(stream))?;
         Ok(())
     })
@@ -269,7 +285,9 @@ pub unsafe extern "C" fn aclmdlRIEndTask(modelRI: *mut c_void, stream: *mut c_vo
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIBuildEnd(modelRI: *mut c_void, reserve: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIBuildEnd, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelRI), raw::Word::word(reserve)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelRI), raw::ArgBits::word(reserve)]
+        })?;
         jumar_acl::capture::aclmdlRIBuildEnd(
             cx,
             raw::handle(modelRI),
@@ -283,7 +301,9 @@ pub unsafe extern "C" fn aclmdlRIBuildEnd(modelRI: *mut c_void, reserve: *mut c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIUnbindStream(modelRI: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIUnbindStream, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelRI), raw::Word::word(stream)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelRI), raw::ArgBits::word(stream)]
+        })?;
         jumar_acl::capture::aclmdlRIUnbindStream(cx, raw::handle(modelRI), raw::handle(stream))?;
         Ok(())
     })
@@ -293,7 +313,9 @@ pub unsafe extern "C" fn aclmdlRIUnbindStream(modelRI: *mut c_void, stream: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRISetName(modelRI: *mut c_void, name: *const c_char) -> i32 {
     raw::status(&calls::aclmdlRISetName, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelRI), raw::Word::word(name)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelRI), raw::ArgBits::word(name)]
+        })?;
         // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
         let name = unsafe { raw::text(name) };
         jumar_acl::capture::aclmdlRISetName(cx, raw::handle(modelRI), name)?;
@@ -311,9 +333,9 @@ pub unsafe extern "C" fn aclmdlRIGetName(
     raw::status(&calls::aclmdlRIGetName, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelRI),
-                raw::Word::word(maxLen),
-                raw::Word::word(name),
+                raw::ArgBits::word(modelRI),
+                raw::ArgBits::word(maxLen),
+                raw::ArgBits::word(name),
             ]
         })?;
         // SAFETY: the caller guarantees that `name` is null or an array of that many.
@@ -330,7 +352,7 @@ pub unsafe extern "C" fn aclmdlRIGetName(
 pub unsafe extern "C" fn aclmdlRIGetId(modelRI: *mut c_void, modelRIId: *mut u32) -> i32 {
     raw::status(&calls::aclmdlRIGetId, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(modelRI), raw::Word::word(modelRIId)]
+            [raw::ArgBits::word(modelRI), raw::ArgBits::word(modelRIId)]
         })?;
         // SAFETY: the caller guarantees that `modelRIId` is null or the address of a variable.
         let modelRIId_out = unsafe { raw::Out::<u32>::new(modelRIId.cast(), "modelRIId") }?;
@@ -344,7 +366,9 @@ pub unsafe extern "C" fn aclmdlRIGetId(modelRI: *mut c_void, modelRIId: *mut u32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRITaskGetType(task: *mut c_void, r#type: *mut u32) -> i32 {
     raw::status(&calls::aclmdlRITaskGetType, |cx| {
-        raw::trace(cx, || [raw::Word::word(task), raw::Word::word(r#type)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(task), raw::ArgBits::word(r#type)]
+        })?;
         // SAFETY: the caller guarantees that `type` is null or the address of a variable.
         let type_out = unsafe { raw::Out::<u32>::new(r#type.cast(), "type") }?;
         let type_value = jumar_acl::capture::aclmdlRITaskGetType(cx, raw::handle(task))?;
@@ -357,7 +381,7 @@ pub unsafe extern "C" fn aclmdlRITaskGetType(task: *mut c_void, r#type: *mut u32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRITaskGetSeqId(task: *mut c_void, id: *mut u32) -> i32 {
     raw::status(&calls::aclmdlRITaskGetSeqId, |cx| {
-        raw::trace(cx, || [raw::Word::word(task), raw::Word::word(id)])?;
+        raw::trace(cx, || [raw::ArgBits::word(task), raw::ArgBits::word(id)])?;
         // SAFETY: the caller guarantees that `id` is null or the address of a variable.
         let id_out = unsafe { raw::Out::<u32>::new(id.cast(), "id") }?;
         let id_value = jumar_acl::capture::aclmdlRITaskGetSeqId(cx, raw::handle(task))?;
@@ -370,7 +394,7 @@ pub unsafe extern "C" fn aclmdlRITaskGetSeqId(task: *mut c_void, id: *mut u32) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIAbort(modelRI: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIAbort, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelRI)])?;
+        raw::trace(cx, || [raw::ArgBits::word(modelRI)])?;
         jumar_acl::capture::aclmdlRIAbort(cx, raw::handle(modelRI))?;
         Ok(())
     })
@@ -387,10 +411,10 @@ pub unsafe extern "C" fn aclmdlRICondHandleCreate(
     raw::status(&calls::aclmdlRICondHandleCreate, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelRI),
-                raw::Word::word(defaultLaunchValue),
-                raw::Word::word(flag),
-                raw::Word::word(handle),
+                raw::ArgBits::word(modelRI),
+                raw::ArgBits::word(defaultLaunchValue),
+                raw::ArgBits::word(flag),
+                raw::ArgBits::word(handle),
             ]
         })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
@@ -413,7 +437,7 @@ pub unsafe extern "C" fn aclmdlRICondHandleGetCondPtr(
     ptr: *mut *mut u64,
 ) -> i32 {
     raw::status(&calls::aclmdlRICondHandleGetCondPtr, |cx| {
-        raw::trace(cx, || [raw::Word::word(handle), raw::Word::word(ptr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(handle), raw::ArgBits::word(ptr)])?;
         // SAFETY: the caller guarantees that `ptr` is null or the address of a variable.
         let ptr_out = unsafe { raw::Out::<usize>::new(ptr.cast(), "ptr") }?;
         let ptr_value = jumar_acl::capture::aclmdlRICondHandleGetCondPtr(cx, raw::handle(handle))?;
@@ -432,9 +456,9 @@ pub unsafe extern "C" fn aclmdlRICaptureToModelRIBegin(
     raw::status(&calls::aclmdlRICaptureToModelRIBegin, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stream),
-                raw::Word::word(modelRI),
-                raw::Word::word(mode),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(modelRI),
+                raw::ArgBits::word(mode),
             ]
         })?;
         jumar_acl::capture::aclmdlRICaptureToModelRIBegin(

@@ -36,22 +36,22 @@ pub unsafe extern "C" fn aclblasGemvEx(
     raw::status(&calls::aclblasGemvEx, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(transA),
-                raw::Word::word(m),
-                raw::Word::word(n),
-                raw::Word::word(alpha),
-                raw::Word::word(a),
-                raw::Word::word(lda),
-                raw::Word::word(dataTypeA),
-                raw::Word::word(x),
-                raw::Word::word(incx),
-                raw::Word::word(dataTypeX),
-                raw::Word::word(beta),
-                raw::Word::word(y),
-                raw::Word::word(incy),
-                raw::Word::word(dataTypeY),
-                raw::Word::word(r#type),
-                raw::Word::word(stream),
+                raw::ArgBits::word(transA),
+                raw::ArgBits::word(m),
+                raw::ArgBits::word(n),
+                raw::ArgBits::word(alpha),
+                raw::ArgBits::word(a),
+                raw::ArgBits::word(lda),
+                raw::ArgBits::word(dataTypeA),
+                raw::ArgBits::word(x),
+                raw::ArgBits::word(incx),
+                raw::ArgBits::word(dataTypeX),
+                raw::ArgBits::word(beta),
+                raw::ArgBits::word(y),
+                raw::ArgBits::word(incy),
+                raw::ArgBits::word(dataTypeY),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::cblas::aclblasGemvEx(
@@ -92,14 +92,14 @@ pub unsafe extern "C" fn aclblasCreateHandleForGemvEx(
     raw::status(&calls::aclblasCreateHandleForGemvEx, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(transA),
-                raw::Word::word(m),
-                raw::Word::word(n),
-                raw::Word::word(dataTypeA),
-                raw::Word::word(dataTypeX),
-                raw::Word::word(dataTypeY),
-                raw::Word::word(r#type),
-                raw::Word::word(handle),
+                raw::ArgBits::word(transA),
+                raw::ArgBits::word(m),
+                raw::ArgBits::word(n),
+                raw::ArgBits::word(dataTypeA),
+                raw::ArgBits::word(dataTypeX),
+                raw::ArgBits::word(dataTypeY),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(handle),
             ]
         })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
@@ -132,19 +132,19 @@ pub unsafe extern "C" fn aclblasHgemv(
     raw::status(&calls::aclblasHgemv, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(transA),
-                raw::Word::word(m),
-                raw::Word::word(n),
-                raw::Word::word(alpha),
-                raw::Word::word(a),
-                raw::Word::word(lda),
-                raw::Word::word(x),
-                raw::Word::word(incx),
-                raw::Word::word(beta),
-                raw::Word::word(y),
-                raw::Word::word(incy),
-                raw::Word::word(r#type),
-                raw::Word::word(stream),
+                raw::ArgBits::word(transA),
+                raw::ArgBits::word(m),
+                raw::ArgBits::word(n),
+                raw::ArgBits::word(alpha),
+                raw::ArgBits::word(a),
+                raw::ArgBits::word(lda),
+                raw::ArgBits::word(x),
+                raw::ArgBits::word(incx),
+                raw::ArgBits::word(beta),
+                raw::ArgBits::word(y),
+                raw::ArgBits::word(incy),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::cblas::aclblasHgemv(
@@ -179,11 +179,11 @@ pub unsafe extern "C" fn aclblasCreateHandleForHgemv(
     raw::status(&calls::aclblasCreateHandleForHgemv, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(transA),
-                raw::Word::word(m),
-                raw::Word::word(n),
-                raw::Word::word(r#type),
-                raw::Word::word(handle),
+                raw::ArgBits::word(transA),
+                raw::ArgBits::word(m),
+                raw::ArgBits::word(n),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(handle),
             ]
         })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
@@ -214,19 +214,19 @@ pub unsafe extern "C" fn aclblasS8gemv(
     raw::status(&calls::aclblasS8gemv, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(transA),
-                raw::Word::word(m),
-                raw::Word::word(n),
-                raw::Word::word(alpha),
-                raw::Word::word(a),
-                raw::Word::word(lda),
-                raw::Word::word(x),
-                raw::Word::word(incx),
-                raw::Word::word(beta),
-                raw::Word::word(y),
-                raw::Word::word(incy),
-                raw::Word::word(r#type),
-                raw::Word::word(stream),
+                raw::ArgBits::word(transA),
+                raw::ArgBits::word(m),
+                raw::ArgBits::word(n),
+                raw::ArgBits::word(alpha),
+                raw::ArgBits::word(a),
+                raw::ArgBits::word(lda),
+                raw::ArgBits::word(x),
+                raw::ArgBits::word(incx),
+                raw::ArgBits::word(beta),
+                raw::ArgBits::word(y),
+                raw::ArgBits::word(incy),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::cblas::aclblasS8gemv(
@@ -261,11 +261,11 @@ pub unsafe extern "C" fn aclblasCreateHandleForS8gemv(
     raw::status(&calls::aclblasCreateHandleForS8gemv, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(transA),
-                raw::Word::word(m),
-                raw::Word::word(n),
-                raw::Word::word(r#type),
-                raw::Word::word(handle),
+                raw::ArgBits::word(transA),
+                raw::ArgBits::word(m),
+                raw::ArgBits::word(n),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(handle),
             ]
         })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
@@ -303,25 +303,25 @@ pub unsafe extern "C" fn aclblasGemmEx(
     raw::status(&calls::aclblasGemmEx, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(transA),
-                raw::Word::word(transB),
-                raw::Word::word(transC),
-                raw::Word::word(m),
-                raw::Word::word(n),
-                raw::Word::word(k),
-                raw::Word::word(alpha),
-                raw::Word::word(matrixA),
-                raw::Word::word(lda),
-                raw::Word::word(dataTypeA),
-                raw::Word::word(matrixB),
-                raw::Word::word(ldb),
-                raw::Word::word(dataTypeB),
-                raw::Word::word(beta),
-                raw::Word::word(matrixC),
-                raw::Word::word(ldc),
-                raw::Word::word(dataTypeC),
-                raw::Word::word(r#type),
-                raw::Word::word(stream),
+                raw::ArgBits::word(transA),
+                raw::ArgBits::word(transB),
+                raw::ArgBits::word(transC),
+                raw::ArgBits::word(m),
+                raw::ArgBits::word(n),
+                raw::ArgBits::word(k),
+                raw::ArgBits::word(alpha),
+                raw::ArgBits::word(matrixA),
+                raw::ArgBits::word(lda),
+                raw::ArgBits::word(dataTypeA),
+                raw::ArgBits::word(matrixB),
+                raw::ArgBits::word(ldb),
+                raw::ArgBits::word(dataTypeB),
+                raw::ArgBits::word(beta),
+                raw::ArgBits::word(matrixC),
+                raw::ArgBits::word(ldc),
+                raw::ArgBits::word(dataTypeC),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::cblas::aclblasGemmEx(
@@ -368,17 +368,17 @@ pub unsafe extern "C" fn aclblasCreateHandleForGemmEx(
     raw::status(&calls::aclblasCreateHandleForGemmEx, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(transA),
-                raw::Word::word(transB),
-                raw::Word::word(transC),
-                raw::Word::word(m),
-                raw::Word::word(n),
-                raw::Word::word(k),
-                raw::Word::word(dataTypeA),
-                raw::Word::word(dataTypeB),
-                raw::Word::word(dataTypeC),
-                raw::Word::word(r#type),
-                raw::Word::word(handle),
+                raw::ArgBits::word(transA),
+                raw::ArgBits::word(transB),
+                raw::ArgBits::word(transC),
+                raw::ArgBits::word(m),
+                raw::ArgBits::word(n),
+                raw::ArgBits::word(k),
+                raw::ArgBits::word(dataTypeA),
+                raw::ArgBits::word(dataTypeB),
+                raw::ArgBits::word(dataTypeC),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(handle),
             ]
         })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
@@ -414,22 +414,22 @@ pub unsafe extern "C" fn aclblasHgemm(
     raw::status(&calls::aclblasHgemm, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(transA),
-                raw::Word::word(transB),
-                raw::Word::word(transC),
-                raw::Word::word(m),
-                raw::Word::word(n),
-                raw::Word::word(k),
-                raw::Word::word(alpha),
-                raw::Word::word(matrixA),
-                raw::Word::word(lda),
-                raw::Word::word(matrixB),
-                raw::Word::word(ldb),
-                raw::Word::word(beta),
-                raw::Word::word(matrixC),
-                raw::Word::word(ldc),
-                raw::Word::word(r#type),
-                raw::Word::word(stream),
+                raw::ArgBits::word(transA),
+                raw::ArgBits::word(transB),
+                raw::ArgBits::word(transC),
+                raw::ArgBits::word(m),
+                raw::ArgBits::word(n),
+                raw::ArgBits::word(k),
+                raw::ArgBits::word(alpha),
+                raw::ArgBits::word(matrixA),
+                raw::ArgBits::word(lda),
+                raw::ArgBits::word(matrixB),
+                raw::ArgBits::word(ldb),
+                raw::ArgBits::word(beta),
+                raw::ArgBits::word(matrixC),
+                raw::ArgBits::word(ldc),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::cblas::aclblasHgemm(
@@ -470,14 +470,14 @@ pub unsafe extern "C" fn aclblasCreateHandleForHgemm(
     raw::status(&calls::aclblasCreateHandleForHgemm, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(transA),
-                raw::Word::word(transB),
-                raw::Word::word(transC),
-                raw::Word::word(m),
-                raw::Word::word(n),
-                raw::Word::word(k),
-                raw::Word::word(r#type),
-                raw::Word::word(handle),
+                raw::ArgBits::word(transA),
+                raw::ArgBits::word(transB),
+                raw::ArgBits::word(transC),
+                raw::ArgBits::word(m),
+                raw::ArgBits::word(n),
+                raw::ArgBits::word(k),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(handle),
             ]
         })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
@@ -513,22 +513,22 @@ pub unsafe extern "C" fn aclblasS8gemm(
     raw::status(&calls::aclblasS8gemm, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(transA),
-                raw::Word::word(transB),
-                raw::Word::word(transC),
-                raw::Word::word(m),
-                raw::Word::word(n),
-                raw::Word::word(k),
-                raw::Word::word(alpha),
-                raw::Word::word(matrixA),
-                raw::Word::word(lda),
-                raw::Word::word(matrixB),
-                raw::Word::word(ldb),
-                raw::Word::word(beta),
-                raw::Word::word(matrixC),
-                raw::Word::word(ldc),
-                raw::Word::word(r#type),
-                raw::Word::word(stream),
+                raw::ArgBits::word(transA),
+                raw::ArgBits::word(transB),
+                raw::ArgBits::word(transC),
+                raw::ArgBits::word(m),
+                raw::ArgBits::word(n),
+                raw::ArgBits::word(k),
+                raw::ArgBits::word(alpha),
+                raw::ArgBits::word(matrixA),
+                raw::ArgBits::word(lda),
+                raw::ArgBits::word(matrixB),
+                raw::ArgBits::word(ldb),
+                raw::ArgBits::word(beta),
+                raw::ArgBits::word(matrixC),
+                raw::ArgBits::word(ldc),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::cblas::aclblasS8gemm(
@@ -569,14 +569,14 @@ pub unsafe extern "C" fn aclblasCreateHandleForS8gemm(
     raw::status(&calls::aclblasCreateHandleForS8gemm, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(transA),
-                raw::Word::word(transB),
-                raw::Word::word(transC),
-                raw::Word::word(m),
-                raw::Word::word(n),
-                raw::Word::word(k),
-                raw::Word::word(r#type),
-                raw::Word::word(handle),
+                raw::ArgBits::word(transA),
+                raw::ArgBits::word(transB),
+                raw::ArgBits::word(transC),
+                raw::ArgBits::word(m),
+                raw::ArgBits::word(n),
+                raw::ArgBits::word(k),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(handle),
             ]
         })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.

@@ -17,7 +17,9 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateContext(context: *mut *mut c_void, deviceId: i32) -> i32 {
     raw::status(&calls::aclrtCreateContext, |cx| {
-        raw::trace(cx, || [raw::Word::word(context), raw::Word::word(deviceId)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(context), raw::ArgBits::word(deviceId)]
+        })?;
         // SAFETY: the caller guarantees that `context` is null or the address of a variable.
         let context_out = unsafe { raw::Out::<Raw>::new(context.cast(), "context") }?;
         let context_value = jumar_acl::context::aclrtCreateContext(cx, deviceId)?;
@@ -30,7 +32,7 @@ pub unsafe extern "C" fn aclrtCreateContext(context: *mut *mut c_void, deviceId:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyContext(context: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyContext, |cx| {
-        raw::trace(cx, || [raw::Word::word(context)])?;
+        raw::trace(cx, || [raw::ArgBits::word(context)])?;
         jumar_acl::context::aclrtDestroyContext(cx, raw::handle(context))?;
         Ok(())
     })
@@ -40,7 +42,7 @@ pub unsafe extern "C" fn aclrtDestroyContext(context: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetCurrentContext(context: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSetCurrentContext, |cx| {
-        raw::trace(cx, || [raw::Word::word(context)])?;
+        raw::trace(cx, || [raw::ArgBits::word(context)])?;
         jumar_acl::context::aclrtSetCurrentContext(cx, raw::handle(context))?;
         Ok(())
     })
@@ -50,7 +52,7 @@ pub unsafe extern "C" fn aclrtSetCurrentContext(context: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetCurrentContext(context: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtGetCurrentContext, |cx| {
-        raw::trace(cx, || [raw::Word::word(context)])?;
+        raw::trace(cx, || [raw::ArgBits::word(context)])?;
         // SAFETY: the caller guarantees that `context` is null or the address of a variable.
         let context_out = unsafe { raw::Out::<Raw>::new(context.cast(), "context") }?;
         let context_value = jumar_acl::context::aclrtGetCurrentContext(cx)?;
@@ -63,7 +65,7 @@ pub unsafe extern "C" fn aclrtGetCurrentContext(context: *mut *mut c_void) -> i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCtxGetSysParamOpt(opt: u32, value: *mut i64) -> i32 {
     raw::status(&calls::aclrtCtxGetSysParamOpt, |cx| {
-        raw::trace(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
+        raw::trace(cx, || [raw::ArgBits::word(opt), raw::ArgBits::word(value)])?;
         // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::context::aclrtCtxGetSysParamOpt(cx, opt)?;
@@ -76,7 +78,7 @@ pub unsafe extern "C" fn aclrtCtxGetSysParamOpt(opt: u32, value: *mut i64) -> i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCtxSetSysParamOpt(opt: u32, value: i64) -> i32 {
     raw::status(&calls::aclrtCtxSetSysParamOpt, |cx| {
-        raw::trace(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
+        raw::trace(cx, || [raw::ArgBits::word(opt), raw::ArgBits::word(value)])?;
         jumar_acl::context::aclrtCtxSetSysParamOpt(cx, opt, value)?;
         Ok(())
     })
@@ -86,7 +88,7 @@ pub unsafe extern "C" fn aclrtCtxSetSysParamOpt(opt: u32, value: i64) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetSysParamOpt(opt: u32, value: *mut i64) -> i32 {
     raw::status(&calls::aclrtGetSysParamOpt, |cx| {
-        raw::trace(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
+        raw::trace(cx, || [raw::ArgBits::word(opt), raw::ArgBits::word(value)])?;
         // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::context::aclrtGetSysParamOpt(cx, opt)?;
@@ -99,7 +101,7 @@ pub unsafe extern "C" fn aclrtGetSysParamOpt(opt: u32, value: *mut i64) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetSysParamOpt(opt: u32, value: i64) -> i32 {
     raw::status(&calls::aclrtSetSysParamOpt, |cx| {
-        raw::trace(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
+        raw::trace(cx, || [raw::ArgBits::word(opt), raw::ArgBits::word(value)])?;
         jumar_acl::context::aclrtSetSysParamOpt(cx, opt, value)?;
         Ok(())
     })
@@ -115,9 +117,9 @@ pub unsafe extern "C" fn aclrtGetPrimaryCtxState(
     raw::status(&calls::aclrtGetPrimaryCtxState, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(flags),
-                raw::Word::word(active),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(flags),
+                raw::ArgBits::word(active),
             ]
         })?;
         // SAFETY: the caller guarantees that `active` is null or the address of a variable.

@@ -16,7 +16,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateDataBuffer(data: *mut c_void, size: usize) -> *mut c_void {
     raw::value(&calls::aclCreateDataBuffer, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(data), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::ArgBits::word(data), raw::ArgBits::word(size)])?;
         let answer =
             jumar_acl::data_buffer::aclCreateDataBuffer(cx, data.expose_provenance(), size)?;
         Ok(raw::pointer(answer))
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn aclCreateDataBuffer(data: *mut c_void, size: usize) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyDataBuffer(dataBuffer: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyDataBuffer, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataBuffer)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataBuffer)])?;
         jumar_acl::data_buffer::aclDestroyDataBuffer(cx, raw::handle(dataBuffer))?;
         Ok(())
     })
@@ -43,9 +43,9 @@ pub unsafe extern "C" fn aclUpdateDataBuffer(
     raw::status(&calls::aclUpdateDataBuffer, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dataBuffer),
-                raw::Word::word(data),
-                raw::Word::word(size),
+                raw::ArgBits::word(dataBuffer),
+                raw::ArgBits::word(data),
+                raw::ArgBits::word(size),
             ]
         })?;
         jumar_acl::data_buffer::aclUpdateDataBuffer(
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn aclUpdateDataBuffer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetDataBufferAddr(dataBuffer: *mut c_void) -> *mut c_void {
     raw::value(&calls::aclGetDataBufferAddr, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(dataBuffer)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataBuffer)])?;
         let answer = jumar_acl::data_buffer::aclGetDataBufferAddr(cx, raw::handle(dataBuffer))?;
         Ok(raw::address(answer))
     })
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn aclGetDataBufferAddr(dataBuffer: *mut c_void) -> *mut c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetDataBufferSize(dataBuffer: *mut c_void) -> u32 {
     raw::value(&calls::aclGetDataBufferSize, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataBuffer)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataBuffer)])?;
         let answer = jumar_acl::data_buffer::aclGetDataBufferSize(cx, raw::handle(dataBuffer))?;
         Ok(answer)
     })
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn aclGetDataBufferSize(dataBuffer: *mut c_void) -> u32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetDataBufferSizeV2(dataBuffer: *mut c_void) -> usize {
     raw::value(&calls::aclGetDataBufferSizeV2, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataBuffer)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataBuffer)])?;
         let answer = jumar_acl::data_buffer::aclGetDataBufferSizeV2(cx, raw::handle(dataBuffer))?;
         Ok(answer)
     })

@@ -26,7 +26,7 @@ pub unsafe extern "C" fn aclmdlCreateDataset() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlDestroyDataset(dataset: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlDestroyDataset, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataset)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataset)])?;
         jumar_acl::dataset::aclmdlDestroyDataset(cx, raw::handle(dataset))?;
         Ok(())
     })
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn aclmdlAddDatasetBuffer(
 ) -> i32 {
     raw::status(&calls::aclmdlAddDatasetBuffer, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(dataset), raw::Word::word(dataBuffer)]
+            [raw::ArgBits::word(dataset), raw::ArgBits::word(dataBuffer)]
         })?;
         jumar_acl::dataset::aclmdlAddDatasetBuffer(
             cx,
@@ -61,9 +61,9 @@ pub unsafe extern "C" fn aclmdlSetDatasetTensorDesc(
     raw::status(&calls::aclmdlSetDatasetTensorDesc, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dataset),
-                raw::Word::word(tensorDesc),
-                raw::Word::word(index),
+                raw::ArgBits::word(dataset),
+                raw::ArgBits::word(tensorDesc),
+                raw::ArgBits::word(index),
             ]
         })?;
         jumar_acl::dataset::aclmdlSetDatasetTensorDesc(
@@ -86,7 +86,9 @@ pub unsafe extern "C" fn aclmdlGetDatasetTensorDesc(
         &calls::aclmdlGetDatasetTensorDesc,
         std::ptr::null_mut(),
         |cx| {
-            raw::trace(cx, || [raw::Word::word(dataset), raw::Word::word(index)])?;
+            raw::trace(cx, || {
+                [raw::ArgBits::word(dataset), raw::ArgBits::word(index)]
+            })?;
             let answer =
                 jumar_acl::dataset::aclmdlGetDatasetTensorDesc(cx, raw::handle(dataset), index)?;
             Ok(raw::pointer(answer))
@@ -98,7 +100,7 @@ pub unsafe extern "C" fn aclmdlGetDatasetTensorDesc(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetDatasetNumBuffers(dataset: *mut c_void) -> usize {
     raw::value(&calls::aclmdlGetDatasetNumBuffers, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataset)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataset)])?;
         let answer = jumar_acl::dataset::aclmdlGetDatasetNumBuffers(cx, raw::handle(dataset))?;
         Ok(answer)
     })
@@ -108,7 +110,9 @@ pub unsafe extern "C" fn aclmdlGetDatasetNumBuffers(dataset: *mut c_void) -> usi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetDatasetBuffer(dataset: *mut c_void, index: usize) -> *mut c_void {
     raw::value(&calls::aclmdlGetDatasetBuffer, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(dataset), raw::Word::word(index)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(dataset), raw::ArgBits::word(index)]
+        })?;
         let answer = jumar_acl::dataset::aclmdlGetDatasetBuffer(cx, raw::handle(dataset), index)?;
         Ok(raw::pointer(answer))
     })

@@ -19,7 +19,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetDevice(deviceId: i32) -> i32 {
     raw::status(&calls::aclrtSetDevice, |cx| {
-        raw::trace(cx, || [raw::Word::word(deviceId)])?;
+        raw::trace(cx, || [raw::ArgBits::word(deviceId)])?;
         jumar_acl::device::aclrtSetDevice(cx, deviceId)?;
         Ok(())
     })
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn aclrtSetDevice(deviceId: i32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetDevice(deviceId: i32) -> i32 {
     raw::status(&calls::aclrtResetDevice, |cx| {
-        raw::trace(cx, || [raw::Word::word(deviceId)])?;
+        raw::trace(cx, || [raw::ArgBits::word(deviceId)])?;
         jumar_acl::device::aclrtResetDevice(cx, deviceId)?;
         Ok(())
     })
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn aclrtResetDevice(deviceId: i32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetDeviceForce(deviceId: i32) -> i32 {
     raw::status(&calls::aclrtResetDeviceForce, |cx| {
-        raw::trace(cx, || [raw::Word::word(deviceId)])?;
+        raw::trace(cx, || [raw::ArgBits::word(deviceId)])?;
         jumar_acl::device::aclrtResetDeviceForce(cx, deviceId)?;
         Ok(())
     })
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn aclrtResetDeviceForce(deviceId: i32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDevice(deviceId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetDevice, |cx| {
-        raw::trace(cx, || [raw::Word::word(deviceId)])?;
+        raw::trace(cx, || [raw::ArgBits::word(deviceId)])?;
         // SAFETY: the caller guarantees that `deviceId` is null or the address of a variable.
         let deviceId_out = unsafe { raw::Out::<i32>::new(deviceId.cast(), "deviceId") }?;
         let deviceId_value = jumar_acl::device::aclrtGetDevice(cx)?;
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn aclrtGetDevice(deviceId: *mut i32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetRunMode(runMode: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetRunMode, |cx| {
-        raw::trace(cx, || [raw::Word::word(runMode)])?;
+        raw::trace(cx, || [raw::ArgBits::word(runMode)])?;
         // SAFETY: the caller guarantees that `runMode` is null or the address of a variable.
         let runMode_out = unsafe { raw::Out::<u32>::new(runMode.cast(), "runMode") }?;
         let runMode_value = jumar_acl::device::aclrtGetRunMode(cx)?;
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn aclrtSynchronizeDevice() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeDeviceWithTimeout(timeout: i32) -> i32 {
     raw::status(&calls::aclrtSynchronizeDeviceWithTimeout, |cx| {
-        raw::trace(cx, || [raw::Word::word(timeout)])?;
+        raw::trace(cx, || [raw::ArgBits::word(timeout)])?;
         jumar_acl::device::aclrtSynchronizeDeviceWithTimeout(cx, timeout)?;
         Ok(())
     })
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn aclrtSynchronizeDeviceWithTimeout(timeout: i32) -> i32 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetTsDevice(tsId: u32) -> i32 {
     raw::status(&calls::aclrtSetTsDevice, |cx| {
-        raw::trace(cx, || [raw::Word::word(tsId)])?;
+        raw::trace(cx, || [raw::ArgBits::word(tsId)])?;
         jumar_acl::device::aclrtSetTsDevice(cx, tsId)?;
         Ok(())
     })
@@ -109,7 +109,10 @@ pub unsafe extern "C" fn aclrtGetDeviceUtilizationRate(
 ) -> i32 {
     raw::status(&calls::aclrtGetDeviceUtilizationRate, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(deviceId), raw::Word::word(utilizationInfo)]
+            [
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(utilizationInfo),
+            ]
         })?;
         // SAFETY: the caller guarantees that `utilizationInfo` is null or the address of a variable that holds a value.
         let utilizationInfo_out = unsafe {
@@ -132,7 +135,7 @@ pub unsafe extern "C" fn aclrtGetDeviceUtilizationRate(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceCount(count: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetDeviceCount, |cx| {
-        raw::trace(cx, || [raw::Word::word(count)])?;
+        raw::trace(cx, || [raw::ArgBits::word(count)])?;
         // SAFETY: the caller guarantees that `count` is null or the address of a variable.
         let count_out = unsafe { raw::Out::<u32>::new(count.cast(), "count") }?;
         let count_value = jumar_acl::device::aclrtGetDeviceCount(cx)?;
@@ -146,7 +149,10 @@ pub unsafe extern "C" fn aclrtGetDeviceCount(count: *mut u32) -> i32 {
 pub unsafe extern "C" fn aclrtQueryDeviceStatus(deviceId: i32, deviceStatus: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryDeviceStatus, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(deviceId), raw::Word::word(deviceStatus)]
+            [
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(deviceStatus),
+            ]
         })?;
         // SAFETY: the caller guarantees that `deviceStatus` is null or the address of a variable.
         let deviceStatus_out =
@@ -161,7 +167,7 @@ pub unsafe extern "C" fn aclrtQueryDeviceStatus(deviceId: i32, deviceStatus: *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceGetBareTgid(pid: *mut i32) -> i32 {
     raw::status(&calls::aclrtDeviceGetBareTgid, |cx| {
-        raw::trace(cx, || [raw::Word::word(pid)])?;
+        raw::trace(cx, || [raw::ArgBits::word(pid)])?;
         // SAFETY: the caller guarantees that `pid` is null or the address of a variable.
         let pid_out = unsafe { raw::Out::<i32>::new(pid.cast(), "pid") }?;
         let pid_value = jumar_acl::device::aclrtDeviceGetBareTgid(cx)?;
@@ -174,7 +180,9 @@ pub unsafe extern "C" fn aclrtDeviceGetBareTgid(pid: *mut i32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceTaskAbort(deviceId: i32, timeout: u32) -> i32 {
     raw::status(&calls::aclrtDeviceTaskAbort, |cx| {
-        raw::trace(cx, || [raw::Word::word(deviceId), raw::Word::word(timeout)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(deviceId), raw::ArgBits::word(timeout)]
+        })?;
         jumar_acl::device::aclrtDeviceTaskAbort(cx, deviceId, timeout)?;
         Ok(())
     })
@@ -186,9 +194,9 @@ pub unsafe extern "C" fn aclrtGetDeviceInfo(deviceId: u32, attr: u32, value: *mu
     raw::status(&calls::aclrtGetDeviceInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(attr),
-                raw::Word::word(value),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(value),
             ]
         })?;
         // SAFETY: the caller guarantees that `value` is null or the address of a variable.
@@ -209,9 +217,9 @@ pub unsafe extern "C" fn aclrtGetDeviceCapability(
     raw::status(&calls::aclrtGetDeviceCapability, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(devFeatureType),
-                raw::Word::word(value),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(devFeatureType),
+                raw::ArgBits::word(value),
             ]
         })?;
         // SAFETY: the caller guarantees that `value` is null or the address of a variable.
@@ -227,7 +235,9 @@ pub unsafe extern "C" fn aclrtGetDeviceCapability(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceGetUuid(deviceId: i32, uuid: *mut types::aclrtUuid) -> i32 {
     raw::status(&calls::aclrtDeviceGetUuid, |cx| {
-        raw::trace(cx, || [raw::Word::word(deviceId), raw::Word::word(uuid)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(deviceId), raw::ArgBits::word(uuid)]
+        })?;
         // SAFETY: the caller guarantees that `uuid` is null or the address of a variable.
         let uuid_out = unsafe { raw::Out::<types::aclrtUuid>::new(uuid.cast(), "uuid") }?;
         let uuid_value = jumar_acl::device::aclrtDeviceGetUuid(cx, deviceId)?;
@@ -240,7 +250,9 @@ pub unsafe extern "C" fn aclrtDeviceGetUuid(deviceId: i32, uuid: *mut types::acl
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceSetLimit(limit: u32, value: usize) -> i32 {
     raw::status(&calls::aclrtDeviceSetLimit, |cx| {
-        raw::trace(cx, || [raw::Word::word(limit), raw::Word::word(value)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(limit), raw::ArgBits::word(value)]
+        })?;
         jumar_acl::device::aclrtDeviceSetLimit(cx, limit, value)?;
         Ok(())
     })
@@ -250,7 +262,9 @@ pub unsafe extern "C" fn aclrtDeviceSetLimit(limit: u32, value: usize) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceGetLimit(limit: u32, value: *mut usize) -> i32 {
     raw::status(&calls::aclrtDeviceGetLimit, |cx| {
-        raw::trace(cx, || [raw::Word::word(limit), raw::Word::word(value)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(limit), raw::ArgBits::word(value)]
+        })?;
         // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<usize>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::device::aclrtDeviceGetLimit(cx, limit)?;
@@ -269,9 +283,9 @@ pub unsafe extern "C" fn aclrtDeviceGetPCIBusId(
     raw::status(&calls::aclrtDeviceGetPCIBusId, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(pciBusId),
-                raw::Word::word(len),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(pciBusId),
+                raw::ArgBits::word(len),
             ]
         })?;
         // SAFETY: the caller guarantees that `pciBusId` is null or an array of that many.
@@ -291,7 +305,7 @@ pub unsafe extern "C" fn aclrtDeviceGetByPCIBusId(
 ) -> i32 {
     raw::status(&calls::aclrtDeviceGetByPCIBusId, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(pciBusId), raw::Word::word(deviceId)]
+            [raw::ArgBits::word(pciBusId), raw::ArgBits::word(deviceId)]
         })?;
         // SAFETY: the caller guarantees that `pciBusId` is null or a text that ends in a zero byte.
         let pciBusId = unsafe { raw::text(pciBusId) };
@@ -314,10 +328,10 @@ pub unsafe extern "C" fn aclrtDeviceGetHostAtomicCapabilities(
     raw::status(&calls::aclrtDeviceGetHostAtomicCapabilities, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(capabilities),
-                raw::Word::word(operations),
-                raw::Word::word(count),
-                raw::Word::word(deviceId),
+                raw::ArgBits::word(capabilities),
+                raw::ArgBits::word(operations),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(deviceId),
             ]
         })?;
         // SAFETY: the caller guarantees that `capabilities` is null or an array of that many.
@@ -345,9 +359,9 @@ pub unsafe extern "C" fn aclrtGetDeviceResLimit(
     raw::status(&calls::aclrtGetDeviceResLimit, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(r#type),
-                raw::Word::word(value),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(value),
             ]
         })?;
         // SAFETY: the caller guarantees that `value` is null or the address of a variable.
@@ -364,9 +378,9 @@ pub unsafe extern "C" fn aclrtSetDeviceResLimit(deviceId: i32, r#type: u32, valu
     raw::status(&calls::aclrtSetDeviceResLimit, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(r#type),
-                raw::Word::word(value),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(value),
             ]
         })?;
         jumar_acl::device::aclrtSetDeviceResLimit(cx, deviceId, r#type, value)?;
@@ -378,7 +392,7 @@ pub unsafe extern "C" fn aclrtSetDeviceResLimit(deviceId: i32, r#type: u32, valu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetDeviceResLimit(deviceId: i32) -> i32 {
     raw::status(&calls::aclrtResetDeviceResLimit, |cx| {
-        raw::trace(cx, || [raw::Word::word(deviceId)])?;
+        raw::trace(cx, || [raw::ArgBits::word(deviceId)])?;
         jumar_acl::device::aclrtResetDeviceResLimit(cx, deviceId)?;
         Ok(())
     })
@@ -392,7 +406,10 @@ pub unsafe extern "C" fn aclrtGetLogicDevIdByUserDevId(
 ) -> i32 {
     raw::status(&calls::aclrtGetLogicDevIdByUserDevId, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(userDevid), raw::Word::word(logicDevId)]
+            [
+                raw::ArgBits::word(userDevid),
+                raw::ArgBits::word(logicDevId),
+            ]
         })?;
         // SAFETY: the caller guarantees that `logicDevId` is null or the address of a variable.
         let logicDevId_out = unsafe { raw::Out::<i32>::new(logicDevId.cast(), "logicDevId") }?;
@@ -410,7 +427,10 @@ pub unsafe extern "C" fn aclrtGetUserDevIdByLogicDevId(
 ) -> i32 {
     raw::status(&calls::aclrtGetUserDevIdByLogicDevId, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(logicDevId), raw::Word::word(userDevid)]
+            [
+                raw::ArgBits::word(logicDevId),
+                raw::ArgBits::word(userDevid),
+            ]
         })?;
         // SAFETY: the caller guarantees that `userDevid` is null or the address of a variable.
         let userDevid_out = unsafe { raw::Out::<i32>::new(userDevid.cast(), "userDevid") }?;
@@ -425,7 +445,7 @@ pub unsafe extern "C" fn aclrtGetUserDevIdByLogicDevId(
 pub unsafe extern "C" fn aclrtGetLogicDevIdByPhyDevId(phyDevId: i32, logicDevId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetLogicDevIdByPhyDevId, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(phyDevId), raw::Word::word(logicDevId)]
+            [raw::ArgBits::word(phyDevId), raw::ArgBits::word(logicDevId)]
         })?;
         // SAFETY: the caller guarantees that `logicDevId` is null or the address of a variable.
         let logicDevId_out = unsafe { raw::Out::<i32>::new(logicDevId.cast(), "logicDevId") }?;
@@ -440,7 +460,7 @@ pub unsafe extern "C" fn aclrtGetLogicDevIdByPhyDevId(phyDevId: i32, logicDevId:
 pub unsafe extern "C" fn aclrtGetPhyDevIdByLogicDevId(logicDevId: i32, phyDevId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetPhyDevIdByLogicDevId, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(logicDevId), raw::Word::word(phyDevId)]
+            [raw::ArgBits::word(logicDevId), raw::ArgBits::word(phyDevId)]
         })?;
         // SAFETY: the caller guarantees that `phyDevId` is null or the address of a variable.
         let phyDevId_out = unsafe { raw::Out::<i32>::new(phyDevId.cast(), "phyDevId") }?;
@@ -455,7 +475,7 @@ pub unsafe extern "C" fn aclrtGetPhyDevIdByLogicDevId(logicDevId: i32, phyDevId:
 pub unsafe extern "C" fn aclrtGetUserDevIdByPhyDevId(phyDevId: i32, userDevId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetUserDevIdByPhyDevId, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(phyDevId), raw::Word::word(userDevId)]
+            [raw::ArgBits::word(phyDevId), raw::ArgBits::word(userDevId)]
         })?;
         // SAFETY: the caller guarantees that `userDevId` is null or the address of a variable.
         let userDevId_out = unsafe { raw::Out::<i32>::new(userDevId.cast(), "userDevId") }?;
@@ -470,7 +490,7 @@ pub unsafe extern "C" fn aclrtGetUserDevIdByPhyDevId(phyDevId: i32, userDevId: *
 pub unsafe extern "C" fn aclrtGetPhyDevIdByUserDevId(userDevId: i32, phyDevId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetPhyDevIdByUserDevId, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(userDevId), raw::Word::word(phyDevId)]
+            [raw::ArgBits::word(userDevId), raw::ArgBits::word(phyDevId)]
         })?;
         // SAFETY: the caller guarantees that `phyDevId` is null or the address of a variable.
         let phyDevId_out = unsafe { raw::Out::<i32>::new(phyDevId.cast(), "phyDevId") }?;
@@ -484,7 +504,7 @@ pub unsafe extern "C" fn aclrtGetPhyDevIdByUserDevId(userDevId: i32, phyDevId: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceL2CacheFlush(rsv: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDeviceL2CacheFlush, |cx| {
-        raw::trace(cx, || [raw::Word::word(rsv)])?;
+        raw::trace(cx, || [raw::ArgBits::word(rsv)])?;
         jumar_acl::device::aclrtDeviceL2CacheFlush(cx, rsv.expose_provenance())?;
         Ok(())
     })

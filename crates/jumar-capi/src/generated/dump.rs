@@ -29,7 +29,7 @@ pub unsafe extern "C" fn aclmdlInitDump() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetDump(dumpCfgPath: *const c_char) -> i32 {
     raw::status(&calls::aclmdlSetDump, |cx| {
-        raw::trace(cx, || [raw::Word::word(dumpCfgPath)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dumpCfgPath)])?;
         // SAFETY: the caller guarantees that `dumpCfgPath` is null or a text that ends in a zero byte.
         let dumpCfgPath = unsafe { raw::text(dumpCfgPath) };
         jumar_acl::dump::aclmdlSetDump(cx, dumpCfgPath)?;
@@ -61,7 +61,9 @@ pub unsafe extern "C" fn acldumpUnregCallback() {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclopStartDumpArgs(dumpType: u32, path: *const c_char) -> i32 {
     raw::status(&calls::aclopStartDumpArgs, |cx| {
-        raw::trace(cx, || [raw::Word::word(dumpType), raw::Word::word(path)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(dumpType), raw::ArgBits::word(path)]
+        })?;
         // SAFETY: the caller guarantees that `path` is null or a text that ends in a zero byte.
         let path = unsafe { raw::text(path) };
         jumar_acl::dump::aclopStartDumpArgs(cx, dumpType, path)?;
@@ -73,7 +75,7 @@ pub unsafe extern "C" fn aclopStartDumpArgs(dumpType: u32, path: *const c_char) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclopStopDumpArgs(dumpType: u32) -> i32 {
     raw::status(&calls::aclopStopDumpArgs, |cx| {
-        raw::trace(cx, || [raw::Word::word(dumpType)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dumpType)])?;
         jumar_acl::dump::aclopStopDumpArgs(cx, dumpType)?;
         Ok(())
     })
@@ -83,7 +85,7 @@ pub unsafe extern "C" fn aclopStopDumpArgs(dumpType: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acldumpGetPath(dumpType: u32) -> *const c_char {
     raw::value(&calls::acldumpGetPath, std::ptr::null(), |cx| {
-        raw::trace(cx, || [raw::Word::word(dumpType)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dumpType)])?;
         let answer = jumar_acl::dump::acldumpGetPath(cx, dumpType)?;
         Ok(raw::text_address(answer))
     })
@@ -100,10 +102,10 @@ pub unsafe extern "C" fn acldumpSaveExceptionInfo(
     raw::status(&calls::acldumpSaveExceptionInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(fileName),
-                raw::Word::word(userTag),
-                raw::Word::word(tensors),
-                raw::Word::word(tensorCount),
+                raw::ArgBits::word(fileName),
+                raw::ArgBits::word(userTag),
+                raw::ArgBits::word(tensors),
+                raw::ArgBits::word(tensorCount),
             ]
         })?;
         // SAFETY: the caller guarantees that `fileName` is null or a text that ends in a zero byte.
@@ -123,7 +125,9 @@ pub unsafe extern "C" fn acldumpSaveExceptionInfo(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acldumpGetExceptionInfoPath(path: *mut c_char, maxLen: usize) -> i32 {
     raw::status(&calls::acldumpGetExceptionInfoPath, |cx| {
-        raw::trace(cx, || [raw::Word::word(path), raw::Word::word(maxLen)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(path), raw::ArgBits::word(maxLen)]
+        })?;
         // SAFETY: the caller guarantees that `path` is null or an array of that many.
         let path_out = unsafe { raw::OutArray::<u8>::new(path.cast(), maxLen, "path") }?;
         let path_value = jumar_acl::dump::acldumpGetExceptionInfoPath(cx, maxLen)?;

@@ -18,7 +18,9 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acldvppMalloc(devPtr: *mut *mut c_void, size: usize) -> i32 {
     raw::status(&calls::acldvppMalloc, |cx| {
-        raw::trace(cx, || [raw::Word::word(devPtr), raw::Word::word(size)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(devPtr), raw::ArgBits::word(size)]
+        })?;
         // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
         let devPtr_value = jumar_acl::memory::acldvppMalloc(cx, size)?;
@@ -42,7 +44,7 @@ pub extern "C" fn acldvppMallocWithCfg(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acldvppFree(devPtr: *mut c_void) -> i32 {
     raw::status(&calls::acldvppFree, |cx| {
-        raw::trace(cx, || [raw::Word::word(devPtr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(devPtr)])?;
         jumar_acl::memory::acldvppFree(cx, devPtr.expose_provenance())?;
         Ok(())
     })

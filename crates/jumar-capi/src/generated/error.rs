@@ -30,7 +30,7 @@ pub unsafe extern "C" fn aclGetRecentErrMsg() -> *const c_char {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtPeekAtLastError(level: u32) -> i32 {
     raw::code(&calls::aclrtPeekAtLastError, |cx| {
-        raw::trace(cx, || [raw::Word::word(level)])?;
+        raw::trace(cx, || [raw::ArgBits::word(level)])?;
         let answer = jumar_acl::error::aclrtPeekAtLastError(cx, level)?;
         Ok(answer)
     })
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn aclrtPeekAtLastError(level: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetLastError(level: u32) -> i32 {
     raw::code(&calls::aclrtGetLastError, |cx| {
-        raw::trace(cx, || [raw::Word::word(level)])?;
+        raw::trace(cx, || [raw::ArgBits::word(level)])?;
         let answer = jumar_acl::error::aclrtGetLastError(cx, level)?;
         Ok(answer)
     })
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn aclrtGetLastError(level: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetTaskIdFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetTaskIdFromExceptionInfo, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(info)])?;
+        raw::trace(cx, || [raw::ArgBits::word(info)])?;
         let answer = jumar_acl::error::aclrtGetTaskIdFromExceptionInfo(cx, raw::handle(info))?;
         Ok(answer)
     })
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn aclrtGetTaskIdFromExceptionInfo(info: *mut c_void) -> u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetStreamIdFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetStreamIdFromExceptionInfo, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(info)])?;
+        raw::trace(cx, || [raw::ArgBits::word(info)])?;
         let answer = jumar_acl::error::aclrtGetStreamIdFromExceptionInfo(cx, raw::handle(info))?;
         Ok(answer)
     })
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn aclrtGetStreamIdFromExceptionInfo(info: *mut c_void) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetThreadIdFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetThreadIdFromExceptionInfo, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(info)])?;
+        raw::trace(cx, || [raw::ArgBits::word(info)])?;
         let answer = jumar_acl::error::aclrtGetThreadIdFromExceptionInfo(cx, raw::handle(info))?;
         Ok(answer)
     })
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn aclrtGetThreadIdFromExceptionInfo(info: *mut c_void) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceIdFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetDeviceIdFromExceptionInfo, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(info)])?;
+        raw::trace(cx, || [raw::ArgBits::word(info)])?;
         let answer = jumar_acl::error::aclrtGetDeviceIdFromExceptionInfo(cx, raw::handle(info))?;
         Ok(answer)
     })
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn aclrtGetDeviceIdFromExceptionInfo(info: *mut c_void) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetErrorCodeFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetErrorCodeFromExceptionInfo, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(info)])?;
+        raw::trace(cx, || [raw::ArgBits::word(info)])?;
         let answer = jumar_acl::error::aclrtGetErrorCodeFromExceptionInfo(cx, raw::handle(info))?;
         Ok(answer)
     })
@@ -106,9 +106,9 @@ pub unsafe extern "C" fn aclrtGetArgsFromExceptionInfo(
     raw::status(&calls::aclrtGetArgsFromExceptionInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(info),
-                raw::Word::word(devArgsPtr),
-                raw::Word::word(devArgsLen),
+                raw::ArgBits::word(info),
+                raw::ArgBits::word(devArgsPtr),
+                raw::ArgBits::word(devArgsLen),
             ]
         })?;
         // SAFETY: the caller guarantees that `devArgsPtr` is null or the address of a variable.
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn aclrtGetFuncHandleFromExceptionInfo(
     func: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtGetFuncHandleFromExceptionInfo, |cx| {
-        raw::trace(cx, || [raw::Word::word(info), raw::Word::word(func)])?;
+        raw::trace(cx, || [raw::ArgBits::word(info), raw::ArgBits::word(func)])?;
         // SAFETY: the caller guarantees that `func` is null or the address of a variable.
         let func_out = unsafe { raw::Out::<Raw>::new(func.cast(), "func") }?;
         let func_value =
@@ -151,10 +151,10 @@ pub unsafe extern "C" fn aclrtGetMemUceInfo(
     raw::status(&calls::aclrtGetMemUceInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(memUceInfoArray),
-                raw::Word::word(arraySize),
-                raw::Word::word(retSize),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(memUceInfoArray),
+                raw::ArgBits::word(arraySize),
+                raw::ArgBits::word(retSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `memUceInfoArray` is null or an array of that many.
@@ -185,9 +185,9 @@ pub unsafe extern "C" fn aclrtMemUceRepair(
     raw::status(&calls::aclrtMemUceRepair, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(memUceInfoArray),
-                raw::Word::word(arraySize),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(memUceInfoArray),
+                raw::ArgBits::word(arraySize),
             ]
         })?;
         // SAFETY: the caller guarantees that `memUceInfoArray` is null or an array of that many values.
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn aclrtGetErrorVerbose(
 ) -> i32 {
     raw::status(&calls::aclrtGetErrorVerbose, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(deviceId), raw::Word::word(errorInfo)]
+            [raw::ArgBits::word(deviceId), raw::ArgBits::word(errorInfo)]
         })?;
         // SAFETY: the caller guarantees that `errorInfo` is null or the address of a variable.
         let errorInfo_out =
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn aclrtRepairError(
 ) -> i32 {
     raw::status(&calls::aclrtRepairError, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(deviceId), raw::Word::word(errorInfo)]
+            [raw::ArgBits::word(deviceId), raw::ArgBits::word(errorInfo)]
         })?;
         // SAFETY: the caller guarantees that `errorInfo` is null or the address of a value.
         let errorInfo = unsafe { raw::input(errorInfo, "errorInfo") }?;

@@ -18,7 +18,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEvent(event: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCreateEvent, |cx| {
-        raw::trace(cx, || [raw::Word::word(event)])?;
+        raw::trace(cx, || [raw::ArgBits::word(event)])?;
         // SAFETY: the caller guarantees that `event` is null or the address of a variable.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtCreateEvent(cx)?;
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn aclrtCreateEvent(event: *mut *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEventWithFlag(event: *mut *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclrtCreateEventWithFlag, |cx| {
-        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(flag)])?;
+        raw::trace(cx, || [raw::ArgBits::word(event), raw::ArgBits::word(flag)])?;
         // SAFETY: the caller guarantees that `event` is null or the address of a variable.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtCreateEventWithFlag(cx, flag)?;
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn aclrtCreateEventWithFlag(event: *mut *mut c_void, flag:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEventExWithFlag(event: *mut *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclrtCreateEventExWithFlag, |cx| {
-        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(flag)])?;
+        raw::trace(cx, || [raw::ArgBits::word(event), raw::ArgBits::word(flag)])?;
         // SAFETY: the caller guarantees that `event` is null or the address of a variable.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtCreateEventExWithFlag(cx, flag)?;
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn aclrtCreateEventExWithFlag(event: *mut *mut c_void, fla
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyEvent(event: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyEvent, |cx| {
-        raw::trace(cx, || [raw::Word::word(event)])?;
+        raw::trace(cx, || [raw::ArgBits::word(event)])?;
         jumar_acl::event::aclrtDestroyEvent(cx, raw::handle(event))?;
         Ok(())
     })
@@ -67,7 +67,9 @@ pub unsafe extern "C" fn aclrtDestroyEvent(event: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtRecordEvent(event: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtRecordEvent, |cx| {
-        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(stream)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(event), raw::ArgBits::word(stream)]
+        })?;
         jumar_acl::event::aclrtRecordEvent(cx, raw::handle(event), raw::handle(stream))?;
         Ok(())
     })
@@ -83,9 +85,9 @@ pub unsafe extern "C" fn aclrtRecordEventWithFlag(
     raw::status(&calls::aclrtRecordEventWithFlag, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(event),
-                raw::Word::word(stream),
-                raw::Word::word(flag),
+                raw::ArgBits::word(event),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(flag),
             ]
         })?;
         jumar_acl::event::aclrtRecordEventWithFlag(
@@ -102,7 +104,9 @@ pub unsafe extern "C" fn aclrtRecordEventWithFlag(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetEvent(event: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtResetEvent, |cx| {
-        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(stream)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(event), raw::ArgBits::word(stream)]
+        })?;
         jumar_acl::event::aclrtResetEvent(cx, raw::handle(event), raw::handle(stream))?;
         Ok(())
     })
@@ -112,7 +116,9 @@ pub unsafe extern "C" fn aclrtResetEvent(event: *mut c_void, stream: *mut c_void
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryEvent(event: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryEvent, |cx| {
-        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(event), raw::ArgBits::word(status)]
+        })?;
         // SAFETY: the caller guarantees that `status` is null or the address of a variable.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::event::aclrtQueryEvent(cx, raw::handle(event))?;
@@ -125,7 +131,9 @@ pub unsafe extern "C" fn aclrtQueryEvent(event: *mut c_void, status: *mut u32) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryEventStatus(event: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryEventStatus, |cx| {
-        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(event), raw::ArgBits::word(status)]
+        })?;
         // SAFETY: the caller guarantees that `status` is null or the address of a variable.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::event::aclrtQueryEventStatus(cx, raw::handle(event))?;
@@ -138,7 +146,9 @@ pub unsafe extern "C" fn aclrtQueryEventStatus(event: *mut c_void, status: *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryEventWaitStatus(event: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryEventWaitStatus, |cx| {
-        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(event), raw::ArgBits::word(status)]
+        })?;
         // SAFETY: the caller guarantees that `status` is null or the address of a variable.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::event::aclrtQueryEventWaitStatus(cx, raw::handle(event))?;
@@ -151,7 +161,7 @@ pub unsafe extern "C" fn aclrtQueryEventWaitStatus(event: *mut c_void, status: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeEvent(event: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSynchronizeEvent, |cx| {
-        raw::trace(cx, || [raw::Word::word(event)])?;
+        raw::trace(cx, || [raw::ArgBits::word(event)])?;
         jumar_acl::event::aclrtSynchronizeEvent(cx, raw::handle(event))?;
         Ok(())
     })
@@ -161,7 +171,9 @@ pub unsafe extern "C" fn aclrtSynchronizeEvent(event: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeEventWithTimeout(event: *mut c_void, timeout: i32) -> i32 {
     raw::status(&calls::aclrtSynchronizeEventWithTimeout, |cx| {
-        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(timeout)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(event), raw::ArgBits::word(timeout)]
+        })?;
         jumar_acl::event::aclrtSynchronizeEventWithTimeout(cx, raw::handle(event), timeout)?;
         Ok(())
     })
@@ -177,9 +189,9 @@ pub unsafe extern "C" fn aclrtEventElapsedTime(
     raw::status(&calls::aclrtEventElapsedTime, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ms),
-                raw::Word::word(startEvent),
-                raw::Word::word(endEvent),
+                raw::ArgBits::word(ms),
+                raw::ArgBits::word(startEvent),
+                raw::ArgBits::word(endEvent),
             ]
         })?;
         // SAFETY: the caller guarantees that `ms` is null or the address of a variable.
@@ -198,7 +210,9 @@ pub unsafe extern "C" fn aclrtEventElapsedTime(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtEventGetTimestamp(event: *mut c_void, timestamp: *mut u64) -> i32 {
     raw::status(&calls::aclrtEventGetTimestamp, |cx| {
-        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(timestamp)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(event), raw::ArgBits::word(timestamp)]
+        })?;
         // SAFETY: the caller guarantees that `timestamp` is null or the address of a variable.
         let timestamp_out = unsafe { raw::Out::<u64>::new(timestamp.cast(), "timestamp") }?;
         let timestamp_value = jumar_acl::event::aclrtEventGetTimestamp(cx, raw::handle(event))?;
@@ -211,7 +225,9 @@ pub unsafe extern "C" fn aclrtEventGetTimestamp(event: *mut c_void, timestamp: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamWaitEvent(stream: *mut c_void, event: *mut c_void) -> i32 {
     raw::status(&calls::aclrtStreamWaitEvent, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(event)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(event)]
+        })?;
         jumar_acl::event::aclrtStreamWaitEvent(cx, raw::handle(stream), raw::handle(event))?;
         Ok(())
     })
@@ -228,10 +244,10 @@ pub unsafe extern "C" fn aclrtStreamWaitEventWithFlag(
     raw::status(&calls::aclrtStreamWaitEventWithFlag, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stream),
-                raw::Word::word(event),
-                raw::Word::word(timeout),
-                raw::Word::word(flag),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(event),
+                raw::ArgBits::word(timeout),
+                raw::ArgBits::word(flag),
             ]
         })?;
         jumar_acl::event::aclrtStreamWaitEventWithFlag(
@@ -255,9 +271,9 @@ pub unsafe extern "C" fn aclrtStreamWaitEventWithTimeout(
     raw::status(&calls::aclrtStreamWaitEventWithTimeout, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stream),
-                raw::Word::word(event),
-                raw::Word::word(timeout),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(event),
+                raw::ArgBits::word(timeout),
             ]
         })?;
         jumar_acl::event::aclrtStreamWaitEventWithTimeout(
@@ -274,7 +290,9 @@ pub unsafe extern "C" fn aclrtStreamWaitEventWithTimeout(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetEventId(event: *mut c_void, eventId: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetEventId, |cx| {
-        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(eventId)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(event), raw::ArgBits::word(eventId)]
+        })?;
         // SAFETY: the caller guarantees that `eventId` is null or the address of a variable.
         let eventId_out = unsafe { raw::Out::<u32>::new(eventId.cast(), "eventId") }?;
         let eventId_value = jumar_acl::event::aclrtGetEventId(cx, raw::handle(event))?;
@@ -287,7 +305,7 @@ pub unsafe extern "C" fn aclrtGetEventId(event: *mut c_void, eventId: *mut u32) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetEventAvailNum(eventCount: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetEventAvailNum, |cx| {
-        raw::trace(cx, || [raw::Word::word(eventCount)])?;
+        raw::trace(cx, || [raw::ArgBits::word(eventCount)])?;
         // SAFETY: the caller guarantees that `eventCount` is null or the address of a variable.
         let eventCount_out = unsafe { raw::Out::<u32>::new(eventCount.cast(), "eventCount") }?;
         let eventCount_value = jumar_acl::event::aclrtGetEventAvailNum(cx)?;
@@ -303,7 +321,9 @@ pub unsafe extern "C" fn aclrtIpcGetEventHandle(
     handle: *mut types::aclrtIpcEventHandle,
 ) -> i32 {
     raw::status(&calls::aclrtIpcGetEventHandle, |cx| {
-        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(handle)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(event), raw::ArgBits::word(handle)]
+        })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out =
             unsafe { raw::Out::<types::aclrtIpcEventHandle>::new(handle.cast(), "handle") }?;
@@ -320,7 +340,7 @@ pub unsafe extern "C" fn aclrtIpcOpenEventHandle(
     event: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtIpcOpenEventHandle, |cx| {
-        raw::trace(cx, || [0, raw::Word::word(event)])?;
+        raw::trace(cx, || [0, raw::ArgBits::word(event)])?;
         // SAFETY: the caller guarantees that `event` is null or the address of a variable.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtIpcOpenEventHandle(cx, handle)?;

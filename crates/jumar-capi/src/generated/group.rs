@@ -16,7 +16,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetGroup(groupId: i32) -> i32 {
     raw::status(&calls::aclrtSetGroup, |cx| {
-        raw::trace(cx, || [raw::Word::word(groupId)])?;
+        raw::trace(cx, || [raw::ArgBits::word(groupId)])?;
         jumar_acl::group::aclrtSetGroup(cx, groupId)?;
         Ok(())
     })
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn aclrtSetGroup(groupId: i32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetGroupCount(count: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetGroupCount, |cx| {
-        raw::trace(cx, || [raw::Word::word(count)])?;
+        raw::trace(cx, || [raw::ArgBits::word(count)])?;
         // SAFETY: the caller guarantees that `count` is null or the address of a variable.
         let count_out = unsafe { raw::Out::<u32>::new(count.cast(), "count") }?;
         let count_value = jumar_acl::group::aclrtGetGroupCount(cx)?;
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn aclrtCreateGroupInfo() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyGroupInfo(groupInfo: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyGroupInfo, |cx| {
-        raw::trace(cx, || [raw::Word::word(groupInfo)])?;
+        raw::trace(cx, || [raw::ArgBits::word(groupInfo)])?;
         jumar_acl::group::aclrtDestroyGroupInfo(cx, raw::handle(groupInfo))?;
         Ok(())
     })
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn aclrtDestroyGroupInfo(groupInfo: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetAllGroupInfo(groupInfo: *mut c_void) -> i32 {
     raw::status(&calls::aclrtGetAllGroupInfo, |cx| {
-        raw::trace(cx, || [raw::Word::word(groupInfo)])?;
+        raw::trace(cx, || [raw::ArgBits::word(groupInfo)])?;
         jumar_acl::group::aclrtGetAllGroupInfo(cx, raw::handle(groupInfo))?;
         Ok(())
     })
@@ -78,12 +78,12 @@ pub unsafe extern "C" fn aclrtGetGroupInfoDetail(
     raw::status(&calls::aclrtGetGroupInfoDetail, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(groupInfo),
-                raw::Word::word(groupIndex),
-                raw::Word::word(attr),
-                raw::Word::word(attrValue),
-                raw::Word::word(valueLen),
-                raw::Word::word(paramRetSize),
+                raw::ArgBits::word(groupInfo),
+                raw::ArgBits::word(groupIndex),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrValue),
+                raw::ArgBits::word(valueLen),
+                raw::ArgBits::word(paramRetSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrValue` is null or an array of that many.

@@ -32,7 +32,9 @@ pub unsafe extern "C" fn aclGetCannAttributeList(
     num: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclGetCannAttributeList, |cx| {
-        raw::trace(cx, || [raw::Word::word(cannAttrList), raw::Word::word(num)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(cannAttrList), raw::ArgBits::word(num)]
+        })?;
         // SAFETY: the caller guarantees that `cannAttrList` is null or the address of a variable.
         let cannAttrList_out =
             unsafe { raw::Out::<usize>::new(cannAttrList.cast(), "cannAttrList") }?;
@@ -49,7 +51,9 @@ pub unsafe extern "C" fn aclGetCannAttributeList(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetCannAttribute(cannAttr: i32, value: *mut i32) -> i32 {
     raw::status(&calls::aclGetCannAttribute, |cx| {
-        raw::trace(cx, || [raw::Word::word(cannAttr), raw::Word::word(value)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(cannAttr), raw::ArgBits::word(value)]
+        })?;
         // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<i32>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::init::aclGetCannAttribute(cx, cannAttr)?;
@@ -68,9 +72,9 @@ pub unsafe extern "C" fn aclGetDeviceCapability(
     raw::status(&calls::aclGetDeviceCapability, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(deviceInfo),
-                raw::Word::word(value),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(deviceInfo),
+                raw::ArgBits::word(value),
             ]
         })?;
         // SAFETY: the caller guarantees that `value` is null or the address of a variable.
@@ -85,7 +89,7 @@ pub unsafe extern "C" fn aclGetDeviceCapability(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclInit(configPath: *const c_char) -> i32 {
     raw::status(&calls::aclInit, |cx| {
-        raw::trace(cx, || [raw::Word::word(configPath)])?;
+        raw::trace(cx, || [raw::ArgBits::word(configPath)])?;
         // SAFETY: the caller guarantees that `configPath` is null or a text that ends in a zero byte.
         let configPath = unsafe { raw::text(configPath) };
         jumar_acl::init::aclInit(cx, configPath)?;
@@ -107,7 +111,7 @@ pub unsafe extern "C" fn aclFinalize() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclFinalizeReference(refCount: *mut u64) -> i32 {
     raw::status(&calls::aclFinalizeReference, |cx| {
-        raw::trace(cx, || [raw::Word::word(refCount)])?;
+        raw::trace(cx, || [raw::ArgBits::word(refCount)])?;
         // SAFETY: the caller guarantees that `refCount` is null or the address of a variable.
         let refCount_out = unsafe { raw::Out::<u64>::optional(refCount.cast(), "refCount") }?;
         let refCount_value = jumar_acl::init::aclFinalizeReference(cx)?;
@@ -123,7 +127,9 @@ pub unsafe extern "C" fn aclsysGetCANNVersion(
     version: *mut types::aclCANNPackageVersion,
 ) -> i32 {
     raw::status(&calls::aclsysGetCANNVersion, |cx| {
-        raw::trace(cx, || [raw::Word::word(name), raw::Word::word(version)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(name), raw::ArgBits::word(version)]
+        })?;
         // SAFETY: the caller guarantees that `version` is null or the address of a variable.
         let version_out =
             unsafe { raw::Out::<types::aclCANNPackageVersion>::new(version.cast(), "version") }?;
@@ -138,7 +144,7 @@ pub unsafe extern "C" fn aclsysGetCANNVersion(
 pub unsafe extern "C" fn aclsysGetVersionStr(pkgName: *mut c_char, versionStr: *mut c_char) -> i32 {
     raw::status(&calls::aclsysGetVersionStr, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(pkgName), raw::Word::word(versionStr)]
+            [raw::ArgBits::word(pkgName), raw::ArgBits::word(versionStr)]
         })?;
         // SAFETY: the caller guarantees that `pkgName` is null or a text that ends in a zero byte.
         let pkgName = unsafe { raw::text(pkgName) };
@@ -156,7 +162,7 @@ pub unsafe extern "C" fn aclsysGetVersionStr(pkgName: *mut c_char, versionStr: *
 pub unsafe extern "C" fn aclsysGetVersionNum(pkgName: *mut c_char, versionNum: *mut i32) -> i32 {
     raw::status(&calls::aclsysGetVersionNum, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(pkgName), raw::Word::word(versionNum)]
+            [raw::ArgBits::word(pkgName), raw::ArgBits::word(versionNum)]
         })?;
         // SAFETY: the caller guarantees that `pkgName` is null or a text that ends in a zero byte.
         let pkgName = unsafe { raw::text(pkgName) };
@@ -178,9 +184,9 @@ pub unsafe extern "C" fn aclrtGetVersion(
     raw::status(&calls::aclrtGetVersion, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(majorVersion),
-                raw::Word::word(minorVersion),
-                raw::Word::word(patchVersion),
+                raw::ArgBits::word(majorVersion),
+                raw::ArgBits::word(minorVersion),
+                raw::ArgBits::word(patchVersion),
             ]
         })?;
         // SAFETY: the caller guarantees that `majorVersion` is null or the address of a variable.

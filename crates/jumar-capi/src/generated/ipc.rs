@@ -27,10 +27,10 @@ pub unsafe extern "C" fn aclrtMemExportToShareableHandle(
     raw::status(&calls::aclrtMemExportToShareableHandle, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(handle),
-                raw::Word::word(handleType),
-                raw::Word::word(flags),
-                raw::Word::word(shareableHandle),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(handleType),
+                raw::ArgBits::word(flags),
+                raw::ArgBits::word(shareableHandle),
             ]
         })?;
         // SAFETY: the caller guarantees that `shareableHandle` is null or the address of a variable.
@@ -57,9 +57,9 @@ pub unsafe extern "C" fn aclrtMemImportFromShareableHandle(
     raw::status(&calls::aclrtMemImportFromShareableHandle, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(shareableHandle),
-                raw::Word::word(deviceId),
-                raw::Word::word(handle),
+                raw::ArgBits::word(shareableHandle),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(handle),
             ]
         })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
@@ -81,9 +81,9 @@ pub unsafe extern "C" fn aclrtMemSetPidToShareableHandle(
     raw::status(&calls::aclrtMemSetPidToShareableHandle, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(shareableHandle),
-                raw::Word::word(pid),
-                raw::Word::word(pidNum),
+                raw::ArgBits::word(shareableHandle),
+                raw::ArgBits::word(pid),
+                raw::ArgBits::word(pidNum),
             ]
         })?;
         // SAFETY: the caller guarantees that `pid` is null or an array of that many values.
@@ -105,11 +105,11 @@ pub unsafe extern "C" fn aclrtIpcMemGetExportKey(
     raw::status(&calls::aclrtIpcMemGetExportKey, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(devPtr),
-                raw::Word::word(size),
-                raw::Word::word(key),
-                raw::Word::word(len),
-                raw::Word::word(flags),
+                raw::ArgBits::word(devPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(key),
+                raw::ArgBits::word(len),
+                raw::ArgBits::word(flags),
             ]
         })?;
         // SAFETY: the caller guarantees that `key` is null or an array of that many.
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn aclrtIpcMemGetExportKey(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtIpcMemClose(key: *const c_char) -> i32 {
     raw::status(&calls::aclrtIpcMemClose, |cx| {
-        raw::trace(cx, || [raw::Word::word(key)])?;
+        raw::trace(cx, || [raw::ArgBits::word(key)])?;
         // SAFETY: the caller guarantees that `key` is null or a text that ends in a zero byte.
         let key = unsafe { raw::text(key) };
         jumar_acl::ipc::aclrtIpcMemClose(cx, key)?;
@@ -148,9 +148,9 @@ pub unsafe extern "C" fn aclrtIpcMemImportByKey(
     raw::status(&calls::aclrtIpcMemImportByKey, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(devPtr),
-                raw::Word::word(key),
-                raw::Word::word(flags),
+                raw::ArgBits::word(devPtr),
+                raw::ArgBits::word(key),
+                raw::ArgBits::word(flags),
             ]
         })?;
         // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
@@ -173,9 +173,9 @@ pub unsafe extern "C" fn aclrtIpcMemSetImportPid(
     raw::status(&calls::aclrtIpcMemSetImportPid, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(key),
-                raw::Word::word(pid),
-                raw::Word::word(num),
+                raw::ArgBits::word(key),
+                raw::ArgBits::word(pid),
+                raw::ArgBits::word(num),
             ]
         })?;
         // SAFETY: the caller guarantees that `key` is null or a text that ends in a zero byte.
@@ -193,9 +193,9 @@ pub unsafe extern "C" fn aclrtIpcMemSetAttr(key: *const c_char, r#type: u32, att
     raw::status(&calls::aclrtIpcMemSetAttr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(key),
-                raw::Word::word(r#type),
-                raw::Word::word(attr),
+                raw::ArgBits::word(key),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(attr),
             ]
         })?;
         // SAFETY: the caller guarantees that `key` is null or a text that ends in a zero byte.

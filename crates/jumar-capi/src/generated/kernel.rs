@@ -20,7 +20,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetThreadLastTaskId(taskId: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetThreadLastTaskId, |cx| {
-        raw::trace(cx, || [raw::Word::word(taskId)])?;
+        raw::trace(cx, || [raw::ArgBits::word(taskId)])?;
         // SAFETY: the caller guarantees that `taskId` is null or the address of a variable.
         let taskId_out = unsafe { raw::Out::<u32>::new(taskId.cast(), "taskId") }?;
         let taskId_value = jumar_acl::kernel::aclrtGetThreadLastTaskId(cx)?;
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn aclrtGetThreadLastTaskId(taskId: *mut u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetOpWaitTimeout(timeout: u32) -> i32 {
     raw::status(&calls::aclrtSetOpWaitTimeout, |cx| {
-        raw::trace(cx, || [raw::Word::word(timeout)])?;
+        raw::trace(cx, || [raw::ArgBits::word(timeout)])?;
         jumar_acl::event::aclrtSetOpWaitTimeout(cx, timeout)?;
         Ok(())
     })
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn aclrtSetOpWaitTimeout(timeout: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetOpExecuteTimeOut(timeout: u32) -> i32 {
     raw::status(&calls::aclrtSetOpExecuteTimeOut, |cx| {
-        raw::trace(cx, || [raw::Word::word(timeout)])?;
+        raw::trace(cx, || [raw::ArgBits::word(timeout)])?;
         jumar_acl::kernel::aclrtSetOpExecuteTimeOut(cx, timeout)?;
         Ok(())
     })
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn aclrtSetOpExecuteTimeOut(timeout: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutWithMs(timeout: u32) -> i32 {
     raw::status(&calls::aclrtSetOpExecuteTimeOutWithMs, |cx| {
-        raw::trace(cx, || [raw::Word::word(timeout)])?;
+        raw::trace(cx, || [raw::ArgBits::word(timeout)])?;
         jumar_acl::kernel::aclrtSetOpExecuteTimeOutWithMs(cx, timeout)?;
         Ok(())
     })
@@ -64,7 +64,10 @@ pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutWithMs(timeout: u32) -> i32 {
 pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutV2(timeout: u64, actualTimeout: *mut u64) -> i32 {
     raw::status(&calls::aclrtSetOpExecuteTimeOutV2, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(timeout), raw::Word::word(actualTimeout)]
+            [
+                raw::ArgBits::word(timeout),
+                raw::ArgBits::word(actualTimeout),
+            ]
         })?;
         // SAFETY: the caller guarantees that `actualTimeout` is null or the address of a variable.
         let actualTimeout_out =
@@ -79,7 +82,7 @@ pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutV2(timeout: u64, actualTimeout:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetOpTimeOutInterval(interval: *mut u64) -> i32 {
     raw::status(&calls::aclrtGetOpTimeOutInterval, |cx| {
-        raw::trace(cx, || [raw::Word::word(interval)])?;
+        raw::trace(cx, || [raw::ArgBits::word(interval)])?;
         // SAFETY: the caller guarantees that `interval` is null or the address of a variable.
         let interval_out = unsafe { raw::Out::<u64>::new(interval.cast(), "interval") }?;
         let interval_value = jumar_acl::kernel::aclrtGetOpTimeOutInterval(cx)?;
@@ -92,7 +95,9 @@ pub unsafe extern "C" fn aclrtGetOpTimeOutInterval(interval: *mut u64) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetStreamOverflowSwitch(stream: *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclrtSetStreamOverflowSwitch, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(flag)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(flag)]
+        })?;
         jumar_acl::kernel::aclrtSetStreamOverflowSwitch(cx, raw::handle(stream), flag)?;
         Ok(())
     })
@@ -102,7 +107,9 @@ pub unsafe extern "C" fn aclrtSetStreamOverflowSwitch(stream: *mut c_void, flag:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetStreamOverflowSwitch(stream: *mut c_void, flag: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetStreamOverflowSwitch, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(flag)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(flag)]
+        })?;
         // SAFETY: the caller guarantees that `flag` is null or the address of a variable.
         let flag_out = unsafe { raw::Out::<u32>::new(flag.cast(), "flag") }?;
         let flag_value = jumar_acl::kernel::aclrtGetStreamOverflowSwitch(cx, raw::handle(stream))?;
@@ -115,7 +122,7 @@ pub unsafe extern "C" fn aclrtGetStreamOverflowSwitch(stream: *mut c_void, flag:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetDeviceSatMode(mode: u32) -> i32 {
     raw::status(&calls::aclrtSetDeviceSatMode, |cx| {
-        raw::trace(cx, || [raw::Word::word(mode)])?;
+        raw::trace(cx, || [raw::ArgBits::word(mode)])?;
         jumar_acl::device::aclrtSetDeviceSatMode(cx, mode)?;
         Ok(())
     })
@@ -125,7 +132,7 @@ pub unsafe extern "C" fn aclrtSetDeviceSatMode(mode: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceSatMode(mode: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetDeviceSatMode, |cx| {
-        raw::trace(cx, || [raw::Word::word(mode)])?;
+        raw::trace(cx, || [raw::ArgBits::word(mode)])?;
         // SAFETY: the caller guarantees that `mode` is null or the address of a variable.
         let mode_out = unsafe { raw::Out::<u32>::new(mode.cast(), "mode") }?;
         let mode_value = jumar_acl::device::aclrtGetDeviceSatMode(cx)?;
@@ -144,9 +151,9 @@ pub unsafe extern "C" fn aclrtGetOverflowStatus(
     raw::status(&calls::aclrtGetOverflowStatus, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(outputAddr),
-                raw::Word::word(outputSize),
-                raw::Word::word(stream),
+                raw::ArgBits::word(outputAddr),
+                raw::ArgBits::word(outputSize),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `outputAddr` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -160,7 +167,7 @@ pub unsafe extern "C" fn aclrtGetOverflowStatus(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetOverflowStatus(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtResetOverflowStatus, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::kernel::aclrtResetOverflowStatus(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -170,7 +177,9 @@ pub unsafe extern "C" fn aclrtResetOverflowStatus(stream: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateBinary(data: *const c_void, dataLen: usize) -> *mut c_void {
     raw::value(&calls::aclrtCreateBinary, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(data), raw::Word::word(dataLen)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(data), raw::ArgBits::word(dataLen)]
+        })?;
         // SAFETY: the caller guarantees that `data` is null or an array of that many values.
         let data = unsafe { raw::slice::<u8>(data.cast(), dataLen, "data") }?;
         let answer = jumar_acl::kernel::aclrtCreateBinary(cx, data, dataLen)?;
@@ -182,7 +191,7 @@ pub unsafe extern "C" fn aclrtCreateBinary(data: *const c_void, dataLen: usize) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyBinary(binary: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyBinary, |cx| {
-        raw::trace(cx, || [raw::Word::word(binary)])?;
+        raw::trace(cx, || [raw::ArgBits::word(binary)])?;
         jumar_acl::kernel::aclrtDestroyBinary(cx, raw::handle(binary))?;
         Ok(())
     })
@@ -192,7 +201,9 @@ pub unsafe extern "C" fn aclrtDestroyBinary(binary: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtBinaryLoad(binary: *mut c_void, binHandle: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtBinaryLoad, |cx| {
-        raw::trace(cx, || [raw::Word::word(binary), raw::Word::word(binHandle)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(binary), raw::ArgBits::word(binHandle)]
+        })?;
         // SAFETY: the caller guarantees that `binHandle` is null or the address of a variable.
         let binHandle_out = unsafe { raw::Out::<Raw>::new(binHandle.cast(), "binHandle") }?;
         let binHandle_value = jumar_acl::kernel::aclrtBinaryLoad(cx, raw::handle(binary))?;
@@ -205,7 +216,7 @@ pub unsafe extern "C" fn aclrtBinaryLoad(binary: *mut c_void, binHandle: *mut *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtBinaryUnLoad(binHandle: *mut c_void) -> i32 {
     raw::status(&calls::aclrtBinaryUnLoad, |cx| {
-        raw::trace(cx, || [raw::Word::word(binHandle)])?;
+        raw::trace(cx, || [raw::ArgBits::word(binHandle)])?;
         jumar_acl::kernel::aclrtBinaryUnLoad(cx, raw::handle(binHandle))?;
         Ok(())
     })
@@ -221,9 +232,9 @@ pub unsafe extern "C" fn aclrtBinaryGetFunction(
     raw::status(&calls::aclrtBinaryGetFunction, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(binHandle),
-                raw::Word::word(kernelName),
-                raw::Word::word(funcHandle),
+                raw::ArgBits::word(binHandle),
+                raw::ArgBits::word(kernelName),
+                raw::ArgBits::word(funcHandle),
             ]
         })?;
         // SAFETY: the caller guarantees that `kernelName` is null or a text that ends in a zero byte.
@@ -249,11 +260,11 @@ pub unsafe extern "C" fn aclrtLaunchKernel(
     raw::status(&calls::aclrtLaunchKernel, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(funcHandle),
-                raw::Word::word(numBlocks),
-                raw::Word::word(argsData),
-                raw::Word::word(argsSize),
-                raw::Word::word(stream),
+                raw::ArgBits::word(funcHandle),
+                raw::ArgBits::word(numBlocks),
+                raw::ArgBits::word(argsData),
+                raw::ArgBits::word(argsSize),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `argsData` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -280,9 +291,9 @@ pub unsafe extern "C" fn aclrtBinaryGetDevAddress(
     raw::status(&calls::aclrtBinaryGetDevAddress, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(binHandle),
-                raw::Word::word(binAddr),
-                raw::Word::word(binSize),
+                raw::ArgBits::word(binHandle),
+                raw::ArgBits::word(binAddr),
+                raw::ArgBits::word(binSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `binAddr` is null or the address of a variable.
@@ -307,9 +318,9 @@ pub unsafe extern "C" fn aclrtBinaryGetFunctionByEntry(
     raw::status(&calls::aclrtBinaryGetFunctionByEntry, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(binHandle),
-                raw::Word::word(funcEntry),
-                raw::Word::word(funcHandle),
+                raw::ArgBits::word(binHandle),
+                raw::ArgBits::word(funcEntry),
+                raw::ArgBits::word(funcHandle),
             ]
         })?;
         // SAFETY: the caller guarantees that `funcHandle` is null or the address of a variable.
@@ -332,7 +343,7 @@ pub unsafe extern "C" fn aclrtGetFuncBySymbol(
 ) -> i32 {
     raw::status(&calls::aclrtGetFuncBySymbol, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(symbol), raw::Word::word(funcHandle)]
+            [raw::ArgBits::word(symbol), raw::ArgBits::word(funcHandle)]
         })?;
         // SAFETY: the caller guarantees that `funcHandle` is null or the address of a variable.
         let funcHandle_out = unsafe { raw::Out::<Raw>::new(funcHandle.cast(), "funcHandle") }?;
@@ -353,9 +364,9 @@ pub unsafe extern "C" fn aclrtGetFunctionAddr(
     raw::status(&calls::aclrtGetFunctionAddr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(funcHandle),
-                raw::Word::word(aicAddr),
-                raw::Word::word(aivAddr),
+                raw::ArgBits::word(funcHandle),
+                raw::ArgBits::word(aicAddr),
+                raw::ArgBits::word(aivAddr),
             ]
         })?;
         // SAFETY: the caller guarantees that `aicAddr` is null or the address of a variable.
@@ -380,9 +391,9 @@ pub unsafe extern "C" fn aclrtGetFunctionSize(
     raw::status(&calls::aclrtGetFunctionSize, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(funcHandle),
-                raw::Word::word(aicSize),
-                raw::Word::word(aivSize),
+                raw::ArgBits::word(funcHandle),
+                raw::ArgBits::word(aicSize),
+                raw::ArgBits::word(aivSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `aicSize` is null or the address of a variable.
@@ -405,7 +416,7 @@ pub unsafe extern "C" fn aclrtKernelArgsGetHandleMemSize(
 ) -> i32 {
     raw::status(&calls::aclrtKernelArgsGetHandleMemSize, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(funcHandle), raw::Word::word(memSize)]
+            [raw::ArgBits::word(funcHandle), raw::ArgBits::word(memSize)]
         })?;
         // SAFETY: the caller guarantees that `memSize` is null or the address of a variable.
         let memSize_out = unsafe { raw::Out::<usize>::new(memSize.cast(), "memSize") }?;
@@ -426,9 +437,9 @@ pub unsafe extern "C" fn aclrtKernelArgsGetMemSize(
     raw::status(&calls::aclrtKernelArgsGetMemSize, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(funcHandle),
-                raw::Word::word(userArgsSize),
-                raw::Word::word(actualArgsSize),
+                raw::ArgBits::word(funcHandle),
+                raw::ArgBits::word(userArgsSize),
+                raw::ArgBits::word(actualArgsSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `actualArgsSize` is null or the address of a variable.
@@ -452,7 +463,10 @@ pub unsafe extern "C" fn aclrtKernelArgsInit(
 ) -> i32 {
     raw::status(&calls::aclrtKernelArgsInit, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(funcHandle), raw::Word::word(argsHandle)]
+            [
+                raw::ArgBits::word(funcHandle),
+                raw::ArgBits::word(argsHandle),
+            ]
         })?;
         // SAFETY: the caller guarantees that `argsHandle` is null or the address of a variable.
         let argsHandle_out = unsafe { raw::Out::<Raw>::new(argsHandle.cast(), "argsHandle") }?;
@@ -473,10 +487,10 @@ pub unsafe extern "C" fn aclrtKernelArgsInitByUserMem(
     raw::status(&calls::aclrtKernelArgsInitByUserMem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(funcHandle),
-                raw::Word::word(argsHandle),
-                raw::Word::word(userHostMem),
-                raw::Word::word(actualArgsSize),
+                raw::ArgBits::word(funcHandle),
+                raw::ArgBits::word(argsHandle),
+                raw::ArgBits::word(userHostMem),
+                raw::ArgBits::word(actualArgsSize),
             ]
         })?;
         jumar_acl::kernel::aclrtKernelArgsInitByUserMem(
@@ -501,10 +515,10 @@ pub unsafe extern "C" fn aclrtKernelArgsAppend(
     raw::status(&calls::aclrtKernelArgsAppend, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(argsHandle),
-                raw::Word::word(param),
-                raw::Word::word(paramSize),
-                raw::Word::word(paramHandle),
+                raw::ArgBits::word(argsHandle),
+                raw::ArgBits::word(param),
+                raw::ArgBits::word(paramSize),
+                raw::ArgBits::word(paramHandle),
             ]
         })?;
         // SAFETY: the caller guarantees that `param` is null or an array of that many values.
@@ -530,7 +544,10 @@ pub unsafe extern "C" fn aclrtKernelArgsAppendPlaceHolder(
 ) -> i32 {
     raw::status(&calls::aclrtKernelArgsAppendPlaceHolder, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(argsHandle), raw::Word::word(paramHandle)]
+            [
+                raw::ArgBits::word(argsHandle),
+                raw::ArgBits::word(paramHandle),
+            ]
         })?;
         // SAFETY: the caller guarantees that `paramHandle` is null or the address of a variable.
         let paramHandle_out = unsafe { raw::Out::<Raw>::new(paramHandle.cast(), "paramHandle") }?;
@@ -552,10 +569,10 @@ pub unsafe extern "C" fn aclrtKernelArgsGetPlaceHolderBuffer(
     raw::status(&calls::aclrtKernelArgsGetPlaceHolderBuffer, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(argsHandle),
-                raw::Word::word(paramHandle),
-                raw::Word::word(dataSize),
-                raw::Word::word(bufferAddr),
+                raw::ArgBits::word(argsHandle),
+                raw::ArgBits::word(paramHandle),
+                raw::ArgBits::word(dataSize),
+                raw::ArgBits::word(bufferAddr),
             ]
         })?;
         // SAFETY: the caller guarantees that `bufferAddr` is null or the address of a variable.
@@ -582,10 +599,10 @@ pub unsafe extern "C" fn aclrtKernelArgsParaUpdate(
     raw::status(&calls::aclrtKernelArgsParaUpdate, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(argsHandle),
-                raw::Word::word(paramHandle),
-                raw::Word::word(param),
-                raw::Word::word(paramSize),
+                raw::ArgBits::word(argsHandle),
+                raw::ArgBits::word(paramHandle),
+                raw::ArgBits::word(param),
+                raw::ArgBits::word(paramSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `param` is null or an array of that many values.
@@ -605,7 +622,7 @@ pub unsafe extern "C" fn aclrtKernelArgsParaUpdate(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtKernelArgsFinalize(argsHandle: *mut c_void) -> i32 {
     raw::status(&calls::aclrtKernelArgsFinalize, |cx| {
-        raw::trace(cx, || [raw::Word::word(argsHandle)])?;
+        raw::trace(cx, || [raw::ArgBits::word(argsHandle)])?;
         jumar_acl::kernel::aclrtKernelArgsFinalize(cx, raw::handle(argsHandle))?;
         Ok(())
     })
@@ -615,7 +632,7 @@ pub unsafe extern "C" fn aclrtKernelArgsFinalize(argsHandle: *mut c_void) -> i32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtUseStreamResInCurrentThread(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtUseStreamResInCurrentThread, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::kernel::aclrtUseStreamResInCurrentThread(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -625,7 +642,7 @@ pub unsafe extern "C" fn aclrtUseStreamResInCurrentThread(stream: *mut c_void) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtUnuseStreamResInCurrentThread(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtUnuseStreamResInCurrentThread, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::kernel::aclrtUnuseStreamResInCurrentThread(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -635,7 +652,9 @@ pub unsafe extern "C" fn aclrtUnuseStreamResInCurrentThread(stream: *mut c_void)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetResInCurrentThread(r#type: u32, value: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetResInCurrentThread, |cx| {
-        raw::trace(cx, || [raw::Word::word(r#type), raw::Word::word(value)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(r#type), raw::ArgBits::word(value)]
+        })?;
         // SAFETY: the caller guarantees that `value` is null or the address of a variable.
         let value_out = unsafe { raw::Out::<u32>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::kernel::aclrtGetResInCurrentThread(cx, r#type)?;
@@ -654,9 +673,9 @@ pub unsafe extern "C" fn aclrtGetFunctionName(
     raw::status(&calls::aclrtGetFunctionName, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(funcHandle),
-                raw::Word::word(maxLen),
-                raw::Word::word(name),
+                raw::ArgBits::word(funcHandle),
+                raw::ArgBits::word(maxLen),
+                raw::ArgBits::word(name),
             ]
         })?;
         // SAFETY: the caller guarantees that `name` is null or an array of that many.
@@ -680,10 +699,10 @@ pub unsafe extern "C" fn aclrtRegisterCpuFunc(
     raw::status(&calls::aclrtRegisterCpuFunc, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(handle),
-                raw::Word::word(funcName),
-                raw::Word::word(kernelName),
-                raw::Word::word(funcHandle),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(funcName),
+                raw::ArgBits::word(kernelName),
+                raw::ArgBits::word(funcHandle),
             ]
         })?;
         // SAFETY: the caller guarantees that `funcName` is null or a text that ends in a zero byte.
@@ -703,7 +722,7 @@ pub unsafe extern "C" fn aclrtRegisterCpuFunc(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCtxGetFloatOverflowAddr(overflowAddr: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCtxGetFloatOverflowAddr, |cx| {
-        raw::trace(cx, || [raw::Word::word(overflowAddr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(overflowAddr)])?;
         // SAFETY: the caller guarantees that `overflowAddr` is null or the address of a variable.
         let overflowAddr_out =
             unsafe { raw::Out::<usize>::new(overflowAddr.cast(), "overflowAddr") }?;
@@ -723,9 +742,9 @@ pub unsafe extern "C" fn aclrtGetFloatOverflowStatus(
     raw::status(&calls::aclrtGetFloatOverflowStatus, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(outputAddr),
-                raw::Word::word(outputSize),
-                raw::Word::word(stream),
+                raw::ArgBits::word(outputAddr),
+                raw::ArgBits::word(outputSize),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `outputAddr` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -745,7 +764,7 @@ pub unsafe extern "C" fn aclrtGetFloatOverflowStatus(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetFloatOverflowStatus(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtResetFloatOverflowStatus, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::kernel::aclrtResetFloatOverflowStatus(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -762,10 +781,10 @@ pub unsafe extern "C" fn aclrtNpuGetFloatOverFlowStatus(
     raw::status(&calls::aclrtNpuGetFloatOverFlowStatus, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(outputAddr),
-                raw::Word::word(outputSize),
-                raw::Word::word(checkMode),
-                raw::Word::word(stream),
+                raw::ArgBits::word(outputAddr),
+                raw::ArgBits::word(outputSize),
+                raw::ArgBits::word(checkMode),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `outputAddr` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -789,7 +808,9 @@ pub unsafe extern "C" fn aclrtNpuClearFloatOverFlowStatus(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtNpuClearFloatOverFlowStatus, |cx| {
-        raw::trace(cx, || [raw::Word::word(checkMode), raw::Word::word(stream)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(checkMode), raw::ArgBits::word(stream)]
+        })?;
         jumar_acl::kernel::aclrtNpuClearFloatOverFlowStatus(cx, checkMode, raw::handle(stream))?;
         Ok(())
     })
@@ -799,7 +820,7 @@ pub unsafe extern "C" fn aclrtNpuClearFloatOverFlowStatus(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetHardwareSyncAddr(addr: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtGetHardwareSyncAddr, |cx| {
-        raw::trace(cx, || [raw::Word::word(addr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(addr)])?;
         // SAFETY: the caller guarantees that `addr` is null or the address of a variable.
         let addr_out = unsafe { raw::Out::<usize>::new(addr.cast(), "addr") }?;
         let addr_value = jumar_acl::kernel::aclrtGetHardwareSyncAddr(cx)?;
@@ -818,9 +839,9 @@ pub unsafe extern "C" fn aclrtRandomNumAsync(
     raw::status(&calls::aclrtRandomNumAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(taskInfo),
-                raw::Word::word(stream),
-                raw::Word::word(reserve),
+                raw::ArgBits::word(taskInfo),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(reserve),
             ]
         })?;
         // SAFETY: the caller guarantees that `taskInfo` is null or the address of a value.
@@ -839,7 +860,7 @@ pub unsafe extern "C" fn aclrtRandomNumAsync(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetOpExecuteTimeout(timeoutMs: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetOpExecuteTimeout, |cx| {
-        raw::trace(cx, || [raw::Word::word(timeoutMs)])?;
+        raw::trace(cx, || [raw::ArgBits::word(timeoutMs)])?;
         // SAFETY: the caller guarantees that `timeoutMs` is null or the address of a variable.
         let timeoutMs_out = unsafe { raw::Out::<u32>::new(timeoutMs.cast(), "timeoutMs") }?;
         let timeoutMs_value = jumar_acl::kernel::aclrtGetOpExecuteTimeout(cx)?;
@@ -859,10 +880,10 @@ pub unsafe extern "C" fn aclrtTaskUpdateAsync(
     raw::status(&calls::aclrtTaskUpdateAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(taskStream),
-                raw::Word::word(taskId),
-                raw::Word::word(info),
-                raw::Word::word(execStream),
+                raw::ArgBits::word(taskStream),
+                raw::ArgBits::word(taskId),
+                raw::ArgBits::word(info),
+                raw::ArgBits::word(execStream),
             ]
         })?;
         // SAFETY: the caller guarantees that `info` is null or the address of a value.
@@ -886,7 +907,10 @@ pub unsafe extern "C" fn aclrtCheckArchCompatibility(
 ) -> i32 {
     raw::status(&calls::aclrtCheckArchCompatibility, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(socVersion), raw::Word::word(canCompatible)]
+            [
+                raw::ArgBits::word(socVersion),
+                raw::ArgBits::word(canCompatible),
+            ]
         })?;
         // SAFETY: the caller guarantees that `socVersion` is null or a text that ends in a zero byte.
         let socVersion = unsafe { raw::text(socVersion) };
@@ -903,7 +927,7 @@ pub unsafe extern "C" fn aclrtCheckArchCompatibility(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtPersistentTaskClean(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtPersistentTaskClean, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::capture::aclrtPersistentTaskClean(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -913,7 +937,9 @@ pub unsafe extern "C" fn aclrtPersistentTaskClean(stream: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCacheLastTaskOpInfo(infoPtr: *const c_void, infoSize: usize) -> i32 {
     raw::status(&calls::aclrtCacheLastTaskOpInfo, |cx| {
-        raw::trace(cx, || [raw::Word::word(infoPtr), raw::Word::word(infoSize)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(infoPtr), raw::ArgBits::word(infoSize)]
+        })?;
         // SAFETY: the caller guarantees that `infoPtr` is null or an array of that many values.
         let infoPtr = unsafe { raw::slice::<u8>(infoPtr.cast(), infoSize, "infoPtr") }?;
         jumar_acl::capture::aclrtCacheLastTaskOpInfo(cx, infoPtr, infoSize)?;
@@ -929,7 +955,10 @@ pub unsafe extern "C" fn aclrtCacheLastTaskExtendInfo(
 ) -> i32 {
     raw::status(&calls::aclrtCacheLastTaskExtendInfo, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(extendInfoPtr), raw::Word::word(infoSize)]
+            [
+                raw::ArgBits::word(extendInfoPtr),
+                raw::ArgBits::word(infoSize),
+            ]
         })?;
         // SAFETY: the caller guarantees that `extendInfoPtr` is null or an array of that many values.
         let extendInfoPtr =
@@ -949,9 +978,9 @@ pub unsafe extern "C" fn aclrtGetFunctionAttribute(
     raw::status(&calls::aclrtGetFunctionAttribute, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(funcHandle),
-                raw::Word::word(attrType),
-                raw::Word::word(attrValue),
+                raw::ArgBits::word(funcHandle),
+                raw::ArgBits::word(attrType),
+                raw::ArgBits::word(attrValue),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrValue` is null or the address of a variable.
@@ -971,7 +1000,10 @@ pub unsafe extern "C" fn aclrtFunctionGetBinary(
 ) -> i32 {
     raw::status(&calls::aclrtFunctionGetBinary, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(funcHandle), raw::Word::word(binHandle)]
+            [
+                raw::ArgBits::word(funcHandle),
+                raw::ArgBits::word(binHandle),
+            ]
         })?;
         // SAFETY: the caller guarantees that `binHandle` is null or the address of a variable.
         let binHandle_out = unsafe { raw::Out::<Raw>::new(binHandle.cast(), "binHandle") }?;
@@ -989,7 +1021,9 @@ pub unsafe extern "C" fn aclrtFunctionGetParamCount(
     paramCount: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtFunctionGetParamCount, |cx| {
-        raw::trace(cx, || [raw::Word::word(func), raw::Word::word(paramCount)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(func), raw::ArgBits::word(paramCount)]
+        })?;
         // SAFETY: the caller guarantees that `paramCount` is null or the address of a variable.
         let paramCount_out = unsafe { raw::Out::<usize>::new(paramCount.cast(), "paramCount") }?;
         let paramCount_value =
@@ -1009,9 +1043,9 @@ pub unsafe extern "C" fn aclrtFunctionGetAvailDynUbufPerBlock(
     raw::status(&calls::aclrtFunctionGetAvailDynUbufPerBlock, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(func),
-                raw::Word::word(flags),
-                raw::Word::word(dynamicUbufSize),
+                raw::ArgBits::word(func),
+                raw::ArgBits::word(flags),
+                raw::ArgBits::word(dynamicUbufSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `dynamicUbufSize` is null or the address of a variable.

@@ -17,7 +17,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateLabel(label: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCreateLabel, |cx| {
-        raw::trace(cx, || [raw::Word::word(label)])?;
+        raw::trace(cx, || [raw::ArgBits::word(label)])?;
         // SAFETY: the caller guarantees that `label` is null or the address of a variable.
         let label_out = unsafe { raw::Out::<Raw>::new(label.cast(), "label") }?;
         let label_value = jumar_acl::label::aclrtCreateLabel(cx)?;
@@ -30,7 +30,9 @@ pub unsafe extern "C" fn aclrtCreateLabel(label: *mut *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetLabel(label: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSetLabel, |cx| {
-        raw::trace(cx, || [raw::Word::word(label), raw::Word::word(stream)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(label), raw::ArgBits::word(stream)]
+        })?;
         jumar_acl::label::aclrtSetLabel(cx, raw::handle(label), raw::handle(stream))?;
         Ok(())
     })
@@ -40,7 +42,7 @@ pub unsafe extern "C" fn aclrtSetLabel(label: *mut c_void, stream: *mut c_void) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyLabel(label: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyLabel, |cx| {
-        raw::trace(cx, || [raw::Word::word(label)])?;
+        raw::trace(cx, || [raw::ArgBits::word(label)])?;
         jumar_acl::label::aclrtDestroyLabel(cx, raw::handle(label))?;
         Ok(())
     })
@@ -56,9 +58,9 @@ pub unsafe extern "C" fn aclrtCreateLabelList(
     raw::status(&calls::aclrtCreateLabelList, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(labels),
-                raw::Word::word(num),
-                raw::Word::word(labelList),
+                raw::ArgBits::word(labels),
+                raw::ArgBits::word(num),
+                raw::ArgBits::word(labelList),
             ]
         })?;
         // SAFETY: the caller guarantees that `labels` is null or an array of that many values.
@@ -75,7 +77,7 @@ pub unsafe extern "C" fn aclrtCreateLabelList(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyLabelList(labelList: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyLabelList, |cx| {
-        raw::trace(cx, || [raw::Word::word(labelList)])?;
+        raw::trace(cx, || [raw::ArgBits::word(labelList)])?;
         jumar_acl::label::aclrtDestroyLabelList(cx, raw::handle(labelList))?;
         Ok(())
     })
@@ -92,10 +94,10 @@ pub unsafe extern "C" fn aclrtSwitchLabelByIndex(
     raw::status(&calls::aclrtSwitchLabelByIndex, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ptr),
-                raw::Word::word(maxValue),
-                raw::Word::word(labelList),
-                raw::Word::word(stream),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(maxValue),
+                raw::ArgBits::word(labelList),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `ptr` is the start of that many bytes, until the call (or the task it queues) is done.

@@ -27,11 +27,11 @@ pub unsafe extern "C" fn aclrtMemManagedGetAttr(
     raw::status(&calls::aclrtMemManagedGetAttr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attribute),
-                raw::Word::word(ptr),
-                raw::Word::word(size),
-                raw::Word::word(data),
-                raw::Word::word(dataSize),
+                raw::ArgBits::word(attribute),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(data),
+                raw::ArgBits::word(dataSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `data` is null or an array of that many.
@@ -54,9 +54,9 @@ pub unsafe extern "C" fn aclrtMemAllocManaged(ptr: *mut *mut c_void, size: u64, 
     raw::status(&calls::aclrtMemAllocManaged, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ptr),
-                raw::Word::word(size),
-                raw::Word::word(flag),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(flag),
             ]
         })?;
         // SAFETY: the caller guarantees that `ptr` is null or the address of a variable.
@@ -78,9 +78,9 @@ pub unsafe extern "C" fn aclrtMemManagedAdvise(
     raw::status(&calls::aclrtMemManagedAdvise, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ptr),
-                raw::Word::word(size),
-                raw::Word::word(advise),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(advise),
                 0,
             ]
         })?;
@@ -107,11 +107,11 @@ pub unsafe extern "C" fn aclrtMemManagedPrefetchAsync(
     raw::status(&calls::aclrtMemManagedPrefetchAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ptr),
-                raw::Word::word(size),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(size),
                 0,
-                raw::Word::word(flags),
-                raw::Word::word(stream),
+                raw::ArgBits::word(flags),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::managed_memory::aclrtMemManagedPrefetchAsync(
@@ -141,14 +141,14 @@ pub unsafe extern "C" fn aclrtMemManagedPrefetchBatchAsync(
     raw::status(&calls::aclrtMemManagedPrefetchBatchAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ptrs),
-                raw::Word::word(sizes),
-                raw::Word::word(count),
-                raw::Word::word(prefetchLocs),
-                raw::Word::word(prefetchLocIdxs),
-                raw::Word::word(numPrefetchLocs),
-                raw::Word::word(flags),
-                raw::Word::word(stream),
+                raw::ArgBits::word(ptrs),
+                raw::ArgBits::word(sizes),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(prefetchLocs),
+                raw::ArgBits::word(prefetchLocIdxs),
+                raw::ArgBits::word(numPrefetchLocs),
+                raw::ArgBits::word(flags),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `ptrs` is null or an array of that many values.

@@ -23,9 +23,9 @@ pub unsafe extern "C" fn aclrtGetBufFromChain(
     raw::status(&calls::aclrtGetBufFromChain, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(headBuf),
-                raw::Word::word(index),
-                raw::Word::word(buf),
+                raw::ArgBits::word(headBuf),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(buf),
             ]
         })?;
         // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
@@ -40,7 +40,9 @@ pub unsafe extern "C" fn aclrtGetBufFromChain(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetBufChainNum(headBuf: *mut c_void, num: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetBufChainNum, |cx| {
-        raw::trace(cx, || [raw::Word::word(headBuf), raw::Word::word(num)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(headBuf), raw::ArgBits::word(num)]
+        })?;
         // SAFETY: the caller guarantees that `num` is null or the address of a variable.
         let num_out = unsafe { raw::Out::<u32>::new(num.cast(), "num") }?;
         let num_value = jumar_acl::mbuf::aclrtGetBufChainNum(cx, raw::handle(headBuf))?;
@@ -53,7 +55,9 @@ pub unsafe extern "C" fn aclrtGetBufChainNum(headBuf: *mut c_void, num: *mut u32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAppendBufChain(headBuf: *mut c_void, buf: *mut c_void) -> i32 {
     raw::status(&calls::aclrtAppendBufChain, |cx| {
-        raw::trace(cx, || [raw::Word::word(headBuf), raw::Word::word(buf)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(headBuf), raw::ArgBits::word(buf)]
+        })?;
         jumar_acl::mbuf::aclrtAppendBufChain(cx, raw::handle(headBuf), raw::handle(buf))?;
         Ok(())
     })
@@ -63,7 +67,7 @@ pub unsafe extern "C" fn aclrtAppendBufChain(headBuf: *mut c_void, buf: *mut c_v
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCopyBufRef, |cx| {
-        raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(newBuf)])?;
+        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(newBuf)])?;
         // SAFETY: the caller guarantees that `newBuf` is null or the address of a variable.
         let newBuf_out = unsafe { raw::Out::<Raw>::new(newBuf.cast(), "newBuf") }?;
         let newBuf_value = jumar_acl::mbuf::aclrtCopyBufRef(cx, raw::handle(buf))?;
@@ -83,10 +87,10 @@ pub unsafe extern "C" fn aclrtGetBufUserData(
     raw::status(&calls::aclrtGetBufUserData, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(buf),
-                raw::Word::word(dataPtr),
-                raw::Word::word(size),
-                raw::Word::word(offset),
+                raw::ArgBits::word(buf),
+                raw::ArgBits::word(dataPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(offset),
             ]
         })?;
         // SAFETY: the caller guarantees that `dataPtr` is null or an array of that many.
@@ -109,10 +113,10 @@ pub unsafe extern "C" fn aclrtSetBufUserData(
     raw::status(&calls::aclrtSetBufUserData, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(buf),
-                raw::Word::word(dataPtr),
-                raw::Word::word(size),
-                raw::Word::word(offset),
+                raw::ArgBits::word(buf),
+                raw::ArgBits::word(dataPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(offset),
             ]
         })?;
         // SAFETY: the caller guarantees that `dataPtr` is null or an array of that many values.
@@ -132,9 +136,9 @@ pub unsafe extern "C" fn aclrtGetBufData(
     raw::status(&calls::aclrtGetBufData, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(buf),
-                raw::Word::word(dataPtr),
-                raw::Word::word(size),
+                raw::ArgBits::word(buf),
+                raw::ArgBits::word(dataPtr),
+                raw::ArgBits::word(size),
             ]
         })?;
         // SAFETY: the caller guarantees that `dataPtr` is null or the address of a variable.
@@ -152,7 +156,7 @@ pub unsafe extern "C" fn aclrtGetBufData(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetBufDataLen(buf: *mut c_void, len: *mut usize) -> i32 {
     raw::status(&calls::aclrtGetBufDataLen, |cx| {
-        raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
+        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(len)])?;
         // SAFETY: the caller guarantees that `len` is null or the address of a variable.
         let len_out = unsafe { raw::Out::<usize>::new(len.cast(), "len") }?;
         let len_value = jumar_acl::mbuf::aclrtGetBufDataLen(cx, raw::handle(buf))?;
@@ -165,7 +169,7 @@ pub unsafe extern "C" fn aclrtGetBufDataLen(buf: *mut c_void, len: *mut usize) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetBufDataLen(buf: *mut c_void, len: usize) -> i32 {
     raw::status(&calls::aclrtSetBufDataLen, |cx| {
-        raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
+        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(len)])?;
         jumar_acl::mbuf::aclrtSetBufDataLen(cx, raw::handle(buf), len)?;
         Ok(())
     })
@@ -175,7 +179,7 @@ pub unsafe extern "C" fn aclrtSetBufDataLen(buf: *mut c_void, len: usize) -> i32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreeBuf(buf: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFreeBuf, |cx| {
-        raw::trace(cx, || [raw::Word::word(buf)])?;
+        raw::trace(cx, || [raw::ArgBits::word(buf)])?;
         jumar_acl::mbuf::aclrtFreeBuf(cx, raw::handle(buf))?;
         Ok(())
     })
@@ -185,7 +189,7 @@ pub unsafe extern "C" fn aclrtFreeBuf(buf: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAllocBuf(buf: *mut *mut c_void, size: usize) -> i32 {
     raw::status(&calls::aclrtAllocBuf, |cx| {
-        raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(size)])?;
         // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
         let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
         let buf_value = jumar_acl::mbuf::aclrtAllocBuf(cx, size)?;

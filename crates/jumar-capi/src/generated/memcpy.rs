@@ -27,11 +27,11 @@ pub unsafe extern "C" fn aclrtMemcpy(
     raw::status(&calls::aclrtMemcpy, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dst),
-                raw::Word::word(destMax),
-                raw::Word::word(src),
-                raw::Word::word(count),
-                raw::Word::word(kind),
+                raw::ArgBits::word(dst),
+                raw::ArgBits::word(destMax),
+                raw::ArgBits::word(src),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(kind),
             ]
         })?;
         // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -54,10 +54,10 @@ pub unsafe extern "C" fn aclrtMemset(
     raw::status(&calls::aclrtMemset, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(devPtr),
-                raw::Word::word(maxCount),
-                raw::Word::word(value),
-                raw::Word::word(count),
+                raw::ArgBits::word(devPtr),
+                raw::ArgBits::word(maxCount),
+                raw::ArgBits::word(value),
+                raw::ArgBits::word(count),
             ]
         })?;
         // SAFETY: the caller guarantees that `devPtr` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -80,12 +80,12 @@ pub unsafe extern "C" fn aclrtMemcpyAsync(
     raw::status(&calls::aclrtMemcpyAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dst),
-                raw::Word::word(destMax),
-                raw::Word::word(src),
-                raw::Word::word(count),
-                raw::Word::word(kind),
-                raw::Word::word(stream),
+                raw::ArgBits::word(dst),
+                raw::ArgBits::word(destMax),
+                raw::ArgBits::word(src),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(kind),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -116,10 +116,10 @@ pub unsafe extern "C" fn aclrtMemsetD32(
     raw::status(&calls::aclrtMemsetD32, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ptr),
-                raw::Word::word(memSize),
-                raw::Word::word(value),
-                raw::Word::word(N),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(memSize),
+                raw::ArgBits::word(value),
+                raw::ArgBits::word(N),
             ]
         })?;
         jumar_acl::memcpy::aclrtMemsetD32(cx, ptr.expose_provenance(), memSize, value, N)?;
@@ -139,11 +139,11 @@ pub unsafe extern "C" fn aclrtMemsetD32Async(
     raw::status(&calls::aclrtMemsetD32Async, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ptr),
-                raw::Word::word(memSize),
-                raw::Word::word(value),
-                raw::Word::word(N),
-                raw::Word::word(stream),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(memSize),
+                raw::ArgBits::word(value),
+                raw::ArgBits::word(N),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::memcpy::aclrtMemsetD32Async(
@@ -171,12 +171,12 @@ pub unsafe extern "C" fn aclrtMemcpyAsyncWithCondition(
     raw::status(&calls::aclrtMemcpyAsyncWithCondition, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dst),
-                raw::Word::word(destMax),
-                raw::Word::word(src),
-                raw::Word::word(count),
-                raw::Word::word(kind),
-                raw::Word::word(stream),
+                raw::ArgBits::word(dst),
+                raw::ArgBits::word(destMax),
+                raw::ArgBits::word(src),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(kind),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -210,13 +210,13 @@ pub unsafe extern "C" fn aclrtMemcpy2d(
     raw::status(&calls::aclrtMemcpy2d, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dst),
-                raw::Word::word(dpitch),
-                raw::Word::word(src),
-                raw::Word::word(spitch),
-                raw::Word::word(width),
-                raw::Word::word(height),
-                raw::Word::word(kind),
+                raw::ArgBits::word(dst),
+                raw::ArgBits::word(dpitch),
+                raw::ArgBits::word(src),
+                raw::ArgBits::word(spitch),
+                raw::ArgBits::word(width),
+                raw::ArgBits::word(height),
+                raw::ArgBits::word(kind),
             ]
         })?;
         // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -243,14 +243,14 @@ pub unsafe extern "C" fn aclrtMemcpy2dAsync(
     raw::status(&calls::aclrtMemcpy2dAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dst),
-                raw::Word::word(dpitch),
-                raw::Word::word(src),
-                raw::Word::word(spitch),
-                raw::Word::word(width),
-                raw::Word::word(height),
-                raw::Word::word(kind),
-                raw::Word::word(stream),
+                raw::ArgBits::word(dst),
+                raw::ArgBits::word(dpitch),
+                raw::ArgBits::word(src),
+                raw::ArgBits::word(spitch),
+                raw::ArgBits::word(width),
+                raw::ArgBits::word(height),
+                raw::ArgBits::word(kind),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -279,7 +279,9 @@ pub unsafe extern "C" fn aclrtGetSymbolAddress(
     devPtr: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtGetSymbolAddress, |cx| {
-        raw::trace(cx, || [raw::Word::word(symbol), raw::Word::word(devPtr)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(symbol), raw::ArgBits::word(devPtr)]
+        })?;
         // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
         let devPtr_value =
@@ -293,7 +295,9 @@ pub unsafe extern "C" fn aclrtGetSymbolAddress(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetSymbolSize(symbol: *const c_void, size: *mut usize) -> i32 {
     raw::status(&calls::aclrtGetSymbolSize, |cx| {
-        raw::trace(cx, || [raw::Word::word(symbol), raw::Word::word(size)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(symbol), raw::ArgBits::word(size)]
+        })?;
         // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::kernel::aclrtGetSymbolSize(cx, symbol.expose_provenance())?;
@@ -315,12 +319,12 @@ pub unsafe extern "C" fn aclrtMemcpyFromSymbol(
     raw::status(&calls::aclrtMemcpyFromSymbol, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dst),
-                raw::Word::word(dstMax),
-                raw::Word::word(symbol),
-                raw::Word::word(count),
-                raw::Word::word(offset),
-                raw::Word::word(kind),
+                raw::ArgBits::word(dst),
+                raw::ArgBits::word(dstMax),
+                raw::ArgBits::word(symbol),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(offset),
+                raw::ArgBits::word(kind),
             ]
         })?;
         // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -352,13 +356,13 @@ pub unsafe extern "C" fn aclrtMemcpyFromSymbolAsync(
     raw::status(&calls::aclrtMemcpyFromSymbolAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dst),
-                raw::Word::word(dstMax),
-                raw::Word::word(symbol),
-                raw::Word::word(count),
-                raw::Word::word(offset),
-                raw::Word::word(kind),
-                raw::Word::word(stream),
+                raw::ArgBits::word(dst),
+                raw::ArgBits::word(dstMax),
+                raw::ArgBits::word(symbol),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(offset),
+                raw::ArgBits::word(kind),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -389,11 +393,11 @@ pub unsafe extern "C" fn aclrtMemcpyToSymbol(
     raw::status(&calls::aclrtMemcpyToSymbol, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(symbol),
-                raw::Word::word(src),
-                raw::Word::word(count),
-                raw::Word::word(offset),
-                raw::Word::word(kind),
+                raw::ArgBits::word(symbol),
+                raw::ArgBits::word(src),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(offset),
+                raw::ArgBits::word(kind),
             ]
         })?;
         // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -423,12 +427,12 @@ pub unsafe extern "C" fn aclrtMemcpyToSymbolAsync(
     raw::status(&calls::aclrtMemcpyToSymbolAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(symbol),
-                raw::Word::word(src),
-                raw::Word::word(count),
-                raw::Word::word(offset),
-                raw::Word::word(kind),
-                raw::Word::word(stream),
+                raw::ArgBits::word(symbol),
+                raw::ArgBits::word(src),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(offset),
+                raw::ArgBits::word(kind),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -458,11 +462,11 @@ pub unsafe extern "C" fn aclrtMemsetAsync(
     raw::status(&calls::aclrtMemsetAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(devPtr),
-                raw::Word::word(maxCount),
-                raw::Word::word(value),
-                raw::Word::word(count),
-                raw::Word::word(stream),
+                raw::ArgBits::word(devPtr),
+                raw::ArgBits::word(maxCount),
+                raw::ArgBits::word(value),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `devPtr` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -490,10 +494,10 @@ pub unsafe extern "C" fn aclrtCmoAsync(
     raw::status(&calls::aclrtCmoAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(src),
-                raw::Word::word(size),
-                raw::Word::word(cmoType),
-                raw::Word::word(stream),
+                raw::ArgBits::word(src),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(cmoType),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::memcpy::aclrtCmoAsync(
@@ -511,7 +515,9 @@ pub unsafe extern "C" fn aclrtCmoAsync(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetMemcpyDescSize(kind: u32, descSize: *mut usize) -> i32 {
     raw::status(&calls::aclrtGetMemcpyDescSize, |cx| {
-        raw::trace(cx, || [raw::Word::word(kind), raw::Word::word(descSize)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(kind), raw::ArgBits::word(descSize)]
+        })?;
         // SAFETY: the caller guarantees that `descSize` is null or the address of a variable.
         let descSize_out = unsafe { raw::Out::<usize>::new(descSize.cast(), "descSize") }?;
         let descSize_value = jumar_acl::memcpy::aclrtGetMemcpyDescSize(cx, kind)?;
@@ -533,12 +539,12 @@ pub unsafe extern "C" fn aclrtSetMemcpyDesc(
     raw::status(&calls::aclrtSetMemcpyDesc, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(desc),
-                raw::Word::word(kind),
-                raw::Word::word(srcAddr),
-                raw::Word::word(dstAddr),
-                raw::Word::word(count),
-                raw::Word::word(config),
+                raw::ArgBits::word(desc),
+                raw::ArgBits::word(kind),
+                raw::ArgBits::word(srcAddr),
+                raw::ArgBits::word(dstAddr),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(config),
             ]
         })?;
         jumar_acl::memcpy::aclrtSetMemcpyDesc(
@@ -569,14 +575,14 @@ pub unsafe extern "C" fn aclrtMemcpyAsyncWithOffset(
     raw::status(&calls::aclrtMemcpyAsyncWithOffset, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dst),
-                raw::Word::word(destMax),
-                raw::Word::word(dstDataOffset),
-                raw::Word::word(src),
-                raw::Word::word(count),
-                raw::Word::word(srcDataOffset),
-                raw::Word::word(kind),
-                raw::Word::word(stream),
+                raw::ArgBits::word(dst),
+                raw::ArgBits::word(destMax),
+                raw::ArgBits::word(dstDataOffset),
+                raw::ArgBits::word(src),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(srcDataOffset),
+                raw::ArgBits::word(kind),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::memcpy::aclrtMemcpyAsyncWithOffset(
@@ -604,9 +610,9 @@ pub unsafe extern "C" fn aclrtMemcpyAsyncWithDesc(
     raw::status(&calls::aclrtMemcpyAsyncWithDesc, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(desc),
-                raw::Word::word(kind),
-                raw::Word::word(stream),
+                raw::ArgBits::word(desc),
+                raw::ArgBits::word(kind),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::memcpy::aclrtMemcpyAsyncWithDesc(
@@ -633,13 +639,13 @@ pub unsafe extern "C" fn aclrtReduceAsync(
     raw::status(&calls::aclrtReduceAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dst),
-                raw::Word::word(src),
-                raw::Word::word(count),
-                raw::Word::word(kind),
-                raw::Word::word(r#type),
-                raw::Word::word(stream),
-                raw::Word::word(reserve),
+                raw::ArgBits::word(dst),
+                raw::ArgBits::word(src),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(kind),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(reserve),
             ]
         })?;
         jumar_acl::memcpy::aclrtReduceAsync(
@@ -668,11 +674,11 @@ pub unsafe extern "C" fn aclrtCmoAsyncWithBarrier(
     raw::status(&calls::aclrtCmoAsyncWithBarrier, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(src),
-                raw::Word::word(size),
-                raw::Word::word(cmoType),
-                raw::Word::word(barrierId),
-                raw::Word::word(stream),
+                raw::ArgBits::word(src),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(cmoType),
+                raw::ArgBits::word(barrierId),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::memcpy::aclrtCmoAsyncWithBarrier(
@@ -697,9 +703,9 @@ pub unsafe extern "C" fn aclrtCmoWaitBarrier(
     raw::status(&calls::aclrtCmoWaitBarrier, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(taskInfo),
-                raw::Word::word(stream),
-                raw::Word::word(flag),
+                raw::ArgBits::word(taskInfo),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(flag),
             ]
         })?;
         // SAFETY: the caller guarantees that `taskInfo` is null or the address of a value.
@@ -713,7 +719,7 @@ pub unsafe extern "C" fn aclrtCmoWaitBarrier(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCmoGetDescSize(size: *mut usize) -> i32 {
     raw::status(&calls::aclrtCmoGetDescSize, |cx| {
-        raw::trace(cx, || [raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::ArgBits::word(size)])?;
         // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::memcpy::aclrtCmoGetDescSize(cx)?;
@@ -732,9 +738,9 @@ pub unsafe extern "C" fn aclrtCmoSetDesc(
     raw::status(&calls::aclrtCmoSetDesc, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(cmoDesc),
-                raw::Word::word(src),
-                raw::Word::word(size),
+                raw::ArgBits::word(cmoDesc),
+                raw::ArgBits::word(src),
+                raw::ArgBits::word(size),
             ]
         })?;
         jumar_acl::memcpy::aclrtCmoSetDesc(
@@ -758,10 +764,10 @@ pub unsafe extern "C" fn aclrtCmoAsyncWithDesc(
     raw::status(&calls::aclrtCmoAsyncWithDesc, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(cmoDesc),
-                raw::Word::word(cmoType),
-                raw::Word::word(stream),
-                raw::Word::word(reserve),
+                raw::ArgBits::word(cmoDesc),
+                raw::ArgBits::word(cmoType),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(reserve),
             ]
         })?;
         jumar_acl::memcpy::aclrtCmoAsyncWithDesc(

@@ -21,9 +21,9 @@ pub unsafe extern "C" fn aclrtMalloc(devPtr: *mut *mut c_void, size: usize, poli
     raw::status(&calls::aclrtMalloc, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(devPtr),
-                raw::Word::word(size),
-                raw::Word::word(policy),
+                raw::ArgBits::word(devPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(policy),
             ]
         })?;
         // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
@@ -44,9 +44,9 @@ pub unsafe extern "C" fn aclrtMallocAlign32(
     raw::status(&calls::aclrtMallocAlign32, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(devPtr),
-                raw::Word::word(size),
-                raw::Word::word(policy),
+                raw::ArgBits::word(devPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(policy),
             ]
         })?;
         // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
@@ -67,9 +67,9 @@ pub unsafe extern "C" fn aclrtMallocCached(
     raw::status(&calls::aclrtMallocCached, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(devPtr),
-                raw::Word::word(size),
-                raw::Word::word(policy),
+                raw::ArgBits::word(devPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(policy),
             ]
         })?;
         // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
@@ -87,7 +87,9 @@ pub unsafe extern "C" fn aclrtPointerGetAttributes(
     attributes: *mut types::aclrtPtrAttributes,
 ) -> i32 {
     raw::status(&calls::aclrtPointerGetAttributes, |cx| {
-        raw::trace(cx, || [raw::Word::word(ptr), raw::Word::word(attributes)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(ptr), raw::ArgBits::word(attributes)]
+        })?;
         // SAFETY: the caller guarantees that `attributes` is null or the address of a variable.
         let attributes_out =
             unsafe { raw::Out::<types::aclrtPtrAttributes>::new(attributes.cast(), "attributes") }?;
@@ -109,10 +111,10 @@ pub unsafe extern "C" fn aclrtHostRegister(
     raw::status(&calls::aclrtHostRegister, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ptr),
-                raw::Word::word(size),
-                raw::Word::word(r#type),
-                raw::Word::word(devPtr),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(devPtr),
             ]
         })?;
         // SAFETY: the caller guarantees that `ptr` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -131,9 +133,9 @@ pub unsafe extern "C" fn aclrtHostRegisterV2(ptr: *mut c_void, size: u64, flag: 
     raw::status(&calls::aclrtHostRegisterV2, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ptr),
-                raw::Word::word(size),
-                raw::Word::word(flag),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(flag),
             ]
         })?;
         // SAFETY: the caller guarantees that `ptr` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -153,9 +155,9 @@ pub unsafe extern "C" fn aclrtHostGetDevicePointer(
     raw::status(&calls::aclrtHostGetDevicePointer, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(pHost),
-                raw::Word::word(pDevice),
-                raw::Word::word(flag),
+                raw::ArgBits::word(pHost),
+                raw::ArgBits::word(pDevice),
+                raw::ArgBits::word(flag),
             ]
         })?;
         // SAFETY: the caller guarantees that `pDevice` is null or the address of a variable.
@@ -171,7 +173,7 @@ pub unsafe extern "C" fn aclrtHostGetDevicePointer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtHostUnregister(ptr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtHostUnregister, |cx| {
-        raw::trace(cx, || [raw::Word::word(ptr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(ptr)])?;
         jumar_acl::memory::aclrtHostUnregister(cx, ptr.expose_provenance())?;
         Ok(())
     })
@@ -187,9 +189,9 @@ pub unsafe extern "C" fn aclrtHostMemMapCapabilities(
     raw::status(&calls::aclrtHostMemMapCapabilities, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(hacType),
-                raw::Word::word(capabilities),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(hacType),
+                raw::ArgBits::word(capabilities),
             ]
         })?;
         // SAFETY: the caller guarantees that `capabilities` is null or the address of a variable.
@@ -206,7 +208,9 @@ pub unsafe extern "C" fn aclrtHostMemMapCapabilities(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemFlush(devPtr: *mut c_void, size: usize) -> i32 {
     raw::status(&calls::aclrtMemFlush, |cx| {
-        raw::trace(cx, || [raw::Word::word(devPtr), raw::Word::word(size)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(devPtr), raw::ArgBits::word(size)]
+        })?;
         jumar_acl::memory::aclrtMemFlush(cx, devPtr.expose_provenance(), size)?;
         Ok(())
     })
@@ -216,7 +220,9 @@ pub unsafe extern "C" fn aclrtMemFlush(devPtr: *mut c_void, size: usize) -> i32 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemInvalidate(devPtr: *mut c_void, size: usize) -> i32 {
     raw::status(&calls::aclrtMemInvalidate, |cx| {
-        raw::trace(cx, || [raw::Word::word(devPtr), raw::Word::word(size)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(devPtr), raw::ArgBits::word(size)]
+        })?;
         jumar_acl::memory::aclrtMemInvalidate(cx, devPtr.expose_provenance(), size)?;
         Ok(())
     })
@@ -226,7 +232,7 @@ pub unsafe extern "C" fn aclrtMemInvalidate(devPtr: *mut c_void, size: usize) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFree(devPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFree, |cx| {
-        raw::trace(cx, || [raw::Word::word(devPtr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(devPtr)])?;
         jumar_acl::memory::aclrtFree(cx, devPtr.expose_provenance())?;
         Ok(())
     })
@@ -236,7 +242,9 @@ pub unsafe extern "C" fn aclrtFree(devPtr: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMallocHost(hostPtr: *mut *mut c_void, size: usize) -> i32 {
     raw::status(&calls::aclrtMallocHost, |cx| {
-        raw::trace(cx, || [raw::Word::word(hostPtr), raw::Word::word(size)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(hostPtr), raw::ArgBits::word(size)]
+        })?;
         // SAFETY: the caller guarantees that `hostPtr` is null or the address of a variable.
         let hostPtr_out = unsafe { raw::Out::<usize>::new(hostPtr.cast(), "hostPtr") }?;
         let hostPtr_value = jumar_acl::memory::aclrtMallocHost(cx, size)?;
@@ -249,7 +257,7 @@ pub unsafe extern "C" fn aclrtMallocHost(hostPtr: *mut *mut c_void, size: usize)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreeHost(hostPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFreeHost, |cx| {
-        raw::trace(cx, || [raw::Word::word(hostPtr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(hostPtr)])?;
         jumar_acl::memory::aclrtFreeHost(cx, hostPtr.expose_provenance())?;
         Ok(())
     })
@@ -259,7 +267,7 @@ pub unsafe extern "C" fn aclrtFreeHost(hostPtr: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreeWithDevSync(devPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFreeWithDevSync, |cx| {
-        raw::trace(cx, || [raw::Word::word(devPtr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(devPtr)])?;
         jumar_acl::memory::aclrtFreeWithDevSync(cx, devPtr.expose_provenance())?;
         Ok(())
     })
@@ -269,7 +277,7 @@ pub unsafe extern "C" fn aclrtFreeWithDevSync(devPtr: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreeHostWithDevSync(hostPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFreeHostWithDevSync, |cx| {
-        raw::trace(cx, || [raw::Word::word(hostPtr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(hostPtr)])?;
         jumar_acl::memory::aclrtFreeHostWithDevSync(cx, hostPtr.expose_provenance())?;
         Ok(())
     })
@@ -281,9 +289,9 @@ pub unsafe extern "C" fn aclrtGetMemInfo(attr: u32, free: *mut usize, total: *mu
     raw::status(&calls::aclrtGetMemInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(free),
-                raw::Word::word(total),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(free),
+                raw::ArgBits::word(total),
             ]
         })?;
         // SAFETY: the caller guarantees that `free` is null or the address of a variable.
@@ -308,10 +316,10 @@ pub unsafe extern "C" fn aclrtGetMemUsageInfo(
     raw::status(&calls::aclrtGetMemUsageInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(memUsageInfo),
-                raw::Word::word(inputNum),
-                raw::Word::word(outputNum),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(memUsageInfo),
+                raw::ArgBits::word(inputNum),
+                raw::ArgBits::word(outputNum),
             ]
         })?;
         // SAFETY: the caller guarantees that `memUsageInfo` is null or an array of that many.
@@ -344,11 +352,11 @@ pub unsafe extern "C" fn aclrtCheckMemType(
     raw::status(&calls::aclrtCheckMemType, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(addrList),
-                raw::Word::word(size),
-                raw::Word::word(memType),
-                raw::Word::word(checkResult),
-                raw::Word::word(reserve),
+                raw::ArgBits::word(addrList),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(memType),
+                raw::ArgBits::word(checkResult),
+                raw::ArgBits::word(reserve),
             ]
         })?;
         // SAFETY: the caller guarantees that `addrList` is null or an array of that many values.

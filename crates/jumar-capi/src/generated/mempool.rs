@@ -22,7 +22,7 @@ pub unsafe extern "C" fn aclrtMemPoolCreate(
 ) -> i32 {
     raw::status(&calls::aclrtMemPoolCreate, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(memPool), raw::Word::word(poolProps)]
+            [raw::ArgBits::word(memPool), raw::ArgBits::word(poolProps)]
         })?;
         // SAFETY: the caller guarantees that `memPool` is null or the address of a variable.
         let memPool_out = unsafe { raw::Out::<Raw>::new(memPool.cast(), "memPool") }?;
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn aclrtMemPoolCreate(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemPoolDestroy(memPool: *mut c_void) -> i32 {
     raw::status(&calls::aclrtMemPoolDestroy, |cx| {
-        raw::trace(cx, || [raw::Word::word(memPool)])?;
+        raw::trace(cx, || [raw::ArgBits::word(memPool)])?;
         jumar_acl::mempool::aclrtMemPoolDestroy(cx, raw::handle(memPool))?;
         Ok(())
     })
@@ -54,9 +54,9 @@ pub unsafe extern "C" fn aclrtMemPoolSetAttr(
     raw::status(&calls::aclrtMemPoolSetAttr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(memPool),
-                raw::Word::word(attr),
-                raw::Word::word(value),
+                raw::ArgBits::word(memPool),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(value),
             ]
         })?;
         // SAFETY: the caller guarantees that `value` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -76,9 +76,9 @@ pub unsafe extern "C" fn aclrtMemPoolGetAttr(
     raw::status(&calls::aclrtMemPoolGetAttr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(memPool),
-                raw::Word::word(attr),
-                raw::Word::word(value),
+                raw::ArgBits::word(memPool),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(value),
             ]
         })?;
         // SAFETY: the caller guarantees that `value` is null or an array of that many.
@@ -100,10 +100,10 @@ pub unsafe extern "C" fn aclrtMemPoolMallocAsync(
     raw::status(&calls::aclrtMemPoolMallocAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ptr),
-                raw::Word::word(size),
-                raw::Word::word(memPool),
-                raw::Word::word(stream),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(memPool),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `ptr` is null or the address of a variable that holds a value.
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn aclrtMemPoolMallocAsync(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemPoolFreeAsync(ptr: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtMemPoolFreeAsync, |cx| {
-        raw::trace(cx, || [raw::Word::word(ptr), raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(ptr), raw::ArgBits::word(stream)])?;
         jumar_acl::mempool::aclrtMemPoolFreeAsync(
             cx,
             ptr.expose_provenance(),
@@ -139,7 +139,10 @@ pub unsafe extern "C" fn aclrtMemPoolFreeAsync(ptr: *mut c_void, stream: *mut c_
 pub unsafe extern "C" fn aclrtMemPoolTrimTo(memPool: *mut c_void, minBytesToKeep: usize) -> i32 {
     raw::status(&calls::aclrtMemPoolTrimTo, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(memPool), raw::Word::word(minBytesToKeep)]
+            [
+                raw::ArgBits::word(memPool),
+                raw::ArgBits::word(minBytesToKeep),
+            ]
         })?;
         jumar_acl::mempool::aclrtMemPoolTrimTo(cx, raw::handle(memPool), minBytesToKeep)?;
         Ok(())

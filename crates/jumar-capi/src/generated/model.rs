@@ -19,7 +19,7 @@ use crate::raw;
 pub unsafe extern "C" fn aclmdlLoadFromFile(modelPath: *const c_char, modelId: *mut u32) -> i32 {
     raw::status(&calls::aclmdlLoadFromFile, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(modelPath), raw::Word::word(modelId)]
+            [raw::ArgBits::word(modelPath), raw::ArgBits::word(modelId)]
         })?;
         // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
         let modelPath = unsafe { raw::text(modelPath) };
@@ -41,9 +41,9 @@ pub unsafe extern "C" fn aclmdlLoadFromMem(
     raw::status(&calls::aclmdlLoadFromMem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(model),
-                raw::Word::word(modelSize),
-                raw::Word::word(modelId),
+                raw::ArgBits::word(model),
+                raw::ArgBits::word(modelSize),
+                raw::ArgBits::word(modelId),
             ]
         })?;
         // SAFETY: the caller guarantees that `model` is null or an array of that many values.
@@ -69,12 +69,12 @@ pub unsafe extern "C" fn aclmdlLoadFromFileWithMem(
     raw::status(&calls::aclmdlLoadFromFileWithMem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelPath),
-                raw::Word::word(modelId),
-                raw::Word::word(workPtr),
-                raw::Word::word(workSize),
-                raw::Word::word(weightPtr),
-                raw::Word::word(weightSize),
+                raw::ArgBits::word(modelPath),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(workPtr),
+                raw::ArgBits::word(workSize),
+                raw::ArgBits::word(weightPtr),
+                raw::ArgBits::word(weightSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
@@ -108,13 +108,13 @@ pub unsafe extern "C" fn aclmdlLoadFromMemWithMem(
     raw::status(&calls::aclmdlLoadFromMemWithMem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(model),
-                raw::Word::word(modelSize),
-                raw::Word::word(modelId),
-                raw::Word::word(workPtr),
-                raw::Word::word(workSize),
-                raw::Word::word(weightPtr),
-                raw::Word::word(weightSize),
+                raw::ArgBits::word(model),
+                raw::ArgBits::word(modelSize),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(workPtr),
+                raw::ArgBits::word(workSize),
+                raw::ArgBits::word(weightPtr),
+                raw::ArgBits::word(weightSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `model` is null or an array of that many values.
@@ -148,12 +148,12 @@ pub unsafe extern "C" fn aclmdlLoadFromFileWithQ(
     raw::status(&calls::aclmdlLoadFromFileWithQ, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelPath),
-                raw::Word::word(modelId),
-                raw::Word::word(inputQ),
-                raw::Word::word(inputQNum),
-                raw::Word::word(outputQ),
-                raw::Word::word(outputQNum),
+                raw::ArgBits::word(modelPath),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(inputQ),
+                raw::ArgBits::word(inputQNum),
+                raw::ArgBits::word(outputQ),
+                raw::ArgBits::word(outputQNum),
             ]
         })?;
         // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
@@ -186,13 +186,13 @@ pub unsafe extern "C" fn aclmdlLoadFromMemWithQ(
     raw::status(&calls::aclmdlLoadFromMemWithQ, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(model),
-                raw::Word::word(modelSize),
-                raw::Word::word(modelId),
-                raw::Word::word(inputQ),
-                raw::Word::word(inputQNum),
-                raw::Word::word(outputQ),
-                raw::Word::word(outputQNum),
+                raw::ArgBits::word(model),
+                raw::ArgBits::word(modelSize),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(inputQ),
+                raw::ArgBits::word(inputQNum),
+                raw::ArgBits::word(outputQ),
+                raw::ArgBits::word(outputQNum),
             ]
         })?;
         // SAFETY: the caller guarantees that `model` is null or an array of that many values.
@@ -221,9 +221,9 @@ pub unsafe extern "C" fn aclmdlExecute(
     raw::status(&calls::aclmdlExecute, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(input),
-                raw::Word::word(output),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(input),
+                raw::ArgBits::word(output),
             ]
         })?;
         jumar_acl::model::aclmdlExecute(cx, modelId, raw::handle(input), raw::handle(output))?;
@@ -243,11 +243,11 @@ pub unsafe extern "C" fn aclmdlExecuteV2(
     raw::status(&calls::aclmdlExecuteV2, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(input),
-                raw::Word::word(output),
-                raw::Word::word(stream),
-                raw::Word::word(handle),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(input),
+                raw::ArgBits::word(output),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(handle),
             ]
         })?;
         jumar_acl::model::aclmdlExecuteV2(
@@ -274,11 +274,11 @@ pub unsafe extern "C" fn aclmdlExecuteAsyncV2(
     raw::status(&calls::aclmdlExecuteAsyncV2, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(input),
-                raw::Word::word(output),
-                raw::Word::word(stream),
-                raw::Word::word(handle),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(input),
+                raw::ArgBits::word(output),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(handle),
             ]
         })?;
         jumar_acl::model::aclmdlExecuteAsyncV2(
@@ -304,10 +304,10 @@ pub unsafe extern "C" fn aclmdlExecuteAsync(
     raw::status(&calls::aclmdlExecuteAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(input),
-                raw::Word::word(output),
-                raw::Word::word(stream),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(input),
+                raw::ArgBits::word(output),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::model::aclmdlExecuteAsync(
@@ -325,7 +325,7 @@ pub unsafe extern "C" fn aclmdlExecuteAsync(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlUnload(modelId: u32) -> i32 {
     raw::status(&calls::aclmdlUnload, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelId)])?;
+        raw::trace(cx, || [raw::ArgBits::word(modelId)])?;
         jumar_acl::model::aclmdlUnload(cx, modelId)?;
         Ok(())
     })
@@ -341,9 +341,9 @@ pub unsafe extern "C" fn aclmdlQuerySize(
     raw::status(&calls::aclmdlQuerySize, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(fileName),
-                raw::Word::word(workSize),
-                raw::Word::word(weightSize),
+                raw::ArgBits::word(fileName),
+                raw::ArgBits::word(workSize),
+                raw::ArgBits::word(weightSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `fileName` is null or a text that ends in a zero byte.
@@ -367,7 +367,10 @@ pub unsafe extern "C" fn aclmdlQueryExeOMDesc(
 ) -> i32 {
     raw::status(&calls::aclmdlQueryExeOMDesc, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(fileName), raw::Word::word(mdlPartitionSize)]
+            [
+                raw::ArgBits::word(fileName),
+                raw::ArgBits::word(mdlPartitionSize),
+            ]
         })?;
         // SAFETY: the caller guarantees that `fileName` is null or a text that ends in a zero byte.
         let fileName = unsafe { raw::text(fileName) };
@@ -392,10 +395,10 @@ pub unsafe extern "C" fn aclmdlQuerySizeFromMem(
     raw::status(&calls::aclmdlQuerySizeFromMem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(model),
-                raw::Word::word(modelSize),
-                raw::Word::word(workSize),
-                raw::Word::word(weightSize),
+                raw::ArgBits::word(model),
+                raw::ArgBits::word(modelSize),
+                raw::ArgBits::word(workSize),
+                raw::ArgBits::word(weightSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `model` is null or an array of that many values.
@@ -423,10 +426,10 @@ pub unsafe extern "C" fn aclmdlSetDynamicBatchSize(
     raw::status(&calls::aclmdlSetDynamicBatchSize, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(dataset),
-                raw::Word::word(index),
-                raw::Word::word(batchSize),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(dataset),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(batchSize),
             ]
         })?;
         jumar_acl::model::aclmdlSetDynamicBatchSize(
@@ -452,11 +455,11 @@ pub unsafe extern "C" fn aclmdlSetDynamicHWSize(
     raw::status(&calls::aclmdlSetDynamicHWSize, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(dataset),
-                raw::Word::word(index),
-                raw::Word::word(height),
-                raw::Word::word(width),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(dataset),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(height),
+                raw::ArgBits::word(width),
             ]
         })?;
         jumar_acl::model::aclmdlSetDynamicHWSize(
@@ -482,10 +485,10 @@ pub unsafe extern "C" fn aclmdlSetInputDynamicDims(
     raw::status(&calls::aclmdlSetInputDynamicDims, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(dataset),
-                raw::Word::word(index),
-                raw::Word::word(dims),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(dataset),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(dims),
             ]
         })?;
         // SAFETY: the caller guarantees that `dims` is null or the address of a value.
@@ -517,15 +520,15 @@ pub unsafe extern "C" fn aclmdlCreateAndGetOpDesc(
     raw::status(&calls::aclmdlCreateAndGetOpDesc, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(streamId),
-                raw::Word::word(taskId),
-                raw::Word::word(opName),
-                raw::Word::word(opNameLen),
-                raw::Word::word(inputDesc),
-                raw::Word::word(numInputs),
-                raw::Word::word(outputDesc),
-                raw::Word::word(numOutputs),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(streamId),
+                raw::ArgBits::word(taskId),
+                raw::ArgBits::word(opName),
+                raw::ArgBits::word(opNameLen),
+                raw::ArgBits::word(inputDesc),
+                raw::ArgBits::word(numInputs),
+                raw::ArgBits::word(outputDesc),
+                raw::ArgBits::word(numOutputs),
             ]
         })?;
         // SAFETY: the caller guarantees that `opName` is null or an array of that many.
@@ -560,10 +563,10 @@ pub unsafe extern "C" fn aclmdlSetExternalWeightAddress(
     raw::status(&calls::aclmdlSetExternalWeightAddress, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(handle),
-                raw::Word::word(weightFileName),
-                raw::Word::word(devPtr),
-                raw::Word::word(size),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(weightFileName),
+                raw::ArgBits::word(devPtr),
+                raw::ArgBits::word(size),
             ]
         })?;
         // SAFETY: the caller guarantees that `weightFileName` is null or a text that ends in a zero byte.

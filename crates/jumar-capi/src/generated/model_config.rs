@@ -33,7 +33,7 @@ pub unsafe extern "C" fn aclmdlCreateExecConfigHandle() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlDestroyExecConfigHandle(handle: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlDestroyExecConfigHandle, |cx| {
-        raw::trace(cx, || [raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
         jumar_acl::model_config::aclmdlDestroyExecConfigHandle(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -49,9 +49,9 @@ pub unsafe extern "C" fn aclmdlSetAttribute(
     raw::status(&calls::aclmdlSetAttribute, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(attr),
-                raw::Word::word(attrValue),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrValue),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrValue` is null or the address of a value.
@@ -71,9 +71,9 @@ pub unsafe extern "C" fn aclmdlGetAttribute(
     raw::status(&calls::aclmdlGetAttribute, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(attr),
-                raw::Word::word(attrValue),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrValue),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrValue` is null or the address of a variable.
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn aclmdlCreateConfigHandle() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlDestroyConfigHandle(handle: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlDestroyConfigHandle, |cx| {
-        raw::trace(cx, || [raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
         jumar_acl::model_config::aclmdlDestroyConfigHandle(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -120,10 +120,10 @@ pub unsafe extern "C" fn aclmdlSetExecConfigOpt(
     raw::status(&calls::aclmdlSetExecConfigOpt, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(handle),
-                raw::Word::word(attr),
-                raw::Word::word(attrValue),
-                raw::Word::word(valueSize),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrValue),
+                raw::ArgBits::word(valueSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrValue` is null or an array of that many values.

@@ -27,7 +27,7 @@ pub unsafe extern "C" fn aclmdlCreateDesc() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlDestroyDesc(modelDesc: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlDestroyDesc, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDesc)])?;
+        raw::trace(cx, || [raw::ArgBits::word(modelDesc)])?;
         jumar_acl::model_desc::aclmdlDestroyDesc(cx, raw::handle(modelDesc))?;
         Ok(())
     })
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn aclmdlDestroyDesc(modelDesc: *mut c_void) -> i32 {
 pub unsafe extern "C" fn aclmdlGetDesc(modelDesc: *mut c_void, modelId: u32) -> i32 {
     raw::status(&calls::aclmdlGetDesc, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(modelDesc), raw::Word::word(modelId)]
+            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(modelId)]
         })?;
         jumar_acl::model_desc::aclmdlGetDesc(cx, raw::handle(modelDesc), modelId)?;
         Ok(())
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn aclmdlGetDescFromFile(
 ) -> i32 {
     raw::status(&calls::aclmdlGetDescFromFile, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(modelDesc), raw::Word::word(modelPath)]
+            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(modelPath)]
         })?;
         // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
         let modelPath = unsafe { raw::text(modelPath) };
@@ -72,9 +72,9 @@ pub unsafe extern "C" fn aclmdlGetDescFromMem(
     raw::status(&calls::aclmdlGetDescFromMem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelDesc),
-                raw::Word::word(model),
-                raw::Word::word(modelSize),
+                raw::ArgBits::word(modelDesc),
+                raw::ArgBits::word(model),
+                raw::ArgBits::word(modelSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `model` is null or an array of that many values.
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn aclmdlGetDescFromMem(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetNumInputs(modelDesc: *mut c_void) -> usize {
     raw::value(&calls::aclmdlGetNumInputs, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDesc)])?;
+        raw::trace(cx, || [raw::ArgBits::word(modelDesc)])?;
         let answer = jumar_acl::model_desc::aclmdlGetNumInputs(cx, raw::handle(modelDesc))?;
         Ok(answer)
     })
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn aclmdlGetNumInputs(modelDesc: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetNumOutputs(modelDesc: *mut c_void) -> usize {
     raw::value(&calls::aclmdlGetNumOutputs, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDesc)])?;
+        raw::trace(cx, || [raw::ArgBits::word(modelDesc)])?;
         let answer = jumar_acl::model_desc::aclmdlGetNumOutputs(cx, raw::handle(modelDesc))?;
         Ok(answer)
     })
@@ -108,7 +108,9 @@ pub unsafe extern "C" fn aclmdlGetNumOutputs(modelDesc: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputSizeByIndex(modelDesc: *mut c_void, index: usize) -> usize {
     raw::value(&calls::aclmdlGetInputSizeByIndex, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
+        })?;
         let answer =
             jumar_acl::model_desc::aclmdlGetInputSizeByIndex(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -119,7 +121,9 @@ pub unsafe extern "C" fn aclmdlGetInputSizeByIndex(modelDesc: *mut c_void, index
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputSizeByIndex(modelDesc: *mut c_void, index: usize) -> usize {
     raw::value(&calls::aclmdlGetOutputSizeByIndex, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
+        })?;
         let answer =
             jumar_acl::model_desc::aclmdlGetOutputSizeByIndex(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -136,9 +140,9 @@ pub unsafe extern "C" fn aclmdlGetInputDims(
     raw::status(&calls::aclmdlGetInputDims, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelDesc),
-                raw::Word::word(index),
-                raw::Word::word(dims),
+                raw::ArgBits::word(modelDesc),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(dims),
             ]
         })?;
         // SAFETY: the caller guarantees that `dims` is null or the address of a variable.
@@ -160,9 +164,9 @@ pub unsafe extern "C" fn aclmdlGetInputDimsV2(
     raw::status(&calls::aclmdlGetInputDimsV2, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelDesc),
-                raw::Word::word(index),
-                raw::Word::word(dims),
+                raw::ArgBits::word(modelDesc),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(dims),
             ]
         })?;
         // SAFETY: the caller guarantees that `dims` is null or the address of a variable.
@@ -184,9 +188,9 @@ pub unsafe extern "C" fn aclmdlGetInputDimsRange(
     raw::status(&calls::aclmdlGetInputDimsRange, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelDesc),
-                raw::Word::word(index),
-                raw::Word::word(dimsRange),
+                raw::ArgBits::word(modelDesc),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(dimsRange),
             ]
         })?;
         // SAFETY: the caller guarantees that `dimsRange` is null or the address of a variable.
@@ -209,9 +213,9 @@ pub unsafe extern "C" fn aclmdlGetOutputDims(
     raw::status(&calls::aclmdlGetOutputDims, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelDesc),
-                raw::Word::word(index),
-                raw::Word::word(dims),
+                raw::ArgBits::word(modelDesc),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(dims),
             ]
         })?;
         // SAFETY: the caller guarantees that `dims` is null or the address of a variable.
@@ -233,9 +237,9 @@ pub unsafe extern "C" fn aclmdlGetCurOutputDims(
     raw::status(&calls::aclmdlGetCurOutputDims, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelDesc),
-                raw::Word::word(index),
-                raw::Word::word(dims),
+                raw::ArgBits::word(modelDesc),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(dims),
             ]
         })?;
         // SAFETY: the caller guarantees that `dims` is null or the address of a variable.
@@ -257,9 +261,9 @@ pub unsafe extern "C" fn aclmdlGetOpAttr(
     raw::value(&calls::aclmdlGetOpAttr, std::ptr::null(), |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelDesc),
-                raw::Word::word(opName),
-                raw::Word::word(attr),
+                raw::ArgBits::word(modelDesc),
+                raw::ArgBits::word(opName),
+                raw::ArgBits::word(attr),
             ]
         })?;
         // SAFETY: the caller guarantees that `opName` is null or a text that ends in a zero byte.
@@ -279,7 +283,9 @@ pub unsafe extern "C" fn aclmdlGetInputNameByIndex(
     index: usize,
 ) -> *const c_char {
     raw::value(&calls::aclmdlGetInputNameByIndex, c"".as_ptr(), |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
+        })?;
         let answer =
             jumar_acl::model_desc::aclmdlGetInputNameByIndex(cx, raw::handle(modelDesc), index)?;
         Ok(raw::text_address(answer))
@@ -293,7 +299,9 @@ pub unsafe extern "C" fn aclmdlGetOutputNameByIndex(
     index: usize,
 ) -> *const c_char {
     raw::value(&calls::aclmdlGetOutputNameByIndex, c"".as_ptr(), |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
+        })?;
         let answer =
             jumar_acl::model_desc::aclmdlGetOutputNameByIndex(cx, raw::handle(modelDesc), index)?;
         Ok(raw::text_address(answer))
@@ -304,7 +312,9 @@ pub unsafe extern "C" fn aclmdlGetOutputNameByIndex(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputFormat(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetInputFormat, -1, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
+        })?;
         let answer =
             jumar_acl::model_desc::aclmdlGetInputFormat(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -315,7 +325,9 @@ pub unsafe extern "C" fn aclmdlGetInputFormat(modelDesc: *mut c_void, index: usi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputFormat(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetOutputFormat, -1, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
+        })?;
         let answer =
             jumar_acl::model_desc::aclmdlGetOutputFormat(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -326,7 +338,9 @@ pub unsafe extern "C" fn aclmdlGetOutputFormat(modelDesc: *mut c_void, index: us
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputDataType(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetInputDataType, -1, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
+        })?;
         let answer =
             jumar_acl::model_desc::aclmdlGetInputDataType(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -337,7 +351,9 @@ pub unsafe extern "C" fn aclmdlGetInputDataType(modelDesc: *mut c_void, index: u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputDataType(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetOutputDataType, -1, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
+        })?;
         let answer =
             jumar_acl::model_desc::aclmdlGetOutputDataType(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -354,9 +370,9 @@ pub unsafe extern "C" fn aclmdlGetInputIndexByName(
     raw::status(&calls::aclmdlGetInputIndexByName, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelDesc),
-                raw::Word::word(name),
-                raw::Word::word(index),
+                raw::ArgBits::word(modelDesc),
+                raw::ArgBits::word(name),
+                raw::ArgBits::word(index),
             ]
         })?;
         // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
@@ -380,9 +396,9 @@ pub unsafe extern "C" fn aclmdlGetOutputIndexByName(
     raw::status(&calls::aclmdlGetOutputIndexByName, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelDesc),
-                raw::Word::word(name),
-                raw::Word::word(index),
+                raw::ArgBits::word(modelDesc),
+                raw::ArgBits::word(name),
+                raw::ArgBits::word(index),
             ]
         })?;
         // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
@@ -403,7 +419,9 @@ pub unsafe extern "C" fn aclmdlGetDynamicBatch(
     batch: *mut types::aclmdlBatch,
 ) -> i32 {
     raw::status(&calls::aclmdlGetDynamicBatch, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(batch)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(batch)]
+        })?;
         // SAFETY: the caller guarantees that `batch` is null or the address of a variable.
         let batch_out = unsafe { raw::Out::<types::aclmdlBatch>::new(batch.cast(), "batch") }?;
         let batch_value = jumar_acl::model_desc::aclmdlGetDynamicBatch(cx, raw::handle(modelDesc))?;
@@ -422,9 +440,9 @@ pub unsafe extern "C" fn aclmdlGetDynamicHW(
     raw::status(&calls::aclmdlGetDynamicHW, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelDesc),
-                raw::Word::word(index),
-                raw::Word::word(hw),
+                raw::ArgBits::word(modelDesc),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(hw),
             ]
         })?;
         // SAFETY: the caller guarantees that `hw` is null or the address of a variable.
@@ -446,9 +464,9 @@ pub unsafe extern "C" fn aclmdlGetInputDynamicGearCount(
     raw::status(&calls::aclmdlGetInputDynamicGearCount, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelDesc),
-                raw::Word::word(index),
-                raw::Word::word(gearCount),
+                raw::ArgBits::word(modelDesc),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(gearCount),
             ]
         })?;
         // SAFETY: the caller guarantees that `gearCount` is null or the address of a variable.
@@ -474,10 +492,10 @@ pub unsafe extern "C" fn aclmdlGetInputDynamicDims(
     raw::status(&calls::aclmdlGetInputDynamicDims, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelDesc),
-                raw::Word::word(index),
-                raw::Word::word(dims),
-                raw::Word::word(gearCount),
+                raw::ArgBits::word(modelDesc),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(dims),
+                raw::ArgBits::word(gearCount),
             ]
         })?;
         // SAFETY: the caller guarantees that `dims` is null or an array of that many.
@@ -501,7 +519,9 @@ pub unsafe extern "C" fn aclmdlGetTensorRealName(
     name: *const c_char,
 ) -> *const c_char {
     raw::value(&calls::aclmdlGetTensorRealName, std::ptr::null(), |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(name)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(name)]
+        })?;
         // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
         let name = unsafe { raw::text(name) };
         let answer =

@@ -23,7 +23,10 @@ pub unsafe extern "C" fn MsprofReportApi(
 ) -> i32 {
     raw::value(&calls::MsprofReportApi, -1, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(nonPersistentFlag), raw::Word::word(api)]
+            [
+                raw::ArgBits::word(nonPersistentFlag),
+                raw::ArgBits::word(api),
+            ]
         })?;
         // SAFETY: the caller guarantees that `api` is null or the address of a value.
         let api = unsafe { raw::input(api, "api") }?;
@@ -37,7 +40,10 @@ pub unsafe extern "C" fn MsprofReportApi(
 pub unsafe extern "C" fn MsprofReportEvent(nonPersistentFlag: u32, event: *mut c_void) -> i32 {
     raw::value(&calls::MsprofReportEvent, -1, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(nonPersistentFlag), raw::Word::word(event)]
+            [
+                raw::ArgBits::word(nonPersistentFlag),
+                raw::ArgBits::word(event),
+            ]
         })?;
         let answer =
             jumar_acl::msprof::MsprofReportEvent(cx, nonPersistentFlag, raw::handle(event))?;
@@ -55,9 +61,9 @@ pub unsafe extern "C" fn MsprofReportCompactInfo(
     raw::value(&calls::MsprofReportCompactInfo, -1, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(nonPersistentFlag),
-                raw::Word::word(data),
-                raw::Word::word(length),
+                raw::ArgBits::word(nonPersistentFlag),
+                raw::ArgBits::word(data),
+                raw::ArgBits::word(length),
             ]
         })?;
         let answer = jumar_acl::msprof::MsprofReportCompactInfo(
@@ -80,9 +86,9 @@ pub unsafe extern "C" fn MsprofReportAdditionalInfo(
     raw::value(&calls::MsprofReportAdditionalInfo, -1, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(nonPersistentFlag),
-                raw::Word::word(data),
-                raw::Word::word(length),
+                raw::ArgBits::word(nonPersistentFlag),
+                raw::ArgBits::word(data),
+                raw::ArgBits::word(length),
             ]
         })?;
         let answer = jumar_acl::msprof::MsprofReportAdditionalInfo(
@@ -105,9 +111,9 @@ pub unsafe extern "C" fn MsprofReportBatchAdditionalInfo(
     raw::value(&calls::MsprofReportBatchAdditionalInfo, -1, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(nonPersistentFlag),
-                raw::Word::word(data),
-                raw::Word::word(length),
+                raw::ArgBits::word(nonPersistentFlag),
+                raw::ArgBits::word(data),
+                raw::ArgBits::word(length),
             ]
         })?;
         let answer = jumar_acl::msprof::MsprofReportBatchAdditionalInfo(
@@ -131,10 +137,10 @@ pub unsafe extern "C" fn MsprofReportData(
     raw::value(&calls::MsprofReportData, -1, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(moduleId),
-                raw::Word::word(r#type),
-                raw::Word::word(data),
-                raw::Word::word(len),
+                raw::ArgBits::word(moduleId),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(data),
+                raw::ArgBits::word(len),
             ]
         })?;
         let answer = jumar_acl::msprof::MsprofReportData(
@@ -158,9 +164,9 @@ pub unsafe extern "C" fn MsprofRegTypeInfo(
     raw::value(&calls::MsprofRegTypeInfo, -1, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(level),
-                raw::Word::word(typeId),
-                raw::Word::word(typeName),
+                raw::ArgBits::word(level),
+                raw::ArgBits::word(typeId),
+                raw::ArgBits::word(typeName),
             ]
         })?;
         // SAFETY: the caller guarantees that `typeName` is null or a text that ends in a zero byte.
@@ -174,7 +180,9 @@ pub unsafe extern "C" fn MsprofRegTypeInfo(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MsprofGetHashId(hashInfo: *const c_char, length: usize) -> u64 {
     raw::value(&calls::MsprofGetHashId, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(hashInfo), raw::Word::word(length)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(hashInfo), raw::ArgBits::word(length)]
+        })?;
         // SAFETY: the caller guarantees that `hashInfo` is null or an array of that many values.
         let hashInfo = unsafe { raw::slice::<u8>(hashInfo.cast(), length, "hashInfo") }?;
         let answer = jumar_acl::msprof::MsprofGetHashId(cx, hashInfo, length)?;
@@ -186,7 +194,9 @@ pub unsafe extern "C" fn MsprofGetHashId(hashInfo: *const c_char, length: usize)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MsprofStr2Id(hashInfo: *const c_char, length: usize) -> u64 {
     raw::value(&calls::MsprofStr2Id, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(hashInfo), raw::Word::word(length)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(hashInfo), raw::ArgBits::word(length)]
+        })?;
         // SAFETY: the caller guarantees that `hashInfo` is null or an array of that many values.
         let hashInfo = unsafe { raw::slice::<u8>(hashInfo.cast(), length, "hashInfo") }?;
         let answer = jumar_acl::msprof::MsprofStr2Id(cx, hashInfo, length)?;
@@ -209,7 +219,7 @@ pub unsafe extern "C" fn MsprofSysCycleTime() -> u64 {
 pub unsafe extern "C" fn MsprofSetDeviceIdByGeModelIdx(geModelIdx: u32, deviceId: u32) -> i32 {
     raw::value(&calls::MsprofSetDeviceIdByGeModelIdx, -1, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(geModelIdx), raw::Word::word(deviceId)]
+            [raw::ArgBits::word(geModelIdx), raw::ArgBits::word(deviceId)]
         })?;
         let answer = jumar_acl::msprof::MsprofSetDeviceIdByGeModelIdx(cx, geModelIdx, deviceId)?;
         Ok(answer)
@@ -221,7 +231,7 @@ pub unsafe extern "C" fn MsprofSetDeviceIdByGeModelIdx(geModelIdx: u32, deviceId
 pub unsafe extern "C" fn MsprofUnsetDeviceIdByGeModelIdx(geModelIdx: u32, deviceId: u32) -> i32 {
     raw::value(&calls::MsprofUnsetDeviceIdByGeModelIdx, -1, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(geModelIdx), raw::Word::word(deviceId)]
+            [raw::ArgBits::word(geModelIdx), raw::ArgBits::word(deviceId)]
         })?;
         let answer = jumar_acl::msprof::MsprofUnsetDeviceIdByGeModelIdx(cx, geModelIdx, deviceId)?;
         Ok(answer)
@@ -234,9 +244,9 @@ pub unsafe extern "C" fn MsprofNotifySetDevice(chipId: u32, deviceId: u32, isOpe
     raw::value(&calls::MsprofNotifySetDevice, -1, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(chipId),
-                raw::Word::word(deviceId),
-                raw::Word::word(isOpen),
+                raw::ArgBits::word(chipId),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(isOpen),
             ]
         })?;
         let answer = jumar_acl::msprof::MsprofNotifySetDevice(cx, chipId, deviceId, isOpen)?;

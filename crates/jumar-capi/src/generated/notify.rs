@@ -18,7 +18,9 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateNotify(notify: *mut *mut c_void, flag: u64) -> i32 {
     raw::status(&calls::aclrtCreateNotify, |cx| {
-        raw::trace(cx, || [raw::Word::word(notify), raw::Word::word(flag)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(notify), raw::ArgBits::word(flag)]
+        })?;
         // SAFETY: the caller guarantees that `notify` is null or the address of a variable.
         let notify_out = unsafe { raw::Out::<Raw>::new(notify.cast(), "notify") }?;
         let notify_value = jumar_acl::notify::aclrtCreateNotify(cx, flag)?;
@@ -31,7 +33,7 @@ pub unsafe extern "C" fn aclrtCreateNotify(notify: *mut *mut c_void, flag: u64) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyNotify(notify: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyNotify, |cx| {
-        raw::trace(cx, || [raw::Word::word(notify)])?;
+        raw::trace(cx, || [raw::ArgBits::word(notify)])?;
         jumar_acl::notify::aclrtDestroyNotify(cx, raw::handle(notify))?;
         Ok(())
     })
@@ -41,7 +43,9 @@ pub unsafe extern "C" fn aclrtDestroyNotify(notify: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCntNotifyCreate(cntNotify: *mut *mut c_void, flag: u64) -> i32 {
     raw::status(&calls::aclrtCntNotifyCreate, |cx| {
-        raw::trace(cx, || [raw::Word::word(cntNotify), raw::Word::word(flag)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(cntNotify), raw::ArgBits::word(flag)]
+        })?;
         // SAFETY: the caller guarantees that `cntNotify` is null or the address of a variable.
         let cntNotify_out = unsafe { raw::Out::<Raw>::new(cntNotify.cast(), "cntNotify") }?;
         let cntNotify_value = jumar_acl::notify::aclrtCntNotifyCreate(cx, flag)?;
@@ -54,7 +58,7 @@ pub unsafe extern "C" fn aclrtCntNotifyCreate(cntNotify: *mut *mut c_void, flag:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCntNotifyDestroy(cntNotify: *mut c_void) -> i32 {
     raw::status(&calls::aclrtCntNotifyDestroy, |cx| {
-        raw::trace(cx, || [raw::Word::word(cntNotify)])?;
+        raw::trace(cx, || [raw::ArgBits::word(cntNotify)])?;
         jumar_acl::notify::aclrtCntNotifyDestroy(cx, raw::handle(cntNotify))?;
         Ok(())
     })
@@ -64,7 +68,9 @@ pub unsafe extern "C" fn aclrtCntNotifyDestroy(cntNotify: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtRecordNotify(notify: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtRecordNotify, |cx| {
-        raw::trace(cx, || [raw::Word::word(notify), raw::Word::word(stream)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(notify), raw::ArgBits::word(stream)]
+        })?;
         jumar_acl::notify::aclrtRecordNotify(cx, raw::handle(notify), raw::handle(stream))?;
         Ok(())
     })
@@ -80,9 +86,9 @@ pub unsafe extern "C" fn aclrtWaitAndResetNotify(
     raw::status(&calls::aclrtWaitAndResetNotify, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(notify),
-                raw::Word::word(stream),
-                raw::Word::word(timeout),
+                raw::ArgBits::word(notify),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(timeout),
             ]
         })?;
         jumar_acl::notify::aclrtWaitAndResetNotify(
@@ -99,7 +105,9 @@ pub unsafe extern "C" fn aclrtWaitAndResetNotify(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetNotifyId(notify: *mut c_void, notifyId: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetNotifyId, |cx| {
-        raw::trace(cx, || [raw::Word::word(notify), raw::Word::word(notifyId)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(notify), raw::ArgBits::word(notifyId)]
+        })?;
         // SAFETY: the caller guarantees that `notifyId` is null or the address of a variable.
         let notifyId_out = unsafe { raw::Out::<u32>::new(notifyId.cast(), "notifyId") }?;
         let notifyId_value = jumar_acl::notify::aclrtGetNotifyId(cx, raw::handle(notify))?;
@@ -112,7 +120,9 @@ pub unsafe extern "C" fn aclrtGetNotifyId(notify: *mut c_void, notifyId: *mut u3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtNotifyBatchReset(notifies: *mut *mut c_void, num: usize) -> i32 {
     raw::status(&calls::aclrtNotifyBatchReset, |cx| {
-        raw::trace(cx, || [raw::Word::word(notifies), raw::Word::word(num)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(notifies), raw::ArgBits::word(num)]
+        })?;
         // SAFETY: the caller guarantees that `notifies` is null or an array of that many values.
         let notifies = unsafe { raw::slice::<Raw>(notifies.cast(), num, "notifies") }?;
         jumar_acl::notify::aclrtNotifyBatchReset(cx, notifies, num)?;
@@ -131,10 +141,10 @@ pub unsafe extern "C" fn aclrtNotifyGetExportKey(
     raw::status(&calls::aclrtNotifyGetExportKey, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(notify),
-                raw::Word::word(key),
-                raw::Word::word(len),
-                raw::Word::word(flags),
+                raw::ArgBits::word(notify),
+                raw::ArgBits::word(key),
+                raw::ArgBits::word(len),
+                raw::ArgBits::word(flags),
             ]
         })?;
         // SAFETY: the caller guarantees that `key` is null or an array of that many.
@@ -156,9 +166,9 @@ pub unsafe extern "C" fn aclrtNotifyImportByKey(
     raw::status(&calls::aclrtNotifyImportByKey, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(notify),
-                raw::Word::word(key),
-                raw::Word::word(flags),
+                raw::ArgBits::word(notify),
+                raw::ArgBits::word(key),
+                raw::ArgBits::word(flags),
             ]
         })?;
         // SAFETY: the caller guarantees that `notify` is null or the address of a variable.
@@ -181,9 +191,9 @@ pub unsafe extern "C" fn aclrtNotifySetImportPid(
     raw::status(&calls::aclrtNotifySetImportPid, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(notify),
-                raw::Word::word(pid),
-                raw::Word::word(num),
+                raw::ArgBits::word(notify),
+                raw::ArgBits::word(pid),
+                raw::ArgBits::word(num),
             ]
         })?;
         // SAFETY: the caller guarantees that `pid` is null or an array of that many values.
@@ -213,9 +223,9 @@ pub unsafe extern "C" fn aclrtCntNotifyRecord(
     raw::status(&calls::aclrtCntNotifyRecord, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(cntNotify),
-                raw::Word::word(stream),
-                raw::Word::word(info),
+                raw::ArgBits::word(cntNotify),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(info),
             ]
         })?;
         // SAFETY: the caller guarantees that `info` is null or the address of a value.
@@ -240,9 +250,9 @@ pub unsafe extern "C" fn aclrtCntNotifyWaitWithTimeout(
     raw::status(&calls::aclrtCntNotifyWaitWithTimeout, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(cntNotify),
-                raw::Word::word(stream),
-                raw::Word::word(info),
+                raw::ArgBits::word(cntNotify),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(info),
             ]
         })?;
         // SAFETY: the caller guarantees that `info` is null or the address of a value.
@@ -261,7 +271,9 @@ pub unsafe extern "C" fn aclrtCntNotifyWaitWithTimeout(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCntNotifyReset(cntNotify: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtCntNotifyReset, |cx| {
-        raw::trace(cx, || [raw::Word::word(cntNotify), raw::Word::word(stream)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(cntNotify), raw::ArgBits::word(stream)]
+        })?;
         jumar_acl::notify::aclrtCntNotifyReset(cx, raw::handle(cntNotify), raw::handle(stream))?;
         Ok(())
     })
@@ -272,7 +284,7 @@ pub unsafe extern "C" fn aclrtCntNotifyReset(cntNotify: *mut c_void, stream: *mu
 pub unsafe extern "C" fn aclrtCntNotifyGetId(cntNotify: *mut c_void, notifyId: *mut u32) -> i32 {
     raw::status(&calls::aclrtCntNotifyGetId, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(cntNotify), raw::Word::word(notifyId)]
+            [raw::ArgBits::word(cntNotify), raw::ArgBits::word(notifyId)]
         })?;
         // SAFETY: the caller guarantees that `notifyId` is null or the address of a variable.
         let notifyId_out = unsafe { raw::Out::<u32>::new(notifyId.cast(), "notifyId") }?;

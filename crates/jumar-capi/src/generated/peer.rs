@@ -22,9 +22,9 @@ pub unsafe extern "C" fn aclrtDeviceCanAccessPeer(
     raw::status(&calls::aclrtDeviceCanAccessPeer, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(canAccessPeer),
-                raw::Word::word(deviceId),
-                raw::Word::word(peerDeviceId),
+                raw::ArgBits::word(canAccessPeer),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(peerDeviceId),
             ]
         })?;
         // SAFETY: the caller guarantees that `canAccessPeer` is null or the address of a variable.
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn aclrtDeviceCanAccessPeer(
 pub unsafe extern "C" fn aclrtDeviceEnablePeerAccess(peerDeviceId: i32, flags: u32) -> i32 {
     raw::status(&calls::aclrtDeviceEnablePeerAccess, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(peerDeviceId), raw::Word::word(flags)]
+            [raw::ArgBits::word(peerDeviceId), raw::ArgBits::word(flags)]
         })?;
         jumar_acl::peer::aclrtDeviceEnablePeerAccess(cx, peerDeviceId, flags)?;
         Ok(())
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn aclrtDeviceEnablePeerAccess(peerDeviceId: i32, flags: u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceDisablePeerAccess(peerDeviceId: i32) -> i32 {
     raw::status(&calls::aclrtDeviceDisablePeerAccess, |cx| {
-        raw::trace(cx, || [raw::Word::word(peerDeviceId)])?;
+        raw::trace(cx, || [raw::ArgBits::word(peerDeviceId)])?;
         jumar_acl::peer::aclrtDeviceDisablePeerAccess(cx, peerDeviceId)?;
         Ok(())
     })
@@ -71,11 +71,11 @@ pub unsafe extern "C" fn aclrtDeviceGetP2PAtomicCapabilities(
     raw::status(&calls::aclrtDeviceGetP2PAtomicCapabilities, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(capabilities),
-                raw::Word::word(operations),
-                raw::Word::word(count),
-                raw::Word::word(srcDeviceId),
-                raw::Word::word(dstDeviceId),
+                raw::ArgBits::word(capabilities),
+                raw::ArgBits::word(operations),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(srcDeviceId),
+                raw::ArgBits::word(dstDeviceId),
             ]
         })?;
         // SAFETY: the caller guarantees that `capabilities` is null or an array of that many.
@@ -107,9 +107,9 @@ pub unsafe extern "C" fn aclrtGetDevicesTopo(
     raw::status(&calls::aclrtGetDevicesTopo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(otherDeviceId),
-                raw::Word::word(value),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(otherDeviceId),
+                raw::ArgBits::word(value),
             ]
         })?;
         // SAFETY: the caller guarantees that `value` is null or the address of a variable.
@@ -130,9 +130,9 @@ pub unsafe extern "C" fn aclrtDevicePeerAccessStatus(
     raw::status(&calls::aclrtDevicePeerAccessStatus, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceId),
-                raw::Word::word(peerDeviceId),
-                raw::Word::word(status),
+                raw::ArgBits::word(deviceId),
+                raw::ArgBits::word(peerDeviceId),
+                raw::ArgBits::word(status),
             ]
         })?;
         // SAFETY: the caller guarantees that `status` is null or the address of a variable.
@@ -155,10 +155,10 @@ pub unsafe extern "C" fn aclrtMemP2PMap(
     raw::status(&calls::aclrtMemP2PMap, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(devPtr),
-                raw::Word::word(size),
-                raw::Word::word(dstDevId),
-                raw::Word::word(flags),
+                raw::ArgBits::word(devPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(dstDevId),
+                raw::ArgBits::word(flags),
             ]
         })?;
         jumar_acl::peer::aclrtMemP2PMap(cx, devPtr.expose_provenance(), size, dstDevId, flags)?;

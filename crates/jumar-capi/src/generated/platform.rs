@@ -22,9 +22,9 @@ pub unsafe extern "C" fn aclplatformGetDeviceInfo(
     raw::status(&calls::aclplatformGetDeviceInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(infoType),
-                raw::Word::word(value),
-                raw::Word::word(maxLen),
+                raw::ArgBits::word(infoType),
+                raw::ArgBits::word(value),
+                raw::ArgBits::word(maxLen),
             ]
         })?;
         // SAFETY: the caller guarantees that `value` is null or an array of that many.

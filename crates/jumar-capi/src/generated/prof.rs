@@ -24,9 +24,9 @@ pub unsafe extern "C" fn aclrtProfTrace(
     raw::status(&calls::aclrtProfTrace, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(userdata),
-                raw::Word::word(length),
-                raw::Word::word(stream),
+                raw::ArgBits::word(userdata),
+                raw::ArgBits::word(length),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `userdata` is null or an array of that many values.
@@ -42,7 +42,10 @@ pub unsafe extern "C" fn aclrtProfTrace(
 pub unsafe extern "C" fn aclprofInit(profilerResultPath: *const c_char, length: usize) -> i32 {
     raw::status(&calls::aclprofInit, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(profilerResultPath), raw::Word::word(length)]
+            [
+                raw::ArgBits::word(profilerResultPath),
+                raw::ArgBits::word(length),
+            ]
         })?;
         // SAFETY: the caller guarantees that `profilerResultPath` is null or a text that ends in a zero byte.
         let profilerResultPath = unsafe { raw::text(profilerResultPath) };
@@ -65,7 +68,7 @@ pub unsafe extern "C" fn aclprofFinalize() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofStart(profilerConfig: *mut c_void) -> i32 {
     raw::status(&calls::aclprofStart, |cx| {
-        raw::trace(cx, || [raw::Word::word(profilerConfig)])?;
+        raw::trace(cx, || [raw::ArgBits::word(profilerConfig)])?;
         jumar_acl::prof::aclprofStart(cx, raw::handle(profilerConfig))?;
         Ok(())
     })
@@ -83,11 +86,11 @@ pub unsafe extern "C" fn aclprofCreateConfig(
     raw::value(&calls::aclprofCreateConfig, std::ptr::null_mut(), |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(deviceIdList),
-                raw::Word::word(deviceNums),
-                raw::Word::word(aicoreMetrics),
-                raw::Word::word(aicoreEvents),
-                raw::Word::word(dataTypeConfig),
+                raw::ArgBits::word(deviceIdList),
+                raw::ArgBits::word(deviceNums),
+                raw::ArgBits::word(aicoreMetrics),
+                raw::ArgBits::word(aicoreEvents),
+                raw::ArgBits::word(dataTypeConfig),
             ]
         })?;
         // SAFETY: the caller guarantees that `deviceIdList` is null or an array of that many values.
@@ -110,7 +113,7 @@ pub unsafe extern "C" fn aclprofCreateConfig(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofDestroyConfig(profilerConfig: *mut c_void) -> i32 {
     raw::status(&calls::aclprofDestroyConfig, |cx| {
-        raw::trace(cx, || [raw::Word::word(profilerConfig)])?;
+        raw::trace(cx, || [raw::ArgBits::word(profilerConfig)])?;
         jumar_acl::prof::aclprofDestroyConfig(cx, raw::handle(profilerConfig))?;
         Ok(())
     })
@@ -120,7 +123,7 @@ pub unsafe extern "C" fn aclprofDestroyConfig(profilerConfig: *mut c_void) -> i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofStop(profilerConfig: *mut c_void) -> i32 {
     raw::status(&calls::aclprofStop, |cx| {
-        raw::trace(cx, || [raw::Word::word(profilerConfig)])?;
+        raw::trace(cx, || [raw::ArgBits::word(profilerConfig)])?;
         jumar_acl::prof::aclprofStop(cx, raw::handle(profilerConfig))?;
         Ok(())
     })
@@ -136,9 +139,9 @@ pub unsafe extern "C" fn aclprofSetConfig(
     raw::status(&calls::aclprofSetConfig, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(configType),
-                raw::Word::word(config),
-                raw::Word::word(configLength),
+                raw::ArgBits::word(configType),
+                raw::ArgBits::word(config),
+                raw::ArgBits::word(configLength),
             ]
         })?;
         // SAFETY: the caller guarantees that `config` is null or a text that ends in a zero byte.
@@ -157,8 +160,8 @@ pub unsafe extern "C" fn aclprofModelSubscribe(
     raw::status(&calls::aclprofModelSubscribe, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelId),
-                raw::Word::word(profSubscribeConfig),
+                raw::ArgBits::word(modelId),
+                raw::ArgBits::word(profSubscribeConfig),
             ]
         })?;
         jumar_acl::prof::aclprofModelSubscribe(cx, modelId, raw::handle(profSubscribeConfig))?;
@@ -170,7 +173,7 @@ pub unsafe extern "C" fn aclprofModelSubscribe(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofModelUnSubscribe(modelId: u32) -> i32 {
     raw::status(&calls::aclprofModelUnSubscribe, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelId)])?;
+        raw::trace(cx, || [raw::ArgBits::word(modelId)])?;
         jumar_acl::prof::aclprofModelUnSubscribe(cx, modelId)?;
         Ok(())
     })
@@ -189,9 +192,9 @@ pub unsafe extern "C" fn aclprofCreateSubscribeConfig(
         |cx| {
             raw::trace(cx, || {
                 [
-                    raw::Word::word(timeInfoSwitch),
-                    raw::Word::word(aicoreMetrics),
-                    raw::Word::word(fd),
+                    raw::ArgBits::word(timeInfoSwitch),
+                    raw::ArgBits::word(aicoreMetrics),
+                    raw::ArgBits::word(fd),
                 ]
             })?;
             // SAFETY: the caller guarantees that `fd` is null or an array of that many values.
@@ -211,7 +214,7 @@ pub unsafe extern "C" fn aclprofCreateSubscribeConfig(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofDestroySubscribeConfig(profSubscribeConfig: *mut c_void) -> i32 {
     raw::status(&calls::aclprofDestroySubscribeConfig, |cx| {
-        raw::trace(cx, || [raw::Word::word(profSubscribeConfig)])?;
+        raw::trace(cx, || [raw::ArgBits::word(profSubscribeConfig)])?;
         jumar_acl::prof::aclprofDestroySubscribeConfig(cx, raw::handle(profSubscribeConfig))?;
         Ok(())
     })
@@ -221,7 +224,7 @@ pub unsafe extern "C" fn aclprofDestroySubscribeConfig(profSubscribeConfig: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofGetOpDescSize(opDescSize: *mut usize) -> i32 {
     raw::status(&calls::aclprofGetOpDescSize, |cx| {
-        raw::trace(cx, || [raw::Word::word(opDescSize)])?;
+        raw::trace(cx, || [raw::ArgBits::word(opDescSize)])?;
         // SAFETY: the caller guarantees that `opDescSize` is null or the address of a variable.
         let opDescSize_out = unsafe { raw::Out::<usize>::new(opDescSize.cast(), "opDescSize") }?;
         let opDescSize_value = jumar_acl::prof::aclprofGetOpDescSize(cx)?;
@@ -240,9 +243,9 @@ pub unsafe extern "C" fn aclprofGetOpNum(
     raw::status(&calls::aclprofGetOpNum, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opInfo),
-                raw::Word::word(opInfoLen),
-                raw::Word::word(opNumber),
+                raw::ArgBits::word(opInfo),
+                raw::ArgBits::word(opInfoLen),
+                raw::ArgBits::word(opNumber),
             ]
         })?;
         // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
@@ -266,10 +269,10 @@ pub unsafe extern "C" fn aclprofGetOpTypeLen(
     raw::status(&calls::aclprofGetOpTypeLen, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opInfo),
-                raw::Word::word(opInfoLen),
-                raw::Word::word(index),
-                raw::Word::word(opTypeLen),
+                raw::ArgBits::word(opInfo),
+                raw::ArgBits::word(opInfoLen),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(opTypeLen),
             ]
         })?;
         // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
@@ -294,11 +297,11 @@ pub unsafe extern "C" fn aclprofGetOpType(
     raw::status(&calls::aclprofGetOpType, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opInfo),
-                raw::Word::word(opInfoLen),
-                raw::Word::word(index),
-                raw::Word::word(opType),
-                raw::Word::word(opTypeLen),
+                raw::ArgBits::word(opInfo),
+                raw::ArgBits::word(opInfoLen),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(opType),
+                raw::ArgBits::word(opTypeLen),
             ]
         })?;
         // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
@@ -323,10 +326,10 @@ pub unsafe extern "C" fn aclprofGetOpNameLen(
     raw::status(&calls::aclprofGetOpNameLen, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opInfo),
-                raw::Word::word(opInfoLen),
-                raw::Word::word(index),
-                raw::Word::word(opNameLen),
+                raw::ArgBits::word(opInfo),
+                raw::ArgBits::word(opInfoLen),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(opNameLen),
             ]
         })?;
         // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
@@ -351,11 +354,11 @@ pub unsafe extern "C" fn aclprofGetOpName(
     raw::status(&calls::aclprofGetOpName, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opInfo),
-                raw::Word::word(opInfoLen),
-                raw::Word::word(index),
-                raw::Word::word(opName),
-                raw::Word::word(opNameLen),
+                raw::ArgBits::word(opInfo),
+                raw::ArgBits::word(opInfoLen),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(opName),
+                raw::ArgBits::word(opNameLen),
             ]
         })?;
         // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
@@ -379,9 +382,9 @@ pub unsafe extern "C" fn aclprofGetOpStart(
     raw::value(&calls::aclprofGetOpStart, 0, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opInfo),
-                raw::Word::word(opInfoLen),
-                raw::Word::word(index),
+                raw::ArgBits::word(opInfo),
+                raw::ArgBits::word(opInfoLen),
+                raw::ArgBits::word(index),
             ]
         })?;
         // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
@@ -401,9 +404,9 @@ pub unsafe extern "C" fn aclprofGetOpEnd(
     raw::value(&calls::aclprofGetOpEnd, 0, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opInfo),
-                raw::Word::word(opInfoLen),
-                raw::Word::word(index),
+                raw::ArgBits::word(opInfo),
+                raw::ArgBits::word(opInfoLen),
+                raw::ArgBits::word(index),
             ]
         })?;
         // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
@@ -423,9 +426,9 @@ pub unsafe extern "C" fn aclprofGetOpDuration(
     raw::value(&calls::aclprofGetOpDuration, 0, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opInfo),
-                raw::Word::word(opInfoLen),
-                raw::Word::word(index),
+                raw::ArgBits::word(opInfo),
+                raw::ArgBits::word(opInfoLen),
+                raw::ArgBits::word(index),
             ]
         })?;
         // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
@@ -445,9 +448,9 @@ pub unsafe extern "C" fn aclprofGetModelId(
     raw::value(&calls::aclprofGetModelId, 0, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opInfo),
-                raw::Word::word(opInfoLen),
-                raw::Word::word(index),
+                raw::ArgBits::word(opInfo),
+                raw::ArgBits::word(opInfoLen),
+                raw::ArgBits::word(index),
             ]
         })?;
         // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
@@ -467,9 +470,9 @@ pub unsafe extern "C" fn aclprofGetOpFlag(
     raw::value(&calls::aclprofGetOpFlag, 255, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opInfo),
-                raw::Word::word(opInfoLen),
-                raw::Word::word(index),
+                raw::ArgBits::word(opInfo),
+                raw::ArgBits::word(opInfoLen),
+                raw::ArgBits::word(index),
             ]
         })?;
         // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
@@ -490,10 +493,10 @@ pub unsafe extern "C" fn aclprofGetOpAttriValue(
     raw::value(&calls::aclprofGetOpAttriValue, std::ptr::null(), |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opInfo),
-                raw::Word::word(opInfoLen),
-                raw::Word::word(index),
-                raw::Word::word(attri),
+                raw::ArgBits::word(opInfo),
+                raw::ArgBits::word(opInfoLen),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(attri),
             ]
         })?;
         // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
@@ -513,9 +516,9 @@ pub unsafe extern "C" fn aclprofGetStepTimestamp(
     raw::status(&calls::aclprofGetStepTimestamp, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stepInfo),
-                raw::Word::word(tag),
-                raw::Word::word(stream),
+                raw::ArgBits::word(stepInfo),
+                raw::ArgBits::word(tag),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::prof::aclprofGetStepTimestamp(
@@ -542,7 +545,7 @@ pub unsafe extern "C" fn aclprofCreateStepInfo() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofDestroyStepInfo(stepinfo: *mut c_void) {
     raw::value(&calls::aclprofDestroyStepInfo, (), |cx| {
-        raw::trace(cx, || [raw::Word::word(stepinfo)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stepinfo)])?;
         jumar_acl::prof::aclprofDestroyStepInfo(cx, raw::handle(stepinfo))?;
         Ok(())
     })
@@ -562,7 +565,7 @@ pub unsafe extern "C" fn aclprofCreateStamp() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofDestroyStamp(stamp: *mut c_void) {
     raw::value(&calls::aclprofDestroyStamp, (), |cx| {
-        raw::trace(cx, || [raw::Word::word(stamp)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stamp)])?;
         jumar_acl::prof::aclprofDestroyStamp(cx, stamp.expose_provenance())?;
         Ok(())
     })
@@ -572,7 +575,7 @@ pub unsafe extern "C" fn aclprofDestroyStamp(stamp: *mut c_void) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofPush(stamp: *mut c_void) -> i32 {
     raw::status(&calls::aclprofPush, |cx| {
-        raw::trace(cx, || [raw::Word::word(stamp)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stamp)])?;
         jumar_acl::prof::aclprofPush(cx, stamp.expose_provenance())?;
         Ok(())
     })
@@ -592,7 +595,9 @@ pub unsafe extern "C" fn aclprofPop() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofRangeStart(stamp: *mut c_void, rangeId: *mut u32) -> i32 {
     raw::status(&calls::aclprofRangeStart, |cx| {
-        raw::trace(cx, || [raw::Word::word(stamp), raw::Word::word(rangeId)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stamp), raw::ArgBits::word(rangeId)]
+        })?;
         // SAFETY: the caller guarantees that `rangeId` is null or the address of a variable.
         let rangeId_out = unsafe { raw::Out::<u32>::new(rangeId.cast(), "rangeId") }?;
         let rangeId_value = jumar_acl::prof::aclprofRangeStart(cx, stamp.expose_provenance())?;
@@ -605,7 +610,7 @@ pub unsafe extern "C" fn aclprofRangeStart(stamp: *mut c_void, rangeId: *mut u32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofRangeStop(rangeId: u32) -> i32 {
     raw::status(&calls::aclprofRangeStop, |cx| {
-        raw::trace(cx, || [raw::Word::word(rangeId)])?;
+        raw::trace(cx, || [raw::ArgBits::word(rangeId)])?;
         jumar_acl::prof::aclprofRangeStop(cx, rangeId)?;
         Ok(())
     })
@@ -621,9 +626,9 @@ pub unsafe extern "C" fn aclprofSetStampTraceMessage(
     raw::status(&calls::aclprofSetStampTraceMessage, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stamp),
-                raw::Word::word(msg),
-                raw::Word::word(msgLen),
+                raw::ArgBits::word(stamp),
+                raw::ArgBits::word(msg),
+                raw::ArgBits::word(msgLen),
             ]
         })?;
         // SAFETY: the caller guarantees that `msg` is null or an array of that many values.
@@ -637,7 +642,7 @@ pub unsafe extern "C" fn aclprofSetStampTraceMessage(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofMark(stamp: *mut c_void) -> i32 {
     raw::status(&calls::aclprofMark, |cx| {
-        raw::trace(cx, || [raw::Word::word(stamp)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stamp)])?;
         jumar_acl::prof::aclprofMark(cx, stamp.expose_provenance())?;
         Ok(())
     })
@@ -653,9 +658,9 @@ pub unsafe extern "C" fn aclprofMarkEx(
     raw::status(&calls::aclprofMarkEx, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(msg),
-                raw::Word::word(msgLen),
-                raw::Word::word(stream),
+                raw::ArgBits::word(msg),
+                raw::ArgBits::word(msgLen),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `msg` is null or an array of that many values.
@@ -669,7 +674,7 @@ pub unsafe extern "C" fn aclprofMarkEx(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofStr2Id(message: *const c_char) -> u64 {
     raw::value(&calls::aclprofStr2Id, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(message)])?;
+        raw::trace(cx, || [raw::ArgBits::word(message)])?;
         // SAFETY: the caller guarantees that `message` is null or a text that ends in a zero byte.
         let message = unsafe { raw::text(message) };
         let answer = jumar_acl::prof::aclprofStr2Id(cx, message)?;

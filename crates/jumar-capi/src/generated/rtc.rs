@@ -28,12 +28,12 @@ pub unsafe extern "C" fn aclrtcCreateProg(
     raw::status(&calls::aclrtcCreateProg, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(prog),
-                raw::Word::word(src),
-                raw::Word::word(name),
-                raw::Word::word(numHeaders),
-                raw::Word::word(headers),
-                raw::Word::word(includeNames),
+                raw::ArgBits::word(prog),
+                raw::ArgBits::word(src),
+                raw::ArgBits::word(name),
+                raw::ArgBits::word(numHeaders),
+                raw::ArgBits::word(headers),
+                raw::ArgBits::word(includeNames),
             ]
         })?;
         // SAFETY: the caller guarantees that `prog` is null or the address of a variable.
@@ -70,9 +70,9 @@ pub unsafe extern "C" fn aclrtcCompileProg(
     raw::status(&calls::aclrtcCompileProg, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(prog),
-                raw::Word::word(numOptions),
-                raw::Word::word(options),
+                raw::ArgBits::word(prog),
+                raw::ArgBits::word(numOptions),
+                raw::ArgBits::word(options),
             ]
         })?;
         // SAFETY: the caller guarantees that `options` is null or an array of that many values.
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn aclrtcAddNameExpr(
 ) -> i32 {
     raw::status(&calls::aclrtcAddNameExpr, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(prog), raw::Word::word(nameExpression)]
+            [raw::ArgBits::word(prog), raw::ArgBits::word(nameExpression)]
         })?;
         // SAFETY: the caller guarantees that `nameExpression` is null or a text that ends in a zero byte.
         let nameExpression = unsafe { raw::text(nameExpression) };
@@ -109,9 +109,9 @@ pub unsafe extern "C" fn aclrtcGetLoweredName(
     raw::status(&calls::aclrtcGetLoweredName, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(prog),
-                raw::Word::word(nameExpression),
-                raw::Word::word(loweredName),
+                raw::ArgBits::word(prog),
+                raw::ArgBits::word(nameExpression),
+                raw::ArgBits::word(loweredName),
             ]
         })?;
         // SAFETY: the caller guarantees that `nameExpression` is null or a text that ends in a zero byte.
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn aclrtcGetLoweredName(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtcDestroyProg(prog: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtcDestroyProg, |cx| {
-        raw::trace(cx, || [raw::Word::word(prog)])?;
+        raw::trace(cx, || [raw::ArgBits::word(prog)])?;
         // SAFETY: the caller guarantees that `prog` is null or the address of a variable that holds a value.
         let prog_out = unsafe { raw::InOut::<Raw>::new(prog.cast(), "prog") }?;
         let prog_value = jumar_acl::rtc::aclrtcDestroyProg(cx, prog_out.get())?;
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn aclrtcGetBinDataSize(
 ) -> i32 {
     raw::status(&calls::aclrtcGetBinDataSize, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(prog), raw::Word::word(binDataSizeRet)]
+            [raw::ArgBits::word(prog), raw::ArgBits::word(binDataSizeRet)]
         })?;
         // SAFETY: the caller guarantees that `binDataSizeRet` is null or the address of a variable.
         let binDataSizeRet_out =
@@ -161,7 +161,9 @@ pub unsafe extern "C" fn aclrtcGetBinDataSize(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtcGetCompileLogSize(prog: *mut c_void, logSizeRet: *mut usize) -> i32 {
     raw::status(&calls::aclrtcGetCompileLogSize, |cx| {
-        raw::trace(cx, || [raw::Word::word(prog), raw::Word::word(logSizeRet)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(prog), raw::ArgBits::word(logSizeRet)]
+        })?;
         // SAFETY: the caller guarantees that `logSizeRet` is null or the address of a variable.
         let logSizeRet_out = unsafe { raw::Out::<usize>::new(logSizeRet.cast(), "logSizeRet") }?;
         let logSizeRet_value = jumar_acl::rtc::aclrtcGetCompileLogSize(cx, raw::handle(prog))?;

@@ -20,7 +20,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclopSetModelDir(modelDir: *const c_char) -> i32 {
     raw::status(&calls::aclopSetModelDir, |cx| {
-        raw::trace(cx, || [raw::Word::word(modelDir)])?;
+        raw::trace(cx, || [raw::ArgBits::word(modelDir)])?;
         // SAFETY: the caller guarantees that `modelDir` is null or a text that ends in a zero byte.
         let modelDir = unsafe { raw::text(modelDir) };
         jumar_acl::single_op::aclopSetModelDir(cx, modelDir)?;
@@ -32,7 +32,9 @@ pub unsafe extern "C" fn aclopSetModelDir(modelDir: *const c_char) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclopLoad(model: *const c_void, modelSize: usize) -> i32 {
     raw::status(&calls::aclopLoad, |cx| {
-        raw::trace(cx, || [raw::Word::word(model), raw::Word::word(modelSize)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(model), raw::ArgBits::word(modelSize)]
+        })?;
         // SAFETY: the caller guarantees that `model` is null or an array of that many values.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
         jumar_acl::single_op::aclopLoad(cx, model, modelSize)?;
@@ -54,7 +56,7 @@ pub unsafe extern "C" fn aclopCreateAttr() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclopDestroyAttr(attr: *mut c_void) {
     raw::value(&calls::aclopDestroyAttr, (), |cx| {
-        raw::trace(cx, || [raw::Word::word(attr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(attr)])?;
         jumar_acl::single_op::aclopDestroyAttr(cx, raw::handle(attr))?;
         Ok(())
     })
@@ -70,9 +72,9 @@ pub unsafe extern "C" fn aclopSetAttrBool(
     raw::status(&calls::aclopSetAttrBool, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(attrName),
-                raw::Word::word(attrValue),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrName),
+                raw::ArgBits::word(attrValue),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
@@ -92,9 +94,9 @@ pub unsafe extern "C" fn aclopSetAttrInt(
     raw::status(&calls::aclopSetAttrInt, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(attrName),
-                raw::Word::word(attrValue),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrName),
+                raw::ArgBits::word(attrValue),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
@@ -114,9 +116,9 @@ pub unsafe extern "C" fn aclopSetAttrFloat(
     raw::status(&calls::aclopSetAttrFloat, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(attrName),
-                raw::Word::word(attrValue),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrName),
+                raw::ArgBits::word(attrValue),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
@@ -136,9 +138,9 @@ pub unsafe extern "C" fn aclopSetAttrString(
     raw::status(&calls::aclopSetAttrString, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(attrName),
-                raw::Word::word(attrValue),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrName),
+                raw::ArgBits::word(attrValue),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
@@ -160,9 +162,9 @@ pub unsafe extern "C" fn aclopSetAttrDataType(
     raw::status(&calls::aclopSetAttrDataType, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(attrName),
-                raw::Word::word(attrValue),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrName),
+                raw::ArgBits::word(attrValue),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
@@ -183,10 +185,10 @@ pub unsafe extern "C" fn aclopSetAttrListDataType(
     raw::status(&calls::aclopSetAttrListDataType, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(attrName),
-                raw::Word::word(numValues),
-                raw::Word::word(values),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrName),
+                raw::ArgBits::word(numValues),
+                raw::ArgBits::word(values),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
@@ -215,10 +217,10 @@ pub unsafe extern "C" fn aclopSetAttrListBool(
     raw::status(&calls::aclopSetAttrListBool, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(attrName),
-                raw::Word::word(numValues),
-                raw::Word::word(values),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrName),
+                raw::ArgBits::word(numValues),
+                raw::ArgBits::word(values),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
@@ -247,10 +249,10 @@ pub unsafe extern "C" fn aclopSetAttrListInt(
     raw::status(&calls::aclopSetAttrListInt, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(attrName),
-                raw::Word::word(numValues),
-                raw::Word::word(values),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrName),
+                raw::ArgBits::word(numValues),
+                raw::ArgBits::word(values),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
@@ -279,10 +281,10 @@ pub unsafe extern "C" fn aclopSetAttrListFloat(
     raw::status(&calls::aclopSetAttrListFloat, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(attrName),
-                raw::Word::word(numValues),
-                raw::Word::word(values),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrName),
+                raw::ArgBits::word(numValues),
+                raw::ArgBits::word(values),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
@@ -311,10 +313,10 @@ pub unsafe extern "C" fn aclopSetAttrListString(
     raw::status(&calls::aclopSetAttrListString, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(attrName),
-                raw::Word::word(numValues),
-                raw::Word::word(values),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrName),
+                raw::ArgBits::word(numValues),
+                raw::ArgBits::word(values),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
@@ -348,15 +350,15 @@ pub unsafe extern "C" fn aclopExecute(
     raw::status(&calls::aclopExecute, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opType),
-                raw::Word::word(numInputs),
-                raw::Word::word(inputDesc),
-                raw::Word::word(inputs),
-                raw::Word::word(numOutputs),
-                raw::Word::word(outputDesc),
-                raw::Word::word(outputs),
-                raw::Word::word(attr),
-                raw::Word::word(stream),
+                raw::ArgBits::word(opType),
+                raw::ArgBits::word(numInputs),
+                raw::ArgBits::word(inputDesc),
+                raw::ArgBits::word(inputs),
+                raw::ArgBits::word(numOutputs),
+                raw::ArgBits::word(outputDesc),
+                raw::ArgBits::word(outputs),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
@@ -404,15 +406,15 @@ pub unsafe extern "C" fn aclopExecuteV2(
     raw::status(&calls::aclopExecuteV2, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opType),
-                raw::Word::word(numInputs),
-                raw::Word::word(inputDesc),
-                raw::Word::word(inputs),
-                raw::Word::word(numOutputs),
-                raw::Word::word(outputDesc),
-                raw::Word::word(outputs),
-                raw::Word::word(attr),
-                raw::Word::word(stream),
+                raw::ArgBits::word(opType),
+                raw::ArgBits::word(numInputs),
+                raw::ArgBits::word(inputDesc),
+                raw::ArgBits::word(inputs),
+                raw::ArgBits::word(numOutputs),
+                raw::ArgBits::word(outputDesc),
+                raw::ArgBits::word(outputs),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
@@ -458,13 +460,13 @@ pub unsafe extern "C" fn aclopCreateHandle(
     raw::status(&calls::aclopCreateHandle, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opType),
-                raw::Word::word(numInputs),
-                raw::Word::word(inputDesc),
-                raw::Word::word(numOutputs),
-                raw::Word::word(outputDesc),
-                raw::Word::word(opAttr),
-                raw::Word::word(handle),
+                raw::ArgBits::word(opType),
+                raw::ArgBits::word(numInputs),
+                raw::ArgBits::word(inputDesc),
+                raw::ArgBits::word(numOutputs),
+                raw::ArgBits::word(outputDesc),
+                raw::ArgBits::word(opAttr),
+                raw::ArgBits::word(handle),
             ]
         })?;
         // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
@@ -495,7 +497,7 @@ pub unsafe extern "C" fn aclopCreateHandle(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclopDestroyHandle(handle: *mut c_void) {
     raw::value(&calls::aclopDestroyHandle, (), |cx| {
-        raw::trace(cx, || [raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
         jumar_acl::single_op::aclopDestroyHandle(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -514,12 +516,12 @@ pub unsafe extern "C" fn aclopExecWithHandle(
     raw::status(&calls::aclopExecWithHandle, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(handle),
-                raw::Word::word(numInputs),
-                raw::Word::word(inputs),
-                raw::Word::word(numOutputs),
-                raw::Word::word(outputs),
-                raw::Word::word(stream),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(numInputs),
+                raw::ArgBits::word(inputs),
+                raw::ArgBits::word(numOutputs),
+                raw::ArgBits::word(outputs),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `inputs` is null or an array of that many values.
@@ -553,12 +555,12 @@ pub unsafe extern "C" fn aclopCast(
     raw::status(&calls::aclopCast, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(srcDesc),
-                raw::Word::word(srcBuffer),
-                raw::Word::word(dstDesc),
-                raw::Word::word(dstBuffer),
-                raw::Word::word(truncate),
-                raw::Word::word(stream),
+                raw::ArgBits::word(srcDesc),
+                raw::ArgBits::word(srcBuffer),
+                raw::ArgBits::word(dstDesc),
+                raw::ArgBits::word(dstBuffer),
+                raw::ArgBits::word(truncate),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::single_op::aclopCast(
@@ -585,10 +587,10 @@ pub unsafe extern "C" fn aclopCreateHandleForCast(
     raw::status(&calls::aclopCreateHandleForCast, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(srcDesc),
-                raw::Word::word(dstDesc),
-                raw::Word::word(truncate),
-                raw::Word::word(handle),
+                raw::ArgBits::word(srcDesc),
+                raw::ArgBits::word(dstDesc),
+                raw::ArgBits::word(truncate),
+                raw::ArgBits::word(handle),
             ]
         })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
@@ -672,7 +674,7 @@ pub extern "C" fn aclopUpdateParams(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclopSetMaxOpQueueNum(maxOpNum: u64) -> i32 {
     raw::status(&calls::aclopSetMaxOpQueueNum, |cx| {
-        raw::trace(cx, || [raw::Word::word(maxOpNum)])?;
+        raw::trace(cx, || [raw::ArgBits::word(maxOpNum)])?;
         jumar_acl::single_op::aclopSetMaxOpQueueNum(cx, maxOpNum)?;
         Ok(())
     })
@@ -692,13 +694,13 @@ pub unsafe extern "C" fn aclopInferShape(
     raw::status(&calls::aclopInferShape, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opType),
-                raw::Word::word(numInputs),
-                raw::Word::word(inputDesc),
-                raw::Word::word(inputs),
-                raw::Word::word(numOutputs),
-                raw::Word::word(outputDesc),
-                raw::Word::word(attr),
+                raw::ArgBits::word(opType),
+                raw::ArgBits::word(numInputs),
+                raw::ArgBits::word(inputDesc),
+                raw::ArgBits::word(inputs),
+                raw::ArgBits::word(numOutputs),
+                raw::ArgBits::word(outputDesc),
+                raw::ArgBits::word(attr),
             ]
         })?;
         // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
@@ -741,15 +743,15 @@ pub unsafe extern "C" fn aclopCompile(
     raw::status(&calls::aclopCompile, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opType),
-                raw::Word::word(numInputs),
-                raw::Word::word(inputDesc),
-                raw::Word::word(numOutputs),
-                raw::Word::word(outputDesc),
-                raw::Word::word(attr),
-                raw::Word::word(engineType),
-                raw::Word::word(compileFlag),
-                raw::Word::word(opPath),
+                raw::ArgBits::word(opType),
+                raw::ArgBits::word(numInputs),
+                raw::ArgBits::word(inputDesc),
+                raw::ArgBits::word(numOutputs),
+                raw::ArgBits::word(outputDesc),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(engineType),
+                raw::ArgBits::word(compileFlag),
+                raw::ArgBits::word(opPath),
             ]
         })?;
         // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
@@ -797,18 +799,18 @@ pub unsafe extern "C" fn aclopCompileAndExecute(
     raw::status(&calls::aclopCompileAndExecute, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opType),
-                raw::Word::word(numInputs),
-                raw::Word::word(inputDesc),
-                raw::Word::word(inputs),
-                raw::Word::word(numOutputs),
-                raw::Word::word(outputDesc),
-                raw::Word::word(outputs),
-                raw::Word::word(attr),
-                raw::Word::word(engineType),
-                raw::Word::word(compileFlag),
-                raw::Word::word(opPath),
-                raw::Word::word(stream),
+                raw::ArgBits::word(opType),
+                raw::ArgBits::word(numInputs),
+                raw::ArgBits::word(inputDesc),
+                raw::ArgBits::word(inputs),
+                raw::ArgBits::word(numOutputs),
+                raw::ArgBits::word(outputDesc),
+                raw::ArgBits::word(outputs),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(engineType),
+                raw::ArgBits::word(compileFlag),
+                raw::ArgBits::word(opPath),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
@@ -864,18 +866,18 @@ pub unsafe extern "C" fn aclopCompileAndExecuteV2(
     raw::status(&calls::aclopCompileAndExecuteV2, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opType),
-                raw::Word::word(numInputs),
-                raw::Word::word(inputDesc),
-                raw::Word::word(inputs),
-                raw::Word::word(numOutputs),
-                raw::Word::word(outputDesc),
-                raw::Word::word(outputs),
-                raw::Word::word(attr),
-                raw::Word::word(engineType),
-                raw::Word::word(compileFlag),
-                raw::Word::word(opPath),
-                raw::Word::word(stream),
+                raw::ArgBits::word(opType),
+                raw::ArgBits::word(numInputs),
+                raw::ArgBits::word(inputDesc),
+                raw::ArgBits::word(inputs),
+                raw::ArgBits::word(numOutputs),
+                raw::ArgBits::word(outputDesc),
+                raw::ArgBits::word(outputs),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(engineType),
+                raw::ArgBits::word(compileFlag),
+                raw::ArgBits::word(opPath),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
@@ -916,7 +918,7 @@ pub unsafe extern "C" fn aclopCompileAndExecuteV2(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetCompileopt(opt: u32, value: *const c_char) -> i32 {
     raw::status(&calls::aclSetCompileopt, |cx| {
-        raw::trace(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
+        raw::trace(cx, || [raw::ArgBits::word(opt), raw::ArgBits::word(value)])?;
         // SAFETY: the caller guarantees that `value` is null or a text that ends in a zero byte.
         let value = unsafe { raw::text(value) };
         jumar_acl::compile_option::aclSetCompileopt(cx, opt, value)?;
@@ -928,7 +930,7 @@ pub unsafe extern "C" fn aclSetCompileopt(opt: u32, value: *const c_char) -> i32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetCompileoptSize(opt: u32) -> usize {
     raw::value(&calls::aclGetCompileoptSize, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(opt)])?;
+        raw::trace(cx, || [raw::ArgBits::word(opt)])?;
         let answer = jumar_acl::compile_option::aclGetCompileoptSize(cx, opt)?;
         Ok(answer)
     })
@@ -940,9 +942,9 @@ pub unsafe extern "C" fn aclGetCompileopt(opt: u32, value: *mut c_char, length: 
     raw::status(&calls::aclGetCompileopt, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(opt),
-                raw::Word::word(value),
-                raw::Word::word(length),
+                raw::ArgBits::word(opt),
+                raw::ArgBits::word(value),
+                raw::ArgBits::word(length),
             ]
         })?;
         // SAFETY: the caller guarantees that `value` is null or an array of that many.
@@ -957,7 +959,7 @@ pub unsafe extern "C" fn aclGetCompileopt(opt: u32, value: *mut c_char, length: 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclopSetCompileFlag(flag: u32) -> i32 {
     raw::status(&calls::aclopSetCompileFlag, |cx| {
-        raw::trace(cx, || [raw::Word::word(flag)])?;
+        raw::trace(cx, || [raw::ArgBits::word(flag)])?;
         jumar_acl::single_op::aclopSetCompileFlag(cx, flag)?;
         Ok(())
     })

@@ -18,7 +18,9 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSnapShotProcessLock(pid: i32, reserve: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSnapShotProcessLock, |cx| {
-        raw::trace(cx, || [raw::Word::word(pid), raw::Word::word(reserve)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(pid), raw::ArgBits::word(reserve)]
+        })?;
         jumar_acl::snapshot::aclrtSnapShotProcessLock(cx, pid, reserve.expose_provenance())?;
         Ok(())
     })
@@ -28,7 +30,9 @@ pub unsafe extern "C" fn aclrtSnapShotProcessLock(pid: i32, reserve: *mut c_void
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSnapShotProcessUnlock(pid: i32, reserve: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSnapShotProcessUnlock, |cx| {
-        raw::trace(cx, || [raw::Word::word(pid), raw::Word::word(reserve)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(pid), raw::ArgBits::word(reserve)]
+        })?;
         jumar_acl::snapshot::aclrtSnapShotProcessUnlock(cx, pid, reserve.expose_provenance())?;
         Ok(())
     })
@@ -41,7 +45,7 @@ pub unsafe extern "C" fn aclrtSnapShotProcessBackup(
     args: *mut types::aclrtSnapShotBackupArgs,
 ) -> i32 {
     raw::status(&calls::aclrtSnapShotProcessBackup, |cx| {
-        raw::trace(cx, || [raw::Word::word(pid), raw::Word::word(args)])?;
+        raw::trace(cx, || [raw::ArgBits::word(pid), raw::ArgBits::word(args)])?;
         // SAFETY: the caller guarantees that `args` is null or the address of a value.
         let args = unsafe { raw::input(args, "args") }?;
         jumar_acl::snapshot::aclrtSnapShotProcessBackup(cx, pid, args)?;
@@ -56,7 +60,7 @@ pub unsafe extern "C" fn aclrtSnapShotProcessRestore(
     args: *mut types::aclrtSnapShotRestoreArgs,
 ) -> i32 {
     raw::status(&calls::aclrtSnapShotProcessRestore, |cx| {
-        raw::trace(cx, || [raw::Word::word(pid), raw::Word::word(args)])?;
+        raw::trace(cx, || [raw::ArgBits::word(pid), raw::ArgBits::word(args)])?;
         // SAFETY: the caller guarantees that `args` is null or the address of a value.
         let args = unsafe { raw::input(args, "args") }?;
         jumar_acl::snapshot::aclrtSnapShotProcessRestore(cx, pid, args)?;

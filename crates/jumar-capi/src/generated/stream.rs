@@ -20,7 +20,9 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetStreamFailureMode(stream: *mut c_void, mode: u64) -> i32 {
     raw::status(&calls::aclrtSetStreamFailureMode, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(mode)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(mode)]
+        })?;
         jumar_acl::stream::aclrtSetStreamFailureMode(cx, raw::handle(stream), mode)?;
         Ok(())
     })
@@ -30,7 +32,9 @@ pub unsafe extern "C" fn aclrtSetStreamFailureMode(stream: *mut c_void, mode: u6
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamGetId(stream: *mut c_void, streamId: *mut i32) -> i32 {
     raw::status(&calls::aclrtStreamGetId, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(streamId)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(streamId)]
+        })?;
         // SAFETY: the caller guarantees that `streamId` is null or the address of a variable.
         let streamId_out = unsafe { raw::Out::<i32>::new(streamId.cast(), "streamId") }?;
         let streamId_value = jumar_acl::stream::aclrtStreamGetId(cx, raw::handle(stream))?;
@@ -59,7 +63,7 @@ pub unsafe extern "C" fn aclrtDestroyStreamConfigHandle(
     handle: *mut types::aclrtStreamConfigHandle,
 ) -> i32 {
     raw::status(&calls::aclrtDestroyStreamConfigHandle, |cx| {
-        raw::trace(cx, || [raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
         jumar_acl::stream::aclrtDestroyStreamConfigHandle(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -76,10 +80,10 @@ pub unsafe extern "C" fn aclrtSetStreamConfigOpt(
     raw::status(&calls::aclrtSetStreamConfigOpt, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(handle),
-                raw::Word::word(attr),
-                raw::Word::word(attrValue),
-                raw::Word::word(valueSize),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrValue),
+                raw::ArgBits::word(valueSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `attrValue` is null or an array of that many values.
@@ -99,7 +103,7 @@ pub unsafe extern "C" fn aclrtSetStreamConfigOpt(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateStream(stream: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCreateStream, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
         let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
         let stream_value = jumar_acl::stream::aclrtCreateStream(cx)?;
@@ -115,7 +119,9 @@ pub unsafe extern "C" fn aclrtCreateStreamV2(
     handle: *const types::aclrtStreamConfigHandle,
 ) -> i32 {
     raw::status(&calls::aclrtCreateStreamV2, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(handle)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(handle)]
+        })?;
         // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
         let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
         let stream_value = jumar_acl::stream::aclrtCreateStreamV2(cx, raw::handle(handle))?;
@@ -134,9 +140,9 @@ pub unsafe extern "C" fn aclrtCreateStreamWithConfig(
     raw::status(&calls::aclrtCreateStreamWithConfig, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stream),
-                raw::Word::word(priority),
-                raw::Word::word(flag),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(priority),
+                raw::ArgBits::word(flag),
             ]
         })?;
         // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
@@ -151,7 +157,7 @@ pub unsafe extern "C" fn aclrtCreateStreamWithConfig(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyStream(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyStream, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::stream::aclrtDestroyStream(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -161,7 +167,7 @@ pub unsafe extern "C" fn aclrtDestroyStream(stream: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyStreamForce(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyStreamForce, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::stream::aclrtDestroyStreamForce(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -171,7 +177,7 @@ pub unsafe extern "C" fn aclrtDestroyStreamForce(stream: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeStream(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSynchronizeStream, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::stream::aclrtSynchronizeStream(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -184,7 +190,9 @@ pub unsafe extern "C" fn aclrtSynchronizeStreamWithTimeout(
     timeout: i32,
 ) -> i32 {
     raw::status(&calls::aclrtSynchronizeStreamWithTimeout, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(timeout)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(timeout)]
+        })?;
         jumar_acl::stream::aclrtSynchronizeStreamWithTimeout(cx, raw::handle(stream), timeout)?;
         Ok(())
     })
@@ -194,7 +202,9 @@ pub unsafe extern "C" fn aclrtSynchronizeStreamWithTimeout(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamQuery(stream: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtStreamQuery, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(status)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(status)]
+        })?;
         // SAFETY: the caller guarantees that `status` is null or the address of a variable.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::stream::aclrtStreamQuery(cx, raw::handle(stream))?;
@@ -207,7 +217,9 @@ pub unsafe extern "C" fn aclrtStreamQuery(stream: *mut c_void, status: *mut u32)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamGetPriority(stream: *mut c_void, priority: *mut u32) -> i32 {
     raw::status(&calls::aclrtStreamGetPriority, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(priority)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(priority)]
+        })?;
         // SAFETY: the caller guarantees that `priority` is null or the address of a variable.
         let priority_out = unsafe { raw::Out::<u32>::new(priority.cast(), "priority") }?;
         let priority_value = jumar_acl::stream::aclrtStreamGetPriority(cx, raw::handle(stream))?;
@@ -220,7 +232,9 @@ pub unsafe extern "C" fn aclrtStreamGetPriority(stream: *mut c_void, priority: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamGetFlags(stream: *mut c_void, flags: *mut u32) -> i32 {
     raw::status(&calls::aclrtStreamGetFlags, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(flags)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(flags)]
+        })?;
         // SAFETY: the caller guarantees that `flags` is null or the address of a variable.
         let flags_out = unsafe { raw::Out::<u32>::new(flags.cast(), "flags") }?;
         let flags_value = jumar_acl::stream::aclrtStreamGetFlags(cx, raw::handle(stream))?;
@@ -233,7 +247,7 @@ pub unsafe extern "C" fn aclrtStreamGetFlags(stream: *mut c_void, flags: *mut u3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamAbort(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtStreamAbort, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::stream::aclrtStreamAbort(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -243,7 +257,7 @@ pub unsafe extern "C" fn aclrtStreamAbort(stream: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetStreamAvailableNum(streamCount: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetStreamAvailableNum, |cx| {
-        raw::trace(cx, || [raw::Word::word(streamCount)])?;
+        raw::trace(cx, || [raw::ArgBits::word(streamCount)])?;
         // SAFETY: the caller guarantees that `streamCount` is null or the address of a variable.
         let streamCount_out = unsafe { raw::Out::<u32>::new(streamCount.cast(), "streamCount") }?;
         let streamCount_value = jumar_acl::stream::aclrtGetStreamAvailableNum(cx)?;
@@ -262,9 +276,9 @@ pub unsafe extern "C" fn aclrtSetStreamAttribute(
     raw::status(&calls::aclrtSetStreamAttribute, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stream),
-                raw::Word::word(stmAttrType),
-                raw::Word::word(value),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(stmAttrType),
+                raw::ArgBits::word(value),
             ]
         })?;
         // SAFETY: the caller guarantees that `value` is null or the address of a value.
@@ -284,9 +298,9 @@ pub unsafe extern "C" fn aclrtGetStreamAttribute(
     raw::status(&calls::aclrtGetStreamAttribute, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stream),
-                raw::Word::word(stmAttrType),
-                raw::Word::word(value),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(stmAttrType),
+                raw::ArgBits::word(value),
             ]
         })?;
         // SAFETY: the caller guarantees that `value` is null or the address of a variable.
@@ -308,8 +322,8 @@ pub unsafe extern "C" fn aclrtDeviceGetStreamPriorityRange(
     raw::status(&calls::aclrtDeviceGetStreamPriorityRange, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(leastPriority),
-                raw::Word::word(greatestPriority),
+                raw::ArgBits::word(leastPriority),
+                raw::ArgBits::word(greatestPriority),
             ]
         })?;
         // SAFETY: the caller guarantees that `leastPriority` is null or the address of a variable.
@@ -330,7 +344,7 @@ pub unsafe extern "C" fn aclrtDeviceGetStreamPriorityRange(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCtxGetCurrentDefaultStream(stream: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCtxGetCurrentDefaultStream, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
         let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
         let stream_value = jumar_acl::stream::aclrtCtxGetCurrentDefaultStream(cx)?;
@@ -349,9 +363,9 @@ pub unsafe extern "C" fn aclrtGetStreamResLimit(
     raw::status(&calls::aclrtGetStreamResLimit, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stream),
-                raw::Word::word(r#type),
-                raw::Word::word(value),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(value),
             ]
         })?;
         // SAFETY: the caller guarantees that `value` is null or the address of a variable.
@@ -373,9 +387,9 @@ pub unsafe extern "C" fn aclrtSetStreamResLimit(
     raw::status(&calls::aclrtSetStreamResLimit, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stream),
-                raw::Word::word(r#type),
-                raw::Word::word(value),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(value),
             ]
         })?;
         jumar_acl::stream::aclrtSetStreamResLimit(cx, raw::handle(stream), r#type, value)?;
@@ -387,7 +401,7 @@ pub unsafe extern "C" fn aclrtSetStreamResLimit(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetStreamResLimit(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtResetStreamResLimit, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::stream::aclrtResetStreamResLimit(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -398,7 +412,7 @@ pub unsafe extern "C" fn aclrtResetStreamResLimit(stream: *mut c_void) -> i32 {
 pub unsafe extern "C" fn aclrtActiveStream(activeStream: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtActiveStream, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(activeStream), raw::Word::word(stream)]
+            [raw::ArgBits::word(activeStream), raw::ArgBits::word(stream)]
         })?;
         jumar_acl::capture::aclrtActiveStream(cx, raw::handle(activeStream), raw::handle(stream))?;
         Ok(())
@@ -419,13 +433,13 @@ pub unsafe extern "C" fn aclrtSwitchStream(
     raw::status(&calls::aclrtSwitchStream, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(leftValue),
-                raw::Word::word(cond),
-                raw::Word::word(rightValue),
-                raw::Word::word(dataType),
-                raw::Word::word(trueStream),
-                raw::Word::word(falseStream),
-                raw::Word::word(stream),
+                raw::ArgBits::word(leftValue),
+                raw::ArgBits::word(cond),
+                raw::ArgBits::word(rightValue),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(trueStream),
+                raw::ArgBits::word(falseStream),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `leftValue` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -450,7 +464,7 @@ pub unsafe extern "C" fn aclrtSwitchStream(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamStop(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtStreamStop, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
         jumar_acl::stream::aclrtStreamStop(cx, raw::handle(stream))?;
         Ok(())
     })

@@ -16,7 +16,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetTensorTypeFromItem(dataItem: *mut c_void) -> i32 {
     raw::value(&calls::acltdtGetTensorTypeFromItem, -1, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataItem)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataItem)])?;
         let answer =
             jumar_acl::tdt_channel::acltdtGetTensorTypeFromItem(cx, raw::handle(dataItem))?;
         Ok(answer)
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn acltdtGetTensorTypeFromItem(dataItem: *mut c_void) -> i
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDataTypeFromItem(dataItem: *mut c_void) -> i32 {
     raw::value(&calls::acltdtGetDataTypeFromItem, -1, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataItem)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataItem)])?;
         let answer = jumar_acl::tdt_channel::acltdtGetDataTypeFromItem(cx, raw::handle(dataItem))?;
         Ok(answer)
     })
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn acltdtGetDataAddrFromItem(dataItem: *mut c_void) -> *mu
         &calls::acltdtGetDataAddrFromItem,
         std::ptr::null_mut(),
         |cx| {
-            raw::trace(cx, || [raw::Word::word(dataItem)])?;
+            raw::trace(cx, || [raw::ArgBits::word(dataItem)])?;
             let answer =
                 jumar_acl::tdt_channel::acltdtGetDataAddrFromItem(cx, raw::handle(dataItem))?;
             Ok(raw::address(answer))
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn acltdtGetDataAddrFromItem(dataItem: *mut c_void) -> *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDataSizeFromItem(dataItem: *mut c_void) -> usize {
     raw::value(&calls::acltdtGetDataSizeFromItem, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataItem)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataItem)])?;
         let answer = jumar_acl::tdt_channel::acltdtGetDataSizeFromItem(cx, raw::handle(dataItem))?;
         Ok(answer)
     })
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn acltdtGetDataSizeFromItem(dataItem: *mut c_void) -> usi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDimNumFromItem(dataItem: *mut c_void) -> usize {
     raw::value(&calls::acltdtGetDimNumFromItem, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataItem)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataItem)])?;
         let answer = jumar_acl::tdt_channel::acltdtGetDimNumFromItem(cx, raw::handle(dataItem))?;
         Ok(answer)
     })
@@ -78,9 +78,9 @@ pub unsafe extern "C" fn acltdtGetSliceInfoFromItem(
     raw::status(&calls::acltdtGetSliceInfoFromItem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dataItem),
-                raw::Word::word(sliceNum),
-                raw::Word::word(sliceId),
+                raw::ArgBits::word(dataItem),
+                raw::ArgBits::word(sliceNum),
+                raw::ArgBits::word(sliceId),
             ]
         })?;
         // SAFETY: the caller guarantees that `sliceNum` is null or the address of a variable.
@@ -105,9 +105,9 @@ pub unsafe extern "C" fn acltdtGetDimsFromItem(
     raw::status(&calls::acltdtGetDimsFromItem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dataItem),
-                raw::Word::word(dims),
-                raw::Word::word(dimNum),
+                raw::ArgBits::word(dataItem),
+                raw::ArgBits::word(dims),
+                raw::ArgBits::word(dimNum),
             ]
         })?;
         // SAFETY: the caller guarantees that `dims` is null or an array of that many.
@@ -132,12 +132,12 @@ pub unsafe extern "C" fn acltdtCreateDataItem(
     raw::value(&calls::acltdtCreateDataItem, std::ptr::null_mut(), |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(tdtType),
-                raw::Word::word(dims),
-                raw::Word::word(dimNum),
-                raw::Word::word(dataType),
-                raw::Word::word(data),
-                raw::Word::word(size),
+                raw::ArgBits::word(tdtType),
+                raw::ArgBits::word(dims),
+                raw::ArgBits::word(dimNum),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(data),
+                raw::ArgBits::word(size),
             ]
         })?;
         // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn acltdtCreateDataItem(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyDataItem(dataItem: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyDataItem, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataItem)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataItem)])?;
         jumar_acl::tdt_channel::acltdtDestroyDataItem(cx, raw::handle(dataItem))?;
         Ok(())
     })
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn acltdtCreateDataset() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyDataset(dataset: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyDataset, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataset)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataset)])?;
         jumar_acl::tdt_channel::acltdtDestroyDataset(cx, raw::handle(dataset))?;
         Ok(())
     })
@@ -185,7 +185,9 @@ pub unsafe extern "C" fn acltdtDestroyDataset(dataset: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDataItem(dataset: *mut c_void, index: usize) -> *mut c_void {
     raw::value(&calls::acltdtGetDataItem, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(dataset), raw::Word::word(index)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(dataset), raw::ArgBits::word(index)]
+        })?;
         let answer = jumar_acl::tdt_channel::acltdtGetDataItem(cx, raw::handle(dataset), index)?;
         Ok(raw::pointer(answer))
     })
@@ -195,7 +197,9 @@ pub unsafe extern "C" fn acltdtGetDataItem(dataset: *mut c_void, index: usize) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtAddDataItem(dataset: *mut c_void, dataItem: *mut c_void) -> i32 {
     raw::status(&calls::acltdtAddDataItem, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataset), raw::Word::word(dataItem)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(dataset), raw::ArgBits::word(dataItem)]
+        })?;
         jumar_acl::tdt_channel::acltdtAddDataItem(cx, raw::handle(dataset), raw::handle(dataItem))?;
         Ok(())
     })
@@ -205,7 +209,7 @@ pub unsafe extern "C" fn acltdtAddDataItem(dataset: *mut c_void, dataItem: *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDatasetSize(dataset: *mut c_void) -> usize {
     raw::value(&calls::acltdtGetDatasetSize, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataset)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataset)])?;
         let answer = jumar_acl::tdt_channel::acltdtGetDatasetSize(cx, raw::handle(dataset))?;
         Ok(answer)
     })
@@ -215,7 +219,7 @@ pub unsafe extern "C" fn acltdtGetDatasetSize(dataset: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDatasetName(dataset: *mut c_void) -> *const c_char {
     raw::value(&calls::acltdtGetDatasetName, c"".as_ptr(), |cx| {
-        raw::trace(cx, || [raw::Word::word(dataset)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataset)])?;
         let answer = jumar_acl::tdt_channel::acltdtGetDatasetName(cx, raw::handle(dataset))?;
         Ok(raw::text_address(answer))
     })
@@ -225,7 +229,7 @@ pub unsafe extern "C" fn acltdtGetDatasetName(dataset: *mut c_void) -> *const c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtStopChannel(handle: *mut c_void) -> i32 {
     raw::status(&calls::acltdtStopChannel, |cx| {
-        raw::trace(cx, || [raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
         jumar_acl::tdt_channel::acltdtStopChannel(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -235,7 +239,9 @@ pub unsafe extern "C" fn acltdtStopChannel(handle: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateChannel(deviceId: u32, name: *const c_char) -> *mut c_void {
     raw::value(&calls::acltdtCreateChannel, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(deviceId), raw::Word::word(name)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(deviceId), raw::ArgBits::word(name)]
+        })?;
         // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
         let name = unsafe { raw::text(name) };
         let answer = jumar_acl::tdt_channel::acltdtCreateChannel(cx, deviceId, name)?;
@@ -256,9 +262,9 @@ pub unsafe extern "C" fn acltdtCreateChannelWithCapacity(
         |cx| {
             raw::trace(cx, || {
                 [
-                    raw::Word::word(deviceId),
-                    raw::Word::word(name),
-                    raw::Word::word(capacity),
+                    raw::ArgBits::word(deviceId),
+                    raw::ArgBits::word(name),
+                    raw::ArgBits::word(capacity),
                 ]
             })?;
             // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
@@ -275,7 +281,7 @@ pub unsafe extern "C" fn acltdtCreateChannelWithCapacity(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyChannel(handle: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyChannel, |cx| {
-        raw::trace(cx, || [raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
         jumar_acl::tdt_channel::acltdtDestroyChannel(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -285,7 +291,7 @@ pub unsafe extern "C" fn acltdtDestroyChannel(handle: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCleanChannel(handle: *mut c_void) -> i32 {
     raw::status(&calls::acltdtCleanChannel, |cx| {
-        raw::trace(cx, || [raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
         jumar_acl::tdt_channel::acltdtCleanChannel(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -301,9 +307,9 @@ pub unsafe extern "C" fn acltdtSendTensor(
     raw::status(&calls::acltdtSendTensor, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(handle),
-                raw::Word::word(dataset),
-                raw::Word::word(timeout),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(dataset),
+                raw::ArgBits::word(timeout),
             ]
         })?;
         jumar_acl::tdt_channel::acltdtSendTensor(
@@ -326,9 +332,9 @@ pub unsafe extern "C" fn acltdtReceiveTensor(
     raw::status(&calls::acltdtReceiveTensor, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(handle),
-                raw::Word::word(dataset),
-                raw::Word::word(timeout),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(dataset),
+                raw::ArgBits::word(timeout),
             ]
         })?;
         jumar_acl::tdt_channel::acltdtReceiveTensor(
@@ -345,7 +351,9 @@ pub unsafe extern "C" fn acltdtReceiveTensor(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtQueryChannelSize(handle: *mut c_void, size: *mut usize) -> i32 {
     raw::status(&calls::acltdtQueryChannelSize, |cx| {
-        raw::trace(cx, || [raw::Word::word(handle), raw::Word::word(size)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(handle), raw::ArgBits::word(size)]
+        })?;
         // SAFETY: the caller guarantees that `size` is null or the address of a variable.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::tdt_channel::acltdtQueryChannelSize(cx, raw::handle(handle))?;

@@ -19,7 +19,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateQueue(attr: *mut c_void, qid: *mut u32) -> i32 {
     raw::status(&calls::acltdtCreateQueue, |cx| {
-        raw::trace(cx, || [raw::Word::word(attr), raw::Word::word(qid)])?;
+        raw::trace(cx, || [raw::ArgBits::word(attr), raw::ArgBits::word(qid)])?;
         // SAFETY: the caller guarantees that `qid` is null or the address of a variable.
         let qid_out = unsafe { raw::Out::<u32>::new(qid.cast(), "qid") }?;
         let qid_value = jumar_acl::tdt_queue::acltdtCreateQueue(cx, raw::handle(attr))?;
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn acltdtCreateQueue(attr: *mut c_void, qid: *mut u32) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyQueue(qid: u32) -> i32 {
     raw::status(&calls::acltdtDestroyQueue, |cx| {
-        raw::trace(cx, || [raw::Word::word(qid)])?;
+        raw::trace(cx, || [raw::ArgBits::word(qid)])?;
         jumar_acl::tdt_queue::acltdtDestroyQueue(cx, qid)?;
         Ok(())
     })
@@ -44,9 +44,9 @@ pub unsafe extern "C" fn acltdtEnqueue(qid: u32, buf: *mut c_void, timeout: i32)
     raw::status(&calls::acltdtEnqueue, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(qid),
-                raw::Word::word(buf),
-                raw::Word::word(timeout),
+                raw::ArgBits::word(qid),
+                raw::ArgBits::word(buf),
+                raw::ArgBits::word(timeout),
             ]
         })?;
         jumar_acl::tdt_queue::acltdtEnqueue(cx, qid, raw::handle(buf), timeout)?;
@@ -60,9 +60,9 @@ pub unsafe extern "C" fn acltdtDequeue(qid: u32, buf: *mut *mut c_void, timeout:
     raw::status(&calls::acltdtDequeue, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(qid),
-                raw::Word::word(buf),
-                raw::Word::word(timeout),
+                raw::ArgBits::word(qid),
+                raw::ArgBits::word(buf),
+                raw::ArgBits::word(timeout),
             ]
         })?;
         // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
@@ -87,13 +87,13 @@ pub unsafe extern "C" fn acltdtEnqueueData(
     raw::status(&calls::acltdtEnqueueData, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(qid),
-                raw::Word::word(data),
-                raw::Word::word(dataSize),
-                raw::Word::word(userData),
-                raw::Word::word(userDataSize),
-                raw::Word::word(timeout),
-                raw::Word::word(rsv),
+                raw::ArgBits::word(qid),
+                raw::ArgBits::word(data),
+                raw::ArgBits::word(dataSize),
+                raw::ArgBits::word(userData),
+                raw::ArgBits::word(userDataSize),
+                raw::ArgBits::word(timeout),
+                raw::ArgBits::word(rsv),
             ]
         })?;
         // SAFETY: the caller guarantees that `data` is null or an array of that many values.
@@ -125,10 +125,10 @@ pub unsafe extern "C" fn acltdtGrantQueue(
     raw::status(&calls::acltdtGrantQueue, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(qid),
-                raw::Word::word(pid),
-                raw::Word::word(permission),
-                raw::Word::word(timeout),
+                raw::ArgBits::word(qid),
+                raw::ArgBits::word(pid),
+                raw::ArgBits::word(permission),
+                raw::ArgBits::word(timeout),
             ]
         })?;
         jumar_acl::tdt_queue::acltdtGrantQueue(cx, qid, pid, permission, timeout)?;
@@ -142,9 +142,9 @@ pub unsafe extern "C" fn acltdtAttachQueue(qid: u32, timeout: i32, permission: *
     raw::status(&calls::acltdtAttachQueue, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(qid),
-                raw::Word::word(timeout),
-                raw::Word::word(permission),
+                raw::ArgBits::word(qid),
+                raw::ArgBits::word(timeout),
+                raw::ArgBits::word(permission),
             ]
         })?;
         // SAFETY: the caller guarantees that `permission` is null or the address of a variable.
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn acltdtAttachQueue(qid: u32, timeout: i32, permission: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtBindQueueRoutes(qRouteList: *mut c_void) -> i32 {
     raw::status(&calls::acltdtBindQueueRoutes, |cx| {
-        raw::trace(cx, || [raw::Word::word(qRouteList)])?;
+        raw::trace(cx, || [raw::ArgBits::word(qRouteList)])?;
         jumar_acl::tdt_queue::acltdtBindQueueRoutes(cx, raw::handle(qRouteList))?;
         Ok(())
     })
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn acltdtBindQueueRoutes(qRouteList: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtUnbindQueueRoutes(qRouteList: *mut c_void) -> i32 {
     raw::status(&calls::acltdtUnbindQueueRoutes, |cx| {
-        raw::trace(cx, || [raw::Word::word(qRouteList)])?;
+        raw::trace(cx, || [raw::ArgBits::word(qRouteList)])?;
         jumar_acl::tdt_queue::acltdtUnbindQueueRoutes(cx, raw::handle(qRouteList))?;
         Ok(())
     })
@@ -183,7 +183,10 @@ pub unsafe extern "C" fn acltdtQueryQueueRoutes(
 ) -> i32 {
     raw::status(&calls::acltdtQueryQueueRoutes, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(queryInfo), raw::Word::word(qRouteList)]
+            [
+                raw::ArgBits::word(queryInfo),
+                raw::ArgBits::word(qRouteList),
+            ]
         })?;
         jumar_acl::tdt_queue::acltdtQueryQueueRoutes(
             cx,
@@ -200,9 +203,9 @@ pub unsafe extern "C" fn acltdtAllocBuf(size: usize, r#type: u32, buf: *mut *mut
     raw::status(&calls::acltdtAllocBuf, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(size),
-                raw::Word::word(r#type),
-                raw::Word::word(buf),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(buf),
             ]
         })?;
         // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
@@ -217,7 +220,7 @@ pub unsafe extern "C" fn acltdtAllocBuf(size: usize, r#type: u32, buf: *mut *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtFreeBuf(buf: *mut c_void) -> i32 {
     raw::status(&calls::acltdtFreeBuf, |cx| {
-        raw::trace(cx, || [raw::Word::word(buf)])?;
+        raw::trace(cx, || [raw::ArgBits::word(buf)])?;
         jumar_acl::tdt_queue::acltdtFreeBuf(cx, raw::handle(buf))?;
         Ok(())
     })
@@ -233,9 +236,9 @@ pub unsafe extern "C" fn acltdtGetBufData(
     raw::status(&calls::acltdtGetBufData, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(buf),
-                raw::Word::word(dataPtr),
-                raw::Word::word(size),
+                raw::ArgBits::word(buf),
+                raw::ArgBits::word(dataPtr),
+                raw::ArgBits::word(size),
             ]
         })?;
         // SAFETY: the caller guarantees that `dataPtr` is null or the address of a variable.
@@ -254,7 +257,7 @@ pub unsafe extern "C" fn acltdtGetBufData(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtSetBufDataLen(buf: *mut c_void, len: usize) -> i32 {
     raw::status(&calls::acltdtSetBufDataLen, |cx| {
-        raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
+        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(len)])?;
         jumar_acl::tdt_queue::acltdtSetBufDataLen(cx, raw::handle(buf), len)?;
         Ok(())
     })
@@ -264,7 +267,7 @@ pub unsafe extern "C" fn acltdtSetBufDataLen(buf: *mut c_void, len: usize) -> i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetBufDataLen(buf: *mut c_void, len: *mut usize) -> i32 {
     raw::status(&calls::acltdtGetBufDataLen, |cx| {
-        raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
+        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(len)])?;
         // SAFETY: the caller guarantees that `len` is null or the address of a variable.
         let len_out = unsafe { raw::Out::<usize>::new(len.cast(), "len") }?;
         let len_value = jumar_acl::tdt_queue::acltdtGetBufDataLen(cx, raw::handle(buf))?;
@@ -277,7 +280,9 @@ pub unsafe extern "C" fn acltdtGetBufDataLen(buf: *mut c_void, len: *mut usize) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtAppendBufChain(headBuf: *mut c_void, buf: *mut c_void) -> i32 {
     raw::status(&calls::acltdtAppendBufChain, |cx| {
-        raw::trace(cx, || [raw::Word::word(headBuf), raw::Word::word(buf)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(headBuf), raw::ArgBits::word(buf)]
+        })?;
         jumar_acl::tdt_queue::acltdtAppendBufChain(cx, raw::handle(headBuf), raw::handle(buf))?;
         Ok(())
     })
@@ -287,7 +292,9 @@ pub unsafe extern "C" fn acltdtAppendBufChain(headBuf: *mut c_void, buf: *mut c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetBufChainNum(headBuf: *mut c_void, num: *mut u32) -> i32 {
     raw::status(&calls::acltdtGetBufChainNum, |cx| {
-        raw::trace(cx, || [raw::Word::word(headBuf), raw::Word::word(num)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(headBuf), raw::ArgBits::word(num)]
+        })?;
         // SAFETY: the caller guarantees that `num` is null or the address of a variable.
         let num_out = unsafe { raw::Out::<u32>::new(num.cast(), "num") }?;
         let num_value = jumar_acl::tdt_queue::acltdtGetBufChainNum(cx, raw::handle(headBuf))?;
@@ -306,9 +313,9 @@ pub unsafe extern "C" fn acltdtGetBufFromChain(
     raw::status(&calls::acltdtGetBufFromChain, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(headBuf),
-                raw::Word::word(index),
-                raw::Word::word(buf),
+                raw::ArgBits::word(headBuf),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(buf),
             ]
         })?;
         // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
@@ -331,10 +338,10 @@ pub unsafe extern "C" fn acltdtGetBufUserData(
     raw::status(&calls::acltdtGetBufUserData, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(buf),
-                raw::Word::word(dataPtr),
-                raw::Word::word(size),
-                raw::Word::word(offset),
+                raw::ArgBits::word(buf),
+                raw::ArgBits::word(dataPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(offset),
             ]
         })?;
         // SAFETY: the caller guarantees that `dataPtr` is null or an array of that many.
@@ -357,10 +364,10 @@ pub unsafe extern "C" fn acltdtSetBufUserData(
     raw::status(&calls::acltdtSetBufUserData, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(buf),
-                raw::Word::word(dataPtr),
-                raw::Word::word(size),
-                raw::Word::word(offset),
+                raw::ArgBits::word(buf),
+                raw::ArgBits::word(dataPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(offset),
             ]
         })?;
         // SAFETY: the caller guarantees that `dataPtr` is null or an array of that many values.
@@ -374,7 +381,7 @@ pub unsafe extern "C" fn acltdtSetBufUserData(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_void) -> i32 {
     raw::status(&calls::acltdtCopyBufRef, |cx| {
-        raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(newBuf)])?;
+        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(newBuf)])?;
         // SAFETY: the caller guarantees that `newBuf` is null or the address of a variable.
         let newBuf_out = unsafe { raw::Out::<Raw>::new(newBuf.cast(), "newBuf") }?;
         let newBuf_value = jumar_acl::tdt_queue::acltdtCopyBufRef(cx, raw::handle(buf))?;
@@ -397,7 +404,7 @@ pub unsafe extern "C" fn acltdtCreateQueueAttr() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyQueueAttr(attr: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyQueueAttr, |cx| {
-        raw::trace(cx, || [raw::Word::word(attr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(attr)])?;
         jumar_acl::tdt_queue::acltdtDestroyQueueAttr(cx, raw::handle(attr))?;
         Ok(())
     })
@@ -415,11 +422,11 @@ pub unsafe extern "C" fn acltdtGetQueueAttr(
     raw::status(&calls::acltdtGetQueueAttr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(r#type),
-                raw::Word::word(len),
-                raw::Word::word(paramRetSize),
-                raw::Word::word(param),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(len),
+                raw::ArgBits::word(paramRetSize),
+                raw::ArgBits::word(param),
             ]
         })?;
         // SAFETY: the caller guarantees that `paramRetSize` is null or the address of a variable.
@@ -439,7 +446,9 @@ pub unsafe extern "C" fn acltdtGetQueueAttr(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateQueueRoute(srcId: u32, dstId: u32) -> *mut c_void {
     raw::value(&calls::acltdtCreateQueueRoute, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::Word::word(srcId), raw::Word::word(dstId)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(srcId), raw::ArgBits::word(dstId)]
+        })?;
         let answer = jumar_acl::tdt_queue::acltdtCreateQueueRoute(cx, srcId, dstId)?;
         Ok(raw::pointer(answer))
     })
@@ -449,7 +458,7 @@ pub unsafe extern "C" fn acltdtCreateQueueRoute(srcId: u32, dstId: u32) -> *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyQueueRoute(route: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyQueueRoute, |cx| {
-        raw::trace(cx, || [raw::Word::word(route)])?;
+        raw::trace(cx, || [raw::ArgBits::word(route)])?;
         jumar_acl::tdt_queue::acltdtDestroyQueueRoute(cx, raw::handle(route))?;
         Ok(())
     })
@@ -467,11 +476,11 @@ pub unsafe extern "C" fn acltdtGetQueueRouteParam(
     raw::status(&calls::acltdtGetQueueRouteParam, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(route),
-                raw::Word::word(r#type),
-                raw::Word::word(len),
-                raw::Word::word(paramRetSize),
-                raw::Word::word(param),
+                raw::ArgBits::word(route),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(len),
+                raw::ArgBits::word(paramRetSize),
+                raw::ArgBits::word(param),
             ]
         })?;
         // SAFETY: the caller guarantees that `paramRetSize` is null or the address of a variable.
@@ -505,7 +514,7 @@ pub unsafe extern "C" fn acltdtCreateQueueRouteList() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyQueueRouteList(routeList: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyQueueRouteList, |cx| {
-        raw::trace(cx, || [raw::Word::word(routeList)])?;
+        raw::trace(cx, || [raw::ArgBits::word(routeList)])?;
         jumar_acl::tdt_queue::acltdtDestroyQueueRouteList(cx, raw::handle(routeList))?;
         Ok(())
     })
@@ -515,7 +524,9 @@ pub unsafe extern "C" fn acltdtDestroyQueueRouteList(routeList: *mut c_void) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtAddQueueRoute(routeList: *mut c_void, route: *mut c_void) -> i32 {
     raw::status(&calls::acltdtAddQueueRoute, |cx| {
-        raw::trace(cx, || [raw::Word::word(routeList), raw::Word::word(route)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(routeList), raw::ArgBits::word(route)]
+        })?;
         jumar_acl::tdt_queue::acltdtAddQueueRoute(cx, raw::handle(routeList), raw::handle(route))?;
         Ok(())
     })
@@ -531,9 +542,9 @@ pub unsafe extern "C" fn acltdtGetQueueRoute(
     raw::status(&calls::acltdtGetQueueRoute, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(routeList),
-                raw::Word::word(index),
-                raw::Word::word(route),
+                raw::ArgBits::word(routeList),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(route),
             ]
         })?;
         jumar_acl::tdt_queue::acltdtGetQueueRoute(
@@ -550,7 +561,7 @@ pub unsafe extern "C" fn acltdtGetQueueRoute(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetQueueRouteNum(routeList: *mut c_void) -> usize {
     raw::value(&calls::acltdtGetQueueRouteNum, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(routeList)])?;
+        raw::trace(cx, || [raw::ArgBits::word(routeList)])?;
         let answer = jumar_acl::tdt_queue::acltdtGetQueueRouteNum(cx, raw::handle(routeList))?;
         Ok(answer)
     })
@@ -574,7 +585,7 @@ pub unsafe extern "C" fn acltdtCreateQueueRouteQueryInfo() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyQueueRouteQueryInfo(info: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyQueueRouteQueryInfo, |cx| {
-        raw::trace(cx, || [raw::Word::word(info)])?;
+        raw::trace(cx, || [raw::ArgBits::word(info)])?;
         jumar_acl::tdt_queue::acltdtDestroyQueueRouteQueryInfo(cx, raw::handle(info))?;
         Ok(())
     })
@@ -591,10 +602,10 @@ pub unsafe extern "C" fn acltdtSetQueueRouteQueryInfo(
     raw::status(&calls::acltdtSetQueueRouteQueryInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(param),
-                raw::Word::word(r#type),
-                raw::Word::word(len),
-                raw::Word::word(value),
+                raw::ArgBits::word(param),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(len),
+                raw::ArgBits::word(value),
             ]
         })?;
         // SAFETY: the caller guarantees that `value` is null or an array of that many values.

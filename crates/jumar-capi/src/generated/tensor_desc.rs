@@ -24,10 +24,10 @@ pub unsafe extern "C" fn aclCreateTensorDesc(
     raw::value(&calls::aclCreateTensorDesc, std::ptr::null_mut(), |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dataType),
-                raw::Word::word(numDims),
-                raw::Word::word(dims),
-                raw::Word::word(format),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(numDims),
+                raw::ArgBits::word(dims),
+                raw::ArgBits::word(format),
             ]
         })?;
         // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn aclCreateTensorDesc(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyTensorDesc(desc: *mut c_void) {
     raw::value(&calls::aclDestroyTensorDesc, (), |cx| {
-        raw::trace(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
         jumar_acl::tensor_desc::aclDestroyTensorDesc(cx, raw::handle(desc))?;
         Ok(())
     })
@@ -58,9 +58,9 @@ pub unsafe extern "C" fn aclSetTensorShapeRange(
     raw::status(&calls::aclSetTensorShapeRange, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(desc),
-                raw::Word::word(dimsCount),
-                raw::Word::word(dimsRange),
+                raw::ArgBits::word(desc),
+                raw::ArgBits::word(dimsCount),
+                raw::ArgBits::word(dimsRange),
             ]
         })?;
         // SAFETY: the caller guarantees that `dimsRange` is null or an array of that many values.
@@ -86,9 +86,9 @@ pub unsafe extern "C" fn aclSetTensorValueRange(
     raw::status(&calls::aclSetTensorValueRange, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(desc),
-                raw::Word::word(valueCount),
-                raw::Word::word(valueRange),
+                raw::ArgBits::word(desc),
+                raw::ArgBits::word(valueCount),
+                raw::ArgBits::word(valueRange),
             ]
         })?;
         // SAFETY: the caller guarantees that `valueRange` is null or an array of that many values.
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn aclSetTensorValueRange(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescType(desc: *mut c_void) -> i32 {
     raw::value(&calls::aclGetTensorDescType, -1, |cx| {
-        raw::trace(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescType(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn aclGetTensorDescType(desc: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescFormat(desc: *mut c_void) -> i32 {
     raw::value(&calls::aclGetTensorDescFormat, -1, |cx| {
-        raw::trace(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescFormat(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn aclGetTensorDescFormat(desc: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescSize(desc: *mut c_void) -> usize {
     raw::value(&calls::aclGetTensorDescSize, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescSize(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn aclGetTensorDescSize(desc: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescElementCount(desc: *mut c_void) -> usize {
     raw::value(&calls::aclGetTensorDescElementCount, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescElementCount(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn aclGetTensorDescElementCount(desc: *mut c_void) -> usiz
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescNumDims(desc: *mut c_void) -> usize {
     raw::value(&calls::aclGetTensorDescNumDims, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescNumDims(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn aclGetTensorDescNumDims(desc: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescDim(desc: *mut c_void, index: usize) -> i64 {
     raw::value(&calls::aclGetTensorDescDim, -1, |cx| {
-        raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(index)])?;
+        raw::trace(cx, || [raw::ArgBits::word(desc), raw::ArgBits::word(index)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescDim(cx, raw::handle(desc), index)?;
         Ok(answer)
     })
@@ -174,9 +174,9 @@ pub unsafe extern "C" fn aclGetTensorDescDimV2(
     raw::status(&calls::aclGetTensorDescDimV2, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(desc),
-                raw::Word::word(index),
-                raw::Word::word(dimSize),
+                raw::ArgBits::word(desc),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(dimSize),
             ]
         })?;
         // SAFETY: the caller guarantees that `dimSize` is null or the address of a variable.
@@ -199,10 +199,10 @@ pub unsafe extern "C" fn aclGetTensorDescDimRange(
     raw::status(&calls::aclGetTensorDescDimRange, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(desc),
-                raw::Word::word(index),
-                raw::Word::word(dimRangeNum),
-                raw::Word::word(dimRange),
+                raw::ArgBits::word(desc),
+                raw::ArgBits::word(index),
+                raw::ArgBits::word(dimRangeNum),
+                raw::ArgBits::word(dimRange),
             ]
         })?;
         // SAFETY: the caller guarantees that `dimRange` is null or an array of that many.
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn aclGetTensorDescDimRange(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorDescName(desc: *mut c_void, name: *const c_char) {
     raw::value(&calls::aclSetTensorDescName, (), |cx| {
-        raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(name)])?;
+        raw::trace(cx, || [raw::ArgBits::word(desc), raw::ArgBits::word(name)])?;
         // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
         let name = unsafe { raw::text(name) };
         jumar_acl::tensor_desc::aclSetTensorDescName(cx, raw::handle(desc), name)?;
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn aclSetTensorDescName(desc: *mut c_void, name: *const c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescName(desc: *mut c_void) -> *const c_char {
     raw::value(&calls::aclGetTensorDescName, std::ptr::null(), |cx| {
-        raw::trace(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescName(cx, raw::handle(desc))?;
         Ok(raw::text_address(answer))
     })
@@ -251,9 +251,9 @@ pub unsafe extern "C" fn aclTransTensorDescFormat(
     raw::status(&calls::aclTransTensorDescFormat, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(srcDesc),
-                raw::Word::word(dstFormat),
-                raw::Word::word(dstDesc),
+                raw::ArgBits::word(srcDesc),
+                raw::ArgBits::word(dstFormat),
+                raw::ArgBits::word(dstDesc),
             ]
         })?;
         // SAFETY: the caller guarantees that `dstDesc` is null or the address of a variable.
@@ -269,7 +269,9 @@ pub unsafe extern "C" fn aclTransTensorDescFormat(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorStorageFormat(desc: *mut c_void, format: i32) -> i32 {
     raw::status(&calls::aclSetTensorStorageFormat, |cx| {
-        raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(format)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(desc), raw::ArgBits::word(format)]
+        })?;
         jumar_acl::tensor_desc::aclSetTensorStorageFormat(cx, raw::handle(desc), format)?;
         Ok(())
     })
@@ -285,9 +287,9 @@ pub unsafe extern "C" fn aclSetTensorStorageShape(
     raw::status(&calls::aclSetTensorStorageShape, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(desc),
-                raw::Word::word(numDims),
-                raw::Word::word(dims),
+                raw::ArgBits::word(desc),
+                raw::ArgBits::word(numDims),
+                raw::ArgBits::word(dims),
             ]
         })?;
         // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
@@ -301,7 +303,9 @@ pub unsafe extern "C" fn aclSetTensorStorageShape(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorFormat(desc: *mut c_void, format: i32) -> i32 {
     raw::status(&calls::aclSetTensorFormat, |cx| {
-        raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(format)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(desc), raw::ArgBits::word(format)]
+        })?;
         jumar_acl::tensor_desc::aclSetTensorFormat(cx, raw::handle(desc), format)?;
         Ok(())
     })
@@ -317,9 +321,9 @@ pub unsafe extern "C" fn aclSetTensorShape(
     raw::status(&calls::aclSetTensorShape, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(desc),
-                raw::Word::word(numDims),
-                raw::Word::word(dims),
+                raw::ArgBits::word(desc),
+                raw::ArgBits::word(numDims),
+                raw::ArgBits::word(dims),
             ]
         })?;
         // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
@@ -333,7 +337,9 @@ pub unsafe extern "C" fn aclSetTensorShape(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorOriginFormat(desc: *mut c_void, format: i32) -> i32 {
     raw::status(&calls::aclSetTensorOriginFormat, |cx| {
-        raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(format)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(desc), raw::ArgBits::word(format)]
+        })?;
         jumar_acl::tensor_desc::aclSetTensorOriginFormat(cx, raw::handle(desc), format)?;
         Ok(())
     })
@@ -349,9 +355,9 @@ pub unsafe extern "C" fn aclSetTensorOriginShape(
     raw::status(&calls::aclSetTensorOriginShape, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(desc),
-                raw::Word::word(numDims),
-                raw::Word::word(dims),
+                raw::ArgBits::word(desc),
+                raw::ArgBits::word(numDims),
+                raw::ArgBits::word(dims),
             ]
         })?;
         // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
@@ -368,7 +374,7 @@ pub unsafe extern "C" fn aclGetTensorDescByIndex(desc: *mut c_void, index: usize
         &calls::aclGetTensorDescByIndex,
         std::ptr::null_mut(),
         |cx| {
-            raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(index)])?;
+            raw::trace(cx, || [raw::ArgBits::word(desc), raw::ArgBits::word(index)])?;
             let answer =
                 jumar_acl::tensor_desc::aclGetTensorDescByIndex(cx, raw::handle(desc), index)?;
             Ok(raw::pointer(answer))
@@ -383,7 +389,7 @@ pub unsafe extern "C" fn aclGetTensorDescAddress(desc: *mut c_void) -> *mut c_vo
         &calls::aclGetTensorDescAddress,
         std::ptr::null_mut(),
         |cx| {
-            raw::trace(cx, || [raw::Word::word(desc)])?;
+            raw::trace(cx, || [raw::ArgBits::word(desc)])?;
             let answer = jumar_acl::tensor_desc::aclGetTensorDescAddress(cx, raw::handle(desc))?;
             Ok(raw::address(answer))
         },
@@ -398,7 +404,10 @@ pub unsafe extern "C" fn aclSetTensorDynamicInput(
 ) -> i32 {
     raw::status(&calls::aclSetTensorDynamicInput, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(desc), raw::Word::word(dynamicInputName)]
+            [
+                raw::ArgBits::word(desc),
+                raw::ArgBits::word(dynamicInputName),
+            ]
         })?;
         // SAFETY: the caller guarantees that `dynamicInputName` is null or a text that ends in a zero byte.
         let dynamicInputName = unsafe { raw::text(dynamicInputName) };
@@ -417,9 +426,9 @@ pub unsafe extern "C" fn aclSetTensorConst(
     raw::status(&calls::aclSetTensorConst, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(desc),
-                raw::Word::word(dataBuffer),
-                raw::Word::word(length),
+                raw::ArgBits::word(desc),
+                raw::ArgBits::word(dataBuffer),
+                raw::ArgBits::word(length),
             ]
         })?;
         // SAFETY: the caller guarantees that `dataBuffer` is null or an array of that many values.
@@ -433,7 +442,9 @@ pub unsafe extern "C" fn aclSetTensorConst(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorPlaceMent(desc: *mut c_void, memType: u32) -> i32 {
     raw::status(&calls::aclSetTensorPlaceMent, |cx| {
-        raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(memType)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(desc), raw::ArgBits::word(memType)]
+        })?;
         jumar_acl::tensor_desc::aclSetTensorPlaceMent(cx, raw::handle(desc), memType)?;
         Ok(())
     })

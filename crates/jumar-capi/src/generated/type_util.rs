@@ -14,7 +14,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclFloat16ToFloat(value: u16) -> f32 {
     raw::value(&calls::aclFloat16ToFloat, 0.0, |cx| {
-        raw::trace(cx, || [raw::Word::word(value)])?;
+        raw::trace(cx, || [raw::ArgBits::word(value)])?;
         let answer = jumar_acl::type_util::aclFloat16ToFloat(cx, value)?;
         Ok(answer)
     })
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn aclFloat16ToFloat(value: u16) -> f32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclFloatToFloat16(value: f32) -> u16 {
     raw::value(&calls::aclFloatToFloat16, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(value)])?;
+        raw::trace(cx, || [raw::ArgBits::word(value)])?;
         let answer = jumar_acl::type_util::aclFloatToFloat16(cx, value)?;
         Ok(answer)
     })
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn aclFloatToFloat16(value: f32) -> u16 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDataTypeSize(dataType: i32) -> usize {
     raw::value(&calls::aclDataTypeSize, 0, |cx| {
-        raw::trace(cx, || [raw::Word::word(dataType)])?;
+        raw::trace(cx, || [raw::ArgBits::word(dataType)])?;
         let answer = jumar_acl::type_util::aclDataTypeSize(cx, dataType)?;
         Ok(answer)
     })

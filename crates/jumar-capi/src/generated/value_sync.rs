@@ -23,10 +23,10 @@ pub unsafe extern "C" fn aclrtValueWrite(
     raw::status(&calls::aclrtValueWrite, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(devAddr),
-                raw::Word::word(value),
-                raw::Word::word(flag),
-                raw::Word::word(stream),
+                raw::ArgBits::word(devAddr),
+                raw::ArgBits::word(value),
+                raw::ArgBits::word(flag),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `devAddr` is the start of that many bytes, until the call (or the task it queues) is done.
@@ -47,10 +47,10 @@ pub unsafe extern "C" fn aclrtValueWait(
     raw::status(&calls::aclrtValueWait, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(devAddr),
-                raw::Word::word(value),
-                raw::Word::word(flag),
-                raw::Word::word(stream),
+                raw::ArgBits::word(devAddr),
+                raw::ArgBits::word(value),
+                raw::ArgBits::word(flag),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `devAddr` is the start of that many bytes, until the call (or the task it queues) is done.

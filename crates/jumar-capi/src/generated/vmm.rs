@@ -26,11 +26,11 @@ pub unsafe extern "C" fn aclrtReserveMemAddress(
     raw::status(&calls::aclrtReserveMemAddress, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(virPtr),
-                raw::Word::word(size),
-                raw::Word::word(alignment),
-                raw::Word::word(expectPtr),
-                raw::Word::word(flags),
+                raw::ArgBits::word(virPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(alignment),
+                raw::ArgBits::word(expectPtr),
+                raw::ArgBits::word(flags),
             ]
         })?;
         // SAFETY: the caller guarantees that `virPtr` is null or the address of a variable.
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn aclrtReserveMemAddress(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtReleaseMemAddress(virPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtReleaseMemAddress, |cx| {
-        raw::trace(cx, || [raw::Word::word(virPtr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(virPtr)])?;
         jumar_acl::vmm::aclrtReleaseMemAddress(cx, virPtr.expose_provenance())?;
         Ok(())
     })
@@ -68,10 +68,10 @@ pub unsafe extern "C" fn aclrtMallocPhysical(
     raw::status(&calls::aclrtMallocPhysical, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(handle),
-                raw::Word::word(size),
-                raw::Word::word(prop),
-                raw::Word::word(flags),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(prop),
+                raw::ArgBits::word(flags),
             ]
         })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn aclrtMallocPhysical(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreePhysical(handle: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFreePhysical, |cx| {
-        raw::trace(cx, || [raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
         jumar_acl::vmm::aclrtFreePhysical(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -106,11 +106,11 @@ pub unsafe extern "C" fn aclrtMapMem(
     raw::status(&calls::aclrtMapMem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(virPtr),
-                raw::Word::word(size),
-                raw::Word::word(offset),
-                raw::Word::word(handle),
-                raw::Word::word(flags),
+                raw::ArgBits::word(virPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(offset),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(flags),
             ]
         })?;
         jumar_acl::vmm::aclrtMapMem(
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn aclrtMapMem(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtUnmapMem(virPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtUnmapMem, |cx| {
-        raw::trace(cx, || [raw::Word::word(virPtr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(virPtr)])?;
         jumar_acl::vmm::aclrtUnmapMem(cx, virPtr.expose_provenance())?;
         Ok(())
     })
@@ -147,11 +147,11 @@ pub unsafe extern "C" fn aclrtMemMapNoAccess(
     raw::status(&calls::aclrtMemMapNoAccess, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(virPtr),
-                raw::Word::word(size),
-                raw::Word::word(offset),
-                raw::Word::word(handle),
-                raw::Word::word(flags),
+                raw::ArgBits::word(virPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(offset),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(flags),
             ]
         })?;
         jumar_acl::vmm::aclrtMemMapNoAccess(
@@ -176,9 +176,9 @@ pub unsafe extern "C" fn aclrtMemGetAllocationGranularity(
     raw::status(&calls::aclrtMemGetAllocationGranularity, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(prop),
-                raw::Word::word(option),
-                raw::Word::word(granularity),
+                raw::ArgBits::word(prop),
+                raw::ArgBits::word(option),
+                raw::ArgBits::word(granularity),
             ]
         })?;
         // SAFETY: the caller guarantees that `prop` is null or the address of a value.
@@ -202,10 +202,10 @@ pub unsafe extern "C" fn aclrtMemSetAccess(
     raw::status(&calls::aclrtMemSetAccess, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(virPtr),
-                raw::Word::word(size),
-                raw::Word::word(desc),
-                raw::Word::word(count),
+                raw::ArgBits::word(virPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(desc),
+                raw::ArgBits::word(count),
             ]
         })?;
         // SAFETY: the caller guarantees that `desc` is null or an array of that many values.
@@ -225,9 +225,9 @@ pub unsafe extern "C" fn aclrtMemGetAccess(
     raw::status(&calls::aclrtMemGetAccess, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(virPtr),
-                raw::Word::word(location),
-                raw::Word::word(flag),
+                raw::ArgBits::word(virPtr),
+                raw::ArgBits::word(location),
+                raw::ArgBits::word(flag),
             ]
         })?;
         // SAFETY: the caller guarantees that `location` is null or the address of a value.
@@ -248,7 +248,9 @@ pub unsafe extern "C" fn aclrtMemRetainAllocationHandle(
     handle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemRetainAllocationHandle, |cx| {
-        raw::trace(cx, || [raw::Word::word(virPtr), raw::Word::word(handle)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(virPtr), raw::ArgBits::word(handle)]
+        })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value =
@@ -265,7 +267,9 @@ pub unsafe extern "C" fn aclrtMemGetAllocationPropertiesFromHandle(
     prop: *mut types::aclrtPhysicalMemProp,
 ) -> i32 {
     raw::status(&calls::aclrtMemGetAllocationPropertiesFromHandle, |cx| {
-        raw::trace(cx, || [raw::Word::word(handle), raw::Word::word(prop)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(handle), raw::ArgBits::word(prop)]
+        })?;
         // SAFETY: the caller guarantees that `prop` is null or the address of a variable.
         let prop_out =
             unsafe { raw::Out::<types::aclrtPhysicalMemProp>::new(prop.cast(), "prop") }?;
@@ -288,11 +292,11 @@ pub unsafe extern "C" fn aclrtReserveMemAddressNoUCMemory(
     raw::status(&calls::aclrtReserveMemAddressNoUCMemory, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(virPtr),
-                raw::Word::word(size),
-                raw::Word::word(alignment),
-                raw::Word::word(expectPtr),
-                raw::Word::word(flags),
+                raw::ArgBits::word(virPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(alignment),
+                raw::ArgBits::word(expectPtr),
+                raw::ArgBits::word(flags),
             ]
         })?;
         // SAFETY: the caller guarantees that `virPtr` is null or the address of a variable.
@@ -319,9 +323,9 @@ pub unsafe extern "C" fn aclrtMemGetAddressRange(
     raw::status(&calls::aclrtMemGetAddressRange, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ptr),
-                raw::Word::word(pbase),
-                raw::Word::word(psize),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(pbase),
+                raw::ArgBits::word(psize),
             ]
         })?;
         // SAFETY: the caller guarantees that `pbase` is null or the address of a variable.
@@ -347,10 +351,10 @@ pub unsafe extern "C" fn aclrtMemMapSelectedLink(
     raw::status(&calls::aclrtMemMapSelectedLink, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(virPtrDst),
-                raw::Word::word(size),
-                raw::Word::word(virPtrSrc),
-                raw::Word::word(linkIdx),
+                raw::ArgBits::word(virPtrDst),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(virPtrSrc),
+                raw::ArgBits::word(linkIdx),
             ]
         })?;
         jumar_acl::vmm::aclrtMemMapSelectedLink(
@@ -369,7 +373,7 @@ pub unsafe extern "C" fn aclrtMemMapSelectedLink(
 pub unsafe extern "C" fn aclrtMemMapSetLink(handle: *mut c_void, adviceLink: u32) -> i32 {
     raw::status(&calls::aclrtMemMapSetLink, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(handle), raw::Word::word(adviceLink)]
+            [raw::ArgBits::word(handle), raw::ArgBits::word(adviceLink)]
         })?;
         jumar_acl::vmm::aclrtMemMapSetLink(cx, raw::handle(handle), adviceLink)?;
         Ok(())

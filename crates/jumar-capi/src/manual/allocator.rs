@@ -25,7 +25,7 @@ macro_rules! setter {
             raw::status(&calls::$name, |cx| {
                 let number = func.map_or(0, |func| func as usize);
                 raw::trace(cx, || {
-                    [raw::Word::word(allocatorDesc), raw::Word::word(number)]
+                    [raw::ArgBits::word(allocatorDesc), raw::ArgBits::word(number)]
                 })?;
                 jumar_acl::allocator::$name(cx, raw::handle(allocatorDesc), $made(func))
             })
@@ -117,16 +117,16 @@ pub unsafe extern "C" fn aclrtAllocatorGetByStream(
     raw::status(&calls::aclrtAllocatorGetByStream, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stream),
-                raw::Word::word(allocatorDesc),
-                raw::Word::word(allocator),
-                raw::Word::word(allocFunc),
-                raw::Word::word(freeFunc),
-                raw::Word::word(allocAdviseFunc),
-                raw::Word::word(getAddrFromBlockFunc),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(allocatorDesc),
+                raw::ArgBits::word(allocator),
+                raw::ArgBits::word(allocFunc),
+                raw::ArgBits::word(freeFunc),
+                raw::ArgBits::word(allocAdviseFunc),
+                raw::ArgBits::word(getAddrFromBlockFunc),
             ]
         })?;
-        let places = [
+        let outputs = [
             (allocatorDesc.cast::<usize>(), "allocatorDesc"),
             (allocator.cast(), "allocator"),
             (allocFunc.cast(), "allocFunc"),
@@ -135,11 +135,11 @@ pub unsafe extern "C" fn aclrtAllocatorGetByStream(
             (getAddrFromBlockFunc.cast(), "getAddrFromBlockFunc"),
         ];
         // A pointer to a function is as long as an address, and is kept as one.
-        let places = places.map(|(place, name)| {
+        let outputs = outputs.map(|(pointer, name)| {
             // SAFETY: the program guarantees the output: null or the address of a variable, as the C declaration says.
-            unsafe { raw::Out::<usize>::new(place, name) }
+            unsafe { raw::Out::<usize>::new(pointer, name) }
         });
-        let [desc, object, allocate, free, near, address_of] = places;
+        let [desc, object, allocate, free, near, address_of] = outputs;
         let outs = (desc?, object?, allocate?, free?, near?, address_of?);
         let (of, found) = jumar_acl::allocator::aclrtAllocatorGetByStream(cx, raw::handle(stream))?;
         outs.0.set(of.0 as usize);

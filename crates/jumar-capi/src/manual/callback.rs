@@ -21,10 +21,10 @@ pub unsafe extern "C" fn aclrtLaunchCallback(
     raw::status(&calls::aclrtLaunchCallback, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(r#fn.map_or(0, |function| function as usize)),
-                raw::Word::word(userData),
-                raw::Word::word(blockType),
-                raw::Word::word(stream),
+                raw::ArgBits::word(r#fn.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(userData),
+                raw::ArgBits::word(blockType),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller's contract.
@@ -47,9 +47,9 @@ pub unsafe extern "C" fn aclrtLaunchHostFunc(
     raw::status(&calls::aclrtLaunchHostFunc, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stream),
-                raw::Word::word(r#fn.map_or(0, |function| function as usize)),
-                raw::Word::word(args),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(r#fn.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(args),
             ]
         })?;
         // SAFETY: the caller's contract.
@@ -63,7 +63,9 @@ pub unsafe extern "C" fn aclrtLaunchHostFunc(
 pub extern "C" fn aclrtProcessReport(timeout: i32) -> i32 {
     raw::status(&calls::aclrtProcessReport, |cx| {
         let thread = raw::this_thread();
-        raw::trace(cx, || [raw::Word::word(timeout), raw::Word::word(thread)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(timeout), raw::ArgBits::word(thread)]
+        })?;
         jumar_acl::callback::aclrtProcessReport(cx, thread, timeout)
     })
 }
@@ -73,7 +75,9 @@ pub extern "C" fn aclrtProcessReport(timeout: i32) -> i32 {
 pub extern "C" fn aclrtProcessHostFunc(timeout: i32) -> i32 {
     raw::status(&calls::aclrtProcessHostFunc, |cx| {
         let thread = raw::this_thread();
-        raw::trace(cx, || [raw::Word::word(timeout), raw::Word::word(thread)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(timeout), raw::ArgBits::word(thread)]
+        })?;
         jumar_acl::callback::aclrtProcessHostFunc(cx, thread, timeout)
     })
 }

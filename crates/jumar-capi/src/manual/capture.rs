@@ -17,7 +17,9 @@ use crate::raw::{self, UserData};
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclmdlRICaptureEnd(stream: *mut c_void, modelRI: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRICaptureEnd, |cx| {
-        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(modelRI)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(stream), raw::ArgBits::word(modelRI)]
+        })?;
         // SAFETY: the program guarantees `modelRI`: null or the address of a variable, as the C declaration says.
         let out = unsafe { raw::Out::<Raw>::new(modelRI.cast(), "modelRI") }?;
         let ended = capture::aclmdlRICaptureEnd(cx, raw::handle(stream));
@@ -40,9 +42,9 @@ pub unsafe extern "C" fn aclmdlRICaptureGetInfo(
     raw::status(&calls::aclmdlRICaptureGetInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stream),
-                raw::Word::word(status),
-                raw::Word::word(modelRI),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(status),
+                raw::ArgBits::word(modelRI),
             ]
         })?;
         if modelRI.is_null() {
@@ -85,13 +87,13 @@ unsafe fn list(
     let array = unsafe { raw::OutArray::<Raw>::new(array.cast(), capacity, array_name) }?;
     let fits = all.len().min(capacity);
     // Entries beyond the last one are written as well: null.
-    let places: Vec<Raw> = all
+    let handles: Vec<Raw> = all
         .iter()
         .map(|&handle| Raw(handle))
         .chain(std::iter::repeat(Raw(0)))
-        .take(capacity.min(MOST_PLACES.max(all.len())))
+        .take(capacity.min(MOST_HANDLES.max(all.len())))
         .collect();
-    array.set(&places)?;
+    array.set(&handles)?;
     count.set(fits as u32);
     if fits < all.len() {
         return Err(capture::array_too_small(capacity, all.len(), what));
@@ -100,7 +102,7 @@ unsafe fn list(
 }
 
 /// The most entries that are written beyond the list: a garbage count must not cost memory.
-const MOST_PLACES: usize = 1 << 16;
+const MOST_HANDLES: usize = 1 << 16;
 
 /// Lists the streams of a model.
 ///
@@ -116,9 +118,9 @@ pub unsafe extern "C" fn aclmdlRIGetStreams(
     raw::status(&calls::aclmdlRIGetStreams, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelRI),
-                raw::Word::word(streams),
-                raw::Word::word(numStreams),
+                raw::ArgBits::word(modelRI),
+                raw::ArgBits::word(streams),
+                raw::ArgBits::word(numStreams),
             ]
         })?;
         let names = ("streams", "numStreams", "streams");
@@ -145,9 +147,9 @@ pub unsafe extern "C" fn aclmdlRIGetTasksByStream(
     raw::status(&calls::aclmdlRIGetTasksByStream, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stream),
-                raw::Word::word(tasks),
-                raw::Word::word(numTasks),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(tasks),
+                raw::ArgBits::word(numTasks),
             ]
         })?;
         let names = ("tasks", "numTasks", "tasks");
@@ -174,9 +176,9 @@ pub unsafe extern "C" fn aclmdlRIDestroyRegisterCallback(
     raw::status(&calls::aclmdlRIDestroyRegisterCallback, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelRI),
-                raw::Word::word(func.map_or(0, |function| function as usize)),
-                raw::Word::word(userData),
+                raw::ArgBits::word(modelRI),
+                raw::ArgBits::word(func.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(userData),
             ]
         })?;
         let key = func.map_or(0, |function| function as usize);
@@ -197,8 +199,8 @@ pub extern "C" fn aclmdlRIDestroyUnregisterCallback(
     raw::status(&calls::aclmdlRIDestroyUnregisterCallback, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(modelRI),
-                raw::Word::word(func.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(modelRI),
+                raw::ArgBits::word(func.map_or(0, |function| function as usize)),
             ]
         })?;
         let key = func.map_or(0, |function| function as usize);
@@ -217,12 +219,14 @@ pub unsafe extern "C" fn aclmdlRIAddCondTask(
     flags: u32,
 ) -> i32 {
     raw::status(&calls::aclmdlRIAddCondTask, |cx| {
-        raw::trace(cx, || [0, raw::Word::word(stream), raw::Word::word(flags)])?;
+        raw::trace(cx, || {
+            [0, raw::ArgBits::word(stream), raw::ArgBits::word(flags)]
+        })?;
         let capacity = params.size as usize;
         // SAFETY: the program guarantees `modelRIArray`: null or that many entries, as the C declaration says.
         let array = unsafe {
-            let places = std::ptr::with_exposed_provenance_mut(params.modelRIArray);
-            raw::OutArray::<Raw>::new(places, capacity, "params.modelRIArray")
+            let handles = std::ptr::with_exposed_provenance_mut(params.modelRIArray);
+            raw::OutArray::<Raw>::new(handles, capacity, "params.modelRIArray")
         }?;
         let branches = capture::choose(cx, &params, raw::handle(stream), flags)?;
         array.set(&branches)
@@ -240,7 +244,9 @@ pub unsafe extern "C" fn aclmdlRITaskSetParams(
     params: *mut types::aclmdlRITaskParams,
 ) -> i32 {
     raw::status(&calls::aclmdlRITaskSetParams, |cx| {
-        raw::trace(cx, || [raw::Word::word(task), raw::Word::word(params)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(task), raw::ArgBits::word(params)]
+        })?;
         // SAFETY: the caller's contract.
         let params = unsafe { raw::input::<types::aclmdlRITaskParams>(params, "params") }?;
         let Some(params) = params else {

@@ -22,7 +22,10 @@ pub unsafe extern "C" fn acldumpRegCallback(messageCallback: *const c_void, flag
     let receiver = unsafe { std::mem::transmute::<*const c_void, Receiver>(messageCallback) };
     raw::status(&calls::acldumpRegCallback, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(messageCallback), raw::Word::word(flag)]
+            [
+                raw::ArgBits::word(messageCallback),
+                raw::ArgBits::word(flag),
+            ]
         })?;
         let callback = receiver.map(|receiver| {
             let taken: DumpCallback = Arc::new(move |name, bytes, last| {

@@ -18,7 +18,7 @@ pub unsafe extern "C" fn aclrtSetExceptionInfoCallback(
 ) -> i32 {
     raw::status(&calls::aclrtSetExceptionInfoCallback, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(
+            [raw::ArgBits::word(
                 callback.map_or(0, |function| function as usize),
             )]
         })?;
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn aclrtExceptionInfoCallbackRegister(
 ) -> i32 {
     raw::status(&calls::aclrtExceptionInfoCallbackRegister, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(
+            [raw::ArgBits::word(
                 callback.map_or(0, |function| function as usize),
             )]
         })?;
@@ -67,7 +67,7 @@ pub extern "C" fn aclrtExceptionInfoCallbackUnregister(
 ) -> i32 {
     raw::status(&calls::aclrtExceptionInfoCallbackUnregister, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(
+            [raw::ArgBits::word(
                 callback.map_or(0, |function| function as usize),
             )]
         })?;

@@ -25,9 +25,9 @@ pub unsafe extern "C" fn aclrtRegDeviceStateCallback(
     raw::status(&calls::aclrtRegDeviceStateCallback, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(regName),
-                raw::Word::word(callback.map_or(0, |function| function as usize)),
-                raw::Word::word(args),
+                raw::ArgBits::word(regName),
+                raw::ArgBits::word(callback.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(args),
             ]
         })?;
         let user = UserData::new(args);
@@ -59,9 +59,9 @@ pub unsafe extern "C" fn aclrtSetDeviceTaskAbortCallback(
     raw::status(&calls::aclrtSetDeviceTaskAbortCallback, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(regName),
-                raw::Word::word(callback.map_or(0, |function| function as usize)),
-                raw::Word::word(args),
+                raw::ArgBits::word(regName),
+                raw::ArgBits::word(callback.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(args),
             ]
         })?;
         let user = UserData::new(args);
@@ -93,9 +93,9 @@ pub unsafe extern "C" fn aclrtRegStreamStateCallback(
     raw::status(&calls::aclrtRegStreamStateCallback, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(regName),
-                raw::Word::word(callback.map_or(0, |function| function as usize)),
-                raw::Word::word(args),
+                raw::ArgBits::word(regName),
+                raw::ArgBits::word(callback.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(args),
             ]
         })?;
         let user = UserData::new(args);
@@ -128,9 +128,9 @@ pub unsafe extern "C" fn aclInitCallbackRegister(
     raw::status(&calls::aclInitCallbackRegister, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(r#type),
-                raw::Word::word(cbFunc.map_or(0, |function| function as usize)),
-                raw::Word::word(userData),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(cbFunc.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(userData),
             ]
         })?;
         let user = UserData::new(userData);
@@ -156,8 +156,8 @@ pub extern "C" fn aclInitCallbackUnRegister(
     raw::status(&calls::aclInitCallbackUnRegister, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(r#type),
-                raw::Word::word(cbFunc.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(cbFunc.map_or(0, |function| function as usize)),
             ]
         })?;
         let address = cbFunc.map_or(0, |function| function as usize);
@@ -179,9 +179,9 @@ pub unsafe extern "C" fn aclFinalizeCallbackRegister(
     raw::status(&calls::aclFinalizeCallbackRegister, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(r#type),
-                raw::Word::word(cbFunc.map_or(0, |function| function as usize)),
-                raw::Word::word(userData),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(cbFunc.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(userData),
             ]
         })?;
         let user = UserData::new(userData);
@@ -207,8 +207,8 @@ pub extern "C" fn aclFinalizeCallbackUnRegister(
     raw::status(&calls::aclFinalizeCallbackUnRegister, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(r#type),
-                raw::Word::word(cbFunc.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(cbFunc.map_or(0, |function| function as usize)),
             ]
         })?;
         let address = cbFunc.map_or(0, |function| function as usize);
@@ -229,9 +229,9 @@ pub unsafe extern "C" fn aclrtSnapShotCallbackRegister(
     raw::status(&calls::aclrtSnapShotCallbackRegister, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stage),
-                raw::Word::word(callback.map_or(0, |function| function as usize)),
-                raw::Word::word(args),
+                raw::ArgBits::word(stage),
+                raw::ArgBits::word(callback.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(args),
             ]
         })?;
         let user = UserData::new(args);
@@ -256,8 +256,8 @@ pub extern "C" fn aclrtSnapShotCallbackUnregister(
     raw::status(&calls::aclrtSnapShotCallbackUnregister, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(stage),
-                raw::Word::word(callback.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(stage),
+                raw::ArgBits::word(callback.map_or(0, |function| function as usize)),
             ]
         })?;
         let address = callback.map_or(0, |function| function as usize);

@@ -26,10 +26,10 @@ pub unsafe extern "C" fn aclrtMemExportToShareableHandleV2(
     raw::status(&calls::aclrtMemExportToShareableHandleV2, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(handle),
-                raw::Word::word(flags),
-                raw::Word::word(shareType),
-                raw::Word::word(shareableHandle),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(flags),
+                raw::ArgBits::word(shareType),
+                raw::ArgBits::word(shareableHandle),
             ]
         })?;
         match Shape::of(shareType)? {
@@ -63,10 +63,10 @@ pub unsafe extern "C" fn aclrtMemImportFromShareableHandleV2(
     raw::status(&calls::aclrtMemImportFromShareableHandleV2, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(shareableHandle),
-                raw::Word::word(shareType),
-                raw::Word::word(flags),
-                raw::Word::word(handle),
+                raw::ArgBits::word(shareableHandle),
+                raw::ArgBits::word(shareType),
+                raw::ArgBits::word(flags),
+                raw::ArgBits::word(handle),
             ]
         })?;
         // SAFETY: the program guarantees `handle`: null or the address of a variable, as the C declaration says.
@@ -93,10 +93,10 @@ pub unsafe extern "C" fn aclrtMemSetPidToShareableHandleV2(
     raw::status(&calls::aclrtMemSetPidToShareableHandleV2, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(shareableHandle),
-                raw::Word::word(shareType),
-                raw::Word::word(pid),
-                raw::Word::word(pidNum),
+                raw::ArgBits::word(shareableHandle),
+                raw::ArgBits::word(shareType),
+                raw::ArgBits::word(pid),
+                raw::ArgBits::word(pidNum),
             ]
         })?;
         // SAFETY: the program guarantees it: null or a handle of that type.

@@ -50,7 +50,7 @@ unsafe fn options<'a>(
 unsafe fn host<'a>(
     arguments: *const c_void,
     bytes: usize,
-    places: *const types::aclrtPlaceHolderInfo,
+    place_holders: *const types::aclrtPlaceHolderInfo,
     count: usize,
 ) -> Result<HostArguments<'a>> {
     let given = if arguments.is_null() {
@@ -60,10 +60,10 @@ unsafe fn host<'a>(
         Some(unsafe { raw::span(arguments, bytes, "hostArgs") }?)
     };
     // SAFETY: the caller's contract.
-    let places = unsafe { raw::slice(places, count, "placeHolderArray") }?;
+    let place_holders = unsafe { raw::slice(place_holders, count, "placeHolderArray") }?;
     Ok(HostArguments {
         arguments: given,
-        places,
+        place_holders,
         count,
     })
 }
@@ -82,9 +82,9 @@ pub unsafe extern "C" fn aclrtBinaryLoadFromFile(
     raw::status(&calls::aclrtBinaryLoadFromFile, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(binPath),
-                raw::Word::word(options),
-                raw::Word::word(binHandle),
+                raw::ArgBits::word(binPath),
+                raw::ArgBits::word(options),
+                raw::ArgBits::word(binHandle),
             ]
         })?;
         // SAFETY: the program guarantees it: null or the address of a variable.
@@ -113,10 +113,10 @@ pub unsafe extern "C" fn aclrtBinaryLoadFromData(
     raw::status(&calls::aclrtBinaryLoadFromData, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(data),
-                raw::Word::word(length),
-                raw::Word::word(options),
-                raw::Word::word(binHandle),
+                raw::ArgBits::word(data),
+                raw::ArgBits::word(length),
+                raw::ArgBits::word(options),
+                raw::ArgBits::word(binHandle),
             ]
         })?;
         // SAFETY: the program guarantees it: null or the address of a variable.
@@ -145,10 +145,10 @@ pub unsafe extern "C" fn aclrtBinaryGetGlobal(
     raw::status(&calls::aclrtBinaryGetGlobal, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(binHandle),
-                raw::Word::word(name),
-                raw::Word::word(dptr),
-                raw::Word::word(size),
+                raw::ArgBits::word(binHandle),
+                raw::ArgBits::word(name),
+                raw::ArgBits::word(dptr),
+                raw::ArgBits::word(size),
             ]
         })?;
         // SAFETY: the program guarantees it: null or a text.
@@ -177,10 +177,10 @@ pub unsafe extern "C" fn aclrtFunctionGetParamInfo(
     raw::status(&calls::aclrtFunctionGetParamInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(func),
-                raw::Word::word(paramIndex),
-                raw::Word::word(paramOffset),
-                raw::Word::word(paramSize),
+                raw::ArgBits::word(func),
+                raw::ArgBits::word(paramIndex),
+                raw::ArgBits::word(paramOffset),
+                raw::ArgBits::word(paramSize),
             ]
         })?;
         // SAFETY: the program guarantees both: null or the address of a variable.
@@ -233,12 +233,12 @@ pub unsafe extern "C" fn aclrtLaunchKernelWithConfig(
     raw::status(&calls::aclrtLaunchKernelWithConfig, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(funcHandle),
-                raw::Word::word(numBlocks),
-                raw::Word::word(stream),
-                raw::Word::word(cfg),
-                raw::Word::word(argsHandle),
-                raw::Word::word(reserve),
+                raw::ArgBits::word(funcHandle),
+                raw::ArgBits::word(numBlocks),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(cfg),
+                raw::ArgBits::word(argsHandle),
+                raw::ArgBits::word(reserve),
             ]
         })?;
         // SAFETY: the caller's contract.
@@ -273,12 +273,12 @@ pub unsafe extern "C" fn aclrtLaunchKernelV2(
     raw::status(&calls::aclrtLaunchKernelV2, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(funcHandle),
-                raw::Word::word(numBlocks),
-                raw::Word::word(argsData),
-                raw::Word::word(argsSize),
-                raw::Word::word(cfg),
-                raw::Word::word(stream),
+                raw::ArgBits::word(funcHandle),
+                raw::ArgBits::word(numBlocks),
+                raw::ArgBits::word(argsData),
+                raw::ArgBits::word(argsSize),
+                raw::ArgBits::word(cfg),
+                raw::ArgBits::word(stream),
             ]
         })?;
         if argsData.is_null() {
@@ -312,14 +312,14 @@ pub unsafe extern "C" fn aclrtLaunchKernelWithHostArgs(
     raw::status(&calls::aclrtLaunchKernelWithHostArgs, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(funcHandle),
-                raw::Word::word(numBlocks),
-                raw::Word::word(stream),
-                raw::Word::word(cfg),
-                raw::Word::word(hostArgs),
-                raw::Word::word(argsSize),
-                raw::Word::word(placeHolderArray),
-                raw::Word::word(placeHolderNum),
+                raw::ArgBits::word(funcHandle),
+                raw::ArgBits::word(numBlocks),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(cfg),
+                raw::ArgBits::word(hostArgs),
+                raw::ArgBits::word(argsSize),
+                raw::ArgBits::word(placeHolderArray),
+                raw::ArgBits::word(placeHolderNum),
             ]
         })?;
         // SAFETY: the caller's contract.
@@ -342,17 +342,17 @@ pub unsafe extern "C" fn aclrtLaunchKernelWithHostArgs(
 ///
 /// # Safety
 /// `args` is null, or has a pointer to a value of the right length for each parameter.
-unsafe fn gather(places: &[(usize, usize)], args: *mut *mut c_void) -> Result<Vec<u64>> {
-    let bytes = places
+unsafe fn gather(slots: &[(usize, usize)], args: *mut *mut c_void) -> Result<Vec<u64>> {
+    let bytes = slots
         .iter()
         .map(|(offset, bytes)| offset + bytes)
         .max()
         .unwrap_or(0);
     let mut block = vec![0_u64; bytes.div_ceil(8)];
     // SAFETY: the caller's contract; an address is as long as a pointer.
-    let pointers = unsafe { raw::slice::<usize>(args.cast::<usize>(), places.len(), "args") }?;
+    let pointers = unsafe { raw::slice::<usize>(args.cast::<usize>(), slots.len(), "args") }?;
     for (index, (&(offset, bytes), &pointer)) in
-        places.iter().zip(pointers.unwrap_or(&[])).enumerate()
+        slots.iter().zip(pointers.unwrap_or(&[])).enumerate()
     {
         // SAFETY: the caller's contract.
         let value = unsafe { raw::slice(raw::address::<u8>(pointer).cast_const(), bytes, "args") }?;
@@ -370,8 +370,8 @@ unsafe fn gather(places: &[(usize, usize)], args: *mut *mut c_void) -> Result<Ve
     Ok(block)
 }
 
-fn span_of(block: &[u64], places: &[(usize, usize)]) -> Result<Span> {
-    let bytes = places
+fn span_of(block: &[u64], slots: &[(usize, usize)]) -> Result<Span> {
+    let bytes = slots
         .iter()
         .map(|(offset, bytes)| offset + bytes)
         .max()
@@ -396,20 +396,20 @@ pub unsafe extern "C" fn aclrtLaunchKernelWithArgsArray(
     raw::status(&calls::aclrtLaunchKernelWithArgsArray, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(func),
-                raw::Word::word(numBlocks),
-                raw::Word::word(stream),
-                raw::Word::word(cfg),
-                raw::Word::word(args),
+                raw::ArgBits::word(func),
+                raw::ArgBits::word(numBlocks),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(cfg),
+                raw::ArgBits::word(args),
             ]
         })?;
         let function = func.expose_provenance();
-        let places = kernel::array_of(cx, function, args.is_null())?;
+        let slots = kernel::array_of(cx, function, args.is_null())?;
         // SAFETY: the caller's contract.
-        let block = unsafe { gather(&places, args) }?;
+        let block = unsafe { gather(&slots, args) }?;
         // SAFETY: the caller's contract.
         let cfg = unsafe { configuration(cfg) }?;
-        let values = span_of(&block, &places)?;
+        let values = span_of(&block, &slots)?;
         kernel::aclrtLaunchKernelWithArgsArray(
             cx,
             function,
@@ -439,19 +439,19 @@ pub unsafe extern "C" fn aclrtLaunchSIMTKernelWithArgsArray(
     raw::status(&calls::aclrtLaunchSIMTKernelWithArgsArray, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(func),
+                raw::ArgBits::word(func),
                 0,
                 0,
-                raw::Word::word(dynUbufSize),
-                raw::Word::word(stream),
-                raw::Word::word(cfg),
-                raw::Word::word(args),
+                raw::ArgBits::word(dynUbufSize),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(cfg),
+                raw::ArgBits::word(args),
             ]
         })?;
         let function = func.expose_provenance();
-        let places = kernel::array_of(cx, function, args.is_null())?;
+        let slots = kernel::array_of(cx, function, args.is_null())?;
         // SAFETY: the caller's contract.
-        let block = unsafe { gather(&places, args) }?;
+        let block = unsafe { gather(&slots, args) }?;
         // SAFETY: the caller's contract.
         let cfg = unsafe { configuration(cfg) }?;
         let grid = Grid {
@@ -459,7 +459,7 @@ pub unsafe extern "C" fn aclrtLaunchSIMTKernelWithArgsArray(
             threads: blockDim,
             local_bytes: dynUbufSize,
         };
-        let values = span_of(&block, &places)?;
+        let values = span_of(&block, &slots)?;
         kernel::aclrtLaunchSIMTKernelWithArgsArray(
             cx,
             function,
@@ -492,16 +492,16 @@ pub unsafe extern "C" fn aclrtLaunchSIMTKernelWithHostArgs(
     raw::status(&calls::aclrtLaunchSIMTKernelWithHostArgs, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(func),
+                raw::ArgBits::word(func),
                 0,
                 0,
-                raw::Word::word(dynUbufSize),
-                raw::Word::word(stream),
-                raw::Word::word(cfg),
-                raw::Word::word(hostArgs),
-                raw::Word::word(argsSize),
-                raw::Word::word(placeHolderArray),
-                raw::Word::word(placeHolderNum),
+                raw::ArgBits::word(dynUbufSize),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(cfg),
+                raw::ArgBits::word(hostArgs),
+                raw::ArgBits::word(argsSize),
+                raw::ArgBits::word(placeHolderArray),
+                raw::ArgBits::word(placeHolderNum),
             ]
         })?;
         // SAFETY: the caller's contract.
@@ -541,9 +541,9 @@ pub unsafe extern "C" fn aclrtBinarySetExceptionCallback(
     raw::status(&calls::aclrtBinarySetExceptionCallback, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(binHandle),
-                raw::Word::word(callback.map_or(0, |function| function as usize)),
-                raw::Word::word(userData),
+                raw::ArgBits::word(binHandle),
+                raw::ArgBits::word(callback.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(userData),
             ]
         })?;
         let callback = callback.map(|function| {

@@ -125,12 +125,12 @@ unsafe extern "C" fn take(
     raw::value(&calls::aclAppLog, (), |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(level),
-                raw::Word::word(func),
-                raw::Word::word(file),
-                raw::Word::word(line),
-                raw::Word::word(text),
-                raw::Word::word(length),
+                raw::ArgBits::word(level),
+                raw::ArgBits::word(func),
+                raw::ArgBits::word(file),
+                raw::ArgBits::word(line),
+                raw::ArgBits::word(text),
+                raw::ArgBits::word(length),
             ]
         })?;
         // SAFETY: the caller's contract.

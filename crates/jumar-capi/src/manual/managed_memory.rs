@@ -24,12 +24,12 @@ pub unsafe extern "C" fn aclrtMemManagedGetAttrs(
     raw::status(&calls::aclrtMemManagedGetAttrs, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attributes),
-                raw::Word::word(numAttributes),
-                raw::Word::word(ptr),
-                raw::Word::word(size),
-                raw::Word::word(data),
-                raw::Word::word(dataSizes),
+                raw::ArgBits::word(attributes),
+                raw::ArgBits::word(numAttributes),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(data),
+                raw::ArgBits::word(dataSizes),
             ]
         })?;
         let n = numAttributes;
@@ -38,15 +38,16 @@ pub unsafe extern "C" fn aclrtMemManagedGetAttrs(
         // SAFETY: the program guarantees `data`: null or that many addresses, as the C declaration says.
         let buffers = unsafe { raw::slice::<usize>(data.cast(), n, "data") }?;
         // SAFETY: the program guarantees `dataSizes`: null or that many sizes, as the C declaration says.
-        let rooms = unsafe { raw::slice::<usize>(dataSizes, n, "dataSizes") }?;
+        let capacities = unsafe { raw::slice::<usize>(dataSizes, n, "dataSizes") }?;
         let Some(buffers) = buffers else {
             return Err(Error::new(ErrorKind::NullPointer, "data is null"));
         };
         let address = ptr.expose_provenance();
-        let values =
-            jumar_acl::managed_memory::aclrtMemManagedGetAttrs(cx, wanted, address, size, rooms)?;
+        let values = jumar_acl::managed_memory::aclrtMemManagedGetAttrs(
+            cx, wanted, address, size, capacities,
+        )?;
         // Every buffer is looked at before the first is written.
-        let places = buffers
+        let outputs = buffers
             .iter()
             .zip(&values)
             .map(|(buffer, value)| {
@@ -55,8 +56,8 @@ pub unsafe extern "C" fn aclrtMemManagedGetAttrs(
                 unsafe { raw::OutArray::new(buffer, value.len(), "an entry of data") }
             })
             .collect::<Result<Vec<_>, Error>>()?;
-        for (place, value) in places.into_iter().zip(&values) {
-            place.set(value)?;
+        for (output, value) in outputs.into_iter().zip(&values) {
+            output.set(value)?;
         }
         Ok(())
     })

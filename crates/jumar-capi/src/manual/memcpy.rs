@@ -12,7 +12,7 @@ use crate::raw;
 #[derive(Clone, Copy)]
 struct Arrays {
     to: *mut *mut c_void,
-    rooms: *mut usize,
+    capacities: *mut usize,
     from: *mut *mut c_void,
     sizes: *mut usize,
     count: usize,
@@ -38,7 +38,7 @@ impl Arrays {
         // SAFETY: the program guarantees `dsts`: null or that many addresses, as the C declaration says.
         let to = unsafe { raw::slice::<usize>(self.to.cast(), n, "dsts") }?;
         // SAFETY: the program guarantees `destMaxs`: null or that many sizes, as the C declaration says.
-        let rooms = unsafe { raw::slice::<usize>(self.rooms, n, "destMaxs") }?;
+        let capacities = unsafe { raw::slice::<usize>(self.capacities, n, "destMaxs") }?;
         // SAFETY: the program guarantees `srcs`: null or that many addresses, as the C declaration says.
         let from = unsafe { raw::slice::<usize>(self.from.cast(), n, "srcs") }?;
         // SAFETY: the program guarantees `sizes`: null or that many sizes, as the C declaration says.
@@ -48,14 +48,15 @@ impl Arrays {
         let attributes = unsafe { raw::slice(self.attributes, of, "attrs") }?;
         // SAFETY: the program guarantees `attrsIndexes`: null or that many numbers, as the C declaration says.
         let indexes = unsafe { raw::slice::<usize>(self.indexes, of, "attrsIndexes") }?;
-        let (Some(to), Some(rooms), Some(from), Some(sizes)) = (to, rooms, from, sizes) else {
+        let (Some(to), Some(capacities), Some(from), Some(sizes)) = (to, capacities, from, sizes)
+        else {
             return Err(Error::new(
                 ErrorKind::NullPointer,
                 "dsts, destMaxs, srcs or sizes is null",
             ));
         };
         let copies = (0..n)
-            .map(|index| copy(to[index], rooms[index], from[index], sizes[index]))
+            .map(|index| copy(to[index], capacities[index], from[index], sizes[index]))
             .collect::<Result<Vec<_>>>()?;
         Ok(Batch {
             copies,
@@ -84,7 +85,7 @@ pub unsafe extern "C" fn aclrtMemcpyBatch(
 ) -> i32 {
     let arrays = Arrays {
         to: dsts,
-        rooms: destMaxs,
+        capacities: destMaxs,
         from: srcs,
         sizes,
         count: numBatches,
@@ -95,15 +96,15 @@ pub unsafe extern "C" fn aclrtMemcpyBatch(
     raw::status(&calls::aclrtMemcpyBatch, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dsts),
-                raw::Word::word(destMaxs),
-                raw::Word::word(srcs),
-                raw::Word::word(sizes),
-                raw::Word::word(numBatches),
-                raw::Word::word(attrs),
-                raw::Word::word(attrsIndexes),
-                raw::Word::word(numAttrs),
-                raw::Word::word(failIndex),
+                raw::ArgBits::word(dsts),
+                raw::ArgBits::word(destMaxs),
+                raw::ArgBits::word(srcs),
+                raw::ArgBits::word(sizes),
+                raw::ArgBits::word(numBatches),
+                raw::ArgBits::word(attrs),
+                raw::ArgBits::word(attrsIndexes),
+                raw::ArgBits::word(numAttrs),
+                raw::ArgBits::word(failIndex),
             ]
         })?;
         // SAFETY: the program guarantees `failIndex`: null or the address of a variable, as the C declaration says.
@@ -135,7 +136,7 @@ pub unsafe extern "C" fn aclrtMemcpyBatchV2(
 ) -> i32 {
     let arrays = Arrays {
         to: dsts,
-        rooms: destMaxs,
+        capacities: destMaxs,
         from: srcs,
         sizes,
         count: numBatches,
@@ -146,14 +147,14 @@ pub unsafe extern "C" fn aclrtMemcpyBatchV2(
     raw::status(&calls::aclrtMemcpyBatchV2, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dsts),
-                raw::Word::word(destMaxs),
-                raw::Word::word(srcs),
-                raw::Word::word(sizes),
-                raw::Word::word(numBatches),
-                raw::Word::word(attrs),
-                raw::Word::word(attrsIndexes),
-                raw::Word::word(numAttrs),
+                raw::ArgBits::word(dsts),
+                raw::ArgBits::word(destMaxs),
+                raw::ArgBits::word(srcs),
+                raw::ArgBits::word(sizes),
+                raw::ArgBits::word(numBatches),
+                raw::ArgBits::word(attrs),
+                raw::ArgBits::word(attrsIndexes),
+                raw::ArgBits::word(numAttrs),
             ]
         })?;
         // SAFETY: the caller's contract.
@@ -183,7 +184,7 @@ pub unsafe extern "C" fn aclrtMemcpyBatchAsync(
 ) -> i32 {
     let arrays = Arrays {
         to: dsts,
-        rooms: destMaxs,
+        capacities: destMaxs,
         from: srcs,
         sizes,
         count: numBatches,
@@ -194,16 +195,16 @@ pub unsafe extern "C" fn aclrtMemcpyBatchAsync(
     raw::status(&calls::aclrtMemcpyBatchAsync, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dsts),
-                raw::Word::word(destMaxs),
-                raw::Word::word(srcs),
-                raw::Word::word(sizes),
-                raw::Word::word(numBatches),
-                raw::Word::word(attrs),
-                raw::Word::word(attrsIndexes),
-                raw::Word::word(numAttrs),
-                raw::Word::word(failIndex),
-                raw::Word::word(stream),
+                raw::ArgBits::word(dsts),
+                raw::ArgBits::word(destMaxs),
+                raw::ArgBits::word(srcs),
+                raw::ArgBits::word(sizes),
+                raw::ArgBits::word(numBatches),
+                raw::ArgBits::word(attrs),
+                raw::ArgBits::word(attrsIndexes),
+                raw::ArgBits::word(numAttrs),
+                raw::ArgBits::word(failIndex),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the program guarantees `failIndex`: null or the address of a variable, as the C declaration says.
@@ -236,7 +237,7 @@ pub unsafe extern "C" fn aclrtMemcpyBatchAsyncV2(
 ) -> i32 {
     let arrays = Arrays {
         to: dsts,
-        rooms: destMaxs,
+        capacities: destMaxs,
         from: srcs,
         sizes,
         count: numBatches,
@@ -247,15 +248,15 @@ pub unsafe extern "C" fn aclrtMemcpyBatchAsyncV2(
     raw::status(&calls::aclrtMemcpyBatchAsyncV2, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(dsts),
-                raw::Word::word(destMaxs),
-                raw::Word::word(srcs),
-                raw::Word::word(sizes),
-                raw::Word::word(numBatches),
-                raw::Word::word(attrs),
-                raw::Word::word(attrsIndexes),
-                raw::Word::word(numAttrs),
-                raw::Word::word(stream),
+                raw::ArgBits::word(dsts),
+                raw::ArgBits::word(destMaxs),
+                raw::ArgBits::word(srcs),
+                raw::ArgBits::word(sizes),
+                raw::ArgBits::word(numBatches),
+                raw::ArgBits::word(attrs),
+                raw::ArgBits::word(attrsIndexes),
+                raw::ArgBits::word(numAttrs),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller's contract.

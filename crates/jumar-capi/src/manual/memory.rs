@@ -60,10 +60,10 @@ macro_rules! on_device {
             raw::status(&calls::$name, |cx: &Cx<'_>| {
                 raw::trace(cx, || {
                     [
-                        raw::Word::word(devPtr),
-                        raw::Word::word(size),
-                        raw::Word::word(policy),
-                        raw::Word::word(cfg),
+                        raw::ArgBits::word(devPtr),
+                        raw::ArgBits::word(size),
+                        raw::ArgBits::word(policy),
+                        raw::ArgBits::word(cfg),
                     ]
                 })?;
                 let make = |config: Option<MallocConfig<'_>>| {
@@ -99,9 +99,9 @@ pub unsafe extern "C" fn aclrtMallocHostWithCfg(
     raw::status(&calls::aclrtMallocHostWithCfg, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ptr),
-                raw::Word::word(size),
-                raw::Word::word(cfg),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(cfg),
             ]
         })?;
         let make = |config: Option<MallocConfig<'_>>| {

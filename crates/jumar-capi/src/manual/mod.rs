@@ -18,11 +18,11 @@ pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
 pub mod model_config;
-pub mod place;
 pub mod prof;
 pub mod rtc;
 pub mod securec;
 pub mod single_op;
+pub mod source_location;
 pub mod tdt_queue;
 
 #[cfg(test)]

@@ -23,10 +23,10 @@ pub unsafe extern "C" fn aclmdlSetConfigOpt(
     raw::status(&calls::aclmdlSetConfigOpt, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(handle),
-                raw::Word::word(attr),
-                raw::Word::word(attrValue),
-                raw::Word::word(valueSize),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrValue),
+                raw::ArgBits::word(valueSize),
             ]
         })?;
         // SAFETY: the program guarantees it: null or that many bytes.
@@ -49,7 +49,9 @@ pub unsafe extern "C" fn aclmdlSetConfigOpt(
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclmdlLoadWithConfig(handle: *const c_void, modelId: *mut u32) -> i32 {
     raw::status(&calls::aclmdlLoadWithConfig, |cx| {
-        raw::trace(cx, || [raw::Word::word(handle), raw::Word::word(modelId)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(handle), raw::ArgBits::word(modelId)]
+        })?;
         // SAFETY: the program guarantees it: null or the address of a variable.
         let out = unsafe { raw::Out::<u32>::new(modelId, "modelId") }?;
         let there = model_config::pointed_to(cx, raw::handle(handle))?;
@@ -60,11 +62,11 @@ pub unsafe extern "C" fn aclmdlLoadWithConfig(handle: *const c_void, modelId: *m
             read.model = unsafe { raw::slice(pointer, size, "ACL_MDL_MEM_ADDR_PTR") }?;
         }
         let names = ["ACL_MDL_INPUTQ_ADDR_PTR", "ACL_MDL_OUTPUTQ_ADDR_PTR"];
-        for ((place, queues), name) in read.queues.iter_mut().zip(there.queues).zip(names) {
+        for ((target, queues), name) in read.queues.iter_mut().zip(there.queues).zip(names) {
             if let Some((address, count)) = queues {
                 let pointer = std::ptr::with_exposed_provenance::<u32>(address);
                 // SAFETY: the program guarantees it: the configuration says where the numbers lie, and how many there are.
-                *place = unsafe { raw::slice(pointer, count, name) }?;
+                *target = unsafe { raw::slice(pointer, count, name) }?;
             }
         }
         out.set(model_config::aclmdlLoadWithConfig(

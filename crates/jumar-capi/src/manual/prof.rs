@@ -14,7 +14,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofRangePushEx(attr: *mut types::aclprofEventAttributes) -> i32 {
     raw::status(&calls::aclprofRangePushEx, |cx| {
-        raw::trace(cx, || [raw::Word::word(attr)])?;
+        raw::trace(cx, || [raw::ArgBits::word(attr)])?;
         // SAFETY: the program guarantees it: null or the structure, as the C declaration says.
         let given = unsafe { raw::input(attr.cast_const(), "attr") }?;
         let attributes = match given {
@@ -42,7 +42,9 @@ pub unsafe extern "C" fn aclprofRangePushEx(attr: *mut types::aclprofEventAttrib
 pub extern "C" fn MsprofRegisterCallback(module: u32, handle: callbacks::ProfCommandHandle) -> i32 {
     raw::value(&calls::MsprofRegisterCallback, -1, |cx| {
         let address = handle.map_or(0, |function| function as usize);
-        raw::trace(cx, || [raw::Word::word(module), raw::Word::word(address)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(module), raw::ArgBits::word(address)]
+        })?;
         jumar_acl::msprof::MsprofRegisterCallback(cx, module, address)
     })
 }

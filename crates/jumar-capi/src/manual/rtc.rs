@@ -29,7 +29,9 @@ unsafe fn write(into: *mut c_char, bytes: &[u8], name: &'static str) -> Result<(
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclrtcGetBinData(prog: *mut c_void, binData: *mut c_char) -> i32 {
     raw::status(&calls::aclrtcGetBinData, |cx| {
-        raw::trace(cx, || [raw::Word::word(prog), raw::Word::word(binData)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(prog), raw::ArgBits::word(binData)]
+        })?;
         let bytes = jumar_acl::rtc::binary(cx, raw::handle(prog))?;
         // SAFETY: the caller's contract.
         unsafe { write(binData, &bytes, "binData") }
@@ -43,7 +45,7 @@ pub unsafe extern "C" fn aclrtcGetBinData(prog: *mut c_void, binData: *mut c_cha
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtcGetCompileLog(prog: *mut c_void, log: *mut c_char) -> i32 {
     raw::status(&calls::aclrtcGetCompileLog, |cx| {
-        raw::trace(cx, || [raw::Word::word(prog), raw::Word::word(log)])?;
+        raw::trace(cx, || [raw::ArgBits::word(prog), raw::ArgBits::word(log)])?;
         let text = jumar_acl::rtc::log(cx, raw::handle(prog))?;
         // SAFETY: the caller's contract.
         unsafe { write(log, &text, "log") }

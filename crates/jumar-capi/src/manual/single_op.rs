@@ -23,11 +23,11 @@ pub unsafe extern "C" fn aclopSetAttrListListInt(
     raw::status(&calls::aclopSetAttrListListInt, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(attrName),
-                raw::Word::word(numLists),
-                raw::Word::word(numValues),
-                raw::Word::word(values),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(attrName),
+                raw::ArgBits::word(numLists),
+                raw::ArgBits::word(numValues),
+                raw::ArgBits::word(values),
             ]
         })?;
         let count = raw::count(numLists);

@@ -26,13 +26,13 @@ pub unsafe extern "C" fn acltdtDequeueData(
     raw::status(&calls::acltdtDequeueData, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(qid),
-                raw::Word::word(data),
-                raw::Word::word(dataSize),
-                raw::Word::word(retDataSize),
-                raw::Word::word(userData),
-                raw::Word::word(userDataSize),
-                raw::Word::word(timeout),
+                raw::ArgBits::word(qid),
+                raw::ArgBits::word(data),
+                raw::ArgBits::word(dataSize),
+                raw::ArgBits::word(retDataSize),
+                raw::ArgBits::word(userData),
+                raw::ArgBits::word(userDataSize),
+                raw::ArgBits::word(timeout),
             ]
         })?;
         // SAFETY: the program guarantees `retDataSize`: null or the address of a variable, as the C declaration says.
@@ -60,10 +60,10 @@ pub unsafe extern "C" fn acltdtSetQueueAttr(
     raw::status(&calls::acltdtSetQueueAttr, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(attr),
-                raw::Word::word(r#type),
-                raw::Word::word(len),
-                raw::Word::word(param),
+                raw::ArgBits::word(attr),
+                raw::ArgBits::word(r#type),
+                raw::ArgBits::word(len),
+                raw::ArgBits::word(param),
             ]
         })?;
         let attr = raw::handle(attr);

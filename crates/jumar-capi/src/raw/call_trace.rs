@@ -7,14 +7,14 @@ use crate::acl::{Call, Cx, Result, observers};
 use super::{interpreter, sites};
 
 /// A value as 64 bits.
-pub trait Word {
+pub trait ArgBits {
     /// Returns the bits, or the address.
     fn word(self) -> u64;
 }
 
 macro_rules! words {
     ($($number:ty),*) => {
-        $(impl Word for $number {
+        $(impl ArgBits for $number {
             #[inline]
             fn word(self) -> u64 {
                 self as u64
@@ -25,28 +25,28 @@ macro_rules! words {
 
 words!(u8, i8, u16, i16, u32, i32, u64, i64, usize);
 
-impl Word for f32 {
+impl ArgBits for f32 {
     #[inline]
     fn word(self) -> u64 {
         u64::from(self.to_bits())
     }
 }
 
-impl Word for f64 {
+impl ArgBits for f64 {
     #[inline]
     fn word(self) -> u64 {
         self.to_bits()
     }
 }
 
-impl<T> Word for *const T {
+impl<T> ArgBits for *const T {
     #[inline]
     fn word(self) -> u64 {
         self.addr() as u64
     }
 }
 
-impl<T> Word for *mut T {
+impl<T> ArgBits for *mut T {
     #[inline]
     fn word(self) -> u64 {
         self.addr() as u64
@@ -68,14 +68,14 @@ pub fn trace<const N: usize>(cx: &Cx<'_>, words: impl FnOnce() -> [u64; N]) -> R
 /// Begins to watch a call, if anybody watches; then [`end`] has to follow.
 #[inline]
 pub(super) fn begin(call: &'static Call) -> bool {
-    !observers::is_off() && begin_watched(call)
+    !observers::is_off() && begin_observed(call)
 }
 
 /// Never a part of its caller: the distance from here to the return address of the C function is then the same at each call of
 /// that function.
 #[cold]
 #[inline(never)]
-fn begin_watched(call: &'static Call) -> bool {
+fn begin_observed(call: &'static Call) -> bool {
     let mark = 0u8;
     let here = std::hint::black_box(&raw const mark).addr();
     let known = sites::find(call, here);
@@ -86,7 +86,7 @@ fn begin_watched(call: &'static Call) -> bool {
     if let Some(walk) = begun.walk {
         sites::learn(call, here, &walk);
     }
-    begun.watched
+    begun.observed
 }
 
 /// Returns where a Python program calls from, unless the module `acl` has set that already, or no check is active.

@@ -40,7 +40,7 @@ extern "C" fn crashed(signal: c_int) {
     // SAFETY: plain calls.
     unsafe { libc::alarm(PATIENCE) };
     if let Some(file) = REPORT.get() {
-        let _nobody_to_tell = std::fs::write(file, jumar_acl::stack_text());
+        let _ignored = std::fs::write(file, jumar_acl::stack_text());
     }
     // SAFETY: the signal's handler is the default again.
     unsafe { libc::raise(signal) };

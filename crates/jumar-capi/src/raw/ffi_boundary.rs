@@ -12,12 +12,12 @@ use super::{call_trace, instance, reserve};
 /// Runs a call that answers a code.
 #[inline]
 pub fn status(call: &'static Call, body: impl FnMut(&Cx<'_>) -> Result<()>) -> i32 {
-    let watched = call_trace::begin(call);
+    let observed = call_trace::begin(call);
     let code = match enter(call, body) {
         Ok(()) => 0,
         Err(code) => code,
     };
-    if watched {
+    if observed {
         call_trace::end(call, code, 0);
     }
     code
@@ -46,9 +46,9 @@ pub fn hccl_stub(call: &'static Call) -> u32 {
 /// Runs a call whose answer is a code, though not its own.
 #[inline]
 pub fn code(call: &'static Call, body: impl FnMut(&Cx<'_>) -> Result<i32>) -> i32 {
-    let watched = call_trace::begin(call);
+    let observed = call_trace::begin(call);
     let code = enter(call, body).unwrap_or_else(|code| code);
-    if watched {
+    if observed {
         call_trace::end(call, code, 0);
     }
     code
@@ -61,9 +61,9 @@ pub fn value<T: Copy + 'static>(
     neutral: T,
     body: impl FnMut(&Cx<'_>) -> Result<T>,
 ) -> T {
-    let watched = call_trace::begin(call);
+    let observed = call_trace::begin(call);
     let answer = enter(call, body);
-    if watched {
+    if observed {
         let returned = answer.as_ref().map_or(0, call_trace::any_word);
         call_trace::end(call, answer.as_ref().err().copied().unwrap_or(0), returned);
     }
@@ -74,13 +74,13 @@ pub fn value<T: Copy + 'static>(
 ///
 /// # Errors
 /// As [`enter`].
-pub fn surface<T>(
+pub fn frontend<T>(
     call: &'static Call,
     body: impl FnMut(&Cx<'_>) -> Result<T>,
 ) -> std::result::Result<T, i32> {
-    let watched = call_trace::begin(call);
+    let observed = call_trace::begin(call);
     let answer = enter(call, body);
-    if watched {
+    if observed {
         call_trace::end(call, answer.as_ref().err().copied().unwrap_or(0), 0);
     }
     answer
@@ -166,7 +166,7 @@ fn beside_the_first<T>(
 
 thread_local! {
     /// Where the last panic of this thread happened; the payload alone does not say.
-    static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+    static LOCATION: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// Records the source location of every panic of this library, and lets the earlier hook print it. The hook is that of the copy of
@@ -178,7 +178,7 @@ pub(super) fn note_panics() {
         panic::set_hook(Box::new(move |info| {
             if let Some(location) = info.location() {
                 // A thread that is being torn down has no such variable any more; then the location stays unknown.
-                let _ = PLACE.try_with(|slot| {
+                let _ = LOCATION.try_with(|slot| {
                     if let Ok(mut slot) = slot.try_borrow_mut() {
                         *slot = location.to_string();
                     }
@@ -241,7 +241,7 @@ fn panicked(call: &'static Call, payload: &(dyn Any + Send)) -> i32 {
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("a value that is not a string");
-    let location = PLACE
+    let location = LOCATION
         .try_with(|slot| slot.try_borrow().map(|s| s.clone()).unwrap_or_default())
         .unwrap_or_default();
     let text = format!("{} hit a defect of Jumar at {location}: {what}", call.name);

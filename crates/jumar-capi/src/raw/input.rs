@@ -225,10 +225,10 @@ mod tests {
     }
 
     #[test]
-    fn a_crooked_address_is_refused() {
+    fn an_unaligned_address_is_refused() {
         let words = [1u32, 2];
-        let crooked = words.as_ptr().wrapping_byte_add(1);
+        let unaligned = words.as_ptr().wrapping_byte_add(1);
         // SAFETY: refused before anything is read.
-        assert!(unsafe { input(crooked, "word") }.is_err());
+        assert!(unsafe { input(unaligned, "word") }.is_err());
     }
 }

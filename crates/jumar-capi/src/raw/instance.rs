@@ -46,7 +46,7 @@ pub(super) fn is_first() -> bool {
     match OWN.state.load(Ordering::Acquire) {
         FIRST => true,
         SECOND => false,
-        _ => settle(),
+        _ => claim(),
     }
 }
 
@@ -64,10 +64,10 @@ pub(super) fn sentence() -> &'static str {
 }
 
 #[cold]
-fn settle() -> bool {
+fn claim() -> bool {
     // Only one thread of this copy looks; the others wait here and read what it found.
-    static SETTLED: OnceLock<bool> = OnceLock::new();
-    *SETTLED.get_or_init(|| {
+    static CLAIMED: OnceLock<bool> = OnceLock::new();
+    *CLAIMED.get_or_init(|| {
         super::ffi_boundary::note_panics();
         loop {
             OWN.state.store(CLAIMING, Ordering::SeqCst);

@@ -17,9 +17,9 @@ mod reserve;
 mod sites;
 mod user;
 
-pub use call_trace::{Word, trace};
+pub use call_trace::{ArgBits, trace};
 pub use ffi_boundary::{
-    code, enter, hccl_status, hccl_stub, status, stub, stub_value, surface, value,
+    code, enter, frontend, hccl_status, hccl_stub, status, stub, stub_value, value,
 };
 pub use input::{
     Count, Plain, count, element_bytes, handle, input, rows, slice, span, text, texts,

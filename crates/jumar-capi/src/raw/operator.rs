@@ -6,7 +6,7 @@ use jumar_acl::aclnn::{self, RawArg};
 
 use crate::acl::{Call, observers};
 
-use super::Word;
+use super::ArgBits;
 
 /// A pointer: a handle, a text, or memory.
 pub type P = *mut c_void;

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_is_never_written_past_its_room() {
+    fn an_array_is_never_written_past_its_capacity() {
         let mut capacity = [0u16; 3];
         // SAFETY: the array is ours.
         let out = unsafe { OutArray::new(capacity.as_mut_ptr(), 2, "array") }.unwrap();

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_the_toolkit_are_told_from_those_of_other_libraries() {
+    fn toolkit_names_are_distinguished_from_those_of_other_libraries() {
         for name in [
             "aclInit",
             "HcclSetConfig",

@@ -210,7 +210,8 @@ impl Condition {
         branches: u32,
         caller: &Caller<'_>,
     ) -> Result<Vec<Arc<Graph>>> {
-        let Some((graph, lane)) = stream.recording().filter(|(graph, _)| graph.is_capturing())
+        let Some((graph, captured_stream)) =
+            stream.recording().filter(|(graph, _)| graph.is_capturing())
         else {
             return Err(stream.not_captured());
         };
@@ -242,7 +243,7 @@ impl Condition {
                 kind,
                 branches: made.clone().into(),
             };
-            let recorded = graph.control(&mut inner, lane, choose, caller);
+            let recorded = graph.control(&mut inner, captured_stream, choose, caller);
             if recorded.is_ok() {
                 inner.branches.extend(made.iter().cloned());
             }
@@ -333,7 +334,7 @@ impl Label {
     /// `StreamModel`: the stream belongs to no model; `FeatureUnsupported`: to a branch of a condition; `RuntimeInternal`: the
     /// label is in no list, or was set already.
     pub fn set(self: &Arc<Self>, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
-        let (graph, lane) = stream.of_model()?;
+        let (graph, captured_stream) = stream.of_model()?;
         graph.no_branch("labels")?;
         let mut inner = graph.inner.lock();
         match self
@@ -352,7 +353,12 @@ impl Label {
                     .fix("Create a label for each position."));
             }
         }
-        graph.control(&mut inner, lane, Control::Label(self.clone()), caller)
+        graph.control(
+            &mut inner,
+            captured_stream,
+            Control::Label(self.clone()),
+            caller,
+        )
     }
 }
 
@@ -373,7 +379,7 @@ impl LabelLists {
         labels: Vec<Arc<Label>>,
         caller: &Caller<'_>,
     ) -> Result<usize> {
-        for (place, label) in labels.iter().enumerate() {
+        for (position, label) in labels.iter().enumerate() {
             // A list that fails half-way leaves the earlier labels as they are, as on the device.
             if label
                 .state
@@ -381,7 +387,7 @@ impl LabelLists {
                 .is_err()
             {
                 return Err(
-                    refused(format!("label {place} of the list is in a list already"))
+                    refused(format!("label {position} of the list is in a list already"))
                         .fix("A label is in one list for ever; make new labels for another list."),
                 );
             }
@@ -442,22 +448,22 @@ impl Graph {
     fn control(
         &self,
         inner: &mut super::Inner,
-        lane: u32,
+        captured_stream: u32,
         control: Control,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        if !self.records(inner, lane)? {
+        if !self.records(inner, captured_stream)? {
             return Err(Error::new(
                 ErrorKind::StreamModel,
                 format!("model {} takes no more tasks", self.number),
             ));
         }
         inner.add(
-            lane,
+            captured_stream,
             Recording {
                 kind: TaskKind::Other,
                 action: Action::Control(control),
-                noted: None,
+                owned_op: None,
                 event: None,
             },
             caller,
@@ -506,14 +512,16 @@ impl Graph {
                 format!("model {} is finished", self.number),
             ));
         }
-        let lane = inner.lanes.len() as u32;
+        let captured_stream = inner.captured_streams.len() as u32;
         stream
             .attach(Recorder::CapturedStream {
                 graph: self.clone(),
-                lane,
+                captured_stream,
             })
             .map_err(|other| other.in_the_way(stream))?;
-        inner.lanes.push(CapturedStream::new(stream, head));
+        inner
+            .captured_streams
+            .push(CapturedStream::new(stream, head));
         Ok(())
     }
 
@@ -523,11 +531,19 @@ impl Graph {
     /// `StreamModel`: it is not bound to this model; `StreamCaptured`: it is being captured.
     pub fn unbind(&self, stream: &Arc<Stream>) -> Result<()> {
         match stream.recorder() {
-            Some(Recorder::CapturedStream { graph, lane }) if std::ptr::eq(&*graph, self) => {
+            Some(Recorder::CapturedStream {
+                graph,
+                captured_stream,
+            }) if std::ptr::eq(&*graph, self) => {
                 self.built("unbinding streams")?;
                 // A model that another thread destroys has let go of its streams already.
-                if let Some(lane) = self.inner.lock().lanes.get_mut(lane as usize) {
-                    lane.attached = None;
+                if let Some(captured_stream) = self
+                    .inner
+                    .lock()
+                    .captured_streams
+                    .get_mut(captured_stream as usize)
+                {
+                    captured_stream.attached = None;
                 }
                 stream.detach();
                 Ok(())
@@ -555,9 +571,12 @@ impl Graph {
     pub fn mark_end(&self, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
         self.built("marking the end")?;
         match stream.recorder() {
-            Some(Recorder::CapturedStream { graph, lane }) if std::ptr::eq(&*graph, self) => {
+            Some(Recorder::CapturedStream {
+                graph,
+                captured_stream,
+            }) if std::ptr::eq(&*graph, self) => {
                 let mut inner = self.inner.lock();
-                self.control(&mut inner, lane, Control::End, caller)?;
+                self.control(&mut inner, captured_stream, Control::End, caller)?;
                 inner.ended = true;
                 Ok(())
             }
@@ -593,7 +612,7 @@ impl Graph {
     /// # Errors
     /// `RuntimeInternal`: the stream is bound to no model, or the model is not finished; `GraphUpdate`: it is running.
     pub fn clean(stream: &Stream) -> Result<()> {
-        let Some((graph, lane)) = stream
+        let Some((graph, captured_stream)) = stream
             .recording()
             .filter(|(graph, _)| graph.origin == Origin::Built)
         else {
@@ -615,13 +634,13 @@ impl Graph {
             }
             inner.phase = Phase::Open;
             inner.plan = None;
-            let nodes = std::mem::take(&mut inner.lanes[lane as usize].nodes);
+            let nodes = std::mem::take(&mut inner.captured_streams[captured_stream as usize].nodes);
             nodes
                 .into_iter()
                 .map(|node| {
                     let node = &mut inner.nodes[node as usize];
                     node.disabled = true;
-                    node.noted = None;
+                    node.owned_op = None;
                     std::mem::replace(&mut node.action, Action::Mark)
                 })
                 .collect()
@@ -635,7 +654,10 @@ impl Stream {
     /// Returns the model and sequence that the stream records for.
     pub(super) fn recording(&self) -> Option<(Arc<Graph>, u32)> {
         match self.recorder() {
-            Some(Recorder::CapturedStream { graph, lane }) => Some((graph, lane)),
+            Some(Recorder::CapturedStream {
+                graph,
+                captured_stream,
+            }) => Some((graph, captured_stream)),
             Some(Recorder::Update(_) | Recorder::StandIn { .. }) | None => None,
         }
     }
@@ -651,9 +673,9 @@ impl Stream {
     }
 
     fn of_built_model(&self) -> Result<(Arc<Graph>, u32)> {
-        let (graph, lane) = self.of_model()?;
+        let (graph, captured_stream) = self.of_model()?;
         match graph.origin {
-            Origin::Built => Ok((graph, lane)),
+            Origin::Built => Ok((graph, captured_stream)),
             Origin::Captured | Origin::Branch => Err(Error::new(
                 ErrorKind::StreamModel,
                 format!(
@@ -677,14 +699,14 @@ impl Stream {
         list: usize,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        let (graph, lane) = self.of_model()?;
+        let (graph, captured_stream) = self.of_model()?;
         graph.no_branch("labels")?;
         let labels = lists.get(list)?;
         graph.shared.space.resolve(index, caller.lookups, "index")?;
         let mut inner = graph.inner.lock();
         graph.control(
             &mut inner,
-            lane,
+            captured_stream,
             Control::Jump {
                 index,
                 most,
@@ -700,9 +722,14 @@ impl Stream {
     /// `StreamModel`: one of the two is bound to no model.
     pub fn activate(&self, target: &Stream, caller: &Caller<'_>) -> Result<()> {
         target.of_built_model()?;
-        let (graph, lane) = self.of_built_model()?;
+        let (graph, captured_stream) = self.of_built_model()?;
         let mut inner = graph.inner.lock();
-        graph.control(&mut inner, lane, Control::Activate(target.id()), caller)
+        graph.control(
+            &mut inner,
+            captured_stream,
+            Control::Activate(target.id()),
+            caller,
+        )
     }
 
     /// Records that another bound stream starts, and this one ends, if two signed numbers in memory compare so.
@@ -717,14 +744,14 @@ impl Stream {
         caller: &Caller<'_>,
     ) -> Result<()> {
         target.of_built_model()?;
-        let (graph, lane) = self.of_built_model()?;
+        let (graph, captured_stream) = self.of_built_model()?;
         let space = &graph.shared.space;
         space.resolve(left, caller.lookups, "left value")?;
         space.resolve(right, caller.lookups, "right value")?;
         let mut inner = graph.inner.lock();
         graph.control(
             &mut inner,
-            lane,
+            captured_stream,
             Control::Compare {
                 left,
                 right,

@@ -29,8 +29,8 @@ use crate::runtime::Shared;
 use crate::{Caller, Stream};
 
 /// The sequences of a graph.
-pub(super) struct LanePlan {
-    lanes: Box<[Arc<Code>]>,
+pub(super) struct CapturedStreamPlan {
+    captured_streams: Box<[Arc<Code>]>,
     heads: Box<[bool]>,
     /// The sequence of each stream.
     streams: HashMap<u64, u32>,
@@ -43,11 +43,11 @@ pub(super) struct LanePlan {
 
 /// The nodes of a sequence, or of a branch.
 struct Code {
-    places: Box<[Place]>,
+    instructions: Box<[Instruction]>,
     sources: Box<[Source]>,
 }
 
-enum Place {
+enum Instruction {
     Step(Step),
     Wait {
         on: WaitOn,
@@ -81,10 +81,10 @@ pub(super) struct Running {
     graph: u32,
     shared: Arc<Shared>,
     failure: Arc<Failure>,
-    plan: Arc<LanePlan>,
+    plan: Arc<CapturedStreamPlan>,
     resolved: Resolved,
     marks: Box<[Arc<Signal>]>,
-    lanes: Box<[Mutex<LaneState>]>,
+    captured_streams: Box<[Mutex<CapturedStreamState>]>,
     queues: Box<[Arc<dyn Queue>]>,
     live: AtomicU32,
     done: Arc<Signal>,
@@ -93,7 +93,7 @@ pub(super) struct Running {
 }
 
 #[derive(Default)]
-struct LaneState {
+struct CapturedStreamState {
     live: bool,
     frames: Vec<Frame>,
 }
@@ -108,11 +108,11 @@ struct Frame {
 
 /// The receiver of failures of a sequence's queue: expired waits.
 #[derive(Default)]
-pub(super) struct LaneWatch {
+pub(super) struct CapturedStreamObserver {
     running: Mutex<Weak<Running>>,
 }
 
-impl QueueObserver for LaneWatch {
+impl QueueObserver for CapturedStreamObserver {
     fn started(&self, _tag: Tag) {}
 
     fn finished(&self, _tag: Tag) {}
@@ -126,8 +126,8 @@ impl QueueObserver for LaneWatch {
     }
 }
 
-impl LanePlan {
-    pub(super) fn new(inner: &Inner) -> LanePlan {
+impl CapturedStreamPlan {
+    pub(super) fn new(inner: &Inner) -> CapturedStreamPlan {
         let mut outside = Outside::default();
         let mut marks = HashMap::new();
         for (number, node) in inner.nodes.iter().enumerate() {
@@ -137,23 +137,27 @@ impl LanePlan {
             }
         }
         let (mut labels, mut streams) = (HashMap::new(), HashMap::new());
-        let mut lanes = Vec::new();
-        for (number, lane) in inner.lanes.iter().enumerate() {
-            streams.insert(lane.stream, number as u32);
+        let mut captured_streams = Vec::new();
+        for (number, captured_stream) in inner.captured_streams.iter().enumerate() {
+            streams.insert(captured_stream.stream, number as u32);
             let code = Code::new(
                 inner,
-                &lane.nodes,
+                &captured_stream.nodes,
                 &mut outside,
                 Some(&marks),
-                |label, place| {
-                    labels.insert(label.id(), (number as u32, place));
+                |label, position| {
+                    labels.insert(label.id(), (number as u32, position));
                 },
             );
-            lanes.push(Arc::new(code));
+            captured_streams.push(Arc::new(code));
         }
-        LanePlan {
-            lanes: lanes.into(),
-            heads: inner.lanes.iter().map(|lane| lane.head).collect(),
+        CapturedStreamPlan {
+            captured_streams: captured_streams.into(),
+            heads: inner
+                .captured_streams
+                .iter()
+                .map(|captured_stream| captured_stream.head)
+                .collect(),
             streams,
             labels,
             marks: marks.len(),
@@ -172,19 +176,19 @@ impl Code {
         marks: Option<&HashMap<u32, u32>>,
         mut label: impl FnMut(&Arc<Label>, usize),
     ) -> Code {
-        let (mut places, mut sources) = (Vec::new(), Vec::new());
+        let (mut instructions, mut sources) = (Vec::new(), Vec::new());
         for &number in nodes {
             let node = &inner.nodes[number as usize];
-            let place = match (&node.action, marks) {
-                (Action::Mark, Some(marks)) => Some(Place::Mark(marks[&number])),
+            let instruction = match (&node.action, marks) {
+                (Action::Mark, Some(marks)) => Some(Instruction::Mark(marks[&number])),
                 // A wait that is left out no longer orders anything.
                 (Action::Join(_), _) if node.disabled => None,
-                (Action::Join(mark), Some(marks)) => Some(Place::Join(marks[mark])),
+                (Action::Join(mark), Some(marks)) => Some(Instruction::Join(marks[mark])),
                 (Action::Mark | Action::Join(_), None) => None,
                 (Action::Control(_), _) if node.disabled => None,
                 (Action::Control(control), _) => match control {
                     Control::Label(named) => {
-                        label(named, places.len());
+                        label(named, instructions.len());
                         None
                     }
                     Control::End => None,
@@ -192,19 +196,19 @@ impl Code {
                         index,
                         most,
                         labels,
-                    } => Some(Place::Jump {
+                    } => Some(Instruction::Jump {
                         index: *index,
                         most: *most,
                         labels: labels.clone(),
                     }),
-                    Control::Activate(target) => Some(Place::Activate(*target)),
+                    Control::Activate(target) => Some(Instruction::Activate(*target)),
                     Control::Compare {
                         left,
                         right,
                         how,
                         width,
                         target,
-                    } => Some(Place::Compare {
+                    } => Some(Instruction::Compare {
                         left: *left,
                         right: *right,
                         how: *how,
@@ -215,7 +219,7 @@ impl Code {
                         condition,
                         kind,
                         branches,
-                    } => Some(Place::Choose {
+                    } => Some(Instruction::Choose {
                         condition: condition.clone(),
                         kind: *kind,
                         branches: branches.clone(),
@@ -229,17 +233,17 @@ impl Code {
                     _,
                 ) => match node.make(outside) {
                     Made::Nothing => None,
-                    Made::Step(step) => Some(Place::Step(step)),
-                    Made::Wait { on, then, limit } => Some(Place::Wait { on, then, limit }),
+                    Made::Step(step) => Some(Instruction::Step(step)),
+                    Made::Wait { on, then, limit } => Some(Instruction::Wait { on, then, limit }),
                 },
             };
-            if let Some(place) = place {
-                places.push(place);
+            if let Some(instruction) = instruction {
+                instructions.push(instruction);
                 sources.push(node.source(number, inner));
             }
         }
         Code {
-            places: places.into(),
+            instructions: instructions.into(),
             sources: sources.into(),
         }
     }
@@ -256,36 +260,36 @@ impl Running {
     }
 
     /// Starts a sequence at a position. Returns false if it is live already.
-    fn start(self: &Arc<Self>, lane: u32, place: usize) -> bool {
+    fn start(self: &Arc<Self>, captured_stream: u32, index: usize) -> bool {
         {
-            let mut state = self.lanes[lane as usize].lock();
+            let mut state = self.captured_streams[captured_stream as usize].lock();
             if std::mem::replace(&mut state.live, true) {
                 return false;
             }
             state.frames.push(Frame {
-                code: self.plan.lanes[lane as usize].clone(),
-                next: place,
+                code: self.plan.captured_streams[captured_stream as usize].clone(),
+                next: index,
                 again: None,
             });
         }
         self.live.fetch_add(1, Ordering::AcqRel);
-        self.drive(lane);
+        self.drive(captured_stream);
         true
     }
 
     /// Queues a sequence's driver.
-    fn drive(self: &Arc<Self>, lane: u32) {
+    fn drive(self: &Arc<Self>, captured_stream: u32) {
         let driver = Arc::new(Driver {
             running: self.clone(),
-            lane,
+            captured_stream,
             ran: AtomicBool::new(false),
         });
-        self.queues[lane as usize].submit(Task::Run(driver), tag());
+        self.queues[captured_stream as usize].submit(Task::Run(driver), tag());
     }
 
-    fn over(&self, lane: u32) {
+    fn over(&self, captured_stream: u32) {
         {
-            let mut state = self.lanes[lane as usize].lock();
+            let mut state = self.captured_streams[captured_stream as usize].lock();
             state.live = false;
             state.frames.clear();
         }
@@ -338,23 +342,27 @@ fn tag() -> Tag {
 /// Starts the sequences.
 struct Start {
     running: Arc<Running>,
-    watches: Box<[Arc<LaneWatch>]>,
+    observers: Box<[Arc<CapturedStreamObserver>]>,
 }
 
 impl Program for Start {
     fn run(&self) -> Result<()> {
         let running = &self.running;
-        for watch in &self.watches {
-            *watch.running.lock() = Arc::downgrade(running);
+        for observer in &self.observers {
+            *observer.running.lock() = Arc::downgrade(running);
         }
         for condition in &running.plan.conditions {
             condition.reset(&running.shared);
         }
         // The start counts as a sequence, so that the execution does not end between two sequences.
         running.live.fetch_add(1, Ordering::AcqRel);
-        for (lane, head) in running.plan.heads.iter().enumerate() {
-            if *head && !running.plan.lanes[lane].places.is_empty() {
-                running.start(lane as u32, 0);
+        for (captured_stream, head) in running.plan.heads.iter().enumerate() {
+            if *head
+                && !running.plan.captured_streams[captured_stream]
+                    .instructions
+                    .is_empty()
+            {
+                running.start(captured_stream as u32, 0);
             }
         }
         running.leave();
@@ -395,14 +403,14 @@ impl Program for End {
 /// Runs a sequence from its position.
 struct Driver {
     running: Arc<Running>,
-    lane: u32,
+    captured_stream: u32,
     ran: AtomicBool,
 }
 
 impl Drop for Driver {
     fn drop(&mut self) {
         if !self.ran.load(Ordering::Acquire) {
-            self.running.over(self.lane);
+            self.running.over(self.captured_stream);
         }
     }
 }
@@ -420,7 +428,11 @@ impl Program for Driver {
     fn run(&self) -> Result<()> {
         self.ran.store(true, Ordering::Release);
         let running = &self.running;
-        let mut frames = std::mem::take(&mut running.lanes[self.lane as usize].lock().frames);
+        let mut frames = std::mem::take(
+            &mut running.captured_streams[self.captured_stream as usize]
+                .lock()
+                .frames,
+        );
         loop {
             if running.stops() {
                 break;
@@ -428,28 +440,30 @@ impl Program for Driver {
             let Some(frame) = frames.last_mut() else {
                 break;
             };
-            if frame.next >= frame.code.places.len() {
+            if frame.next >= frame.code.instructions.len() {
                 match &frame.again {
                     Some((condition, _)) if condition.value(&running.shared) != 0 => frame.next = 0,
                     _ => drop(frames.pop()),
                 }
                 continue;
             }
-            let (code, place) = (frame.code.clone(), frame.next);
+            let (code, index) = (frame.code.clone(), frame.next);
             frame.next += 1;
-            match self.place(&code, place, &mut frames) {
+            match self.execute(&code, index, &mut frames) {
                 Ok(Next::On) => {}
                 Ok(Next::End) => break,
                 Ok(Next::Wait(wait)) => {
-                    running.lanes[self.lane as usize].lock().frames = frames;
-                    running.queues[self.lane as usize].submit(wait, tag());
-                    running.drive(self.lane);
+                    running.captured_streams[self.captured_stream as usize]
+                        .lock()
+                        .frames = frames;
+                    running.queues[self.captured_stream as usize].submit(wait, tag());
+                    running.drive(self.captured_stream);
                     return Ok(());
                 }
-                Err(error) => running.keep(code.sources[place].failed(running.graph, error)),
+                Err(error) => running.keep(code.sources[index].failed(running.graph, error)),
             }
         }
-        running.over(self.lane);
+        running.over(self.captured_stream);
         Ok(())
     }
 
@@ -471,29 +485,29 @@ fn passes(wait: &Task) -> bool {
 }
 
 impl Driver {
-    fn place(&self, code: &Code, place: usize, frames: &mut Vec<Frame>) -> Result<Next> {
+    fn execute(&self, code: &Code, index: usize, frames: &mut Vec<Frame>) -> Result<Next> {
         let running = &self.running;
         let shared = &running.shared;
-        match &code.places[place] {
-            Place::Step(step) => self.step(step, &code.sources[place]).map(|()| Next::On),
-            Place::Wait { on, then, limit } => {
+        match &code.instructions[index] {
+            Instruction::Step(step) => self.step(step, &code.sources[index]).map(|()| Next::On),
+            Instruction::Wait { on, then, limit } => {
                 Ok(match on.task(&running.resolved, *then, *limit) {
                     Some(task) if !passes(&task) => Next::Wait(task),
                     Some(_) | None => Next::On,
                 })
             }
-            Place::Mark(mark) => {
+            Instruction::Mark(mark) => {
                 running.marks[*mark as usize].set();
                 Ok(Next::On)
             }
-            Place::Join(mark) => {
+            Instruction::Join(mark) => {
                 let signal = running.marks[*mark as usize].clone();
                 Ok(match signal.is_set() {
                     true => Next::On,
                     false => Next::Wait(Task::until_set(signal)),
                 })
             }
-            Place::Jump {
+            Instruction::Jump {
                 index,
                 most,
                 labels,
@@ -503,7 +517,7 @@ impl Driver {
                 let target = labels
                     .get(chosen)
                     .and_then(|label| running.plan.labels.get(&label.id()).copied());
-                let Some((lane, place)) = target else {
+                let Some((captured_stream, index)) = target else {
                     return Err(Error::new(
                         ErrorKind::ModelExecute,
                         format!(
@@ -512,19 +526,19 @@ impl Driver {
                         ),
                     ));
                 };
-                if lane == self.lane {
+                if captured_stream == self.captured_stream {
                     frames.truncate(1);
-                    frames[0].next = place;
+                    frames[0].next = index;
                     return Ok(Next::On);
                 }
-                self.activate(lane, place)?;
+                self.activate(captured_stream, index)?;
                 Ok(Next::End)
             }
-            Place::Activate(target) => {
-                self.activate(self.lane_of(*target)?, 0)?;
+            Instruction::Activate(target) => {
+                self.activate(self.captured_stream_of(*target)?, 0)?;
                 Ok(Next::On)
             }
-            Place::Compare {
+            Instruction::Compare {
                 left,
                 right,
                 how,
@@ -534,10 +548,10 @@ impl Driver {
                 if !how.holds(width.read(shared, *left), width.read(shared, *right)) {
                     return Ok(Next::On);
                 }
-                self.activate(self.lane_of(*target)?, 0)?;
+                self.activate(self.captured_stream_of(*target)?, 0)?;
                 Ok(Next::End)
             }
-            Place::Choose {
+            Instruction::Choose {
                 condition,
                 kind,
                 branches,
@@ -563,7 +577,7 @@ impl Driver {
         }
     }
 
-    fn lane_of(&self, stream: u64) -> Result<u32> {
+    fn captured_stream_of(&self, stream: u64) -> Result<u32> {
         self.running
             .plan
             .streams
@@ -577,24 +591,26 @@ impl Driver {
             })
     }
 
-    fn activate(&self, lane: u32, place: usize) -> Result<()> {
-        if self.running.start(lane, place) {
+    fn activate(&self, captured_stream: u32, index: usize) -> Result<()> {
+        if self.running.start(captured_stream, index) {
             return Ok(());
         }
         Err(Error::new(
             ErrorKind::ModelExecute,
-            format!("stream {lane} of the model was to be started while it was still running"),
+            format!(
+                "stream {captured_stream} of the model was to be started while it was still running"
+            ),
         ))
     }
 
     fn step(&self, step: &Step, source: &Source) -> Result<()> {
         let running = &self.running;
         let gate = &running.shared.gate;
-        let ticket = match (&source.noted, gate.is_watched()) {
-            (Some(noted), true) => {
+        let ticket = match (&source.owned_op, gate.is_observed()) {
+            (Some(owned_op), true) => {
                 let lookups = Lookups::default();
                 let caller = Caller::new(source.call, &lookups);
-                gate.admit_step(&caller, 0, source.stream, noted.op())?
+                gate.admit_step(&caller, 0, source.stream, owned_op.op())?
             }
             _ => 0,
         };
@@ -629,8 +645,8 @@ impl Graph {
     /// Adds what its tasks, and those of its branches, may write.
     fn add_writes(&self, writes: &mut Vec<Span>) {
         let inner = self.inner.lock();
-        let noted = inner.nodes.iter().filter_map(|node| node.noted.as_ref());
-        for one in noted {
+        let owned_op = inner.nodes.iter().filter_map(|node| node.owned_op.as_ref());
+        for one in owned_op {
             writes.extend(one.writes());
         }
         let branches = inner.branches.clone();
@@ -651,25 +667,25 @@ impl Graph {
         }
     }
 
-    pub(super) fn queue_lanes(
+    pub(super) fn queue_captured_streams(
         &self,
-        queues: &mut Vec<(Arc<dyn Queue>, Arc<LaneWatch>)>,
-        plan: &Arc<LanePlan>,
+        queues: &mut Vec<(Arc<dyn Queue>, Arc<CapturedStreamObserver>)>,
+        plan: &Arc<CapturedStreamPlan>,
         stream: &Stream,
         done: Arc<Signal>,
         caller: &Caller<'_>,
     ) -> Result<Weak<Running>> {
         let device = &self.shared.devices[self.device as usize];
-        while queues.len() < plan.lanes.len() {
-            let watch = Arc::new(LaneWatch::default());
+        while queues.len() < plan.captured_streams.len() {
+            let observer = Arc::new(CapturedStreamObserver::default());
             let config = QueueConfig {
                 priority: stream.options().priority.min(7),
                 number: stream.number(),
             };
             let queue = device
                 .hardware(&self.shared)?
-                .queue(config, watch.clone())?;
-            queues.push((queue, watch));
+                .queue(config, observer.clone())?;
+            queues.push((queue, observer));
         }
         let running = Arc::new(Running {
             graph: self.number,
@@ -680,7 +696,11 @@ impl Graph {
             marks: (0..plan.marks)
                 .map(|_| Arc::new(Signal::untimed()))
                 .collect(),
-            lanes: plan.lanes.iter().map(|_| Mutex::default()).collect(),
+            captured_streams: plan
+                .captured_streams
+                .iter()
+                .map(|_| Mutex::default())
+                .collect(),
             queues: queues.iter().map(|(queue, _)| queue.clone()).collect(),
             live: AtomicU32::new(0),
             done: done.clone(),
@@ -689,11 +709,14 @@ impl Graph {
         });
         let start = Arc::new(Start {
             running: running.clone(),
-            watches: queues.iter().map(|(_, watch)| watch.clone()).collect(),
+            observers: queues
+                .iter()
+                .map(|(_, observer)| observer.clone())
+                .collect(),
         });
         // The executed steps are not known in advance; probes receive all that they may write now.
         let (mut writes, mut edges) = (Vec::new(), Vec::new());
-        if self.shared.gate.is_watched() {
+        if self.shared.gate.is_observed() {
             self.add_writes(&mut writes);
             self.add_edges(&mut edges);
         }

@@ -79,10 +79,10 @@ impl Program for Swap {
 
 impl Inner {
     /// Puts a task of an open group into a slot; any other stays what it is.
-    pub(super) fn grouped(&mut self, lane: u32, kind: TaskKind, task: Task) -> Action {
+    pub(super) fn grouped(&mut self, captured_stream: u32, kind: TaskKind, task: Task) -> Action {
         match (&mut self.open_group, task) {
             (Some((open, slots)), Task::Run(program))
-                if *open == lane && kind == TaskKind::Kernel =>
+                if *open == captured_stream && kind == TaskKind::Kernel =>
             {
                 let slot = Arc::new(Slot {
                     program: Mutex::new(program),
@@ -116,15 +116,15 @@ impl TaskGroup {
     /// # Errors
     /// `StreamNotCaptured`; `TaskGroupState`: a group is open.
     pub fn begin(stream: &Stream) -> Result<()> {
-        let (graph, lane) = captured(stream)?;
+        let (graph, captured_stream) = captured(stream)?;
         let mut inner = graph.inner.lock();
         if let Some((open, _)) = &inner.open_group {
             return Err(state(format!(
                 "a task group is open on stream {} already",
-                inner.lanes[*open as usize].number
+                inner.captured_streams[*open as usize].number
             )));
         }
-        inner.open_group = Some((lane, Vec::new()));
+        inner.open_group = Some((captured_stream, Vec::new()));
         Ok(())
     }
 
@@ -133,11 +133,11 @@ impl TaskGroup {
     /// # Errors
     /// `StreamNotCaptured`; `TaskGroupState`: none is open on the stream.
     pub fn end(stream: &Stream) -> Result<Arc<TaskGroup>> {
-        let (graph, lane) = captured(stream)?;
+        let (graph, captured_stream) = captured(stream)?;
         let slots = {
             let mut inner = graph.inner.lock();
             match inner.open_group.take() {
-                Some((open, slots)) if open == lane => slots,
+                Some((open, slots)) if open == captured_stream => slots,
                 other => {
                     inner.open_group = other;
                     return Err(state(format!(
@@ -245,17 +245,20 @@ impl TaskGroup {
 
 fn captured(stream: &Stream) -> Result<(Arc<Graph>, u32)> {
     match stream.recorder() {
-        Some(Recorder::CapturedStream { graph, lane }) if graph.is_capturing() => Ok((graph, lane)),
+        Some(Recorder::CapturedStream {
+            graph,
+            captured_stream,
+        }) if graph.is_capturing() => Ok((graph, captured_stream)),
         _ => Err(stream.not_captured()),
     }
 }
 
 impl Update {
     /// Collects a task.
-    pub(super) fn take(&self, task: Task, noted: &OwnedOp) -> Result<u64> {
+    pub(super) fn take(&self, task: Task, owned_op: &OwnedOp) -> Result<u64> {
         let wanted = self.group.slots.len();
         match task {
-            Task::Run(program) if noted.kind() == TaskKind::Kernel => {
+            Task::Run(program) if owned_op.kind() == TaskKind::Kernel => {
                 let mut programs = self.programs.lock();
                 if programs.len() >= wanted {
                     return Err(Error::new(
@@ -269,7 +272,7 @@ impl Update {
             }
             _ => Err(Error::new(
                 ErrorKind::TaskTypeUnsupported,
-                format!("a {} cannot replace a task of a group", noted.name()),
+                format!("a {} cannot replace a task of a group", owned_op.name()),
             )
             .fix("Submit operators and kernels alone between begin and end of an update.")),
         }

@@ -37,7 +37,7 @@ pub struct Described {
     /// The number of its stream.
     pub stream: u32,
     /// Its index in the stream, from 0.
-    pub place: u32,
+    pub position: u32,
     /// What it is to programs.
     pub kind: TaskKind,
     /// What it does.
@@ -61,12 +61,12 @@ pub struct Described {
 }
 
 impl Inner {
-    fn describe(&self, number: u32, place: u32) -> Described {
+    fn describe(&self, number: u32, position: u32) -> Described {
         let node = &self.nodes[number as usize];
         let named = |name: &str| name.to_owned();
         let event = node.event.map_or(0, |event| event.number);
-        let name = match (&node.action, &node.noted) {
-            (_, Some(noted)) => named(noted.name()),
+        let name = match (&node.action, &node.owned_op) {
+            (_, Some(owned_op)) => named(owned_op.name()),
             (Action::Mark | Action::ExternalSet(_), _) => format!("record of event {event}"),
             (Action::Join(_) | Action::ExternalWait(_), _) => format!("wait for event {event}"),
             (Action::Task(task), None) => match node.kind {
@@ -89,19 +89,19 @@ impl Inner {
         };
         Described {
             number,
-            stream: self.lanes[node.lane as usize].number,
-            place,
+            stream: self.captured_streams[node.captured_stream as usize].number,
+            position,
             kind: node.kind,
             name,
             call: node.call.name,
             reads: node
-                .noted
+                .owned_op
                 .as_ref()
-                .map_or_else(Vec::new, |noted| noted.reads().to_vec()),
+                .map_or_else(Vec::new, |owned_op| owned_op.reads().to_vec()),
             writes: node
-                .noted
+                .owned_op
                 .as_ref()
-                .map_or_else(Vec::new, |noted| noted.writes().to_vec()),
+                .map_or_else(Vec::new, |owned_op| owned_op.writes().to_vec()),
             event: node.event.map(|event| event.number),
             after: match node.action {
                 Action::Join(mark) => Some(mark),
@@ -114,11 +114,11 @@ impl Inner {
     }
 
     /// Lists the nodes of a sequence that are tasks of their own; a graph that was destroyed has none.
-    fn tasks(&self, lane: u32) -> impl Iterator<Item = u32> {
-        self.lanes
-            .get(lane as usize)
+    fn tasks(&self, captured_stream: u32) -> impl Iterator<Item = u32> {
+        self.captured_streams
+            .get(captured_stream as usize)
             .into_iter()
-            .flat_map(|lane| &lane.nodes)
+            .flat_map(|captured_stream| &captured_stream.nodes)
             .copied()
             .filter(|&node| !self.nodes[node as usize].is_part())
     }
@@ -129,10 +129,13 @@ impl Inner {
             return;
         };
         node.disabled = true;
-        let Some(lane) = self.lanes.get(node.lane as usize) else {
+        let Some(captured_stream) = self.captured_streams.get(node.captured_stream as usize) else {
             return;
         };
-        let behind = lane.nodes.iter().skip_while(|&&node| node != number);
+        let behind = captured_stream
+            .nodes
+            .iter()
+            .skip_while(|&&node| node != number);
         for &part in behind.skip(1) {
             let part = &mut self.nodes[part as usize];
             if !part.is_part() {
@@ -147,7 +150,7 @@ impl Node {
     /// Returns whether it only belongs to the task before it in its sequence.
     fn is_part(&self) -> bool {
         matches!(
-            (&self.action, &self.noted, &self.event),
+            (&self.action, &self.owned_op, &self.event),
             (Action::Task(_), None, None)
         )
     }
@@ -157,12 +160,12 @@ impl Graph {
     /// Describes the tasks, stream by stream.
     pub fn describe(&self) -> Vec<Described> {
         let inner = self.inner.lock();
-        (0..inner.lanes.len() as u32)
-            .flat_map(|lane| {
+        (0..inner.captured_streams.len() as u32)
+            .flat_map(|captured_stream| {
                 inner
-                    .tasks(lane)
+                    .tasks(captured_stream)
                     .enumerate()
-                    .map(|(place, node)| inner.describe(node, place as u32))
+                    .map(|(position, node)| inner.describe(node, position as u32))
                     .collect::<Vec<_>>()
             })
             .collect()
@@ -177,12 +180,12 @@ impl Graph {
         let (built, stand_ins, wanted) = {
             let inner = self.inner.lock();
             let built: Vec<u64> = inner
-                .lanes
+                .captured_streams
                 .iter()
-                .filter(|lane| lane.attached.is_some())
-                .map(|lane| lane.stream)
+                .filter(|captured_stream| captured_stream.attached.is_some())
+                .map(|captured_stream| captured_stream.stream)
                 .collect();
-            (built, inner.stand_ins.clone(), inner.lanes.len())
+            (built, inner.stand_ins.clone(), inner.captured_streams.len())
         };
         if self.origin == Origin::Built || self.is_capturing() {
             return Ok(built);
@@ -208,7 +211,7 @@ impl Graph {
             };
             let recorder = Recorder::StandIn {
                 graph: Arc::downgrade(self),
-                lane: (known + made.len()) as u32,
+                captured_stream: (known + made.len()) as u32,
             };
             // No other thread knows the stream yet.
             drop(stream.attach(recorder));
@@ -235,9 +238,14 @@ impl Graph {
     ///
     /// # Errors
     /// `StreamModel`: the graph is complete.
-    pub(crate) fn adopt(&self, lane: u32, pool: &Arc<crate::Pool>, address: usize) -> Result<bool> {
+    pub(crate) fn adopt(
+        &self,
+        captured_stream: u32,
+        pool: &Arc<crate::Pool>,
+        address: usize,
+    ) -> Result<bool> {
         let mut inner = self.inner.lock();
-        let records = self.records(&inner, lane)?;
+        let records = self.records(&inner, captured_stream)?;
         if records {
             inner.adopted.push((pool.clone(), address));
         }
@@ -307,11 +315,11 @@ impl Stream {
     /// # Errors
     /// `StreamModel`: the stream belongs to no model.
     pub fn recorded_tasks(&self) -> Result<Vec<u64>> {
-        let (graph, lane) = self.lane_of_model()?;
+        let (graph, captured_stream) = self.captured_stream_of_model()?;
         let nodes: Vec<(u32, u64)> = {
             let inner = graph.inner.lock();
             inner
-                .tasks(lane)
+                .tasks(captured_stream)
                 .map(|node| (node, inner.nodes[node as usize].handle))
                 .collect()
         };
@@ -327,10 +335,16 @@ impl Stream {
 
 impl Stream {
     /// Returns the model that the stream is, or stands for, a part of, and which part.
-    pub(super) fn lane_of_model(&self) -> Result<(Arc<Graph>, u32)> {
+    pub(super) fn captured_stream_of_model(&self) -> Result<(Arc<Graph>, u32)> {
         let found = match self.recorder() {
-            Some(Recorder::CapturedStream { graph, lane }) => Some((graph, lane)),
-            Some(Recorder::StandIn { graph, lane }) => graph.upgrade().map(|graph| (graph, lane)),
+            Some(Recorder::CapturedStream {
+                graph,
+                captured_stream,
+            }) => Some((graph, captured_stream)),
+            Some(Recorder::StandIn {
+                graph,
+                captured_stream,
+            }) => graph.upgrade().map(|graph| (graph, captured_stream)),
             Some(Recorder::Update(_)) | None => None,
         };
         found.ok_or_else(|| {
@@ -397,11 +411,11 @@ impl GraphTask {
                 "the model of the task was destroyed",
             ));
         };
-        let place = inner
-            .tasks(node.lane)
+        let position = inner
+            .tasks(node.captured_stream)
             .position(|other| other == self.node)
             .unwrap_or(0);
-        Ok(inner.describe(self.node, place as u32))
+        Ok(inner.describe(self.node, position as u32))
     }
 
     /// Returns the event of a record, a wait or a reset.

@@ -146,7 +146,7 @@ struct Inner {
     thread: u64,
     /// Why the capture is invalid.
     invalid: Option<Error>,
-    lanes: Vec<CapturedStream>,
+    captured_streams: Vec<CapturedStream>,
     nodes: Vec<Node>,
     /// The group that is open: its sequence and its tasks so far.
     open_group: Option<(u32, Vec<Arc<Slot>>)>,
@@ -184,11 +184,11 @@ struct CapturedStream {
 
 /// One recorded task.
 struct Node {
-    lane: u32,
+    captured_stream: u32,
     kind: TaskKind,
     action: Action,
     /// What it is; `None` for a part of the task before it.
-    noted: Option<OwnedOp>,
+    owned_op: Option<OwnedOp>,
     call: &'static Call,
     event: Option<EventTask>,
     disabled: bool,
@@ -219,7 +219,7 @@ struct Runs {
     /// The execution that was queued last.
     last: Option<LastRun>,
     /// Queues of the graph's own, one per sequence, for graphs that need them.
-    queues: Vec<(Arc<dyn Queue>, Arc<drivers::LaneWatch>)>,
+    queues: Vec<(Arc<dyn Queue>, Arc<drivers::CapturedStreamObserver>)>,
 }
 
 struct LastRun {
@@ -240,11 +240,17 @@ pub(crate) struct Captures {
 #[derive(Clone)]
 pub(crate) enum Recorder {
     /// It becomes a node.
-    CapturedStream { graph: Arc<Graph>, lane: u32 },
+    CapturedStream {
+        graph: Arc<Graph>,
+        captured_stream: u32,
+    },
     /// It replaces the tasks of a group.
     Update(Arc<Update>),
     /// It is refused: the stream only stands for a part of a captured graph.
-    StandIn { graph: Weak<Graph>, lane: u32 },
+    StandIn {
+        graph: Weak<Graph>,
+        captured_stream: u32,
+    },
 }
 
 impl Captures {
@@ -283,7 +289,12 @@ impl Captures {
                 (CaptureMode::Global, CaptureMode::ThreadLocal) => own,
                 (CaptureMode::ThreadLocal, CaptureMode::Global | CaptureMode::ThreadLocal) => own,
             };
-            forbids.then(|| inner.lanes.first().map_or(0, |lane| lane.number))
+            forbids.then(|| {
+                inner
+                    .captured_streams
+                    .first()
+                    .map_or(0, |captured_stream| captured_stream.number)
+            })
         })
     }
 
@@ -323,7 +334,7 @@ impl Graph {
                     capture: 0,
                     thread,
                     invalid: None,
-                    lanes: Vec::new(),
+                    captured_streams: Vec::new(),
                     nodes: Vec::new(),
                     open_group: None,
                     ended: false,
@@ -436,7 +447,7 @@ impl Graph {
     /// `InvalidValue`: the function is not named.
     pub fn forget_on_destroy(&self, key: usize) -> Result<()> {
         let mut farewells = self.farewells.lock();
-        let Some(place) = farewells.iter().position(|farewell| farewell.key == key) else {
+        let Some(index) = farewells.iter().position(|farewell| farewell.key == key) else {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!(
@@ -445,7 +456,7 @@ impl Graph {
                 ),
             ));
         };
-        farewells.remove(place);
+        farewells.remove(index);
         Ok(())
     }
 
@@ -487,7 +498,7 @@ impl Graph {
             ));
         }
         self.shared.graphs.remove(self.id, caller.call.name)?;
-        self.take_apart(caller.call.name);
+        self.dismantle(caller.call.name);
         let farewells = std::mem::take(&mut *self.farewells.lock());
         for farewell in farewells {
             (farewell.function)();
@@ -504,7 +515,7 @@ impl Graph {
             (inner.phase, inner.invalid, inner.open_group) = (Phase::Open, None, None);
             let gone = (
                 std::mem::take(&mut inner.nodes),
-                std::mem::take(&mut inner.lanes),
+                std::mem::take(&mut inner.captured_streams),
             );
             drop(inner);
             self.captures.leave(self);
@@ -512,11 +523,11 @@ impl Graph {
             return;
         }
         drop(self.shared.graphs.remove(self.id, by));
-        self.take_apart(by);
+        self.dismantle(by);
     }
 
     /// Lets go of everything that the graph holds.
-    fn take_apart(self: &Arc<Self>, by: &'static str) {
+    fn dismantle(self: &Arc<Self>, by: &'static str) {
         self.captures.leave(self);
         self.release_streams();
         let gone = {
@@ -526,7 +537,7 @@ impl Graph {
             inner.to_disable.clear();
             (
                 std::mem::take(&mut inner.nodes),
-                std::mem::take(&mut inner.lanes),
+                std::mem::take(&mut inner.captured_streams),
                 std::mem::take(&mut inner.branches),
                 std::mem::take(&mut inner.conditions),
                 std::mem::take(&mut inner.task_groups),
@@ -539,7 +550,7 @@ impl Graph {
         };
         let (
             _nodes,
-            _lanes,
+            _captured_streams,
             branches,
             conditions,
             groups,
@@ -554,7 +565,7 @@ impl Graph {
         }
         for branch in branches {
             drop(self.shared.graphs.remove(branch.id, by));
-            branch.take_apart(by);
+            branch.dismantle(by);
         }
         for condition in conditions {
             condition.discard(&self.shared, by);
@@ -579,9 +590,9 @@ impl Graph {
         let streams: Vec<_> = {
             let mut inner = self.inner.lock();
             inner
-                .lanes
+                .captured_streams
                 .iter_mut()
-                .filter_map(|lane| lane.attached.take())
+                .filter_map(|captured_stream| captured_stream.attached.take())
                 .collect()
         };
         for stream in streams {

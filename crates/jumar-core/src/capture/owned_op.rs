@@ -19,22 +19,22 @@ pub(crate) struct OwnedOp {
 impl OwnedOp {
     /// Keeps an operation.
     pub(crate) fn new(op: &Op<'_>) -> OwnedOp {
-        let mut noted = OwnedOp {
+        let mut owned_op = OwnedOp {
             op: Op::WaitForContext,
             name: "".into(),
             reads: Box::default(),
             writes: Box::default(),
             pieces: Box::default(),
         };
-        noted.op = match *op {
+        owned_op.op = match *op {
             Op::Launch {
                 name,
                 reads,
                 writes,
             } => {
-                noted.name = name.into();
-                noted.reads = reads.into();
-                noted.writes = writes.into();
+                owned_op.name = name.into();
+                owned_op.reads = reads.into();
+                owned_op.writes = writes.into();
                 Op::Launch {
                     name: "",
                     reads: &[],
@@ -48,8 +48,8 @@ impl OwnedOp {
                 from,
                 direction,
             } => {
-                noted.reads = [from].into();
-                noted.writes = [to].into();
+                owned_op.reads = [from].into();
+                owned_op.writes = [to].into();
                 Op::Copy {
                     to,
                     from,
@@ -61,8 +61,8 @@ impl OwnedOp {
                 from,
                 direction,
             } => {
-                noted.reads = [from.span].into();
-                noted.writes = [to.span].into();
+                owned_op.reads = [from.span].into();
+                owned_op.writes = [to.span].into();
                 Op::CopyRows {
                     to,
                     from,
@@ -70,24 +70,24 @@ impl OwnedOp {
                 }
             }
             Op::CopyBatch { pieces, direction } => {
-                noted.reads = pieces.iter().map(|(_, from)| *from).collect();
-                noted.writes = pieces.iter().map(|(to, _)| *to).collect();
-                noted.pieces = pieces.into();
+                owned_op.reads = pieces.iter().map(|(_, from)| *from).collect();
+                owned_op.writes = pieces.iter().map(|(to, _)| *to).collect();
+                owned_op.pieces = pieces.into();
                 Op::CopyBatch {
                     pieces: &[],
                     direction,
                 }
             }
             Op::Fill { to } => {
-                noted.writes = [to].into();
+                owned_op.writes = [to].into();
                 Op::Fill { to }
             }
             Op::WriteValue { to, value } => {
-                noted.writes = [to].into();
+                owned_op.writes = [to].into();
                 Op::WriteValue { to, value }
             }
             Op::WaitValue { at, value } => {
-                noted.reads = [at].into();
+                owned_op.reads = [at].into();
                 Op::WaitValue { at, value }
             }
             Op::Record { event, record } => Op::Record { event, record },
@@ -99,7 +99,7 @@ impl OwnedOp {
             Op::WaitForEvent { event, record } => Op::WaitForEvent { event, record },
             Op::WaitForContext => Op::WaitForContext,
         };
-        noted
+        owned_op
     }
 
     /// Returns the operation as it was.

@@ -41,7 +41,7 @@ pub enum TaskParameters {
 pub(super) struct Change {
     node: u32,
     task: Task,
-    noted: OwnedOp,
+    owned_op: OwnedOp,
 }
 
 /// A value of the frontend that a task keeps as long as its graph exists.
@@ -56,25 +56,28 @@ pub(super) struct Belongings {
 #[derive(Clone)]
 pub(crate) struct RecordedTask {
     graph: Weak<Graph>,
-    lane: u32,
-    place: u64,
+    captured_stream: u32,
+    position: u64,
 }
 
 impl RecordedTask {
     /// Returns the index of the task in its stream, from 1.
-    pub(crate) fn place(&self) -> u64 {
-        self.place
+    pub(crate) fn position(&self) -> u64 {
+        self.position
     }
 }
 
 impl Recorder {
     /// Names a task by its new index.
-    pub(crate) fn recorded(&self, place: u64) -> Option<RecordedTask> {
+    pub(crate) fn recorded(&self, position: u64) -> Option<RecordedTask> {
         match self {
-            Recorder::CapturedStream { graph, lane } => Some(RecordedTask {
+            Recorder::CapturedStream {
+                graph,
+                captured_stream,
+            } => Some(RecordedTask {
                 graph: Arc::downgrade(graph),
-                lane: *lane,
-                place,
+                captured_stream: *captured_stream,
+                position,
             }),
             Recorder::Update(_) | Recorder::StandIn { .. } => None,
         }
@@ -120,9 +123,14 @@ impl Node {
 impl Inner {
     /// Makes the changes that were asked for.
     pub(super) fn make_changes(&mut self) {
-        for Change { node, task, noted } in std::mem::take(&mut self.to_change) {
+        for Change {
+            node,
+            task,
+            owned_op,
+        } in std::mem::take(&mut self.to_change)
+        {
             let node = &mut self.nodes[node as usize];
-            node.noted = Some(noted);
+            node.owned_op = Some(owned_op);
             match (&node.action, task) {
                 (Action::Slot(slot), Task::Run(program)) => slot.replace(program),
                 (_, task) => node.action = Action::Task(task),
@@ -211,12 +219,12 @@ impl GraphTask {
         };
         let program = launch.replaced(function, graph.device, arguments, shape, caller)?;
         let (reads, writes) = program.touches();
-        let noted = OwnedOp::new(&Op::Launch {
+        let owned_op = OwnedOp::new(&Op::Launch {
             name: function.name(),
             reads: &reads,
             writes: &writes,
         });
-        self.change(&graph, Task::Run(program), noted)
+        self.change(&graph, Task::Run(program), owned_op)
     }
 
     /// Lets the next update of the graph replace what the task, which is the write of a value, writes.
@@ -226,8 +234,8 @@ impl GraphTask {
     pub fn set_write(&self, word: Span, value: u64, caller: &Caller<'_>) -> Result<()> {
         let graph = self.graph()?;
         let write = Write::new(&graph.shared, word, value, caller)?;
-        let noted = OwnedOp::new(&Op::WriteValue { to: word, value });
-        self.change(&graph, Task::Run(Arc::new(write)), noted)
+        let owned_op = OwnedOp::new(&Op::WriteValue { to: word, value });
+        self.change(&graph, Task::Run(Arc::new(write)), owned_op)
     }
 
     /// Lets the next update of the graph replace what the task, which is the wait for a value, waits for.
@@ -243,9 +251,9 @@ impl GraphTask {
     ) -> Result<()> {
         let graph = self.graph()?;
         let condition = Arc::new(Wanted::new(&graph.shared, word, test, value, caller)?);
-        let noted = OwnedOp::new(&Op::WaitValue { at: word, value });
+        let owned_op = OwnedOp::new(&Op::WaitValue { at: word, value });
         let limit = None;
-        self.change(&graph, Task::Until { condition, limit }, noted)
+        self.change(&graph, Task::Until { condition, limit }, owned_op)
     }
 
     fn not_changed(&self, what: &str, instead: &str) -> Error {
@@ -270,7 +278,7 @@ impl GraphTask {
         ))
     }
 
-    fn change(&self, graph: &Graph, task: Task, noted: OwnedOp) -> Result<()> {
+    fn change(&self, graph: &Graph, task: Task, owned_op: OwnedOp) -> Result<()> {
         let mut inner = self.inner_of(graph)?;
         if inner.phase != Phase::Ready {
             return Err(Error::new(
@@ -280,7 +288,11 @@ impl GraphTask {
         }
         let node = self.node;
         inner.to_change.retain(|change| change.node != node);
-        inner.to_change.push(Change { node, task, noted });
+        inner.to_change.push(Change {
+            node,
+            task,
+            owned_op,
+        });
         Ok(())
     }
 
@@ -341,17 +353,20 @@ impl Runtime {
         let last = lookups.last_recorded().ok_or_else(none)?;
         let graph = last.graph.upgrade().ok_or_else(none)?;
         let mut inner = graph.inner.lock();
-        if !graph.records(&inner, last.lane).unwrap_or(false) {
+        if !graph.records(&inner, last.captured_stream).unwrap_or(false) {
             return Err(none());
         }
         let inner = &mut *inner;
-        let lane = inner.lanes.get(last.lane as usize).ok_or_else(none)?;
-        let node = usize::try_from(last.place).ok().and_then(|place| {
-            let place = place.checked_sub(1)?;
-            lane.nodes.get(place).copied()
+        let captured_stream = inner
+            .captured_streams
+            .get(last.captured_stream as usize)
+            .ok_or_else(none)?;
+        let node = usize::try_from(last.position).ok().and_then(|position| {
+            let position = position.checked_sub(1)?;
+            captured_stream.nodes.get(position).copied()
         });
         let node = node.ok_or_else(none)?;
-        work(lane, &mut inner.nodes[node as usize])
+        work(captured_stream, &mut inner.nodes[node as usize])
     }
 
     /// Returns the handle of the stream on which the thread's last recorded task stands.
@@ -359,7 +374,7 @@ impl Runtime {
     /// # Errors
     /// `RuntimeInternal`: the last task was not recorded, or its model is complete.
     pub fn stream_of_last_recorded(&self, lookups: &Lookups) -> Result<u64> {
-        self.last_recorded(lookups, |lane, _| Ok(lane.stream))
+        self.last_recorded(lookups, |captured_stream, _| Ok(captured_stream.stream))
     }
 
     /// Keeps information of the frontend with the thread's last recorded task.
@@ -452,9 +467,9 @@ impl Stream {
         (entry, blocks): (Span, Span),
         caller: &Caller<'_>,
     ) -> Result<()> {
-        let (graph, lane) = of.lane_of_model()?;
+        let (graph, captured_stream) = of.captured_stream_of_model()?;
         binary.load(graph.device)?;
-        let slot = graph.slot_of_launch(lane, index)?;
+        let slot = graph.slot_of_launch(captured_stream, index)?;
         let patch = Arc::new(Patch {
             slot,
             binary: binary.clone(),
@@ -469,7 +484,7 @@ impl Stream {
 
 impl Graph {
     /// Returns the slot of a launch; it gets one now where it has none, and later executions look there.
-    fn slot_of_launch(&self, lane: u32, index: u64) -> Result<Arc<Slot>> {
+    fn slot_of_launch(&self, captured_stream: u32, index: u64) -> Result<Arc<Slot>> {
         let mut inner = self.inner.lock();
         if inner.phase != Phase::Ready {
             return Err(Error::new(
@@ -479,7 +494,12 @@ impl Graph {
         }
         let node = usize::try_from(index).ok().and_then(|index| {
             let index = index.checked_sub(1)?;
-            inner.lanes.get(lane as usize)?.nodes.get(index).copied()
+            inner
+                .captured_streams
+                .get(captured_stream as usize)?
+                .nodes
+                .get(index)
+                .copied()
         });
         let Some(node) = node else {
             return Err(Error::new(

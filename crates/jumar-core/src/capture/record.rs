@@ -15,7 +15,7 @@ use crate::{Caller, Context, Event, Stream};
 pub(super) struct Recording {
     pub(super) kind: TaskKind,
     pub(super) action: Action,
-    pub(super) noted: Option<OwnedOp>,
+    pub(super) owned_op: Option<OwnedOp>,
     pub(super) event: Option<EventTask>,
 }
 
@@ -94,10 +94,12 @@ impl Graph {
         stream
             .attach(Recorder::CapturedStream {
                 graph: self.clone(),
-                lane: 0,
+                captured_stream: 0,
             })
             .map_err(|other| other.in_the_way(stream))?;
-        inner.lanes.push(CapturedStream::new(stream, true));
+        inner
+            .captured_streams
+            .push(CapturedStream::new(stream, true));
         Ok(())
     }
 
@@ -138,9 +140,15 @@ impl Graph {
             if inner.phase != Phase::Capturing {
                 return Err(stream.not_captured());
             }
-            let origin = inner.lanes.first().map_or(0, |lane| lane.stream);
+            let origin = inner
+                .captured_streams
+                .first()
+                .map_or(0, |captured_stream| captured_stream.stream);
             if origin != stream.id() {
-                let first = inner.lanes.first().map_or(0, |lane| lane.number);
+                let first = inner
+                    .captured_streams
+                    .first()
+                    .map_or(0, |captured_stream| captured_stream.number);
                 return Err(Error::new(
                     ErrorKind::CaptureOtherStream,
                     format!(
@@ -192,20 +200,22 @@ impl Graph {
         if inner.phase != Phase::Capturing || inner.capture != mark.capture {
             return Ok(false);
         }
-        let lane = inner.lanes.len() as u32;
+        let captured_stream = inner.captured_streams.len() as u32;
         stream
             .attach(Recorder::CapturedStream {
                 graph: self.clone(),
-                lane,
+                captured_stream,
             })
             .map_err(|other| other.in_the_way(stream))?;
-        inner.lanes.push(CapturedStream::new(stream, true));
+        inner
+            .captured_streams
+            .push(CapturedStream::new(stream, true));
         inner.add(
-            lane,
+            captured_stream,
             Recording {
                 kind: TaskKind::Wait,
                 action: Action::Join(mark.node),
-                noted: None,
+                owned_op: None,
                 event: Some(event),
             },
             caller,
@@ -236,26 +246,31 @@ impl CapturedStream {
 
 impl super::Inner {
     /// Adds a node to a sequence and returns its index there, from 1.
-    pub(super) fn add(&mut self, lane: u32, recording: Recording, caller: &Caller<'_>) -> u64 {
+    pub(super) fn add(
+        &mut self,
+        captured_stream: u32,
+        recording: Recording,
+        caller: &Caller<'_>,
+    ) -> u64 {
         let node = self.nodes.len() as u32;
         let Recording {
             kind,
             action,
-            noted,
+            owned_op,
             event,
         } = recording;
         self.nodes.push(Node {
-            lane,
+            captured_stream,
             kind,
             action,
-            noted,
+            owned_op,
             call: caller.call,
             event,
             disabled: false,
             handle: 0,
             belongings: super::parameters::Belongings::default(),
         });
-        let nodes = &mut self.lanes[lane as usize].nodes;
+        let nodes = &mut self.captured_streams[captured_stream as usize].nodes;
         nodes.push(node);
         nodes.len() as u64
     }
@@ -277,12 +292,12 @@ impl super::Inner {
                 .caused_by(cause.clone()),
             );
         }
-        if let Some((lane, _)) = &self.open_group {
+        if let Some((captured_stream, _)) = &self.open_group {
             return Some(Error::new(
                 ErrorKind::TaskGroupState,
                 format!(
                     "a task group is still open on stream {}; the capture is dropped",
-                    self.lanes[*lane as usize].number
+                    self.captured_streams[*captured_stream as usize].number
                 ),
             ));
         }
@@ -300,13 +315,13 @@ impl super::Inner {
         let mut reached = vec![false; self.nodes.len()];
         // The index of each node in its sequence, to find the one before it.
         let mut before = vec![None; self.nodes.len()];
-        for lane in &self.lanes {
-            for pair in lane.nodes.windows(2) {
+        for captured_stream in &self.captured_streams {
+            for pair in captured_stream.nodes.windows(2) {
                 before[pair[1] as usize] = Some(pair[0]);
             }
         }
         let mut open: Vec<u32> = self
-            .lanes
+            .captured_streams
             .first()?
             .nodes
             .last()
@@ -322,16 +337,17 @@ impl super::Inner {
                 open.push(mark);
             }
         }
-        self.lanes[1..]
+        self.captured_streams[1..]
             .iter()
-            .find(|lane| {
+            .find(|captured_stream| {
                 // A record without a wait is not a task.
-                lane.nodes
+                captured_stream
+                    .nodes
                     .iter()
                     .rfind(|&&node| !matches!(self.nodes[node as usize].action, Action::Mark))
                     .is_some_and(|&last| !reached[last as usize])
             })
-            .map(|lane| lane.number)
+            .map(|captured_stream| captured_stream.number)
     }
 }
 
@@ -342,44 +358,47 @@ impl Recorder {
         &self,
         task: Task,
         parts: [Task; PARTS],
-        noted: OwnedOp,
+        owned_op: OwnedOp,
         caller: &Caller<'_>,
     ) -> Result<std::result::Result<u64, (Task, [Task; PARTS])>> {
-        let (graph, lane) = match self {
-            Recorder::CapturedStream { graph, lane } => (graph, *lane),
+        let (graph, captured_stream) = match self {
+            Recorder::CapturedStream {
+                graph,
+                captured_stream,
+            } => (graph, *captured_stream),
             // The task that is replaced has its parts already.
-            Recorder::Update(update) => return update.take(task, &noted).map(Ok),
+            Recorder::Update(update) => return update.take(task, &owned_op).map(Ok),
             Recorder::StandIn { .. } => return Err(stands_in()),
         };
         let mut inner = graph.inner.lock();
-        if !graph.records(&inner, lane)? {
+        if !graph.records(&inner, captured_stream)? {
             return Ok(Err((task, parts)));
         }
-        let kind = noted.kind();
-        let action = inner.grouped(lane, kind, task);
-        let place = inner.add(
-            lane,
+        let kind = owned_op.kind();
+        let action = inner.grouped(captured_stream, kind, task);
+        let position = inner.add(
+            captured_stream,
             Recording {
                 kind,
                 action,
-                noted: Some(noted),
+                owned_op: Some(owned_op),
                 event: None,
             },
             caller,
         );
         for part in parts {
             inner.add(
-                lane,
+                captured_stream,
                 Recording {
                     kind: TaskKind::Other,
                     action: Action::Task(part),
-                    noted: None,
+                    owned_op: None,
                     event: None,
                 },
                 caller,
             );
         }
-        Ok(Ok(place))
+        Ok(Ok(position))
     }
 
     /// Records a task of an event, and returns where it stands; none when the capture has ended in the meantime.
@@ -390,8 +409,11 @@ impl Recorder {
         event: EventTask,
         caller: &Caller<'_>,
     ) -> Result<Option<Mark>> {
-        let (graph, lane) = match self {
-            Recorder::CapturedStream { graph, lane } => (graph, lane),
+        let (graph, captured_stream) = match self {
+            Recorder::CapturedStream {
+                graph,
+                captured_stream,
+            } => (graph, captured_stream),
             Recorder::StandIn { .. } => return Err(stands_in()),
             Recorder::Update(_) => {
                 return Err(Error::new(
@@ -401,16 +423,16 @@ impl Recorder {
             }
         };
         let mut inner = graph.inner.lock();
-        if !graph.records(&inner, *lane)? {
+        if !graph.records(&inner, *captured_stream)? {
             return Ok(None);
         }
         let node = inner.nodes.len() as u32;
         inner.add(
-            *lane,
+            *captured_stream,
             Recording {
                 kind,
                 action,
-                noted: None,
+                owned_op: None,
                 event: Some(event),
             },
             caller,
@@ -459,12 +481,12 @@ impl Graph {
     }
 
     /// Returns whether what is submitted to the stream of a sequence becomes a node; a finished built model refuses it.
-    pub(super) fn records(&self, inner: &super::Inner, lane: u32) -> Result<bool> {
+    pub(super) fn records(&self, inner: &super::Inner, captured_stream: u32) -> Result<bool> {
         // The caller found the sequence without the lock, so that the stream may have left the graph since.
         let attached = inner
-            .lanes
-            .get(lane as usize)
-            .is_some_and(|lane| lane.attached.is_some());
+            .captured_streams
+            .get(captured_stream as usize)
+            .is_some_and(|captured_stream| captured_stream.attached.is_some());
         match (self.origin, inner.phase) {
             (Origin::Captured | Origin::Branch, Phase::Capturing)
             | (Origin::Built, Phase::Open)

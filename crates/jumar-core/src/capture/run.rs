@@ -25,7 +25,7 @@ pub(super) enum Plan {
     /// One array, run by the stream's own queue.
     Straight(Arc<Straight>),
     /// Sequences with drivers.
-    Lanes(Arc<drivers::LanePlan>),
+    CapturedStreams(Arc<drivers::CapturedStreamPlan>),
 }
 
 /// The tasks of a graph in one order.
@@ -34,7 +34,7 @@ pub(super) struct Straight {
     /// The copies and fills among the steps once more, side by side: nothing but what the backend needs passes through the
     /// caches, and a stretch of them is one call of it.
     moves: Box<[MemOp]>,
-    stretches: Box<[ReplayStep]>,
+    replay_steps: Box<[ReplayStep]>,
     /// The node of each step, for probes and errors.
     nodes: Box<[Source]>,
     pieces: Box<[Piece]>,
@@ -106,7 +106,7 @@ enum ReplayStep {
 enum Piece {
     Block {
         steps: Range<usize>,
-        stretches: Range<usize>,
+        replay_steps: Range<usize>,
         cost: Cost,
     },
     Wait {
@@ -136,7 +136,7 @@ impl WaitOn {
     ) -> Option<Task> {
         let signal = match self {
             WaitOn::Signal(signal) => signal.clone(),
-            WaitOn::Outside(place) => resolved.waited[*place as usize].clone()?,
+            WaitOn::Outside(index) => resolved.waited[*index as usize].clone()?,
             WaitOn::Value(condition) => {
                 return Some(Task::Until {
                     condition: condition.clone(),
@@ -158,7 +158,7 @@ pub(super) struct Source {
     pub(super) node: u32,
     pub(super) stream: u32,
     pub(super) call: &'static jumar_hal::Call,
-    pub(super) noted: Option<Arc<super::OwnedOp>>,
+    pub(super) owned_op: Option<Arc<super::OwnedOp>>,
 }
 
 /// What a node turns into.
@@ -274,9 +274,9 @@ impl Node {
     pub(super) fn source(&self, node: u32, inner: &Inner) -> Source {
         Source {
             node,
-            stream: inner.lanes[self.lane as usize].number,
+            stream: inner.captured_streams[self.captured_stream as usize].number,
             call: self.call,
-            noted: self.noted.clone().map(Arc::new),
+            owned_op: self.owned_op.clone().map(Arc::new),
         }
     }
 }
@@ -305,7 +305,7 @@ impl Step {
             Step::MemOp(step) => shared.backend.move_now(std::slice::from_ref(step)),
             Step::Set(signal) => signal.set(),
             Step::Clear(signal) => signal.clear(),
-            Step::SetOutside(place) => resolved.set[*place as usize].set(),
+            Step::SetOutside(index) => resolved.set[*index as usize].set(),
             Step::Slot(slot) => return slot.program().run(),
         }
         Ok(())
@@ -330,14 +330,17 @@ impl Plan {
             .nodes
             .iter()
             .any(|node| !node.disabled && matches!(&node.action, Action::Control(control) if !matches!(control, Control::End)));
-        let used = inner.lanes.iter().filter(|lane| !lane.nodes.is_empty());
-        let dormant = inner
-            .lanes
+        let used = inner
+            .captured_streams
             .iter()
-            .any(|lane| !lane.head && !lane.nodes.is_empty());
+            .filter(|captured_stream| !captured_stream.nodes.is_empty());
+        let dormant = inner
+            .captured_streams
+            .iter()
+            .any(|captured_stream| !captured_stream.head && !captured_stream.nodes.is_empty());
         let waits = inner.nodes.iter().any(Node::waits);
         if controls || dormant || (waits && used.count() > 1) {
-            Plan::Lanes(Arc::new(drivers::LanePlan::new(inner)))
+            Plan::CapturedStreams(Arc::new(drivers::CapturedStreamPlan::new(inner)))
         } else {
             Plan::Straight(Arc::new(Straight::new(inner)))
         }
@@ -348,24 +351,24 @@ impl Straight {
     fn new(inner: &Inner) -> Straight {
         let (mut steps, mut nodes) = (Vec::with_capacity(inner.nodes.len()), Vec::new());
         let (mut pieces, mut outside) = (Vec::new(), Outside::default());
-        let (mut moves, mut stretches) = (Vec::new(), Vec::new());
-        let (mut first, mut first_stretch) = (0, 0);
+        let (mut moves, mut replay_steps) = (Vec::new(), Vec::new());
+        let (mut first, mut first_replay_step) = (0, 0);
         let mut edges = Vec::new();
         for (number, node) in inner.nodes.iter().enumerate() {
             edges.extend(node.edge().map(|edge| (steps.len(), edge)));
             match node.make(&mut outside) {
                 Made::Nothing => {}
                 Made::Step(step) => {
-                    match (&step, stretches[first_stretch..].last_mut()) {
-                        (Step::MemOp(next), Some(ReplayStep::Moves(stretch))) => {
+                    match (&step, replay_steps[first_replay_step..].last_mut()) {
+                        (Step::MemOp(next), Some(ReplayStep::Moves(range))) => {
                             moves.push(*next);
-                            stretch.end = moves.len();
+                            range.end = moves.len();
                         }
                         (Step::MemOp(next), _) => {
                             moves.push(*next);
-                            stretches.push(ReplayStep::Moves(moves.len() - 1..moves.len()));
+                            replay_steps.push(ReplayStep::Moves(moves.len() - 1..moves.len()));
                         }
-                        _ => stretches.push(ReplayStep::Step(steps.len())),
+                        _ => replay_steps.push(ReplayStep::Step(steps.len())),
                     }
                     steps.push(step);
                     nodes.push(node.source(number as u32, inner));
@@ -375,11 +378,11 @@ impl Straight {
                         pieces.push(Piece::Block {
                             cost: cost_of(&steps[first..]),
                             steps: first..steps.len(),
-                            stretches: first_stretch..stretches.len(),
+                            replay_steps: first_replay_step..replay_steps.len(),
                         });
                     }
                     pieces.push(Piece::Wait { on, then, limit });
-                    (first, first_stretch) = (steps.len(), stretches.len());
+                    (first, first_replay_step) = (steps.len(), replay_steps.len());
                 }
             }
         }
@@ -387,12 +390,12 @@ impl Straight {
         pieces.push(Piece::Block {
             cost: cost_of(&steps[first..]),
             steps: first..steps.len(),
-            stretches: first_stretch..stretches.len(),
+            replay_steps: first_replay_step..replay_steps.len(),
         });
         Straight {
             steps: steps.into(),
             moves: moves.into(),
-            stretches: stretches.into(),
+            replay_steps: replay_steps.into(),
             nodes: nodes.into(),
             pieces: pieces.into(),
             outside,
@@ -429,7 +432,7 @@ impl Drop for Execution {
 struct Block {
     execution: Arc<Execution>,
     steps: Range<usize>,
-    stretches: Range<usize>,
+    replay_steps: Range<usize>,
     cost: Cost,
 }
 
@@ -439,18 +442,18 @@ impl Program for Block {
         let (plan, shared) = (&*execution.plan, &*execution.shared);
         let mut result = Ok(());
         if !execution.tickets.is_empty() {
-            return execution.run_watched(self.steps.clone());
+            return execution.run_observed(self.steps.clone());
         }
-        for stretch in &plan.stretches[self.stretches.clone()] {
-            let place = match stretch {
+        for replay_step in &plan.replay_steps[self.replay_steps.clone()] {
+            let index = match replay_step {
                 ReplayStep::Moves(moves) => {
                     shared.backend.move_now(&plan.moves[moves.clone()]);
                     continue;
                 }
-                ReplayStep::Step(place) => *place,
+                ReplayStep::Step(index) => *index,
             };
-            if let Err(error) = plan.steps[place].run(shared, &execution.resolved) {
-                result = Err(execution.failed(place, error));
+            if let Err(error) = plan.steps[index].run(shared, &execution.resolved) {
+                result = Err(execution.failed(index, error));
                 if execution.failure.stops.load(Ordering::Acquire) {
                     break;
                 }
@@ -476,15 +479,15 @@ impl Execution {
 
     /// Runs steps and reports each.
     #[cold]
-    fn run_watched(&self, steps: Range<usize>) -> Result<()> {
+    fn run_observed(&self, steps: Range<usize>) -> Result<()> {
         let mut result = Ok(());
-        for place in steps {
-            let (gate, ticket) = (&self.shared.gate, self.tickets[place]);
+        for index in steps {
+            let (gate, ticket) = (&self.shared.gate, self.tickets[index]);
             gate.report(ticket, Progress::Started);
-            match self.plan.steps[place].run(&self.shared, &self.resolved) {
+            match self.plan.steps[index].run(&self.shared, &self.resolved) {
                 Ok(()) => gate.report(ticket, Progress::Finished),
                 Err(error) => {
-                    let error = self.failed(place, error);
+                    let error = self.failed(index, error);
                     gate.report(ticket, Progress::Failed(error.clone()));
                     result = Err(error);
                     if self.failure.stops.load(Ordering::Acquire) {
@@ -558,9 +561,13 @@ impl Graph {
                 self.queue_straight(straight, stream, done.clone(), caller)?;
                 std::sync::Weak::new()
             }
-            Plan::Lanes(lanes) => {
-                self.queue_lanes(&mut runs.queues, lanes, stream, done.clone(), caller)?
-            }
+            Plan::CapturedStreams(captured_streams) => self.queue_captured_streams(
+                &mut runs.queues,
+                captured_streams,
+                stream,
+                done.clone(),
+                caller,
+            )?,
         };
         runs.last = Some(LastRun {
             stream: stream.id(),
@@ -628,7 +635,7 @@ impl Graph {
     /// Finds tasks of the graph whose program or memory was released.
     fn check_memory(&self, inner: &Inner, lookups: &Lookups) -> Result<()> {
         for (number, node) in inner.nodes.iter().enumerate() {
-            let (Some(noted), false) = (&node.noted, node.disabled) else {
+            let (Some(owned_op), false) = (&node.owned_op, node.disabled) else {
                 continue;
             };
             // Before its memory: addresses that were released may belong to other allocations by now.
@@ -638,13 +645,13 @@ impl Graph {
                     format!(
                         "task {number} of model {} ({}, captured from {}) cannot run any more",
                         self.number,
-                        noted.name(),
+                        owned_op.name(),
                         node.call.name
                     ),
                 )
                 .caused_by(cause)
             })?;
-            let spans = noted.reads().iter().chain(noted.writes());
+            let spans = owned_op.reads().iter().chain(owned_op.writes());
             for &span in spans.filter(|span| !span.is_empty()) {
                 let live = self.shared.space.resolve(span, lookups, "range");
                 live.map_err(|cause| {
@@ -653,7 +660,7 @@ impl Graph {
                         format!(
                             "memory that task {number} of model {} works on ({}, captured from {}) is no longer there: {cause}",
                             self.number,
-                            noted.name(),
+                            owned_op.name(),
                             node.call.name
                         ),
                     )
@@ -686,12 +693,12 @@ impl Graph {
             let task = match piece {
                 Piece::Block {
                     steps,
-                    stretches,
+                    replay_steps,
                     cost,
                 } => Task::Run(Arc::new(Block {
                     execution: execution.clone(),
                     steps: steps.clone(),
-                    stretches: stretches.clone(),
+                    replay_steps: replay_steps.clone(),
                     cost: *cost,
                 })),
                 Piece::Wait { on, then, limit } => {
@@ -726,7 +733,7 @@ impl Graph {
         stream: &Stream,
         caller: &Caller<'_>,
     ) -> Result<Box<[u64]>> {
-        if !self.shared.gate.is_watched() {
+        if !self.shared.gate.is_observed() {
             return Ok(Box::default());
         }
         let mut tickets = Vec::with_capacity(plan.nodes.len());
@@ -736,7 +743,7 @@ impl Graph {
                 let shown = edge.admit(&self.shared, self.device, stream, caller);
                 shown.inspect_err(|error| self.never_run(&tickets, error))?;
             }
-            let Some(noted) = &source.noted else {
+            let Some(owned_op) = &source.owned_op else {
                 tickets.push(0);
                 continue;
             };
@@ -745,7 +752,7 @@ impl Graph {
                 ..*caller
             };
             let gate = &self.shared.gate;
-            let admitted = gate.admit(&from, self.device, Some(stream.number()), || noted.op());
+            let admitted = gate.admit(&from, self.device, Some(stream.number()), || owned_op.op());
             tickets.push(admitted.inspect_err(|error| self.never_run(&tickets, error))?);
         }
         for (_, edge) in edges {

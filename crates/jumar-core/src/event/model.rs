@@ -117,11 +117,11 @@ impl Event {
         Ok(!matches!(taken, Taken::NotRecording))
     }
 
-    fn recorded_elsewhere(&self, place: &str) -> Error {
+    fn recorded_elsewhere(&self, elsewhere: &str) -> Error {
         Error::new(
             ErrorKind::CaptureDependency,
             format!(
-                "event {} was recorded {place}, and a captured stream cannot wait for that",
+                "event {} was recorded {elsewhere}, and a captured stream cannot wait for that",
                 self.number
             ),
         )
@@ -130,11 +130,11 @@ impl Event {
     /// Fixes the flag of the event's records (`record`) or waits, and refuses another one than the first.
     pub(super) fn fix_flag(&self, record: bool, flag: u32) -> Result<()> {
         let mut state = self.state();
-        let (place, what) = match record {
+        let (fixed, what) = match record {
             true => (&mut state.record_flag, "records"),
             false => (&mut state.wait_flag, "waits"),
         };
-        let first = *place.get_or_insert(flag);
+        let first = *fixed.get_or_insert(flag);
         if first != flag {
             return Err(Error::new(
                 ErrorKind::InvalidValue,

@@ -8,7 +8,7 @@ use jumar_types::Result;
 
 use super::Event;
 use crate::gate::Op;
-use crate::ipc_control_page::{BoardRecord, BoardWait, IpcControlPage};
+use crate::ipc_control_page::{ControlPageRecord, ControlPageWait, IpcControlPage};
 use crate::{Caller, Stream};
 
 impl Event {
@@ -16,35 +16,35 @@ impl Event {
     /// on, in whatever process, waits for this one.
     pub(super) fn record_for_all(
         &self,
-        board: &Arc<IpcControlPage>,
+        control_page: &Arc<IpcControlPage>,
         stream: &Stream,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        let record = board.begin();
+        let record = control_page.begin();
         let op = || Op::Record {
             event: self.number,
             record: self.shared.next_record(),
         };
-        let task = Task::Run(BoardRecord::record(board, record));
+        let task = Task::Run(ControlPageRecord::record(control_page, record));
         // No wait may depend on a record that is never made.
         stream
             .queue_with(caller, task, [], op)
             .map(drop)
-            .inspect_err(|_| board.reach(record))
+            .inspect_err(|_| control_page.reach(record))
     }
 
     pub(super) fn wait_for_all(
         &self,
-        board: &Arc<IpcControlPage>,
+        control_page: &Arc<IpcControlPage>,
         stream: &Stream,
         limit: Option<Duration>,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        let newest = board.newest();
-        if newest == 0 || board.is_reached(newest) {
+        let newest = control_page.newest();
+        if newest == 0 || control_page.is_reached(newest) {
             return Ok(());
         }
-        let wait = BoardWait::for_record(board, newest);
+        let wait = ControlPageWait::for_record(control_page, newest);
         let condition = wait.clone();
         let op = || Op::Wait {
             event: self.number,

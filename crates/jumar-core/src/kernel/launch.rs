@@ -229,8 +229,8 @@ impl KernelLaunch {
         let own = self.launch.arguments.address() as u64;
         let still_own = |&&(at, target): &&(usize, usize)| {
             let mut bytes = [0; 8];
-            from.part(at, 8).is_some_and(|place| {
-                self.function.shared.backend.read_now(place, &mut bytes);
+            from.part(at, 8).is_some_and(|source| {
+                self.function.shared.backend.read_now(source, &mut bytes);
                 u64::from_ne_bytes(bytes) == own + target as u64
             })
         };

@@ -85,7 +85,7 @@ impl Stream {
             return Ok(());
         }
         if target.home == MemoryKind::Host || source.home == MemoryKind::Host {
-            self.settle(caller)?;
+            self.drain_for_host_access(caller)?;
             return copy::copy_resolved(&self.shared, target, source, caller);
         }
         let op = || Op::Copy {
@@ -154,7 +154,7 @@ impl Stream {
     fn fill_with_care(&self, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
         let target = self.shared.space.resolve(to, caller.lookups, "target")?;
         if target.home == MemoryKind::Host {
-            self.settle(caller)?;
+            self.drain_for_host_access(caller)?;
             return copy::fill_now(&self.shared, to, value, caller);
         }
         self.submit(caller, Task::Fill { to, value }, || Op::Fill { to })

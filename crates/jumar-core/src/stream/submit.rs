@@ -132,7 +132,7 @@ impl Stream {
     pub(super) fn is_plain(&self) -> bool {
         self.state.load(Ordering::Acquire) == 0
             && !self.failure.stops.load(Ordering::Acquire)
-            && !self.shared.gate.is_watched()
+            && !self.shared.gate.is_observed()
     }
 
     #[inline]
@@ -215,7 +215,7 @@ impl Stream {
         op: Op<'_>,
     ) -> Result<u64> {
         match self.record(caller, task, parts, &op)? {
-            Ok(place) => Ok(place),
+            Ok(position) => Ok(position),
             Err((task, parts)) => self.enqueue(caller, task, parts, || op),
         }
     }
@@ -232,8 +232,8 @@ impl Stream {
             return Ok(Err((task, parts)));
         };
         let taken = recorder.take(task, parts, OwnedOp::new(op), caller)?;
-        if let Ok(place) = taken
-            && let Some(task) = recorder.recorded(place)
+        if let Ok(position) = taken
+            && let Some(task) = recorder.recorded(position)
         {
             caller.lookups.note_recorded(task);
         }

@@ -113,13 +113,13 @@ impl Stream {
         caller: &Caller<'_>,
     ) -> std::result::Result<(), (Option<usize>, jumar_types::Error)> {
         let shared = self.shared();
-        let whole = |error| (None, error);
+        let batch_error = |error| (None, error);
         let Some(found) = check(shared, &pieces, caller).map_err(|(at, e)| (Some(at), e))? else {
             return Ok(());
         };
         if found.has_host_memory {
-            self.settle(caller).map_err(whole)?;
-            return now(shared, &pieces, found.homes, caller).map_err(whole);
+            self.drain_for_host_access(caller).map_err(batch_error)?;
+            return now(shared, &pieces, found.homes, caller).map_err(batch_error);
         }
         let program = Arc::new(Batch {
             backend: shared.backend.clone(),
@@ -132,6 +132,6 @@ impl Stream {
         };
         self.submit(caller, Task::Run(queued), op)
             .map(drop)
-            .map_err(whole)
+            .map_err(batch_error)
     }
 }

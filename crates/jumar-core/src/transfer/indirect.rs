@@ -39,8 +39,8 @@ impl Descriptor {
     fn pack(self, mark: u64) -> [u8; DESCRIPTOR_BYTES] {
         let mut bytes = [0; DESCRIPTOR_BYTES];
         let words = [mark, self.to as u64, self.from as u64, self.bytes as u64];
-        for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
-            place.copy_from_slice(&word.to_le_bytes());
+        for (target, word) in bytes.chunks_exact_mut(8).zip(words) {
+            target.copy_from_slice(&word.to_le_bytes());
         }
         bytes
     }

@@ -289,9 +289,9 @@ impl RandomNumbers {
     /// The ends of a uniform distribution, as real and as integers.
     fn range(&self, min: [u8; 8], max: [u8; 8]) -> Result<(f64, f64, i128, i128)> {
         let real = (self.of.real(min), self.of.real(max));
-        let whole = (self.of.integer(min), self.of.integer(max));
+        let integers = (self.of.integer(min), self.of.integer(max));
         let empty = if self.of.is_integer() {
-            whole.0 >= whole.1
+            integers.0 >= integers.1
         } else {
             real.0.partial_cmp(&real.1) != Some(std::cmp::Ordering::Less)
                 || !(real.1 - real.0).is_finite()
@@ -305,7 +305,7 @@ impl RandomNumbers {
                 ),
             ));
         }
-        Ok((real.0, real.1, whole.0, whole.1))
+        Ok((real.0, real.1, integers.0, integers.1))
     }
 }
 
@@ -496,7 +496,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_below_a_range_reach_both_ends() {
+    fn integers_below_a_range_reach_both_ends() {
         let mut generator = Generator::new(7, 0);
         let mut seen = [0u32; 6];
         for _ in 0..6000 {

@@ -98,7 +98,7 @@ impl Stream {
         let shared = self.shared();
         let homes = homes(shared, to, from, caller)?;
         if homes.0 == MemoryKind::Host || homes.1 == MemoryKind::Host {
-            self.settle(caller)?;
+            self.drain_for_host_access(caller)?;
             return now(shared, to, from, homes, caller);
         }
         let op = || Op::CopyRows {

@@ -231,7 +231,7 @@ mod tests {
     static MASKED: Chain = Chain::new(libc::SIGUSR2);
     const OTHER: libc::c_int = libc::SIGWINCH;
 
-    extern "C" fn looks_at_mask(signal: libc::c_int) {
+    extern "C" fn records_mask(signal: libc::c_int) {
         let mut set = MaybeUninit::<libc::sigset_t>::uninit();
         // SAFETY: without a new mask the call only writes the old one.
         unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, ptr::null(), set.as_mut_ptr()) };
@@ -255,7 +255,7 @@ mod tests {
     fn a_handler_runs_with_the_mask_that_it_was_installed_with() {
         // SAFETY: all zero is a valid value of the structure.
         let mut own: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
-        own.sa_sigaction = looks_at_mask as extern "C" fn(libc::c_int) as usize;
+        own.sa_sigaction = records_mask as extern "C" fn(libc::c_int) as usize;
         own.sa_flags = libc::SA_NODEFER;
         // SAFETY: the set is ours to write.
         unsafe { libc::sigaddset(&raw mut own.sa_mask, OTHER) };

@@ -141,15 +141,15 @@ pub fn guard(ticket: u64, span: Span, writes: bool) {
     }
     let _change = CHANGE.lock();
     let free = |pending: &Pending| pending.start.load(Ordering::Relaxed) == 0;
-    let Some(place) = PENDING.iter().position(free) else {
+    let Some(slot) = PENDING.iter().position(free) else {
         return;
     };
-    let pending = &PENDING[place];
+    let pending = &PENDING[slot];
     pending.end.store(span.end(), Ordering::Relaxed);
     pending.ticket.store(ticket, Ordering::Relaxed);
     pending.writes.store(u32::from(writes), Ordering::Relaxed);
     pending.start.store(span.address(), Ordering::SeqCst);
-    USED.fetch_max(place + 1, Ordering::SeqCst);
+    USED.fetch_max(slot + 1, Ordering::SeqCst);
     refresh(span.address(), span.end());
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Files {
 struct Mapping(MappedRange);
 
 impl FileMapping for Mapping {
-    fn is_whole(&self) -> bool {
+    fn is_intact(&self) -> bool {
         !self.0.has_lost()
     }
 }

@@ -114,7 +114,7 @@ pub(super) fn file_of(bytes: usize) -> Result<Pages> {
     }
     // SAFETY: the descriptor is new and not shared.
     let file = unsafe { File::from_raw_fd(descriptor) };
-    file.set_len((bytes as u64).saturating_add(shared::LEDGER))
+    file.set_len((bytes as u64).saturating_add(shared::TRAILER))
         .map_err(|_| refused("make physical memory"))?;
     Ok(Pages { file, bytes })
 }
@@ -141,14 +141,14 @@ impl Reservations {
     /// `OutOfMemory`: the system has no such range.
     pub(crate) fn take(&self, bytes: usize) -> Result<Span> {
         let mut kept = self.given_back.lock();
-        if let Some(place) = kept.iter().position(|span| span.bytes() == bytes) {
-            return Ok(kept.swap_remove(place));
+        if let Some(index) = kept.iter().position(|span| span.bytes() == bytes) {
+            return Ok(kept.swap_remove(index));
         }
         drop(kept);
-        let whole = bytes
+        let padded = bytes
             .checked_add(super::HUGE)
             .ok_or_else(|| refused("reserve addresses"))?;
-        let start = empty(ptr::null_mut(), whole, 0)?;
+        let start = empty(ptr::null_mut(), padded, 0)?;
         let base = start.next_multiple_of(super::HUGE);
         // SAFETY: the range lies inside the mapping just made, which is never unmapped.
         Ok(unsafe { Span::trusted(base, bytes) })

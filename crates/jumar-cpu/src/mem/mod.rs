@@ -60,7 +60,7 @@ pub(crate) struct Space {
     /// Where files stand in the range.
     files: file::Files,
     /// Each allocation has its pages for itself, whatever its length, and they are mapped a second time, so far behind.
-    twin: Option<usize>,
+    second_mapping: Option<usize>,
 }
 
 impl Space {
@@ -83,7 +83,7 @@ impl Space {
                         heap: SpinLock::new(Heap::new(size)),
                         open: AtomicUsize::new(0),
                         files: file::Files::default(),
-                        twin: None,
+                        second_mapping: None,
                     });
                 }
                 // An address-space limit (ulimit -v, valgrind): half of what was left is tried next.
@@ -115,18 +115,18 @@ impl Space {
             heap: SpinLock::new(Heap::new(bytes)),
             open: AtomicUsize::new(0),
             files: file::Files::default(),
-            twin: Some(own.wrapping_sub(base)),
+            second_mapping: Some(own.wrapping_sub(base)),
         })
     }
 
     /// Returns whether the memory is mapped twice.
     pub(crate) fn is_twice(&self) -> bool {
-        self.twin.is_some()
+        self.second_mapping.is_some()
     }
 
     /// Returns the address by which the runtime itself reaches a byte: another one where the memory is mapped twice.
     fn own_address(&self, address: usize) -> usize {
-        match self.twin {
+        match self.second_mapping {
             Some(distance) if self.range().contains(&address) => address.wrapping_add(distance),
             _ => address,
         }
@@ -146,7 +146,7 @@ impl Space {
 
     /// Returns what an allocation takes of the heap, and where it begins: at a multiple of the second number.
     fn taken(&self, bytes: usize, align: usize) -> (usize, usize) {
-        match self.twin {
+        match self.second_mapping {
             None => (capacity(bytes), align_of(bytes, align)),
             Some(_) => (
                 bytes.max(1).checked_next_multiple_of(PAGE).unwrap_or(bytes),
@@ -392,22 +392,22 @@ pub(crate) fn copy_small(copy: Transfer) -> bool {
 }
 
 /// Copies between ranges that do not overlap, past the caches: the target is too long to stay in them anyway.
-pub(crate) fn copy_past_caches(whole: Transfer) {
-    debug_assert!(!whole.overlaps());
+pub(crate) fn copy_past_caches(transfer: Transfer) {
+    debug_assert!(!transfer.overlaps());
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx") {
         // The stores want whole vectors at aligned addresses.
-        let to = whole.target().address();
-        let head = (to.next_multiple_of(VECTOR) - to).min(whole.bytes());
-        let body = (whole.bytes() - head) & !(2 * VECTOR - 1);
-        let part = |offset, bytes| whole.part(offset, bytes).expect("parts lie inside");
+        let to = transfer.target().address();
+        let head = (to.next_multiple_of(VECTOR) - to).min(transfer.bytes());
+        let body = (transfer.bytes() - head) & !(2 * VECTOR - 1);
+        let part = |offset, bytes| transfer.part(offset, bytes).expect("parts lie inside");
         copy(part(0, head));
         // SAFETY: the processor has AVX; the target is aligned, and the length is a multiple.
         unsafe { stream(part(head, body)) };
-        copy(part(head + body, whole.bytes() - head - body));
+        copy(part(head + body, transfer.bytes() - head - body));
         return;
     }
-    copy(whole);
+    copy(transfer);
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -17,11 +17,11 @@ use jumar_types::{Error, ErrorKind, Result};
 const NAME: &str = "/memfd:jumar-device-memory";
 
 /// The length of the trailer at the file's end.
-pub(crate) const LEDGER: u64 = 64 << 10;
+pub(crate) const TRAILER: u64 = 64 << 10;
 /// The first bytes of the trailer of shared memory; before sharing, the trailer is all zero.
 const MAGIC: [u8; 8] = *b"JUMARSHM";
 /// The largest number of processes in the trailer.
-const PROCESSES: usize = (LEDGER as usize - HEAD) / 4;
+const PROCESSES: usize = (TRAILER as usize - HEAD) / 4;
 const HEAD: usize = 32;
 /// The offset of the number of processes.
 const COUNT_AT: u64 = 24;
@@ -57,9 +57,9 @@ pub(crate) fn publish(file: &File, bytes: usize, listed_only: bool) -> Result<u6
 /// # Errors
 /// `InvalidValue`: more than fit into the trailer; `OutOfMemory`: the system did not store the trailer.
 pub(crate) fn admit(file: &File, bytes: usize, processes: &[u32]) -> Result<()> {
-    let ledger = bytes as u64;
+    let trailer = bytes as u64;
     let mut count = [0; 4];
-    file.read_exact_at(&mut count, ledger + COUNT_AT)
+    file.read_exact_at(&mut count, trailer + COUNT_AT)
         .map_err(unkept)?;
     let kept = u32::from_ne_bytes(count) as usize;
     let total = kept + processes.len();
@@ -69,10 +69,10 @@ pub(crate) fn admit(file: &File, bytes: usize, processes: &[u32]) -> Result<()> 
         )));
     }
     let list: Vec<u8> = processes.iter().flat_map(|p| p.to_ne_bytes()).collect();
-    file.write_all_at(&list, ledger + (HEAD + 4 * kept) as u64)
+    file.write_all_at(&list, trailer + (HEAD + 4 * kept) as u64)
         .map_err(unkept)?;
     // The count comes last: who reads meanwhile sees the list as it was.
-    file.write_all_at(&(total as u32).to_ne_bytes(), ledger + COUNT_AT)
+    file.write_all_at(&(total as u32).to_ne_bytes(), trailer + COUNT_AT)
         .map_err(unkept)
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn open(number: u64) -> Result<(File, usize)> {
         .open(&at)
         .map_err(barred)?;
     let length = file.metadata().map_err(|_| gone())?.len();
-    let bytes = length.checked_sub(LEDGER).ok_or_else(gone)?;
+    let bytes = length.checked_sub(TRAILER).ok_or_else(gone)?;
     let mut head = [0; HEAD];
     file.read_exact_at(&mut head, bytes).map_err(|_| gone())?;
     let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);

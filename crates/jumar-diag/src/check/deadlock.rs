@@ -16,7 +16,7 @@ pub(super) enum For {
     /// An event or a notify.
     Record(u64),
     /// A word of memory.
-    Word(usize),
+    Value(usize),
     /// The thread that runs the stream's callbacks.
     Callback,
 }
@@ -39,7 +39,7 @@ pub(super) struct HostWait {
 }
 
 #[derive(Default)]
-pub(super) struct Stuck {
+pub(super) struct DeadlockState {
     pub(super) waits: Numbers<u64, Wait>,
     /// Records that have not run: the stream, the event or notify, the source location.
     pub(super) records: Numbers<u64, (u32, u64, SourceLocation)>,
@@ -55,9 +55,9 @@ pub(super) struct Stuck {
 }
 
 /// So many looks in a row have to see the same.
-const LOOKS: u32 = 4;
+const POLLS: u32 = 4;
 
-impl Stuck {
+impl DeadlockState {
     /// Returns how many threads wait for ever; `None` where one has a limit, or something may come from outside.
     pub(super) fn waiting(&mut self) -> Option<usize> {
         let limited = self.hosts.values().any(|host| host.limited)
@@ -72,7 +72,7 @@ impl Stuck {
     /// Counts a look at which every thread slept, or one at which some did not. Returns whether that is enough.
     pub(super) fn looked(&mut self, asleep: bool) -> bool {
         self.seen.1 = if asleep { self.seen.1 + 1 } else { 0 };
-        self.seen.1 == LOOKS
+        self.seen.1 == POLLS
     }
 
     /// Describes the cycle of waits.
@@ -122,7 +122,7 @@ impl Stuck {
                 passed.push(waiting);
                 let text = match what {
                     For::Record(number) => format!("for a record of number {number}"),
-                    For::Word(address) => format!("for the word at {address:#x}"),
+                    For::Value(address) => format!("for the word at {address:#x}"),
                     For::Callback => "for a thread that runs its callback".to_owned(),
                 };
                 lines.push(Line {
@@ -132,7 +132,7 @@ impl Stuck {
                 });
                 let number = match what {
                     For::Record(number) => number,
-                    For::Word(_) => {
+                    For::Value(_) => {
                         break (
                             "JMR-SYNC-019",
                             "a write of the value that is waited for".to_owned(),
@@ -184,11 +184,11 @@ impl Stuck {
 
 impl Races {
     /// Notes who waits for what, for [`super::deadlock`].
-    pub(super) fn note_waits(&mut self, admission: &Admission<'_>, told: &OpContext<'_>) {
-        let (ticket, location) = (admission.ticket, told.location);
+    pub(super) fn note_waits(&mut self, admission: &Admission<'_>, context: &OpContext<'_>) {
+        let (ticket, location) = (admission.ticket, context.location);
         let limited = admission.call.contains("Timeout");
-        let stuck = &mut self.stuck;
-        stuck.changes += 1;
+        let deadlock = &mut self.deadlock;
+        deadlock.changes += 1;
         let what = match &admission.op {
             Op::WaitForStream | Op::WaitForEvent { .. } | Op::WaitForContext => {
                 let host = HostWait {
@@ -196,14 +196,14 @@ impl Races {
                     location,
                     limited,
                 };
-                stuck.hosts.insert(ticket, host);
+                deadlock.hosts.insert(ticket, host);
                 return;
             }
             Op::Wait { event, .. } => For::Record(*event),
-            Op::WaitValue { at, .. } => For::Word(at.address()),
+            Op::WaitValue { at, .. } => For::Value(at.address()),
             Op::Callback { blocks } => {
                 // Whether such a function, on a thread of the runtime, waits or sleeps, is not observable.
-                stuck.open |= admission.call == "aclrtLaunchHostFunc";
+                deadlock.open |= admission.call == "aclrtLaunchHostFunc";
                 if !blocks {
                     return;
                 }
@@ -211,8 +211,8 @@ impl Races {
             }
             Op::Record { event, .. } => {
                 if let Some(stream) = admission.stream {
-                    told.interest.found(ticket);
-                    stuck.records.insert(ticket, (stream, *event, location));
+                    context.interest.found(ticket);
+                    deadlock.records.insert(ticket, (stream, *event, location));
                 }
                 return;
             }
@@ -221,8 +221,8 @@ impl Races {
         let Some(stream) = admission.stream else {
             return;
         };
-        told.interest.found(ticket);
-        stuck.waits.insert(
+        context.interest.found(ticket);
+        deadlock.waits.insert(
             ticket,
             Wait {
                 stream,
@@ -236,23 +236,23 @@ impl Races {
 
     /// Notes what became of those.
     pub(super) fn note_phase(&mut self, ticket: u64, phase: &Phase, interest: &Interest) {
-        let stuck = &mut self.stuck;
-        stuck.changes += 1;
+        let deadlock = &mut self.deadlock;
+        deadlock.changes += 1;
         let over = !matches!(phase, Phase::Started);
-        if let Some(wait) = stuck.waits.get_mut(&ticket) {
+        if let Some(wait) = deadlock.waits.get_mut(&ticket) {
             wait.started = true;
             if wait.what == For::Callback {
                 // It is handed over now, and holds the stream until it was called.
-                stuck.callbacks.insert(wait.stream, wait.location);
+                deadlock.callbacks.insert(wait.stream, wait.location);
             }
             if over {
-                stuck.waits.remove(&ticket);
+                deadlock.waits.remove(&ticket);
                 interest.lost(ticket);
             }
-        } else if over && stuck.records.remove(&ticket).is_some() {
+        } else if over && deadlock.records.remove(&ticket).is_some() {
             interest.lost(ticket);
         } else if over {
-            stuck.hosts.remove(&ticket);
+            deadlock.hosts.remove(&ticket);
         }
     }
 }

@@ -157,7 +157,7 @@ struct State {
     ended: HashMap<&'static str, VecDeque<u64>>,
     counts: HashMap<&'static str, u64>,
     races: Races,
-    told: HashSet<(&'static str, usize, usize, u64)>,
+    reported: HashSet<(&'static str, usize, usize, u64)>,
 }
 
 /// In lines of the caches of its own: the lock's owner does not slow down readers of neighbouring data.
@@ -186,7 +186,7 @@ pub struct Check {
     /// Changes whenever memory is handed out or given back.
     moves: AtomicU64,
     /// Whether the program was found to stand still for ever.
-    stuck: AtomicBool,
+    deadlocked: AtomicBool,
 }
 
 impl Check {
@@ -205,7 +205,7 @@ impl Check {
                 ended: HashMap::new(),
                 counts: HashMap::new(),
                 races,
-                told: HashSet::new(),
+                reported: HashSet::new(),
             })),
             options,
             memory: Mutex::new(None),
@@ -216,7 +216,7 @@ impl Check {
             accesses: false,
             ends: AtomicU64::new(1),
             moves: AtomicU64::new(1),
-            stuck: AtomicBool::new(false),
+            deadlocked: AtomicBool::new(false),
         };
         check.accesses = OF_ACCESSES.iter().any(|rule| check.wants(rule));
         Ok(check)
@@ -277,7 +277,7 @@ impl Check {
             }
             let done = act(&mut state, seat.location, here);
             if self.many.load(Ordering::Relaxed) {
-                seat.heard.set(state.races.order.tell(seat.location));
+                seat.heard.set(state.races.order.publish(seat.location));
             }
             done
         });
@@ -287,7 +287,7 @@ impl Check {
                 let mut state = self.state();
                 state.races.order.hear(NOBODY);
                 let done = act(&mut state, NOBODY, here());
-                state.races.order.tell(NOBODY);
+                state.races.order.publish(NOBODY);
                 done
             }
             (None, None) => unreachable!("it was taken where there is a seat"),
@@ -371,7 +371,7 @@ impl Check {
             seat.depth.set(seat.depth.get().saturating_sub(1));
             if seat.dirty.get() && self.many.load(Ordering::Relaxed) {
                 seat.dirty.set(false);
-                let version = self.state().races.order.tell(seat.location);
+                let version = self.state().races.order.publish(seat.location);
                 // What others published while this call ran has not been taken in: the next call does that.
                 if seat.heard.get() + 1 == version {
                     seat.heard.set(version);
@@ -391,10 +391,10 @@ impl Check {
     }
 
     #[cold]
-    fn tell_all(&self, state: &mut State, found: Vec<Finding>) {
+    fn report_all(&self, state: &mut State, found: Vec<Finding>) {
         for finding in found {
             if self.wants(finding.rule) {
-                state.tell(finding);
+                state.report_finding(finding);
             }
         }
     }
@@ -402,7 +402,7 @@ impl Check {
     /// Takes a finding. Reported once for each rule and pair of source locations.
     pub fn find(&self, finding: Finding) {
         if self.wants(finding.rule) {
-            self.state().tell(finding);
+            self.state().report_finding(finding);
         }
     }
 
@@ -548,41 +548,41 @@ impl Check {
         sizes.extend([
             ("objects", state.objects.len()),
             ("locations", state.locations.len()),
-            ("told", state.told.len()),
+            ("reported", state.reported.len()),
         ]);
         sizes
     }
 
     /// Records that something outside the program's threads may end waits: another process, or a limit for all waits.
     pub fn may_be_released(&self) {
-        self.state().races.stuck.open = true;
+        self.state().races.deadlock.open = true;
     }
 
     /// Checks for a deadlock of the program, and reports it. To be called every few hundredths of a second, on a thread of
     /// its own; `asleep` returns how many threads of the program there are, and whether all threads sleep but the calling one.
-    pub fn look(&self, asleep: impl FnOnce() -> (usize, bool)) -> bool {
-        self.tell_touches();
-        let waiting = self.state().races.stuck.waiting();
+    pub fn poll(&self, asleep: impl FnOnce() -> (usize, bool)) -> bool {
+        self.report_touches();
+        let waiting = self.state().races.deadlock.waiting();
         let Some(waiting) = waiting else {
             return false;
         };
         let (threads, asleep) = asleep();
         let mut state = self.state();
-        if !state.races.stuck.looked(asleep && threads == waiting) {
+        if !state.races.deadlock.looked(asleep && threads == waiting) {
             return false;
         }
-        let finding = state.races.stuck.explain();
+        let finding = state.races.deadlock.explain();
         let Some(finding) = finding.filter(|finding| self.wants(finding.rule)) else {
             return false;
         };
-        state.tell(finding);
-        self.stuck.store(true, Ordering::Release);
+        state.report_finding(finding);
+        self.deadlocked.store(true, Ordering::Release);
         true
     }
 
     /// Returns whether the program was found to stand still for ever.
-    pub fn is_stuck(&self) -> bool {
-        self.stuck.load(Ordering::Acquire)
+    pub fn is_deadlocked(&self) -> bool {
+        self.deadlocked.load(Ordering::Acquire)
     }
 
     /// Returns the number of reported findings: of severity error, and all.
@@ -594,7 +594,7 @@ impl Check {
     /// Writes the summary, once, where no file takes the findings.
     pub fn finish(&self) {
         if std::process::id() == self.process {
-            self.tell_touches();
+            self.report_touches();
             self.state().report.finish();
         }
     }
@@ -641,7 +641,7 @@ impl Allocation {
 }
 
 impl State {
-    fn tell(&mut self, finding: Finding) {
+    fn report_finding(&mut self, finding: Finding) {
         let key = |line: Option<&Line>| line.map_or(0, |line| self.locations.key(line.location));
         let first = key(finding.lines.first());
         let second = key(finding.lines.get(1));
@@ -650,14 +650,14 @@ impl State {
             0 => report::hash(&finding.lines.first().map_or("", |line| &line.text)),
             _ => 0,
         };
-        if !self.told.insert((finding.rule, first, second, words)) {
+        if !self.reported.insert((finding.rule, first, second, words)) {
             self.report.again(finding.rule);
             return;
         }
         let Some(rule) = rules::find(finding.rule) else {
             return;
         };
-        self.report.tell(rule, &finding, &mut self.locations);
+        self.report.add(rule, &finding, &mut self.locations);
     }
 
     fn end(&mut self, key: (&'static str, u64), by: &'static str) {
@@ -704,7 +704,7 @@ impl Probe for Check {
                     guarded.span.overlaps(*span)
                 });
             }
-            let told = OpContext {
+            let context = OpContext {
                 thread,
                 location,
                 memory: memory.as_deref(),
@@ -712,12 +712,12 @@ impl Probe for Check {
                 interest: &self.interest,
                 accesses: self.accesses,
             };
-            let found = state.races.admitted(admission, &told);
+            let found = state.races.admitted(admission, &context);
             if let (true, Some(memory)) = (self.options.protect, &memory) {
-                state.races.guard(admission, &told, memory.as_ref());
+                state.races.guard(admission, &context, memory.as_ref());
             }
             if !found.is_empty() {
-                self.tell_all(state, found);
+                self.report_all(state, found);
             }
         });
         if let Op::Allocate { .. } | Op::Free { .. } = admission.op {
@@ -741,7 +741,7 @@ impl Probe for Check {
         let found = state
             .races
             .reported(ticket, phase, memory.as_deref(), &self.interest);
-        self.tell_all(&mut state, found);
+        self.report_all(&mut state, found);
     }
 
     fn needs_times(&self) -> bool {

@@ -146,7 +146,7 @@ impl Order {
 
     /// Lets the next actor reuse the index of a thread that is gone. Its steps continue counting.
     pub(super) fn thread_ended(&mut self, location: usize) {
-        self.tell(location);
+        self.publish(location);
         self.live_threads = self.live_threads.saturating_sub(1);
         self.idle.push(location);
     }
@@ -157,13 +157,13 @@ impl Order {
     }
 
     /// Lets every call that begins from now on know what a thread knows.
-    pub(super) fn tell(&mut self, thread: usize) -> u64 {
+    pub(super) fn publish(&mut self, thread: usize) -> u64 {
         join(&mut self.common, &self.actors[thread].clock);
         self.common_version.fetch_add(1, Ordering::Release) + 1
     }
 
     /// Lets every call that begins from now on know of a clock.
-    pub(super) fn tell_clock(&mut self, clock: &Clock) {
+    pub(super) fn publish_clock(&mut self, clock: &Clock) {
         join(&mut self.common, clock);
         self.common_version.fetch_add(1, Ordering::Release);
     }

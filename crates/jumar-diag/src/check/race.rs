@@ -17,7 +17,7 @@ use jumar_core::{Admission, Op, Phase, Span};
 
 use super::cells::{Access, Cell, Region, Verb};
 use super::conflict::{AccessCheck, Needs, line, race, verb, who};
-use super::deadlock::Stuck;
+use super::deadlock::DeadlockState;
 use super::order::{Actor, Clock, Numbers, Order, join, knows};
 use super::watchpoints::Guarded;
 use super::{Allocation, Finding, Interest, Memory, SourceLocation, report};
@@ -27,7 +27,7 @@ const MOST_FREED: usize = 1 << 10;
 /// Sources of copies up to this length are compared byte by byte; of longer ones the two ends are.
 const COMPARED: usize = 64 << 10;
 /// So many bytes of sources are kept at most; copies beyond that are not compared.
-const MOST_WATCHED: usize = 64 << 20;
+const MOST_SAMPLED: usize = 64 << 20;
 /// The number of newest tasks whose source location is kept for failures.
 const QUEUED: usize = 1 << 16;
 
@@ -47,7 +47,7 @@ enum Pending {
 }
 
 /// Bytes that a queued copy is going to read, as they were when it was queued.
-struct Watched {
+struct Sampled {
     span: Span,
     bytes: Vec<u8>,
     location: SourceLocation,
@@ -77,8 +77,8 @@ pub(super) struct Races {
     events: Numbers<u64, Recorded>,
     words: Numbers<usize, Clock>,
     pending: Numbers<u64, Pending>,
-    watched: Numbers<u64, Watched>,
-    watched_bytes: usize,
+    sampled: Numbers<u64, Sampled>,
+    sampled_bytes: usize,
     regions: BTreeMap<usize, Region>,
     freed: VecDeque<(Allocation, SourceLocation)>,
     counts: [u64; 2],
@@ -89,7 +89,7 @@ pub(super) struct Races {
     /// Where tasks were queued, by the last digits of their numbers.
     queued: Vec<(u64, SourceLocation)>,
     pub(super) failed: Option<super::Failed>,
-    pub(super) stuck: Stuck,
+    pub(super) deadlock: DeadlockState,
 }
 
 /// Keeps the first of the findings about the ranges of one view: the others have the same source locations.
@@ -147,26 +147,26 @@ impl Races {
             }
             !gone
         });
-        self.watched.retain(|ticket, watched| {
-            let gone = watched.stream == stream;
+        self.sampled.retain(|ticket, sampled| {
+            let gone = sampled.stream == stream;
             if gone {
                 interest.lost(*ticket);
-                bytes += watched.bytes.len();
+                bytes += sampled.bytes.len();
             }
             !gone
         });
         self.callbacks -= callbacks;
-        self.watched_bytes -= bytes;
-        let stuck = &mut self.stuck;
-        stuck.callbacks.remove(&stream);
-        stuck.waits.retain(|ticket, wait| {
+        self.sampled_bytes -= bytes;
+        let deadlock = &mut self.deadlock;
+        deadlock.callbacks.remove(&stream);
+        deadlock.waits.retain(|ticket, wait| {
             let gone = wait.stream == stream;
             if gone {
                 interest.lost(*ticket);
             }
             !gone
         });
-        stuck.records.retain(|ticket, (of, ..)| {
+        deadlock.records.retain(|ticket, (of, ..)| {
             let gone = *of == stream;
             if gone {
                 interest.lost(*ticket);
@@ -178,19 +178,19 @@ impl Races {
     pub(super) fn admitted(
         &mut self,
         admission: &Admission<'_>,
-        told: &OpContext<'_>,
+        context: &OpContext<'_>,
     ) -> Vec<Finding> {
         let mut found = Vec::new();
-        let thread = told.thread;
+        let thread = context.thread;
         let stream = admission
             .stream
             .map(|stream| self.order.stream(stream, admission.device));
         let actor = stream.unwrap_or(thread);
-        self.note_waits(admission, told);
+        self.note_waits(admission, context);
         // A wait of the host is not a step of the stream.
         if let Op::WaitForStream = admission.op {
             let clock = self.order.actors[actor].clock.clone();
-            told.interest.found(admission.ticket);
+            context.interest.found(admission.ticket);
             self.pending
                 .insert(admission.ticket, Pending::Stream(thread, actor, clock));
             return found;
@@ -207,7 +207,7 @@ impl Races {
         let at = match stream {
             None => self.order.step(thread),
             Some(stream) => {
-                self.note_queued(admission.ticket, told.location);
+                self.note_queued(admission.ticket, context.location);
                 self.order.queued(stream, thread)
             }
         };
@@ -216,35 +216,35 @@ impl Races {
             number: self.order.actors[actor].number,
             at,
             ticket: admission.ticket,
-            location: told.location,
+            location: context.location,
             verb: verb(&admission.op),
             program: 0,
             by_thread: stream.is_none(),
         };
-        let looks = told.accesses;
+        let checks_accesses = context.accesses;
         match &admission.op {
             Op::Allocate { span, device } => self.allocate(admission, *span, *device, &access),
-            Op::Free { span, .. } => self.free(*span, &access, admission.call, told, &mut found),
+            Op::Free { span, .. } => self.free(*span, &access, admission.call, context, &mut found),
             Op::Copy {
                 to,
                 from,
                 direction,
-            } if looks => {
+            } if checks_accesses => {
                 let unwritten = self.touch(*from, false, Needs::Copied, &access, &mut found);
-                if told.memory.is_some() {
-                    self.watch(admission, *to, *from, direction, told);
+                if context.memory.is_some() {
+                    self.sample_source(admission, *to, *from, direction, context);
                 }
                 self.touch(*to, true, Needs::Nothing, &access, &mut found);
                 self.copy_unwritten(*to, *from, &unwritten);
             }
-            Op::CopyRows { to, from, .. } if looks => {
+            Op::CopyRows { to, from, .. } if checks_accesses => {
                 from.iter()
                     .for_each(|row| drop(self.touch(row, false, Needs::Part, &access, &mut found)));
                 to.iter().for_each(|row| {
                     drop(self.touch(row, true, Needs::Nothing, &access, &mut found))
                 });
             }
-            Op::CopyBatch { pieces, .. } if looks => {
+            Op::CopyBatch { pieces, .. } if checks_accesses => {
                 for (_, from) in *pieces {
                     self.touch(*from, false, Needs::Part, &access, &mut found);
                 }
@@ -252,14 +252,14 @@ impl Races {
                     self.touch(*to, true, Needs::Nothing, &access, &mut found);
                 }
             }
-            Op::Fill { to } if looks => {
+            Op::Fill { to } if checks_accesses => {
                 self.touch(*to, true, Needs::Nothing, &access, &mut found);
             }
             Op::Launch {
                 name,
                 reads,
                 writes,
-            } if looks => {
+            } if checks_accesses => {
                 let kernel = admission.call.starts_with("aclrtLaunch");
                 // An operator is a task like a copy; models and kernels have findings of their own.
                 let is_operator = OPERATORS
@@ -313,18 +313,18 @@ impl Races {
             Op::Callback { .. } => {
                 self.callbacks += 1;
                 let clock = self.order.actors[actor].clock.clone();
-                told.interest.found(admission.ticket);
+                context.interest.found(admission.ticket);
                 let number = admission.stream.unwrap_or(u32::MAX);
                 self.pending
                     .insert(admission.ticket, Pending::Callback(number, clock));
             }
             Op::WaitForEvent { event, .. } => {
-                told.interest.found(admission.ticket);
+                context.interest.found(admission.ticket);
                 self.pending
                     .insert(admission.ticket, Pending::Event(thread, *event));
             }
             Op::WaitForContext => {
-                told.interest.found(admission.ticket);
+                context.interest.found(admission.ticket);
                 self.pending
                     .insert(admission.ticket, Pending::Device(thread, admission.device));
             }
@@ -366,17 +366,17 @@ impl Races {
             ("events", self.events.len()),
             ("words", self.words.len()),
             ("pending", self.pending.len()),
-            ("watched", self.watched.len()),
+            ("sampled", self.sampled.len()),
             ("guarded", self.guarded.len()),
             ("regions", self.regions.len()),
             ("cells", cells.clone().count()),
             ("reads", cells.map(|cell| cell.reads.len()).sum()),
             ("freed", self.freed.len()),
             ("queued", self.queued.len()),
-            ("waits", self.stuck.waits.len()),
-            ("records", self.stuck.records.len()),
-            ("hosts", self.stuck.hosts.len()),
-            ("callbacks", self.stuck.callbacks.len()),
+            ("waits", self.deadlock.waits.len()),
+            ("records", self.deadlock.records.len()),
+            ("hosts", self.deadlock.hosts.len()),
+            ("callbacks", self.deadlock.callbacks.len()),
         ]
     }
 
@@ -390,16 +390,16 @@ impl Races {
     }
 
     /// Drops what was kept of the bytes that a copy reads.
-    pub(super) fn unwatch(&mut self, ticket: u64, interest: &Interest) {
-        if let Some(watched) = self.watched.remove(&ticket) {
+    pub(super) fn drop_sample(&mut self, ticket: u64, interest: &Interest) {
+        if let Some(sampled) = self.sampled.remove(&ticket) {
             interest.lost(ticket);
-            self.watched_bytes -= watched.bytes.len();
+            self.sampled_bytes -= sampled.bytes.len();
         }
     }
 
     /// Returns whether memory has to be read when an operation begins.
     pub(super) fn watches_bytes(&self, ticket: u64) -> bool {
-        self.watched.contains_key(&ticket)
+        self.sampled.contains_key(&ticket)
     }
 
     pub(super) fn reported(
@@ -422,14 +422,14 @@ impl Races {
                 sentence: cause(error.sentence()).to_owned(),
             });
         }
-        if let Some(watched) = self.watched.remove(&ticket) {
+        if let Some(sampled) = self.sampled.remove(&ticket) {
             interest.lost(ticket);
-            self.watched_bytes -= watched.bytes.len();
+            self.sampled_bytes -= sampled.bytes.len();
             if let (Phase::Started, Some(memory)) = (phase, memory) {
-                let mut now = vec![0; watched.bytes.len()];
-                sample(memory, watched.span, &mut now);
-                if now != watched.bytes {
-                    found.extend(self.overwritten(&watched, &now));
+                let mut now = vec![0; sampled.bytes.len()];
+                sample(memory, sampled.span, &mut now);
+                if now != sampled.bytes {
+                    found.extend(self.overwritten(&sampled, &now));
                 }
             }
         }
@@ -448,7 +448,7 @@ impl Races {
             // The function begins now, behind everything before it; a thread that it notifies knows as much.
             (Some(Pending::Callback(_, clock)), _) => {
                 self.callbacks = self.callbacks.saturating_sub(1);
-                self.order.tell_clock(&clock);
+                self.order.publish_clock(&clock);
             }
             (Some(Pending::Stream(thread, actor, clock)), Phase::Finished) => {
                 if self.order.actors[actor].blind {
@@ -614,7 +614,7 @@ impl Races {
         span: Span,
         access: &Access,
         call: &str,
-        told: &OpContext<'_>,
+        context: &OpContext<'_>,
         found: &mut Vec<Finding>,
     ) {
         let Some(region) = self.regions.remove(&span.address()) else {
@@ -630,7 +630,7 @@ impl Races {
             .values()
             .flat_map(|cell| cell.reads.iter().chain(&cell.write))
             .find(|earlier| !waits && !knows(clock, earlier));
-        if let Some(earlier) = open.filter(|_| told.accesses) {
+        if let Some(earlier) = open.filter(|_| context.accesses) {
             let rule = match (region.pool, region.allocation.device) {
                 _ if access.by_thread && earlier.by_thread => "JMR-THREAD-004",
                 (true, _) => "JMR-SYNC-009",
@@ -722,7 +722,7 @@ impl Races {
             return Vec::new();
         }
         let end = span.end().min(border);
-        let mut look = AccessCheck {
+        let mut check = AccessCheck {
             clock: &actor.clock,
             writes,
             needs_bytes: needs != Needs::Nothing,
@@ -732,11 +732,11 @@ impl Races {
         };
         // Most accesses are to a range that was accessed before.
         match region.cells.get_mut(&begin).filter(|cell| cell.end == end) {
-            Some(cell) => look.at(begin, cell),
+            Some(cell) => check.at(begin, cell),
             None => {
                 region.cut(begin, end);
                 for (&from, cell) in region.cells.range_mut(begin..end) {
-                    look.at(from, cell);
+                    check.at(from, cell);
                 }
                 if writes {
                     region.unite(begin, end);
@@ -745,7 +745,7 @@ impl Races {
         }
         let AccessCheck {
             last, unwritten, ..
-        } = look;
+        } = check;
         if let Some((earlier, wrote, from, to)) = last {
             found.push(race(region, access, writes, &earlier, wrote, from, to));
         }
@@ -762,15 +762,15 @@ impl Races {
     }
 
     /// Keeps what a copy from pinned memory is going to read, and overwrites the target of a copy to pinned memory.
-    fn watch(
+    fn sample_source(
         &mut self,
         admission: &Admission<'_>,
         to: Span,
         from: Span,
         direction: &str,
-        told: &OpContext<'_>,
+        context: &OpContext<'_>,
     ) {
-        let (Some(stream), Some(memory)) = (admission.stream, told.memory) else {
+        let (Some(stream), Some(memory)) = (admission.stream, context.memory) else {
             return;
         };
         if self.callbacks > 0 {
@@ -784,28 +784,28 @@ impl Races {
         let kept = from.bytes().min(2 * COMPARED);
         if direction == "host to device"
             && from_pinned
-            && !self.is_used(told.thread, from, true)
-            && self.watched_bytes + kept <= MOST_WATCHED
+            && !self.is_used(context.thread, from, true)
+            && self.sampled_bytes + kept <= MOST_SAMPLED
         {
             let mut bytes = vec![0; kept];
             sample(memory, from, &mut bytes);
-            told.interest.found(admission.ticket);
-            self.watched_bytes += kept;
-            self.watched.insert(
+            context.interest.found(admission.ticket);
+            self.sampled_bytes += kept;
+            self.sampled.insert(
                 admission.ticket,
-                Watched {
+                Sampled {
                     span: from,
                     bytes,
-                    location: told.location,
+                    location: context.location,
                     stream,
-                    thread: told.thread,
+                    thread: context.thread,
                 },
             );
         }
-        if told.poison
+        if context.poison
             && direction == "device to host"
             && to_pinned
-            && !self.is_used(told.thread, to, false)
+            && !self.is_used(context.thread, to, false)
         {
             memory.fill(to, POISON);
         }
@@ -830,26 +830,26 @@ impl Races {
             })
     }
 
-    fn overwritten(&self, watched: &Watched, now: &[u8]) -> Option<Finding> {
-        let at = now.iter().zip(&watched.bytes).position(|(a, b)| a != b)?;
-        let region = self.region(watched.span.address())?;
+    fn overwritten(&self, sampled: &Sampled, now: &[u8]) -> Option<Finding> {
+        let at = now.iter().zip(&sampled.bytes).position(|(a, b)| a != b)?;
+        let region = self.region(sampled.span.address())?;
         // A task that writes here was queued meanwhile: that is its own finding, or in order.
-        if self.is_used(watched.thread, watched.span, true) {
+        if self.is_used(sampled.thread, sampled.span, true) {
             return None;
         }
         let allocation = region.allocation.clone();
-        let start = watched.span.address() - allocation.start;
+        let start = sampled.span.address() - allocation.start;
         Some(Finding {
             rule: "JMR-SYNC-003",
             lines: vec![
                 super::Line {
                     label: "copy",
-                    location: watched.location,
+                    location: sampled.location,
                     text: format!(
                         "the copy on stream#{} reads {} +{start}..{}",
-                        watched.stream,
+                        sampled.stream,
                         allocation.name(),
-                        start + watched.span.bytes()
+                        start + sampled.span.bytes()
                     ),
                 },
                 super::Line {
@@ -861,8 +861,8 @@ impl Races {
             missing: Some(format!(
                 "the host changed byte {} after the copy was queued and before it ran: wait for stream#{} first, or use \
                  a second buffer",
-                start + at.min(watched.span.bytes()),
-                watched.stream
+                start + at.min(sampled.span.bytes()),
+                sampled.stream
             )),
             fix: None,
         })

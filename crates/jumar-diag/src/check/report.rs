@@ -58,7 +58,7 @@ impl Report {
         *self.again.entry(rule).or_default() += 1;
     }
 
-    pub(super) fn tell(
+    pub(super) fn add(
         &mut self,
         rule: &'static Rule,
         finding: &Finding,
@@ -127,7 +127,7 @@ impl Report {
                 "process": std::process::id(),
             });
             // One write each, so that a program that is killed leaves whole lines.
-            let _nobody_to_tell = file.write_all(format!("{value}\n").as_bytes());
+            let _ignored = file.write_all(format!("{value}\n").as_bytes());
         }
     }
 

@@ -38,7 +38,7 @@ impl Races {
     pub(super) fn guard(
         &mut self,
         admission: &Admission<'_>,
-        told: &OpContext<'_>,
+        context: &OpContext<'_>,
         memory: &dyn Memory,
     ) {
         let Some(stream) = admission.stream else {
@@ -54,13 +54,13 @@ impl Races {
             if !pinned || self.guarded.len() >= MOST_GUARDED {
                 return;
             }
-            told.interest.found(admission.ticket);
+            context.interest.found(admission.ticket);
             self.guarded.push(Guarded {
                 ticket: admission.ticket,
                 span,
                 stream,
                 writes,
-                location: told.location,
+                location: context.location,
                 call: admission.call,
             });
             memory.guard(admission.ticket, span, writes);
@@ -93,10 +93,10 @@ impl Races {
 
     /// Returns whether a stream waits for something that only the host can bring about, as far as is known.
     fn is_held_back(&self) -> bool {
-        let stuck = &self.stuck;
-        stuck.waits.values().any(|wait| match wait.what {
-            For::Record(number) => !stuck.records.values().any(|(_, of, _)| *of == number),
-            For::Word(_) | For::Callback => true,
+        let deadlock = &self.deadlock;
+        deadlock.waits.values().any(|wait| match wait.what {
+            For::Record(number) => !deadlock.records.values().any(|(_, of, _)| *of == number),
+            For::Value(_) | For::Callback => true,
         })
     }
 
@@ -172,7 +172,7 @@ impl Check {
             return;
         };
         if let Phase::Started = phase {
-            return self.tell_touches_of(state, memory);
+            return self.report_touches_of(state, memory);
         }
         self.release_guards(state, Some(memory), |guarded| guarded.ticket == ticket);
         // What was thrown away is never reported.
@@ -185,13 +185,13 @@ impl Check {
     }
 
     /// Returns what the program touched.
-    pub(super) fn tell_touches(&self) {
+    pub(super) fn report_touches(&self) {
         if let Some(memory) = self.guarding() {
-            self.tell_touches_of(&mut self.state(), memory.as_ref());
+            self.report_touches_of(&mut self.state(), memory.as_ref());
         }
     }
 
-    fn tell_touches_of(&self, state: &mut State, memory: &dyn Memory) {
+    fn report_touches_of(&self, state: &mut State, memory: &dyn Memory) {
         for touch in memory.touches() {
             let own = own_range();
             if touch
@@ -206,9 +206,9 @@ impl Check {
             let found = state.races.touched(&touch, location);
             if found.is_some() {
                 // The bytes would say the same again when the copy starts.
-                state.races.unwatch(touch.ticket, &self.interest);
+                state.races.drop_sample(touch.ticket, &self.interest);
             }
-            self.tell_all(state, found.into_iter().collect());
+            self.report_all(state, found.into_iter().collect());
         }
     }
 
@@ -225,7 +225,7 @@ impl Check {
         if !state.races.guarded.iter().any(&of) {
             return;
         }
-        self.tell_touches_of(state, memory);
+        self.report_touches_of(state, memory);
         let gone = state.races.guarded.extract_if(.., |guarded| of(guarded));
         for guarded in gone {
             memory.release(guarded.ticket);

@@ -72,7 +72,7 @@ pub(super) struct Operator {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     /// The operation's own time.
-    Whole,
+    Complete,
     /// None: a call that only queued.
     Mark,
     /// The operation's time so far.
@@ -323,7 +323,7 @@ impl State {
                 track: Track::Host(open.thread),
                 at_ns: open.admitted_ns,
             };
-            self.arrow(
+            self.flow(
                 "queue",
                 call,
                 RowPosition {
@@ -343,7 +343,7 @@ impl State {
             _ => None,
         };
         if let Some(record) = waited_for {
-            self.arrow(
+            self.flow(
                 "event",
                 record,
                 RowPosition {
@@ -359,7 +359,7 @@ impl State {
             call: open.call,
             ticket,
             what: open.what,
-            extent: Extent::Whole,
+            extent: Extent::Complete,
             error,
         }));
     }
@@ -509,7 +509,7 @@ impl State {
         name
     }
 
-    fn arrow(&mut self, kind: &'static str, from: RowPosition, to: RowPosition) {
+    fn flow(&mut self, kind: &'static str, from: RowPosition, to: RowPosition) {
         self.flows += 1;
         self.ended.push(Event::Flow(Flow {
             id: self.flows,

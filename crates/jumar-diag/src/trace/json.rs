@@ -112,7 +112,7 @@ fn write_slice(slice: &Slice, out: &mut String) {
     );
     slice.what.arguments(out);
     match slice.extent {
-        Extent::Whole => {}
+        Extent::Complete => {}
         // Memory is had and given back at once; the gate does not see for how long.
         Extent::Mark if matches!(slice.what, What::Allocate { .. } | What::Free { .. }) => {}
         Extent::Mark => out.push_str(",\"queued\":true"),

@@ -116,7 +116,7 @@ impl Trace {
 
     fn write_some(&self) {
         // The error is kept and returned by the next flush: no caller here could handle it.
-        let _told_later: std::result::Result<(), Error> = self.flush();
+        let _reported_later: std::result::Result<(), Error> = self.flush();
     }
 }
 

@@ -257,7 +257,7 @@ impl Cx<'_> {
         &mut self,
         function: Option<F>,
         compute: DataType,
-        truth: bool,
+        boolean: bool,
         operands: &[Operand],
         out: View,
     ) -> Result<(), Refusal> {
@@ -293,7 +293,7 @@ impl Cx<'_> {
             };
         }
         let output = (target.dtype(), target.layout());
-        let Some(kernel) = element::map(function, compute, truth, sources, output) else {
+        let Some(kernel) = element::map(function, compute, boolean, sources, output) else {
             return Err(match function {
                 Some(function) if operands.len() != function.arity() => {
                     self.defect(format_args!("{function:?} has {} operands", function.arity()))
@@ -411,7 +411,7 @@ fn type_of(view: &View) -> TensorType {
 
 /// Reports whether a kernel accepts the strides of an operand.
 fn accepts(kernel: &dyn Kernel, slot: Slot, view: &View) -> bool {
-    view.is_dense() || (kernel.accepts_batch_stride(slot) && view.layout().apart().is_some())
+    view.is_dense() || (kernel.accepts_batch_stride(slot) && view.layout().batch_stride().is_some())
 }
 
 /// Reports whether a write to `output` may change what is still to be read of `input`.
@@ -435,7 +435,7 @@ fn assign(temporaries: &[Temporary]) -> (Vec<usize>, usize) {
     let mut order: Vec<usize> = (0..temporaries.len()).collect();
     order.sort_by_key(|&index| temporaries[index].used);
     let mut offsets = vec![0; temporaries.len()];
-    let mut placed: Vec<(usize, usize, usize)> = Vec::new();
+    let mut reserved: Vec<(usize, usize, usize)> = Vec::new();
     let mut total = 0;
     for index in order {
         let temporary = &temporaries[index];
@@ -443,16 +443,16 @@ fn assign(temporaries: &[Temporary]) -> (Vec<usize>, usize) {
             continue;
         };
         let size = temporary.bytes.next_multiple_of(ALIGNMENT);
-        placed.retain(|&(_, _, until)| until >= first);
-        placed.sort_unstable();
+        reserved.retain(|&(_, _, until)| until >= first);
+        reserved.sort_unstable();
         let mut offset = 0;
-        for &(start, end, _) in &placed {
+        for &(start, end, _) in &reserved {
             if offset + size <= start {
                 break;
             }
             offset = offset.max(end);
         }
-        placed.push((offset, offset + size, last));
+        reserved.push((offset, offset + size, last));
         offsets[index] = offset;
         total = total.max(offset + size);
     }
@@ -558,9 +558,9 @@ mod tests {
                     continue;
                 };
                 let together = first.0 <= second.1 && second.0 <= first.1;
-                let apart = offsets[one] + a.bytes <= offsets[two]
+                let disjoint = offsets[one] + a.bytes <= offsets[two]
                     || offsets[two] + b.bytes <= offsets[one];
-                assert!(!together || apart, "{one} and {two}");
+                assert!(!together || disjoint, "{one} and {two}");
             }
         }
     }

@@ -47,7 +47,7 @@ pub(crate) trait Compute:
         values.map(Self::f16)
     }
     /// Whether the value is not zero.
-    fn truth(self) -> bool;
+    fn to_bool(self) -> bool;
 
     /// Converts a host scalar.
     fn of_scalar(scalar: &Scalar) -> Self;
@@ -66,7 +66,7 @@ macro_rules! float_types {
             #[inline(always)] fn bf16(self) -> BF16 { half_of!(bf16 $own self) }
             half_of!(group $own);
             #[inline(always)] fn imaginary(self) -> f64 { 0.0 }
-            #[inline(always)] fn truth(self) -> bool { self != 0 as $own }
+            #[inline(always)] fn to_bool(self) -> bool { self != 0 as $own }
             fn of_scalar(scalar: &Scalar) -> $own { ($scalar)(scalar) }
         }
     )*};
@@ -126,7 +126,7 @@ macro_rules! complex_types {
             #[inline(always)] fn f16(self) -> F16 { self.re.f16() }
             #[inline(always)] fn bf16(self) -> BF16 { self.re.bf16() }
             #[inline(always)] fn imaginary(self) -> f64 { self.im as f64 }
-            #[inline(always)] fn truth(self) -> bool { self.re != 0.0 || self.im != 0.0 }
+            #[inline(always)] fn to_bool(self) -> bool { self.re != 0.0 || self.im != 0.0 }
             fn of_scalar(scalar: &Scalar) -> Self {
                 let (real, imaginary) = scalar.complex();
                 Complex::new(real as $part, imaginary as $part)
@@ -229,7 +229,7 @@ impl Cell for Bool8 {
 
     #[inline(always)]
     fn downcast<L: Compute>(value: L) -> Bool8 {
-        Bool8::from(value.truth())
+        Bool8::from(value.to_bool())
     }
 }
 

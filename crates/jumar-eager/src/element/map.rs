@@ -50,7 +50,7 @@ impl<L: Functions> Map<L> {
     pub fn create(
         function: Option<F>,
         compute: DataType,
-        truth: bool,
+        boolean: bool,
         operands: &[Source<'_>],
         output: (DataType, &Layout),
     ) -> Option<Box<dyn Kernel>> {
@@ -83,7 +83,7 @@ impl<L: Functions> Map<L> {
             };
         }
         layouts[tensors] = layout;
-        let after = match truth || output == compute || function.is_none() {
+        let after = match boolean || output == compute || function.is_none() {
             true => None,
             false => rounding(compute),
         };

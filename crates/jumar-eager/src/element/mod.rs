@@ -32,32 +32,32 @@ pub(crate) enum Source<'a> {
 
 /// Creates the kernel of a function of elements. `None`: the function does not exist for the type.
 ///
-/// Operands are converted to `compute`; the result is rounded to `compute` (to bool if `truth`), and then converted to the
+/// Operands are converted to `compute`; the result is rounded to `compute` (to bool if `boolean`), and then converted to the
 /// type of the output. The inputs of the kernel are the operands that are tensors, in order. Without a function the kernel
 /// converts its one operand.
 pub(crate) fn map(
     function: Option<F>,
     compute: DataType,
-    truth: bool,
+    boolean: bool,
     operands: &[Source<'_>],
     output: (DataType, &Layout),
 ) -> Option<Box<dyn Kernel>> {
     type D = DataType;
     match compute {
         D::Float32 | D::Float16 | D::BFloat16 => {
-            Map::<f32>::create(function, compute, truth, operands, output)
+            Map::<f32>::create(function, compute, boolean, operands, output)
         }
-        D::Float64 => Map::<f64>::create(function, compute, truth, operands, output),
+        D::Float64 => Map::<f64>::create(function, compute, boolean, operands, output),
         D::Int8 | D::Int16 | D::Int32 | D::Int64 => {
-            Map::<i64>::create(function, compute, truth, operands, output)
+            Map::<i64>::create(function, compute, boolean, operands, output)
         }
         D::UInt8 | D::UInt16 | D::UInt32 | D::UInt64 | D::Bool => {
-            Map::<u64>::create(function, compute, truth, operands, output)
+            Map::<u64>::create(function, compute, boolean, operands, output)
         }
         D::Complex32 | D::Complex64 => {
-            Map::<C64>::create(function, compute, truth, operands, output)
+            Map::<C64>::create(function, compute, boolean, operands, output)
         }
-        D::Complex128 => Map::<C128>::create(function, compute, truth, operands, output),
+        D::Complex128 => Map::<C128>::create(function, compute, boolean, operands, output),
         _ => None,
     }
 }

@@ -23,7 +23,7 @@ pub(crate) trait Num: Copy + PartialEq {
     }
 
     #[inline(always)]
-    fn truth(self) -> bool {
+    fn to_bool(self) -> bool {
         self != Self::of(0.0)
     }
 }

@@ -88,7 +88,7 @@ fn softmax_gradient(cx: &mut Cx<'_>) -> Result<(View, View, usize, View), Refusa
     cx.check_dims(&result, gradient.dims())?;
     cx.check_dims(&out, gradient.dims())?;
     let axis = cx.axis("dim", cx.int("dim")?, gradient.rank())?;
-    let lift = |view: View| {
+    let with_axis = |view: View| {
         if view.rank() == 0 {
             view.unsqueeze(0)
         } else {
@@ -96,9 +96,9 @@ fn softmax_gradient(cx: &mut Cx<'_>) -> Result<(View, View, usize, View), Refusa
         }
     };
     let compute = accumulator(out.dtype());
-    let gradient = cx.cast(lift(gradient), compute)?;
-    let result = cx.cast(lift(result), compute)?;
-    Ok((gradient, result, axis, lift(out)))
+    let gradient = cx.cast(with_axis(gradient), compute)?;
+    let result = cx.cast(with_axis(result), compute)?;
+    Ok((gradient, result, axis, with_axis(out)))
 }
 
 fn softmax_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {

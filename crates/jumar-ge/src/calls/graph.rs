@@ -281,7 +281,7 @@ pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let found = infer::all(&source, &shapes)?;
     let mut world = registry::lock();
     for (id, types) in ids.into_iter().zip(&found) {
-        world.tell(id, types)?;
+        world.set_descs(id, types)?;
     }
     Ok(())
 }

@@ -11,8 +11,8 @@ const MOST_IN_GROUP: usize = 65_536;
 /// The largest number of a graph inside an operator.
 const MOST_BODIES: usize = 1024;
 
-fn told(to: &mut Writer, told: &TensorDescExt) {
-    to.told(&told.desc, &told.rest);
+fn tensor_desc(to: &mut Writer, tensor_desc: &TensorDescExt) {
+    to.tensor_desc(&tensor_desc.desc, &tensor_desc.rest);
 }
 
 /// Reads which input or output is meant: a name, or where that is empty a number.
@@ -97,7 +97,7 @@ pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     // Shapes are found by computing what is constant, which may take a while: the lock is not held meanwhile.
     let source = registry::lock().alone(id)?;
     let found = infer::one(&source)?;
-    registry::lock().tell(id, &found)
+    registry::lock().set_descs(id, &found)
 }
 
 pub fn hold(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
@@ -259,7 +259,7 @@ pub fn set_attr(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
         && let Some(output) = op.outputs.first_mut()
         && !data.bytes.is_empty()
     {
-        output.told.desc = data.desc.clone();
+        output.tensor_desc.desc = data.desc.clone();
     }
     op.attrs.insert(name, value);
     Ok(())
@@ -307,27 +307,27 @@ pub fn attr_types(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
 }
 
 pub fn input_desc(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
-    told(to, &input_of(from, &mut registry::lock())?.told);
+    tensor_desc(to, &input_of(from, &mut registry::lock())?.tensor_desc);
     Ok(())
 }
 
 pub fn set_input_desc(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let mut world = registry::lock();
     let input = input_of(from, &mut world)?;
-    input.told = from.desc()?;
+    input.tensor_desc = from.desc()?;
     input.described = true;
     Ok(())
 }
 
 pub fn output_desc(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
-    told(to, &output_of(from, &mut registry::lock())?.told);
+    tensor_desc(to, &output_of(from, &mut registry::lock())?.tensor_desc);
     Ok(())
 }
 
 pub fn set_output_desc(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let mut world = registry::lock();
     let output = output_of(from, &mut world)?;
-    output.told = from.desc()?;
+    output.tensor_desc = from.desc()?;
     Ok(())
 }
 

@@ -45,14 +45,14 @@ pub fn take(results: &Results) -> GeResult<Vec<Produced>> {
 
 /// Adds a tensor to a reply: its description, its address on the device or 0, and its contents.
 pub fn tensor(reply: &mut Writer, desc: &Desc, address: usize, bytes: &[u8]) {
-    reply.told(desc, &[]);
+    reply.tensor_desc(desc, &[]);
     reply.u64(address as u64);
     reply.blob(bytes);
 }
 
 /// Adds a tensor on the device to a reply: its description, its address and its size.
 pub fn tensor_on_device(reply: &mut Writer, desc: &Desc, address: usize, bytes: usize) {
-    reply.told(desc, &[]);
+    reply.tensor_desc(desc, &[]);
     reply.u64(address as u64);
     reply.u64(8);
     reply.u64(bytes as u64);

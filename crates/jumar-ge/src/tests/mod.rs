@@ -72,7 +72,7 @@ impl Op {
             to.u64(self.0);
             to.text("");
             to.u64(0);
-            to.told(&desc(dims, dtype), &[]);
+            to.tensor_desc(&desc(dims, dtype), &[]);
         });
         self
     }
@@ -237,7 +237,7 @@ pub fn host_int(value: i32) -> HostTensor {
 }
 
 pub fn runtime() -> &'static Runtime {
-    jumar_acl::surface::runtime().expect("the runtime")
+    jumar_acl::frontend::runtime().expect("the runtime")
 }
 
 /// Does something as the Graph Engine.

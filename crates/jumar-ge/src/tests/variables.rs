@@ -9,14 +9,14 @@ fn pick(kind: &str) -> u64 {
     let x = Op::data("x", 0, &[4], FLOAT);
     let which = Op::data("which", 1, &[1], INT32);
     let axis = Op::constant("axis", &[1], INT32, &0i32.to_le_bytes());
-    let picked = Op::new("GatherV2", "picked")
+    let gathered = Op::new("GatherV2", "picked")
         .input("x", x)
         .input("indices", which)
         .input("axis", axis);
     let variable = Op::new("Variable", "state").described(&[1], FLOAT);
     let assign = Op::new(kind, "assign")
         .input("ref", variable)
-        .input("value", picked);
+        .input("value", gathered);
     graph("pick", &[x, which, variable], &[assign])
 }
 

@@ -72,8 +72,12 @@ pub(super) fn divide(weights: &Laid, outside: &Outside) -> Vec<(ExternalWeights,
                 .pieces()
                 .iter()
                 .filter(|(_, bytes)| !bytes.is_empty())
-                .map(|(place, bytes)| {
-                    part(name_of(bytes, &mut named), *place, Laid::one(bytes.clone()))
+                .map(|(offset, bytes)| {
+                    part(
+                        name_of(bytes, &mut named),
+                        *offset,
+                        Laid::one(bytes.clone()),
+                    )
                 })
                 .collect()
         }

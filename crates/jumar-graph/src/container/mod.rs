@@ -93,7 +93,7 @@ impl Header {
         }
         let common = bytes.len().min(MAGIC.len());
         if bytes[..common] != MAGIC[..common] {
-            let what = if looks_like_onnx(bytes) {
+            let what = if is_likely_onnx(bytes) {
                 "this looks like an ONNX model: convert it first, with atc --model=... --framework=5 --output=... --soc_version=..."
             } else {
                 "this is not a compiled model (.om) of Jumar: it begins with other bytes"
@@ -143,7 +143,7 @@ impl Header {
 }
 
 /// An ONNX file begins with its ir_version, a small number in field 1.
-fn looks_like_onnx(bytes: &[u8]) -> bool {
+fn is_likely_onnx(bytes: &[u8]) -> bool {
     matches!(
         bytes,
         [

@@ -262,11 +262,11 @@ impl Graph {
             }
         }
         if order.len() < self.nodes.len() {
-            let stuck = (0..self.nodes.len())
+            let cyclic = (0..self.nodes.len())
                 .find(|&at| left[at] > 0)
                 .map_or("", |at| self.nodes[at].name.as_str());
             return Err(crate::GraphError::invalid(format!(
-                "the graph {} has a circle: node {stuck} waits for itself",
+                "the graph {} has a circle: node {cyclic} waits for itself",
                 self.name
             )));
         }

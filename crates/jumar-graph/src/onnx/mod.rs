@@ -210,7 +210,7 @@ struct Importer<'a> {
     captured_types: Captured,
     taken: Vec<ValueId>,
     /// The ONNX node that is being converted.
-    place: InsertPoint,
+    insert_point: InsertPoint,
 }
 
 impl Around for Importer<'_> {
@@ -232,7 +232,7 @@ impl<'a> Importer<'a> {
             captured: Vec::new(),
             captured_types: Captured::AsKnown,
             taken: Vec::new(),
-            place: InsertPoint::default(),
+            insert_point: InsertPoint::default(),
         }
     }
 
@@ -343,8 +343,9 @@ impl<'a> Importer<'a> {
     }
 
     fn convert(&mut self, node: NodeProto, used: &HashSet<String>) -> Result<()> {
-        let place = format!("node {} ({})", node.name, node.op_type);
-        self.convert_at(node, used).map_err(|error| error.at(place))
+        let location = format!("node {} ({})", node.name, node.op_type);
+        self.convert_at(node, used)
+            .map_err(|error| error.at(location))
     }
 
     fn convert_at(&mut self, mut node: NodeProto, used: &HashSet<String>) -> Result<()> {
@@ -376,7 +377,7 @@ impl<'a> Importer<'a> {
             .iter()
             .map(|name| !name.is_empty() && used.contains(name))
             .collect();
-        self.place = InsertPoint::at(std::mem::take(&mut node.name));
+        self.insert_point = InsertPoint::at(std::mem::take(&mut node.name));
         let outputs = if is_control(&node) {
             self.convert_control(&node, inputs, attrs, bodies)?
         } else {
@@ -422,7 +423,7 @@ impl<'a> Importer<'a> {
         mut attrs: Attrs,
         mut bodies: BTreeMap<String, GraphProto>,
     ) -> Result<Vec<ValueId>> {
-        let own = self.place.clone();
+        let own = self.insert_point.clone();
         let (operator, names): (_, &[&str]) = match node.op_type.as_str() {
             "If" => (&control::IF, &["then_branch", "else_branch"]),
             "Loop" => (&control::LOOP, &["body"]),
@@ -476,7 +477,7 @@ impl<'a> Importer<'a> {
             }
             attrs = kept;
         }
-        self.place = own;
+        self.insert_point = own;
         self.add_control(operator, inputs, attrs, made, node.output.len())
     }
 
@@ -489,7 +490,7 @@ impl<'a> Importer<'a> {
         outputs: usize,
     ) -> Result<Vec<ValueId>> {
         let mut node = Node {
-            name: self.place.node().to_owned(),
+            name: self.insert_point.node().to_owned(),
             operator,
             inputs,
             outputs: Vec::new(),
@@ -591,7 +592,7 @@ impl Builder for Importer<'_> {
     }
 
     fn add_constant(&mut self, tensor: Tensor) -> ValueId {
-        self.place.add_constant(&mut self.graph, tensor)
+        self.insert_point.add_constant(&mut self.graph, tensor)
     }
 
     fn add_node(
@@ -601,7 +602,7 @@ impl Builder for Importer<'_> {
         attrs: Attrs,
         outputs: usize,
     ) -> std::result::Result<Vec<ValueId>, OpError> {
-        self.place
+        self.insert_point
             .add_node(&mut self.graph, operator, inputs, attrs, outputs)
     }
 }

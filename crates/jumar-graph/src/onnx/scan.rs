@@ -20,7 +20,7 @@ impl Importer<'_> {
         attrs: Attrs,
         mut bodies: BTreeMap<String, GraphProto>,
     ) -> Result<Vec<ValueId>> {
-        let own = self.place.clone();
+        let own = self.insert_point.clone();
         let Some((None, given)) = inputs.split_first() else {
             return Err(GraphError::unsupported(
                 "Scan of operator set 8 with lengths of sequences is not supported: export the model with operator set 9 or newer",
@@ -68,7 +68,7 @@ impl Importer<'_> {
             let made = self
                 .body(body.clone(), &mut own_inputs)
                 .map_err(|error| error.at(format_args!("attribute body")))?;
-            self.place = own.clone();
+            self.insert_point = own.clone();
             let scanned = self.add_control(
                 &control::SCAN,
                 own_inputs,
@@ -77,8 +77,8 @@ impl Importer<'_> {
                 node.output.len(),
             )?;
             for (list, id) in results.iter_mut().zip(scanned) {
-                let whole = self.add_node("Unsqueeze", &[Some(id)], first_axis.clone(), 1)?;
-                list.push(whole.first().copied());
+                let unsqueezed = self.add_node("Unsqueeze", &[Some(id)], first_axis.clone(), 1)?;
+                list.push(unsqueezed.first().copied());
             }
         }
         let along = Attrs::new().with("concat_dim", 0i64).with("N", batch);

@@ -246,7 +246,7 @@ fn weights_of_a_branch_are_found_by_the_plan_for_given_dimensions() {
         .iter()
         .find(|step| step.operator().contains("MatMul"));
     let weights = product.unwrap().inputs().nth(1).unwrap();
-    assert_eq!(weights.place(), jumar_ops::BufferKind::Weight);
+    assert_eq!(weights.buffer(), jumar_ops::BufferKind::Weight);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! it is rounded once and takes half the memory. Everything else stays in float32.
 
 use jumar_ops::Attr;
-use jumar_ops::packing::{narrow_filter, narrow_matrix};
+use jumar_ops::packing::{bf16_filter, bf16_matrix};
 use jumar_types::dtype::DataType;
 
 use super::fuse::Uses;
@@ -15,7 +15,7 @@ const CONVOLUTION: &str = "jumar.BlockedConv2D";
 const LINEAR: &str = "jumar.Linear";
 
 /// Rounds the constants of products.
-pub(crate) fn narrow_products(graph: &mut Graph) {
+pub(crate) fn lower_product_precision(graph: &mut Graph) {
     for index in 0..graph.nodes.len() {
         let node = &graph.nodes[index];
         let (Some(&Some(x)), Some(&Some(weights))) = (node.inputs.first(), node.inputs.get(1))
@@ -32,9 +32,9 @@ pub(crate) fn narrow_products(graph: &mut Graph) {
                     Some(&Attr::Int(groups)) => groups.max(1) as usize,
                     _ => 1,
                 };
-                narrow_filter(packed, groups)
+                bf16_filter(packed, groups)
             }
-            LINEAR => narrow_matrix(packed),
+            LINEAR => bf16_matrix(packed),
             _ => None,
         };
         let Some(rounded) = rounded else { continue };
@@ -42,17 +42,17 @@ pub(crate) fn narrow_products(graph: &mut Graph) {
         let id = graph.add_constant(name, rounded);
         graph.nodes[index].inputs[1] = Some(id);
     }
-    narrow_images(graph);
+    lower_image_precision(graph);
 }
 
-fn is_narrow(graph: &Graph, node: &Node) -> bool {
+fn is_low_precision(graph: &Graph, node: &Node) -> bool {
     let weights = node.inputs.get(1).copied().flatten();
     node.operator.name == CONVOLUTION
         && weights.is_some_and(|id| graph.value(id).ty.dtype == DataType::BFloat16)
 }
 
 /// Makes images bfloat16 if no operator reads them otherwise.
-fn narrow_images(graph: &mut Graph) {
+fn lower_image_precision(graph: &mut Graph) {
     let uses = Uses::of(graph);
     for index in 0..graph.nodes.len() {
         let node = &graph.nodes[index];
@@ -61,9 +61,12 @@ fn narrow_images(graph: &mut Graph) {
         let only_products = readers.iter().all(|&reader| {
             let reader = &graph.nodes[reader];
             // As the image, and not as what is added.
-            is_narrow(graph, reader) && !reader.inputs[2..].contains(&Some(output))
+            is_low_precision(graph, reader) && !reader.inputs[2..].contains(&Some(output))
         });
-        if !is_narrow(graph, node) || readers.is_empty() || uses.is_output(output) || !only_products
+        if !is_low_precision(graph, node)
+            || readers.is_empty()
+            || uses.is_output(output)
+            || !only_products
         {
             continue;
         }

@@ -113,7 +113,7 @@ fn inline(graph: &mut Graph, node: &Node, which: usize) -> Result<Vec<Node>> {
     for (&id, &index) in inner.inputs.iter().zip(&body.captures) {
         outer[id.0 as usize] = node.inputs.get(index).copied().flatten();
     }
-    let mut place = |graph: &mut Graph, id: ValueId| -> ValueId {
+    let mut copied = |graph: &mut Graph, id: ValueId| -> ValueId {
         *outer[id.0 as usize].get_or_insert_with(|| {
             let value = inner.value(id);
             let new = graph.add_value(value.name.clone(), value.ty.clone());
@@ -131,16 +131,16 @@ fn inline(graph: &mut Graph, node: &Node, which: usize) -> Result<Vec<Node>> {
             inputs: own
                 .inputs
                 .iter()
-                .map(|input| input.map(|id| place(graph, id)))
+                .map(|input| input.map(|id| copied(graph, id)))
                 .collect(),
-            outputs: own.outputs.iter().map(|&id| place(graph, id)).collect(),
+            outputs: own.outputs.iter().map(|&id| copied(graph, id)).collect(),
             ..own.clone()
         });
     }
     let identity =
         jumar_ops::find("Identity").ok_or_else(|| GraphError::internal("there is no Identity"))?;
     for (output, &to) in inner.outputs.iter().zip(&node.outputs) {
-        let from = place(graph, output.value);
+        let from = copied(graph, output.value);
         nodes.push(Node {
             name: format!("{}/{}", node.name, output.name),
             operator: identity,

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use jumar_ops::packing::{
-    LANES, pack_channels, pack_depthwise, pack_filter, pack_picked, takes_planes,
+    CHANNEL_BLOCK, pack_channels, pack_depthwise, pack_filter, pack_gathered, takes_planes,
 };
 use jumar_ops::{Attr, Attrs, Operator, Tensor, TensorType, find};
 use jumar_types::dtype::DataType;
@@ -180,7 +180,7 @@ impl Pass<'_> {
             };
             let (from, before) = match (self.blocked.get(&x), self.shuffled.get(&x)) {
                 (Some(from), _) => (*from, None),
-                (None, Some((from, places))) => (*from, Some(places)),
+                (None, Some((from, positions))) => (*from, Some(positions)),
                 (None, None) => return None,
             };
             let only = |id: ValueId, name: &str| {
@@ -209,11 +209,11 @@ impl Pass<'_> {
             if !same || self.channels(end).is_none() {
                 return None;
             }
-            let places: Vec<usize> = (0..channels)
+            let positions: Vec<usize> = (0..channels)
                 .map(|channel| channel % groups * each + channel / groups)
-                .map(|channel| before.map_or(channel, |places| places[channel]))
+                .map(|channel| before.map_or(channel, |positions| positions[channel]))
                 .collect();
-            Some(([parted, turned], end, (from, places)))
+            Some(([parted, turned], end, (from, positions)))
         };
         let Some((between, end, shuffled)) = found() else {
             return false;
@@ -226,7 +226,7 @@ impl Pass<'_> {
 
     /// Brings an image whose channels lie in another order into planes.
     fn unshuffle(&mut self, id: ValueId) -> Result<()> {
-        let Some((from, places)) = self.shuffled.get(&id).cloned() else {
+        let Some((from, positions)) = self.shuffled.get(&id).cloned() else {
             return Ok(());
         };
         let (Some(unblock), Some(gather), Some(channels)) = (
@@ -242,14 +242,14 @@ impl Pass<'_> {
         let name = self.graph.value(id).name.clone();
         let attrs = Attrs::new().with("channels", channels);
         let planes = self.add(format!("{name}/planes"), unblock, vec![Some(from)], attrs)?;
-        let places: Vec<i64> = places.iter().map(|&place| place as i64).collect();
-        let places = self.add_constant(format!("{name}/indices"), Tensor::from_ints(&places));
+        let positions: Vec<i64> = positions.iter().map(|&position| position as i64).collect();
+        let positions = self.add_constant(format!("{name}/indices"), Tensor::from_ints(&positions));
         let axis = Tensor::from_ints(&[1]).reshaped(&[])?;
         let axis = self.add_constant(format!("{name}/axis"), axis);
         self.nodes.push(Node {
             name: format!("{name}/ordered"),
             operator: gather,
-            inputs: vec![Some(planes), Some(places), Some(axis)],
+            inputs: vec![Some(planes), Some(positions), Some(axis)],
             outputs: vec![id],
             attrs: Attrs::new(),
             bodies: Vec::new(),
@@ -278,7 +278,7 @@ impl Pass<'_> {
         let name = format!("{}/planes", self.graph.value(id).name);
         let (operator, inputs, attrs) = match Self::operator("Reshape") {
             // One pixel in whole blocks: the same bytes.
-            Some(reshape) if single && channels % LANES as i64 == 0 => {
+            Some(reshape) if single && channels % CHANNEL_BLOCK as i64 == 0 => {
                 let dims: Vec<i64> = self.ty(id).shape.clone();
                 let shape = self.add_constant(format!("{name}/shape"), Tensor::from_ints(&dims));
                 (reshape, vec![Some(from), Some(shape)], Attrs::new())
@@ -324,9 +324,9 @@ impl Pass<'_> {
         let Some(made) = made else { return Ok(false) };
         // Each channel by itself: they stay where they lie.
         match self.shuffled.get(&x) {
-            Some((_, places)) if self.stays(node) => {
-                let places = places.clone();
-                self.shuffled.insert(output, (made, places));
+            Some((_, positions)) if self.stays(node) => {
+                let positions = positions.clone();
+                self.shuffled.insert(output, (made, positions));
             }
             _ => {
                 self.blocked.insert(output, made);
@@ -387,8 +387,8 @@ impl Pass<'_> {
         };
         let depthwise = groups > 1 && groups == channels && groups == outputs;
         // Where each channel of the image lies, where that is not its number.
-        let places = match (self.shuffled.get(&x), depthwise && residual.is_some()) {
-            (Some((_, places)), false) => Some(places.clone()),
+        let positions = match (self.shuffled.get(&x), depthwise && residual.is_some()) {
+            (Some((_, positions)), false) => Some(positions.clone()),
             _ => None,
         };
         let strides = ints("strides");
@@ -398,7 +398,7 @@ impl Pass<'_> {
         // An image of few channels is read where it lies.
         let planar = groups == 1
             && channels < FEW
-            && places.is_none()
+            && positions.is_none()
             && !self.is_blocked(x)
             && near
             && takes_planes(
@@ -406,7 +406,7 @@ impl Pass<'_> {
                 [height as usize, width as usize],
                 stride as usize,
             );
-        let whole = |count: i64| (count / groups) % LANES as i64 == 0;
+        let divides = |count: i64| (count / groups) % CHANNEL_BLOCK as i64 == 0;
         let worth = match (depthwise, groups) {
             (true, _) => channels >= FEW,
             (false, 1) => outputs >= FEW && (planar || channels >= FEW || self.is_blocked(x)),
@@ -415,17 +415,17 @@ impl Pass<'_> {
         if !worth {
             return Ok(None);
         }
-        let own: Vec<usize> = match &places {
-            Some(places) => places.clone(),
+        let own: Vec<usize> = match &positions {
+            Some(positions) => positions.clone(),
             None => (0..channels as usize).collect(),
         };
-        let whole = groups == 1 || (whole(channels) && whole(outputs));
+        let divides = groups == 1 || (divides(channels) && divides(outputs));
         let mut units = None;
         let mut packed_bias = packed_bias;
         let (packed, name) = if depthwise {
             let order = channels_at(&own);
             let filter = ordered(&filter, &order);
-            if places.is_some() {
+            if positions.is_some() {
                 packed_bias = match self.constant(bias) {
                     Some(bias) => ordered(&bias, &order).and_then(|bias| pack_channels(&bias)),
                     None => None,
@@ -433,11 +433,11 @@ impl Pass<'_> {
             }
             let packed = filter.and_then(|filter| pack_depthwise(&filter));
             (packed, "jumar.BlockedDepthwiseConv2D")
-        } else if whole && places.is_none() {
+        } else if divides && positions.is_none() {
             let packed = pack_filter(&filter, groups as usize, planar);
             (packed, "jumar.BlockedConv2D")
         } else {
-            let Some((packed, picks)) = pack_picked(&filter, groups as usize, &own) else {
+            let Some((packed, picks)) = pack_gathered(&filter, groups as usize, &own) else {
                 return Ok(None);
             };
             units = Some(picks);
@@ -452,7 +452,7 @@ impl Pass<'_> {
         let x = if planar {
             self.unblock(x)?;
             x
-        } else if let (Some((from, _)), Some(_)) = (self.shuffled.get(&x), &places) {
+        } else if let (Some((from, _)), Some(_)) = (self.shuffled.get(&x), &positions) {
             *from
         } else {
             match self.block(x)? {
@@ -469,7 +469,10 @@ impl Pass<'_> {
         };
         let mut attrs = Attrs::new().with("kernel", vec![height, width]);
         match units {
-            Some(_) => attrs.set("blocks", (outputs as u64).div_ceil(LANES as u64) as i64),
+            Some(_) => attrs.set(
+                "blocks",
+                (outputs as u64).div_ceil(CHANNEL_BLOCK as u64) as i64,
+            ),
             None => attrs.set("groups", if depthwise { 1 } else { groups }),
         }
         for name in ["strides", "pads", "dilations", "auto_pad", "low", "high"] {
@@ -605,12 +608,12 @@ impl Pass<'_> {
         );
         let inputs: Vec<ValueId> = node.inputs.iter().copied().flatten().collect();
         let last = inputs.len().saturating_sub(1);
-        let whole = inputs.iter().enumerate().all(|(index, &id)| {
+        let divides = inputs.iter().enumerate().all(|(index, &id)| {
             self.channels(id)
-                .is_some_and(|channels| index == last || channels % LANES as i64 == 0)
+                .is_some_and(|channels| index == last || channels % CHANNEL_BLOCK as i64 == 0)
         });
         let most = inputs.iter().filter(|&&id| self.is_blocked(id)).count() * 2 > inputs.len();
-        if !along || !whole || !most || inputs.len() != node.inputs.len() {
+        if !along || !divides || !most || inputs.len() != node.inputs.len() {
             return Ok(None);
         }
         let mut blocked = Vec::with_capacity(inputs.len());
@@ -716,10 +719,10 @@ impl Pass<'_> {
 }
 
 /// Returns the channel at each position.
-fn channels_at(places: &[usize]) -> Vec<usize> {
-    let mut channels = vec![0; places.len()];
-    for (channel, &place) in places.iter().enumerate() {
-        channels[place] = channel;
+fn channels_at(positions: &[usize]) -> Vec<usize> {
+    let mut channels = vec![0; positions.len()];
+    for (channel, &position) in positions.iter().enumerate() {
+        channels[position] = channel;
     }
     channels
 }

@@ -51,7 +51,7 @@ pub(crate) fn compute_as_images(graph: &mut Graph) -> Result<()> {
     for output in &mut graph.outputs {
         output.value = *instead.get(&output.value).unwrap_or(&output.value);
     }
-    // A Squeeze that nobody reads any more would keep the convolution from fusing.
+    // A Squeeze whose output has no reader any more would keep the convolution from fusing.
     clean::remove_dead(graph);
     Ok(())
 }

@@ -18,7 +18,7 @@ const LINEAR: &str = "jumar.Linear";
 const BIAS: usize = 2;
 const SUMMAND: usize = 3;
 /// Matrices of fewer columns are not worth the columns that fill up their panel.
-const NARROW: usize = 16;
+const SMALL: usize = 16;
 
 /// The replacement of a pattern's last node.
 struct New {
@@ -43,8 +43,8 @@ pub(crate) fn fuse(graph: &mut Graph) {
 fn rewrite(graph: &mut Graph, rule: fn(&GraphView<'_>, &Node) -> Option<New>) {
     let uses = Uses::of(graph);
     for index in 0..graph.nodes.len() {
-        let look = GraphView { graph, uses: &uses };
-        let Some(new) = rule(&look, &graph.nodes[index]) else {
+        let view = GraphView { graph, uses: &uses };
+        let Some(new) = rule(&view, &graph.nodes[index]) else {
             continue;
         };
         let Some(operator) = find(new.operator) else {
@@ -186,20 +186,20 @@ fn both(node: &Node) -> impl Iterator<Item = [ValueId; 2]> {
 }
 
 /// `(x - mean) / deviation * gain + offset`.
-fn layer_norm(look: &GraphView<'_>, node: &Node) -> Option<New> {
+fn layer_norm(view: &GraphView<'_>, node: &Node) -> Option<New> {
     if node.operator.name != "Add" {
         return None;
     }
     both(node).find_map(|[scaled, offset]| {
-        both(look.node(scaled, "Mul")?).find_map(|[normed, gain]| {
-            let [centred, root] = pair(look.node(normed, "RealDiv")?)?;
-            let (squared, epsilon) = look.deviation(root)?;
-            let [x, mean] = pair(look.node(centred, "Sub")?)?;
-            let fits = look.is_float(x)
-                && look.mean(mean) == Some(x)
-                && look.same(squared, centred)
-                && look.is_row_of(gain, x)
-                && look.is_row_of(offset, x);
+        both(view.node(scaled, "Mul")?).find_map(|[normed, gain]| {
+            let [centred, root] = pair(view.node(normed, "RealDiv")?)?;
+            let (squared, epsilon) = view.deviation(root)?;
+            let [x, mean] = pair(view.node(centred, "Sub")?)?;
+            let fits = view.is_float(x)
+                && view.mean(mean) == Some(x)
+                && view.same(squared, centred)
+                && view.is_row_of(gain, x)
+                && view.is_row_of(offset, x);
             fits.then(|| New {
                 operator: "LayerNormV3",
                 inputs: vec![Some(x), Some(gain), Some(offset)],
@@ -213,18 +213,18 @@ fn layer_norm(look: &GraphView<'_>, node: &Node) -> Option<New> {
 }
 
 /// `x / root of the mean square * gain`.
-fn rms_norm(look: &GraphView<'_>, node: &Node) -> Option<New> {
+fn rms_norm(view: &GraphView<'_>, node: &Node) -> Option<New> {
     if node.operator.name != "Mul" {
         return None;
     }
     both(node).find_map(|[normed, gain]| {
-        let [x, root] = match look.node(normed, "RealDiv") {
+        let [x, root] = match view.node(normed, "RealDiv") {
             Some(quotient) => pair(quotient)?,
-            None => both(look.node(normed, "Mul")?)
-                .find_map(|[x, inverse]| Some([x, look.node(inverse, "Reciprocal")?.inputs[0]?]))?,
+            None => both(view.node(normed, "Mul")?)
+                .find_map(|[x, inverse]| Some([x, view.node(inverse, "Reciprocal")?.inputs[0]?]))?,
         };
-        let (squared, epsilon) = look.deviation(root)?;
-        let fits = look.is_float(x) && squared == x && look.is_row_of(gain, x);
+        let (squared, epsilon) = view.deviation(root)?;
+        let fits = view.is_float(x) && squared == x && view.is_row_of(gain, x);
         fits.then(|| New {
             operator: "RmsNorm",
             inputs: vec![Some(x), Some(gain)],
@@ -236,21 +236,21 @@ fn rms_norm(look: &GraphView<'_>, node: &Node) -> Option<New> {
 }
 
 /// The factors of a product of three, in every grouping.
-fn factors(look: &GraphView<'_>, node: &Node) -> Vec<[ValueId; 3]> {
+fn factors(view: &GraphView<'_>, node: &Node) -> Vec<[ValueId; 3]> {
     both(node)
         .filter_map(|[outer, inner]| {
-            let [one, two] = pair(look.node(inner, "Mul")?)?;
+            let [one, two] = pair(view.node(inner, "Mul")?)?;
             Some([outer, one, two])
         })
         .collect()
 }
 
 /// `x / 2 * (1 + erf(x / root 2))`, and the same with a hyperbolic tangent.
-fn gelu(look: &GraphView<'_>, node: &Node) -> Option<New> {
-    if node.operator.name != "Mul" || !look.is_float(node.outputs[0]) {
+fn gelu(view: &GraphView<'_>, node: &Node) -> Option<New> {
+    if node.operator.name != "Mul" || !view.is_float(node.outputs[0]) {
         return None;
     }
-    for [a, b, c] in factors(look, node) {
+    for [a, b, c] in factors(view, node) {
         for [half, bent, x] in [
             [a, b, c],
             [a, c, b],
@@ -259,19 +259,19 @@ fn gelu(look: &GraphView<'_>, node: &Node) -> Option<New> {
             [c, a, b],
             [c, b, a],
         ] {
-            if !look.is_number(half, 0.5) {
+            if !view.is_number(half, 0.5) {
                 continue;
             }
-            let Some(sum) = look.node(bent, "Add") else {
+            let Some(sum) = view.node(bent, "Add") else {
                 continue;
             };
             for [inner, one] in both(sum) {
-                if !look.is_number(one, 1.0) {
+                if !view.is_number(one, 1.0) {
                     continue;
                 }
-                let form = match (look.node(inner, "Erf"), look.node(inner, "Tanh")) {
-                    (Some(erf), _) if is_over_root_two(look, erf.inputs[0]?, x) => "none",
-                    (_, Some(tanh)) if is_near_gelu(look, tanh.inputs[0]?, x) => "tanh",
+                let form = match (view.node(inner, "Erf"), view.node(inner, "Tanh")) {
+                    (Some(erf), _) if is_over_root_two(view, erf.inputs[0]?, x) => "none",
+                    (_, Some(tanh)) if is_near_gelu(view, tanh.inputs[0]?, x) => "tanh",
                     _ => continue,
                 };
                 return Some(New {
@@ -285,34 +285,34 @@ fn gelu(look: &GraphView<'_>, node: &Node) -> Option<New> {
     None
 }
 
-fn is_over_root_two(look: &GraphView<'_>, id: ValueId, x: ValueId) -> bool {
-    let quotient = look.node(id, "RealDiv").and_then(pair);
-    let product = look.node(id, "Mul");
-    quotient.is_some_and(|[own, by]| own == x && look.is_number(by, std::f64::consts::SQRT_2))
+fn is_over_root_two(view: &GraphView<'_>, id: ValueId, x: ValueId) -> bool {
+    let quotient = view.node(id, "RealDiv").and_then(pair);
+    let product = view.node(id, "Mul");
+    quotient.is_some_and(|[own, by]| own == x && view.is_number(by, std::f64::consts::SQRT_2))
         || product.is_some_and(|node| {
             both(node)
-                .any(|[own, by]| own == x && look.is_number(by, std::f64::consts::FRAC_1_SQRT_2))
+                .any(|[own, by]| own == x && view.is_number(by, std::f64::consts::FRAC_1_SQRT_2))
         })
 }
 
 /// The root of 2 / pi times x + 0.044715 x^3.
-fn is_near_gelu(look: &GraphView<'_>, id: ValueId, x: ValueId) -> bool {
+fn is_near_gelu(view: &GraphView<'_>, id: ValueId, x: ValueId) -> bool {
     let is_cube = |id: ValueId| {
-        let power = look.node(id, "Pow").and_then(pair);
-        power.is_some_and(|[base, power]| base == x && look.is_number(power, 3.0))
-            || look.node(id, "Mul").is_some_and(|node| {
-                both(node).any(|[own, square]| own == x && look.is_square(square, x))
+        let power = view.node(id, "Pow").and_then(pair);
+        power.is_some_and(|[base, power]| base == x && view.is_number(power, 3.0))
+            || view.node(id, "Mul").is_some_and(|node| {
+                both(node).any(|[own, square]| own == x && view.is_square(square, x))
             })
     };
     let is_bent = |id: ValueId| {
-        look.node(id, "Mul").is_some_and(|node| {
-            both(node).any(|[cube, by]| is_cube(cube) && look.is_number(by, 0.044_715))
+        view.node(id, "Mul").is_some_and(|node| {
+            both(node).any(|[cube, by]| is_cube(cube) && view.is_number(by, 0.044_715))
         })
     };
-    look.node(id, "Mul").is_some_and(|node| {
+    view.node(id, "Mul").is_some_and(|node| {
         both(node).any(|[sum, by]| {
-            look.is_number(by, 0.797_884_560_802_865_4)
-                && look
+            view.is_number(by, 0.797_884_560_802_865_4)
+                && view
                     .node(sum, "Add")
                     .is_some_and(|node| both(node).any(|[own, bent]| own == x && is_bent(bent)))
         })
@@ -320,12 +320,12 @@ fn is_near_gelu(look: &GraphView<'_>, id: ValueId, x: ValueId) -> bool {
 }
 
 /// `x * sigmoid(x)`.
-fn swish(look: &GraphView<'_>, node: &Node) -> Option<New> {
-    if node.operator.name != "Mul" || !look.is_float(node.outputs[0]) {
+fn swish(view: &GraphView<'_>, node: &Node) -> Option<New> {
+    if node.operator.name != "Mul" || !view.is_float(node.outputs[0]) {
         return None;
     }
     both(node).find_map(|[x, bent]| {
-        let inner = look.node(bent, "Sigmoid")?.inputs[0]?;
+        let inner = view.node(bent, "Sigmoid")?.inputs[0]?;
         (inner == x).then(|| New {
             operator: "Swish",
             inputs: vec![Some(x)],
@@ -344,7 +344,7 @@ struct Scores {
 }
 
 /// Takes the product of weights and values apart.
-fn scores(look: &GraphView<'_>, node: &Node) -> Option<Scores> {
+fn scores(view: &GraphView<'_>, node: &Node) -> Option<Scores> {
     let plain = |node: &Node| {
         let turned = ["adj_x1", "adj_x2"].iter().any(|name| {
             node.attrs
@@ -353,35 +353,35 @@ fn scores(look: &GraphView<'_>, node: &Node) -> Option<Scores> {
         });
         if turned { None } else { pair(node) }
     };
-    if node.operator.name != "BatchMatMulV2" || !look.is_float(node.outputs[0]) {
+    if node.operator.name != "BatchMatMulV2" || !view.is_float(node.outputs[0]) {
         return None;
     }
     let [weights, value] = plain(node)?;
-    let softmax = look.node(weights, "SoftmaxV2")?;
+    let softmax = view.node(weights, "SoftmaxV2")?;
     let over_last = match softmax.attrs.get("axes") {
         None => true,
         Some(Attr::Ints(axes)) => matches!(axes[..], [-1 | 3]),
         Some(_) => false,
     };
     let mut inner = softmax.inputs[0]?;
-    if !over_last || look.ty(inner).rank() != Some(4) || !look.is_read_once(weights) {
+    if !over_last || view.ty(inner).rank() != Some(4) || !view.is_read_once(weights) {
         return None;
     }
-    let ty = look.ty(inner).clone();
+    let ty = view.ty(inner).clone();
     let mut mask = None;
-    if let Some(sum) = look.node(inner, "Add") {
+    if let Some(sum) = view.node(inner, "Add") {
         let (scaled, own) = both(sum)
-            .find_map(|[scaled, mask]| scaled_product(look, scaled).map(|_| (scaled, mask)))?;
-        if *look.ty(scaled) != ty || !look.is_float(own) {
+            .find_map(|[scaled, mask]| scaled_product(view, scaled).map(|_| (scaled, mask)))?;
+        if *view.ty(scaled) != ty || !view.is_float(own) {
             return None;
         }
         (inner, mask) = (scaled, Some(own));
     }
-    let (product, scale) = scaled_product(look, inner)?;
+    let (product, scale) = scaled_product(view, inner)?;
     let [query, turned_key] = plain(product)?;
     let known = [query, turned_key, value]
         .iter()
-        .all(|&id| look.ty(id).rank() == Some(4) && look.ty(id).elements().is_some());
+        .all(|&id| view.ty(id).rank() == Some(4) && view.ty(id).elements().is_some());
     known.then_some(Scores {
         query,
         turned_key,
@@ -392,22 +392,22 @@ fn scores(look: &GraphView<'_>, node: &Node) -> Option<Scores> {
 }
 
 /// Finds the product of queries and keys, and what it is multiplied by.
-fn scaled_product<'a>(look: &GraphView<'a>, id: ValueId) -> Option<(&'a Node, f64)> {
-    if !look.is_read_once(id) {
+fn scaled_product<'a>(view: &GraphView<'a>, id: ValueId) -> Option<(&'a Node, f64)> {
+    if !view.is_read_once(id) {
         return None;
     }
-    if let Some(product) = look.node(id, "BatchMatMulV2") {
+    if let Some(product) = view.node(id, "BatchMatMulV2") {
         return Some((product, 1.0));
     }
-    let (inner, scale) = if let Some(quotient) = look.node(id, "RealDiv") {
+    let (inner, scale) = if let Some(quotient) = view.node(id, "RealDiv") {
         let [inner, by] = pair(quotient)?;
-        (inner, 1.0 / look.number(by)?)
+        (inner, 1.0 / view.number(by)?)
     } else {
-        both(look.node(id, "Mul")?).find_map(|[inner, by]| Some((inner, look.number(by)?)))?
+        both(view.node(id, "Mul")?).find_map(|[inner, by]| Some((inner, view.number(by)?)))?
     };
-    let product = look.node(inner, "BatchMatMulV2")?;
+    let product = view.node(inner, "BatchMatMulV2")?;
     // A number of more dimensions than the product would give it more, too.
-    let fits = look.ty(inner) == look.ty(id) && look.is_read_once(inner) && scale.is_finite();
+    let fits = view.ty(inner) == view.ty(id) && view.is_read_once(inner) && scale.is_finite();
     fits.then_some((product, scale))
 }
 
@@ -426,39 +426,39 @@ fn attend(inputs: [ValueId; 3], scores: &Scores, heads: i64) -> New {
 }
 
 /// Attention whose operands lie position by position: nothing is transposed.
-fn attention_by_position(look: &GraphView<'_>, node: &Node) -> Option<New> {
+fn attention_by_position(view: &GraphView<'_>, node: &Node) -> Option<New> {
     if node.operator.name != "Reshape" {
         return None;
     }
-    let context = look.transposed(node.inputs[0]?, SWAPPED)?;
-    let found = scores(look, look.node(context, "BatchMatMulV2")?)?;
+    let context = view.transposed(node.inputs[0]?, SWAPPED)?;
+    let found = scores(view, view.node(context, "BatchMatMulV2")?)?;
     // The heads of [batch, sequence, heads, size], which were [batch, sequence, heads * size].
-    let whole = |id: ValueId| {
-        let [batch, sequence, heads, size] = look.ty(id).shape[..] else {
+    let unsplit = |id: ValueId| {
+        let [batch, sequence, heads, size] = view.ty(id).shape[..] else {
             return None;
         };
-        let whole = look.node(id, "Reshape")?.inputs[0]?;
-        (look.ty(whole).shape == [batch, sequence, heads.checked_mul(size)?]).then_some(whole)
+        let unsplit = view.node(id, "Reshape")?.inputs[0]?;
+        (view.ty(unsplit).shape == [batch, sequence, heads.checked_mul(size)?]).then_some(unsplit)
     };
-    let query = look.transposed(found.query, SWAPPED)?;
-    let key = match look.transposed(found.turned_key, [0, 2, 3, 1]) {
+    let query = view.transposed(found.query, SWAPPED)?;
+    let key = match view.transposed(found.turned_key, [0, 2, 3, 1]) {
         Some(key) => key,
-        None => look.transposed(look.transposed(found.turned_key, [0, 1, 3, 2])?, SWAPPED)?,
+        None => view.transposed(view.transposed(found.turned_key, [0, 1, 3, 2])?, SWAPPED)?,
     };
-    let value = look.transposed(found.value, SWAPPED)?;
-    let heads = look.ty(query).shape[2];
+    let value = view.transposed(found.value, SWAPPED)?;
+    let heads = view.ty(query).shape[2];
     let equal = [key, value]
         .iter()
-        .all(|&id| look.ty(id).shape.get(2) == Some(&heads));
-    let inputs = [whole(query)?, whole(key)?, whole(value)?];
-    (equal && look.is_read_once(context)).then(|| attend(inputs, &found, heads))
+        .all(|&id| view.ty(id).shape.get(2) == Some(&heads));
+    let inputs = [unsplit(query)?, unsplit(key)?, unsplit(value)?];
+    (equal && view.is_read_once(context)).then(|| attend(inputs, &found, heads))
 }
 
 /// Attention whose operands lie head by head.
-fn attention_by_head(look: &GraphView<'_>, node: &Node) -> Option<New> {
-    let found = scores(look, node)?;
-    let key = look.transposed(found.turned_key, [0, 1, 3, 2])?;
-    let outer = |id: ValueId| look.ty(id).shape.get(..2);
+fn attention_by_head(view: &GraphView<'_>, node: &Node) -> Option<New> {
+    let found = scores(view, node)?;
+    let key = view.transposed(found.turned_key, [0, 1, 3, 2])?;
+    let outer = |id: ValueId| view.ty(id).shape.get(..2);
     let equal = outer(found.query) == outer(key) && outer(key) == outer(found.value);
     equal.then(|| attend([found.query, key, found.value], &found, 0))
 }
@@ -479,7 +479,7 @@ fn constant_matrix(graph: &Graph, node: &Node) -> Option<(ValueId, bool)> {
         && graph.value(x).ty.rank().is_some_and(|rank| rank >= 2)
         && !is_set(one)
         && dims[0] > 0
-        && dims[usize::from(!is_set(two))] >= NARROW;
+        && dims[usize::from(!is_set(two))] >= SMALL;
     fits.then(|| (matrix, is_set(two)))
 }
 

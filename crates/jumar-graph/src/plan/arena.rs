@@ -24,15 +24,15 @@ pub(super) struct Request {
 
 /// How many neighbours are looked at for gaps in all. Models of a few thousand steps never come near it; a graph in which a hundred
 /// thousand tensors are needed at once would have ten thousand million.
-const LOOKS: usize = 1 << 25;
+const MOST_LOOKUPS: usize = 1 << 25;
 
 /// Returns an offset for each request, and the size of the arena. The largest are assigned first, each into the tightest gap
 /// between those that are needed at the same time; where that would be looked for too long, above all of them.
 pub(super) fn assign(requests: &[Request]) -> Result<(Vec<usize>, usize)> {
-    assign_within(requests, LOOKS)
+    assign_within(requests, MOST_LOOKUPS)
 }
 
-fn assign_within(requests: &[Request], mut looks: usize) -> Result<(Vec<usize>, usize)> {
+fn assign_within(requests: &[Request], mut lookups_left: usize) -> Result<(Vec<usize>, usize)> {
     let size = |request: &Request| {
         request
             .bytes
@@ -55,7 +55,7 @@ fn assign_within(requests: &[Request], mut looks: usize) -> Result<(Vec<usize>, 
     steps.sort_unstable();
     steps.dedup();
     let rank = |step: usize| steps.binary_search(&step).unwrap_or_default();
-    let mut placed = Placed::new(steps.len());
+    let mut assigned = AssignedRanges::new(steps.len());
     let mut offsets = vec![0; requests.len()];
     let mut total = 0;
     let mut taken = Vec::new();
@@ -64,11 +64,11 @@ fn assign_within(requests: &[Request], mut looks: usize) -> Result<(Vec<usize>, 
         let bytes = size(own)?;
         let (first, last) = (rank(own.first), rank(own.last));
         taken.clear();
-        let offset = match looks {
-            0 => placed.top(first, last),
+        let offset = match lookups_left {
+            0 => assigned.top(first, last),
             _ => {
-                placed.meeting(first, last, &mut taken);
-                looks = looks.saturating_sub(taken.len());
+                assigned.meeting(first, last, &mut taken);
+                lookups_left = lookups_left.saturating_sub(taken.len());
                 taken.sort_unstable();
                 gap(&taken, bytes)
             }
@@ -76,7 +76,7 @@ fn assign_within(requests: &[Request], mut looks: usize) -> Result<(Vec<usize>, 
         let end = offset.checked_add(bytes).ok_or_else(too_large)?;
         offsets[index] = offset;
         total = total.max(end);
-        placed.add(first, last, (offset, end));
+        assigned.add(first, last, (offset, end));
     }
     Ok((offsets, total))
 }
@@ -95,7 +95,7 @@ fn gap(taken: &[(usize, usize)], bytes: usize) -> usize {
 
 /// The assigned ranges, by the steps during which it is needed. A binary tree over the steps: an interval is kept at the few nodes
 /// that together are just it.
-struct Placed {
+struct AssignedRanges {
     /// The number of leaves, a power of two.
     leaves: usize,
     /// The ranges kept at each node.
@@ -107,10 +107,10 @@ struct Placed {
     by_first: BTreeMap<usize, Vec<(usize, usize)>>,
 }
 
-impl Placed {
-    fn new(steps: usize) -> Placed {
+impl AssignedRanges {
+    fn new(steps: usize) -> AssignedRanges {
         let leaves = steps.next_power_of_two().max(1);
-        Placed {
+        AssignedRanges {
             leaves,
             at: vec![Vec::new(); 2 * leaves],
             own_top: vec![0; 2 * leaves],
@@ -214,17 +214,17 @@ mod tests {
                 })
                 .collect();
             // With gaps looked for always, for a while, and never.
-            for looks in [usize::MAX, 60, 0] {
-                let (offsets, total) = assign_within(&requests, looks).unwrap();
+            for lookups_left in [usize::MAX, 60, 0] {
+                let (offsets, total) = assign_within(&requests, lookups_left).unwrap();
                 for (i, a) in requests.iter().enumerate() {
                     assert_eq!(offsets[i] % ALIGNMENT, 0);
                     assert!(offsets[i] + a.bytes <= total);
                     for (j, b) in requests.iter().enumerate().skip(i + 1) {
                         let together = a.first <= b.last && b.first <= a.last;
-                        let apart = offsets[i] + a.bytes <= offsets[j]
+                        let disjoint = offsets[i] + a.bytes <= offsets[j]
                             || offsets[j] + b.bytes <= offsets[i];
                         assert!(
-                            !together || apart,
+                            !together || disjoint,
                             "{a:?} at {} and {b:?} at {}",
                             offsets[i],
                             offsets[j]

@@ -326,7 +326,7 @@ fn run(plan: &Plan, weights: &[u8], inputs: &[Tensor]) -> (Vec<Vec<u8>>, Bytes) 
             outputs: &wanted,
             workers: Workers::ALONE,
         };
-        plan.run_watched(&memory, &kept).unwrap();
+        plan.run_observed(&memory, &kept).unwrap();
     }
     let outputs = outputs.iter().map(|block| block.bytes().to_vec()).collect();
     (outputs, kept.0.into_inner().unwrap())
@@ -343,8 +343,8 @@ fn left(plan: &Plan) -> (usize, usize) {
         .steps
         .iter()
         .flat_map(|step| step.inputs().chain(step.outputs()));
-    let apart = operands.filter(|operand| !operand.layout().is_dense());
-    (moving.count(), apart.count())
+    let strided = operands.filter(|operand| !operand.layout().is_dense());
+    (moving.count(), strided.count())
 }
 
 /// Runs a graph with views and without, compares all. Returns the plan with views and what is left in both.
@@ -396,7 +396,7 @@ fn compare(graph: Graph) -> (Plan, (usize, usize), (usize, usize)) {
 
 #[test]
 fn parts_inside_others_hold_what_copies_would() {
-    let (mut gone, mut apart) = (0, 0);
+    let (mut gone, mut strided) = (0, 0);
     for seed in 0..400 {
         let result = std::panic::catch_unwind(|| compare(some_graph(seed)));
         let (_, views, copies) = result.unwrap_or_else(|cause| {
@@ -406,11 +406,11 @@ fn parts_inside_others_hold_what_copies_would() {
         assert!(views.0 <= copies.0);
         assert_eq!(copies.1, 0, "nothing lies apart where nothing is a view");
         gone += copies.0 - views.0;
-        apart += views.1;
+        strided += views.1;
     }
     assert!(
-        gone > 200 && apart > 100,
-        "{gone} copies gone, {apart} operands apart"
+        gone > 200 && strided > 100,
+        "{gone} copies gone, {strided} operands strided"
     );
 }
 
@@ -428,16 +428,16 @@ fn joined(batch: usize, and: impl FnOnce(&mut Builder, [(ValueId, Vec<usize>); 3
     b.conv((x, dims), 32, 1);
     let two = b.last();
     b.join(&[one.clone(), two.clone()], 1);
-    let whole = b.last();
-    and(&mut b, [one, two, whole]);
+    let joined = b.last();
+    and(&mut b, [one, two, joined]);
     b.graph
 }
 
 #[test]
 fn what_makes_a_part_writes_it_into_the_join() {
     for batch in [1, 3] {
-        let (plan, ..) = compare(joined(batch, |b, [_, _, whole]| {
-            b.conv(whole, 16, 1);
+        let (plan, ..) = compare(joined(batch, |b, [_, _, joined]| {
+            b.conv(joined, 16, 1);
             let last = b.last().0;
             b.output(last);
         }));
@@ -448,31 +448,31 @@ fn what_makes_a_part_writes_it_into_the_join() {
             (x.operator(), out.operator()),
             ("jumar.Block", "jumar.Unblock")
         );
-        let (one, two, whole) = (
+        let (one, two, joined) = (
             &one.outputs()[0],
             &two.outputs()[0],
             last.inputs().next().unwrap(),
         );
         // A block of 25 pixels, and then two.
-        assert_eq!(one.offset(), whole.offset());
-        assert_eq!(two.offset(), whole.offset() + 25 * 16 * 4);
-        let apart = if batch > 1 { 3 } else { 1 };
-        assert_eq!(one.layout().apart(), Some(apart * 25 * 16));
-        assert!(whole.layout().is_dense());
+        assert_eq!(one.offset(), joined.offset());
+        assert_eq!(two.offset(), joined.offset() + 25 * 16 * 4);
+        let entry_blocks = if batch > 1 { 3 } else { 1 };
+        assert_eq!(one.layout().batch_stride(), Some(entry_blocks * 25 * 16));
+        assert!(joined.layout().is_dense());
     }
 }
 
 #[test]
 fn joins_of_joins_lie_in_each_other() {
     for batch in [1, 2] {
-        let (plan, ..) = compare(joined(batch, |b, [_, _, whole]| {
-            b.conv(whole.clone(), 16, 3);
+        let (plan, ..) = compare(joined(batch, |b, [_, _, joined]| {
+            b.conv(joined.clone(), 16, 3);
             let more = b.last();
-            b.join(&[whole, more], 1);
-            let whole = b.last();
-            b.conv(whole.clone(), 16, 3);
+            b.join(&[joined, more], 1);
+            let joined = b.last();
+            b.conv(joined.clone(), 16, 3);
             let more = b.last();
-            b.join(&[whole, more], 1);
+            b.join(&[joined, more], 1);
             let last = b.last();
             b.conv(last, 16, 1);
             let last = b.last().0;
@@ -495,29 +495,29 @@ fn a_part_that_somebody_else_wants_where_it_is_stays_a_copy() {
             .count()
     };
     for batch in [1, 2] {
-        let finish = |b: &mut Builder, whole| {
-            b.conv(whole, 16, 1);
+        let finish = |b: &mut Builder, joined| {
+            b.conv(joined, 16, 1);
             let last = b.last().0;
             b.output(last);
         };
         // Read by others as well: it may lie in the join all the same.
-        let used = joined(batch, |b, [one, _, whole]| {
+        let used = joined(batch, |b, [one, _, joined]| {
             b.conv(one, 16, 1);
-            finish(b, whole);
+            finish(b, joined);
             let other = b.made[b.made.len() - 2].0;
             b.output(other);
         });
         assert_eq!(copied(used), 0);
-        let output = joined(batch, |b, [one, _, whole]| {
+        let output = joined(batch, |b, [one, _, joined]| {
             // Blocks leave the part as it is; the output is another tensor. A join that is read in planes keeps it.
-            finish(b, whole);
+            finish(b, joined);
             b.output(one.0);
         });
         assert_eq!(copied(output), 0);
         let repeated = joined(batch, |b, [one, two, _]| {
             b.join(&[one.clone(), two, one], 1);
-            let whole = b.last();
-            finish(b, whole);
+            let joined = b.last();
+            finish(b, joined);
         });
         assert_eq!(copied(repeated), 1);
     }
@@ -538,8 +538,8 @@ fn a_plain_join_is_a_copy_only_where_it_has_to_be() {
             two.clone()
         };
         b.join(&[one, two, three], 1);
-        let whole = b.last();
-        b.node("Relu", &[Some(whole.0)], Attrs::new(), &[&whole.1]);
+        let joined = b.last();
+        b.node("Relu", &[Some(joined.0)], Attrs::new(), &[&joined.1]);
         let last = b.last().0;
         b.output(last);
         b.graph
@@ -550,13 +550,13 @@ fn a_plain_join_is_a_copy_only_where_it_has_to_be() {
             let (plan, ..) = compare(plain(rows, outside));
             assert_eq!(operators(&plan), ["Sigmoid", "Tanh", "ConcatD", "Relu"]);
             let step = &plan.steps[2];
-            let places: Vec<_> = step
+            let locations: Vec<_> = step
                 .inputs()
-                .map(|input| (input.place(), input.offset()))
+                .map(|input| (input.buffer(), input.offset()))
                 .collect();
             let out = &step.outputs()[0];
-            assert_eq!(places[0], (out.place(), out.offset()));
-            assert_eq!(places[1], (out.place(), out.offset() + 160));
+            assert_eq!(locations[0], (out.buffer(), out.offset()));
+            assert_eq!(locations[1], (out.buffer(), out.offset() + 160));
         }
     }
 }
@@ -567,10 +567,10 @@ fn a_chain_of_joins_is_planned_in_time() {
     let x = b.input(&[1, 4]);
     b.node("Relu", &[Some(x)], Attrs::new(), &[&[1, 4]]);
     for step in 0..600 {
-        let whole = b.last();
+        let joined = b.last();
         b.node("Sigmoid", &[Some(x)], Attrs::new(), &[&[1, 4]]);
         let more = b.last();
-        b.join(&[whole, more], 1);
+        b.join(&[joined, more], 1);
         if step % 100 == 99 {
             let last = b.last().0;
             b.output(last);
@@ -595,12 +595,12 @@ fn an_output_that_is_joined_as_well_is_written_where_the_caller_wants_it() {
     b.node("Tanh", &[Some(x)], Attrs::new(), &[&[1, 40]]);
     let two = b.last();
     b.join(&[one.clone(), two], 1);
-    let whole = b.last().0;
+    let joined = b.last().0;
     b.output(one.0);
-    b.output(whole);
+    b.output(joined);
     let (plan, ..) = compare(b.graph);
     // No step copies an output; the join copies the one part, and has the other.
     assert_eq!(operators(&plan), ["Sigmoid", "Tanh", "ConcatD"]);
-    let places: Vec<_> = plan.steps[2].inputs().map(Operand::place).collect();
-    assert_eq!(places, [BufferKind::Output(0), BufferKind::Output(1)]);
+    let locations: Vec<_> = plan.steps[2].inputs().map(Operand::buffer).collect();
+    assert_eq!(locations, [BufferKind::Output(0), BufferKind::Output(1)]);
 }

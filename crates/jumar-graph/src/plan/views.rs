@@ -16,7 +16,7 @@ use crate::{Graph, GraphError, Node, Result};
 const DEEPEST: usize = 128;
 
 /// How many values are looked at in all to see whether they may lie apart; afterwards parts are copied.
-const LOOKS: usize = 1 << 22;
+const MOST_LOOKUPS: usize = 1 << 22;
 
 /// What the bytes of a value are.
 #[derive(Clone, Debug)]
@@ -58,14 +58,14 @@ impl Location {
     }
 }
 
-/// Lays a shape over elements whose first dimension's entries are `apart`.
-fn laid(shape: &[usize], apart: usize) -> Option<Layout> {
+/// Lays a shape over elements whose first dimension's entries are `batch_stride`.
+fn laid(shape: &[usize], batch_stride: usize) -> Option<Layout> {
     let dense = Layout::dense(shape)?;
     let mut strides = [0isize; jumar_ops::view::MAX_RANK];
     let strides = &mut strides[..shape.len()];
     strides.copy_from_slice(dense.strides());
     if let Some(first) = strides.first_mut() {
-        *first = isize::try_from(apart).ok()?;
+        *first = isize::try_from(batch_stride).ok()?;
     }
     simple(Layout::strided(shape, strides)?)
 }
@@ -74,7 +74,7 @@ fn laid(shape: &[usize], apart: usize) -> Option<Layout> {
 fn simple(layout: Layout) -> Option<Layout> {
     match layout.is_dense() {
         true => Layout::dense(layout.shape()),
-        false => layout.apart().map(|_| layout),
+        false => layout.batch_stride().map(|_| layout),
     }
 }
 
@@ -93,7 +93,7 @@ pub(super) struct Sharing<'a> {
     maker: Vec<Option<(usize, usize)>>,
     readers: Vec<Vec<(usize, usize)>>,
     is_output: Vec<bool>,
-    looks: usize,
+    lookups_left: usize,
     /// Steps for which there is nothing to do.
     pub(super) done: Vec<bool>,
 }
@@ -132,7 +132,7 @@ impl<'a> Sharing<'a> {
             maker,
             readers,
             is_output,
-            looks: LOOKS,
+            lookups_left: MOST_LOOKUPS,
             done: vec![false; graph.nodes.len()],
         }
     }
@@ -190,7 +190,7 @@ impl<'a> Sharing<'a> {
         }
         let new = self.storage[newer].clone();
         let old = &mut self.storage[older];
-        old.place = old.place.or(new.place);
+        old.buffer = old.buffer.or(new.buffer);
         old.first = old.first.min(new.first);
         old.last = old.last.max(new.last);
         self.owner[newer] = older;
@@ -245,21 +245,25 @@ impl<'a> Sharing<'a> {
     fn inside(&self, of: &Location, value: usize, link: &Link) -> Option<Location> {
         let shape = self.graph.values[value].ty.dims()?;
         let outer = &of.layout;
-        let apart = outer.apart()?;
+        let batch_stride = outer.batch_stride()?;
         let (start, layout) = match link {
             Link::Own => (0, *outer),
             Link::Same(_) if outer.is_dense() => (0, Layout::dense(&shape)?),
-            Link::Same(_) if outer.shape().first() == shape.first() => (0, laid(&shape, apart)?),
+            Link::Same(_) if outer.shape().first() == shape.first() => {
+                (0, laid(&shape, batch_stride)?)
+            }
             Link::Same(_) => return None,
             Link::Part(_, joined) => {
                 let entries = outer.shape().first().copied().unwrap_or(1).max(1);
                 let each = outer.elements() / entries;
-                let start = joined.start / each.max(1) * apart + joined.start % each.max(1);
+                let start = joined.start / each.max(1) * batch_stride + joined.start % each.max(1);
                 let layout = match joined.runs {
                     1 if outer.is_dense() => Layout::dense(&shape)?,
                     // What is joined along the first axis.
-                    1 => laid(&shape, apart)?,
-                    runs if runs == entries && shape.first() == Some(&runs) => laid(&shape, apart)?,
+                    1 => laid(&shape, batch_stride)?,
+                    runs if runs == entries && shape.first() == Some(&runs) => {
+                        laid(&shape, batch_stride)?
+                    }
                     _ => return None,
                 };
                 (start, layout)
@@ -278,7 +282,7 @@ impl<'a> Sharing<'a> {
     }
 
     /// Returns whether a value is all of the storage that it belongs to.
-    pub(super) fn is_whole(&self, value: usize) -> bool {
+    pub(super) fn is_complete(&self, value: usize) -> bool {
         self.locate(value).is_some_and(|location| {
             location.start == 0
                 && location.layout.is_dense()
@@ -293,9 +297,9 @@ impl<'a> Sharing<'a> {
             let input = input.0 as usize;
             let root = self.root(input);
             let storage = &self.storage[root];
-            let computed = storage.place.is_none() && storage.first != END;
+            let computed = storage.buffer.is_none() && storage.first != END;
             let dies = computed && storage.last <= step && self.graph.values[input].ty == *ty;
-            (dies && self.is_whole(input)).then_some(input)
+            (dies && self.is_complete(input)).then_some(input)
         })
     }
 
@@ -335,7 +339,7 @@ impl<'a> Sharing<'a> {
     fn is_computed(&mut self, value: usize) -> bool {
         let root = self.root(value);
         let storage = &self.storage[root];
-        storage.place.is_none() && storage.first != END
+        storage.buffer.is_none() && storage.first != END
     }
 
     fn lay_part(&mut self, part: usize, join: usize, joined: Joined) -> bool {
@@ -347,7 +351,7 @@ impl<'a> Sharing<'a> {
             && self.root(join) == join
             && root != join
             && self.height[root] + 1 < DEEPEST
-            && self.is_whole(part);
+            && self.is_complete(part);
         if !free {
             return false;
         }
@@ -379,8 +383,8 @@ impl<'a> Sharing<'a> {
         if location.layout.is_dense() {
             return true;
         }
-        self.looks = self.looks.saturating_sub(1);
-        if self.looks == 0 || self.is_output[value] {
+        self.lookups_left = self.lookups_left.saturating_sub(1);
+        if self.lookups_left == 0 || self.is_output[value] {
             return false;
         }
         let graph = self.graph;
@@ -397,7 +401,7 @@ impl<'a> Sharing<'a> {
         }
         for at in 0..self.readers[value].len() {
             let (step, index) = self.readers[value][at];
-            self.looks = self.looks.saturating_sub(1);
+            self.lookups_left = self.lookups_left.saturating_sub(1);
             let node = &graph.nodes[step];
             let viewed = node.operator.aliasing == Aliasing::View && index == 0;
             let fits = match node.outputs.first().filter(|_| viewed) {

@@ -78,16 +78,22 @@ impl Program for OpenExecution {
             });
             Ok(Region::of(span))
         };
-        let watch = model.watch(self.stream);
+        let observer = model.observer(self.stream);
         let mut stopped = false;
         let ran = model.guarded(|| {
             let ran = match model.plan_for(dynamic, &inputs)? {
                 Some(plan) => {
-                    self.planned(&plan, &inputs, &mut lender, &mut sink, watch.as_deref())
+                    self.planned(&plan, &inputs, &mut lender, &mut sink, observer.as_deref())
                 }
                 None => self.typed(&inputs).and_then(|inputs| {
                     let weights = Region::of(model.weights);
-                    dynamic.run(weights, &inputs, &mut lender, &mut sink, watch.as_deref())
+                    dynamic.run(
+                        weights,
+                        &inputs,
+                        &mut lender,
+                        &mut sink,
+                        observer.as_deref(),
+                    )
                 }),
             };
             ran.inspect_err(|error| stopped = error.kind() == GraphErrorKind::Stopped)
@@ -140,7 +146,7 @@ impl OpenExecution {
         inputs: &[Shaped],
         lender: &mut Lender<'_>,
         sink: &mut Sink<'_, 'static>,
-        watch: Option<&dyn NodeObserver>,
+        observer: Option<&dyn NodeObserver>,
     ) -> jumar_graph::Result<()> {
         let mut outputs = Vec::with_capacity(plan.outputs.len());
         for (index, port) in plan.outputs.iter().enumerate() {
@@ -165,9 +171,9 @@ impl OpenExecution {
             outputs: &outputs,
             workers: Workers::of(&self.model.team),
         };
-        let ran = match watch {
+        let ran = match observer {
             None => plan.run(&memory),
-            Some(watch) => plan.run_watched(&memory, watch),
+            Some(observer) => plan.run_observed(&memory, observer),
         };
         if let Some(lent) = arena {
             lender.give(lent);

@@ -217,8 +217,8 @@ fn lstm(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Values {
             plain(builder, "Unsqueeze", &[value, axes])
         };
         let (factor, zero) = (spread(node.input(scale)?)?, spread(node.input(scale + 1)?)?);
-        let whole = cast(builder, node.input(index)?, DataType::Float32)?;
-        let centred = plain(builder, "Sub", &[whole, zero])?;
+        let float = cast(builder, node.input(index)?, DataType::Float32)?;
+        let centred = plain(builder, "Sub", &[float, zero])?;
         let real = plain(builder, "Mul", &[centred, factor])?;
         weights.push(transposed(builder, real, vec![0, 2, 1])?);
     }

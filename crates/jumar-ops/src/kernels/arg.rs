@@ -45,7 +45,7 @@ pub(crate) fn prepare(cx: &PrepareCx<'_>, smallest: bool) -> Result<Box<dyn Kern
         wide: cx.output_dtype(0)? == DataType::Int64,
     };
     for_carried!(cx.dtype(0)?, T => {
-        Ok(Box::new(Places::<T> { sizes, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+        Ok(Box::new(ArgKernel::<T> { sizes, types: std::marker::PhantomData }) as Box<dyn Kernel>)
     })
 }
 
@@ -78,7 +78,7 @@ struct Sizes {
     wide: bool,
 }
 
-struct Places<T> {
+struct ArgKernel<T> {
     sizes: Sizes,
     types: std::marker::PhantomData<fn(T)>,
 }
@@ -92,7 +92,7 @@ fn better<W: Wide>(x: W, best: W, sizes: &Sizes) -> bool {
     (if sizes.smallest { x < best } else { x > best }) || (sizes.last && x == best)
 }
 
-impl<T: Carried> Kernel for Places<T> {
+impl<T: Carried> Kernel for ArgKernel<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let sizes = &self.sizes;
         let input = call.input::<T>(0)?.flat();
@@ -100,18 +100,18 @@ impl<T: Carried> Kernel for Places<T> {
             for column in 0..sizes.inner {
                 let start = step * sizes.len * sizes.inner + column;
                 let row = input.stepped(start, sizes.len, sizes.inner);
-                let (mut place, mut best) = (0, row.get(0).widen());
+                let (mut best_index, mut best) = (0, row.get(0).widen());
                 for index in 1..sizes.len {
                     let x = row.get(index).widen();
                     if better(x, best, sizes) {
-                        (place, best) = (index, x);
+                        (best_index, best) = (index, x);
                     }
                 }
                 let to = step * sizes.inner + column;
                 if sizes.wide {
-                    call.output::<i64>(0)?.flat().set(to, place as i64);
+                    call.output::<i64>(0)?.flat().set(to, best_index as i64);
                 } else {
-                    call.output::<i32>(0)?.flat().set(to, place as i32);
+                    call.output::<i32>(0)?.flat().set(to, best_index as i32);
                 }
             }
         }

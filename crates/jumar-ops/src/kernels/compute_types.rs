@@ -21,7 +21,7 @@ pub(crate) trait ComputeType: Element + PartialOrd {
     /// Runs a function of two numbers over a block; the first operand becomes the result.
     fn run2(function: &dyn Lanes2, a: &mut [Self], b: &[Self]);
     /// Whether it stands for true.
-    fn truth(self) -> bool;
+    fn to_bool(self) -> bool;
 }
 
 /// A type that sums, products and comparisons over many elements are kept in.
@@ -63,17 +63,17 @@ pub(crate) trait Lanes2: Send + Sync + 'static {
     fn u64(&self, _a: &mut [u64], _b: &[u64]) {}
 }
 
-macro_rules! lane {
+macro_rules! compute {
     ($($type:ident)*) => {$(
         impl ComputeType for $type {
             fn run1(function: &dyn Lanes1, x: &mut [$type]) { function.$type(x) }
             fn run2(function: &dyn Lanes2, a: &mut [$type], b: &[$type]) { function.$type(a, b) }
-            #[inline(always)] fn truth(self) -> bool { self != 0 as $type }
+            #[inline(always)] fn to_bool(self) -> bool { self != 0 as $type }
         }
     )*};
 }
 
-lane! { f32 f64 i64 u64 }
+compute! { f32 f64 i64 u64 }
 
 /// How many sums run side by side, so that a processor can add at once.
 const SIDE: usize = 8;
@@ -141,27 +141,27 @@ pub(crate) trait Carried: Element {
     /// The smallest value, and the largest.
     const LEAST: Self::Wide;
     const MOST: Self::Wide;
-    fn lift(self) -> Self::ComputeType;
-    fn land(lane: Self::ComputeType) -> Self;
+    fn to_compute(self) -> Self::ComputeType;
+    fn from_compute(value: Self::ComputeType) -> Self;
     fn widen(self) -> Self::Wide;
-    fn narrow(wide: Self::Wide) -> Self;
+    fn from_wide(wide: Self::Wide) -> Self;
     fn from_real(value: f64) -> Self;
     fn from_signed(value: i64) -> Self;
     fn from_unsigned(value: u64) -> Self;
 }
 
 macro_rules! carried {
-    ($($type:ident: $lane:ident, $wide:ident, $least:expr, $most:expr, $lift:expr, $land:expr, $widen:expr, $narrow:expr,
+    ($($type:ident: $compute:ident, $wide:ident, $least:expr, $most:expr, $to_compute:expr, $from_compute:expr, $widen:expr, $from_wide:expr,
        $real:expr, $signed:expr, $unsigned:expr;)*) => {$(
         impl Carried for $type {
-            type ComputeType = $lane;
+            type ComputeType = $compute;
             type Wide = $wide;
             const LEAST: $wide = $least;
             const MOST: $wide = $most;
-            #[inline(always)] fn lift(self) -> $lane { ($lift)(self) }
-            #[inline(always)] fn land(lane: $lane) -> $type { ($land)(lane) }
+            #[inline(always)] fn to_compute(self) -> $compute { ($to_compute)(self) }
+            #[inline(always)] fn from_compute(value: $compute) -> $type { ($from_compute)(value) }
             #[inline(always)] fn widen(self) -> $wide { ($widen)(self) }
-            #[inline(always)] fn narrow(wide: $wide) -> $type { ($narrow)(wide) }
+            #[inline(always)] fn from_wide(wide: $wide) -> $type { ($from_wide)(wide) }
             #[inline(always)] fn from_real(value: f64) -> $type { ($real)(value) }
             #[inline(always)] fn from_signed(value: i64) -> $type { ($signed)(value) }
             #[inline(always)] fn from_unsigned(value: u64) -> $type { ($unsigned)(value) }
@@ -169,18 +169,18 @@ macro_rules! carried {
     )*};
 }
 
-macro_rules! whole {
-    ($($type:ident: $lane:ident;)*) => {
+macro_rules! integer {
+    ($($type:ident: $compute:ident;)*) => {
         carried! {$(
-            $type: $lane, $lane, $type::MIN as $lane, $type::MAX as $lane,
-                |x: $type| x as $lane, |x: $lane| x as $type, |x: $type| x as $lane, |x: $lane| x as $type,
+            $type: $compute, $compute, $type::MIN as $compute, $type::MAX as $compute,
+                |x: $type| x as $compute, |x: $compute| x as $type, |x: $type| x as $compute, |x: $compute| x as $type,
                 // Reals are cut towards zero and stop at the bounds; integers keep their low bits.
                 |x: f64| x as $type, |x: i64| x as $type, |x: u64| x as $type;
         )*}
     };
 }
 
-whole! { i8: i64; i16: i64; i32: i64; i64: i64; u8: u64; u16: u64; u32: u64; u64: u64; }
+integer! { i8: i64; i16: i64; i32: i64; i64: i64; u8: u64; u16: u64; u32: u64; u64: u64; }
 
 carried! {
     f32: f32, f64, f64::NEG_INFINITY, f64::INFINITY,

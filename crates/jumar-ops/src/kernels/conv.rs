@@ -427,13 +427,13 @@ impl<T: Number> Kernel for ByRows<T> {
                 }
                 let out = out.slice(at, width);
                 match shape.clamp {
-                    None => out.map1(sums.as_row(), T::narrow),
+                    None => out.map1(sums.as_row(), T::from_wide),
                     Some((low, high)) => {
                         let (low, high) = (
                             T::Wide::from_f64(low.into()),
                             T::Wide::from_f64(high.into()),
                         );
-                        out.map1(sums.as_row(), |sum| T::narrow(clamp(sum, low, high)));
+                        out.map1(sums.as_row(), |sum| T::from_wide(clamp(sum, low, high)));
                     }
                 }
             }

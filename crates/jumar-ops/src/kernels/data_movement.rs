@@ -88,31 +88,31 @@ pub(crate) fn pick(
 /// Integers of either index type.
 pub(crate) enum Indices<'a> {
     /// int32.
-    Narrow(Row<'a, i32>),
+    Int32(Row<'a, i32>),
     /// int64.
-    Wide(Row<'a, i64>),
+    Int64(Row<'a, i64>),
 }
 
 impl<'a> Indices<'a> {
     /// Sees an input as integers.
     pub fn of(call: &Call<'a>, input: usize, dtype: DataType) -> Result<Indices<'a>, OpError> {
         Ok(match dtype {
-            DataType::Int32 => Indices::Narrow(call.input::<i32>(input)?.flat()),
-            _ => Indices::Wide(call.input::<i64>(input)?.flat()),
+            DataType::Int32 => Indices::Int32(call.input::<i32>(input)?.flat()),
+            _ => Indices::Int64(call.input::<i64>(input)?.flat()),
         })
     }
 
     /// Returns one of them.
     pub fn get(&self, position: usize) -> i64 {
         match self {
-            Indices::Narrow(row) => i64::from(row.get(position)),
-            Indices::Wide(row) => row.get(position),
+            Indices::Int32(row) => i64::from(row.get(position)),
+            Indices::Int64(row) => row.get(position),
         }
     }
 }
 
 /// Returns the position for an index, where negative ones count from the end. `position` is for the message.
-pub(crate) fn place(index: i64, size: usize, position: usize) -> Result<usize, OpError> {
+pub(crate) fn checked_index(index: i64, size: usize, position: usize) -> Result<usize, OpError> {
     let at = if index < 0 {
         index.saturating_add(size as i64)
     } else {
@@ -188,7 +188,7 @@ impl Tuples {
                 if index < 0 && !self.negative {
                     return Err(outside(index, size, position));
                 }
-                first += place(index, size, position)? * stride;
+                first += checked_index(index, size, position)? * stride;
             }
             body(tuple, first);
         }

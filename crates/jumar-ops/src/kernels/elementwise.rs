@@ -11,7 +11,7 @@ use crate::view::{Bool8, Element, Layout, Row, RowMut, View, ViewMut};
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Slot, TensorType, infer};
 
 /// Runs a body with an unsigned integer type as wide as the data type, up to 64 bits.
-macro_rules! for_whole_width {
+macro_rules! for_full_width {
     ($dtype:expr, $T:ident => $body:expr) => {
         match DataType::size($dtype) {
             Some(1) => {
@@ -89,7 +89,7 @@ pub(crate) fn infer_same(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
 }
 
 /// The output has the shape of the first input, and says yes or no.
-pub(crate) fn infer_truth(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
+pub(crate) fn infer_boolean(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let shape = cx.input(0)?.shape.clone();
     Ok(vec![TensorType {
         dtype: DataType::Bool,
@@ -107,7 +107,7 @@ pub(crate) fn infer_pair(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
 }
 
 /// The output is the two inputs broadcast together, and says yes or no.
-pub(crate) fn infer_pair_truth(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
+pub(crate) fn infer_pair_boolean(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let mut types = infer_pair(cx)?;
     types[0].dtype = DataType::Bool;
     Ok(types)
@@ -214,19 +214,19 @@ fn each_row(
     out: ViewMut<'_, f32>,
     work: impl Fn(Row<'_, f32>, RowMut<'_, f32>) + Sync,
 ) {
-    let ((from, from_apart), (to, to_apart)) = (input.spread(), out.spread());
+    let ((from, from_stride), (to, to_stride)) = (input.spread(), out.spread());
     let entries = out.shape().first().copied().unwrap_or(1).max(1);
     let each = out.len() / entries;
     // Where nothing lies between them, entries are one row.
-    let (entries, each) = match from_apart == each && to_apart == each {
+    let (entries, each) = match from_stride == each && to_stride == each {
         true => (1, out.len()),
         false => (entries, each),
     };
     for entry in 0..entries {
         call.workers().ranges(each, GRAIN, |start, len| {
             work(
-                from.slice(entry * from_apart + start, len),
-                to.slice(entry * to_apart + start, len),
+                from.slice(entry * from_stride + start, len),
+                to.slice(entry * to_stride + start, len),
             );
         });
     }
@@ -265,26 +265,26 @@ impl Kernel for Blocks1 {
 
 impl Blocks1 {
     fn same<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
-        self.blocks::<T, T>(call, T::land)
+        self.blocks::<T, T>(call, T::from_compute)
     }
 
-    fn truth<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
-        self.blocks::<T, Bool8>(call, |lane| Bool8::from(lane.truth()))
+    fn boolean<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
+        self.blocks::<T, Bool8>(call, |value| Bool8::from(value.to_bool()))
     }
 
     fn blocks<T: Carried, U: Element>(
         &self,
         call: &Call<'_>,
-        land: fn(T::ComputeType) -> U,
+        from_compute: fn(T::ComputeType) -> U,
     ) -> Result<(), OpError> {
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<U>(0)?.flat());
         let mut block = [T::ComputeType::default(); BLOCK];
         for start in (0..input.len()).step_by(BLOCK) {
             let len = BLOCK.min(input.len() - start);
             let block = &mut block[..len];
-            input.slice(start, len).load(block, T::lift);
+            input.slice(start, len).load(block, T::to_compute);
             T::ComputeType::run1(&*self.function, block);
-            out.slice(start, len).store(block, land);
+            out.slice(start, len).store(block, from_compute);
         }
         Ok(())
     }
@@ -293,12 +293,12 @@ impl Blocks1 {
 fn blocks1(
     cx: &PrepareCx<'_>,
     function: impl Lanes1,
-    truth: bool,
+    boolean: bool,
 ) -> Result<Box<dyn Kernel>, OpError> {
     let function = Box::new(function);
     for_carried!(cx.dtype(0)?, T => Ok(Box::new(Blocks1 {
         function,
-        run: if truth { Blocks1::truth::<T> } else { Blocks1::same::<T> },
+        run: if boolean { Blocks1::boolean::<T> } else { Blocks1::same::<T> },
     }) as Box<dyn Kernel>))
 }
 
@@ -317,17 +317,17 @@ impl Kernel for Blocks2 {
 
 impl Blocks2 {
     fn same<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
-        self.blocks::<T, T>(call, T::land)
+        self.blocks::<T, T>(call, T::from_compute)
     }
 
-    fn truth<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
-        self.blocks::<T, Bool8>(call, |lane| Bool8::from(lane.truth()))
+    fn boolean<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
+        self.blocks::<T, Bool8>(call, |value| Bool8::from(value.to_bool()))
     }
 
     fn blocks<T: Carried, U: Element>(
         &self,
         call: &Call<'_>,
-        land: fn(T::ComputeType) -> U,
+        from_compute: fn(T::ComputeType) -> U,
     ) -> Result<(), OpError> {
         let (one, two, out) = (
             call.input::<T>(0)?,
@@ -346,10 +346,10 @@ impl Blocks2 {
             for start in (0..len).step_by(BLOCK) {
                 let len = BLOCK.min(len - start);
                 let (block, others) = (&mut block[..len], &mut others[..len]);
-                one.slice(start, len).load(block, T::lift);
-                two.slice(start, len).load(others, T::lift);
+                one.slice(start, len).load(block, T::to_compute);
+                two.slice(start, len).load(others, T::to_compute);
                 T::ComputeType::run2(&*self.function, block, others);
-                out.slice(start, len).store(block, land);
+                out.slice(start, len).store(block, from_compute);
             }
             Ok(())
         })
@@ -370,13 +370,13 @@ fn pair_loops(cx: &PrepareCx<'_>) -> Result<Loops<3>, OpError> {
 fn blocks2(
     cx: &PrepareCx<'_>,
     function: impl Lanes2,
-    truth: bool,
+    boolean: bool,
 ) -> Result<Box<dyn Kernel>, OpError> {
     let (loops, function) = (pair_loops(cx)?, Box::new(function));
     for_carried!(cx.dtype(0)?, T => Ok(Box::new(Blocks2 {
         loops,
         function,
-        run: if truth { Blocks2::truth::<T> } else { Blocks2::same::<T> },
+        run: if boolean { Blocks2::boolean::<T> } else { Blocks2::same::<T> },
     }) as Box<dyn Kernel>))
 }
 
@@ -481,27 +481,27 @@ impl<T: Number, F: PairFunction> Kernel for Pair<T, F> {
             // Entries of the first dimension may lie apart in each of them.
             let dense =
                 out.layout().is_dense() && one.layout().is_dense() && two.layout().is_dense();
-            let (entries, each, apart) = match (dense, out.shape().first()) {
+            let (entries, each, strides) = match (dense, out.shape().first()) {
                 (false, Some(&entries)) if entries > 0 => {
                     let far = |alike, layout: &Layout| match alike {
-                        true => layout.apart(),
+                        true => layout.batch_stride(),
                         false => Some(0),
                     };
-                    let apart = [
-                        out.layout().apart(),
+                    let strides = [
+                        out.layout().batch_stride(),
                         far(self.alike[0], one.layout()),
                         far(self.alike[1], two.layout()),
                     ];
                     (
                         entries,
                         len / entries,
-                        apart.map(|apart| apart.unwrap_or(0)),
+                        strides.map(|stride| stride.unwrap_or(0)),
                     )
                 }
                 _ => (1, len, [0; 3]),
             };
             for entry in 0..entries {
-                let [to, a, b] = apart.map(|apart| entry * apart);
+                let [to, a, b] = strides.map(|stride| entry * stride);
                 let row = PairRow {
                     function: f,
                     one: one.row(a, each, steps[1]),
@@ -635,7 +635,7 @@ pub(crate) fn bits(cx: &PrepareCx<'_>, function: BitFunction) -> Result<Box<dyn 
             run: Blocks2::same::<Bool8>,
         }));
     }
-    for_whole_width!(cx.dtype(0)?, T => Ok(Box::new(Blocks2 { loops, function, run: Blocks2::same::<T> }) as Box<dyn Kernel>))
+    for_full_width!(cx.dtype(0)?, T => Ok(Box::new(Blocks2 { loops, function, run: Blocks2::same::<T> }) as Box<dyn Kernel>))
 }
 
 /// A function of the bits of an integer.
@@ -661,7 +661,7 @@ pub(crate) fn bits1(
             run: Blocks1::same::<Bool8>,
         }));
     }
-    for_whole_width!(cx.dtype(0)?, T => Ok(Box::new(Blocks1 { function, run: Blocks1::same::<T> }) as Box<dyn Kernel>))
+    for_full_width!(cx.dtype(0)?, T => Ok(Box::new(Blocks1 { function, run: Blocks1::same::<T> }) as Box<dyn Kernel>))
 }
 
 /// Selects one of two values for each element by a third tensor.

@@ -263,7 +263,7 @@ enum Slot {
     /// Where it lies.
     Direct,
     /// Converted, in scratch memory.
-    Lifted {
+    Upcast {
         dtype: DataType,
         at: usize,
         len: usize,
@@ -294,16 +294,16 @@ impl<'a, W: Working> Io<'a, W> {
     /// Returns an input's elements.
     pub fn input(&self, index: usize) -> Result<Row<'a, W>, OpError> {
         match self.inputs.get(index) {
-            Some(&Slot::Lifted { at, len, .. }) => Ok(self.cut(at, len)?.as_row()),
+            Some(&Slot::Upcast { at, len, .. }) => Ok(self.cut(at, len)?.as_row()),
             Some(Slot::Direct) => Ok(self.call.input::<W>(index)?.flat()),
             _ => Err(OpError::internal(format!("input {index} was not lifted"))),
         }
     }
 
     /// Returns an input's elements for writing, where they were converted: the memory is the kernel's own.
-    pub fn lifted_mut(&self, index: usize) -> Result<RowMut<'a, W>, OpError> {
+    pub fn upcast_mut(&self, index: usize) -> Result<RowMut<'a, W>, OpError> {
         match self.inputs.get(index) {
-            Some(&Slot::Lifted { at, len, .. }) => self.cut(at, len),
+            Some(&Slot::Upcast { at, len, .. }) => self.cut(at, len),
             _ => Err(OpError::internal(format!(
                 "input {index} is not the kernel's own"
             ))),
@@ -322,7 +322,7 @@ impl<'a, W: Working> Io<'a, W> {
     /// Returns an output's elements.
     pub fn output(&self, index: usize) -> Result<RowMut<'a, W>, OpError> {
         match self.outputs.get(index) {
-            Some(&Slot::Lifted { at, len, .. }) => self.cut(at, len),
+            Some(&Slot::Upcast { at, len, .. }) => self.cut(at, len),
             Some(Slot::Direct) => Ok(self.call.output::<W>(index)?.flat()),
             _ => Err(OpError::internal(format!("output {index} was not lifted"))),
         }
@@ -412,7 +412,7 @@ impl<'a> Ints<'a> {
     }
 }
 
-struct Lifted<A, W> {
+struct GenericKernel<A, W> {
     algorithm: A,
     inputs: Vec<Slot>,
     outputs: Vec<Slot>,
@@ -499,7 +499,7 @@ fn store<W: Working>(
     })
 }
 
-impl<A: Algorithm, W: Working> Kernel for Lifted<A, W> {
+impl<A: Algorithm, W: Working> Kernel for GenericKernel<A, W> {
     fn scratch_bytes(&self) -> usize {
         (self.own.0 + self.own.1) * size_of::<W>()
     }
@@ -513,13 +513,13 @@ impl<A: Algorithm, W: Working> Kernel for Lifted<A, W> {
             types: PhantomData,
         };
         for (index, slot) in self.inputs.iter().enumerate() {
-            if let Slot::Lifted { at, len, .. } = *slot {
+            if let Slot::Upcast { at, len, .. } = *slot {
                 load(call, index, io.cut(at, len)?)?;
             }
         }
         self.algorithm.run(&io)?;
         for (index, slot) in self.outputs.iter().enumerate() {
-            if let Slot::Lifted { dtype, at, len } = *slot {
+            if let Slot::Upcast { dtype, at, len } = *slot {
                 store(call, index, dtype, io.cut(at, len)?.as_row())?;
             }
         }
@@ -537,17 +537,17 @@ fn needs_f64(dtype: DataType) -> bool {
 
 /// Makes the kernel of an algorithm that works on these inputs and outputs as numbers; those that are not there are
 /// skipped. All others it reads by way of the call.
-pub(crate) fn lift<A: Algorithm>(
+pub(crate) fn generic_kernel<A: Algorithm>(
     cx: &PrepareCx<'_>,
     algorithm: A,
     inputs: &[usize],
     outputs: &[usize],
 ) -> Result<Box<dyn Kernel>, OpError> {
-    lift_in(cx, algorithm, inputs, outputs, false)
+    generic_kernel_in(cx, algorithm, inputs, outputs, false)
 }
 
-/// Makes the kernel of an algorithm as [`lift`] does; where `wide`, it works in float64 in any case.
-pub(crate) fn lift_in<A: Algorithm>(
+/// Makes the kernel of an algorithm as [`generic_kernel`] does; where `wide`, it works in float64 in any case.
+pub(crate) fn generic_kernel_in<A: Algorithm>(
     cx: &PrepareCx<'_>,
     algorithm: A,
     inputs: &[usize],
@@ -561,17 +561,17 @@ pub(crate) fn lift_in<A: Algorithm>(
         wide |= needs_f64(cx.output_dtype(index)?);
     }
     if wide {
-        Ok(Box::new(Lifted::<A, f64>::new(
+        Ok(Box::new(GenericKernel::<A, f64>::new(
             cx, algorithm, inputs, outputs,
         )?))
     } else {
-        Ok(Box::new(Lifted::<A, f32>::new(
+        Ok(Box::new(GenericKernel::<A, f32>::new(
             cx, algorithm, inputs, outputs,
         )?))
     }
 }
 
-impl<A: Algorithm, W: Working> Lifted<A, W> {
+impl<A: Algorithm, W: Working> GenericKernel<A, W> {
     fn new(
         cx: &PrepareCx<'_>,
         algorithm: A,
@@ -585,9 +585,9 @@ impl<A: Algorithm, W: Working> Lifted<A, W> {
             }
             let at = end;
             end += len;
-            Slot::Lifted { dtype, at, len }
+            Slot::Upcast { dtype, at, len }
         };
-        let mut lifted = Lifted {
+        let mut kernel = GenericKernel {
             inputs: vec![Slot::Other; cx.inputs()],
             outputs: vec![Slot::Other; cx.outputs()],
             own: (0, algorithm.scratch()),
@@ -595,16 +595,16 @@ impl<A: Algorithm, W: Working> Lifted<A, W> {
             types: PhantomData,
         };
         for &index in inputs.iter().filter(|&&index| cx.has(index)) {
-            lifted.inputs[index] = slot(cx.dtype(index)?, cx.shape(index)?.iter().product());
+            kernel.inputs[index] = slot(cx.dtype(index)?, cx.shape(index)?.iter().product());
         }
         for &index in outputs.iter().filter(|&&index| index < cx.outputs()) {
-            lifted.outputs[index] = slot(
+            kernel.outputs[index] = slot(
                 cx.output_dtype(index)?,
                 cx.output_shape(index)?.iter().product(),
             );
         }
-        lifted.own.0 = end;
-        Ok(lifted)
+        kernel.own.0 = end;
+        Ok(kernel)
     }
 }
 

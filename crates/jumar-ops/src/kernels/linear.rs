@@ -175,8 +175,8 @@ pub fn pack_matrix(matrix: &Tensor, turned: bool) -> Option<Tensor> {
 pub(crate) fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let (x, packed) = (cx.input(0)?, cx.input(1)?);
     cx.same_types([0, 2, 3])?;
-    let narrow = packed.dtype == DataType::BFloat16;
-    if !narrow && packed.dtype != x.dtype {
+    let bf16 = packed.dtype == DataType::BFloat16;
+    if !bf16 && packed.dtype != x.dtype {
         return Err(OpError::unsupported(format!("{x} times {packed}")));
     }
     let columns = cx.attrs().int("columns")?;
@@ -198,7 +198,7 @@ pub(crate) fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
         return Err(OpError::invalid(format!("{x} has no dimension")));
     };
     // In bfloat16 rows are packed in pairs, of which the last may be filled up.
-    let filled = narrow && own % 2 == 1 && own + 1 == k as i64;
+    let filled = bf16 && own % 2 == 1 && own + 1 == k as i64;
     if own >= 0 && own != k as i64 && !filled {
         return Err(OpError::invalid(format!(
             "{x} meets a matrix of {k} rows: the last dimension has to be {k}"

@@ -6,7 +6,7 @@ use jumar_types::dtype::DataType;
 use super::blocked::{PARTS_EACH, WORTH, part_of, split};
 use super::linear::{Activation, SPLIT};
 use crate::simd::blocked::{Dense, LANES, PAIR};
-use crate::simd::lowp::{Operands, Out, PANEL, convolve, narrow, product, round};
+use crate::simd::lowp::{Operands, Out, PANEL, convolve, product, round, to_bf16};
 use crate::view::{BF16, Row, RowMut};
 use crate::{Call, Kernel, OpError, Tensor, Workers};
 
@@ -30,7 +30,7 @@ pub(crate) struct Convolution {
     pub clamp: Option<(f32, f32)>,
     /// Whether the image has to be rounded first, and whether the output is to be.
     pub wide_in: bool,
-    pub narrow_out: bool,
+    pub bf16_out: bool,
 }
 
 impl Convolution {
@@ -68,8 +68,8 @@ impl Kernel for Convolution {
             bias: given(self.bias, 2)?,
             residual: given(self.residual, 3)?,
             clamp: self.clamp,
-            out: match self.narrow_out {
-                true => Out::Narrow(call.output::<BF16>(0)?.flat()),
+            out: match self.bf16_out {
+                true => Out::Bf16(call.output::<BF16>(0)?.flat()),
                 false => Out::Wide(call.output::<f32>(0)?.flat()),
             },
         };
@@ -217,7 +217,7 @@ fn tensor(dims: &[usize], numbers: Vec<BF16>) -> Option<Tensor> {
 /// # Shapes
 ///
 /// `packed`: as [`pack_filter`](super::blocked::pack_filter) makes it for images in blocks. `None` for anything else.
-pub fn narrow_filter(packed: &Tensor, groups: usize) -> Option<Tensor> {
+pub fn bf16_filter(packed: &Tensor, groups: usize) -> Option<Tensor> {
     let (dims, values) = (packed.ty().dims()?, packed.values::<f32>()?);
     let &[blocks, steps, LANES] = &dims[..] else {
         return None;
@@ -234,7 +234,7 @@ pub fn narrow_filter(packed: &Tensor, groups: usize) -> Option<Tensor> {
             for pair in from.chunks_exact(2 * count * LANES) {
                 let (one, two) = pair.split_at(count * LANES);
                 for (&one, &two) in one.iter().zip(two) {
-                    numbers.extend([narrow(one), narrow(two)]);
+                    numbers.extend([to_bf16(one), to_bf16(two)]);
                 }
             }
         }
@@ -247,7 +247,7 @@ pub fn narrow_filter(packed: &Tensor, groups: usize) -> Option<Tensor> {
 /// # Shapes
 ///
 /// `packed`: as [`pack_matrix`](super::pack_matrix) makes it. `None` for anything else.
-pub fn narrow_matrix(packed: &Tensor) -> Option<Tensor> {
+pub fn bf16_matrix(packed: &Tensor) -> Option<Tensor> {
     let (dims, values) = (packed.ty().dims()?, packed.values::<f32>()?);
     let &[panels, k, PANEL] = &dims[..] else {
         return None;
@@ -258,7 +258,7 @@ pub fn narrow_matrix(packed: &Tensor) -> Option<Tensor> {
         for pair in panel.chunks(2 * PANEL) {
             for lane in 0..PANEL {
                 let second = pair.get(PANEL + lane).copied().unwrap_or(0.0);
-                numbers.extend([narrow(pair[lane]), narrow(second)]);
+                numbers.extend([to_bf16(pair[lane]), to_bf16(second)]);
             }
         }
     }

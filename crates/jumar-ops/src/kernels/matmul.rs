@@ -35,7 +35,7 @@ struct Parts {
     vector_two: bool,
 }
 
-fn take_apart(one: &[i64], two: &[i64], transposed: Transposed) -> Result<Parts, OpError> {
+fn parts_of(one: &[i64], two: &[i64], transposed: Transposed) -> Result<Parts, OpError> {
     let matrix = |shape: &[i64], turned: bool| {
         let (rows, columns) = (shape[shape.len() - 2], shape[shape.len() - 1]);
         if turned {
@@ -78,7 +78,7 @@ pub(crate) fn infer(cx: &InferCx<'_>, transposed: Transposed) -> Result<Vec<Tens
     if one.rank().is_none() || two.rank().is_none() {
         return Ok(vec![TensorType::of_unknown_rank(dtype)]);
     }
-    let parts = take_apart(&one.shape, &two.shape, transposed)?;
+    let parts = parts_of(&one.shape, &two.shape, transposed)?;
     if parts.k.0 >= 0 && parts.k.1 >= 0 && parts.k.0 != parts.k.1 {
         return Err(OpError::invalid(format!(
             "{one} and {two} cannot be multiplied: {} columns meet {} rows",
@@ -123,7 +123,7 @@ pub(crate) fn prepare(
     transposed: Transposed,
 ) -> Result<Box<dyn Kernel>, OpError> {
     let signed = |shape: &[usize]| shape.iter().map(|&dim| dim as i64).collect::<Vec<_>>();
-    let parts = take_apart(&signed(cx.shape(0)?), &signed(cx.shape(1)?), transposed)?;
+    let parts = parts_of(&signed(cx.shape(0)?), &signed(cx.shape(1)?), transposed)?;
     let unsigned = |shape: Vec<i64>| {
         shape
             .into_iter()
@@ -602,7 +602,7 @@ impl<T: Number> Kernel for ProductAny<T> {
                     };
                     sums.update(line, |sum, y| sum.add(x.mul(y.wide())));
                 }
-                c.slice(row * n, n).map1(sums.as_row(), T::narrow);
+                c.slice(row * n, n).map1(sums.as_row(), T::from_wide);
             }
         })
     }

@@ -12,7 +12,7 @@ pub(crate) trait Number: Element + PartialOrd {
     const LOWEST: Self;
     const HIGHEST: Self;
     fn wide(self) -> Self::Wide;
-    fn narrow(wide: Self::Wide) -> Self;
+    fn from_wide(wide: Self::Wide) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
@@ -37,7 +37,7 @@ macro_rules! floats {
             const LOWEST: $type = $float::NEG_INFINITY;
             const HIGHEST: $type = $float::INFINITY;
             #[inline(always)] fn wide(self) -> $type { self }
-            #[inline(always)] fn narrow(wide: $type) -> $type { wide }
+            #[inline(always)] fn from_wide(wide: $type) -> $type { wide }
             #[inline(always)] fn add(self, other: $type) -> $type { self + other }
             #[inline(always)] fn sub(self, other: $type) -> $type { self - other }
             #[inline(always)] fn mul(self, other: $type) -> $type { self * other }
@@ -64,7 +64,7 @@ macro_rules! halves {
             const LOWEST: $type = $type::NEG_INFINITY;
             const HIGHEST: $type = $type::INFINITY;
             #[inline(always)] fn wide(self) -> f32 { self.to_f32() }
-            #[inline(always)] fn narrow(wide: f32) -> $type { $type::from_f32(wide) }
+            #[inline(always)] fn from_wide(wide: f32) -> $type { $type::from_f32(wide) }
             #[inline(always)] fn add(self, other: $type) -> $type { $type::from_f32(self.to_f32() + other.to_f32()) }
             #[inline(always)] fn sub(self, other: $type) -> $type { $type::from_f32(self.to_f32() - other.to_f32()) }
             #[inline(always)] fn mul(self, other: $type) -> $type { $type::from_f32(self.to_f32() * other.to_f32()) }
@@ -87,7 +87,7 @@ macro_rules! halves {
 }
 
 /// Whole powers wrap around; a negative power of an integer is 0, except of 1 and -1.
-macro_rules! whole_pow {
+macro_rules! integer_pow {
     ($type:ident, $base:expr, $power:expr) => {{
         let (mut base, mut result): ($type, $type) = ($base, 1);
         let mut power = match u64::try_from($power) {
@@ -116,7 +116,7 @@ macro_rules! integers {
             const LOWEST: $type = $type::MIN;
             const HIGHEST: $type = $type::MAX;
             #[inline(always)] fn wide(self) -> $wide { $wide::from(self) }
-            #[inline(always)] fn narrow(wide: $wide) -> $type { wide as $type }
+            #[inline(always)] fn from_wide(wide: $wide) -> $type { wide as $type }
             #[inline(always)] fn add(self, other: $type) -> $type { self.wrapping_add(other) }
             #[inline(always)] fn sub(self, other: $type) -> $type { self.wrapping_sub(other) }
             #[inline(always)] fn mul(self, other: $type) -> $type { self.wrapping_mul(other) }
@@ -128,7 +128,7 @@ macro_rules! integers {
             }
             #[inline(always)] fn max(self, other: $type) -> $type { Ord::max(self, other) }
             #[inline(always)] fn min(self, other: $type) -> $type { Ord::min(self, other) }
-            #[inline(always)] fn pow(self, power: $type) -> $type { whole_pow!($type, self, power) }
+            #[inline(always)] fn pow(self, power: $type) -> $type { integer_pow!($type, self, power) }
             #[inline(always)] fn abs(self) -> $type { if self.lt(&0) { self.neg() } else { self } }
             #[inline(always)] fn neg(self) -> $type { (0 as $type).wrapping_sub(self) }
             #[inline(always)] fn from_f64(value: f64) -> $type { value as $type }

@@ -223,7 +223,7 @@ impl<T: Number> Kernel for Mean<T> {
                     let sum = sums.get(x);
                     out.set(
                         x,
-                        T::narrow(if count > 0.0 {
+                        T::from_wide(if count > 0.0 {
                             sum.div(T::Wide::from_f64(count))
                         } else {
                             sum

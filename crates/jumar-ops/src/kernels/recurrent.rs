@@ -524,7 +524,7 @@ impl Algorithm for Recurrent {
         });
         let [first_gates, second_gates] = self.gates_of_state();
         // Where a sequence's state lies in tensors of one state a direction.
-        let place = |direction: usize, sequence: usize| {
+        let position = |direction: usize, sequence: usize| {
             let index = if self.batch_first {
                 sequence * count + direction
             } else {
@@ -547,7 +547,7 @@ impl Algorithm for Recurrent {
                 W::pack(row - split, hidden, rest, two);
             }
             for sequence in 0..batch {
-                let at = place(direction, sequence);
+                let at = position(direction, sequence);
                 let load = |to: RowMut<'_, W>, from: Option<Row<'_, W>>| {
                     let to = to.slice(sequence * hidden, hidden);
                     match from {
@@ -642,7 +642,7 @@ impl Algorithm for Recurrent {
                 done += len;
             }
             for sequence in 0..batch {
-                let at = place(direction, sequence);
+                let at = position(direction, sequence);
                 if let Some(last) = last {
                     last.slice(at, hidden)
                         .copy_from(state.as_row().slice(sequence * hidden, hidden));

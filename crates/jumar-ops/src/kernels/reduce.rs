@@ -185,10 +185,10 @@ impl Reduce {
             out.set(
                 index,
                 match self.join {
-                    Join::Mean => T::narrow(sum.over(self.count)),
+                    Join::Mean => T::from_wide(sum.over(self.count)),
                     Join::L2 => T::from_real(sum.real().sqrt()),
                     Join::LogSum => T::from_real(sum.real().ln()),
-                    _ => T::narrow(sum),
+                    _ => T::from_wide(sum),
                 },
             );
         }

@@ -134,11 +134,11 @@ impl Direct {
         near: impl Fn(f32) -> f32 + Copy,
     ) {
         own.fill(0.0);
-        let whole = own.len() / SIDE * SIDE;
+        let grouped = own.len() / SIDE * SIDE;
         for first in (0..self.count).step_by(DEPTH) {
             let depth = DEPTH.min(self.count - first);
             let start = from + first * self.columns;
-            for (group, own) in own[..whole].chunks_exact_mut(SIDE).enumerate() {
+            for (group, own) in own[..grouped].chunks_exact_mut(SIDE).enumerate() {
                 let start = start + group * SIDE;
                 let part = if depth == DEPTH {
                     part(input, start, self.columns, near)
@@ -158,7 +158,7 @@ impl Direct {
             }
             for row in 0..depth {
                 let row = input.slice(start + row * self.columns, own.len());
-                for (index, own) in own.iter_mut().enumerate().skip(whole) {
+                for (index, own) in own.iter_mut().enumerate().skip(grouped) {
                     *own += f64::from(near(row.get(index)));
                 }
             }
@@ -210,11 +210,11 @@ impl Direct {
     ) {
         own.fill(f32::NEG_INFINITY);
         odd.fill(0);
-        let whole = own.len() / SIDE * SIDE;
+        let grouped = own.len() / SIDE * SIDE;
         for first in (0..self.count).step_by(DEPTH) {
             let depth = DEPTH.min(self.count - first);
             let start = from + first * self.columns;
-            let groups = own[..whole].chunks_exact_mut(SIDE);
+            let groups = own[..grouped].chunks_exact_mut(SIDE);
             for (group, (own, odd)) in groups.zip(odd.chunks_exact_mut(SIDE)).enumerate() {
                 let (mut tops, mut marks) = ([0.0; SIDE], [0u32; SIDE]);
                 tops.copy_from_slice(own);
@@ -228,7 +228,7 @@ impl Direct {
             }
             for row in 0..depth {
                 let row = input.slice(start + row * self.columns, own.len());
-                for index in whole..own.len() {
+                for index in grouped..own.len() {
                     let x = near(row.get(index));
                     odd[index] |= mark(x);
                     own[index] = if x > own[index] { x } else { own[index] };
@@ -313,20 +313,20 @@ fn part(
 fn sum_near(row: Row<'_, f32>, near: impl Fn(f32) -> f32 + Copy) -> f64 {
     let mut sums = [0.0; SIDE];
     let deep = row.len() / (SIDE * DEPTH) * (SIDE * DEPTH);
-    let whole = row.len() / SIDE * SIDE;
+    let grouped = row.len() / SIDE * SIDE;
     for start in (0..deep).step_by(SIDE * DEPTH) {
         let part = part(row, start, SIDE, near);
         for lane in 0..SIDE {
             sums[lane] += f64::from(part[lane]);
         }
     }
-    for start in (deep..whole).step_by(SIDE) {
+    for start in (deep..grouped).step_by(SIDE) {
         let x: [f32; SIDE] = row.group(start);
         for lane in 0..SIDE {
             sums[lane] += f64::from(near(x[lane]));
         }
     }
-    for index in whole..row.len() {
+    for index in grouped..row.len() {
         sums[index % SIDE] += f64::from(near(row.get(index)));
     }
     let mut half = SIDE / 2;
@@ -363,11 +363,11 @@ fn raise(
 /// Finds the largest element of a row that lies side by side, after `near`.
 fn top(row: Row<'_, f32>, near: impl Fn(f32) -> f32 + Copy) -> f32 {
     let (mut tops, mut marks) = ([f32::NEG_INFINITY; SIDE], [0; SIDE]);
-    let whole = row.len() / SIDE * SIDE;
-    for start in (0..whole).step_by(SIDE) {
+    let grouped = row.len() / SIDE * SIDE;
+    for start in (0..grouped).step_by(SIDE) {
         raise(&mut tops, &mut marks, row.group(start), near);
     }
-    for index in whole..row.len() {
+    for index in grouped..row.len() {
         let x = near(row.get(index));
         marks[index % SIDE] |= mark(x);
         if x > tops[index % SIDE] {

@@ -87,17 +87,17 @@ impl<T: Real, const LOG: bool> Kernel for Softmax<T, LOG> {
                 if LOG {
                     let sum = row.fold(zero, |sum: T::Wide, x| sum.add(x.wide().sub(most).exp()));
                     let log = sum.ln();
-                    out.map1(row, |x| T::narrow(x.wide().sub(most).sub(log)));
+                    out.map1(row, |x| T::from_wide(x.wide().sub(most).sub(log)));
                 } else if T::DTYPE == <T::Wide as crate::view::Element>::DTYPE {
-                    out.map1_each(row, |x| T::narrow(x.wide().sub(most).exp()));
+                    out.map1_each(row, |x| T::from_wide(x.wide().sub(most).exp()));
                     let sum = out
                         .as_row()
                         .fold_wide(zero, |sum, x| sum.add(x.wide()), Number::add);
-                    out.map1(out.as_row(), |x| T::narrow(x.wide().div(sum)));
+                    out.map1(out.as_row(), |x| T::from_wide(x.wide().div(sum)));
                 } else {
                     // Numbers of half precision are not kept between the two passes.
                     let sum = row.fold(zero, |sum: T::Wide, x| sum.add(x.wide().sub(most).exp()));
-                    out.map1_each(row, |x| T::narrow(x.wide().sub(most).exp().div(sum)));
+                    out.map1_each(row, |x| T::from_wide(x.wide().sub(most).exp().div(sum)));
                 }
                 continue;
             }
@@ -123,7 +123,7 @@ impl<T: Real, const LOG: bool> Kernel for Softmax<T, LOG> {
                     } else {
                         shifted.exp().div(total)
                     };
-                    out.set(column, T::narrow(value));
+                    out.set(column, T::from_wide(value));
                 }
             }
         }

@@ -121,7 +121,7 @@ impl<T: Carried> Kernel for Accumulate<T> {
         }
         let count = if self.mean { self.loops.len() } else { 1 };
         for index in 0..out.len() {
-            out.set(index, T::narrow(sums.get(index).over(count)));
+            out.set(index, T::from_wide(sums.get(index).over(count)));
         }
         Ok(())
     }

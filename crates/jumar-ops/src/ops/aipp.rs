@@ -340,13 +340,13 @@ impl Aipp {
         }
     }
 
-    /// Writes one image where `place` says for each channel, line and column.
+    /// Writes one image where `position` says for each channel, line and column.
     fn convert(
         &self,
         image: &Row<'_, u8>,
         channels: usize,
         into: &Into<'_>,
-        place: impl Fn(usize, usize, usize) -> usize,
+        position: impl Fn(usize, usize, usize) -> usize,
     ) {
         let [width, height] = self.result();
         for y in 0..height {
@@ -361,7 +361,7 @@ impl Aipp {
                         (pixel[channel] - self.mean[channel] - self.least[channel])
                             * self.factor[channel]
                     });
-                    into.set(place(channel, y, x), value);
+                    into.set(position(channel, y, x), value);
                 }
             }
         }
@@ -406,7 +406,7 @@ impl Aipp {
         if self.scaled == [width, height] {
             return self.pixel(image, left + x, top + y);
         }
-        let place = |at: usize, from: usize, to: usize| {
+        let sample = |at: usize, from: usize, to: usize| {
             let centre =
                 ((at as f64 + 0.5) * from as f64 / to as f64 - 0.5).clamp(0.0, (from - 1) as f64);
             let first = centre.floor() as usize;
@@ -416,8 +416,8 @@ impl Aipp {
                 (centre - first as f64) as f32,
             )
         };
-        let (x0, x1, along) = place(x, width, self.scaled[0]);
-        let (y0, y1, down) = place(y, height, self.scaled[1]);
+        let (x0, x1, along) = sample(x, width, self.scaled[0]);
+        let (y0, y1, down) = sample(y, height, self.scaled[1]);
         let corner = |x: usize, y: usize| self.pixel(image, left + x, top + y);
         let corners = [
             corner(x0, y0),

@@ -3,7 +3,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::generic::{Algorithm, Io, Product, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Product, Working, generic_kernel};
 use crate::onnx::{LATEST, alike, attrs_alike, cast};
 use crate::operator::OUTPUT_Y;
 use crate::simd::wide::{Work, wide};
@@ -64,7 +64,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| infer(cx),
-        prepare: |cx| lift(cx, prepare(cx)?, &[0, 1, 2, 3, 4, 5], &[0, 1, 2, 3]),
+        prepare: |cx| generic_kernel(cx, prepare(cx)?, &[0, 1, 2, 3, 4, 5], &[0, 1, 2, 3]),
     },
     &Operator {
         name: "jumar.RotaryEmbedding",
@@ -102,7 +102,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
             }
             Ok(vec![cx.input(0)?.clone()])
         },
-        prepare: |cx| lift(cx, Rotation::new(cx)?, &[0, 1, 2], &[0]),
+        prepare: |cx| generic_kernel(cx, Rotation::new(cx)?, &[0, 1, 2], &[0]),
     },
 ];
 
@@ -352,7 +352,7 @@ impl Attention {
         (self.batch * self.kv_heads).clamp(1, SLOTS)
     }
 
-    fn place(
+    fn offset_of(
         &self,
         batch: usize,
         head: usize,
@@ -412,7 +412,7 @@ impl Attention {
         past: Option<Row<'_, W>>,
         at: usize,
         new: Row<'_, W>,
-        place: MatrixOffset,
+        offset: MatrixOffset,
         size: usize,
         to: RowMut<'_, W>,
     ) {
@@ -422,7 +422,7 @@ impl Attention {
         }
         for row in 0..self.keys {
             to.slice((self.past + row) * size, size)
-                .copy_from(new.slice(place.start + row * place.step, size));
+                .copy_from(new.slice(offset.start + row * offset.step, size));
         }
     }
 }
@@ -444,45 +444,45 @@ impl Algorithm for Attention {
         let (units, slots) = (self.batch * self.kv_heads, self.slots());
         let unit = |index: usize, [scores, keys, values, panels]: [RowMut<'_, W>; 4]| {
             let (batch, kv_head) = (index / self.kv_heads, index % self.kv_heads);
-            let key_place = self.place(batch, kv_head, self.kv_heads, self.keys, size);
-            let value_place = self.place(batch, kv_head, self.kv_heads, self.keys, value_size);
+            let key_offset = self.offset_of(batch, kv_head, self.kv_heads, self.keys, size);
+            let value_offset = self.offset_of(batch, kv_head, self.kv_heads, self.keys, value_size);
             if let Some(present) = present_key {
                 self.join(
                     past_key,
                     index,
                     key,
-                    key_place,
+                    key_offset,
                     size,
                     present.slice(index * total * size, total * size),
                 );
             }
             if let Some(present) = present_value {
                 let to = present.slice(index * total * value_size, total * value_size);
-                self.join(past_value, index, value, value_place, value_size, to);
+                self.join(past_value, index, value, value_offset, value_size, to);
             }
             let behind = |row: Row<'a, W>, start: usize| {
                 let start = start.min(row.len());
                 row.slice(start, row.len() - start)
             };
-            let (mut own_keys, mut key_step) = (behind(key, key_place.start), key_place.step);
+            let (mut own_keys, mut key_step) = (behind(key, key_offset.start), key_offset.step);
             let (mut own_values, mut value_step) =
-                (behind(value, value_place.start), value_place.step);
+                (behind(value, value_offset.start), value_offset.step);
             if self.past > 0 {
-                self.join(past_key, index, key, key_place, size, keys);
-                self.join(past_value, index, value, value_place, value_size, values);
+                self.join(past_key, index, key, key_offset, size, keys);
+                self.join(past_value, index, value, value_offset, value_size, values);
                 (own_keys, key_step) = (keys.as_row(), size);
                 (own_values, value_step) = (values.as_row(), value_size);
             }
             for head in kv_head * group..(kv_head + 1) * group {
-                let query_place = self.place(batch, head, self.heads, self.queries, size);
-                let out_place = self.place(batch, head, self.heads, self.queries, value_size);
+                let query_offset = self.offset_of(batch, head, self.heads, self.queries, size);
+                let out_offset = self.offset_of(batch, head, self.heads, self.queries, value_size);
                 for first in (0..self.queries).step_by(self.rows()) {
                     let rows = self.rows().min(self.queries - first);
                     let [by_key, by_value] =
-                        self.products(rows, key_step, value_step, out_place.step);
-                    let from = (query_place.start + first * query_place.step).min(query.len());
+                        self.products(rows, key_step, value_step, out_offset.step);
+                    let from = (query_offset.start + first * query_offset.step).min(query.len());
                     let by_key = Product {
-                        lda: query_place.step,
+                        lda: query_offset.step,
                         ..by_key
                     };
                     by_key.run(
@@ -497,9 +497,9 @@ impl Algorithm for Attention {
                             let to = ((batch * self.heads + head) * self.queries + at) * total;
                             (self.mode, shown.slice(to, total))
                         });
-                        let mask = mask.zip(self.mask).map(|(mask, (strides, truth))| {
+                        let mask = mask.zip(self.mask).map(|(mask, (strides, boolean))| {
                             let from = batch * strides[0] + head * strides[1] + at * strides[2];
-                            (mask.stepped(from, total, strides[3]), truth)
+                            (mask.stepped(from, total, strides[3]), boolean)
                         });
                         wide(Line {
                             line: scores.slice(row * total, total),
@@ -515,7 +515,7 @@ impl Algorithm for Attention {
                             shown,
                         });
                     }
-                    let to = (out_place.start + first * out_place.step).min(out.len());
+                    let to = (out_offset.start + first * out_offset.step).min(out.len());
                     by_value.run(
                         scores.as_row(),
                         own_values,

@@ -185,7 +185,7 @@ impl<T: Real, S: Real<Wide: Into<f64>> + Element> Kernel for Normalise<T, S> {
                     let x = input.get(at + channel).wide();
                     out.set(
                         at + channel,
-                        T::narrow(x.mul(factor.get(channel)).add(shift.get(channel))),
+                        T::from_wide(x.mul(factor.get(channel)).add(shift.get(channel))),
                     );
                 }
                 continue;
@@ -194,7 +194,7 @@ impl<T: Real, S: Real<Wide: Into<f64>> + Element> Kernel for Normalise<T, S> {
                 let at = (outer * channels + channel) * inner;
                 let (f, s) = (factor.get(channel), shift.get(channel));
                 out.slice(at, inner).map1(input.slice(at, inner), |x| {
-                    T::narrow(x.wide().mul(f).add(s))
+                    T::from_wide(x.wide().mul(f).add(s))
                 });
             }
         }

@@ -1,6 +1,6 @@
 //! Normalisation of each channel by the batch's own mean and variance, which also move the running ones.
 
-use crate::kernels::generic::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, AttrDef, InputDef, OpError, Operator, OutputDef, Types};
 
@@ -59,7 +59,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             epsilon: cx.attrs().float("epsilon")?.into(),
             momentum: cx.attrs().float("momentum")?.into(),
         };
-        lift(cx, training, &[0, 1, 2, 3, 4], &[0, 1, 2])
+        generic_kernel(cx, training, &[0, 1, 2, 3, 4], &[0, 1, 2])
     },
 }];
 

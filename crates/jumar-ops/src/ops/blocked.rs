@@ -30,7 +30,7 @@ const CONVOLUTION_ATTRS: &[AttrDef] = &[
     AttrDef::bool("narrow", false),
 ];
 
-const PICKED_INPUTS: &[InputDef] = &[
+const GATHERED_INPUTS: &[InputDef] = &[
     InputDef::required("x", FLOAT32),
     InputDef::required("filter", FLOAT32),
     InputDef::optional("bias", FLOAT32),
@@ -39,7 +39,7 @@ const PICKED_INPUTS: &[InputDef] = &[
     InputDef::required("units", Types::of(&[DataType::Int32])),
 ];
 
-const PICKED_ATTRS: &[AttrDef] = &[
+const GATHERED_ATTRS: &[AttrDef] = &[
     AttrDef::required("kernel", AttrKind::Ints),
     AttrDef::required("strides", AttrKind::Ints),
     AttrDef::required("pads", AttrKind::Ints),
@@ -113,12 +113,12 @@ pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
         name: "jumar.BlockedPickedConv2D",
         onnx: &[],
-        inputs: PICKED_INPUTS,
+        inputs: GATHERED_INPUTS,
         outputs: OUTPUT_Y,
-        attrs: PICKED_ATTRS,
+        attrs: GATHERED_ATTRS,
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
-        infer: blocked::infer_picked,
+        infer: blocked::infer_gathered,
         prepare: |cx| blocked::prepare_convolution(cx, false),
     },
     &Operator {

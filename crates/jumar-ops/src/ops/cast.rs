@@ -156,8 +156,8 @@ mod tests {
             to(DataType::Int64),
             &i64s(&[5], &[-1, 0, 0, 2, 100]),
         );
-        let truth = run("Cast", &[x.clone()], to(DataType::Bool)).unwrap();
-        assert_eq!(truth[0].bytes(), [1, 0, 1, 1, 1]);
+        let booleans = run("Cast", &[x.clone()], to(DataType::Bool)).unwrap();
+        assert_eq!(booleans[0].bytes(), [1, 0, 1, 1, 1]);
         let half = run("Cast", &[x.clone()], to(DataType::Float16)).unwrap();
         check(
             "Cast",

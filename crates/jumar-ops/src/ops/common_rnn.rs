@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::generic::lift;
+use crate::kernels::generic::generic_kernel;
 use crate::kernels::recurrent::{self, ATTRS, Cell, Recurrent};
 use crate::onnx::{LATEST, alike};
 use crate::{
@@ -96,7 +96,7 @@ fn lstm(cx: &InferCx<'_>) -> Result<Cell, OpError> {
 }
 
 fn prepare(cx: &PrepareCx<'_>, cell: Cell) -> Result<Box<dyn Kernel>, OpError> {
-    lift(
+    generic_kernel(
         cx,
         Recurrent::new(cx, cell)?,
         &[0, 1, 2, 3, 5, 6, 7],

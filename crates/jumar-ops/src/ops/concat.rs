@@ -114,15 +114,15 @@ impl<T: Element> Kernel for Concat<T> {
     }
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let (out, out_apart) = call.output::<T>(0)?.spread();
+        let (out, out_stride) = call.output::<T>(0)?.spread();
         let mut before = 0;
         for (index, &part) in self.parts.iter().enumerate() {
-            let (input, apart) = call.input::<T>(index)?.spread();
+            let (input, stride) = call.input::<T>(index)?.spread();
             // Entries of the first dimension may lie apart: runs a entry, elements a run, and where the first one goes.
             let (runs, run, base) = match self.first {
                 Some(first) => (self.outer / first.max(1), part, before),
-                None if apart == self.inner && out_apart == self.inner => (1, part, before),
-                None => (1, self.inner, before / self.inner.max(1) * out_apart),
+                None if stride == self.inner && out_stride == self.inner => (1, part, before),
+                None => (1, self.inner, before / self.inner.max(1) * out_stride),
             };
             call.workers()
                 .ranges(self.outer * part, GRAIN, |start, len| {
@@ -130,9 +130,9 @@ impl<T: Element> Kernel for Concat<T> {
                     while at < end {
                         let (entry, line, within) = (at / run / runs, at / run % runs, at % run);
                         let count = (run - within).min(end - at);
-                        let from = input.slice(entry * apart + line * run + within, count);
+                        let from = input.slice(entry * stride + line * run + within, count);
                         let to =
-                            out.slice(base + entry * out_apart + line * self.row + within, count);
+                            out.slice(base + entry * out_stride + line * self.row + within, count);
                         // What makes a part may have put it there.
                         if from.address() != to.as_row().address() {
                             to.copy_from(from);

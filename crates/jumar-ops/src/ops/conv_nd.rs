@@ -5,7 +5,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::generic::{lift, lift_in};
+use crate::kernels::generic::{generic_kernel, generic_kernel_in};
 use crate::kernels::int8;
 use crate::kernels::space::conv::{Convolution, Inputs};
 use crate::kernels::space::{Axis, Windows, window_defs};
@@ -40,7 +40,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
             let dtype = cx.same_types(0..3)?;
             infer(cx, PLAIN, dtype)
         },
-        prepare: |cx| lift(cx, prepare(cx, PLAIN)?, &[0, 1, 2], &[0]),
+        prepare: |cx| generic_kernel(cx, prepare(cx, PLAIN)?, &[0, 1, 2], &[0]),
     },
     &Operator {
         name: "jumar.ConvInteger",
@@ -58,9 +58,9 @@ pub(super) static OPERATORS: &[&Operator] = &[
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| infer(cx, INTEGER, DataType::Int32),
-        prepare: |cx| match prepare_whole(cx, INTEGER)? {
+        prepare: |cx| match prepare_int8(cx, INTEGER)? {
             Some(kernel) => Ok(kernel),
-            None => lift(cx, prepare(cx, INTEGER)?, &[0, 1, 2, 3], &[0]),
+            None => generic_kernel(cx, prepare(cx, INTEGER)?, &[0, 1, 2, 3], &[0]),
         },
     },
     &Operator {
@@ -94,10 +94,10 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 (0.0, 255.0)
             };
             let inputs = Inputs { bounds, ..QLINEAR };
-            if let Some(kernel) = prepare_whole(cx, inputs)? {
+            if let Some(kernel) = prepare_int8(cx, inputs)? {
                 return Ok(kernel);
             }
-            lift_in(
+            generic_kernel_in(
                 cx,
                 prepare(cx, inputs)?,
                 &[0, 1, 2, 3, 4, 5, 6, 7, 8],
@@ -220,7 +220,7 @@ fn prepare(cx: &PrepareCx<'_>, inputs: Inputs) -> Result<Convolution, OpError> {
 }
 
 /// Makes the kernel for bytes: over one or two dimensions, and where a group has channels enough to multiply at once.
-fn prepare_whole(cx: &PrepareCx<'_>, inputs: Inputs) -> Result<Option<Box<dyn Kernel>>, OpError> {
+fn prepare_int8(cx: &PrepareCx<'_>, inputs: Inputs) -> Result<Option<Box<dyn Kernel>>, OpError> {
     let Convolution {
         batch,
         groups,

@@ -1,6 +1,6 @@
 //! Convolution taken backwards, over any number of dimensions. The attributes are ONNX's.
 
-use crate::kernels::generic::lift;
+use crate::kernels::generic::generic_kernel;
 use crate::kernels::space::transposed::Transposed;
 use crate::kernels::space::{Axis, MOST, Space, entries, window_defs};
 use crate::onnx::LATEST;
@@ -51,7 +51,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             outputs: filter[1],
             space: space(cx)?,
         };
-        lift(cx, algorithm, &[0, 1, 2], &[0])
+        generic_kernel(cx, algorithm, &[0, 1, 2], &[0])
     },
 }];
 

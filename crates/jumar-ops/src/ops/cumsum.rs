@@ -95,7 +95,7 @@ impl<T: Carried> Kernel for Cumsum<T> {
                 for index in 0..len {
                     let at = if reverse { len - 1 - index } else { index };
                     let next = sum.plus(row.get(at).widen());
-                    to.set(at, T::narrow(if exclusive { sum } else { next }));
+                    to.set(at, T::from_wide(if exclusive { sum } else { next }));
                     sum = next;
                 }
             }

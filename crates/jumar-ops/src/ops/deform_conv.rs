@@ -1,6 +1,6 @@
 //! Convolution whose taps are moved by offsets. The attributes are ONNX's.
 
-use crate::kernels::generic::lift;
+use crate::kernels::generic::generic_kernel;
 use crate::kernels::space::deform::Deformed;
 use crate::kernels::space::{Windows, window_defs};
 use crate::onnx::LATEST;
@@ -48,7 +48,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             offset_groups: cx.attrs().int("offset_group")?.max(1) as usize,
             space: Windows::of(cx.attrs(), &kernel, false)?.fix(&image[2..])?,
         };
-        lift(cx, algorithm, &[0, 1, 2, 3, 4], &[0])
+        generic_kernel(cx, algorithm, &[0, 1, 2, 3, 4], &[0])
     },
 }];
 

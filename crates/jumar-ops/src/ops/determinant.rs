@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::generic::{Algorithm, Io, Working, lift, lift_in};
+use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel, generic_kernel_in};
 use crate::kernels::space::transposed::spread;
 use crate::kernels::space::{Space, Windows, entries, window_defs};
 use crate::onnx::{LATEST, attrs_alike, cast, plain, through_float64};
@@ -41,7 +41,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
         prepare: |cx| {
             let size = cx.shape(0)?[cx.shape(0)?.len() - 1];
             let count = cx.output_shape(0)?.iter().product();
-            lift_in(cx, Determinant { count, size }, &[0], &[0], true)
+            generic_kernel_in(cx, Determinant { count, size }, &[0], &[0], true)
         },
     },
     &Operator {
@@ -80,7 +80,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
         prepare: |cx| {
             let image: Vec<usize> = cx.ints(1)?.iter().map(|&size| size as usize).collect();
             let space = Windows::of(cx.attrs(), &cx.ints(2)?, false)?.fix(&image)?;
-            lift(
+            generic_kernel(
                 cx,
                 Patches {
                     planes: cx.output_shape(0)?[..2].iter().product(),

@@ -3,7 +3,7 @@
 //! Operands are taken two at a time: each is brought into the form batch, rows, columns, and the pair becomes matrix
 //! products. Dimensions that only one of them has are summed while it is brought into its form.
 
-use crate::kernels::generic::{Algorithm, Io, Product, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Product, Working, generic_kernel};
 use crate::kernels::loops::{Loops, dense_strides};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
@@ -32,7 +32,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     infer,
     prepare: |cx| {
         let inputs: Vec<usize> = (0..cx.inputs()).collect();
-        lift(cx, Sums::new(cx)?, &inputs, &[0])
+        generic_kernel(cx, Sums::new(cx)?, &inputs, &[0])
     },
 }];
 
@@ -253,26 +253,26 @@ impl Form {
     fn run<W: Working>(&self, from: Row<'_, W>, to: RowMut<'_, W>) -> Result<(), OpError> {
         to.fill(W::zero());
         let (len, [from_step, to_step]) = (self.loops.row(), self.loops.steps());
-        self.loops.each([0; 2], |[at, place]| {
+        self.loops.each([0; 2], |[at, target]| {
             let seen = from.slice(at, from.len() - at);
             if to_step == 0 {
-                let mut sum = to.get(place);
+                let mut sum = to.get(target);
                 for index in 0..len {
                     sum += seen.get(index * from_step as usize);
                 }
-                to.set(place, sum);
+                to.set(target, sum);
                 return Ok(());
             }
             if from_step == 0 {
                 let x = seen.get(0);
                 let row = to
-                    .slice(place, to.len() - place)
+                    .slice(target, to.len() - target)
                     .stepped(0, len, to_step as usize);
                 row.map1(row.as_row(), |sum| sum + x);
                 return Ok(());
             }
             let row = to
-                .slice(place, to.len() - place)
+                .slice(target, to.len() - target)
                 .stepped(0, len, to_step as usize);
             row.update(seen.stepped(0, len, from_step as usize), |sum, x| sum + x);
             Ok(())
@@ -351,10 +351,10 @@ impl Sums {
             let count =
                 |labels: &[Label]| labels.iter().map(|&label| sizes(label)).product::<usize>();
             let (m, n, k) = (count(&rows), count(&columns), count(&sums));
-            let whole = [count(&batch), m, n]
+            let products = [count(&batch), m, n]
                 .iter()
                 .try_fold(1usize, |product, &part| product.checked_mul(part));
-            if whole.is_none_or(|whole| whole >= 1 << 42) {
+            if products.is_none_or(|products| products >= 1 << 42) {
                 return Err(OpError::too_large(
                     "an intermediate result of the equation does not fit any memory",
                 ));

@@ -1,6 +1,6 @@
 //! Whether two values are equal.
 
-use crate::kernels::elementwise::{PairTest, infer_pair_truth, pair_test};
+use crate::kernels::elementwise::{PairTest, infer_pair_boolean, pair_test};
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
@@ -18,7 +18,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     attrs: &[],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
-    infer: infer_pair_truth,
+    infer: infer_pair_boolean,
     prepare: |cx| pair_test(cx, Function),
 }];
 

@@ -109,11 +109,11 @@ mod tests {
             attrs().with("k", -2),
             &f32s(&[2, 3], &[0.0; 6]),
         );
-        let whole = none().with("dtype", DataType::Int64);
+        let integer = none().with("dtype", DataType::Int64);
         check(
             "jumar.EyeLike",
             &[x()],
-            whole,
+            integer,
             &i64s(&[2, 3], &[1, 0, 0, 0, 1, 0]),
         );
         check(

@@ -1,6 +1,6 @@
 //! Takes single elements along an axis by their numbers.
 
-use crate::kernels::data_movement::{Indices, place};
+use crate::kernels::data_movement::{Indices, checked_index};
 use crate::kernels::loops::{Loops, dense_strides};
 use crate::kernels::number::for_width;
 use crate::onnx::LATEST;
@@ -84,7 +84,7 @@ impl<T: Element> Kernel for Gather<T> {
         self.loops.each([0; 2], |[to, from]| {
             for position in 0..len {
                 let to = to + position * to_step as usize;
-                let at = place(indices.get(to), self.size, to)?;
+                let at = checked_index(indices.get(to), self.size, to)?;
                 out.set(
                     to,
                     input.get(from + position * from_step as usize + at * self.step),

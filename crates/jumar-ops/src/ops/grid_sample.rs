@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::generic::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel};
 use crate::onnx::{LATEST, alike, attrs_alike, cast};
 use crate::operator::OUTPUT_Y;
 use crate::view::Row;
@@ -70,7 +70,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                     "an image without elements cannot be read from",
                 ));
             }
-            lift(cx, sample, &[0, 1], &[0])
+            generic_kernel(cx, sample, &[0, 1], &[0])
         },
     },
     &Operator {
@@ -89,7 +89,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
         infer: infer_affine,
         prepare: |cx| {
             let size: Vec<usize> = cx.ints(1)?[2..].iter().map(|&size| size as usize).collect();
-            lift(
+            generic_kernel(
                 cx,
                 Affine {
                     batch: cx.shape(0)?[0],
@@ -254,12 +254,12 @@ impl Algorithm for Sample {
         const MOST: usize = crate::kernels::space::MOST;
         for batch in 0..self.batch {
             for point in 0..self.points {
-                let place = grid.slice((batch * self.points + point) * rank, rank);
+                let location = grid.slice((batch * self.points + point) * rank, rank);
                 // For each axis and tap the pixel and its weight.
                 let mut seen = [[(None, W::zero()); 4]; MOST];
                 for (axis, &len) in self.image.iter().enumerate() {
                     // The grid names the last axis first.
-                    let x: W = self.coordinate(place.get(rank - 1 - axis), len);
+                    let x: W = self.coordinate(location.get(rank - 1 - axis), len);
                     if self.mode == Mode::Nearest {
                         let x = W::of(x.f64().round_ties_even());
                         seen[axis][0] = (self.pixel(x, len), W::one());
@@ -355,14 +355,14 @@ impl Algorithm for Affine {
         for batch in 0..self.batch {
             let theta = theta.slice(batch * rank * (rank + 1), rank * (rank + 1));
             for point in 0..points {
-                let mut place = [W::one(); 4];
+                let mut location = [W::one(); 4];
                 let mut rest = point;
                 for axis in (0..rank).rev() {
                     let len = self.size[axis] as f64;
                     let at = (rest % self.size[axis]) as f64;
                     rest /= self.size[axis];
                     // The last axis comes first.
-                    place[rank - 1 - axis] = W::of(match (self.align, len > 1.0) {
+                    location[rank - 1 - axis] = W::of(match (self.align, len > 1.0) {
                         (true, true) => 2.0 * at / (len - 1.0) - 1.0,
                         (true, false) => -1.0,
                         (false, _) => (2.0 * at + 1.0) / len - 1.0,
@@ -370,7 +370,7 @@ impl Algorithm for Affine {
                 }
                 for row in 0..rank {
                     let mut sum = W::zero();
-                    for (column, &x) in place[..=rank].iter().enumerate() {
+                    for (column, &x) in location[..=rank].iter().enumerate() {
                         sum += theta.get(row * (rank + 1) + column) * x;
                     }
                     out.set((batch * points + point) * rank + row, sum);

@@ -1,6 +1,6 @@
 //! Normalisation of groups of channels, each image by itself.
 
-use crate::kernels::generic::lift;
+use crate::kernels::generic::generic_kernel;
 use crate::kernels::norm::{self, Normalise};
 use crate::onnx::LATEST;
 use crate::{
@@ -132,7 +132,7 @@ fn prepare(
         mean: None,
         deviation: None,
     };
-    lift(cx, algorithm, &[0, 1, 2], &[0])
+    generic_kernel(cx, algorithm, &[0, 1, 2], &[0])
 }
 
 fn lower_group(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {

@@ -305,20 +305,20 @@ mod tests {
             ImageFormat::Tiff,
             ImageFormat::WebP,
         ] {
-            let mut whole = Cursor::new(Vec::new());
-            image.write_to(&mut whole, format).unwrap();
-            let whole = whole.into_inner();
-            assert_eq!(size(&whole).unwrap(), [5, 6], "{format:?}");
-            assert_eq!(decode(&whole).unwrap().0.len(), 6 * 5 * 3, "{format:?}");
+            let mut encoded = Cursor::new(Vec::new());
+            image.write_to(&mut encoded, format).unwrap();
+            let encoded = encoded.into_inner();
+            assert_eq!(size(&encoded).unwrap(), [5, 6], "{format:?}");
+            assert_eq!(decode(&encoded).unwrap().0.len(), 6 * 5 * 3, "{format:?}");
             // As the kernel does it: pixels are asked for only where the header is believed.
             let answer = |bytes: &[u8]| size(bytes).and_then(|_| decode(bytes)).is_ok();
-            for length in 0..whole.len() {
-                answer(&whole[..length]);
+            for length in 0..encoded.len() {
+                answer(&encoded[..length]);
             }
-            assert!(!answer(&whole[..whole.len() / 2]), "{format:?}");
-            for at in 0..whole.len() {
+            assert!(!answer(&encoded[..encoded.len() / 2]), "{format:?}");
+            for at in 0..encoded.len() {
                 for flip in [0x01, 0x80, 0xff] {
-                    let mut damaged = whole.clone();
+                    let mut damaged = encoded.clone();
                     damaged[at] ^= flip;
                     answer(&damaged);
                 }

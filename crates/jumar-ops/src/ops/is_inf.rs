@@ -1,7 +1,7 @@
 //! Whether it is infinite.
 
 use crate::kernels::compute_types::Float;
-use crate::kernels::elementwise::{RealTest, infer_truth, real_test};
+use crate::kernels::elementwise::{RealTest, infer_boolean, real_test};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, AttrDef, Attrs, InputDef, OnnxForm, Operator, Types};
@@ -23,7 +23,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
-    infer: infer_truth,
+    infer: infer_boolean,
     prepare: |cx| {
         let attrs = cx.attrs();
         real_test(

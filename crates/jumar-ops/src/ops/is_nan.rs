@@ -1,7 +1,7 @@
 //! Whether it is not a number.
 
 use crate::kernels::compute_types::Float;
-use crate::kernels::elementwise::{RealTest, infer_truth, real_test};
+use crate::kernels::elementwise::{RealTest, infer_boolean, real_test};
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
@@ -16,7 +16,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     attrs: &[],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
-    infer: infer_truth,
+    infer: infer_boolean,
     prepare: |cx| real_test(cx, Function),
 }];
 

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::generic::lift;
+use crate::kernels::generic::generic_kernel;
 use crate::kernels::norm::{self, Normalise};
 use crate::onnx::{LATEST, cast, wider};
 use crate::operator::OUTPUT_Y;
@@ -77,7 +77,7 @@ fn prepare(cx: &crate::PrepareCx<'_>, centre: bool) -> Result<Box<dyn crate::Ker
         mean: centre.then_some(1),
         deviation: Some(if centre { 2 } else { 1 }),
     };
-    lift(cx, algorithm, &[0, 1, 2], &[0, 1, 2])
+    generic_kernel(cx, algorithm, &[0, 1, 2], &[0, 1, 2])
 }
 
 fn lower(

@@ -13,7 +13,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     onnx: &[],
     inputs: &[
         InputDef::required("x", FLOAT32),
-        // Panels of 32 columns; `pack_matrix` makes them, and `narrow_matrix` rounds them.
+        // Panels of 32 columns; `pack_matrix` makes them, and `bf16_matrix` rounds them.
         InputDef::required("matrix", PACKED),
         InputDef::optional("bias", FLOAT32),
         InputDef::optional("summand", FLOAT32),
@@ -97,7 +97,7 @@ mod tests {
             let (a, b) = (noise(&[m, k], 1), noise(&[k, n], 2));
             let (bias, summand) = (noise(&[n], 3), noise(&[m, n], 4));
             let [av, bv, cv, dv] = [&a, &b, &bias, &summand].map(|t| t.floats().unwrap());
-            let packed = crate::packing::narrow_matrix(&pack_matrix(&b, false).unwrap()).unwrap();
+            let packed = crate::packing::bf16_matrix(&pack_matrix(&b, false).unwrap()).unwrap();
             let wanted: Vec<f32> = (0..m * n)
                 .map(|at| {
                     let product =

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::generic::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel};
 use crate::onnx::{LATEST, attrs_alike};
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -42,7 +42,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| Ok(vec![infer(cx)?]),
-        prepare: |cx| lift(cx, Loss::new(cx, false)?, &[0, 2], &[0]),
+        prepare: |cx| generic_kernel(cx, Loss::new(cx, false)?, &[0, 2], &[0]),
     },
     &Operator {
         name: "SoftmaxCrossEntropyLoss",
@@ -73,7 +73,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| Ok(vec![infer(cx)?, cx.input(0)?.clone()]),
-        prepare: |cx| lift(cx, Loss::new(cx, true)?, &[0, 2], &[0, 1]),
+        prepare: |cx| generic_kernel(cx, Loss::new(cx, true)?, &[0, 2], &[0, 1]),
     },
 ];
 
@@ -88,7 +88,7 @@ fn attrs(node: &OnnxNode<'_>, operator: &'static str) -> Result<Attrs, OpError> 
 fn infer(cx: &InferCx<'_>) -> Result<TensorType, OpError> {
     let (x, target) = (cx.input(0)?, cx.input(1)?);
     let dtype: DataType = cx.same_types([0, 2])?;
-    let whole = match cx.attrs().str("reduction")? {
+    let reduced = match cx.attrs().str("reduction")? {
         "none" => false,
         "mean" | "sum" => true,
         other => {
@@ -128,7 +128,7 @@ fn infer(cx: &InferCx<'_>) -> Result<TensorType, OpError> {
             )));
         }
     }
-    Ok(if whole {
+    Ok(if reduced {
         TensorType::new(dtype, [])
     } else {
         TensorType {

@@ -1,7 +1,7 @@
 //! Division of each row by its norm; and by its deviation, which is made of other operators.
 
 use crate::kernels::elementwise::infer_same;
-use crate::kernels::generic::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel};
 use crate::onnx::{LATEST, alike};
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -43,7 +43,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             inner: shape[axis + 1..].iter().product(),
             square: cx.attrs().int("p")? == 2,
         };
-        lift(cx, algorithm, &[0], &[0])
+        generic_kernel(cx, algorithm, &[0], &[0])
     },
 }];
 

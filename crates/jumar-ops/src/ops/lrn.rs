@@ -1,7 +1,7 @@
 //! Division of each element by the strength of its neighbours in other channels.
 
 use crate::kernels::elementwise::infer_same;
-use crate::kernels::generic::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -62,7 +62,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             beta: cx.attrs().float("beta")?.into(),
             bias: cx.attrs().float("bias")?.into(),
         };
-        lift(cx, algorithm, &[0], &[0])
+        generic_kernel(cx, algorithm, &[0], &[0])
     },
 }];
 

@@ -5,7 +5,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::generic::{Algorithm, Io, Product, Working, lift_in};
+use crate::kernels::generic::{Algorithm, Io, Product, Working, generic_kernel_in};
 use crate::kernels::int8;
 use crate::kernels::loops::{Loops, broadcast_strides, dense_strides};
 use crate::onnx::{LATEST, alike};
@@ -151,7 +151,7 @@ struct IntegerProduct {
 fn prepare(
     cx: &PrepareCx<'_>,
     inputs: Inputs,
-    lifted: &[usize],
+    upcast: &[usize],
 ) -> Result<Box<dyn Kernel>, OpError> {
     let signed = |index: usize| {
         Ok::<_, OpError>(
@@ -205,14 +205,14 @@ fn prepare(
             }),
         }));
     }
-    let whole = IntegerProduct {
+    let product = IntegerProduct {
         inputs,
         product,
         loops,
         counts,
         bounds,
     };
-    lift_in(cx, whole, lifted, &[0], true)
+    generic_kernel_in(cx, product, upcast, &[0], true)
 }
 
 impl Algorithm for IntegerProduct {
@@ -223,8 +223,8 @@ impl Algorithm for IntegerProduct {
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
         let Product { m, n, k, .. } = self.product;
         let [a, b] = [
-            io.lifted_mut(self.inputs.operands[0])?,
-            io.lifted_mut(self.inputs.operands[1])?,
+            io.upcast_mut(self.inputs.operands[0])?,
+            io.upcast_mut(self.inputs.operands[1])?,
         ];
         if let Some(zeros) = io.optional(self.inputs.zeros[0])? {
             for row in 0..self.counts[0] * m {

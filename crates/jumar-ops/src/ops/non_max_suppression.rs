@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::generic::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel};
 use crate::onnx::{LATEST, attrs_alike};
 use crate::view::{Block, RowMut};
 use crate::{
@@ -47,7 +47,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     prepare: |cx| {
         let shapes = Shapes::of(cx.infer())?
             .ok_or_else(|| OpError::unknown("the shapes have to be known"))?;
-        lift(
+        generic_kernel(
             cx,
             Chosen {
                 shapes,
@@ -158,7 +158,7 @@ fn overlap(one: [f32; 4], two: [f32; 4]) -> f32 {
 fn choose(
     shapes: Shapes,
     limits: Limits,
-    place: impl Fn(usize) -> f32,
+    coordinate: impl Fn(usize) -> f32,
     score: impl Fn(usize) -> f32,
     left: RowMut<'_, u8>,
     mut chosen: impl FnMut([usize; 3]) -> Result<(), OpError>,
@@ -172,7 +172,7 @@ fn choose(
     for image in 0..batch {
         let corners = |index: usize| {
             let at = (image * boxes + index) * 4;
-            corners(std::array::from_fn(|part| place(at + part)), centres)
+            corners(std::array::from_fn(|part| coordinate(at + part)), centres)
         };
         for class in 0..classes {
             let score = |index: usize| score((image * classes + class) * boxes + index);
@@ -229,7 +229,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let first = |index: usize| floats(index).and_then(|list| list.first().copied());
     let most = cx.ints(2)?.and_then(|list| list.first().copied());
     let limits = Limits::new(most, first(3), first(4))?;
-    let (Some(places), Some(scores)) = (floats(0), floats(1)) else {
+    let (Some(boxes), Some(scores)) = (floats(0), floats(1)) else {
         return Ok(unknown);
     };
     let mut block = Block::zeroed(shapes.boxes);
@@ -241,7 +241,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     choose(
         shapes,
         limits,
-        |at| places[at] as f32,
+        |at| boxes[at] as f32,
         |at| scores[at] as f32,
         left,
         |_| {
@@ -263,7 +263,7 @@ impl Algorithm for Chosen {
     }
 
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
-        let (places, scores) = (io.input(0)?, io.input(1)?);
+        let (boxes, scores) = (io.input(0)?, io.input(1)?);
         let first = |index: usize| {
             Ok::<_, OpError>(
                 io.optional(index)?
@@ -290,18 +290,18 @@ impl Algorithm for Chosen {
             row += 1;
             Ok(())
         };
-        let (place, score) = (
-            |at: usize| places.get(at).f64() as f32,
+        let (coordinate, score) = (
+            |at: usize| boxes.get(at).f64() as f32,
             |at: usize| scores.get(at).f64() as f32,
         );
         if let Ok(out) = io.call.output::<i64>(0) {
             let out = out.flat();
-            choose(self.shapes, limits, place, score, left, |one| {
+            choose(self.shapes, limits, coordinate, score, left, |one| {
                 write(&|at, value| out.set(at, value as i64), one)
             })
         } else {
             let out = io.call.output::<i32>(0)?.flat();
-            choose(self.shapes, limits, place, score, left, |one| {
+            choose(self.shapes, limits, coordinate, score, left, |one| {
                 write(&|at, value| out.set(at, value as i32), one)
             })
         }

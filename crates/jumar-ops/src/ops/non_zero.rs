@@ -56,7 +56,7 @@ impl<T: Carried> Kernel for NonZero<T> {
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<i64>(0)?.flat());
         let mut found = 0;
         for at in 0..input.len() {
-            if !input.get(at).lift().truth() {
+            if !input.get(at).to_compute().to_bool() {
                 continue;
             }
             if found == self.count {

@@ -1,6 +1,6 @@
 //! Whether two values differ.
 
-use crate::kernels::elementwise::{PairTest, infer_pair_truth, pair_test};
+use crate::kernels::elementwise::{PairTest, infer_pair_boolean, pair_test};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, InputDef, Operator, Types};
 
@@ -15,7 +15,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     attrs: &[],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
-    infer: infer_pair_truth,
+    infer: infer_pair_boolean,
     prepare: |cx| pair_test(cx, Function),
 }];
 

@@ -68,7 +68,7 @@ fn depth(cx: &InferCx<'_>) -> Result<Option<i64>, OpError> {
 
 /// ONNX passes both values in one tensor, the one for off first, and takes numbers of any type.
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
-    let mut whole = |index: usize| -> Result<ValueRef, OpError> {
+    let mut integer = |index: usize| -> Result<ValueRef, OpError> {
         let value = node.input(index)?;
         if Types::INDEX.contains(builder.ty(value).dtype) {
             return Ok(value);
@@ -76,7 +76,7 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
         let attrs = Attrs::new().with("dst_type", i64::from(DataType::Int64.acl()));
         builder.node("Cast", &[Some(value)], attrs)
     };
-    let (indices, depth) = (whole(0)?, whole(1)?);
+    let (indices, depth) = (integer(0)?, integer(1)?);
     let values = node.input(2)?;
     let axis = builder.add_constant(Tensor::from_ints(&[0]).reshaped(&[])?);
     let mut value = |at: i64| -> Result<Option<ValueRef>, OpError> {

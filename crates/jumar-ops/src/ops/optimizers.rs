@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::generic::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel};
 use crate::onnx::attrs_alike;
 use crate::{
     Aliasing, AttrDef, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator,
@@ -42,7 +42,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 decay,
                 epsilon: attrs.float("epsilon")?.into(),
             };
-            lift(
+            generic_kernel(
                 cx,
                 Update {
                     rule,
@@ -88,7 +88,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 beta: attrs.float("beta")?.into(),
                 nesterov,
             };
-            lift(
+            generic_kernel(
                 cx,
                 Update {
                     rule,
@@ -133,7 +133,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 epsilon: attrs.float("epsilon")?.into(),
                 post: attrs.float("norm_coefficient_post")?.into(),
             };
-            lift(
+            generic_kernel(
                 cx,
                 Update {
                     rule,

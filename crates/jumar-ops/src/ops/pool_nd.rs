@@ -5,7 +5,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::generic::lift;
+use crate::kernels::generic::generic_kernel;
 use crate::kernels::space::pool::{Kind, Pooling};
 use crate::kernels::space::{Windows, window_defs};
 use crate::onnx::{LATEST, alike};
@@ -184,7 +184,7 @@ fn prepare(cx: &PrepareCx<'_>, kind: Kind, global: bool) -> Result<Box<dyn Kerne
         space: space.fix(&image[2..])?,
         kind,
     };
-    lift(cx, pooling, &[0], &[0])
+    generic_kernel(cx, pooling, &[0], &[0])
 }
 
 #[cfg(test)]

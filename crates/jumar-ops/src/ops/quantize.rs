@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::generic::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel};
 use crate::onnx::{LATEST, alike};
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -79,7 +79,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
         },
         prepare: |cx| {
             let bounds = bounds(cx.output_dtype(0)?)?;
-            lift(
+            generic_kernel(
                 cx,
                 Linear {
                     blocks: Blocks::new(cx)?,
@@ -126,7 +126,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
             }])
         },
         prepare: |cx| {
-            lift(
+            generic_kernel(
                 cx,
                 Linear {
                     blocks: Blocks::new(cx)?,
@@ -166,7 +166,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 TensorType::new(DataType::UInt8, []),
             ])
         },
-        prepare: |cx| lift(cx, Dynamic, &[0], &[0, 1, 2]),
+        prepare: |cx| generic_kernel(cx, Dynamic, &[0], &[0, 1, 2]),
     },
 ];
 

@@ -71,7 +71,7 @@ struct Key {
 
 impl Key {
     /// Two numbers of 64 bits for a pair of indices in a draw.
-    fn pair(self, draw: u64, place: u64) -> [u64; 2] {
+    fn pair(self, draw: u64, position: u64) -> [u64; 2] {
         // The second seed and the draw select a sequence; the index is the position in it.
         let stream = philox::block(
             [
@@ -83,7 +83,12 @@ impl Key {
             [self.seed as u32, (self.seed >> 32) as u32],
         );
         let words = philox::block(
-            [place as u32, (place >> 32) as u32, stream[2], stream[3]],
+            [
+                position as u32,
+                (position >> 32) as u32,
+                stream[2],
+                stream[3],
+            ],
             [stream[0], stream[1]],
         );
         let join = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
@@ -128,16 +133,16 @@ impl<T: Uniform> Kernel for Random<T> {
         let out = call.output::<T>(0)?.flat();
         let draw = call.input::<i64>(1)?.flat();
         let draw = if draw.is_empty() { 0 } else { draw.get(0) } as u64;
-        for place in (0..out.len()).step_by(2) {
-            let words = self.key.pair(draw, place as u64 / 2);
+        for position in (0..out.len()).step_by(2) {
+            let words = self.key.pair(draw, position as u64 / 2);
             let both = if self.normal {
                 normal(words)
             } else {
                 words.map(T::uniform)
             };
-            out.set(place, both[0]);
-            if place + 1 < out.len() {
-                out.set(place + 1, both[1]);
+            out.set(position, both[0]);
+            if position + 1 < out.len() {
+                out.set(position + 1, both[1]);
             }
         }
         Ok(())

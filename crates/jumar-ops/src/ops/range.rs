@@ -43,7 +43,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 
 #[derive(Clone, Copy)]
 enum Steps {
-    Whole(i64, i64),
+    Integer(i64, i64),
     Real(f64, f64),
 }
 
@@ -76,7 +76,7 @@ fn steps(cx: &InferCx<'_>) -> Result<Option<(Steps, i64)>, OpError> {
             .ok()
             .filter(|&count| count <= 1 << 40)
             .ok_or_else(too_many)?;
-        return Ok(Some((Steps::Whole(start, delta), count)));
+        return Ok(Some((Steps::Integer(start, delta), count)));
     }
     let floats = |tensor: &crate::Tensor| tensor.floats().unwrap_or_default();
     let (start, limit, delta) = (floats(start), floats(limit), floats(delta));
@@ -107,7 +107,7 @@ impl<T: Carried> Kernel for Range<T> {
             out.set(
                 index,
                 match self.steps {
-                    Steps::Whole(start, delta) => {
+                    Steps::Integer(start, delta) => {
                         T::from_signed(start.wrapping_add(delta.wrapping_mul(index as i64)))
                     }
                     Steps::Real(start, delta) => T::from_real(start + delta * index as f64),
@@ -124,16 +124,21 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        let whole = |start, limit, delta| {
+        let integers = |start, limit, delta| {
             [
                 i64s(&[], &[start]),
                 i64s(&[], &[limit]),
                 i64s(&[], &[delta]),
             ]
         };
-        check("Range", &whole(10, 4, -2), none(), &i64s(&[3], &[10, 8, 6]));
-        check("Range", &whole(1, 6, 2), none(), &i64s(&[3], &[1, 3, 5]));
-        check("Range", &whole(1, 0, 2), none(), &i64s(&[0], &[]));
+        check(
+            "Range",
+            &integers(10, 4, -2),
+            none(),
+            &i64s(&[3], &[10, 8, 6]),
+        );
+        check("Range", &integers(1, 6, 2), none(), &i64s(&[3], &[1, 3, 5]));
+        check("Range", &integers(1, 0, 2), none(), &i64s(&[0], &[]));
         let real = |start, limit, delta| {
             [
                 f32s(&[], &[start]),
@@ -147,8 +152,8 @@ mod tests {
             none(),
             &f32s(&[3], &[1.0, 1.5, 2.0]),
         );
-        refuse("Range", &whole(0, 1, 0), none(), "no end");
+        refuse("Range", &integers(0, 1, 0), none(), "no end");
         refuse("Range", &real(0.0, f32::INFINITY, 1.0), none(), "2^40");
-        refuse("Range", &whole(i64::MIN, i64::MAX, 1), none(), "2^40");
+        refuse("Range", &integers(i64::MIN, i64::MAX, 1), none(), "2^40");
     }
 }

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::generic::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel};
 use crate::kernels::number::for_width;
 use crate::onnx::{LATEST, attrs_alike};
 use crate::operator::OUTPUT_Y;
@@ -156,8 +156,8 @@ fn sizes(cx: &InferCx<'_>, image: &[i64]) -> Result<Option<Sizes>, OpError> {
                 )));
             }
             if axes.iter().any(|&axis| image[axis] < 0) {
-                let stretch = cx.attrs().str("keep_aspect_ratio_policy")? == "stretch";
-                return Ok(stretch.then(|| Sizes {
+                let stretched = cx.attrs().str("keep_aspect_ratio_policy")? == "stretch";
+                return Ok(stretched.then(|| Sizes {
                     scales: vec![1.0; axes.len()],
                     axes,
                     sizes,
@@ -486,7 +486,7 @@ fn prepare(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
         passes,
         outside: cx.attrs().float("extrapolation_value")?.into(),
     };
-    lift(cx, algorithm, &[0], &[0])
+    generic_kernel(cx, algorithm, &[0], &[0])
 }
 
 /// Elements that are only picked, of any type.

@@ -1,7 +1,7 @@
 //! Regions of images brought to one size, by mean or by maximum; and the way back from pooled maxima. The attributes
 //! are ONNX's.
 
-use crate::kernels::generic::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel};
 use crate::kernels::space::{entries, window_defs};
 use crate::onnx::{LATEST, alike, attrs_alike};
 use crate::operator::OUTPUT_Y;
@@ -82,7 +82,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 mean: cx.attrs().str("mode")? == "avg",
                 half: cx.attrs().str("coordinate_transformation_mode")? == "half_pixel",
             };
-            lift(cx, align, &[0, 1], &[0])
+            generic_kernel(cx, align, &[0, 1], &[0])
         },
     },
     &Operator {
@@ -113,7 +113,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 size: pooled(cx.attrs())?.map(|size| size as usize),
                 scale: cx.attrs().float("spatial_scale")?.into(),
             };
-            lift(cx, pool, &[0, 1], &[0])
+            generic_kernel(cx, pool, &[0, 1], &[0])
         },
     },
     &Operator {
@@ -145,7 +145,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
             let pooled = infer_size(cx.infer())?.unwrap_or_default();
             let out: Vec<i64> = cx.output_shape(0)?.iter().map(|&dim| dim as i64).collect();
             let inner = |shape: &[i64]| shape.get(2..).unwrap_or_default().to_vec();
-            lift(
+            generic_kernel(
                 cx,
                 Unpool {
                     from: inner(&pooled),
@@ -450,22 +450,22 @@ impl Algorithm for Unpool {
         for at in 0..x.len() {
             let index = indices.get(at);
             let (image, mut rest) = (index.div_euclid(plane), index.rem_euclid(plane));
-            let (mut place, mut step) = (0, 1);
+            let (mut offset, mut step) = (0, 1);
             for (&from, &to) in self.from.iter().zip(&self.to).rev() {
-                place += rest % from.max(1) * step;
+                offset += rest % from.max(1) * step;
                 rest /= from.max(1);
                 step *= to;
             }
-            let place = image
+            let offset = image
                 .checked_mul(larger)
-                .and_then(|start| start.checked_add(place));
-            let place = place
-                .and_then(|place| usize::try_from(place).ok())
-                .filter(|&place| place < out.len());
-            let place = place.ok_or_else(|| {
+                .and_then(|start| start.checked_add(offset));
+            let offset = offset
+                .and_then(|offset| usize::try_from(offset).ok())
+                .filter(|&offset| offset < out.len());
+            let offset = offset.ok_or_else(|| {
                 OpError::data(format!("the index {index} lies outside the output"))
             })?;
-            out.set(place, x.get(at));
+            out.set(offset, x.get(at));
         }
         Ok(())
     }

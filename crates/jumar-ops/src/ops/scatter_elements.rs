@@ -1,7 +1,7 @@
 //! Writes single elements along an axis by their numbers.
 
 use crate::kernels::compute_types::{Carried, Wide, for_carried};
-use crate::kernels::data_movement::{Indices, combination, place};
+use crate::kernels::data_movement::{Indices, checked_index, combination};
 use crate::kernels::loops::{Loops, dense_strides};
 use crate::kernels::number::for_width;
 use crate::kernels::reduce::Join;
@@ -100,7 +100,7 @@ impl Sizes {
         self.loops.each([0; 2], |[to, from]| {
             for position in 0..len {
                 let from = from + position * from_step as usize;
-                let at = place(indices.get(from), self.size, from)?;
+                let at = checked_index(indices.get(from), self.size, from)?;
                 write(to + position * to_step as usize + at * self.step, from);
             }
             Ok(())
@@ -135,7 +135,7 @@ impl<T: Carried> Kernel for Combine<T> {
         self.sizes.each(call, |to, from| {
             let joined =
                 T::Wide::fold(self.join, out.get(to).widen(), &[updates.get(from).widen()]);
-            out.set(to, T::narrow(joined));
+            out.set(to, T::from_wide(joined));
         })
     }
 }

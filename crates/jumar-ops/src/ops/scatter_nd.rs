@@ -105,7 +105,7 @@ impl<T: Carried> Kernel for Combine<T> {
             for index in 0..slice {
                 let update = updates.get(tuple * slice + index).widen();
                 let joined = T::Wide::fold(self.join, out.get(to + index).widen(), &[update]);
-                out.set(to + index, T::narrow(joined));
+                out.set(to + index, T::from_wide(joined));
             }
         })
     }

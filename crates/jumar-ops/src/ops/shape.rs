@@ -63,7 +63,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 }];
 
 fn part(cx: &InferCx<'_>, rank: usize) -> Result<(usize, usize), OpError> {
-    let place = |value: i64| {
+    let clamped = |value: i64| {
         let value = if value < 0 {
             value.saturating_add(rank as i64)
         } else {
@@ -72,8 +72,8 @@ fn part(cx: &InferCx<'_>, rank: usize) -> Result<(usize, usize), OpError> {
         value.clamp(0, rank as i64) as usize
     };
     let (start, end) = (
-        place(cx.attrs().int("start")?),
-        place(cx.attrs().int("end")?),
+        clamped(cx.attrs().int("start")?),
+        clamped(cx.attrs().int("end")?),
     );
     Ok((start, end.max(start)))
 }

@@ -4,7 +4,7 @@
 use jumar_types::dtype::DataType;
 
 use crate::kernels::fourier::Fourier;
-use crate::kernels::generic::{Algorithm, Io, Working, lift, lift_in};
+use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel, generic_kernel_in};
 use crate::onnx::{LATEST, alike, attrs_alike};
 use crate::operator::OUTPUT_Y;
 use crate::view::Row;
@@ -64,7 +64,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 halved: cx.attrs().bool("inverse")? && cx.attrs().bool("onesided")?,
                 fourier: Fourier::new(len as usize)?,
             };
-            lift_in(cx, line, &[0], &[0], true)
+            generic_kernel_in(cx, line, &[0], &[0], true)
         },
     },
     &Operator {
@@ -100,7 +100,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 step: step as usize,
                 fourier: Fourier::new(frame as usize)?,
             };
-            lift_in(cx, framed, &[0, 2], &[0], true)
+            generic_kernel_in(cx, framed, &[0, 2], &[0], true)
         },
     },
     &Operator {
@@ -145,7 +145,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 .filter(|w| w.len() == 3)
                 .ok_or_else(known)?;
             let periodic = cx.attrs().bool("periodic")?;
-            lift(
+            generic_kernel(
                 cx,
                 Cosines {
                     weights: [weights[0], weights[1], weights[2]],
@@ -241,7 +241,7 @@ struct Values(Vec<f64>);
 
 impl Values {
     fn kernel(cx: &PrepareCx<'_>, values: Vec<f64>) -> Result<Box<dyn Kernel>, OpError> {
-        lift(cx, Values(values), &[], &[0])
+        generic_kernel(cx, Values(values), &[], &[0])
     }
 }
 
@@ -480,13 +480,13 @@ impl Algorithm for Line {
                     self.fourier.run(re, im);
                 }
                 for at in 0..self.to {
-                    let place = (outer * self.to + at) * self.inner + inner;
+                    let target = (outer * self.to + at) * self.inner + inner;
                     if self.halved {
-                        out.set(place, re.get(at) * scale);
+                        out.set(target, re.get(at) * scale);
                         continue;
                     }
-                    out.set(2 * place, re.get(at) * scale);
-                    out.set(2 * place + 1, im.get(at) * scale);
+                    out.set(2 * target, re.get(at) * scale);
+                    out.set(2 * target + 1, im.get(at) * scale);
                 }
             }
         }
@@ -609,9 +609,9 @@ impl Algorithm for Framed {
                 }
                 self.fourier.run(re, im);
                 for bin in 0..self.bins {
-                    let place = ((batch * self.frames + frame) * self.bins + bin) * 2;
-                    out.set(place, re.get(bin));
-                    out.set(place + 1, im.get(bin));
+                    let target = ((batch * self.frames + frame) * self.bins + bin) * 2;
+                    out.set(target, re.get(bin));
+                    out.set(target + 1, im.get(bin));
                 }
             }
         }

@@ -94,7 +94,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 /// The sequences that are counted.
 struct NgramTable {
     /// The index of each among the results, and its weight.
-    places: HashMap<Vec<i64>, (usize, f32)>,
+    slots: HashMap<Vec<i64>, (usize, f32)>,
     lengths: std::ops::RangeInclusive<usize>,
     skips: usize,
     width: usize,
@@ -140,7 +140,7 @@ impl NgramTable {
                 "ngram_counts, ngram_indexes, weights and the pool do not fit each other",
             )
         };
-        let mut places = HashMap::new();
+        let mut slots = HashMap::new();
         let mut number = 0;
         for (at, &start) in starts.iter().enumerate() {
             let end = starts.get(at + 1).map_or(pool.len() as i64, |&end| end);
@@ -152,15 +152,15 @@ impl NgramTable {
                 return Err(torn());
             }
             for sequence in part.chunks_exact(at + 1) {
-                let place = indexes
+                let slot = indexes
                     .get(number)
-                    .and_then(|&place| usize::try_from(place).ok())
+                    .and_then(|&slot| usize::try_from(slot).ok())
                     .ok_or_else(torn)?;
                 let weight = match (weighted, weights.is_empty()) {
                     (true, false) => *weights.get(number).ok_or_else(torn)?,
                     _ => 1.0,
                 };
-                places.insert(sequence.to_vec(), (place, weight));
+                slots.insert(sequence.to_vec(), (slot, weight));
                 number += 1;
             }
         }
@@ -171,7 +171,7 @@ impl NgramTable {
             .ok_or_else(torn)?
             + 1;
         Ok(NgramTable {
-            places,
+            slots,
             lengths: least..=most,
             skips,
             width,
@@ -195,8 +195,8 @@ impl NgramTable {
                 for start in 0..row.len() - reach {
                     sequence.clear();
                     sequence.extend(row[start..=start + reach].iter().step_by(step));
-                    if let Some(&(place, weight)) = self.places.get(&sequence) {
-                        found(place, weight);
+                    if let Some(&(slot, weight)) = self.slots.get(&sequence) {
+                        found(slot, weight);
                     }
                 }
             }
@@ -219,8 +219,8 @@ impl<T: Element + Into<i64>> Kernel for Count<T> {
             let row: Vec<i64> = (0..self.length)
                 .map(|at| input.get(number * self.length + at).into())
                 .collect();
-            self.known.each(&row, |place, weight| {
-                let at = start + place;
+            self.known.each(&row, |slot, weight| {
+                let at = start + slot;
                 out.set(
                     at,
                     if self.known.once {

@@ -75,12 +75,12 @@ impl<T: Element> Kernel for Tile<T> {
         }
         let mut counter = [0usize; MAX_RANK];
         for line in (0..out.len()).step_by(row) {
-            let places = counter
+            let terms = counter
                 .iter()
                 .zip(&self.from)
                 .zip(&self.strides)
                 .take(outer.len());
-            let from: usize = places
+            let from: usize = terms
                 .map(|((at, dim), &stride)| at % dim * stride as usize)
                 .sum();
             let part_row = input.slice(from, part);

@@ -155,16 +155,16 @@ impl<T: Carried> Kernel for TopK<T> {
                 let source = input.stepped(step * len * inner + column, len, inner);
                 row.extend((0..len).map(|index| (source.get(index).widen(), index)));
                 select(&mut row, k, largest);
-                for (index, &(value, place)) in row[..k].iter().enumerate() {
+                for (index, &(value, position)) in row[..k].iter().enumerate() {
                     let to = (step * k + index) * inner + column;
-                    out.set(to, T::narrow(value));
+                    out.set(to, T::from_wide(value));
                     if call.outputs() < 2 {
                         continue;
                     }
                     if wide {
-                        call.output::<i64>(1)?.flat().set(to, place as i64);
+                        call.output::<i64>(1)?.flat().set(to, position as i64);
                     } else {
-                        call.output::<i32>(1)?.flat().set(to, place as i32);
+                        call.output::<i32>(1)?.flat().set(to, position as i32);
                     }
                 }
             }

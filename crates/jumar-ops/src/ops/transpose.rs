@@ -93,7 +93,7 @@ mod tests {
             let to: Vec<usize> = perm.iter().map(|&axis| dims[axis as usize]).collect();
             let mut wanted = Vec::new();
             for at in 0..120 {
-                let place = [
+                let position = [
                     at / (to[1] * to[2] * to[3]),
                     at / (to[2] * to[3]) % to[1],
                     at / to[3] % to[2],
@@ -101,7 +101,7 @@ mod tests {
                 ];
                 let mut from = [0; 4];
                 for (axis, &source) in perm.iter().enumerate() {
-                    from[source as usize] = place[axis];
+                    from[source as usize] = position[axis];
                 }
                 wanted.push(values[((from[0] * 3 + from[1]) * 4 + from[2]) * 5 + from[3]] as f32);
             }

@@ -144,7 +144,7 @@ mod tests {
         assert!(said.contains("more than memory holds"), "{said}");
         let (x, filter) = (row::<u8>(&read, 4), row::<u8>(&read, 4 * PANEL));
         let out = row_mut::<i32>(&mut written, 1);
-        let said = refusal(|| lowp::whole_product((WRAPS + 1, 1, 4), (x, filter), (out, 4)));
+        let said = refusal(|| lowp::int8_product((WRAPS + 1, 1, 4), (x, filter), (out, 4)));
         assert!(said.contains("more than memory holds"), "{said}");
     }
 
@@ -205,7 +205,7 @@ mod tests {
             residual: None,
             clamp: None,
             out: row_mut(&mut written, 0),
-            apart: BatchStrides::default(),
+            batch_strides: BatchStrides::default(),
         };
         let dense = Dense {
             window,
@@ -226,16 +226,16 @@ mod tests {
         };
         let said = refusal(|| blocked::convolve(&dense, &operands, share));
         assert!(said.contains("more than memory holds"), "{said}");
-        let sweep = |window: Sliding, blocks| {
-            refusal(|| blocked::sweep(&window, WindowOp::Max, (0, blocks), &operands, part))
+        let run = |window: Sliding, blocks| {
+            refusal(|| blocked::apply_window(&window, WindowOp::Max, (0, blocks), &operands, part))
         };
-        let said = sweep(window, 1 << 60);
+        let said = run(window, 1 << 60);
         assert!(said.contains("more than memory holds"), "{said}");
         let strange = Sliding {
             stride: [usize::MAX, 1],
             ..window
         };
-        let said = sweep(strange, 1);
+        let said = run(strange, 1);
         assert!(said.contains("reaches too far"), "{said}");
         let bytes_operands = lowp::Operands {
             x: row::<BF16>(&read, 0),

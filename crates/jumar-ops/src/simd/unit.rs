@@ -205,13 +205,13 @@ mod tests {
     #[test]
     fn a_unit_is_found_where_all_of_it_is_there_and_saved() {
         // As a processor with all of it reports: XSAVE in use; BF16, TILE, INT8; the palette; states 0 to 2 and 17 to 18.
-        let whole = x86::Leaves {
+        let full = x86::Leaves {
             features: 1 << 27,
             extended: 1 << 22 | 1 << 24 | 1 << 25,
             palette: [1024 << 16 | 8192, 8 << 16 | 64, 16],
             saved: 0x6_00e7,
         };
-        assert_eq!(x86::judge(whole), BOTH);
+        assert_eq!(x86::judge(full), BOTH);
         for (what, change) in [
             ("no XSAVE", (|l| l.features = 0) as fn(&mut x86::Leaves)),
             ("no registers", |l| l.extended &= !(1 << 24)),
@@ -222,11 +222,11 @@ mod tests {
             ("eight rows", |l| l.palette[2] = 8),
             ("no palette", |l| l.palette = [0; 3]),
         ] {
-            let mut leaves = whole;
+            let mut leaves = full;
             change(&mut leaves);
             assert_eq!(x86::judge(leaves), Unit::default(), "{what}");
         }
-        let mut bytes = whole;
+        let mut bytes = full;
         bytes.extended &= !(1 << 22);
         assert_eq!(
             (x86::judge(bytes).bfloat16, x86::judge(bytes).bytes),

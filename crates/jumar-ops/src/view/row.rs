@@ -180,19 +180,19 @@ impl<'a, T: Element> Row<'a, T> {
     ) -> A {
         const LANES: usize = 16;
         let mut lanes = [start; LANES];
-        let whole = if T::GROUPED && self.is_dense() {
+        let grouped = if T::GROUPED && self.is_dense() {
             self.len / LANES * LANES
         } else {
             0
         };
-        for base in (0..whole).step_by(LANES) {
-            // SAFETY: `whole` is at most `len`, so a group of LANES elements starts at `base`; the row is dense.
+        for base in (0..grouped).step_by(LANES) {
+            // SAFETY: `grouped` is at most `len`, so a group of that many elements starts at `base`; the row is dense.
             let group: [T; LANES] = unsafe { self.read_group(base) };
             for lane in 0..LANES {
                 lanes[lane] = step(lanes[lane], group[lane]);
             }
         }
-        for index in whole..self.len {
+        for index in grouped..self.len {
             // SAFETY: `index < len`.
             lanes[index % LANES] = step(lanes[index % LANES], unsafe { self.read(index) });
         }
@@ -213,13 +213,13 @@ impl<'a, T: Element> Row<'a, T> {
         }
         const LANES: usize = 16;
         let mut lanes = [start; LANES];
-        let whole = if T::GROUPED && U::GROUPED && self.is_dense() && other.is_dense() {
+        let grouped = if T::GROUPED && U::GROUPED && self.is_dense() && other.is_dense() {
             self.len / LANES * LANES
         } else {
             0
         };
-        for base in (0..whole).step_by(LANES) {
-            // SAFETY: `whole` is at most the length of both rows, and this row is dense.
+        for base in (0..grouped).step_by(LANES) {
+            // SAFETY: `grouped` is at most the length of both rows, and this row is dense.
             let one: [T; LANES] = unsafe { self.read_group(base) };
             // SAFETY: the same of the other row.
             let two: [U; LANES] = unsafe { other.read_group(base) };
@@ -227,7 +227,7 @@ impl<'a, T: Element> Row<'a, T> {
                 lanes[lane] = step(lanes[lane], one[lane], two[lane]);
             }
         }
-        for index in whole..self.len {
+        for index in grouped..self.len {
             // SAFETY: `index < len` of both.
             let (one, two) = unsafe { (self.read(index), other.read(index)) };
             lanes[index % LANES] = step(lanes[index % LANES], one, two);
@@ -400,13 +400,13 @@ impl<'a, T: Element> RowMut<'a, T> {
         if self.len != source.len {
             different(self.len, source.len);
         }
-        let whole = if T::GROUPED && A::GROUPED && self.step == 1 && source.step == 1 {
+        let grouped = if T::GROUPED && A::GROUPED && self.step == 1 && source.step == 1 {
             self.len / GROUP * GROUP
         } else {
             0
         };
-        for base in (0..whole).step_by(GROUP) {
-            // SAFETY: `whole` is at most the length of both rows, and both are dense.
+        for base in (0..grouped).step_by(GROUP) {
+            // SAFETY: `grouped` is at most the length of both rows, and both are dense.
             let group: [A; GROUP] = unsafe { source.read_group(base) };
             let mut result = [T::default(); GROUP];
             for lane in 0..GROUP {
@@ -415,7 +415,7 @@ impl<'a, T: Element> RowMut<'a, T> {
             // SAFETY: as above.
             unsafe { self.write_group(base, result) };
         }
-        for index in whole..self.len {
+        for index in grouped..self.len {
             // SAFETY: `index < len` of both.
             let value = f(unsafe { source.read(index) });
             // SAFETY: as above.
@@ -453,9 +453,9 @@ impl<'a, T: Element> RowMut<'a, T> {
         }
         let grouped = T::GROUPED && A::GROUPED && B::GROUPED;
         let dense = grouped && self.step == 1 && one.step == 1 && two.step == 1;
-        let whole = if dense { self.len / GROUP * GROUP } else { 0 };
-        for base in (0..whole).step_by(GROUP) {
-            // SAFETY: `whole` is at most the length of each row, and all are dense.
+        let grouped = if dense { self.len / GROUP * GROUP } else { 0 };
+        for base in (0..grouped).step_by(GROUP) {
+            // SAFETY: `grouped` is at most the length of each row, and all are dense.
             let a: [A; GROUP] = unsafe { one.read_group(base) };
             // SAFETY: as above.
             let b: [B; GROUP] = unsafe { two.read_group(base) };
@@ -466,7 +466,7 @@ impl<'a, T: Element> RowMut<'a, T> {
             // SAFETY: as above.
             unsafe { self.write_group(base, result) };
         }
-        for index in whole..self.len {
+        for index in grouped..self.len {
             // SAFETY: `index < len` of all three.
             let value = unsafe { f(one.read(index), two.read(index)) };
             // SAFETY: as above.

@@ -91,7 +91,7 @@ impl Layout {
 
     /// Returns the elements from one entry of the first dimension to the next, where each entry lies densely by itself. `None`:
     /// some entry does not.
-    pub fn apart(&self) -> Option<usize> {
+    pub fn batch_stride(&self) -> Option<usize> {
         let mut step = 1isize;
         for (&dim, &stride) in self.shape().iter().zip(self.strides()).skip(1).rev() {
             if dim > 1 && stride != step && self.elements != 0 {
@@ -194,9 +194,10 @@ impl<'a, T: Element> View<'a, T> {
     /// and returns how many elements there are from one entry to the next. Panics where an entry is not dense: a kernel says
     /// which of its operands may lie so ([`Kernel::accepts_batch_stride`](crate::Kernel::accepts_batch_stride)).
     pub fn spread(&self) -> (Row<'a, T>, usize) {
-        let apart = self.layout.apart();
-        let apart = apart.unwrap_or_else(|| panic!("{:?} has no dense entries", self.layout));
-        (self.row(0, self.layout.reach(), 1), apart)
+        let batch_stride = self.layout.batch_stride();
+        let batch_stride =
+            batch_stride.unwrap_or_else(|| panic!("{:?} has no dense entries", self.layout));
+        (self.row(0, self.layout.reach(), 1), batch_stride)
     }
 
     /// Cuts `len` elements out, from offset `start` on, every `step`th. Panics outside the tensor.
@@ -269,9 +270,10 @@ impl<'a, T: Element> ViewMut<'a, T> {
     /// Sees all from the first element to the last as one row, as the view that is read does. Panics where an entry of
     /// the first dimension is not dense.
     pub fn spread(&self) -> (RowMut<'a, T>, usize) {
-        let apart = self.layout.apart();
-        let apart = apart.unwrap_or_else(|| panic!("{:?} has no dense entries", self.layout));
-        (self.row(0, self.layout.reach(), 1), apart)
+        let batch_stride = self.layout.batch_stride();
+        let batch_stride =
+            batch_stride.unwrap_or_else(|| panic!("{:?} has no dense entries", self.layout));
+        (self.row(0, self.layout.reach(), 1), batch_stride)
     }
 
     /// Cuts `len` elements out, from offset `start` on, every `step`th. Panics outside the tensor.
@@ -382,24 +384,24 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_the_first_dimension_may_lie_apart() {
-        let apart = |shape: &[usize], strides: &[isize]| {
-            Layout::strided(shape, strides).and_then(|layout| layout.apart())
+    fn entries_of_the_first_dimension_may_be_strided() {
+        let batch_stride = |shape: &[usize], strides: &[isize]| {
+            Layout::strided(shape, strides).and_then(|layout| layout.batch_stride())
         };
-        assert_eq!(apart(&[2, 3, 4], &[12, 4, 1]), Some(12));
-        assert_eq!(apart(&[2, 3, 4], &[40, 4, 1]), Some(40));
-        assert_eq!(apart(&[2, 3, 4], &[0, 4, 1]), Some(0));
-        assert_eq!(apart(&[2, 3, 4], &[40, 5, 1]), None);
-        assert_eq!(apart(&[2, 3, 1], &[40, 1, 7]), Some(40));
-        assert_eq!(apart(&[1, 3, 4], &[40, 4, 1]), Some(12));
-        assert_eq!(apart(&[2, 0, 4], &[40, 9, 9]), Some(4));
-        assert_eq!(apart(&[5], &[2]), Some(2));
-        assert_eq!(apart(&[], &[]), Some(1));
+        assert_eq!(batch_stride(&[2, 3, 4], &[12, 4, 1]), Some(12));
+        assert_eq!(batch_stride(&[2, 3, 4], &[40, 4, 1]), Some(40));
+        assert_eq!(batch_stride(&[2, 3, 4], &[0, 4, 1]), Some(0));
+        assert_eq!(batch_stride(&[2, 3, 4], &[40, 5, 1]), None);
+        assert_eq!(batch_stride(&[2, 3, 1], &[40, 1, 7]), Some(40));
+        assert_eq!(batch_stride(&[1, 3, 4], &[40, 4, 1]), Some(12));
+        assert_eq!(batch_stride(&[2, 0, 4], &[40, 9, 9]), Some(4));
+        assert_eq!(batch_stride(&[5], &[2]), Some(2));
+        assert_eq!(batch_stride(&[], &[]), Some(1));
         let mut block = Block::zeroed(4 * 52);
         let layout = Layout::strided(&[2, 3, 4], &[40, 4, 1]).unwrap();
         let view = ViewMut::<f32>::new(block.region(), &layout).unwrap();
-        let (row, apart) = view.spread();
-        assert_eq!((row.len(), apart), (52, 40));
+        let (row, batch_stride) = view.spread();
+        assert_eq!((row.len(), batch_stride), (52, 40));
         assert!(std::panic::catch_unwind(|| view.flat().len()).is_err());
     }
 

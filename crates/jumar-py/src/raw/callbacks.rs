@@ -76,8 +76,8 @@ fn take(number: u64) -> Option<Task> {
 }
 
 /// Takes the task of a callback out and runs it.
-fn run(parcel: *mut c_void, before: Option<(u64, u64)>) {
-    let number = parcel.addr() as u64;
+fn run(boxed: *mut c_void, before: Option<(u64, u64)>) {
+    let number = boxed.addr() as u64;
     gate::enter(|py| match take(number) {
         Some(task) => task.run(py, before),
         None => {
@@ -108,8 +108,8 @@ impl Task {
 }
 
 /// aclrtCallback: runs the function of a boxed callback with its object.
-pub unsafe extern "C" fn launched(parcel: *mut c_void) {
-    run(parcel, None);
+pub unsafe extern "C" fn launched(boxed: *mut c_void) {
+    run(boxed, None);
 }
 
 /// Calls a function for its effects. An exception ends with the callback that it happened in; it is printed, as
@@ -224,9 +224,9 @@ impl Channels {
 }
 
 /// aclvdecCallback and aclvencCallback: input, output, and the boxed callback of the frame.
-pub unsafe extern "C" fn frame(input: Pointer, output: Pointer, parcel: *mut c_void) {
-    if parcel.is_null() {
+pub unsafe extern "C" fn frame(input: Pointer, output: Pointer, boxed: *mut c_void) {
+    if boxed.is_null() {
         return;
     }
-    run(parcel, Some((input.number(), output.number())));
+    run(boxed, Some((input.number(), output.number())));
 }

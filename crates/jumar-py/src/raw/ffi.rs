@@ -109,9 +109,9 @@ pub unsafe fn enter(
     let py = unsafe { Python::assume_attached() };
     // SAFETY: the caller's contract: a live object, borrowed for the call.
     let args = unsafe { Bound::from_borrowed_ptr(py, args) };
-    if super::place::is_wanted() {
+    if super::source_location::is_wanted() {
         // SAFETY: attached already, see `raise`.
-        unsafe { Python::attach_unchecked(super::place::tell) };
+        unsafe { Python::attach_unchecked(super::source_location::report) };
     }
     let result = catch_unwind(AssertUnwindSafe(|| {
         let tuple = args.cast_into::<PyTuple>().map_err(|_| Stop::Args)?;
@@ -263,13 +263,13 @@ impl Default for Pointer {
 
 impl Pointer {
     /// The address of a variable.
-    pub fn of<T: ?Sized>(place: &T) -> Pointer {
-        Pointer((&raw const *place).cast_mut().cast())
+    pub fn of<T: ?Sized>(value: &T) -> Pointer {
+        Pointer((&raw const *value).cast_mut().cast())
     }
 
     /// The address of a variable that C may write.
-    pub fn of_mut<T: ?Sized>(place: &mut T) -> Pointer {
-        Pointer((&raw mut *place).cast())
+    pub fn of_mut<T: ?Sized>(value: &mut T) -> Pointer {
+        Pointer((&raw mut *value).cast())
     }
 
     /// A number that goes through C in a parameter for an address.

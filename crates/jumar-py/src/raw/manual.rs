@@ -29,7 +29,7 @@ pub fn base_app_log<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let level = call.get::<i32>(0)?;
     let message = call.get::<CString>(1)?;
-    let (function, file, line) = place(call.py());
+    let (function, file, line) = source_location(call.py());
     let Some(address) = SYMBOL.resolve() else {
         call.missing(&SYMBOL);
         return call.none();
@@ -54,7 +54,7 @@ pub fn base_app_log<'py>(call: &Args<'py>) -> Answer<'py> {
 }
 
 /// The function, file and line of the running Python code; empty where there is none.
-fn place(py: Python<'_>) -> (CString, CString, u32) {
+fn source_location(py: Python<'_>) -> (CString, CString, u32) {
     let read = || -> PyResult<(String, String, u32)> {
         // Interned names, since this is called for every line of a log.
         let frame = py
@@ -243,7 +243,7 @@ enum Width {
     /// `int32_t`
     Int,
     /// `size_t`, `uint64_t` or an address
-    Word,
+    Bits64,
     /// The address of a text
     Path,
 }
@@ -256,7 +256,7 @@ pub fn mdl_set_config_opt<'py>(call: &Args<'py>) -> Answer<'py> {
     let width = match attribute {
         0 | 28 => Width::Int,
         2 | 14 => Width::Path,
-        _ => Width::Word,
+        _ => Width::Bits64,
     };
     let set = |value: Pointer, size: usize| {
         c_call!(call.returns aclmdlSetConfigOpt(Pointer, i32, Pointer, usize) -> i32, [handle, attribute, value, size],
@@ -272,7 +272,7 @@ pub fn mdl_set_exec_config_opt<'py>(call: &Args<'py>) -> Answer<'py> {
     let attribute = call.get::<i32>(1)?;
     // aclmdlExecConfigAttr: addresses and sizes have 64 bits, the others 32.
     let width = if (2..=7).contains(&attribute) {
-        Width::Word
+        Width::Bits64
     } else {
         Width::Int
     };
@@ -295,7 +295,7 @@ fn option_value(
             let value = call.get::<i32>(2)?;
             set(Pointer::of(&value), size_of_val(&value))
         }
-        Width::Word => {
+        Width::Bits64 => {
             let value = call.get::<u64>(2)?;
             set(Pointer::of(&value), size_of_val(&value))
         }
@@ -494,12 +494,12 @@ pub fn rt_launch_callback<'py>(call: &Args<'py>) -> Answer<'py> {
     let data = call.object(1)?;
     let block = call.get::<i32>(2)?;
     let stream = call.get::<Pointer>(3)?;
-    let parcel = CallbackBox::new(Some(function), data);
+    let boxed = CallbackBox::new(Some(function), data);
     let callback: Callback = callbacks::launched;
     let ret = c_call!(call.waits aclrtLaunchCallback(Callback, Pointer, i32, Pointer) -> i32,
-        [callback, parcel.pointer(), block, stream], or NOT_SUPPORTED);
+        [callback, boxed.pointer(), block, stream], or NOT_SUPPORTED);
     if ret != SUCCESS {
-        parcel.discard(call.py());
+        boxed.discard(call.py());
     }
     call.one(&ret)
 }
@@ -582,11 +582,11 @@ pub fn media_vdec_send_frame<'py>(call: &Args<'py>) -> Answer<'py> {
     let input = call.get::<Pointer>(1)?;
     let output = call.get::<Pointer>(2)?;
     let config = call.get::<Pointer>(3)?;
-    let parcel = CallbackBox::new(DECODERS.get(call.py(), channel), call.object(4)?);
+    let boxed = CallbackBox::new(DECODERS.get(call.py(), channel), call.object(4)?);
     let ret = c_call!(call.waits aclvdecSendFrame(Pointer, Pointer, Pointer, Pointer, Pointer) -> i32,
-        [channel, input, output, config, parcel.pointer()], or NOT_SUPPORTED);
+        [channel, input, output, config, boxed.pointer()], or NOT_SUPPORTED);
     if ret != SUCCESS {
-        parcel.discard(call.py());
+        boxed.discard(call.py());
     }
     call.one(&ret)
 }
@@ -596,11 +596,11 @@ pub fn media_vdec_send_skipped_frame<'py>(call: &Args<'py>) -> Answer<'py> {
     let channel = call.get::<Pointer>(0)?;
     let input = call.get::<Pointer>(1)?;
     let config = call.get::<Pointer>(2)?;
-    let parcel = CallbackBox::new(DECODERS.get(call.py(), channel), call.object(3)?);
+    let boxed = CallbackBox::new(DECODERS.get(call.py(), channel), call.object(3)?);
     let ret = c_call!(call.waits aclvdecSendSkippedFrame(Pointer, Pointer, Pointer, Pointer) -> i32,
-        [channel, input, config, parcel.pointer()], or NOT_SUPPORTED);
+        [channel, input, config, boxed.pointer()], or NOT_SUPPORTED);
     if ret != SUCCESS {
-        parcel.discard(call.py());
+        boxed.discard(call.py());
     }
     call.one(&ret)
 }
@@ -611,11 +611,11 @@ pub fn media_venc_send_frame<'py>(call: &Args<'py>) -> Answer<'py> {
     let input = call.get::<Pointer>(1)?;
     let reserve = call.get::<Pointer>(2)?;
     let config = call.get::<Pointer>(3)?;
-    let parcel = CallbackBox::new(ENCODERS.get(call.py(), channel), call.object(4)?);
+    let boxed = CallbackBox::new(ENCODERS.get(call.py(), channel), call.object(4)?);
     let ret = c_call!(call.waits aclvencSendFrame(Pointer, Pointer, Pointer, Pointer, Pointer) -> i32,
-        [channel, input, reserve, config, parcel.pointer()], or NOT_SUPPORTED);
+        [channel, input, reserve, config, boxed.pointer()], or NOT_SUPPORTED);
     if ret != SUCCESS {
-        parcel.discard(call.py());
+        boxed.discard(call.py());
     }
     call.one(&ret)
 }

@@ -12,9 +12,9 @@ mod callbacks;
 pub mod library;
 mod manual;
 pub mod memory;
-pub mod place;
 pub mod python;
 mod records;
+pub mod source_location;
 mod table;
 
 // The generator writes one function after another without measuring its lines.

@@ -35,7 +35,7 @@ impl Pool {
     /// Runs tasks one by one as a schedule says.
     pub(super) fn run_scheduled(self: &Arc<Self>, schedule: &dyn Schedule) {
         let parker = Arc::new(Parker::new());
-        self.inner.lock().napper = Some(parker.clone());
+        self.inner.lock().timed_worker = Some(parker.clone());
         while !self.is_stopped() {
             let ask_again = match self.take_turn(schedule) {
                 RunOutcome::Ran => continue,
@@ -44,8 +44,13 @@ impl Pool {
             };
             let timer = self.first_timer_ns.load(Ordering::Relaxed);
             let until = (timer != NEVER || ask_again).then(|| {
-                let due = Duration::from_nanos(timer.saturating_sub(self.now_ns()));
-                Instant::now() + if ask_again { due.min(ASK) } else { due }
+                let remaining = Duration::from_nanos(timer.saturating_sub(self.now_ns()));
+                Instant::now()
+                    + if ask_again {
+                        remaining.min(ASK)
+                    } else {
+                        remaining
+                    }
             });
             parker.park(until);
         }
@@ -90,15 +95,15 @@ impl Pool {
         runnable.sort_by_key(|stream| (stream.number, stream.age));
         let numbers: Vec<u32> = runnable.iter().map(|stream| stream.number).collect();
         drop(inner);
-        let picked = if numbers.is_empty() {
+        let chosen = if numbers.is_empty() {
             None
         } else {
             schedule.next(&numbers, &self.waited_for())
         };
-        let picked = picked
+        let chosen = chosen
             .filter(|index| *index < runnable.len())
             .map(|index| runnable.remove(index));
-        let idle = picked.is_none();
+        let idle = chosen.is_none();
         // No other thread takes streams here, so that those that were queued still are.
         let mut inner = self.inner.lock();
         inner.count -= stale.len() + usize::from(!idle);
@@ -112,7 +117,7 @@ impl Pool {
             });
         }
         drop(inner);
-        for stream in stale.into_iter().chain(picked) {
+        for stream in stale.into_iter().chain(chosen) {
             if let Some(owner) = stream.ring.unlist() {
                 stream.drive(owner, false, 1, || self.is_stopped());
             }

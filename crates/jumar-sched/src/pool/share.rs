@@ -60,7 +60,7 @@ impl Pool {
         self.workers.is_some() || self.cpus.get().is_some()
     }
 
-    /// Gives how many processors there are to run on at a time.
+    /// Returns how many processors may be used at a time.
     #[inline]
     pub(super) fn cpus(&self) -> usize {
         match self.cpus.get() {
@@ -151,13 +151,13 @@ impl Pool {
     }
 
     /// Returns whether one more worker may burn time: never on the only processor, nor when others have all of them.
-    pub(super) fn has_room_to_spin(&self) -> bool {
+    pub(super) fn may_spin(&self) -> bool {
         self.cpus() > 1 && self.running() + self.spinners.load(Ordering::Relaxed) < self.cpus()
     }
 
     /// Counts the calling worker as one that burns time, if it may begin or continue to.
     pub(super) fn goes_on_spinning(&self, spinning: &mut bool) -> bool {
-        if !*spinning && self.has_room_to_spin() {
+        if !*spinning && self.may_spin() {
             *spinning = true;
             self.spinners.fetch_add(1, Ordering::Relaxed);
         }
@@ -199,7 +199,10 @@ impl Pool {
                 return;
             }
             match inner.wanted(self) {
-                Wanted::Nobody => inner.napper.clone().map_or(Wanted::Nobody, Wanted::Wake),
+                Wanted::Nobody => inner
+                    .timed_worker
+                    .clone()
+                    .map_or(Wanted::Nobody, Wanted::Wake),
                 wanted => wanted,
             }
         };
@@ -257,49 +260,53 @@ mod tests {
         }
     }
 
-    fn pool(told: &Arc<FakePlacement>, cpus: Cpus) -> Pool {
-        Pool::new(None, cpus, Arc::new(FakeCpuSource(told.clone())), None)
+    fn pool(placement: &Arc<FakePlacement>, cpus: Cpus) -> Pool {
+        Pool::new(None, cpus, Arc::new(FakeCpuSource(placement.clone())), None)
     }
 
     #[test]
     fn a_worker_is_woken_elsewhere_where_there_is_another_processor() {
-        let told = Arc::new(FakePlacement::default());
+        let placement = Arc::new(FakePlacement::default());
         for (cpus, thread, elsewhere) in [(2, Some(100), 100), (2, None, 0), (1, Some(100), 0)] {
-            told.woken_elsewhere.store(0, Ordering::Relaxed);
-            let bed = ParkedWorker {
+            placement.woken_elsewhere.store(0, Ordering::Relaxed);
+            let parked = ParkedWorker {
                 parker: Arc::new(Parker::new()),
                 thread,
             };
-            pool(&told, Cpus::Most(cpus)).wake_on_other_cpu(&bed);
-            let woken = told.woken_elsewhere.load(Ordering::Relaxed);
+            pool(&placement, Cpus::Most(cpus)).wake_on_other_cpu(&parked);
+            let woken = placement.woken_elsewhere.load(Ordering::Relaxed);
             assert_eq!(woken, elsewhere, "{cpus} processors, thread {thread:?}");
             // It was notified either way, or this would not return.
-            bed.parker.park(None);
+            parked.parker.park(None);
         }
     }
 
     #[test]
     fn a_worker_does_not_rest_where_the_program_queues() {
         for (cpus, rests, leaves) in [(2, 0, 1), (2, 1, 0), (1, 0, 0)] {
-            let told = Arc::new(FakePlacement::default());
-            let pool = pool(&told, Cpus::Most(cpus));
+            let placement = Arc::new(FakePlacement::default());
+            let pool = pool(&placement, Cpus::Most(cpus));
             pool.leave_pusher();
-            assert_eq!(told.left.load(Ordering::Relaxed), 0, "nothing queued yet");
+            assert_eq!(
+                placement.left.load(Ordering::Relaxed),
+                0,
+                "nothing queued yet"
+            );
             pool.pushed_cpu.store(0, Ordering::Relaxed);
-            told.here.store(rests, Ordering::Relaxed);
+            placement.here.store(rests, Ordering::Relaxed);
             // A thread moves once in a while only: another for each case.
             std::thread::scope(|scope| {
                 scope.spawn(|| pool.leave_pusher());
             });
-            let left = told.left.load(Ordering::Relaxed);
+            let left = placement.left.load(Ordering::Relaxed);
             assert_eq!(left, leaves, "{cpus} processors, rests on {rests}");
         }
     }
 
     #[test]
     fn no_worker_spins_where_threads_that_wait_have_all_processors() {
-        let told = Arc::new(FakePlacement::default());
-        let pool = pool(&told, Cpus::Count(2));
+        let placement = Arc::new(FakePlacement::default());
+        let pool = pool(&placement, Cpus::Count(2));
         let mut worker = false;
         assert!(pool.goes_on_spinning(&mut worker));
         let one = pool.spin_waiting();
@@ -307,16 +314,16 @@ mod tests {
         let two = pool.spin_waiting();
         assert!(!pool.goes_on_spinning(&mut worker));
         pool.stop_spinning(&mut worker);
-        assert!(!pool.has_room_to_spin());
+        assert!(!pool.may_spin());
         drop((one, two));
-        assert!(pool.has_room_to_spin());
+        assert!(pool.may_spin());
     }
 
     #[test]
     fn processors_are_not_counted_under_the_lock_of_the_run_queue() {
-        let told = Arc::new(FakePlacement::default());
-        let pool = pool(&told, Cpus::Most(8));
-        let counted = || told.counted.load(Ordering::Relaxed);
+        let placement = Arc::new(FakePlacement::default());
+        let pool = pool(&placement, Cpus::Most(8));
+        let counted = || placement.counted.load(Ordering::Relaxed);
         {
             let mut inner = pool.inner.lock();
             // One worker, busy, and another entry in the run queue.
@@ -332,10 +339,10 @@ mod tests {
 
     #[test]
     fn processors_are_counted_when_somebody_asks_and_once() {
-        let told = Arc::new(FakePlacement::default());
-        let pool = pool(&told, Cpus::Most(8));
-        assert_eq!(told.counted.load(Ordering::Relaxed), 0);
+        let placement = Arc::new(FakePlacement::default());
+        let pool = pool(&placement, Cpus::Most(8));
+        assert_eq!(placement.counted.load(Ordering::Relaxed), 0);
         assert_eq!((pool.cpus(), pool.workers(), pool.cpus()), (3, 3, 3));
-        assert_eq!(told.counted.load(Ordering::Relaxed), 1);
+        assert_eq!(placement.counted.load(Ordering::Relaxed), 1);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jumar_hal::sync::{Instant, Ordering};
 
-use super::{Inner, NEVER, OWES, Pool, SETTING, Timer, Wanted};
+use super::{Inner, NEVER, Pool, SETTING, Timer, WAKE_DEFERRED, Wanted};
 use crate::stream::Stream;
 
 impl Inner {
@@ -12,9 +12,9 @@ impl Inner {
     /// wait for values, once the lock is released.
     #[must_use = "no other thread checks"]
     pub(super) fn fire(&mut self, pool: &Pool) -> bool {
-        let mut look = false;
-        if !pool.timer_is_due() {
-            return look;
+        let mut poll = false;
+        if !pool.timer_expired() {
+            return poll;
         }
         let now = Instant::now();
         while let Some(first) = self.timers.first_entry() {
@@ -24,17 +24,17 @@ impl Inner {
             match first.remove() {
                 Timer::Call(stream) if stream.call() => self.put(pool, &stream, true),
                 Timer::Call(_) => {}
-                Timer::Look => look = true,
+                Timer::PollValues => poll = true,
             }
         }
         self.note_timer(pool);
-        look
+        poll
     }
 
     fn note_timer(&self, pool: &Pool) {
         let first = self.timers.first_key_value();
         pool.first_timer_ns.store(
-            first.map_or(NEVER, |((due, _), _)| pool.ns(*due)),
+            first.map_or(NEVER, |((expiry, _), _)| pool.ns(*expiry)),
             Ordering::Relaxed,
         );
     }
@@ -44,28 +44,30 @@ impl Pool {
     /// Arranges that a stream is called at a moment. Returns the key to cancel it by.
     pub(crate) fn add_timer(
         self: &Arc<Self>,
-        due: Instant,
+        expiry: Instant,
         stream: &Arc<Stream>,
     ) -> (Instant, u64) {
-        self.set_timer(due, Timer::Call(stream.clone()))
+        self.set_timer(expiry, Timer::Call(stream.clone()))
     }
 
     /// Sets the timer for the streams that wait for values.
-    pub(crate) fn add_look(self: &Arc<Self>, due: Instant) {
-        self.set_timer(due, Timer::Look);
+    pub(crate) fn add_poll_timer(self: &Arc<Self>, expiry: Instant) {
+        self.set_timer(expiry, Timer::PollValues);
     }
 
-    fn set_timer(self: &Arc<Self>, due: Instant, timer: Timer) -> (Instant, u64) {
+    fn set_timer(self: &Arc<Self>, expiry: Instant, timer: Timer) -> (Instant, u64) {
         let (key, wanted) = {
             let mut inner = self.inner.lock();
             inner.timers_made += 1;
-            let key = (due, inner.timers_made);
+            let key = (expiry, inner.timers_made);
             inner.timers.insert(key, timer);
             inner.note_timer(self);
-            match &inner.napper {
-                Some(napper) if self.schedule.is_some() => (key, Wanted::Wake(napper.clone())),
+            match &inner.timed_worker {
+                Some(timed_worker) if self.schedule.is_some() => {
+                    (key, Wanted::Wake(timed_worker.clone()))
+                }
                 _ if SETTING.get() == Arc::as_ptr(self).addr() => {
-                    OWES.set(true);
+                    WAKE_DEFERRED.set(true);
                     (key, Wanted::Nobody)
                 }
                 _ => (key, inner.wanted(self)),

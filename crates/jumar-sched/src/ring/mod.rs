@@ -148,7 +148,7 @@ pub(crate) enum Called {
         list: bool,
     },
     /// Nothing to do: another thread checks it, or will.
-    Noted,
+    AlreadyHandled,
 }
 
 /// How many slots ahead of the one that is written the producer asks for.
@@ -302,7 +302,7 @@ impl Ring {
     }
 
     #[cold]
-    fn make_room(&self, producer: &mut Producer, position: u64, more: bool) -> bool {
+    fn extend_capacity(&self, producer: &mut Producer, position: u64, more: bool) -> bool {
         let done = self.completed();
         if position - done > self.sizes.limit && !more {
             return false;
@@ -335,7 +335,7 @@ impl Ring {
         let capacity = self.front.0.producer.with_mut(|producer| {
             // SAFETY: the lock makes this thread the only one in this half.
             let producer = unsafe { &mut *producer };
-            position <= producer.capacity || self.make_room(producer, position, more)
+            position <= producer.capacity || self.extend_capacity(producer, position, more)
         });
         if capacity {
             return Some(PushPermit {
@@ -417,7 +417,7 @@ impl Ring {
             BLOCKED => Called::Queued {
                 list: before & LISTED == 0,
             },
-            _ => Called::Noted,
+            _ => Called::AlreadyHandled,
         }
     }
 }

@@ -122,10 +122,10 @@ impl Queue for Handle {
             && let Some(owner) = stream.ring.take()
         {
             // What is run here is bounded, so that the clock is looked at now and then only.
-            let looks = Cell::new(0u32);
+            let polls = Cell::new(0u32);
             let late = || {
-                looks.set(looks.get() + 1);
-                looks.get().is_multiple_of(8) && until.is_some_and(|until| Instant::now() >= until)
+                polls.set(polls.get() + 1);
+                polls.get().is_multiple_of(8) && until.is_some_and(|until| Instant::now() >= until)
             };
             stream.drive(owner, until.is_some(), u32::MAX, || {
                 signal.is_set() || late()
@@ -138,24 +138,24 @@ impl Queue for Handle {
             }
         }
         // Registered before anything else, so that a set that is cleared at once still counts.
-        let told = Arc::new(SignalWaiter {
-            told: AtomicBool::new(false),
+        let own = Arc::new(SignalWaiter {
+            signalled: AtomicBool::new(false),
             parker: park::mine(),
         });
-        let waiter: Arc<dyn Waiter> = told.clone();
+        let waiter: Arc<dyn Waiter> = own.clone();
         if !signal.register(waiter.clone()) {
             return true;
         }
         let set = stream.wait_for(
-            &|| told.told.load(Ordering::Acquire) || signal.is_set(),
+            &|| own.signalled.load(Ordering::Acquire) || signal.is_set(),
             &|| {
-                let (told, signal) = (told.clone(), signal.clone());
-                Arc::new(move || told.told.load(Ordering::Acquire) || signal.is_set())
+                let (own, signal) = (own.clone(), signal.clone());
+                Arc::new(move || own.signalled.load(Ordering::Acquire) || signal.is_set())
             },
             until,
-            &|until| told.parker.park(until),
+            &|until| own.parker.park(until),
         );
-        if !told.told.load(Ordering::Acquire) {
+        if !own.signalled.load(Ordering::Acquire) {
             signal.forget(&waiter);
         }
         set
@@ -178,13 +178,13 @@ impl Queue for Handle {
 
 /// A thread that waits for a signal.
 struct SignalWaiter {
-    told: AtomicBool,
+    signalled: AtomicBool,
     parker: Arc<Parker>,
 }
 
 impl Waiter for SignalWaiter {
     fn signalled(self: Arc<Self>) {
-        self.told.store(true, Ordering::Release);
+        self.signalled.store(true, Ordering::Release);
         self.parker.unpark();
     }
 }

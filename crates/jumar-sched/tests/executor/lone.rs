@@ -140,7 +140,7 @@ fn a_thread_that_polls_takes_the_turns_of_a_schedule() {
     first.submit(run(|| {}), TAG);
     first.submit(Task::Set(signal), TAG);
     assert!(polls_until(&second, 2));
-    // A wait with a limit, and a task that gives up waiting.
+    // A wait with a limit, and a task whose wait expires.
     let never = Task::Wait {
         signal: Arc::new(Signal::new()),
         then: WaitThen::Keep,

@@ -411,7 +411,7 @@ fn a_thread_parked_for_an_early_position_wakes_before_the_backlog_is_done() {
 }
 
 #[test]
-fn a_watched_task_is_reported_in_order_and_others_are_not() {
+fn an_observed_task_is_reported_in_order_and_others_are_not() {
     let executor = executor(2);
     let ear = Arc::new(RecordingObserver::default());
     let queue = executor.queue(QueueConfig::default(), ear.clone());
@@ -789,7 +789,7 @@ fn chaos(seed: u64, workers: usize, cpus: usize) {
 }
 
 #[test]
-fn nothing_gets_stuck_when_everything_happens_at_once() {
+fn concurrent_operations_do_not_deadlock() {
     for seed in 1..6 {
         chaos(seed, 2, 2);
         chaos(seed + 10, 1, 1);

@@ -29,16 +29,16 @@ fn of_queues_that_are_ready_the_one_of_the_smallest_number_is_served_first() {
         TAG,
     );
     begins.recv().expect("the holder runs");
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     let queues: Vec<_> = [7, 3, 5, 0]
         .map(|priority| (priority, make(priority)))
         .into();
     for (priority, queue) in &queues {
-        let (priority, tell) = (*priority, tell.clone());
+        let (priority, sender) = (*priority, sender.clone());
         queue.submit(wait_on(&held), TAG);
         queue.submit(
             run_costing(Cost::Unbounded, move || {
-                tell.send(priority).expect("the test listens");
+                sender.send(priority).expect("the test listens");
             }),
             TAG,
         );
@@ -46,7 +46,9 @@ fn of_queues_that_are_ready_the_one_of_the_smallest_number_is_served_first() {
     held.set();
     free.send(()).expect("the holder waits");
     // No thread waits for a queue: a thread that does runs it by itself.
-    let order: Vec<u8> = (0..4).map(|_| told.recv().expect("a task runs")).collect();
+    let order: Vec<u8> = (0..4)
+        .map(|_| receiver.recv().expect("a task runs"))
+        .collect();
     // One look in sixteen begins at the other end, so that no stream starves: at most one of the four is out of turn.
     let in_turn = (0..4).any(|skipped| {
         let mut rest = order.clone();

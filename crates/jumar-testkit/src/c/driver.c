@@ -503,7 +503,7 @@ int64_t jm_counter(void)
     return locked(&calls);
 }
 
-int64_t jm_noted(int64_t index)
+int64_t jm_recorded(int64_t index)
 {
     return locked(&notes[index % NOTES]);
 }
@@ -624,7 +624,7 @@ int64_t jm_tid(int thread)
     return thread <= 1 ? (int64_t)pthread_self() : (int64_t)started(thread)->thread;
 }
 
-static void hand_over(int step)
+static void pass_to_thread(int step)
 {
     const jm_step *it = &current->steps[step];
     worker *other = started(it->thread);
@@ -718,7 +718,7 @@ static void child(int index, const char *base)
         shared->step = step;
         own_step = step;
         if (current->steps[step].thread > 1) {
-            hand_over(step);
+            pass_to_thread(step);
         } else {
             run_step(step);
         }

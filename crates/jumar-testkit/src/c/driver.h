@@ -109,7 +109,7 @@ void *cb_address(void *block);
 void *cb_address_none(void *block);
 void cb_free(void *allocator, void *block);
 int64_t jm_counter(void);
-int64_t jm_noted(int64_t index);
+int64_t jm_recorded(int64_t index);
 int64_t jm_callback_thread(void);
 void jm_release_held(void);
 void jm_await_held(void);

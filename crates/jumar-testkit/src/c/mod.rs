@@ -445,7 +445,7 @@ impl Writer<'_> {
                 ("counter", []) => "jm_counter()".to_string(),
                 ("callback_thread", []) => "jm_callback_thread()".to_string(),
                 ("process_id", []) => "(int64_t)getpid()".to_string(),
-                ("noted", [index]) => format!("jm_noted({})", self.number(index)?),
+                ("recorded", [index]) => format!("jm_recorded({})", self.number(index)?),
                 ("length", [memory]) => format!("jm_length({})", self.pointer(memory)?),
                 ("i64", [memory, index]) => {
                     format!("jm_i64({}, {})", self.pointer(memory)?, self.number(index)?)

@@ -161,7 +161,7 @@ pub const VALUES: &[(&str, usize)] = &[
     ("model", 1),
     ("tid", 1),
     ("counter", 0),
-    ("noted", 1),
+    ("recorded", 1),
     ("callback_thread", 0),
     ("length", 1),
     ("f32", 2),

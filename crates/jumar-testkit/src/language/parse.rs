@@ -65,7 +65,7 @@ pub(super) fn thread_number(name: &str) -> Option<u32> {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
-    Word(String),
+    Identifier(String),
     Number(i128),
     Real(String),
     Text(String),
@@ -84,7 +84,7 @@ fn tokens(text: &str) -> Parsed<Vec<Token>> {
     while let Some(first) = rest.chars().next() {
         let length = if first.is_ascii_alphabetic() || first == '_' {
             let length = run(rest, |c| c.is_ascii_alphanumeric() || c == '_');
-            tokens.push(Token::Word(rest[..length].to_string()));
+            tokens.push(Token::Identifier(rest[..length].to_string()));
             length
         } else if first.is_ascii_digit() {
             let (token, length) = number(rest)?;
@@ -190,7 +190,7 @@ impl Parser {
 
     fn peek_word(&self) -> Option<&str> {
         match self.peek() {
-            Some(Token::Word(word)) => Some(word),
+            Some(Token::Identifier(word)) => Some(word),
             _ => None,
         }
     }
@@ -415,16 +415,18 @@ impl Parser {
             Token::Number(value) => Ok(Expr::Number(value)),
             Token::Real(digits) => Ok(Expr::Real(digits)),
             Token::Text(text) => Ok(Expr::Text(text)),
-            Token::Word(word) if word == "NULL" => Ok(Expr::Null),
-            Token::Word(word) if matches!(self.peek(), Some(Token::Sign("("))) => {
+            Token::Identifier(word) if word == "NULL" => Ok(Expr::Null),
+            Token::Identifier(word) if matches!(self.peek(), Some(Token::Sign("("))) => {
                 let args = self.arguments()?;
                 known(&word, &args, VALUES).or_else(|_| known(&word, &args, PREDICATES))?;
                 Ok(Expr::Helper(word, args))
             }
-            Token::Word(word) if word.starts_with("cb_") && !CALLBACKS.contains(&word.as_str()) => {
+            Token::Identifier(word)
+                if word.starts_with("cb_") && !CALLBACKS.contains(&word.as_str()) =>
+            {
                 Err(format!("there is no callback {word}"))
             }
-            Token::Word(word) => Ok(Expr::Name(word)),
+            Token::Identifier(word) => Ok(Expr::Name(word)),
             Token::Sign(sign) => Err(format!("{sign:?} is not a value")),
         }
     }
@@ -497,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_whole_or_real() {
+    fn numbers_are_integers_or_floats() {
         let Action::Check(Condition::Compare(left, _, right)) =
             one("check a == 0xffffffffffffffff").action
         else {

@@ -243,7 +243,7 @@ class Case:
         with self.callbacks.changed:
             return len(self.callbacks.notes)
 
-    def noted(self, index):
+    def recorded(self, index):
         with self.callbacks.changed:
             return self.callbacks.notes[index] if index < len(self.callbacks.notes) else None
 

@@ -465,7 +465,7 @@ pub(super) fn swept(check: &Check, by: &'static str) {
             .fix("Destroy streams and events first, then contexts, then reset the device, then finalise.");
         match rule {
             // If the program releases one of them later, that finding is reported, and this one is a part of it.
-            "JMR-ORDER-002" => super::told_at_the_end(check, finding),
+            "JMR-ORDER-002" => super::reported_at_the_end(check, finding),
             _ => check.find(finding),
         }
     }

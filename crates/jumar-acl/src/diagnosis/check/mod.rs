@@ -55,13 +55,13 @@ struct Past {
     /// The same as text, for a forked child, which has no source locations of its parent.
     origin: Mutex<Option<(SourceLocation, String)>>,
     /// Whether this process was reported as a fork.
-    told_forked: AtomicU64,
+    reported_forked: AtomicU64,
     /// Where a thread last got a device or a context.
     set_up_at: Mutex<SourceLocation>,
     /// Streams whose captures were begun, and where; the newest last.
     captures: Mutex<Vec<(u64, SourceLocation)>>,
     /// The most severe finding since the last finalisation: 0 none, 1 a warning, 2 an error. Others have the same cause.
-    told_late: AtomicU32,
+    reported_late: AtomicU32,
     /// The objects that a reset destroyed; reported at the end unless a more severe finding follows from it.
     swept: Mutex<Option<Finding>>,
     polls: Mutex<Polls>,
@@ -84,10 +84,10 @@ static PAST: Past = Past {
     finalized_at: Mutex::new(SourceLocation::UNKNOWN),
     initialized_at: Mutex::new(SourceLocation::UNKNOWN),
     origin: Mutex::new(None),
-    told_forked: AtomicU64::new(0),
+    reported_forked: AtomicU64::new(0),
     set_up_at: Mutex::new(SourceLocation::UNKNOWN),
     captures: Mutex::new(Vec::new()),
-    told_late: AtomicU32::new(0),
+    reported_late: AtomicU32::new(0),
     swept: Mutex::new(None),
     polls: Mutex::new(Polls {
         early: Vec::new(),
@@ -117,7 +117,7 @@ pub(crate) fn fork_prepared() {
 /// Reports a call after the finalisation. Later ones have the same cause and are reported only if they are more severe.
 fn find_late(check: &Check, finding: Finding) {
     let grade = 1 + u32::from(finding.rule == "JMR-ORDER-001");
-    if PAST.told_late.fetch_max(grade, Ordering::Relaxed) < grade {
+    if PAST.reported_late.fetch_max(grade, Ordering::Relaxed) < grade {
         if grade > 1 {
             *PAST.swept.lock() = None;
         }
@@ -157,12 +157,12 @@ pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
     {
         return;
     }
-    for (index, life) in &known.handles {
+    for (index, lifetime) in &known.handles {
         let key = words[*index];
         if key != 0 && !recent::is_alive(check, key) {
-            gone(check, call, life, key);
+            gone(check, call, lifetime, key);
         }
-        if life.kind == "stream" && submits(call) {
+        if lifetime.kind == "stream" && submits(call) {
             almost_full(cx, check, key);
         }
     }
@@ -193,7 +193,7 @@ pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
 fn forked(check: &Check) {
     let own = u64::from(std::process::id());
     let first = PAST.process.load(Ordering::Relaxed);
-    if first != own && PAST.told_forked.swap(own, Ordering::Relaxed) != own {
+    if first != own && PAST.reported_forked.swap(own, Ordering::Relaxed) != own {
         let origin = PAST.origin.try_lock();
         let origin = origin.as_ref().and_then(|origin| origin.as_ref());
         let parent = match origin {
@@ -224,10 +224,10 @@ fn too_late(check: &Check, known: &table::CallRecord, words: &[u64; MOST]) -> bo
     let object = known
         .handles
         .iter()
-        .find_map(|(index, life)| {
-            let object = check.object(life.kind, words[*index])?;
+        .find_map(|(index, lifetime)| {
+            let object = check.object(lifetime.kind, words[*index])?;
             // The object ends, whatever the call returns.
-            check.ended(life.kind, words[*index], "aclFinalize");
+            check.ended(lifetime.kind, words[*index], "aclFinalize");
             Some(object)
         })
         .map(|object| (object.name(), object.made));
@@ -260,21 +260,21 @@ fn too_late(check: &Check, known: &table::CallRecord, words: &[u64; MOST]) -> bo
     true
 }
 
-fn gone(check: &Check, call: &Call, life: &ObjectLifetime, key: u64) {
+fn gone(check: &Check, call: &Call, lifetime: &ObjectLifetime, key: u64) {
     let now = check.ends();
-    let Some(object) = check.object(life.kind, key) else {
-        return recent::lives(key, now);
+    let Some(object) = check.object(lifetime.kind, key) else {
+        return recent::set_alive(key, now);
     };
     let Some((by, location)) = object.ended else {
-        return recent::lives(key, now);
+        return recent::set_alive(key, now);
     };
     let after_finalize = PAST.finalized.load(Ordering::Relaxed) && gives_back(call.name);
-    let twice = life.ends.iter().any(|(name, _)| *name == call.name);
+    let twice = lifetime.ends.iter().any(|(name, _)| *name == call.name);
     let rule = match (by, twice) {
         _ if after_finalize => "JMR-ORDER-001",
         ("aclrtResetDevice" | "aclrtResetDeviceForce", _) => "JMR-DEV-009",
-        (_, true) => life.twice,
-        (_, false) => life.stale,
+        (_, true) => lifetime.twice,
+        (_, false) => lifetime.stale,
     };
     let finding = Finding::now(
         rule,
@@ -470,7 +470,7 @@ fn ends_of_copy(cx: &Cx<'_>, check: &Check, ends: [(usize, &Option<Allocation>);
             }
         };
         if found != wanted {
-            let lives = |device| {
+            let memory_name = |device| {
                 if device {
                     "device memory"
                 } else {
@@ -481,8 +481,8 @@ fn ends_of_copy(cx: &Cx<'_>, check: &Check, ends: [(usize, &Option<Allocation>);
                 "JMR-COPY-001",
                 format!(
                     "{name} is {}; the kind says {}",
-                    lives(found),
-                    lives(wanted)
+                    memory_name(found),
+                    memory_name(wanted)
                 ),
             );
             if let Some(allocation) = known {
@@ -705,9 +705,9 @@ fn unrecorded(check: &Check, call: &Call, words: &[u64; MOST]) {
 }
 
 /// Returns whether a call that went well means anything.
-pub(crate) fn looks_after(call: &'static Call) -> bool {
+pub(crate) fn checks_call(call: &'static Call) -> bool {
     let known = table::known(call);
-    known.is_of_lives
+    known.checks_lifetime
         || !matches!(known.after, After::Nothing)
         || !jumar::check::profiles().is_empty()
 }
@@ -733,17 +733,17 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             return;
         }
     }
-    if known.is_of_lives {
+    if known.checks_lifetime {
         lifetimes::after(check, seen);
     }
-    portability::look(check, seen);
+    portability::inspect(check, seen);
     match known.after {
         After::Nothing => {}
         After::Init => {
             PAST.initialized.store(true, Ordering::Relaxed);
             *PAST.initialized_at.lock() = jumar::check::here();
             PAST.finalized.store(false, Ordering::Relaxed);
-            PAST.told_late.store(0, Ordering::Relaxed);
+            PAST.reported_late.store(0, Ordering::Relaxed);
         }
         After::Finalize => {
             if !PAST.initialized.load(Ordering::Relaxed) {
@@ -852,7 +852,7 @@ fn capture_ended(stream: u64) {
 }
 
 /// Keeps the finding of a reset until it is known whether a more severe one follows. An earlier one is reported.
-fn told_at_the_end(check: &Check, finding: Finding) {
+fn reported_at_the_end(check: &Check, finding: Finding) {
     if let Some(earlier) = PAST.swept.lock().replace(finding) {
         check.find(earlier);
     }
@@ -877,7 +877,7 @@ fn set_device(device: usize, change: impl FnOnce(&mut (i64, i64))) {
 /// Looks at what is left when the process ends.
 pub(crate) fn at_exit(check: &Check) {
     // A program that was killed does not release its objects.
-    if check.is_stuck() {
+    if check.is_deadlocked() {
         return;
     }
     jumar::check::in_call(jumar::check::SourceLocation::UNKNOWN);

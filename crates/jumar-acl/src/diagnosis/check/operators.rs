@@ -63,7 +63,7 @@ pub(super) fn before_plan(check: &Check, call: &Call, words: &[u64; MOST]) {
             continue;
         };
         let Some((by, location)) = object.ended else {
-            recent::lives(*handle, now);
+            recent::set_alive(*handle, now);
             continue;
         };
         let name = object.name();

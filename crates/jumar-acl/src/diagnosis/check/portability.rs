@@ -100,7 +100,7 @@ const LIMITED: &[Limited] = &[
 static REPORTED: AtomicU64 = AtomicU64::new(0);
 
 /// Looks at a call that went well.
-pub(super) fn look(check: &Check, seen: &Seen) {
+pub(super) fn inspect(check: &Check, seen: &Seen) {
     let profiles = jumar::check::profiles();
     if profiles.is_empty() {
         return;

@@ -5,13 +5,13 @@ use std::cell::RefCell;
 use jumar::check::{Allocation, Check};
 
 /// Two questions whose numbers here are the same push each other out.
-const PLACES: usize = 64;
+const SLOTS: usize = 64;
 
 struct Recent {
     /// A handle that was alive when so many objects had ended.
-    alive: [(u64, u64); PLACES],
+    alive: [(u64, u64); SLOTS],
     /// What lay around an address after so many allocations and frees.
-    memory: [(usize, u64, Option<Allocation>); PLACES],
+    memory: [(usize, u64, Option<Allocation>); SLOTS],
 }
 
 thread_local! {
@@ -19,7 +19,7 @@ thread_local! {
 }
 
 fn slot(number: u64) -> usize {
-    (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % PLACES
+    (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % SLOTS
 }
 
 fn with<R>(ask: impl FnOnce(&mut Recent) -> R) -> Option<R> {
@@ -27,8 +27,8 @@ fn with<R>(ask: impl FnOnce(&mut Recent) -> R) -> Option<R> {
         let mut recent = recent.borrow_mut();
         let recent = recent.get_or_insert_with(|| {
             Box::new(Recent {
-                alive: [(0, 0); PLACES],
-                memory: [const { (0, 0, None) }; PLACES],
+                alive: [(0, 0); SLOTS],
+                memory: [const { (0, 0, None) }; SLOTS],
             })
         });
         ask(recent)
@@ -42,7 +42,7 @@ pub(super) fn is_alive(check: &Check, key: u64) -> bool {
 }
 
 /// Notes that an object was alive when [`Check::ends`] gave `then`.
-pub(super) fn lives(key: u64, then: u64) {
+pub(super) fn set_alive(key: u64, then: u64) {
     with(|recent| recent.alive[slot(key)] = (key, then));
 }
 

@@ -75,7 +75,7 @@ pub(super) struct CallRecord {
     /// Whether it counts as use before aclInit.
     pub(super) needs_init: bool,
     /// Whether it makes or ends objects.
-    pub(super) is_of_lives: bool,
+    pub(super) checks_lifetime: bool,
     /// Arguments that are handles of objects with a life.
     pub(super) handles: Vec<(usize, &'static ObjectLifetime)>,
 }
@@ -95,7 +95,7 @@ fn of_operator(call: &'static Call, phase: Phase) -> CallRecord {
         before,
         after,
         needs_init: false,
-        is_of_lives: false,
+        checks_lifetime: false,
         handles: handles(call),
     }
 }
@@ -110,7 +110,7 @@ pub(super) fn known(call: &'static Call) -> &'static CallRecord {
         after: after(call.name),
         needs_init: call.name.starts_with("aclrt")
             && !["aclrtGetVersion", "aclrtGetSocName"].contains(&call.name),
-        is_of_lives: lifetimes::are_touched_by(call.name),
+        checks_lifetime: lifetimes::are_touched_by(call.name),
         handles: handles(call),
     })
 }

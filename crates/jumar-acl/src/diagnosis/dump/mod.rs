@@ -626,7 +626,7 @@ impl Sink<'_> {
     fn write(&self, name: &str, bytes: &[u8]) {
         let callback = self.callback.lock().clone();
         let done = match callback {
-            Some(callback) => self.hand_over(&callback, name, bytes),
+            Some(callback) => self.deliver(&callback, name, bytes),
             None => self.write_file(name, bytes),
         };
         if let Err(what) = done {
@@ -635,7 +635,7 @@ impl Sink<'_> {
         }
     }
 
-    fn hand_over(
+    fn deliver(
         &self,
         callback: &DumpCallback,
         name: &str,

@@ -118,7 +118,7 @@ impl State {
     }
 
     /// Sets the flags that others look at to what is wanted now.
-    fn settle(&self) {
+    fn update_flags(&self) {
         let session = self.session();
         let switches = session.as_ref().map_or(Switches::NONE, |one| one.switches);
         self.times_calls
@@ -147,11 +147,11 @@ impl State {
         let session = Session::begin(root, number, devices, switches)?;
         if let Some(probes) = session.probes() {
             let gate = cx.runtime()?.gate();
-            probes.iter().for_each(|probe| gate.watch(probe.clone()));
+            probes.iter().for_each(|probe| gate.attach(probe.clone()));
         }
         *current = Some(session);
         drop(current);
-        self.settle();
+        self.update_flags();
         Ok(())
     }
 
@@ -167,11 +167,11 @@ impl State {
         }
         let session = current.take();
         drop(current);
-        self.settle();
+        self.update_flags();
         session.map_or(Ok(()), |session| {
             if let Some(Ok(runtime)) = crate::process::get().built() {
                 let probes = session.probes().into_iter().flatten();
-                probes.for_each(|probe| runtime.gate().unwatch(probe));
+                probes.for_each(|probe| runtime.gate().detach(probe));
             }
             session.write()
         })
@@ -267,7 +267,7 @@ pub fn aclprofInit(cx: &Cx<'_>, path: Option<&CStr>, length: usize) -> Result<()
     let path = measured(path, length, LONGEST_PATH - 1, "profilerResultPath")?;
     if ProfilerEnvironment::read().is_dynamic {
         return refuse(
-            ErrorKind::SurfaceUnsupported,
+            ErrorKind::FrontendFeatureUnsupported,
             "PROFILING_MODE is \"dynamic\": a tool switches profiles of this process, not the program",
         );
     }

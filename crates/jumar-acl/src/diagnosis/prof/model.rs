@@ -129,7 +129,7 @@ impl NodeObserver for Execution {
         let start_ns = self.begin_ns.load(Ordering::Relaxed).min(end_ns);
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         if let Some(subscription) = &self.subscription {
-            subscription.tell(&Record {
+            subscription.report(&Record {
                 model: self.model,
                 start_ns,
                 end_ns,

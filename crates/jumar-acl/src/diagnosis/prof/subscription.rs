@@ -176,7 +176,7 @@ impl Subscription {
     }
 
     /// Sends a record. One that finds too many before it is dropped.
-    pub(super) fn tell(&self, record: &Record<'_>) {
+    pub(super) fn report(&self, record: &Record<'_>) {
         let bytes = encode(record);
         let mut state = self.state.lock();
         if state.waiting.len() < MOST_WAITING {
@@ -317,7 +317,7 @@ pub fn aclprofModelSubscribe(cx: &Cx<'_>, model: u32, config: Raw) -> Result<()>
     running.insert(model, Subscription::begin(open(descriptor)?)?);
     drop(running);
     drop(way);
-    state.settle();
+    state.update_flags();
     Ok(())
 }
 
@@ -331,7 +331,7 @@ pub fn aclprofModelUnSubscribe(cx: &Cx<'_>, model: u32) -> Result<()> {
             format!("model {model} is not subscribed to"),
         );
     };
-    state.settle();
+    state.update_flags();
     ended.end();
     Ok(())
 }
@@ -537,7 +537,7 @@ pub(crate) fn unloaded(cx: &Cx<'_>, model: u32) {
     let state = &cx.process.prof;
     let ended = state.subscriptions.running.lock().remove(&model);
     if let Some(ended) = ended {
-        state.settle();
+        state.update_flags();
         ended.end();
     }
 }

@@ -21,7 +21,7 @@ pub fn aclmdlCreateAndGetOpDesc(
     device: u32,
     stream: u32,
     task: u32,
-    name_room: usize,
+    name_capacity: usize,
 ) -> Result<(CString, Raw, usize, Raw, usize)> {
     initialized(cx)?;
     let Some(operator) = cx.process.exceptions.operator(device, stream, task) else {
@@ -35,11 +35,11 @@ pub fn aclmdlCreateAndGetOpDesc(
     };
     // A name with a zero byte in it has no end that C would see.
     let name = CString::new(operator.name.replace('\0', "?")).unwrap_or_default();
-    if name.as_bytes_with_nul().len() > name_room {
+    if name.as_bytes_with_nul().len() > name_capacity {
         return refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "opNameLen is {name_room}, and the name {:?} takes {} bytes with its end",
+                "opNameLen is {name_capacity}, and the name {:?} takes {} bytes with its end",
                 operator.name,
                 name.as_bytes_with_nul().len()
             ),

@@ -86,8 +86,8 @@ fn choose(
             .flat_map(|value| value.to_le_bytes())
             .collect()
     } else {
-        let narrow = |value: &i64| i32::try_from(*value).unwrap_or(i32::MAX).to_le_bytes();
-        values.iter().flat_map(narrow).collect()
+        let to_int32 = |value: &i64| i32::try_from(*value).unwrap_or(i32::MAX).to_le_bytes();
+        values.iter().flat_map(to_int32).collect()
     };
     let tensor = TensorInfo {
         name: what.to_owned(),

@@ -18,7 +18,7 @@ use jumar::engine::Span;
 use jumar::engine::sync::{AtomicU32, Mutex, Ordering, RwLock};
 use jumar::offline::graph::files;
 use jumar::offline::{
-    Execute, ExecuteOpen, Model, Package, Placed, Results, Shaped, Supplied, TensorInfo,
+    Execute, ExecuteOpen, ExternalWeight, Model, Package, Results, Shaped, Supplied, TensorInfo,
 };
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -48,7 +48,7 @@ enum Way {
     Waiting,
     Queued,
     /// By messages in queues.
-    Driven,
+    QueueDriven,
 }
 
 impl Loaded {
@@ -146,8 +146,12 @@ impl Memory {
 pub(crate) type External = (String, usize, usize);
 
 /// Finds the memory that holds files of weights; names that are none of the model's files do not matter.
-fn placed(cx: &Cx<'_>, package: &Package<'_>, external: &[External]) -> Result<Vec<Placed>> {
-    let mut placed = Vec::new();
+fn external_weights(
+    cx: &Cx<'_>,
+    package: &Package<'_>,
+    external: &[External],
+) -> Result<Vec<ExternalWeight>> {
+    let mut weights = Vec::new();
     for (name, address, size) in external {
         let files = package.external_weights().iter();
         let needed = files
@@ -157,10 +161,10 @@ fn placed(cx: &Cx<'_>, package: &Package<'_>, external: &[External]) -> Result<V
         let Some(needed) = needed else { continue };
         let what = format!("external weight \"{name}\"");
         if let Some(span) = supplied(cx, (*address, *size), needed, &what)? {
-            placed.push((name.clone(), span));
+            weights.push((name.clone(), span));
         }
     }
-    Ok(placed)
+    Ok(weights)
 }
 
 fn load(cx: &Cx<'_>, package: &Package<'_>, memory: Memory) -> Result<u32> {
@@ -190,7 +194,7 @@ fn load_as(
         work: supplied(cx, memory.work, package.work_bytes(), "work")?,
         weights: supplied(cx, memory.weights, package.weight_bytes(), "weight")?,
         forgetful: memory.forgetful,
-        placed: &placed(cx, package, external)?,
+        external_weights: &external_weights(cx, package, external)?,
     };
     let model = Model::load(package, &context, supplied, &cx.caller())?;
     let id = cx.process.models.last.fetch_add(1, Ordering::Relaxed) + 1;
@@ -299,7 +303,7 @@ pub(crate) fn given_queues<'a>(queues: Option<&'a [u32]>, name: &str) -> Result<
 }
 
 /// Loads a model that takes its inputs from queues and leaves its outputs in others.
-pub(crate) fn load_driven(
+pub(crate) fn load_queue_driven(
     cx: &Cx<'_>,
     package: &Package<'_>,
     inputs: &[u32],
@@ -326,15 +330,18 @@ pub(crate) fn load_driven(
     }
     let id = load_as(cx, package, memory, external, None)?;
     let loaded = find(cx, id)?;
-    *loaded.way.lock() = Some(Way::Driven);
-    let driven = crate::queue_driven::Driven::new(cx, id, loaded, inputs, outputs);
-    let placed = driven.and_then(|driven| {
-        cx.process.queues.drive(driven).map_err(|(error, driven)| {
-            driven.free(cx);
-            error
-        })
+    *loaded.way.lock() = Some(Way::QueueDriven);
+    let queue_driven = crate::queue_driven::QueueDrivenModel::new(cx, id, loaded, inputs, outputs);
+    let started = queue_driven.and_then(|queue_driven| {
+        cx.process
+            .queues
+            .drive(queue_driven)
+            .map_err(|(error, queue_driven)| {
+                queue_driven.free(cx);
+                error
+            })
     });
-    if let Err(error) = placed {
+    if let Err(error) = started {
         // The first error is returned.
         drop(unload(cx, id));
         return Err(error);
@@ -356,7 +363,7 @@ pub fn aclmdlLoadFromFileWithQ(
     );
     initialized(cx)?;
     refuse_archive_at(path)?;
-    load_driven(cx, &open(path)?, inputs, outputs, Memory::default(), &[])
+    load_queue_driven(cx, &open(path)?, inputs, outputs, Memory::default(), &[])
 }
 
 pub fn aclmdlLoadFromMemWithQ(
@@ -374,7 +381,7 @@ pub fn aclmdlLoadFromMemWithQ(
     );
     initialized(cx)?;
     refuse_archive(bytes.unwrap_or_default())?;
-    load_driven(cx, &parse(bytes)?, inputs, outputs, Memory::default(), &[])
+    load_queue_driven(cx, &parse(bytes)?, inputs, outputs, Memory::default(), &[])
 }
 
 pub fn aclmdlQuerySize(cx: &Cx<'_>, path: Option<&CStr>) -> Result<(usize, usize)> {
@@ -414,12 +421,12 @@ pub(crate) fn load_configured(cx: &Cx<'_>, config: &model_config::Loading) -> Re
         model_config::Source::Memory(bytes) => Package::parse(bytes)?,
     };
     if let Some(folder) = config.weight_folder()? {
-        package.look_for_weights_in(folder);
+        package.find_weights_in(folder);
     }
     let external = config.external();
     let id = match config.queues() {
         Some([inputs, outputs]) => {
-            load_driven(cx, &package, inputs, outputs, config.memory(), external)?
+            load_queue_driven(cx, &package, inputs, outputs, config.memory(), external)?
         }
         None => load_as(cx, &package, config.memory(), external, None)?,
     };
@@ -447,9 +454,9 @@ pub(crate) fn unload(cx: &Cx<'_>, id: u32) -> Result<()> {
     let loaded = find(cx, id)?;
     cx.process.models.loaded.write().remove(&id);
     crate::prof::unloaded(cx, id);
-    if let Some(driven) = cx.process.queues.release(id) {
+    if let Some(queue_driven) = cx.process.queues.release(id) {
         loaded.model.unload(&cx.caller());
-        driven.free(cx);
+        queue_driven.free(cx);
         return Ok(());
     }
     loaded.model.unload(&cx.caller());
@@ -610,7 +617,7 @@ fn prepare(
             ErrorKind::ModelFailure,
             format!(
                 "model {id} {}",
-                if first == Way::Driven {
+                if first == Way::QueueDriven {
                     "is driven by queues, and is not executed by functions"
                 } else {
                     "is executed both by aclmdlExecute and by aclmdlExecuteAsync; the first execution decides which it is to be"

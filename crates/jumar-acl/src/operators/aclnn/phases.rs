@@ -229,7 +229,7 @@ pub fn second_phase(
     }
     // Only the checks, and captured models, use the list of ranges.
     let runtime = cx.runtime().map_err(Refused::runtime)?;
-    let touched = if runtime.gate().is_watched() {
+    let touched = if runtime.gate().is_observed() {
         Touched::exactly(&executor, &buffers, workspace)
     } else if target.is_recorded() {
         Touched::roughly(plan, &buffers, workspace)

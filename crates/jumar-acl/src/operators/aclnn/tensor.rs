@@ -11,7 +11,7 @@ use crate::error::null;
 use crate::generated::enums;
 use crate::{Cx, Raw, refuse};
 
-/// More dimensions than any operator takes; a larger number is no number of dimensions at all.
+/// More dimensions than any operator takes; no tensor has more.
 const MOST_DIMS: u64 = 64;
 
 /// A tensor.

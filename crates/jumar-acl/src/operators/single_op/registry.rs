@@ -343,7 +343,7 @@ fn small_inputs(operator: &SingleOperator) -> Vec<(usize, usize)> {
     small.collect()
 }
 
-/// Says why an operator was not compiled.
+/// Returns why an operator was not compiled.
 pub(super) fn invalid(error: &GraphError) -> Error {
     Error::new(ErrorKind::OperatorInvalid, error.text())
 }

@@ -121,13 +121,13 @@ pub fn aclmdlRITaskGetParams(cx: &Cx<'_>, handle: Raw) -> Result<types::aclmdlRI
             put(&mut params, at::EVENT_FLAG, event.event_flags.to_ne_bytes());
             put(&mut params, at::USE_FLAG, event.flag.to_ne_bytes());
         }
-        TaskParameters::Write(place, value) => {
-            put(&mut params, at::WORD, place.address().to_ne_bytes());
+        TaskParameters::Write(target, value) => {
+            put(&mut params, at::WORD, target.address().to_ne_bytes());
             put(&mut params, at::VALUE, value.to_ne_bytes());
         }
-        TaskParameters::Wait(place, test, value) => {
+        TaskParameters::Wait(target, test, value) => {
             let flag = crate::value_sync::flag_of(test);
-            put(&mut params, at::WORD, place.address().to_ne_bytes());
+            put(&mut params, at::WORD, target.address().to_ne_bytes());
             put(&mut params, at::VALUE, value.to_ne_bytes());
             put(&mut params, at::TEST, flag.to_ne_bytes());
         }
@@ -199,13 +199,13 @@ pub fn set_parameters(
     match kind {
         TaskKind::Kernel => set_launch(cx, &task, params, behind)?,
         TaskKind::ValueWrite => {
-            let place = behind.word.ok_or_else(|| null("devAddr"))?;
-            task.set_write(place, word(params, at::VALUE), &cx.caller())?;
+            let target = behind.word.ok_or_else(|| null("devAddr"))?;
+            task.set_write(target, word(params, at::VALUE), &cx.caller())?;
         }
         TaskKind::ValueWait => {
-            let place = behind.word.ok_or_else(|| null("devAddr"))?;
+            let target = behind.word.ok_or_else(|| null("devAddr"))?;
             let test = crate::value_sync::test_of(half(params, at::TEST))?;
-            task.set_wait(place, test, word(params, at::VALUE), &cx.caller())?;
+            task.set_wait(target, test, word(params, at::VALUE), &cx.caller())?;
         }
         TaskKind::Record | TaskKind::Wait | TaskKind::Reset | TaskKind::Other => {
             return Err(Error::new(
@@ -327,7 +327,7 @@ pub fn aclrtCacheLastTaskExtendInfo(cx: &Cx<'_>, bytes: Option<&[u8]>, _size: us
 pub fn aclrtTaskUpdateAsync(
     cx: &Cx<'_>,
     of: Raw,
-    place: u32,
+    position: u32,
     info: Option<&types::aclrtTaskUpdateInfo>,
     stream: Raw,
 ) -> Result<()> {
@@ -364,7 +364,7 @@ pub fn aclrtTaskUpdateAsync(
         let blocks = stream.device_range(blocks, 4, "blockDimAddr")?;
         stream.patch_launch(
             &of,
-            u64::from(place),
+            u64::from(position),
             &binary,
             (entry, blocks),
             &cx.caller(),

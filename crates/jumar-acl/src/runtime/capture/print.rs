@@ -25,7 +25,7 @@ pub fn aclmdlRIDebugPrint(cx: &Cx<'_>, model: Raw) -> Result<()> {
             text,
             "  stream {} task {} (#{number}): {} [{}, {}]{}{}",
             task.stream,
-            task.place,
+            task.position,
             task.name,
             type_name(&task),
             task.call,
@@ -93,7 +93,7 @@ fn json(graph: &Graph, verbose: bool) -> String {
             graph.number(),
             quoted(&graph.name()),
             task.stream,
-            task.place,
+            task.position,
             type_name(&task)
         );
         if let Some(event) = task.event {

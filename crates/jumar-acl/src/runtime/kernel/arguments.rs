@@ -15,7 +15,7 @@ use crate::process::Process;
 use crate::{Cx, Raw, refuse};
 
 /// How much fits into a thread's own list.
-const ROOM: usize = 64 << 10;
+const ARGUMENT_BYTES: usize = 64 << 10;
 const MOST_PARAMETERS: usize = 128;
 /// What stands before the parameters on the card, and beside each of them: counted, and not used here.
 const SYSTEM_BYTES: usize = 64;
@@ -162,7 +162,7 @@ fn make(
 }
 
 pub fn aclrtKernelArgsInit(cx: &Cx<'_>, function: Raw) -> Result<Raw> {
-    let made = make(cx, function, ROOM, |_| Ok(MOST_PARAMETERS))?;
+    let made = make(cx, function, ARGUMENT_BYTES, |_| Ok(MOST_PARAMETERS))?;
     let lists = &cx.process.kernels.lists;
     let list = lists.insert(|id| Arc::new(List { id, ..made }))?;
     forget(
@@ -206,8 +206,13 @@ pub fn aclrtKernelArgsInitByUserMem(
     }
     // A size beyond all memory fails here; for smaller ones the check of the buffer refuses.
     let made = make(cx, function, bytes, declared)?;
-    let placed = Arc::new(List { id: list.0, ..made });
-    let before = cx.process.kernels.placed.lock().insert(list.0, placed);
+    let list_object = Arc::new(List { id: list.0, ..made });
+    let before = cx
+        .process
+        .kernels
+        .caller_lists
+        .lock()
+        .insert(list.0, list_object);
     if let Some(before) = before {
         forget_parameters(cx.process, &before, cx.call.name);
     }
@@ -219,8 +224,8 @@ pub(super) fn list(cx: &Cx<'_>, handle: Raw) -> Result<Arc<List>> {
     if handle.is_null() {
         return Err(null("argsHandle"));
     }
-    if let Some(placed) = cx.process.kernels.placed.lock().get(&handle.0) {
-        return Ok(placed.clone());
+    if let Some(found) = cx.process.kernels.caller_lists.lock().get(&handle.0) {
+        return Ok(found.clone());
     }
     cx.process.kernels.lists.get(handle.0)
 }

@@ -314,14 +314,14 @@ fn operators(path: &Path) -> Result<(HashMap<String, String>, String)> {
         )
     };
     let text = read_text(path).map_err(bad)?;
-    let whole: Value =
+    let description: Value =
         serde_json::from_str(&text).map_err(|error| bad(format!("is not JSON: {error}")))?;
-    let Value::Object(whole) = whole else {
+    let Value::Object(description) = description else {
         return Err(bad("is not an object of operators".into()));
     };
     let mut operators = HashMap::new();
     let mut library = String::new();
-    for (name, operator) in &whole {
+    for (name, operator) in &description {
         let Some(info) = operator.get("opInfo") else {
             continue;
         };

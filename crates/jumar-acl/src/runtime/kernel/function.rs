@@ -89,7 +89,7 @@ pub(super) fn symbol_or_handle(cx: &Cx<'_>, function: usize) -> Result<Arc<Funct
 
 /// The kernel's code lies where the kind of core looks for it: for the matrix cores and their mixes first, for vector cores
 /// second.
-fn placed(cx: &Cx<'_>, function: Raw) -> Result<(Arc<Function>, usize, usize)> {
+fn code_range_of(cx: &Cx<'_>, function: Raw) -> Result<(Arc<Function>, usize, usize)> {
     let function = cx.runtime()?.function(function.0)?;
     if function.is_of_cpu() {
         return value(format!(
@@ -98,12 +98,14 @@ fn placed(cx: &Cx<'_>, function: Raw) -> Result<(Arc<Function>, usize, usize)> {
         ));
     }
     let current = device(cx).ok();
-    let (address, bytes) = function.place(current).or_else(|_| function.place(None))?;
+    let (address, bytes) = function
+        .code_range(current)
+        .or_else(|_| function.code_range(None))?;
     Ok((function, address, bytes))
 }
 
 pub fn aclrtGetFunctionAddr(cx: &Cx<'_>, function: Raw) -> Result<(usize, usize)> {
-    let (function, address, _) = placed(cx, function)?;
+    let (function, address, _) = code_range_of(cx, function)?;
     Ok(match function.tag() {
         core_type::VECTOR => (0, address),
         _ => (address, 0),
@@ -111,7 +113,7 @@ pub fn aclrtGetFunctionAddr(cx: &Cx<'_>, function: Raw) -> Result<(usize, usize)
 }
 
 pub fn aclrtGetFunctionSize(cx: &Cx<'_>, function: Raw) -> Result<(usize, usize)> {
-    let (function, _, bytes) = placed(cx, function)?;
+    let (function, _, bytes) = code_range_of(cx, function)?;
     Ok(match function.tag() {
         core_type::VECTOR => (0, bytes),
         _ => (bytes, 0),

@@ -233,10 +233,10 @@ pub fn aclrtLaunchKernelWithConfig(
 fn holders(
     function: &Function,
     arguments: Span,
-    places: Option<&[types::aclrtPlaceHolderInfo]>,
+    place_holders: Option<&[types::aclrtPlaceHolderInfo]>,
     count: usize,
 ) -> Result<Vec<(usize, usize)>> {
-    let Some(places) = places else {
+    let Some(place_holders) = place_holders else {
         if count > 0 && !function.is_of_cpu() {
             return value(format!(
                 "placeHolderArray is null, and placeHolderNum is {count}"
@@ -244,11 +244,16 @@ fn holders(
         }
         return Ok(Vec::new());
     };
-    let places: Vec<(usize, usize)> = places
+    let place_holders: Vec<(usize, usize)> = place_holders
         .iter()
-        .map(|place| (place.addrOffset as usize, place.dataOffset as usize))
+        .map(|place_holder| {
+            (
+                place_holder.addrOffset as usize,
+                place_holder.dataOffset as usize,
+            )
+        })
         .collect();
-    let outside = places
+    let outside = place_holders
         .iter()
         .find(|(at, data)| at.saturating_add(8) > arguments.bytes() || *data >= arguments.bytes());
     match outside {
@@ -256,7 +261,7 @@ fn holders(
             "a place holder at {at} whose data is at {data} leaves the {} bytes of the arguments",
             arguments.bytes()
         )),
-        None => Ok(places),
+        None => Ok(place_holders),
     }
 }
 
@@ -265,7 +270,7 @@ pub struct HostArguments<'a> {
     /// The arguments; `None` is a null pointer.
     pub arguments: Option<Span>,
     /// The place holders.
-    pub places: Option<&'a [types::aclrtPlaceHolderInfo]>,
+    pub place_holders: Option<&'a [types::aclrtPlaceHolderInfo]>,
     /// How many place holders there are to be.
     pub count: usize,
 }
@@ -285,9 +290,9 @@ pub fn aclrtLaunchKernelWithHostArgs(
     if arguments.is_empty() {
         return value("argsSize is 0");
     }
-    let places = holders(&function, arguments, host.places, host.count)?;
+    let place_holders = holders(&function, arguments, host.place_holders, host.count)?;
     Launch {
-        arguments: Arguments::Copied(arguments, &places),
+        arguments: Arguments::Copied(arguments, &place_holders),
         grid: blocks(count, ErrorKind::InvalidValue)?,
         function,
         group: [1; 3],
@@ -422,9 +427,9 @@ pub fn aclrtLaunchSIMTKernelWithHostArgs(
         ));
     };
     let (blocks, threads) = grid(&function, given)?;
-    let places = holders(&function, arguments, host.places, host.count)?;
+    let place_holders = holders(&function, arguments, host.place_holders, host.count)?;
     Launch {
-        arguments: Arguments::Copied(arguments, &places),
+        arguments: Arguments::Copied(arguments, &place_holders),
         function,
         grid: blocks,
         group: threads,

@@ -31,7 +31,7 @@ pub struct Kernels {
     lists: Table<arguments::List>,
     parameters: Table<arguments::Parameter>,
     /// Lists in the program's own memory, by the address that stands for each.
-    placed: Mutex<std::collections::HashMap<u64, std::sync::Arc<arguments::List>>>,
+    caller_lists: Mutex<std::collections::HashMap<u64, std::sync::Arc<arguments::List>>>,
     operators: binary::Operators,
     pub(crate) watchers: binary::Watchers,
     limits: limits::Limits,
@@ -43,7 +43,7 @@ impl Default for Kernels {
             binaries: Table::new(IdKind::Binary, std::sync::Arc::default()),
             lists: Table::new(IdKind::Arguments, std::sync::Arc::default()),
             parameters: Table::new(IdKind::Argument, std::sync::Arc::default()),
-            placed: Mutex::default(),
+            caller_lists: Mutex::default(),
             operators: Mutex::default(),
             watchers: Mutex::default(),
             limits: limits::Limits::default(),

@@ -15,13 +15,13 @@ pub fn aclrtSetStreamOverflowSwitch(cx: &Cx<'_>, stream: Raw, flag: u32) -> Resu
     }
     cx.with_stream(stream, |stream| {
         stream.refuse_captured()?;
-        stream.watch_overflow(flag == 1);
+        stream.set_overflow_detection(flag == 1);
         Ok(())
     })
 }
 
 pub fn aclrtGetStreamOverflowSwitch(cx: &Cx<'_>, stream: Raw) -> Result<u32> {
-    cx.with_stream(stream, |stream| Ok(u32::from(stream.watches_overflow())))
+    cx.with_stream(stream, |stream| Ok(u32::from(stream.detects_overflow())))
 }
 
 pub fn aclrtCtxGetFloatOverflowAddr(cx: &Cx<'_>) -> Result<usize> {

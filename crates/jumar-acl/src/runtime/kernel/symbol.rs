@@ -18,12 +18,12 @@ fn symbol(cx: &Cx<'_>, symbol: usize) -> Result<Span> {
 
 /// A part of the variable behind a symbol.
 fn symbol_part(cx: &Cx<'_>, address: usize, offset: usize, count: usize) -> Result<Span> {
-    let whole = symbol(cx, address)?;
-    match whole.part(offset, count) {
+    let full = symbol(cx, address)?;
+    match full.part(offset, count) {
         Some(part) => Ok(part),
         None => value(format!(
             "{count} bytes at {offset} leave the {} bytes of the variable",
-            whole.bytes()
+            full.bytes()
         )),
     }
 }

@@ -35,11 +35,13 @@ pub fn batch(
     attributes: Option<&[types::aclrtMemcpyBatchAttr]>,
     indexes: Option<&[usize]>,
 ) -> BatchResult {
-    let whole = |error| (NO_COPY_FAILED, error);
-    check_batch(copies, attributes, indexes).map_err(whole)?;
-    let runtime = cx.runtime().map_err(whole)?;
-    let context = cx.context().map_err(whole)?;
-    context.forbid_while_captured(&cx.caller()).map_err(whole)?;
+    let batch_error = |error| (NO_COPY_FAILED, error);
+    check_batch(copies, attributes, indexes).map_err(batch_error)?;
+    let runtime = cx.runtime().map_err(batch_error)?;
+    let context = cx.context().map_err(batch_error)?;
+    context
+        .forbid_while_captured(&cx.caller())
+        .map_err(batch_error)?;
     let Pieces { pieces, numbers } = check_directions(runtime, copies)?;
     runtime
         .copy_batch_now(&pieces, &cx.caller())
@@ -57,9 +59,9 @@ pub fn batch_async(
     indexes: Option<&[usize]>,
     stream: Raw,
 ) -> BatchResult {
-    let whole = |error| (NO_COPY_FAILED, error);
-    check_batch(copies, attributes, indexes).map_err(whole)?;
-    let runtime = cx.runtime().map_err(whole)?;
+    let batch_error = |error| (NO_COPY_FAILED, error);
+    check_batch(copies, attributes, indexes).map_err(batch_error)?;
+    let runtime = cx.runtime().map_err(batch_error)?;
     let failed = Cell::new(NO_COPY_FAILED);
     let done = cx.with_stream(stream, |stream| {
         let Pieces { pieces, numbers } =

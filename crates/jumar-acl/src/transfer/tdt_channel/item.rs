@@ -204,7 +204,7 @@ pub fn acltdtAddDataItem(cx: &Cx<'_>, handle: Raw, added: Raw) -> Result<()> {
     let mut content = dataset.content.lock();
     if content.received {
         return refuse(
-            ErrorKind::SurfaceUnsupported,
+            ErrorKind::FrontendFeatureUnsupported,
             "the dataset holds what was received, and takes no more items; make another one",
         );
     }

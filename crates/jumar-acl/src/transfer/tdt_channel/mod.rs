@@ -175,7 +175,7 @@ fn with_capacity(cx: &Cx<'_>, handle: Raw) -> Result<Arc<Channel>> {
         return Ok(channel);
     }
     refuse(
-        ErrorKind::SurfaceUnsupported,
+        ErrorKind::FrontendFeatureUnsupported,
         "the channel was made by acltdtCreateChannel, which has no capacity; make it with acltdtCreateChannelWithCapacity",
     )
 }

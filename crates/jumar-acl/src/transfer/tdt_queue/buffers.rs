@@ -7,7 +7,7 @@ use crate::{Cx, Raw, refuse};
 
 fn on_host<T>() -> Result<T> {
     refuse(
-        ErrorKind::SurfaceUnsupported,
+        ErrorKind::FrontendFeatureUnsupported,
         "buffers and rights of queues are the device's; a program on the host uses acltdtEnqueueData and acltdtDequeueData",
     )
 }

@@ -20,7 +20,7 @@ use jumar_types::{Error, ErrorKind, IdKind, Result};
 use crate::error::null;
 use crate::generated::enums;
 use crate::mbuf::USER_BYTES;
-use crate::queue_driven::Driven;
+use crate::queue_driven::QueueDrivenModel;
 use crate::tdt_channel::{CAPACITIES, limit};
 use crate::{Cx, Raw, refuse};
 
@@ -45,12 +45,12 @@ struct Numbered {
     /// The targets of each queue that has some.
     routes: BTreeMap<u32, Vec<u32>>,
     /// The models that take messages and give some.
-    driven: Vec<Entry>,
+    queue_driven: Vec<Entry>,
 }
 
 /// A model among queues.
 struct Entry {
-    driven: Arc<Driven>,
+    queue_driven: Arc<QueueDrivenModel>,
     /// A thread executes it.
     busy: bool,
     /// What was taken for the next execution, which waits for the other inputs.
@@ -128,23 +128,26 @@ impl Queues {
     ///
     /// # Errors
     /// `ModelQueue`: there is no such queue.
-    pub(crate) fn drive(&self, driven: Driven) -> std::result::Result<(), (Error, Driven)> {
+    pub(crate) fn drive(
+        &self,
+        queue_driven: QueueDrivenModel,
+    ) -> std::result::Result<(), (Error, QueueDrivenModel)> {
         let mut numbered = self.numbered.lock();
-        let unknown = driven
+        let unknown = queue_driven
             .inputs
             .iter()
-            .chain(&driven.outputs)
+            .chain(&queue_driven.outputs)
             .find(|queue| !numbered.queues.contains_key(queue));
         if let Some(queue) = unknown {
             let error = Error::new(
                 ErrorKind::ModelQueue,
                 format!("there is no queue {queue} to drive a model"),
             );
-            return Err((error, driven));
+            return Err((error, queue_driven));
         }
-        let taken = vec![None; driven.inputs.len()];
-        numbered.driven.push(Entry {
-            driven: Arc::new(driven),
+        let taken = vec![None; queue_driven.inputs.len()];
+        numbered.queue_driven.push(Entry {
+            queue_driven: Arc::new(queue_driven),
             busy: false,
             taken,
             given: VecDeque::new(),
@@ -154,13 +157,13 @@ impl Queues {
     }
 
     /// Has the queues forget a model. Returns what drove it.
-    pub(crate) fn release(&self, model: u32) -> Option<Arc<Driven>> {
+    pub(crate) fn release(&self, model: u32) -> Option<Arc<QueueDrivenModel>> {
         let mut numbered = self.numbered.lock();
         let at = numbered
-            .driven
+            .queue_driven
             .iter()
-            .position(|entry| entry.driven.model == model)?;
-        Some(numbered.driven.remove(at).driven)
+            .position(|entry| entry.queue_driven.model == model)?;
+        Some(numbered.queue_driven.remove(at).queue_driven)
     }
 
     /// Takes the number of a channel's queue away.
@@ -192,16 +195,21 @@ impl Numbered {
     }
 
     fn is_driving(&self, queue: u32) -> bool {
-        self.driven.iter().any(|entry| {
-            entry.driven.inputs.contains(&queue) || entry.driven.outputs.contains(&queue)
+        self.queue_driven.iter().any(|entry| {
+            entry.queue_driven.inputs.contains(&queue)
+                || entry.queue_driven.outputs.contains(&queue)
         })
     }
 
     /// Finds a model that can be executed, and takes its messages.
-    fn next(&mut self) -> Option<(Arc<Driven>, Vec<Message>)> {
-        let Numbered { queues, driven, .. } = self;
-        for entry in driven.iter_mut().filter(|entry| !entry.busy) {
-            let has_room = |queue: &u32| {
+    fn next(&mut self) -> Option<(Arc<QueueDrivenModel>, Vec<Message>)> {
+        let Numbered {
+            queues,
+            queue_driven,
+            ..
+        } = self;
+        for entry in queue_driven.iter_mut().filter(|entry| !entry.busy) {
+            let has_capacity = |queue: &u32| {
                 let queue = queues.get(queue);
                 queue.is_some_and(|queue| queue.len() < queue.capacity())
             };
@@ -214,19 +222,19 @@ impl Numbered {
                 }
                 entry.given.pop_front();
             }
-            if !entry.given.is_empty() || !entry.driven.outputs.iter().all(has_room) {
+            if !entry.given.is_empty() || !entry.queue_driven.outputs.iter().all(has_capacity) {
                 continue;
             }
-            for (place, queue) in entry.taken.iter_mut().zip(&entry.driven.inputs) {
-                if place.is_none() {
+            for (message, queue) in entry.taken.iter_mut().zip(&entry.queue_driven.inputs) {
+                if message.is_none() {
                     let queue = queues.get(queue);
-                    *place = queue.and_then(|queue| queue.take(Some(Duration::ZERO)).ok());
+                    *message = queue.and_then(|queue| queue.take(Some(Duration::ZERO)).ok());
                 }
             }
             if entry.taken.iter().all(Option::is_some) {
                 entry.busy = true;
                 let messages = entry.taken.iter_mut().filter_map(Option::take).collect();
-                return Some((entry.driven.clone(), messages));
+                return Some((entry.queue_driven.clone(), messages));
             }
         }
         None
@@ -333,22 +341,22 @@ fn flow(cx: &Cx<'_>) {
             }
             numbered.next()
         };
-        let Some((driven, messages)) = next else {
+        let Some((queue_driven, messages)) = next else {
             return;
         };
-        let ran = driven.run(cx, &messages);
+        let ran = queue_driven.run(cx, &messages);
         let mut numbered = cx.process.queues.numbered.lock();
         // It is not there any more when the model was unloaded meanwhile.
         let entry = numbered
-            .driven
+            .queue_driven
             .iter_mut()
-            .find(|entry| Arc::ptr_eq(&entry.driven, &driven));
+            .find(|entry| Arc::ptr_eq(&entry.queue_driven, &queue_driven));
         if let Some(entry) = entry {
             entry.busy = false;
             match ran {
                 Ok(given) => entry
                     .given
-                    .extend(driven.outputs.iter().copied().zip(given)),
+                    .extend(queue_driven.outputs.iter().copied().zip(given)),
                 Err(error) => entry.failed = Some(error),
             }
         }
@@ -359,7 +367,7 @@ fn flow(cx: &Cx<'_>) {
 fn failure(cx: &Cx<'_>) -> Result<()> {
     let mut numbered = cx.process.queues.numbered.lock();
     let failed = numbered
-        .driven
+        .queue_driven
         .iter_mut()
         .find_map(|entry| entry.failed.take());
     failed.map_or(Ok(()), Err)
@@ -731,12 +739,12 @@ pub fn acltdtUnbindQueueRoutes(cx: &Cx<'_>, handle: Raw) -> Result<()> {
     each_route(cx, handle, "unbound", |numbered, route| {
         let Route { from, to, .. } = route;
         let targets = numbered.routes.get_mut(&from);
-        let place = targets.and_then(|targets| {
+        let emptied = targets.and_then(|targets| {
             let at = targets.iter().position(|target| *target == to)?;
             targets.remove(at);
             Some(targets.is_empty())
         });
-        match place {
+        match emptied {
             Some(empty) => {
                 if empty {
                     numbered.routes.remove(&from);

@@ -31,7 +31,7 @@ pub(super) fn lerp<A: Num>(a: A, b: A, weight: A) -> A {
 pub(super) fn addr<A: Num>(a: A, b: A, c: A, beta: A, alpha: A) -> A {
     let product = alpha.times(b).times(c);
     // Not-a-number times 0 would stay.
-    if beta.truth() {
+    if beta.to_bool() {
         beta.times(a).plus(product)
     } else {
         product
@@ -50,12 +50,12 @@ pub(super) fn cube<A: Num>(x: A) -> A {
 
 #[inline(always)]
 pub(super) fn choose<A: Num>(condition: A, yes: A, no: A) -> A {
-    if condition.truth() { yes } else { no }
+    if condition.to_bool() { yes } else { no }
 }
 
 #[inline(always)]
 pub(super) fn masked_fill<A: Num>(x: A, mask: A, value: A) -> A {
-    if mask.truth() { value } else { x }
+    if mask.to_bool() { value } else { x }
 }
 
 #[inline(always)]
@@ -70,22 +70,22 @@ pub(super) fn ne<A: Num>(a: A, b: A) -> A {
 
 #[inline(always)]
 pub(super) fn logical_and<A: Num>(a: A, b: A) -> A {
-    A::of_bool(a.truth() & b.truth())
+    A::of_bool(a.to_bool() & b.to_bool())
 }
 
 #[inline(always)]
 pub(super) fn logical_or<A: Num>(a: A, b: A) -> A {
-    A::of_bool(a.truth() | b.truth())
+    A::of_bool(a.to_bool() | b.to_bool())
 }
 
 #[inline(always)]
 pub(super) fn logical_xor<A: Num>(a: A, b: A) -> A {
-    A::of_bool(a.truth() != b.truth())
+    A::of_bool(a.to_bool() != b.to_bool())
 }
 
 #[inline(always)]
 pub(super) fn logical_not<A: Num>(x: A) -> A {
-    A::of_bool(!x.truth())
+    A::of_bool(!x.to_bool())
 }
 
 #[inline(always)]

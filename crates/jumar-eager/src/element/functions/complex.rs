@@ -21,7 +21,7 @@ macro_rules! complex_only {
         impl ComplexOnly for $type {
             #[inline(always)] fn size(self) -> Self { $type::new(self.norm(), 0.0) }
             #[inline(always)] fn direction(self) -> Self {
-                if Num::truth(self) { self.unscale(self.norm()) } else { self }
+                if Num::to_bool(self) { self.unscale(self.norm()) } else { self }
             }
             #[inline(always)] fn angle(self) -> Self { $type::new(self.arg(), 0.0) }
             #[inline(always)] fn is_all_finite(self) -> Self { Self::of_bool(self.is_finite()) }

@@ -71,9 +71,9 @@ pub(super) fn frac<A: Real>(x: A) -> A {
 
 /// Rounds at a power of ten: to this many digits after the point, or before it.
 #[inline(always)]
-pub(super) fn round_to<A: Real>(x: A, places: A) -> A {
-    let power: A = k::<A>(10.0).power(Float::abs(places));
-    if places < k(0.0) {
+pub(super) fn round_to<A: Real>(x: A, digits: A) -> A {
+    let power: A = k::<A>(10.0).power(Float::abs(digits));
+    if digits < k(0.0) {
         Float::round_ties_even(x / power) * power
     } else {
         Float::round_ties_even(x * power) / power
@@ -166,7 +166,7 @@ pub(super) fn is_close<A: Real>(a: A, b: A, relative: A, absolute: A, equal_nan:
         return k(1.0);
     }
     if Float::is_nan(a) || Float::is_nan(b) {
-        return A::of_bool(equal_nan.truth() && Float::is_nan(a) && Float::is_nan(b));
+        return A::of_bool(equal_nan.to_bool() && Float::is_nan(a) && Float::is_nan(b));
     }
     let distance = Float::abs(a - b);
     let allowed = absolute + Float::abs(relative * b);

@@ -571,10 +571,10 @@ fn arange(cx: &mut Cx<'_>, inclusive: bool) -> Result<(), Refusal> {
             "start {start}, end {end} and step {step} do not describe a sequence: the step must lead from the start to the end"
         )));
     }
-    let whole = scalars
+    let integers = scalars
         .iter()
         .all(|scalar| scalar.dtype().is_integer() || scalar.dtype() == DataType::Bool);
-    let len = if whole {
+    let len = if integers {
         let [start, end, step] = scalars.map(|scalar| i128::from(scalar.int()));
         let distance = (end - start).abs();
         match inclusive {

@@ -208,14 +208,14 @@ impl Axis {
         let ratio = self.ratio(scale, aligned);
         let shift = 0.5;
         let reach = if cubic { 2.0 } else { 1.0 } * ratio.max(1.0);
-        let narrow = ratio.max(1.0).recip();
+        let compression = ratio.max(1.0).recip();
         let centre = ratio * (index as f64 + shift);
         let first = ((centre - reach + shift) as i64).max(0);
         let behind = ((centre + reach + shift) as i64).min(self.from as i64);
         let start = list.len();
         let mut total = 0.0;
         for entry in first..behind {
-            let x = ((entry as f64 - centre + shift) * narrow).abs();
+            let x = ((entry as f64 - centre + shift) * compression).abs();
             let weight = match cubic {
                 false => (1.0 - x).max(0.0),
                 true if x < 1.0 => cubic_weights(x, -0.5)[1],

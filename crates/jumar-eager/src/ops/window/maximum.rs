@@ -241,7 +241,7 @@ fn check_planes(cx: &Cx<'_>, small: &View, large: &View, space: usize) -> Result
 }
 
 /// Writes values at positions, and zero elsewhere.
-fn placed(
+fn update_at(
     cx: &mut Cx<'_>,
     (values, positions): (View, View),
     update: Update,
@@ -264,7 +264,7 @@ pub(super) fn backward(cx: &mut Cx<'_>, space: usize) -> Result<(), Refusal> {
     check_planes(cx, &gradient, &x, space)?;
     cx.check_dims(&indices, gradient.dims())?;
     let positions = positions(cx, indices, &out, space)?;
-    placed(cx, (gradient, positions), Update::Add, out)
+    update_at(cx, (gradient, positions), Update::Add, out)
 }
 
 /// Reads the two tensors whose planes have the sizes `outputSize` and those of the indices.
@@ -280,7 +280,7 @@ pub(super) fn unpool(cx: &mut Cx<'_>, space: usize) -> Result<(), Refusal> {
     cx.check_dims(&indices, x.dims())?;
     cx.check_dtype(&out, x.dtype())?;
     let positions = positions(cx, indices, &out, space)?;
-    placed(cx, (x, positions), Update::Set, out)
+    update_at(cx, (x, positions), Update::Set, out)
 }
 
 pub(super) fn unpool_backward(cx: &mut Cx<'_>, space: usize) -> Result<(), Refusal> {

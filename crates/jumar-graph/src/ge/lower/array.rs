@@ -197,14 +197,14 @@ fn filled(cx: &mut Cx, x: ValueId, sizes: ValueId, axis: ValueId) -> Result<Valu
     let at = known(cx, axis, "split_dim")?;
     let dims = cx.dims(x)?;
     let at = if at < 0 { at + dims.len() as i64 } else { at };
-    let whole = *usize::try_from(at)
+    let size = *usize::try_from(at)
         .ok()
         .and_then(|at| dims.get(at))
         .ok_or_else(|| invalid(format!("its split_dim is {at}")))?;
-    let left: i64 = whole - list.iter().filter(|&&size| size != -1).sum::<i64>();
+    let left: i64 = size - list.iter().filter(|&&size| size != -1).sum::<i64>();
     if left < 0 || list.iter().filter(|&&size| size == -1).count() > 1 {
         return Err(invalid(format!(
-            "its size_splits {list:?} do not fit an axis of {whole}"
+            "its size_splits {list:?} do not fit an axis of {size}"
         )));
     }
     for size in &mut list {
@@ -233,7 +233,7 @@ fn blocks(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
 fn flatten(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
     let rank = cx.rank(x)? as i64;
-    let place = |name: &str| -> Result<usize, OpError> {
+    let axis = |name: &str| -> Result<usize, OpError> {
         let axis = op.int(name)?;
         let at = if axis < 0 { axis + rank } else { axis };
         if (0..rank.max(1)).contains(&at) {
@@ -243,7 +243,7 @@ fn flatten(cx: &mut Cx, op: &Op<'_>) -> Answer {
             "its attribute {name} is {axis}, and its input has {rank} dimensions"
         )))
     };
-    let (first, last) = (place("axis")?, place("end_axis")?);
+    let (first, last) = (axis("axis")?, axis("end_axis")?);
     let shape = cx.ty(x).shape.clone();
     if shape.is_empty() {
         return Ok(vec![cx.reshape(x, &[1])?]);

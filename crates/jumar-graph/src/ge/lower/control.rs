@@ -37,7 +37,7 @@ fn body<'a>(op: &Op<'a>, name: &str) -> Result<&'a Source> {
 }
 
 /// A condition as a boolean value of no dimensions.
-fn truth(cx: &mut Cx, value: ValueId) -> std::result::Result<ValueId, OpError> {
+fn to_bool(cx: &mut Cx, value: ValueId) -> std::result::Result<ValueId, OpError> {
     let value = cx.cast(value, DataType::Bool)?;
     if cx.ty(value).shape.is_empty() {
         return Ok(value);
@@ -85,7 +85,7 @@ fn add(
     bodies: Vec<Body>,
 ) -> Result<Vec<ValueId>> {
     let mut node = Node {
-        name: cx.place.node().to_owned(),
+        name: cx.insert_point.node().to_owned(),
         operator,
         inputs,
         outputs: Vec::new(),
@@ -110,7 +110,7 @@ fn add(
 
 fn branch(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
     let condition = op.input("cond")?;
-    let condition = truth(cx, condition)?;
+    let condition = to_bool(cx, condition)?;
     let given = op.list("input")?;
     let types = types(cx, &given);
     let mut bodies = Vec::new();
@@ -140,13 +140,13 @@ fn repeat(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
     let given = op.list("input")?;
     let (test, step) = (body(op, "cond")?, body(op, "body")?);
     // Whether there is a first turn is asked here, about each further one at the end of the turn before.
-    let place = std::mem::take(&mut cx.place);
+    let insert_point = std::mem::take(&mut cx.insert_point);
     let first = cx.nodes(test, &given, false)?;
-    cx.place = place;
+    cx.insert_point = insert_point;
     let first = *first
         .first()
         .ok_or_else(|| GraphError::from(invalid("its graph cond has no output")))?;
-    let first = truth(cx, first)?;
+    let first = to_bool(cx, first)?;
     let mut formal = vec![
         TensorType::new(DataType::Int64, []),
         TensorType::new(DataType::Bool, []),
@@ -165,7 +165,7 @@ fn repeat(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
     let again = *again
         .first()
         .ok_or_else(|| GraphError::from(invalid("its graph cond has no output")))?;
-    let again = truth(&mut own, again)?;
+    let again = to_bool(&mut own, again)?;
     let outputs = [again].into_iter().chain(carried).collect();
     let graph = closed(own, outputs)?;
     cx.graph.folding = graph.folding;

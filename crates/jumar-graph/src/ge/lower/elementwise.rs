@@ -9,7 +9,7 @@ use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Abs", same),
-    ("Acos", whole_too),
+    ("Acos", with_integers),
     ("Acosh", same),
     ("Add", |cx, op| either(cx, op, "LogicalOr")),
     ("AddV2", |cx, op| pair(cx, op, "Add")),
@@ -19,7 +19,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Adds", |cx, op| with_number(cx, op, "Add")),
     ("AscendDequant", dequant),
     ("AscendQuant", quant),
-    ("Asin", whole_too),
+    ("Asin", with_integers),
     ("Asinh", same),
     ("Atan", same),
     ("Atanh", same),
@@ -127,7 +127,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("Sub", |cx, op| either(cx, op, "NotEqual")),
     ("Swish", same),
-    ("Tan", whole_too),
+    ("Tan", with_integers),
     ("Tanh", same),
     ("TensorMove", |cx, op| one(cx, op, "Identity")),
     ("Threshold", threshold),
@@ -359,7 +359,7 @@ pub(super) fn in_float(cx: &mut Cx, x: ValueId, dtype: DataType) -> Result<Value
 
 /// An operator of one input that takes integers, too: these go through float64, and what then stands behind the point
 /// is cut off.
-fn whole_too(cx: &mut Cx, op: &Op<'_>) -> Answer {
+fn with_integers(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
     let dtype = cx.ty(x).dtype;
     if !dtype.is_integer() {
@@ -394,10 +394,10 @@ fn selu(cx: &mut Cx, op: &Op<'_>) -> Answer {
 }
 
 /// A product, sum or difference; of booleans, another operator.
-fn either(cx: &mut Cx, op: &Op<'_>, of_truths: &'static str) -> Answer {
+fn either(cx: &mut Cx, op: &Op<'_>, of_booleans: &'static str) -> Answer {
     let (a, b) = (op.input("x1")?, op.input("x2")?);
     if cx.ty(a).dtype == DataType::Bool && cx.ty(b).dtype == DataType::Bool {
-        return Ok(vec![cx.one(of_truths, &[a, b], plain())?]);
+        return Ok(vec![cx.one(of_booleans, &[a, b], plain())?]);
     }
     promoted(cx, op)
 }
@@ -502,8 +502,8 @@ fn floor_div(cx: &mut Cx, op: &Op<'_>) -> Answer {
     if cx.ty(both[0]).dtype.is_integer() {
         // (x - x mod y) / y, where the remainder has the divisor's sign.
         let rest = cx.one("FloorMod", &both, plain())?;
-        let whole = cx.one("Sub", &[both[0], rest], plain())?;
-        return Ok(vec![cx.one("Div", &[whole, both[1]], plain())?]);
+        let multiple = cx.one("Sub", &[both[0], rest], plain())?;
+        return Ok(vec![cx.one("Div", &[multiple, both[1]], plain())?]);
     }
     let quotient = cx.one("RealDiv", &both, plain())?;
     Ok(vec![cx.one("Floor", &[quotient], plain())?])

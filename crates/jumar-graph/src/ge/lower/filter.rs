@@ -245,14 +245,14 @@ fn no_offset(op: &Op<'_>) -> Result<(), OpError> {
 /// Brings what is multiplied to one type. Integers go to float64, where sums of products of 8 bits are exact; whether they
 /// did is returned, and their sums are int32.
 fn factors(cx: &mut Cx, all: &mut [ValueId]) -> Result<bool, OpError> {
-    let whole = all.iter().all(|&value| cx.ty(value).dtype.is_integer());
-    if whole {
+    let integer = all.iter().all(|&value| cx.ty(value).dtype.is_integer());
+    if integer {
         for value in all.iter_mut() {
             *value = cx.cast(*value, DataType::Float64)?;
         }
     }
     cx.promote(all)?;
-    Ok(whole)
+    Ok(integer)
 }
 
 fn convolution(cx: &mut Cx, op: &Op<'_>, dims: usize, groups: Groups) -> Answer {
@@ -272,7 +272,7 @@ fn convolution(cx: &mut Cx, op: &Op<'_>, dims: usize, groups: Groups) -> Answer 
     }
     let mut all = vec![x, filter];
     all.extend(op.maybe("bias"));
-    let whole = factors(cx, &mut all)?;
+    let integer = factors(cx, &mut all)?;
     let mut y = if dims == 2 {
         let four = |list: &[i64]| [vec![1, 1], list.to_vec()].concat();
         let [top, left, bottom, right] = window.pads[..] else {
@@ -288,7 +288,7 @@ fn convolution(cx: &mut Cx, op: &Op<'_>, dims: usize, groups: Groups) -> Answer 
     } else {
         cx.one("jumar.Conv", &all, window.attrs().with("group", count))?
     };
-    if whole {
+    if integer {
         y = cx.cast(y, DataType::Int32)?;
     }
     Ok(vec![backward(cx, y, window.last, dims)?])
@@ -310,7 +310,7 @@ fn transposed(cx: &mut Cx, op: &Op<'_>, dims: usize, name: &str, size: Option<&[
     let filter = plain_filter(cx, op, "filter", dims, window.last)?;
     let mut all = vec![x, filter];
     all.extend(op.maybe("bias"));
-    let whole = factors(cx, &mut all)?;
+    let integer = factors(cx, &mut all)?;
     let mut attrs = window.attrs().with("group", op.int("groups")?);
     // A size of zeros says nothing: the attributes decide.
     if let Some(size) = size.filter(|size| size.iter().any(|&dim| dim > 0)) {
@@ -353,7 +353,7 @@ fn transposed(cx: &mut Cx, op: &Op<'_>, dims: usize, name: &str, size: Option<&[
         attrs.set("output_padding", list);
     }
     let mut y = cx.one("jumar.ConvTranspose", &all, attrs)?;
-    if whole {
+    if integer {
         y = cx.cast(y, DataType::Int32)?;
     }
     Ok(vec![backward(cx, y, window.last, dims)?])

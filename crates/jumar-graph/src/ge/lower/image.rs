@@ -139,7 +139,7 @@ fn resize(cx: &mut Cx, op: &Op<'_>, size: &[i64], mode: &'static str) -> Answer 
         )));
     }
     let last = op.desc("x").is_some_and(|desc| desc.format == FORMAT_NHWC);
-    let whole = if last {
+    let sizes_of_all = if last {
         [dims[0], height, width, dims[3]]
     } else {
         [dims[0], dims[1], height, width]
@@ -158,7 +158,7 @@ fn resize(cx: &mut Cx, op: &Op<'_>, size: &[i64], mode: &'static str) -> Answer 
         .with("coordinate_transformation_mode", way)
         .with("mode", mode)
         .with("nearest_mode", nearest);
-    let sizes = cx.ints(&whole);
+    let sizes = cx.ints(&sizes_of_all);
     cx.add_node("Resize", &[Some(x), None, None, Some(sizes)], attrs, 1)
 }
 

@@ -21,11 +21,11 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let most = cx.one("ReduceMax", &[x, axis], keep)?;
         let axis = cx.reshape(axis, &[])?;
         let attrs = Attrs::new().with("dtype", DataType::Int32);
-        let mut place = cx.one("ArgMaxV2", &[x, axis], attrs)?;
+        let mut index = cx.one("ArgMaxV2", &[x, axis], attrs)?;
         if op.yes("keep_dims")? {
-            place = cx.one("Unsqueeze", &[place], Attrs::new().with("axes", vec![at]))?;
+            index = cx.one("Unsqueeze", &[index], Attrs::new().with("axes", vec![at]))?;
         }
-        Ok(vec![place, most])
+        Ok(vec![index, most])
     }),
     ("GatherElements", same),
     ("GatherNd", same),
@@ -83,7 +83,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("NonZero", |cx, op| {
         let (turned, dtype) = (op.yes("transpose")?, op.dtype("dtype")?);
-        places(cx, op, turned, dtype)
+        nonzero_indices(cx, op, turned, dtype)
     }),
     ("OneHot", one_hot),
     ("OneHotD", |cx, op| {
@@ -156,7 +156,9 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let inputs = [Some(all), Some(begin), Some(end), Some(axes)];
         cx.add_node("StridedSliceV2", &inputs, Attrs::new(), 1)
     }),
-    ("Where", |cx, op| places(cx, op, false, DataType::Int64)),
+    ("Where", |cx, op| {
+        nonzero_indices(cx, op, false, DataType::Int64)
+    }),
 ];
 
 type Answer = Result<Vec<ValueId>, OpError>;
@@ -239,7 +241,7 @@ pub(super) fn gathered(cx: &mut Cx, op: &Op<'_>, axis: i64) -> Answer {
 }
 
 /// The indices of elements that are not zero: one per row, or one per column if transposed.
-fn places(cx: &mut Cx, op: &Op<'_>, turned: bool, dtype: DataType) -> Answer {
+fn nonzero_indices(cx: &mut Cx, op: &Op<'_>, turned: bool, dtype: DataType) -> Answer {
     let x = op.input("x")?;
     let mut y = cx.one("NonZero", &[x], Attrs::new())?;
     if !turned {

@@ -15,7 +15,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Bias", |cx, op| {
         let bias = op.input("bias")?;
         let x = op.input("x")?;
-        let bias = placed(cx, op, x, bias)?;
+        let bias = broadcast_channels(cx, op, x, bias)?;
         Ok(vec![cx.one("Add", &[x, bias], plain())?])
     }),
     ("BroadcastTo", |cx, op| {
@@ -56,8 +56,8 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let parts = cx.add_constant(Tensor::from_floats(&parts));
         let parts = cx.cast(parts, dtype)?;
         let way = cx.one("Sub", &[stop, start], plain())?;
-        let whole = cx.number((count - 1).max(1) as f64, start)?;
-        let step = cx.one("RealDiv", &[way, whole], plain())?;
+        let divisor = cx.number((count - 1).max(1) as f64, start)?;
+        let step = cx.one("RealDiv", &[way, divisor], plain())?;
         let step = cx.reshape(step, &[1])?;
         let start = cx.reshape(start, &[1])?;
         let y = cx.one("Mul", &[parts, step], plain())?;
@@ -114,10 +114,10 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("Scale", |cx, op| {
         let x = op.input("x")?;
-        let scale = placed(cx, op, x, op.input("scale")?)?;
+        let scale = broadcast_channels(cx, op, x, op.input("scale")?)?;
         let mut y = cx.one("Mul", &[x, scale], plain())?;
         if let Some(bias) = op.maybe("bias") {
-            let bias = placed(cx, op, x, bias)?;
+            let bias = broadcast_channels(cx, op, x, bias)?;
             y = cx.one("Add", &[y, bias], plain())?;
         }
         Ok(vec![y])
@@ -163,7 +163,12 @@ fn plain() -> Attrs {
 }
 
 /// A factor or an offset at the axes of x that begin with the attribute axis, as Caffe has it.
-fn placed(cx: &mut Cx, op: &Op<'_>, x: ValueId, value: ValueId) -> Result<ValueId, OpError> {
+fn broadcast_channels(
+    cx: &mut Cx,
+    op: &Op<'_>,
+    x: ValueId,
+    value: ValueId,
+) -> Result<ValueId, OpError> {
     let dtype = cx.ty(x).dtype;
     let value = cx.cast(value, dtype)?;
     let (rank, own) = (cx.rank(x)? as i64, cx.dims(value)?);
@@ -214,11 +219,11 @@ fn batches(cx: &mut Cx, op: &Op<'_>, edges: &str, into: bool) -> Answer {
         }
         cut.extend_from_slice(&padded[count + 1..]);
         let x = cx.reshape(x, &cut)?;
-        let (whole, parts) = (1..=count as i64)
+        let (counted, parts) = (1..=count as i64)
             .map(|at| (2 * at - 1, 2 * at))
             .unzip::<_, _, Vec<_>, Vec<_>>();
         let rest: Vec<i64> = (2 * count as i64 + 1..cut.len() as i64).collect();
-        let x = cx.transpose(x, &[&parts[..], &[0], &whole, &rest].concat())?;
+        let x = cx.transpose(x, &[&parts[..], &[0], &counted, &rest].concat())?;
         let mut shape = vec![padded[0] * volume];
         shape.extend(
             block

@@ -77,7 +77,7 @@ impl Lowered {
             .into_iter()
             .filter(|variable| !draws(variable))
             .collect();
-        let places: Vec<ValueId> = kept
+        let ids: Vec<ValueId> = kept
             .iter()
             .map(|one| self.graph.inputs[one.input])
             .collect();
@@ -96,7 +96,7 @@ impl Lowered {
             }
             self.variables.push(variable);
         }
-        self.graph.inputs.extend(places);
+        self.graph.inputs.extend(ids);
         self.graph.outputs.extend(results);
     }
 }
@@ -315,7 +315,7 @@ pub(super) fn unsupported(text: impl Into<String>) -> OpError {
 pub(super) struct Cx {
     pub graph: Graph,
     /// The node that is being lowered.
-    place: InsertPoint,
+    insert_point: InsertPoint,
     /// What variables hold at this point of the order, by name.
     variables: BTreeMap<String, state::VariableState>,
     /// The lists that sequences stand for, by the value that stands for each.
@@ -335,7 +335,7 @@ impl Builder for Cx {
     }
 
     fn add_constant(&mut self, tensor: Tensor) -> ValueId {
-        self.place.add_constant(&mut self.graph, tensor)
+        self.insert_point.add_constant(&mut self.graph, tensor)
     }
 
     fn add_node(
@@ -345,7 +345,7 @@ impl Builder for Cx {
         attrs: Attrs,
         outputs: usize,
     ) -> std::result::Result<Vec<ValueId>, OpError> {
-        self.place
+        self.insert_point
             .add_node(&mut self.graph, operator, inputs, attrs, outputs)
     }
 }
@@ -388,18 +388,18 @@ impl Cx {
             if INPUTS.contains(&node.kind.as_str()) {
                 continue;
             }
-            let place = || format!("node {} ({})", node.name, node.kind);
-            self.place = InsertPoint::at(&node.name);
+            let location = || format!("node {} ({})", node.name, node.kind);
+            self.insert_point = InsertPoint::at(&node.name);
             if state::VARIABLES.contains(&node.kind.as_str()) {
                 if !root {
                     return Err(GraphError::unsupported(format!(
                         "{}: variables inside branches and loops are not supported",
-                        place()
+                        location()
                     )));
                 }
                 let value = self
                     .declare(node)
-                    .map_err(|error| GraphError::from(error).at(place()))?;
+                    .map_err(|error| GraphError::from(error).at(location()))?;
                 values.insert((at, 0), value);
                 continue;
             }
@@ -415,7 +415,7 @@ impl Cx {
                         Some(value.ok_or_else(|| {
                             GraphError::invalid(format!(
                                 "{}: its input {} is output {position} of {}, which has no such output",
-                                place(),
+                                location(),
                                 input.name,
                                 source.nodes[from].name
                             ))
@@ -435,7 +435,7 @@ impl Cx {
             );
             let outputs = self
                 .lower_one(&op, root)
-                .map_err(|error| error.at(place()))?;
+                .map_err(|error| error.at(location()))?;
             for (position, value) in outputs.into_iter().enumerate() {
                 values.insert((at, position), value);
             }

@@ -100,7 +100,7 @@ fn average(cx: &mut Cx, op: &Op<'_>) -> Answer {
         ));
     }
     let kernel = three(op.ints("ksize")?, last, "ksize")?;
-    let whole: i64 = kernel.iter().product();
+    let taps: i64 = kernel.iter().product();
     let attrs = Attrs::new()
         .with("kernel_shape", kernel)
         .with("strides", three(op.ints("strides")?, last, "strides")?)
@@ -114,7 +114,7 @@ fn average(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let mut y = cx.one("jumar.AveragePool", &[x], attrs)?;
     if divisor != 0 {
         // The mean over the whole window becomes a sum again.
-        let factor = whole as f32 / divisor as f32;
+        let factor = taps as f32 / divisor as f32;
         y = cx.one("Muls", &[y], Attrs::new().with("value", factor))?;
     }
     Ok(vec![backward(cx, y, last, 3)?])

@@ -68,14 +68,14 @@ fn random(
     if within != dtype {
         if !normal {
             // Truncated to the digits of the type, so that none is rounded up to 1.
-            let places = if dtype == DataType::Float16 {
+            let scale = if dtype == DataType::Float16 {
                 1024.0f32
             } else {
                 128.0
             };
-            y = cx.one("Muls", &[y], Attrs::new().with("value", places))?;
+            y = cx.one("Muls", &[y], Attrs::new().with("value", scale))?;
             y = cx.one("Floor", &[y], Attrs::new())?;
-            y = cx.one("Muls", &[y], Attrs::new().with("value", 1.0 / places))?;
+            y = cx.one("Muls", &[y], Attrs::new().with("value", 1.0 / scale))?;
         }
         y = cx.cast(y, dtype)?;
     }

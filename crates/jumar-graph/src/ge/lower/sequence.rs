@@ -12,7 +12,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("ConcatFromSequence", concat),
     ("SequenceAt", |cx, op| {
         let list = items(cx, op)?;
-        let at = place(cx, op, list.len(), list.len())?;
+        let at = position(cx, op, list.len(), list.len())?;
         Ok(vec![list[at]])
     }),
     ("SequenceConstruct", |cx, op| {
@@ -23,13 +23,13 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("SequenceErase", |cx, op| {
         let mut list = items(cx, op)?;
         let last = list.len().saturating_sub(1);
-        let at = place(cx, op, list.len(), last)?;
+        let at = position(cx, op, list.len(), last)?;
         list.remove(at);
         Ok(vec![made(cx, list)])
     }),
     ("SequenceInsert", |cx, op| {
         let mut list = items(cx, op)?;
-        let at = place(cx, op, list.len() + 1, list.len())?;
+        let at = position(cx, op, list.len() + 1, list.len())?;
         list.insert(at, op.input("value")?);
         Ok(vec![made(cx, list)])
     }),
@@ -62,7 +62,7 @@ fn items(cx: &Cx, op: &Op<'_>) -> Result<Vec<ValueId>, OpError> {
 }
 
 /// Reads the input `index`: below `count`, from the end if it is negative.
-fn place(cx: &Cx, op: &Op<'_>, count: usize, absent: usize) -> Result<usize, OpError> {
+fn position(cx: &Cx, op: &Op<'_>, count: usize, absent: usize) -> Result<usize, OpError> {
     let index = match op.maybe("index") {
         None => absent as i64,
         Some(value) => known(cx, value, "index")?,
@@ -106,7 +106,7 @@ fn split(cx: &mut Cx, op: &Op<'_>) -> Answer {
     } else {
         axis
     };
-    let whole = *usize::try_from(at)
+    let length = *usize::try_from(at)
         .ok()
         .and_then(|at| dims.get(at))
         .ok_or_else(|| {
@@ -119,7 +119,7 @@ fn split(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let sizes: Vec<i64> = match op.maybe("split") {
         None => {
             drop_axis = !op.yes("keepdims")?;
-            vec![1; whole as usize]
+            vec![1; length as usize]
         }
         Some(split) => {
             let tensor = cx
@@ -130,9 +130,9 @@ fn split(cx: &mut Cx, op: &Op<'_>) -> Answer {
                 .ints()
                 .ok_or_else(|| invalid("its input split has to be of integers"))?;
             match (tensor.ty().shape.is_empty(), &list[..]) {
-                (true, &[size]) if size > 0 => (0..whole)
+                (true, &[size]) if size > 0 => (0..length)
                     .step_by(size as usize)
-                    .map(|from| size.min(whole - from))
+                    .map(|from| size.min(length - from))
                     .collect(),
                 (true, _) => return Err(invalid("its input split has to be more than 0")),
                 _ => list,

@@ -9,13 +9,13 @@ mod pack;
 use jumar_types::dtype::DataType;
 
 pub(super) use cut::{PARTS_EACH, part_of, split};
-pub use pack::{pack_channels, pack_depthwise, pack_filter, pack_picked, takes_planes};
+pub use pack::{pack_channels, pack_depthwise, pack_filter, pack_gathered, takes_planes};
 
 use super::pool;
 use super::window::{Format, Window};
 use crate::simd::blocked::{
     BatchStrides, Dense, GatheredConvolution, LANES, Operands, PAIR, Part, Planar, Sliding,
-    WindowOp, convolve, convolve_picked, convolve_planar, sweep, together,
+    WindowOp, apply_window, convolve, convolve_gathered, convolve_planar, together,
 };
 use crate::view::Row;
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Slot, TensorType};
@@ -109,13 +109,13 @@ pub(crate) fn infer_convolution(
     let kernel = kernel_size(cx.attrs())?;
     let (x, filter) = (cx.input(0)?, cx.input(1)?);
     let planar = !depthwise && x.rank() == Some(4);
-    let narrow = filter.dtype == DataType::BFloat16;
-    if narrow && (planar || depthwise) {
+    let bf16 = filter.dtype == DataType::BFloat16;
+    if bf16 && (planar || depthwise) {
         return Err(OpError::unsupported(
             "only a convolution of blocks over all channels is computed in bfloat16",
         ));
     }
-    let wide_only = !narrow && (x.dtype != DataType::Float32 || cx.attrs().bool("narrow")?);
+    let wide_only = !bf16 && (x.dtype != DataType::Float32 || cx.attrs().bool("narrow")?);
     if wide_only {
         return Err(OpError::unsupported(
             "an image in bfloat16 goes with a filter in bfloat16",
@@ -133,7 +133,7 @@ pub(crate) fn infer_convolution(
     let groups = cx.attrs().int("groups")?;
     let lanes_in = if planar || depthwise { 1 } else { LANES as i64 };
     let channels = if depthwise { 1 } else { image.shape[1] };
-    let whole = groups >= 1
+    let valid = groups >= 1
         && image.shape[1] >= 1
         && outputs >= 1
         && lanes == LANES as i64
@@ -144,7 +144,7 @@ pub(crate) fn infer_convolution(
     let wanted = [channels / groups.max(1), kernel[0], kernel[1], lanes_in]
         .iter()
         .try_fold(1i64, |product, &factor| product.checked_mul(factor));
-    if !whole || wanted != Some(steps) {
+    if !valid || wanted != Some(steps) {
         return Err(bad());
     }
     if cx.has(2) && cx.input(2)?.shape[..] != [outputs * LANES as i64] {
@@ -172,7 +172,7 @@ pub(crate) fn infer_convolution(
 }
 
 /// Infers the output of a convolution of picked channels.
-pub(crate) fn infer_picked(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
+pub(crate) fn infer_gathered(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let kernel = kernel_size(cx.attrs())?;
     let (x, filter, units) = (cx.input(0)?, cx.input(1)?, cx.input(4)?);
     let image = as_image(x)?;
@@ -261,11 +261,11 @@ impl Kernel for Reorder {
     }
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let (x, x_apart) = call.input::<f32>(0)?.spread();
-        let (out, out_apart) = call.output::<f32>(0)?.spread();
-        let (planes_apart, blocks_apart) = match self.into_blocks {
-            true => (x_apart, out_apart),
-            false => (out_apart, x_apart),
+        let (x, x_stride) = call.input::<f32>(0)?.spread();
+        let (out, out_stride) = call.output::<f32>(0)?.spread();
+        let (plane_stride, block_stride) = match self.into_blocks {
+            true => (x_stride, out_stride),
+            false => (out_stride, x_stride),
         };
         let Reorder {
             channels,
@@ -277,9 +277,9 @@ impl Kernel for Reorder {
             let (image, block) = (index / blocks, index % blocks);
             let from = block * LANES;
             let lanes = LANES.min(channels - from);
-            let planes = (image * planes_apart + from * pixels, lanes * pixels);
+            let planes = (image * plane_stride + from * pixels, lanes * pixels);
             let block = (
-                image * blocks_apart + block * pixels * LANES,
+                image * block_stride + block * pixels * LANES,
                 pixels * LANES,
             );
             if self.into_blocks {
@@ -338,16 +338,16 @@ impl Extras {
             residual: residual.map(|(row, _)| row),
             clamp: self.clamp,
             out: out.0,
-            apart: BatchStrides {
+            batch_strides: BatchStrides {
                 x: Some(x.1),
-                residual: residual.map(|(_, apart)| apart),
+                residual: residual.map(|(_, stride)| stride),
                 out: Some(out.1),
             },
         })
     }
 
     /// Images and what is added to them may lie apart; weights are dense.
-    fn take_apart(slot: Slot) -> bool {
+    fn takes_stride(slot: Slot) -> bool {
         matches!(slot, Slot::Input(0 | 3) | Slot::Output(_))
     }
 }
@@ -430,7 +430,7 @@ pub(crate) fn prepare_convolution(
             residual: extras.residual,
             clamp: extras.clamp,
             wide_in: cx.dtype(0)? == DataType::Float32,
-            narrow_out: cx.output_dtype(0)? == DataType::BFloat16,
+            bf16_out: cx.output_dtype(0)? == DataType::BFloat16,
         }));
     }
     Ok(Box::new(OfBlocks {
@@ -448,7 +448,7 @@ struct OfBlocks {
 
 impl Kernel for OfBlocks {
     fn accepts_batch_stride(&self, slot: Slot) -> bool {
-        Extras::take_apart(slot)
+        Extras::takes_stride(slot)
     }
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
@@ -497,7 +497,7 @@ struct Picking {
 
 impl Kernel for Picking {
     fn accepts_batch_stride(&self, slot: Slot) -> bool {
-        Extras::take_apart(slot)
+        Extras::takes_stride(slot)
     }
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
@@ -513,13 +513,13 @@ impl Kernel for Picking {
             )));
         };
         units.load(numbers, |value| value);
-        let picked = GatheredConvolution {
+        let gathered = GatheredConvolution {
             window: self.window,
             inputs: self.inputs,
             outputs: self.outputs,
             units: numbers,
         };
-        if !picked.fits(lines) {
+        if !gathered.fits(lines) {
             return Err(OpError::invalid(format!(
                 "units that do not fit {} blocks of input, {} of output and {lines} lines of weights",
                 self.inputs, self.outputs
@@ -532,8 +532,8 @@ impl Kernel for Picking {
         } else {
             call.workers().threads()
         };
-        let cut = Cut::of(threads, (self.images, 1), picked.units(), output, true);
-        let one = |index: usize| convolve_picked(&picked, &operands, cut.share(index));
+        let cut = Cut::of(threads, (self.images, 1), gathered.units(), output, true);
+        let one = |index: usize| convolve_gathered(&gathered, &operands, cut.share(index));
         if threads == 1 {
             (0..cut.parts()).for_each(one);
         } else {
@@ -551,7 +551,7 @@ struct FromPlanes {
 
 impl Kernel for FromPlanes {
     fn accepts_batch_stride(&self, slot: Slot) -> bool {
-        Extras::take_apart(slot)
+        Extras::takes_stride(slot)
     }
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
@@ -609,15 +609,15 @@ struct Swept {
 
 impl Kernel for Swept {
     fn accepts_batch_stride(&self, slot: Slot) -> bool {
-        Extras::take_apart(slot)
+        Extras::takes_stride(slot)
     }
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let operands = match &self.extras {
             Some(extras) => extras.operands(call)?,
             None => {
-                let (x, x_apart) = call.input::<f32>(0)?.spread();
-                let (out, out_apart) = call.output::<f32>(0)?.spread();
+                let (x, x_stride) = call.input::<f32>(0)?.spread();
+                let (out, out_stride) = call.output::<f32>(0)?.spread();
                 Operands {
                     x,
                     filter: x.slice(0, 0),
@@ -625,10 +625,10 @@ impl Kernel for Swept {
                     residual: None,
                     clamp: None,
                     out,
-                    apart: BatchStrides {
-                        x: Some(x_apart),
+                    batch_strides: BatchStrides {
+                        x: Some(x_stride),
                         residual: None,
-                        out: Some(out_apart),
+                        out: Some(out_stride),
                     },
                 }
             }
@@ -647,7 +647,7 @@ impl Kernel for Swept {
                     columns: (0, output[1]),
                 };
                 let block = (index % self.blocks, self.blocks);
-                sweep(&self.window, self.what, block, &operands, part);
+                apply_window(&self.window, self.what, block, &operands, part);
             }
         };
         if threads > self.images

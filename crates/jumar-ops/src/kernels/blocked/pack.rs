@@ -17,9 +17,9 @@ pub fn pack_filter(filter: &Tensor, groups: usize, planar: bool) -> Option<Tenso
     let &[outputs, depth, height, width] = &dims[..] else {
         return None;
     };
-    let whole =
+    let divides =
         |size: usize| groups == 1 || (size.is_multiple_of(groups * LANES) && size > 0 && !planar);
-    if groups == 0 || !whole(outputs) || !whole(depth * groups) {
+    if groups == 0 || !divides(outputs) || !divides(depth * groups) {
         return None;
     }
     let (taps, own) = (height * width, outputs / groups);
@@ -63,10 +63,14 @@ pub fn pack_filter(filter: &Tensor, groups: usize, planar: bool) -> Option<Tenso
 ///
 /// # Shapes
 ///
-/// `filter`: output channel, channel of the group, down, across. `places`: where each channel lies in the image, counted through
+/// `filter`: output channel, channel of the group, down, across. `positions`: where each channel lies in the image, counted through
 /// its blocks; each lies somewhere else. `None`: no float32 tensor of four dimensions, groups that do not fit, or groups so small that most
 /// of the products would be with zeros.
-pub fn pack_picked(filter: &Tensor, groups: usize, places: &[usize]) -> Option<(Tensor, Tensor)> {
+pub fn pack_gathered(
+    filter: &Tensor,
+    groups: usize,
+    positions: &[usize],
+) -> Option<(Tensor, Tensor)> {
     let (dims, values) = (filter.ty().dims()?, floats(filter)?);
     let &[outputs, depth, height, width] = &dims[..] else {
         return None;
@@ -74,22 +78,22 @@ pub fn pack_picked(filter: &Tensor, groups: usize, places: &[usize]) -> Option<(
     if groups == 0
         || outputs == 0
         || !outputs.is_multiple_of(groups)
-        || depth.checked_mul(groups) != Some(places.len())
+        || depth.checked_mul(groups) != Some(positions.len())
     {
         return None;
     }
     let (taps, own) = (height * width, outputs / groups);
-    let inputs = places.len().div_ceil(LANES);
+    let inputs = positions.len().div_ceil(LANES);
     let mut channel_at = vec![None; inputs * LANES];
-    for (channel, &place) in places.iter().enumerate() {
-        *channel_at.get_mut(place)? = Some(channel);
+    for (channel, &position) in positions.iter().enumerate() {
+        *channel_at.get_mut(position)? = Some(channel);
     }
     let masks: Vec<Vec<i32>> = (0..outputs.div_ceil(LANES))
         .map(|block| {
             let mut masks = vec![0; inputs];
             let (first, last) = (block * LANES, outputs.min((block + 1) * LANES) - 1);
-            for &place in &places[first / own * depth..(last / own + 1) * depth] {
-                masks[place / LANES] |= 1 << (place % LANES);
+            for &position in &positions[first / own * depth..(last / own + 1) * depth] {
+                masks[position / LANES] |= 1 << (position % LANES);
             }
             masks
         })

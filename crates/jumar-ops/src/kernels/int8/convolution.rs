@@ -3,7 +3,7 @@
 use super::{FLIP, GRAIN, LANES, Parts, SPLIT, nothing, zero_of};
 use crate::kernels::space::conv::Inputs;
 use crate::simd::blocked::Sliding;
-use crate::simd::lowp::{Int8Convolution, PANEL, whole_convolve};
+use crate::simd::lowp::{Int8Convolution, PANEL, int8_convolve};
 use crate::simd::wide::{Work, wide};
 use crate::view::{Row, RowMut};
 use crate::{Call, Kernel, OpError, Workers};
@@ -107,7 +107,7 @@ impl Convolution {
                     };
                     let seen = columns.min(width.saturating_sub(before));
                     for channel in 0..self.groups * self.depth {
-                        let place = channel / self.depth * own + channel % self.depth;
+                        let offset = channel / self.depth * own + channel % self.depth;
                         // Sixteen channels at a time where they lie together; the rest one by one.
                         let full = (channel % self.depth).is_multiple_of(LANES)
                             && channel % self.depth + LANES <= self.depth;
@@ -125,13 +125,13 @@ impl Convolution {
                                 rows,
                                 flip,
                                 to,
-                                first: before * pixel + place,
+                                first: before * pixel + offset,
                                 pixel,
                             });
                         } else {
                             let row = row(channel);
                             for x in 0..seen {
-                                to.set((before + x) * pixel + place, row.get(x) ^ flip);
+                                to.set((before + x) * pixel + offset, row.get(x) ^ flip);
                             }
                         }
                     }
@@ -197,11 +197,11 @@ impl Work for Filled<'_> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         const GROUP: usize = 64;
-        let whole = self.0.len() / GROUP * GROUP;
-        for at in (0..whole).step_by(GROUP) {
+        let grouped = self.0.len() / GROUP * GROUP;
+        for at in (0..grouped).step_by(GROUP) {
             self.0.set_group(at, [self.1; GROUP]);
         }
-        for at in whole..self.0.len() {
+        for at in grouped..self.0.len() {
             self.0.set(at, self.1);
         }
     }
@@ -223,8 +223,8 @@ impl Work for Turned<'_> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         let len = self.rows[0].len();
-        let whole = len / LANES * LANES;
-        for at in (0..whole).step_by(LANES) {
+        let grouped = len / LANES * LANES;
+        for at in (0..grouped).step_by(LANES) {
             let mut square = [[0u8; LANES]; LANES];
             for (channel, row) in self.rows.iter().enumerate() {
                 let bytes = row.group::<LANES>(at);
@@ -237,7 +237,7 @@ impl Work for Turned<'_> {
                     .set_group(self.first + (at + pixel) * self.pixel, bytes);
             }
         }
-        for at in whole..len {
+        for at in grouped..len {
             let bytes: [u8; LANES] =
                 std::array::from_fn(|channel| self.rows[channel].get(at) ^ self.flip);
             self.to.set_group(self.first + at * self.pixel, bytes);
@@ -287,8 +287,8 @@ impl Spread<'_> {
             for lane in 0..LANES {
                 square[lane][pixel] = sums[lane];
             }
-            if let Some(place) = self.image {
-                image[pixel] = self.sums.get(at + place);
+            if let Some(offset) = self.image {
+                image[pixel] = self.sums.get(at + offset);
             }
         }
         for (lane, sums) in square.iter_mut().enumerate().take(self.count) {
@@ -319,11 +319,11 @@ impl Work for Spread<'_> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let whole = self.pixels / LANES * LANES;
-        for first in (0..whole).step_by(LANES) {
+        let grouped = self.pixels / LANES * LANES;
+        for first in (0..grouped).step_by(LANES) {
             self.group::<LANES>(first);
         }
-        for first in whole..self.pixels {
+        for first in grouped..self.pixels {
             self.group::<1>(first);
         }
     }
@@ -424,7 +424,7 @@ impl Kernel for Convolution {
             Channel { add, zero, factor }
         };
         let Sliding { output, .. } = self.window;
-        let whole = Int8Convolution {
+        let convolution = Int8Convolution {
             window: Sliding {
                 image: [height, width],
                 before: [0, 0],
@@ -451,7 +451,7 @@ impl Kernel for Convolution {
                     .as_row()
                     .slice((group * self.panels() + panel) * size, size);
                 let to = sums.slice(first, sums.len() - first);
-                whole_convolve(&whole, (x, filter), (to, stride, len), y);
+                int8_convolve(&convolution, (x, filter), (to, stride, len), y);
             }
             for first in (0..outputs).step_by(LANES) {
                 let count = LANES.min(outputs - first);

@@ -7,7 +7,7 @@
 mod convolution;
 
 use super::loops::Loops;
-use crate::simd::lowp::{PANEL, whole_product};
+use crate::simd::lowp::{PANEL, int8_product};
 use crate::simd::wide::{Work, wide};
 use crate::view::{Row, RowMut};
 use crate::{Call, Kernel, OpError, Workers};
@@ -50,13 +50,13 @@ impl Work for Copied<'_> {
     fn run<const FUSED: bool>(self) -> i32 {
         const GROUP: usize = 64;
         let len = self.from.len();
-        let whole = if self.from.is_dense() {
+        let grouped = if self.from.is_dense() {
             len / GROUP * GROUP
         } else {
             0
         };
         let mut sums = [0i32; GROUP];
-        for at in (0..whole).step_by(GROUP) {
+        for at in (0..grouped).step_by(GROUP) {
             let group = self.from.group::<GROUP>(at).map(|byte| byte ^ self.flip);
             for lane in 0..GROUP {
                 sums[lane] += i32::from(group[lane]);
@@ -64,7 +64,7 @@ impl Work for Copied<'_> {
             self.to.set_group(at, group);
         }
         let mut sum: i32 = sums.iter().sum();
-        for at in whole..len {
+        for at in grouped..len {
             let byte = self.from.get(at) ^ self.flip;
             sum += i32::from(byte);
             self.to.set(at, byte);
@@ -305,11 +305,11 @@ impl Work for Finish<'_> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         let len = self.sums.len();
-        let whole = len / LANES * LANES;
-        for at in (0..whole).step_by(LANES) {
+        let grouped = len / LANES * LANES;
+        for at in (0..grouped).step_by(LANES) {
             self.group::<LANES>(at);
         }
-        for at in whole..len {
+        for at in grouped..len {
             self.group::<1>(at);
         }
     }
@@ -394,7 +394,7 @@ impl Kernel for Product {
                 Some((a, b, y, out, zero, scaled.bounds))
             }
         };
-        let whole = match &scaled {
+        let sums = match &scaled {
             Some(_) => call.scratch::<i32>(lay.sums, m * n)?,
             None => call.output::<i32>(0)?.flat(),
         };
@@ -405,8 +405,8 @@ impl Kernel for Product {
                     offsets[i].wrapping_add_signed(steps[i] * index as isize)
                 });
                 let sums = match scaled {
-                    Some(_) => whole,
-                    None => whole.slice(to * m * n, m * n),
+                    Some(_) => sums,
+                    None => sums.slice(to * m * n, m * n),
                 };
                 let part = |rows: (usize, usize), span: (usize, usize)| {
                     let first = span.0 * PANEL;
@@ -420,7 +420,7 @@ impl Kernel for Product {
                             let size = depth * PANEL;
                             let weights = right.as_row().slice((two * panels + panel) * size, size);
                             let to = sums.slice(row * n + column, (count - 1) * n + len);
-                            whole_product((count, len, depth), (own, weights), (to, n));
+                            int8_product((count, len, depth), (own, weights), (to, n));
                         }
                         for row in row..row + count {
                             let left = zero(0, row);

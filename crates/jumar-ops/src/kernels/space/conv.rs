@@ -102,13 +102,13 @@ impl Algorithm for Convolution {
         if let Some((image_zero, filter_zero)) = self.inputs.zeros {
             if let Some(zero) = io.optional(image_zero)? {
                 let zero = zero.get(0);
-                let image = io.lifted_mut(self.inputs.image)?;
+                let image = io.upcast_mut(self.inputs.image)?;
                 image.map1(image.as_row(), |x| x - zero);
             }
             if let Some(zeros) = io.optional(filter_zero)? {
                 for output in 0..self.groups * self.outputs {
                     let zero = zeros.get(if zeros.len() == 1 { 0 } else { output });
-                    let filter = io.lifted_mut(self.inputs.filter)?.slice(output * k, k);
+                    let filter = io.upcast_mut(self.inputs.filter)?.slice(output * k, k);
                     filter.map1(filter.as_row(), |x| x - zero);
                 }
             }

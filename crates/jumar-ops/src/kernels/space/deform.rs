@@ -88,14 +88,14 @@ impl Algorithm for Deformed {
                         let offset = |part: usize| {
                             offsets.get(((moved * taps + tap) * 2 + part) * pixels + pixel)
                         };
-                        let place = |at: usize, tap: usize, axis: &super::Axis| {
+                        let position = |at: usize, tap: usize, axis: &super::Axis| {
                             W::of(
                                 (at * axis.stride + tap * axis.dilation) as f64
                                     - axis.before as f64,
                             )
                         };
-                        let y = place(pixel / horizontal.output, tap_y, &vertical) + offset(0);
-                        let x = place(pixel % horizontal.output, tap_x, &horizontal) + offset(1);
+                        let y = position(pixel / horizontal.output, tap_y, &vertical) + offset(0);
+                        let x = position(pixel % horizontal.output, tap_x, &horizontal) + offset(1);
                         let mut value = between(channel, [vertical.image, horizontal.image], y, x);
                         if let Some(mask) = mask {
                             value = value * mask.get((moved * taps + tap) * pixels + pixel);

@@ -38,7 +38,7 @@ impl Pooling {
 impl Algorithm for Pooling {
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
         let (image, out) = (io.input(0)?, io.output(0)?);
-        let places = match self.kind {
+        let indices = match self.kind {
             Kind::Max { .. } if io.wants(1) => Some(io.call.output::<i64>(1)?.flat()),
             _ => None,
         };
@@ -52,7 +52,7 @@ impl Algorithm for Pooling {
                 } else {
                     W::zero()
                 };
-                let (mut count, mut place) = (0usize, 0usize);
+                let (mut count, mut source_index) = (0usize, 0usize);
                 for tap in 0..taps {
                     let tap = self.space.digits(tap, |axis| axis.kernel);
                     let mut source = Some(0);
@@ -70,7 +70,7 @@ impl Algorithm for Pooling {
                                 || (x.partial_cmp(&x).is_none()
                                     && value.partial_cmp(&value).is_some())
                             {
-                                (value, place) = (x, source);
+                                (value, source_index) = (x, source);
                             }
                         }
                         Kind::Mean { .. } => value += x,
@@ -98,10 +98,10 @@ impl Algorithm for Pooling {
                     Kind::Power(power) => value.powf(W::of(1.0 / power)),
                 };
                 out.set(index * pixels + pixel, value);
-                if let (Some(places), Kind::Max { column_major }) = (places, self.kind) {
+                if let (Some(indices), Kind::Max { column_major }) = (indices, self.kind) {
                     if column_major {
-                        let digits = self.space.digits(place, |axis| axis.image);
-                        place = self
+                        let digits = self.space.digits(source_index, |axis| axis.image);
+                        source_index = self
                             .space
                             .axes
                             .iter()
@@ -109,7 +109,10 @@ impl Algorithm for Pooling {
                             .rev()
                             .fold(0, |sum, (axis, at)| sum * axis.image + at);
                     }
-                    places.set(index * pixels + pixel, (index * plane + place) as i64);
+                    indices.set(
+                        index * pixels + pixel,
+                        (index * plane + source_index) as i64,
+                    );
                 }
             }
         }

@@ -7,7 +7,7 @@ use super::{
 use super::{Part, tile::Tile};
 
 /// What of an image is gone through for all outputs.
-const STRETCH: usize = 256 << 10;
+const PART_BYTES: usize = 256 << 10;
 
 /// The sizes of a convolution whose outputs pick channels.
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ pub struct GatheredConvolution<'a> {
     pub inputs: usize,
     /// Blocks of output channels.
     pub outputs: usize,
-    /// A line for each unit; see [`convolve_picked`].
+    /// A line for each unit; see [`convolve_gathered`].
     pub units: &'a [i32],
 }
 
@@ -57,7 +57,7 @@ impl GatheredConvolution<'_> {
     pub fn fits(&self, lines: usize) -> bool {
         let inside = |unit: Unit<'_>| {
             let valid = |mask: &i32| (0..1 << LANES).contains(mask);
-            let picked: usize = unit
+            let gathered: usize = unit
                 .masks
                 .iter()
                 .map(|mask| mask.count_ones() as usize)
@@ -67,7 +67,7 @@ impl GatheredConvolution<'_> {
                 && unit.count <= self.outputs - unit.first
                 && unit.masks.iter().all(valid)
                 && unit.start <= lines
-                && size([picked, self.window.taps(), unit.count]) <= lines - unit.start
+                && size([gathered, self.window.taps(), unit.count]) <= lines - unit.start
         };
         self.units.len().is_multiple_of(self.line())
             && (0..self.units()).all(|index| inside(self.unit(index)))
@@ -78,32 +78,36 @@ impl GatheredConvolution<'_> {
 ///
 /// # Shapes
 ///
-/// `picked.units`: for each unit the first output block, how many there are, the first line of weights, and a mask for each
+/// `gathered.units`: for each unit the first output block, how many there are, the first line of weights, and a mask for each
 /// block of the image: which of its channels are read. `filter`: lines of sixteen; for each unit, in it for each block of
 /// the image, tap down, tap across, picked channel, output block of the unit. Panics where an operand is too short.
-pub fn convolve_picked(picked: &GatheredConvolution<'_>, operands: &Operands<'_>, share: Share) {
-    picked_at(Level::best(), picked, operands, share);
-}
-
-pub(super) fn picked_at(
-    level: Level,
-    picked: &GatheredConvolution<'_>,
+pub fn convolve_gathered(
+    gathered: &GatheredConvolution<'_>,
     operands: &Operands<'_>,
     share: Share,
 ) {
-    let window = &picked.window;
+    convolve_gathered_at(Level::best(), gathered, operands, share);
+}
+
+pub(super) fn convolve_gathered_at(
+    level: Level,
+    gathered: &GatheredConvolution<'_>,
+    operands: &Operands<'_>,
+    share: Share,
+) {
+    let window = &gathered.window;
     let plane = size([window.pixels(), LANES]);
     assert_row("the filter", operands.filter, 0);
     assert!(
-        picked.fits(operands.filter.len() / LANES),
+        gathered.fits(operands.filter.len() / LANES),
         "units that fit their weights"
     );
     let tall = window.output[0] > 1;
     let length = window.output[usize::from(!tall)];
-    let bytes = size([picked.inputs, plane, size_of::<f32>()]);
+    let bytes = size([gathered.inputs, plane, size_of::<f32>()]);
     let unit = if tall { 1 } else { WIDE };
     let step = length
-        .div_ceil(bytes.div_ceil(STRETCH).max(1))
+        .div_ceil(bytes.div_ceil(PART_BYTES).max(1))
         .next_multiple_of(unit)
         .max(1);
     let (from, to) = if tall { share.rows } else { share.columns };
@@ -116,7 +120,7 @@ pub(super) fn picked_at(
                 columns: if tall { share.columns } else { piece },
             };
             for index in share.pairs.0..share.pairs.1 {
-                unit_at(level, picked, operands, &picked.unit(index), part);
+                unit_at(level, gathered, operands, &gathered.unit(index), part);
             }
         }
     }
@@ -124,12 +128,12 @@ pub(super) fn picked_at(
 
 fn unit_at(
     level: Level,
-    picked: &GatheredConvolution<'_>,
+    gathered: &GatheredConvolution<'_>,
     operands: &Operands<'_>,
     unit: &Unit<'_>,
     part: Part,
 ) {
-    let window = &picked.window;
+    let window = &gathered.window;
     let (plane, out_plane) = (
         size([window.pixels(), LANES]),
         size([window.outputs(), LANES]),
@@ -138,10 +142,10 @@ fn unit_at(
     let begins = operands.check(
         part.image,
         (
-            size([picked.inputs, plane]),
+            size([gathered.inputs, plane]),
             0,
-            size([picked.outputs, LANES]),
-            size([picked.outputs, out_plane]),
+            size([gathered.outputs, LANES]),
+            size([gathered.outputs, out_plane]),
         ),
     );
     for y in part.rows.0..part.rows.1 {
@@ -152,7 +156,7 @@ fn unit_at(
                 .x
                 .address()
                 .wrapping_add(begins.x + line * window.image[1] * LANES),
-            blocks: picked.inputs,
+            blocks: gathered.inputs,
             plane,
             rows: taps,
             row: window.dilation[0] * window.image[1] * LANES,

@@ -10,7 +10,7 @@ mod tile;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use gathered::{GatheredConvolution, convolve_picked};
+pub use gathered::{GatheredConvolution, convolve_gathered};
 pub use order::{Share, convolve, together};
 
 use super::{Level, size};
@@ -24,7 +24,7 @@ pub const PAIR: usize = 2;
 /// Pixels of the largest tile.
 const WIDE: usize = 14;
 /// Pixels of a tile at a border.
-const NARROW: usize = 7;
+const STANDARD: usize = 7;
 /// Bytes of weights that one pass over the image uses.
 const PASS_BYTES: usize = 64 << 10;
 
@@ -158,7 +158,7 @@ pub struct Operands<'a> {
     /// The output.
     pub out: RowMut<'a, f32>,
     /// How far apart images lie in each of them.
-    pub apart: BatchStrides,
+    pub batch_strides: BatchStrides,
 }
 
 /// Where an image begins in each operand.
@@ -205,18 +205,18 @@ impl Operands<'_> {
         image: usize,
         (x, filter, channels, out): (usize, usize, usize, usize),
     ) -> Begins {
-        let begin = |apart: Option<usize>, len: usize| {
-            let begin = image.checked_mul(apart.unwrap_or(len));
+        let begin = |stride: Option<usize>, len: usize| {
+            let begin = image.checked_mul(stride.unwrap_or(len));
             let end = begin.and_then(|begin| begin.checked_add(len));
             let [Some(begin), Some(end)] = [begin, end] else {
-                panic!("image {image}, {apart:?} apart");
+                panic!("image {image}, {stride:?} apart");
             };
             (begin, end)
         };
         let (image, added, made) = (
-            begin(self.apart.x, x),
-            begin(self.apart.residual, out),
-            begin(self.apart.out, out),
+            begin(self.batch_strides.x, x),
+            begin(self.batch_strides.residual, out),
+            begin(self.batch_strides.out, out),
         );
         assert_row("the image", self.x, image.1);
         assert_row("the filter", self.filter, filter);
@@ -357,7 +357,7 @@ fn across(level: Level, tile: &Tile, count: usize, window: &Sliding, (mut x, end
         let reach = (WIDE - 1) * window.stride[1] + (window.kernel[1] - 1) * window.dilation[1];
         let inside = column >= 0 && column as usize + reach < window.image[1];
         let wide = window.stride[1] <= 2 && inside && end - x >= WIDE;
-        let pixels = if wide { WIDE } else { NARROW.min(end - x) };
+        let pixels = if wide { WIDE } else { STANDARD.min(end - x) };
         let tile = tile.at(x, column);
         // SAFETY: the caller checked that the operands cover the whole image; the rows of taps lie inside it, and a tile
         // that may leave it sideways reads zeros there.
@@ -389,9 +389,9 @@ impl Planar {
             return 0;
         }
         let most = (each - self.window.kernel[1]) / self.window.stride[1] + 1;
-        match most / NARROW {
+        match most / STANDARD {
             0 => most,
-            tiles => tiles * NARROW,
+            tiles => tiles * STANDARD,
         }
     }
 }
@@ -496,7 +496,7 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
                 while x < end {
                     let pixels = match end - x {
                         WIDE.. => WIDE,
-                        rest => NARROW.min(rest),
+                        rest => STANDARD.min(rest),
                     };
                     let tile = tile.at(x, ((x - start) * window.stride[1]) as isize);
                     // SAFETY: the lines hold `len` numbers for each channel and row, which is what the pixels up to `end` see;
@@ -531,17 +531,17 @@ pub enum WindowOp {
 ///
 /// `filter`: block, tap down, tap across, channel; empty unless it [weighs](WindowOp::Weigh). Panics where an operand is
 /// too short.
-pub fn sweep(
+pub fn apply_window(
     window: &Sliding,
     what: WindowOp,
     (block, blocks): (usize, usize),
     operands: &Operands<'_>,
     part: Part,
 ) {
-    sweep_at(Level::best(), window, what, (block, blocks), operands, part);
+    apply_window_at(Level::best(), window, what, (block, blocks), operands, part);
 }
 
-fn sweep_at(
+fn apply_window_at(
     level: Level,
     window: &Sliding,
     what: WindowOp,
@@ -618,7 +618,7 @@ fn sweep_at(
             let pixels = if wide {
                 WIDE
             } else {
-                NARROW.min(part.columns.1 - x)
+                STANDARD.min(part.columns.1 - x)
             };
             let mut tile = tile.at(x, column);
             if !matches!(what, WindowOp::Weigh | WindowOp::Max) {
@@ -633,7 +633,7 @@ fn sweep_at(
                 }
             }
             // SAFETY: as in `across`.
-            unsafe { tile::sweep(level, &tile, pixels, what, wide) };
+            unsafe { tile::apply_window(level, &tile, pixels, what, wide) };
             x += pixels;
         }
     }

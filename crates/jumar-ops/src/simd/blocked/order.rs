@@ -9,7 +9,7 @@ use super::{Dense, LANES, Level, Operands, PAIR, Part, convolve_at, size};
 /// What of an image is read again and again while its turn lasts. Half of a second cache, as processors have them.
 const NEAR: usize = 512 << 10;
 /// The part of a large image that is processed for all outputs, so that the weights stay in the cache beside it.
-const STRETCH: usize = 256 << 10;
+const PART_BYTES: usize = 256 << 10;
 
 /// What a thread computes by one call: images, pairs of output blocks counted through all groups, and pixels.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ impl Bytes {
 /// Returns how many of some images take the weights of so many pairs one after the other.
 pub fn together(dense: &Dense, images: usize, pairs: usize) -> usize {
     let bytes = Bytes::of(dense, pairs);
-    if bytes.weights <= STRETCH {
+    if bytes.weights <= PART_BYTES {
         return 1;
     }
     (0..)
@@ -94,7 +94,7 @@ pub(super) fn convolve_share(level: Level, dense: &Dense, operands: &Operands<'_
     };
     let near = if bytes.weights <= NEAR { passes } else { near };
     let stretches = if bytes.weights <= NEAR && pairs > 1 {
-        bytes.image.div_ceil(STRETCH).max(1)
+        bytes.image.div_ceil(PART_BYTES).max(1)
     } else {
         1
     };

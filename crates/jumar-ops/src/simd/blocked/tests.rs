@@ -1,9 +1,9 @@
 //! Every level against sums in float64 over images in planes.
 
-use super::gathered::picked_at;
+use super::gathered::convolve_gathered_at;
 use super::order::convolve_share;
 use super::*;
-use crate::kernels::blocked::{pack_channels, pack_depthwise, pack_filter, pack_picked};
+use crate::kernels::blocked::{pack_channels, pack_depthwise, pack_filter, pack_gathered};
 use crate::table::noise;
 use crate::view::{Block, Layout, View, ViewMut};
 use crate::{Tensor, simd::Level};
@@ -128,7 +128,7 @@ impl Case {
         }
     }
 
-    fn place(&self, [image, output, y, x]: [usize; 4]) -> usize {
+    fn position(&self, [image, output, y, x]: [usize; 4]) -> usize {
         let [height, width] = self.window().output;
         ((image * self.outputs + output) * height + y) * width + x
     }
@@ -300,12 +300,12 @@ fn spread(values: &[f32], images: usize, between: usize) -> Vec<f32> {
 }
 
 fn run(case: &Case, kind: &str) {
-    run_apart(case, kind, None);
-    run_apart(case, kind, Some([48, 7, 80]));
+    run_strided(case, kind, None);
+    run_strided(case, kind, Some([48, 7, 80]));
 }
 
 /// `between`: how many foreign numbers are between images, residuals and outputs.
-fn run_apart(case: &Case, kind: &str, between: Option<[usize; 3]>) {
+fn run_strided(case: &Case, kind: &str, between: Option<[usize; 3]>) {
     let gaps = between.unwrap_or_default();
     let window = case.window();
     let depth = case.channels / case.groups;
@@ -317,11 +317,11 @@ fn run_apart(case: &Case, kind: &str, between: Option<[usize; 3]>) {
     let total = case.images * case.outputs * case.pixels();
     let residual = values(&noise(&[total], 13));
     let mut sums = vec![0f64; total];
-    case.each(|place, [channel, tap_y, tap_x], seen| {
+    case.each(|position, [channel, tap_y, tap_x], seen| {
         let weight =
-            ((place[1] * depth + channel) * case.kernel[0] + tap_y) * case.kernel[1] + tap_x;
+            ((position[1] * depth + channel) * case.kernel[0] + tap_y) * case.kernel[1] + tap_x;
         if let Some(seen) = seen {
-            sums[case.place(place)] += f64::from(x[seen]) * f64::from(weights[weight]);
+            sums[case.position(position)] += f64::from(x[seen]) * f64::from(weights[weight]);
         }
     });
     // Channels of their own lie in blocks as those of one group do.
@@ -346,7 +346,7 @@ fn run_apart(case: &Case, kind: &str, between: Option<[usize; 3]>) {
         packed_residual.len() / case.images.max(1),
         out_blocks * case.pixels() * LANES,
     ];
-    let apart = [0, 1, 2].map(|at| between.map(|gaps| one[at] + gaps[at]));
+    let strides = [0, 1, 2].map(|at| between.map(|gaps| one[at] + gaps[at]));
     let image = Buffer::of(&spread(&image, case.images, gaps[0]));
     let packed_residual = Buffer::of(&spread(&packed_residual, case.images, gaps[1]));
     for level in levels() {
@@ -362,10 +362,10 @@ fn run_apart(case: &Case, kind: &str, between: Option<[usize; 3]>) {
                     residual: (extra > 1).then(|| packed_residual.row()),
                     clamp: (extra > 1).then_some((-0.75, 0.5)),
                     out: out.row_mut(),
-                    apart: BatchStrides {
-                        x: apart[0],
-                        residual: apart[1],
-                        out: apart[2],
+                    batch_strides: BatchStrides {
+                        x: strides[0],
+                        residual: strides[1],
+                        out: strides[2],
                     },
                 };
                 let many = if kind == "dense" {
@@ -393,7 +393,7 @@ fn run_apart(case: &Case, kind: &str, between: Option<[usize; 3]>) {
                             }
                             "depthwise" => {
                                 for block in 0..out_blocks {
-                                    sweep_at(
+                                    apply_window_at(
                                         level,
                                         &window,
                                         WindowOp::Weigh,
@@ -447,7 +447,7 @@ fn convolution_over_blocks_agrees_with_its_definition() {
 }
 
 /// Computes a case whose channels lie in another order, at every level, and compares with sums in float64.
-fn run_picked(case: &Case) {
+fn run_gathered(case: &Case) {
     let window = case.window();
     let depth = case.channels / case.groups;
     let (pixels, outputs) = (case.image[0] * case.image[1], case.pixels());
@@ -455,16 +455,16 @@ fn run_picked(case: &Case) {
     let filter = noise(&[case.outputs, depth, case.kernel[0], case.kernel[1]], 7);
     let weights = values(&filter);
     let mut sums = vec![0f64; case.images * case.outputs * outputs];
-    case.each(|place, [channel, tap_y, tap_x], seen| {
+    case.each(|position, [channel, tap_y, tap_x], seen| {
         let weight =
-            ((place[1] * depth + channel) * case.kernel[0] + tap_y) * case.kernel[1] + tap_x;
+            ((position[1] * depth + channel) * case.kernel[0] + tap_y) * case.kernel[1] + tap_x;
         if let Some(seen) = seen {
-            sums[case.place(place)] += f64::from(x[seen]) * f64::from(weights[weight]);
+            sums[case.position(position)] += f64::from(x[seen]) * f64::from(weights[weight]);
         }
     });
     // Dealt out in turn: seven and the number of channels have no common divisor here.
     assert!(!case.channels.is_multiple_of(7));
-    let places: Vec<usize> = (0..case.channels)
+    let positions: Vec<usize> = (0..case.channels)
         .map(|channel| channel * 7 % case.channels)
         .collect();
     let mut moved = vec![0f32; x.len()];
@@ -473,10 +473,11 @@ fn run_picked(case: &Case) {
             index / (case.channels * pixels),
             index % (case.channels * pixels),
         );
-        let place = places[rest / pixels];
-        moved[(image * case.channels + place) * pixels + rest % pixels] = value;
+        let position = positions[rest / pixels];
+        moved[(image * case.channels + position) * pixels + rest % pixels] = value;
     }
-    let (packed, units) = pack_picked(&filter, case.groups, &places).expect("a filter to pack");
+    let (packed, units) =
+        pack_gathered(&filter, case.groups, &positions).expect("a filter to pack");
     let (packed, units) = (
         Buffer::of(&values(&packed)),
         units.values::<i32>().expect("int32"),
@@ -486,7 +487,7 @@ fn run_picked(case: &Case) {
     let packed_bias = Buffer::of(&values(&pack_channels(&bias).expect("float32")));
     let residual = values(&noise(&[sums.len()], 13));
     let packed_residual = Buffer::of(&blocks(&residual, case.images, case.outputs, outputs));
-    let picked = GatheredConvolution {
+    let gathered = GatheredConvolution {
         window,
         inputs: case.channels.div_ceil(LANES),
         outputs: case.outputs.div_ceil(LANES),
@@ -495,7 +496,7 @@ fn run_picked(case: &Case) {
     let mut wanted = sums.clone();
     finish(case, 2, &mut wanted, &values(&bias), &residual);
     for level in levels() {
-        let size = case.images * picked.outputs * outputs * LANES;
+        let size = case.images * gathered.outputs * outputs * LANES;
         let mut out = Buffer::of(&vec![f32::NAN; size]);
         let operands = Operands {
             x: image.row(),
@@ -504,27 +505,27 @@ fn run_picked(case: &Case) {
             residual: Some(packed_residual.row()),
             clamp: Some((-0.75, 0.5)),
             out: out.row_mut(),
-            apart: BatchStrides::default(),
+            batch_strides: BatchStrides::default(),
         };
         let cut = window.output[0] / 2;
         for rows in [(0, cut), (cut, window.output[0])] {
             let share = Share {
                 images: (0, case.images),
-                pairs: (0, picked.units()),
+                pairs: (0, gathered.units()),
                 rows,
                 columns: (0, window.output[1]),
             };
-            picked_at(level, &picked, &operands, share);
+            convolve_gathered_at(level, &gathered, &operands, share);
         }
         let row = out.row();
         let found: Vec<f32> = (0..row.len()).map(|index| row.get(index)).collect();
-        let whole = Case { groups: 1, ..*case };
-        compare(level, &whole, &found, &wanted, &sums);
+        let ungrouped = Case { groups: 1, ..*case };
+        compare(level, &ungrouped, &found, &wanted, &sums);
     }
 }
 
 #[test]
-fn picked_channels_agree_with_the_definition() {
+fn gathered_channels_agree_with_the_definition() {
     let single = Case {
         kernel: [1, 1],
         before: [0; 2],
@@ -564,12 +565,12 @@ fn picked_channels_agree_with_the_definition() {
             ..PLAIN
         },
     ] {
-        run_picked(&case);
+        run_gathered(&case);
     }
 }
 
 #[test]
-fn units_that_do_not_fit_are_told() {
+fn units_that_do_not_fit_are_reported() {
     let case = Case {
         channels: 60,
         outputs: 240,
@@ -580,8 +581,8 @@ fn units_that_do_not_fit_are_told() {
         ..PLAIN
     };
     let filter = noise(&[240, 20, 1, 1], 7);
-    let places: Vec<usize> = (0..60).collect();
-    let (packed, units) = pack_picked(&filter, 3, &places).expect("a filter to pack");
+    let positions: Vec<usize> = (0..60).collect();
+    let (packed, units) = pack_gathered(&filter, 3, &positions).expect("a filter to pack");
     let lines = packed.len() / LANES;
     let units = units.values::<i32>().expect("int32");
     let fits = |units: &[i32], lines: usize| {
@@ -610,7 +611,7 @@ fn units_that_do_not_fit_are_told() {
         }
     }
     // Groups of one channel would be products with zeros nearly all.
-    assert!(pack_picked(&noise(&[60, 1, 1, 1], 7), 60, &places).is_none());
+    assert!(pack_gathered(&noise(&[60, 1, 1, 1], 7), 60, &positions).is_none());
 }
 
 #[test]
@@ -776,10 +777,10 @@ fn pooling_agrees_with_its_definition() {
                 total
             ];
             let mut counts = vec![0f64; total];
-            case.each(|place, [_, tap_y, tap_x], seen| {
-                let at = case.place(place);
-                let end = |axis: usize, tap: usize, place: usize| {
-                    place * case.stride[axis] + tap * case.dilation[axis]
+            case.each(|position, [_, tap_y, tap_x], seen| {
+                let at = case.position(position);
+                let end = |axis: usize, tap: usize, position: usize| {
+                    position * case.stride[axis] + tap * case.dilation[axis]
                         < case.image[axis] + case.before[axis] + case.after[axis]
                 };
                 if let Some(seen) = seen {
@@ -790,7 +791,8 @@ fn pooling_agrees_with_its_definition() {
                     }
                 }
                 let padded = matches!(what, WindowOp::MeanPadded(_));
-                if seen.is_some() || (padded && end(0, tap_y, place[2]) && end(1, tap_x, place[3]))
+                if seen.is_some()
+                    || (padded && end(0, tap_y, position[2]) && end(1, tap_x, position[3]))
                 {
                     counts[at] += 1.0;
                 }
@@ -814,7 +816,7 @@ fn pooling_agrees_with_its_definition() {
                         residual: None,
                         clamp: None,
                         out: out.row_mut(),
-                        apart: BatchStrides::default(),
+                        batch_strides: BatchStrides::default(),
                     };
                     for index in 0..case.images {
                         for block in 0..count {
@@ -823,7 +825,7 @@ fn pooling_agrees_with_its_definition() {
                                 rows: (0, window.output[0]),
                                 columns: (0, window.output[1]),
                             };
-                            sweep_at(level, &window, what, (block, count), &operands, part);
+                            apply_window_at(level, &window, what, (block, count), &operands, part);
                         }
                     }
                 }

@@ -117,10 +117,10 @@ pub(super) unsafe fn dense(level: Level, tile: &Tile, pixels: usize, count: usiz
         return unsafe {
             match level {
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx512 => super::x86::picked_avx512(tile, pixels, count, wide),
+                Level::Avx512 => super::x86::gathered_avx512(tile, pixels, count, wide),
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => super::x86::picked_avx2(tile, pixels, count),
-                Level::Portable => picked_portable(tile, pixels, count),
+                Level::Avx2 => super::x86::gathered_avx2(tile, pixels, count),
+                Level::Portable => gathered_portable(tile, pixels, count),
             }
         };
     }
@@ -159,16 +159,22 @@ pub(super) unsafe fn planar(level: Level, tile: &Tile, pixels: usize, count: usi
 /// # Safety
 ///
 /// As [`dense`].
-pub(super) unsafe fn sweep(level: Level, tile: &Tile, pixels: usize, what: WindowOp, wide: bool) {
+pub(super) unsafe fn apply_window(
+    level: Level,
+    tile: &Tile,
+    pixels: usize,
+    what: WindowOp,
+    wide: bool,
+) {
     match level {
         // SAFETY: as in `dense`.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { super::x86::sweep_avx512(tile, pixels, what, wide) },
+        Level::Avx512 => unsafe { super::x86::window_avx512(tile, pixels, what, wide) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { super::x86::sweep_avx2(tile, pixels, what) },
+        Level::Avx2 => unsafe { super::x86::window_avx2(tile, pixels, what) },
         // SAFETY: the caller's word.
-        Level::Portable => unsafe { sweep_portable(tile, pixels, what) },
+        Level::Portable => unsafe { window_portable(tile, pixels, what) },
     }
 }
 
@@ -224,7 +230,7 @@ pub(super) unsafe fn dense_portable(tile: &Tile, pixels: usize, count: usize) {
 
 /// Goes through the channels that a mask picks.
 #[inline(always)]
-pub(super) fn picked(mask: i32) -> impl Iterator<Item = usize> {
+pub(super) fn gathered(mask: i32) -> impl Iterator<Item = usize> {
     let mut left = mask as u32;
     std::iter::from_fn(move || {
         let lane = left.trailing_zeros() as usize;
@@ -239,7 +245,7 @@ pub(super) fn picked(mask: i32) -> impl Iterator<Item = usize> {
 ///
 /// As [`dense`]; there is a mask for each block of input.
 #[inline(always)]
-pub(super) unsafe fn picked_portable(tile: &Tile, pixels: usize, count: usize) {
+pub(super) unsafe fn gathered_portable(tile: &Tile, pixels: usize, count: usize) {
     for block in 0..count {
         let own = tile.block(block);
         for pixel in 0..pixels {
@@ -254,7 +260,7 @@ pub(super) unsafe fn picked_portable(tile: &Tile, pixels: usize, count: usize) {
                     for tap in 0..tile.taps {
                         let seen = tile.seen(line, tap, pixel, false);
                         let at = ((tile.filter_row + row) * tile.taps + tap) * step;
-                        for (index, lane) in picked(mask).enumerate() {
+                        for (index, lane) in gathered(mask).enumerate() {
                             let weights = filter.wrapping_add(at + index * count * LANES);
                             // SAFETY: the pixel's number under the tap and its weights, by the caller's word.
                             let (value, weights) = unsafe {
@@ -314,8 +320,8 @@ pub(super) unsafe fn finish(tile: &Tile, pixel: usize, mut sums: Lanes) {
 
 /// # Safety
 ///
-/// As [`sweep`].
-unsafe fn sweep_portable(tile: &Tile, pixels: usize, what: WindowOp) {
+/// As [`apply_window`].
+unsafe fn window_portable(tile: &Tile, pixels: usize, what: WindowOp) {
     let max = what == WindowOp::Max;
     for pixel in 0..pixels {
         let mut sums = [if max { f32::NEG_INFINITY } else { 0.0 }; LANES];

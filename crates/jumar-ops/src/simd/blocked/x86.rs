@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::tile::{Tile, finish, picked_portable};
+use super::tile::{Tile, finish, gathered_portable};
 use super::{LANES, WindowOp};
 
 /// Calls a tile function for as many pixels and blocks as there are.
@@ -109,15 +109,15 @@ unsafe fn planar_tile<const PIXELS: usize, const BLOCKS: usize, const STRIDE: us
 ///
 /// As `tile::dense`, with masks.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn picked_avx512(tile: &Tile, pixels: usize, count: usize, wide: bool) {
+pub(super) unsafe fn gathered_avx512(tile: &Tile, pixels: usize, count: usize, wide: bool) {
     // SAFETY: the caller's word; the sizes are those that are passed on.
     unsafe {
         match (wide && tile.stride == 1, count, pixels) {
-            (true, 2, _) => picked_tile::<14, 2, true>(tile),
-            (true, ..) => picked_tile::<14, 1, true>(tile),
-            (false, 2, 14) => picked_tile::<14, 2, false>(tile),
-            (false, _, 14) => picked_tile::<14, 1, false>(tile),
-            (false, ..) => by_size!(picked_tile, pixels, count, (tile), false),
+            (true, 2, _) => gathered_tile::<14, 2, true>(tile),
+            (true, ..) => gathered_tile::<14, 1, true>(tile),
+            (false, 2, 14) => gathered_tile::<14, 2, false>(tile),
+            (false, _, 14) => gathered_tile::<14, 1, false>(tile),
+            (false, ..) => by_size!(gathered_tile, pixels, count, (tile), false),
         }
     }
 }
@@ -128,7 +128,7 @@ pub(super) unsafe fn picked_avx512(tile: &Tile, pixels: usize, count: usize, wid
 ///
 /// As `tile::dense`, with masks.
 #[target_feature(enable = "avx512f")]
-unsafe fn picked_tile<const PIXELS: usize, const BLOCKS: usize, const INSIDE: bool>(tile: &Tile) {
+unsafe fn gathered_tile<const PIXELS: usize, const BLOCKS: usize, const INSIDE: bool>(tile: &Tile) {
     let mut sums = [[_mm512_setzero_ps(); BLOCKS]; PIXELS];
     // SAFETY: the caller's word.
     unsafe { call_for::<PIXELS, BLOCKS>(tile) };
@@ -372,16 +372,16 @@ const SUM: u8 = 2;
 
 /// # Safety
 ///
-/// As `tile::sweep`.
+/// As `tile::apply_window`.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn sweep_avx512(tile: &Tile, pixels: usize, what: WindowOp, wide: bool) {
+pub(super) unsafe fn window_avx512(tile: &Tile, pixels: usize, what: WindowOp, wide: bool) {
     // SAFETY: the caller's word.
     unsafe {
         match what {
-            WindowOp::Weigh => sweep_of::<WEIGH>(tile, pixels, wide),
-            WindowOp::Max => sweep_of::<MAX>(tile, pixels, wide),
+            WindowOp::Weigh => window_of::<WEIGH>(tile, pixels, wide),
+            WindowOp::Max => window_of::<MAX>(tile, pixels, wide),
             WindowOp::MeanInside | WindowOp::MeanPadded(_) | WindowOp::SumBy(_) => {
-                sweep_of::<SUM>(tile, pixels, wide);
+                window_of::<SUM>(tile, pixels, wide);
             }
         }
     }
@@ -389,21 +389,21 @@ pub(super) unsafe fn sweep_avx512(tile: &Tile, pixels: usize, what: WindowOp, wi
 
 /// # Safety
 ///
-/// As `tile::sweep`.
+/// As `tile::apply_window`.
 #[target_feature(enable = "avx512f")]
-unsafe fn sweep_of<const KIND: u8>(tile: &Tile, pixels: usize, wide: bool) {
+unsafe fn window_of<const KIND: u8>(tile: &Tile, pixels: usize, wide: bool) {
     // SAFETY: the caller's word.
     unsafe {
         match (wide, tile.stride, pixels) {
-            (true, 1, _) => sweep_tile::<14, 1, KIND>(tile),
-            (true, ..) => sweep_tile::<14, 2, KIND>(tile),
-            (false, _, 7) => sweep_tile::<7, 0, KIND>(tile),
-            (false, _, 6) => sweep_tile::<6, 0, KIND>(tile),
-            (false, _, 5) => sweep_tile::<5, 0, KIND>(tile),
-            (false, _, 4) => sweep_tile::<4, 0, KIND>(tile),
-            (false, _, 3) => sweep_tile::<3, 0, KIND>(tile),
-            (false, _, 2) => sweep_tile::<2, 0, KIND>(tile),
-            (false, ..) => sweep_tile::<1, 0, KIND>(tile),
+            (true, 1, _) => window_tile::<14, 1, KIND>(tile),
+            (true, ..) => window_tile::<14, 2, KIND>(tile),
+            (false, _, 7) => window_tile::<7, 0, KIND>(tile),
+            (false, _, 6) => window_tile::<6, 0, KIND>(tile),
+            (false, _, 5) => window_tile::<5, 0, KIND>(tile),
+            (false, _, 4) => window_tile::<4, 0, KIND>(tile),
+            (false, _, 3) => window_tile::<3, 0, KIND>(tile),
+            (false, _, 2) => window_tile::<2, 0, KIND>(tile),
+            (false, ..) => window_tile::<1, 0, KIND>(tile),
         }
     }
 }
@@ -412,9 +412,9 @@ unsafe fn sweep_of<const KIND: u8>(tile: &Tile, pixels: usize, wide: bool) {
 ///
 /// # Safety
 ///
-/// As `tile::sweep`.
+/// As `tile::apply_window`.
 #[target_feature(enable = "avx512f")]
-unsafe fn sweep_tile<const PIXELS: usize, const STRIDE: usize, const KIND: u8>(tile: &Tile) {
+unsafe fn window_tile<const PIXELS: usize, const STRIDE: usize, const KIND: u8>(tile: &Tile) {
     let start = if KIND == MAX { f32::NEG_INFINITY } else { 0.0 };
     let mut sums = [_mm512_set1_ps(start); PIXELS];
     for row in 0..tile.rows {
@@ -501,9 +501,9 @@ pub(super) unsafe fn dense_avx2(tile: &Tile, pixels: usize, count: usize) {
 ///
 /// As `tile::dense`, with masks.
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn picked_avx2(tile: &Tile, pixels: usize, count: usize) {
+pub(super) unsafe fn gathered_avx2(tile: &Tile, pixels: usize, count: usize) {
     // SAFETY: the caller's word. The loop is compiled for these instructions.
-    unsafe { picked_portable(tile, pixels, count) }
+    unsafe { gathered_portable(tile, pixels, count) }
 }
 
 /// # Safety
@@ -564,9 +564,9 @@ unsafe fn finish_avx2(tile: &Tile, pixel: usize, sums: [__m256; 2]) {
 
 /// # Safety
 ///
-/// As `tile::sweep`.
+/// As `tile::apply_window`.
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn sweep_avx2(tile: &Tile, pixels: usize, what: WindowOp) {
+pub(super) unsafe fn window_avx2(tile: &Tile, pixels: usize, what: WindowOp) {
     // SAFETY: the caller's word.
     unsafe {
         match what {
@@ -579,29 +579,29 @@ pub(super) unsafe fn sweep_avx2(tile: &Tile, pixels: usize, what: WindowOp) {
     }
 }
 
-macro_rules! sweep_piece {
+macro_rules! window_piece {
     ($name:ident, $kind:ident) => {
         /// # Safety
         ///
-        /// As `tile::sweep`.
+        /// As `tile::apply_window`.
         #[target_feature(enable = "avx2,fma")]
         unsafe fn $name<const PIXELS: usize>(tile: &Tile, _: usize) {
             // SAFETY: the caller's word.
-            unsafe { sweep_half::<PIXELS, $kind>(tile) };
+            unsafe { window_half::<PIXELS, $kind>(tile) };
         }
     };
 }
 
-sweep_piece!(weigh_piece, WEIGH);
-sweep_piece!(max_piece, MAX);
-sweep_piece!(sum_piece, SUM);
+window_piece!(weigh_piece, WEIGH);
+window_piece!(max_piece, MAX);
+window_piece!(sum_piece, SUM);
 
 /// # Safety
 ///
-/// As `tile::sweep`.
+/// As `tile::apply_window`.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
-unsafe fn sweep_half<const PIXELS: usize, const KIND: u8>(tile: &Tile) {
+unsafe fn window_half<const PIXELS: usize, const KIND: u8>(tile: &Tile) {
     let start = if KIND == MAX { f32::NEG_INFINITY } else { 0.0 };
     let mut sums = [[_mm256_set1_ps(start); 2]; PIXELS];
     for row in 0..tile.rows {

@@ -36,7 +36,7 @@ pub fn engines() -> [&'static str; 2] {
 
 /// Rounds to bfloat16: to the nearest, ties to even; denormal numbers become zero.
 #[inline(always)]
-pub fn narrow(value: f32) -> BF16 {
+pub fn to_bf16(value: f32) -> BF16 {
     let bits = value.to_bits();
     let rounded = (bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16) as u16;
     let quiet = (bits >> 16) as u16 | 0x40;
@@ -82,7 +82,7 @@ impl Work for Round<'_> {
             let len = LANES.min(self.0.len() - at);
             let mut group = [0f32; LANES];
             self.0.slice(at, len).load(&mut group[..len], |value| value);
-            let group = group.map(narrow);
+            let group = group.map(to_bf16);
             self.1.slice(at, len).store(&group[..len], |value| value);
         }
     }
@@ -94,21 +94,21 @@ pub enum Out<'a> {
     /// In float32.
     Wide(RowMut<'a, f32>),
     /// Rounded to bfloat16.
-    Narrow(RowMut<'a, BF16>),
+    Bf16(RowMut<'a, BF16>),
 }
 
 impl Out<'_> {
     fn len(&self) -> usize {
         match self {
             Out::Wide(row) => row.len(),
-            Out::Narrow(row) => row.len(),
+            Out::Bf16(row) => row.len(),
         }
     }
 
     fn is_dense(&self) -> bool {
         match self {
             Out::Wide(row) => row.as_row().is_dense(),
-            Out::Narrow(row) => row.as_row().is_dense(),
+            Out::Bf16(row) => row.as_row().is_dense(),
         }
     }
 
@@ -116,7 +116,7 @@ impl Out<'_> {
     fn at(&self, index: usize) -> (*mut u8, bool) {
         match self {
             Out::Wide(row) => (row.address().wrapping_add(index).cast(), false),
-            Out::Narrow(row) => (row.address().wrapping_add(index).cast(), true),
+            Out::Bf16(row) => (row.address().wrapping_add(index).cast(), true),
         }
     }
 }
@@ -238,7 +238,7 @@ fn convolve_at(
     let tile_of = |y: usize| {
         let (line, tap, taps) = window.rows(y);
         let at = out + y * window.output[1] * LANES;
-        let (to, narrow) = operands.out.at(at);
+        let (to, bf16) = operands.out.at(at);
         Tile::<Pairs> {
             x: x.wrapping_add(line * window.image[1] * BLOCK),
             blocks: inputs,
@@ -258,7 +258,7 @@ fn convolve_at(
             filter_block: count * block,
             out: Floats {
                 to,
-                narrow,
+                bf16,
                 pixel: LANES,
                 plane: out_plane,
                 lanes: count * LANES,
@@ -348,10 +348,10 @@ fn product_at(
     }
     assert!(n <= PANEL && k.is_multiple_of(2) && n <= stride, "a panel");
     operands.check(size([m, k]), size([k, PANEL]), n, extent(m, stride, n));
-    let (to, narrow) = operands.out.at(0);
+    let (to, bf16) = operands.out.at(0);
     let out = Floats {
         to,
-        narrow,
+        bf16,
         pixel: stride,
         plane: LANES,
         lanes: n,
@@ -430,12 +430,12 @@ unsafe fn down<D: Dots>(engine: Engine, tile: &Tile<D>, m: usize) {
 /// `x`: `m` rows of `k`, a multiple of 4. `filter`: `k / 4` groups of rows, column by column (two blocks of sixteen),
 /// the four bytes of a group side by side. `out`: `m` rows of `n`, `stride` apart. Sums wrap around. Panics where an
 /// operand is too short.
-pub fn whole_product(
+pub fn int8_product(
     (m, n, k): (usize, usize, usize),
     (x, filter): (Row<'_, u8>, Row<'_, u8>),
     (out, stride): (RowMut<'_, i32>, usize),
 ) {
-    whole_product_at(
+    int8_product_at(
         Engine::best::<Quads>(),
         (m, n, k),
         (x, filter),
@@ -443,7 +443,7 @@ pub fn whole_product(
     );
 }
 
-fn whole_product_at(
+fn int8_product_at(
     engine: Engine,
     (m, n, k): (usize, usize, usize),
     (x, filter): (Row<'_, u8>, Row<'_, u8>),
@@ -490,19 +490,19 @@ pub struct Int8Convolution {
 /// `x`: row, column, channel. `filter`: tap down, tap across, group of four channels, output channel (two blocks of
 /// sixteen), four channels. `out`: pixel of the row, channel, `stride` apart. Sums wrap around. Panics where an operand
 /// is too short, and where a tap leaves the image.
-pub fn whole_convolve(
-    whole: &Int8Convolution,
+pub fn int8_convolve(
+    convolution: &Int8Convolution,
     (x, filter): (Row<'_, u8>, Row<'_, u8>),
     (out, stride, channels): (RowMut<'_, i32>, usize, usize),
     y: usize,
 ) {
     let engine = Engine::best::<Quads>();
-    whole_convolve_at(engine, whole, (x, filter), (out, stride, channels), y);
+    int8_convolve_at(engine, convolution, (x, filter), (out, stride, channels), y);
 }
 
-fn whole_convolve_at(
+fn int8_convolve_at(
     engine: Engine,
-    whole: &Int8Convolution,
+    convolution: &Int8Convolution,
     (x, filter): (Row<'_, u8>, Row<'_, u8>),
     (out, stride, channels): (RowMut<'_, i32>, usize, usize),
     y: usize,
@@ -511,7 +511,7 @@ fn whole_convolve_at(
         window,
         pixel,
         depth,
-    } = *whole;
+    } = *convolution;
     let pixels = window.output[1];
     if pixels == 0 || channels == 0 {
         return;

@@ -61,12 +61,12 @@ fn modelled(runs: &[Vec<Group>]) -> f32 {
         for run in runs {
             for piece in 0..phase.pieces {
                 let groups = &run[phase.first + piece * phase.depth..][..phase.depth];
-                let apart = [0, 1].map(|half| {
+                let halves = [0, 1].map(|half| {
                     groups
                         .iter()
                         .fold(0f32, |sum, group| sum + group[half].0 * group[half].1)
                 });
-                sum += apart[0] + apart[1];
+                sum += halves[0] + halves[1];
             }
         }
     }
@@ -146,7 +146,7 @@ fn halves(values: &[f32]) -> Block {
     Block::of(
         &values
             .iter()
-            .flat_map(|&v| narrow(v).to_le_bytes())
+            .flat_map(|&v| to_bf16(v).to_le_bytes())
             .collect::<Vec<_>>(),
     )
 }
@@ -167,7 +167,7 @@ fn numbers_are_rounded_to_the_nearest_even() {
         values.push(f32::from_bits(bits));
     }
     for &value in &values {
-        assert_eq!(narrow(value).to_f32(), nearest(value), "{value:e}");
+        assert_eq!(to_bf16(value).to_f32(), nearest(value), "{value:e}");
     }
     for (value, wanted) in [
         (f32::INFINITY, f32::INFINITY),
@@ -178,7 +178,7 @@ fn numbers_are_rounded_to_the_nearest_even() {
         (-1e-40, -0.0),
     ] {
         assert_eq!(
-            narrow(value).to_f32().to_bits(),
+            to_bf16(value).to_f32().to_bits(),
             wanted.to_bits(),
             "{value:e}"
         );
@@ -186,11 +186,11 @@ fn numbers_are_rounded_to_the_nearest_even() {
     }
     values.push(f32::NAN);
     values.push(f32::from_bits(0x7f80_0001));
-    assert!(narrow(f32::from_bits(0x7f80_0001)).to_f32().is_nan());
+    assert!(to_bf16(f32::from_bits(0x7f80_0001)).to_f32().is_nan());
     let mut from = bytes_of(&values);
     let wanted: Vec<u8> = values
         .iter()
-        .flat_map(|&v| narrow(v).to_le_bytes())
+        .flat_map(|&v| to_bf16(v).to_le_bytes())
         .collect();
     for engine in engines::<Pairs>() {
         let mut to = Block::of(&vec![0; values.len() * 2]);
@@ -228,15 +228,15 @@ fn a_call_configures_the_unit_no_oftener_than_sizes_change() {
                 row::<i32>(&mut c, m * PANEL, |c| {
                     seen = tried(|| {
                         let sides = (x.as_row(), filter.as_row());
-                        whole_product_at(Engine::Matrix, (m, PANEL, k), sides, (c, PANEL));
+                        int8_product_at(Engine::Matrix, (m, PANEL, k), sides, (c, PANEL));
                     });
                 });
             });
         });
         let seen = seen.unwrap();
-        let told = (seen.configurations, seen.products, seen.releases);
+        let observed = (seen.configurations, seen.products, seen.releases);
         assert_eq!(
-            told,
+            observed,
             (configurations, products, configurations.min(1)),
             "{m} x {k}"
         );
@@ -451,7 +451,7 @@ fn convolutions_of_blocks_agree_with_sums_in_float64() {
         let bias: Vec<f32> = (0..all_out * LANES).map(|i| noise(i + 99)).collect();
         let residual: Vec<f32> = (0..out_len).map(|i| noise(i + 31)).collect();
         // Where an output lies: its row, its channel, and its column, group and image.
-        let place = |at: usize| {
+        let position = |at: usize| {
             let (lane, rest) = (at % LANES, at / LANES);
             let (column, rest) = (rest % window.output[1], rest / window.output[1]);
             let (line, rest) = (rest % window.output[0], rest / window.output[0]);
@@ -462,7 +462,7 @@ fn convolutions_of_blocks_agree_with_sums_in_float64() {
         let (rounded, weights) = (near(&x), near(&w));
         // What an output is the sum of, by channel and tap.
         let seen = |at: usize| {
-            let (line, output, (column, group, image_index)) = place(at);
+            let (line, output, (column, group, image_index)) = position(at);
             let mut seen = vec![(0f32, 0f32); depth * taps];
             for channel in 0..depth {
                 for tap in 0..taps {
@@ -539,7 +539,7 @@ fn convolutions_of_blocks_agree_with_sums_in_float64() {
                 if case == 0 {
                     row::<f32>(&mut out, out_len, |out| work(Out::Wide(out)));
                 } else {
-                    row::<BF16>(&mut out, out_len, |out| work(Out::Narrow(out)));
+                    row::<BF16>(&mut out, out_len, |out| work(Out::Bf16(out)));
                 }
                 let found: Vec<f32> = match case {
                     0 => out
@@ -554,7 +554,7 @@ fn convolutions_of_blocks_agree_with_sums_in_float64() {
                         .collect(),
                 };
                 for at in 0..out_len {
-                    let (line, output, _) = place(at);
+                    let (line, output, _) = position(at);
                     let mut wanted = f64::from(bias[output]) + exact[at];
                     if case == 0 {
                         wanted += f64::from(residual[at]);
@@ -652,7 +652,7 @@ fn products_of_bytes_are_exact_at_every_level() {
                 row::<u8>(&mut filter, b.len(), |filter| {
                     row::<i32>(&mut c, m * stride, |c| {
                         on(engine, (x.as_row(), filter.as_row()), || {
-                            whole_product_at(
+                            int8_product_at(
                                 engine,
                                 (m, n, k),
                                 (x.as_row(), filter.as_row()),
@@ -705,7 +705,7 @@ fn convolutions_of_bytes_are_exact_at_every_level() {
             dilation: [dilation; 2],
             before: [0; 2],
         };
-        let whole = Int8Convolution {
+        let convolution = Int8Convolution {
             window,
             pixel,
             depth,
@@ -725,9 +725,9 @@ fn convolutions_of_bytes_are_exact_at_every_level() {
                     row::<u8>(&mut wb, w.len(), |w| {
                         row::<i32>(&mut c, output[1] * channels, |c| {
                             on(engine, (x.as_row(), w.as_row()), || {
-                                whole_convolve_at(
+                                int8_convolve_at(
                                     engine,
-                                    &whole,
+                                    &convolution,
                                     (x.as_row(), w.as_row()),
                                     (c, channels, channels),
                                     y,

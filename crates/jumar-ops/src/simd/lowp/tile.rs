@@ -6,7 +6,7 @@ use crate::view::BF16;
 
 #[cfg(target_arch = "x86_64")]
 use super::matrix::{Job, Lefts, Unit, step_pairs, step_quads};
-use super::{LANES, narrow};
+use super::{LANES, to_bf16};
 
 /// Numbers that are multiplied in groups of 32 bits: two of bfloat16, or four bytes.
 ///
@@ -48,7 +48,7 @@ pub(super) trait Dots: Copy + Sized + Sync + 'static {
     ///
     /// As [`run`]; the processor has the instruction for dot products; `sums` points to those of each pixel.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn settle(out: &Self::Out, pixels: usize, block: usize, sums: *const [Self::Sum; LANES]);
+    unsafe fn store(out: &Self::Out, pixels: usize, block: usize, sums: *const [Self::Sum; LANES]);
 }
 
 /// Where sums go, and what happens to them on the way.
@@ -361,18 +361,18 @@ impl Dots for Pairs {
     }
 
     #[cfg(target_arch = "x86_64")]
-    unsafe fn settle(out: &Floats, pixels: usize, block: usize, sums: *const [f32; LANES]) {
+    unsafe fn store(out: &Floats, pixels: usize, block: usize, sums: *const [f32; LANES]) {
         // SAFETY: the caller's word.
-        unsafe { super::x86::settle_pairs(out, pixels, block, sums) };
+        unsafe { super::x86::store_pairs(out, pixels, block, sums) };
     }
 }
 
 /// Where sums in float32 go.
 #[derive(Clone, Copy)]
 pub(super) struct Floats {
-    /// The output: in bfloat16 where `narrow`, else in float32.
+    /// The output: in bfloat16 where `to_bf16`, else in float32.
     pub to: *mut u8,
-    pub narrow: bool,
+    pub bf16: bool,
     /// Numbers from one pixel to the next, and from one block to the next.
     pub pixel: usize,
     pub plane: usize,
@@ -395,7 +395,7 @@ impl Floats {
     /// Bytes of a number of the output.
     #[inline(always)]
     pub fn size(&self) -> usize {
-        if self.narrow { 2 } else { 4 }
+        if self.bf16 { 2 } else { 4 }
     }
 }
 
@@ -436,8 +436,8 @@ impl Out for Floats {
             // SAFETY: the output covers the channel, by the caller's word.
             unsafe {
                 let to = self.to.add((at + lane) * self.size());
-                if self.narrow {
-                    to.cast::<BF16>().write_unaligned(narrow(value));
+                if self.bf16 {
+                    to.cast::<BF16>().write_unaligned(to_bf16(value));
                 } else {
                     to.cast::<f32>().write_unaligned(value);
                 }
@@ -500,9 +500,9 @@ impl Dots for Quads {
     }
 
     #[cfg(target_arch = "x86_64")]
-    unsafe fn settle(out: &Int32Sums, pixels: usize, block: usize, sums: *const [i32; LANES]) {
+    unsafe fn store(out: &Int32Sums, pixels: usize, block: usize, sums: *const [i32; LANES]) {
         // SAFETY: the caller's word.
-        unsafe { super::x86::settle_quads(out, pixels, block, sums) };
+        unsafe { super::x86::store_quads(out, pixels, block, sums) };
     }
 }
 

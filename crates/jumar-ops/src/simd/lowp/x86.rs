@@ -182,7 +182,7 @@ unsafe fn finish_pairs(out: &Floats, pixel: usize, block: usize, sum: __m512) {
         );
     }
     let to = out.to.wrapping_add(at * out.size());
-    if out.narrow {
+    if out.bf16 {
         // SAFETY: both are 32 bytes without meaning of their own.
         let half = unsafe { std::mem::transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(value)) };
         // SAFETY: masked lanes are not touched; the output covers the others, by the caller's word.
@@ -209,7 +209,7 @@ unsafe fn finish_quads(out: &Int32Sums, pixel: usize, block: usize, sum: __m512i
 ///
 /// As `tile::run`; `sums` points to those of each pixel.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
-pub(super) unsafe fn settle_pairs(
+pub(super) unsafe fn store_pairs(
     out: &Floats,
     pixels: usize,
     block: usize,
@@ -228,7 +228,7 @@ pub(super) unsafe fn settle_pairs(
 ///
 /// As `tile::run`; `sums` points to those of each pixel.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-pub(super) unsafe fn settle_quads(
+pub(super) unsafe fn store_quads(
     out: &Int32Sums,
     pixels: usize,
     block: usize,

@@ -120,12 +120,12 @@ impl Machine {
     ///
     /// # Safety
     ///
-    /// `code` lies at `place`; what the instruction reads and writes by `general` (registers rax, rcx, rdx, rbx, rsp,
+    /// `code` lies at `rip`; what the instruction reads and writes by `general` (registers rax, rcx, rdx, rbx, rsp,
     /// rbp, rsi, rdi, r8 to r15) is memory.
     pub unsafe fn execute(
         &mut self,
         code: &[u8],
-        place: u64,
+        rip: u64,
         general: &[u64; 16],
     ) -> Result<usize, &'static str> {
         self.length = 0;
@@ -181,7 +181,7 @@ impl Machine {
             if let Some(base) = base {
                 address = address.wrapping_add(general[base]);
             } else if rm == 5 {
-                address = address.wrapping_add(place + length as u64);
+                address = address.wrapping_add(rip + length as u64);
             }
         }
         self.length = length;
@@ -234,7 +234,7 @@ impl Machine {
                 self.multiply(reg, usize::from(rm | b << 3), other, floats)?;
             }
             (0x5e, p) if p == x66 && mode == 3 => {
-                self.multiply(reg, usize::from(rm | b << 3), other, wholes)?;
+                self.multiply(reg, usize::from(rm | b << 3), other, integers)?;
             }
             _ => return Err("#UD: not an instruction that is emulated"),
         }
@@ -301,7 +301,7 @@ fn floats(sum: u32, groups: &mut dyn Iterator<Item = (u32, u32)>) -> u32 {
 }
 
 /// TDPBUSD: bytes without sign times bytes with one; sums wrap around.
-fn wholes(sum: u32, groups: &mut dyn Iterator<Item = (u32, u32)>) -> u32 {
+fn integers(sum: u32, groups: &mut dyn Iterator<Item = (u32, u32)>) -> u32 {
     let mut sum = sum as i32;
     for (a, b) in groups {
         for (a, b) in a.to_le_bytes().into_iter().zip(b.to_le_bytes()) {
@@ -341,7 +341,7 @@ extern "C" fn handle(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc
     // SAFETY: the system passes a context to a handler with SA_SIGINFO.
     let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
     let saved = &mut context.uc_mcontext.gregs;
-    let place = saved[libc::REG_RIP as usize] as u64;
+    let rip = saved[libc::REG_RIP as usize] as u64;
     // SAFETY: nothing else on this thread holds the machine while one of these instructions stops it.
     let machine = MACHINE.with(|slot| unsafe { &mut *slot.0.get() });
     if !machine.on {
@@ -352,9 +352,9 @@ extern "C" fn handle(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc
     }
     let general = NUMBERED.map(|at| saved[at as usize] as u64);
     // SAFETY: the thread was executing there; no instruction here is longer, and code is followed by more of it.
-    let code = unsafe { std::slice::from_raw_parts(place as *const u8, 10) };
+    let code = unsafe { std::slice::from_raw_parts(rip as *const u8, 10) };
     // SAFETY: the processor would read and write the same.
-    let done = unsafe { machine.execute(code, place, &general) };
+    let done = unsafe { machine.execute(code, rip, &general) };
     if let Err(fault) = done {
         machine.fault.get_or_insert(fault);
     }
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_added_up_apart_and_denormal_numbers_are_zero() {
+    fn pairs_are_summed_separately_and_denormals_are_zero() {
         let pair = |low: f32, high: f32| low.to_bits() >> 16 | high.to_bits() & 0xffff_0000;
         let sum = |start: f32, groups: &[(u32, u32)]| {
             f32::from_bits(floats(start.to_bits(), &mut groups.iter().copied()))

@@ -20,7 +20,7 @@ use super::{LANES, PAIR};
 /// Rows of a register.
 const ROWS: usize = 16;
 /// Groups of the copies of stretches of the image, for each left register.
-const STRETCH: usize = 1024;
+const BUFFER_WORDS: usize = 1024;
 /// Bytes of a row of sums.
 const ROW: usize = LANES * 4;
 
@@ -78,7 +78,7 @@ pub(super) fn runs_on<D: Dots>(tile: &Tile<D>) -> bool {
     tile.taps == 1
         || tile.tap == 1
             && tile.depth == tile.lane
-            && (tile.outside.is_null() || tile.taps * tile.lane <= STRETCH / 2)
+            && (tile.outside.is_null() || tile.taps * tile.lane <= BUFFER_WORDS / 2)
 }
 
 /// Where the left sides of one step lie, and bytes from one of their rows to the next.
@@ -159,18 +159,18 @@ macro_rules! sums {
     ($run:ident, $instruction:literal, $before:literal, $after:literal) => {
         /// # Safety
         ///
-        /// The unit is configured for register `at`, and `place` is memory for sixteen rows of sums.
-        unsafe fn $run(at: usize, place: *mut u32) {
+        /// The unit is configured for register `at`, and `address` is memory for sixteen rows of sums.
+        unsafe fn $run(at: usize, address: *mut u32) {
             // SAFETY: the caller's word.
             unsafe {
                 match at {
-                    0 => asm!(concat!($instruction, " ", $before, "tmm0", $after), in("rax") place, in("rcx") ROW,
+                    0 => asm!(concat!($instruction, " ", $before, "tmm0", $after), in("rax") address, in("rcx") ROW,
                         out("tmm0") _, options(nostack, preserves_flags)),
-                    1 => asm!(concat!($instruction, " ", $before, "tmm1", $after), in("rax") place, in("rcx") ROW,
+                    1 => asm!(concat!($instruction, " ", $before, "tmm1", $after), in("rax") address, in("rcx") ROW,
                         out("tmm1") _, options(nostack, preserves_flags)),
-                    2 => asm!(concat!($instruction, " ", $before, "tmm2", $after), in("rax") place, in("rcx") ROW,
+                    2 => asm!(concat!($instruction, " ", $before, "tmm2", $after), in("rax") address, in("rcx") ROW,
                         out("tmm2") _, options(nostack, preserves_flags)),
-                    _ => asm!(concat!($instruction, " ", $before, "tmm3", $after), in("rax") place, in("rcx") ROW,
+                    _ => asm!(concat!($instruction, " ", $before, "tmm3", $after), in("rax") address, in("rcx") ROW,
                         out("tmm3") _, options(nostack, preserves_flags)),
                 }
             }
@@ -196,15 +196,15 @@ impl<D: Dots> Job<D> {
 }
 
 #[repr(C, align(64))]
-struct Room {
+struct Scratch {
     sums: [[u32; ROWS * LANES]; 2 * PAIR],
-    stretches: [[u32; STRETCH]; PAIR],
+    buffers: [[u32; BUFFER_WORDS]; PAIR],
 }
 
 /// The unit while it is in use, and what it needs of the stack. It is left as it was found: without a configuration.
 pub(super) struct Unit {
     shape: Option<Shape>,
-    capacity: MaybeUninit<Room>,
+    scratch: MaybeUninit<Scratch>,
 }
 
 impl Unit {
@@ -212,7 +212,7 @@ impl Unit {
     pub fn new() -> Unit {
         Unit {
             shape: None,
-            capacity: MaybeUninit::uninit(),
+            scratch: MaybeUninit::uninit(),
         }
     }
 
@@ -225,13 +225,13 @@ impl Unit {
             pixels: [shape.pixels[0], 0],
             ..shape
         };
-        let told = self.shape.map(|mut told| {
+        let configured = self.shape.map(|mut configured| {
             if shape == one {
-                told.pixels[1] = 0;
+                configured.pixels[1] = 0;
             }
-            told
+            configured
         });
-        if told == Some(shape) {
+        if configured == Some(shape) {
             return;
         }
         let config = shape.config();
@@ -245,9 +245,9 @@ impl Unit {
     }
 
     fn sums(&mut self, register: usize) -> *mut u32 {
-        let capacity = self.capacity.as_mut_ptr();
+        let scratch = self.scratch.as_mut_ptr();
         // SAFETY: a field of what the pointer points to; nothing is read.
-        unsafe { (&raw mut (*capacity).sums).cast::<u32>() }.wrapping_add(register * ROWS * LANES)
+        unsafe { (&raw mut (*scratch).sums).cast::<u32>() }.wrapping_add(register * ROWS * LANES)
     }
 
     /// Finds what pixel 0 of a job sees through a tap; the other pixels follow at their distance.
@@ -273,24 +273,24 @@ impl Unit {
             columns_of(-column),
             columns_of(tile.width as isize - column),
         );
-        let capacity = self.capacity.as_mut_ptr();
+        let scratch = self.scratch.as_mut_ptr();
         // SAFETY: a field of what the pointer points to; nothing is read.
-        let stretch =
-            unsafe { (&raw mut (*capacity).stretches).cast::<u32>() }.wrapping_add(side * STRETCH);
-        debug_assert!(columns * tile.lane <= STRETCH, "jobs are cut to fit");
+        let buffer = unsafe { (&raw mut (*scratch).buffers).cast::<u32>() }
+            .wrapping_add(side * BUFFER_WORDS);
+        debug_assert!(columns * tile.lane <= BUFFER_WORDS, "jobs are cut to fit");
         // SAFETY: jobs are cut so that a range of columns holds them; those from `before` to `end` lie in the
         // image.
         unsafe {
-            stretch.write_bytes(0, before);
+            buffer.write_bytes(0, before);
             if end > before {
                 let from = line.wrapping_offset(column * tile.lane as isize + before as isize);
-                stretch
+                buffer
                     .add(before)
                     .copy_from_nonoverlapping(from, end - before);
             }
-            stretch.add(end).write_bytes(0, columns * tile.lane - end);
+            buffer.add(end).write_bytes(0, columns * tile.lane - end);
         }
-        stretch
+        buffer
     }
 
     /// Computes one job or two that go together, in `count` blocks of output.
@@ -326,13 +326,13 @@ impl Unit {
             // SAFETY: the caller's word.
             unsafe { self.configure(shape) };
             for (_, at) in all.clone() {
-                let place = self.sums(at);
+                let sums = self.sums(at);
                 // SAFETY: the registers of sums are configured; where sums are fetched they were kept before.
                 unsafe {
                     if fresh {
-                        clear(at, place)
+                        clear(at, sums)
                     } else {
-                        fetch(at, place)
+                        fetch(at, sums)
                     }
                 };
             }
@@ -377,7 +377,7 @@ impl Unit {
             // SAFETY: the sums were written; the rest is the caller's word.
             unsafe {
                 if D::native() {
-                    D::settle(out, pixels, block, sums);
+                    D::store(out, pixels, block, sums);
                 } else {
                     for pixel in 0..pixels {
                         out.finish(pixel, block, sums.add(pixel).read());
@@ -428,7 +428,7 @@ impl<D: Dots> Queue<D> {
         let span = if runs_on(tile) { tile.taps } else { 1 };
         let most = match tile.outside.is_null() {
             true => ROWS,
-            false => ((STRETCH / tile.lane - span) / tile.stride + 1).min(ROWS),
+            false => ((BUFFER_WORDS / tile.lane - span) / tile.stride + 1).min(ROWS),
         };
         while x < end {
             let left = end - x;

@@ -10,7 +10,11 @@ use crate::raw;
 /// # Safety
 /// `file` and `function` are null or texts that end in a zero byte.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn jumar_set_place(file: *const c_char, line: u32, function: *const c_char) {
+pub unsafe extern "C" fn jumar_set_source_location(
+    file: *const c_char,
+    line: u32,
+    function: *const c_char,
+) {
     // SAFETY: the caller's contract.
     let file = unsafe { raw::text(file) };
     // SAFETY: the caller's contract.

@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use super::library::Symbol;
 
 static WANTED: AtomicBool = AtomicBool::new(false);
-static SET_PLACE: Symbol = Symbol::new(c"jumar_set_place");
+static SET_SOURCE_LOCATION: Symbol = Symbol::new(c"jumar_set_source_location");
 
 static SET_SIGNAL: Symbol = Symbol::new(c"jumar_set_script_signal");
 
@@ -56,8 +56,8 @@ pub fn is_wanted() -> bool {
 
 /// Reports the location of the innermost Python frame.
 #[cold]
-pub fn tell(py: Python<'_>) {
-    let _unknown_places_are_fine = frame(py);
+pub fn report(py: Python<'_>) {
+    let _ignored = frame(py);
 }
 
 fn frame(py: Python<'_>) -> PyResult<()> {
@@ -69,7 +69,7 @@ fn frame(py: Python<'_>) -> PyResult<()> {
     let (Ok(file), Ok(function), Some(address)) = (
         CString::new(file),
         CString::new(function),
-        SET_PLACE.resolve(),
+        SET_SOURCE_LOCATION.resolve(),
     ) else {
         return Ok(());
     };
