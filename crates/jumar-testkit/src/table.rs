@@ -87,8 +87,6 @@ struct Row {
     env: BTreeMap<String, String>,
     #[serde(default)]
     files: BTreeMap<String, FileRow>,
-    // The older name is accepted.
-    #[serde(alias = "surfaces")]
     frontends: Option<Vec<String>>,
 }
 

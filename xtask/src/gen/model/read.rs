@@ -31,8 +31,6 @@ struct RawFunction {
     codes: BTreeMap<String, i64>,
     shim: Option<String>,
     neutral: Option<toml::Value>,
-    // The older name is accepted.
-    #[serde(alias = "room")]
     module: Option<String>,
     answer: Option<String>,
     source: String,
