@@ -124,7 +124,7 @@ inline std::vector<float> starting_values()
     return values;
 }
 
-// Sines and cosines that tell positions apart.
+// Sines and cosines that distinguish positions.
 inline std::vector<float> position_values()
 {
     std::vector<float> values;

@@ -420,7 +420,7 @@ static void misuse(aclrtStream stream) {
   aclDestroyTensorDesc(gone);
   const aclTensorDesc *dead[] = {x.desc, gone};
   REFUSED(CALL(2, dead, data, 1, results, to), ACL_ERROR_RT_INVALID_HANDLE, "Add: input 1");
-  // Open dimensions where the call runs, blocked formats, unknown types.
+  // Dynamic dimensions where the call runs, blocked formats, unknown types.
   const int64_t open[] = {-1};
   aclTensorDesc *unknown = aclCreateTensorDesc(ACL_FLOAT, 1, open, ACL_FORMAT_ND);
   const aclTensorDesc *half[] = {x.desc, unknown};

@@ -33,7 +33,7 @@ def reported(findings):
 
 
 def judge(name, command, folder, env=None, plain=None):
-    """Runs a program under the checks, and again with every task held back; `plain` is what it prints without."""
+    """Runs a program under the checks, and again with every task delayed; `plain` is what it prints without."""
     known = DATA["program"].get(name, {})
     env = environment() if env is None else env
     plain = subprocess.run(

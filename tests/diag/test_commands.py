@@ -73,7 +73,7 @@ def test_a_seed_gives_the_same_run_and_others_give_others(program, tmp_path):
         assert order(app, seed, tmp_path) == runs[seed]
 
 
-def test_exploring_tells_the_kinds_of_runs_apart(program):
+def test_exploring_distinguishes_the_kinds_of_runs(program):
     done = jumar("explore", "-n", "12", "--", program("four_streams.c"))
     kinds = re.search(r"12 runs, (\d+) kinds", done.stdout)
     assert kinds and int(kinds[1]) >= 2, done.stdout
@@ -136,13 +136,13 @@ def test_a_report_is_one_page_with_the_findings_in_it(program, tmp_path):
 
 
 FIRST_LIGHT = ROOT / "examples/digits/sync.c"
-# What gives something back or asks for an error is not made to fail: a program can do nothing about it.
+# Calls that release something or read an error are not made to fail: a program can do nothing about it.
 NOT_DRILLED = re.compile(r"Destroy|Free|Unload|Reset|Finalize|GetRecentErrMsg")
 
 
 @pytest.fixture(scope="module")
 def digits(tmp_path_factory):
-    """The first program, the same with a leak planted, and what both are run on: three pictures."""
+    """The first program, the same with a leak planted, and what both are run on: three images."""
     folder = tmp_path_factory.mktemp("digits")
     run(
         PREFIX / "bin/atc", "--framework=5", f"--model={ROOT}/examples/digits/digits.onnx", f"--output={folder}/digits",

@@ -7,7 +7,7 @@ line that the finding names first; "NEEDS model" or "NEEDS kernels" passes it th
 "WITH profiles 310P3" with --profiles 310P3,
 "WITH rules JMR-MEM-016" with these rules, which are lints.
 
-The programs of fresh/ were written by somebody who knew the list of mistakes and nothing else; each has its clean form beside it, and
+The programs of fresh/ were written by an author who knew the list of mistakes and nothing else; each has its clean form beside it, and
 what was expected is in fresh/expected.toml. README.md beside them says which programs were written from the list alone.
 """
 
@@ -33,7 +33,7 @@ FRESH = sorted(path for path in (CORPUS / "fresh").iterdir() if path.suffix != "
 EXPECTED = tomllib.loads((CORPUS / "fresh/expected.toml").read_text())
 # Programs that were written from the list of mistakes alone.
 BLIND = (CORPUS / "blind.txt").read_text().split()
-# What shows only when nothing runs before somebody waits for it.
+# What shows only when no task runs before the program waits for it.
 LATE = ("01_",)
 # Lints are reported when asked for.
 LINTS = ("14_",)

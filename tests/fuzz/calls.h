@@ -142,7 +142,7 @@ static void answered(struct thread *me, aclError result)
 {
     const char *text;
     if (result != ACL_ERROR_INTERNAL_ERROR) return;
-    /* Some functions answer this code for misuse, too: a panic says so. */
+    /* Some functions answer this code for misuse, too: the message of a panic states it. */
     text = aclGetRecentErrMsg();
     if (text == NULL || strstr(text, "Jumar itself failed") == NULL) return;
     fprintf(stderr, "seed %ld: %s: %s\n", seed, me->current, strstr(text, "Jumar itself failed"));

@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE))
 import calls  # noqa: E402
 
 #: The user and group that own nothing, where this process is root.
-NOBODY = 65534
+UNPRIVILEGED = 65534
 #: What a process may have: addresses, bytes of one file, seconds of processor time.
 ADDRESSES, FILE, PROCESSOR = 16 << 30, 64 << 20, 300
 #: Seconds that one process makes random calls, and that it may take altogether.
@@ -38,7 +38,7 @@ def limited():
 
 
 def unprivileged():
-    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    return {"user": UNPRIVILEGED, "group": UNPRIVILEGED, "extra_groups": []} if os.geteuid() == 0 else {}
 
 
 def compile_c(source, program, *more):

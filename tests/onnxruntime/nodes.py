@@ -8,7 +8,7 @@ A case passes if its outputs are those of the suite, or those of ONNX Runtime's 
 else. A case may fail with an error that ONNX Runtime or its provider reports, and then stands in refused.txt with the reason. Wrong
 values and crashes are never listed: they fail.
 
-Cases with tensors of strings are left out: ONNX Runtime places the objects of its strings in the provider's memory and copies their
+Cases with tensors of strings are left out: ONNX Runtime constructs the objects of its strings in the provider's memory and copies their
 bytes there and back, so that two owners free each string, whatever the device does.
 """
 

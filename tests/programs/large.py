@@ -16,16 +16,16 @@ def rows(layer, width):
 def chain(folder, width, layers, name="large"):
     """Writes `name`.onnx with its weights in a file beside it. Returns its path."""
     folder = pathlib.Path(folder)
-    weights, nodes, last = [], [], "x"
+    weights, nodes, last, end = [], [], "x", 0
     with open(folder / f"{name}.weights", "wb") as file:
         for layer in range(layers):
             block = np.tile(rows(layer, width), (max(1, 256 // ROWS), 1))
-            start = file.tell()
+            start = end
             for _ in range(width // len(block)):
-                file.write(block)
+                end += file.write(block)
             tensor = TensorProto(name=f"w{layer}", data_type=TensorProto.FLOAT, dims=[width, width])
             tensor.data_location = TensorProto.EXTERNAL
-            external = {"location": f"{name}.weights", "offset": start, "length": file.tell() - start}
+            external = {"location": f"{name}.weights", "offset": start, "length": end - start}
             for key, value in external.items():
                 tensor.external_data.add(key=key, value=str(value))
             weights.append(tensor)

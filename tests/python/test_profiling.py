@@ -85,7 +85,7 @@ def test_a_profile_contains_its_own_tasks_and_calls_and_no_others(stream, tmp_pa
     slices = [event for event in events if event.get("ph") == "X" and "aclrtMemcpyAsync" in json.dumps(event)]
     assert len(slices) >= 7
     assert "Jumar" in json.loads((made / "host/info.json").read_text())["collector"]
-    # The places where scripts look for the folders of a profile, and for what was collected.
+    # The locations where scripts expect the folders of a profile, and for what was collected.
     assert {path.parent.name for path in made.glob("*/sample.json")} == {"host", "device_0"}
     assert all((path.parent / "data").is_dir() for path in made.glob("*/sample.json"))
     sample = json.loads((made / "device_0/sample.json").read_text())

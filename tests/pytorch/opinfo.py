@@ -226,7 +226,7 @@ class Worker:
         results = []
         seed = torch.manual_seed
         for shift in range(2):
-            # Random entries of the database set their own seed; another one in the second run tells them from the others.
+            # Random entries of the database set their own seed; another one in the second run distinguishes them from the others.
             torch.manual_seed = lambda own, shift=shift: seed(own + shift)
             moved = [copied(sample.input), copied(sample.args), {key: copied(value) for key, value in sample.kwargs.items()}]
             try:

@@ -11,7 +11,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     (void)signal, (void)context;
     faults += (char *)info->si_addr == page;
     page = NULL;
-    static const char lost[] = "a fault of somebody else's\n";
+    static const char lost[] = "a fault at another address\n";
     if (faults != 1)
         _exit((int)write(2, lost, sizeof lost - 1) ? 98 : 98);
     extern void open_page(void *);

@@ -13,7 +13,7 @@ int main(void)
     MUST(aclrtMallocHost((void **)&host, 20000));
     memset(host, 1, 20000);
     MUST(aclrtMemcpyAsync(device, 20000, host, 20000, ACL_MEMCPY_HOST_TO_DEVICE, stream));
-    /* To read it is no mistake. */
+    /* Reading it is correct. */
     other[0] = host[9000];
 #ifdef CLEAN
     MUST(aclrtSynchronizeStream(stream));

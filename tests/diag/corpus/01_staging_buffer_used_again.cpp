@@ -1,4 +1,4 @@
-// One staging buffer for every frame, and nobody waits until it has been read.
+// One staging buffer for every frame, and the program does not wait until it has been read.
 #include "corpus.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-"""A stream waits a second for a notify that nobody sends; the synchronise reports it."""
+"""A stream waits a second for a notify that is never recorded; the synchronise reports it."""
 
 import sys
 

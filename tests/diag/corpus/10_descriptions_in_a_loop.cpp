@@ -1,4 +1,4 @@
-// Each step makes a description of its tensor; nobody destroys one.
+// Each step makes a description of its tensor; none is destroyed.
 #include "corpus.h"
 
 #include <vector>

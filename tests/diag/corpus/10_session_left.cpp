@@ -1,4 +1,4 @@
-// A session of the Graph Engine is made with new, and nobody deletes it before GEFinalize.
+// A session of the Graph Engine is made with new, and not deleted before GEFinalize.
 #include "graph.h"
 
 int main()

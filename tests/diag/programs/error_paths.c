@@ -1,5 +1,5 @@
-/* A careful program, but for two things: the error path of the second allocation forgets the first one, and nobody looks at
- * what the fill answers. */
+/* A careful program, but for two things: the error path of the second allocation forgets the first one, and the status of the
+ * fill is ignored. */
 #include "../corpus/corpus.h"
 
 int main(void)

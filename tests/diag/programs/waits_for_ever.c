@@ -1,4 +1,4 @@
-/* A thread makes the work and tells the program when it is there. Where a call fails the thread gives up in silence, and the program waits
+/* A thread submits the work and notifies the program afterwards. Where a call fails the thread returns without a notification, and the program waits
  * for ever: what `jumar faults` has to see and to end. */
 #include <pthread.h>
 #include <stdio.h>

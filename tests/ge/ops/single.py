@@ -132,7 +132,7 @@ def set_attribute(lib, attr, kind, name, given):
 
 
 def run(lib, one):
-    """Calls a case's operator; gives its outputs, and behind them the inputs that it updates."""
+    """Calls a case's operator. Returns its outputs, and after them the inputs that it updates."""
     prototype = suite.PROTOTYPES[one.op]
     kept, descs, buffers, updated, values = [], [], [], [], []
     flat = one.tensors()

@@ -124,7 +124,7 @@ pub fn write(root: &Path, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
         files.push((Path::new("docs/rules").join(format!("{id}.md")), page));
     }
     if let Some(unknown) = shown.keys().next() {
-        bail!("tests/diag/corpus: {unknown} is no rule");
+        bail!("tests/diag/corpus: there is no rule {unknown}");
     }
     table.push_str("];\n");
     files.push((

@@ -1,4 +1,4 @@
-/* A batch buffer that holds up to eight samples; the last batch is a short one. */
+/* A batch buffer with space for eight samples; the last batch is a short one. */
 #include <stdio.h>
 #include <stdlib.h>
 
