@@ -71,9 +71,14 @@ impl Domain {
             .enumerate()
             .map(|(rank, device)| {
                 let transport = Transport::Local(group.clone());
-                let place = (rank as u32, *device);
-                let made =
-                    Communicator::new(label.clone(), options.clone(), place, transport, false);
+                let rank_and_device = (rank as u32, *device);
+                let made = Communicator::new(
+                    label.clone(),
+                    options.clone(),
+                    rank_and_device,
+                    transport,
+                    false,
+                );
                 self.observe(&made)?;
                 Ok(made)
             })

@@ -1706,7 +1706,7 @@ pub const fn hccl_code(kind: ErrorKind) -> i32 {
         ErrorKind::ArrayTooSmall => 15,
         ErrorKind::LabelContext => 15,
         ErrorKind::FeatureUnsupported => 5,
-        ErrorKind::SurfaceUnsupported => 5,
+        ErrorKind::FrontendFeatureUnsupported => 5,
         ErrorKind::NotImplemented => 5,
         ErrorKind::RepeatInitialize => 15,
         ErrorKind::RepeatFinalize => 15,

@@ -30,13 +30,13 @@ pub unsafe extern "C" fn HcclAllReduce(
     raw::hccl_status(&calls::HcclAllReduce, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(sendBuf),
-                raw::Word::word(recvBuf),
-                raw::Word::word(count),
-                raw::Word::word(dataType),
-                raw::Word::word(op),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(sendBuf),
+                raw::ArgBits::word(recvBuf),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(op),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::hccl::HcclAllReduce(
@@ -66,12 +66,12 @@ pub unsafe extern "C" fn HcclBroadcast(
     raw::hccl_status(&calls::HcclBroadcast, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(buf),
-                raw::Word::word(count),
-                raw::Word::word(dataType),
-                raw::Word::word(root),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(buf),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(root),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::hccl::HcclBroadcast(
@@ -101,13 +101,13 @@ pub unsafe extern "C" fn HcclReduceScatter(
     raw::hccl_status(&calls::HcclReduceScatter, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(sendBuf),
-                raw::Word::word(recvBuf),
-                raw::Word::word(recvCount),
-                raw::Word::word(dataType),
-                raw::Word::word(op),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(sendBuf),
+                raw::ArgBits::word(recvBuf),
+                raw::ArgBits::word(recvCount),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(op),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::hccl::HcclReduceScatter(
@@ -138,13 +138,13 @@ pub unsafe extern "C" fn HcclScatter(
     raw::hccl_status(&calls::HcclScatter, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(sendBuf),
-                raw::Word::word(recvBuf),
-                raw::Word::word(recvCount),
-                raw::Word::word(dataType),
-                raw::Word::word(root),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(sendBuf),
+                raw::ArgBits::word(recvBuf),
+                raw::ArgBits::word(recvCount),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(root),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::hccl::HcclScatter(
@@ -174,12 +174,12 @@ pub unsafe extern "C" fn HcclAllGather(
     raw::hccl_status(&calls::HcclAllGather, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(sendBuf),
-                raw::Word::word(recvBuf),
-                raw::Word::word(sendCount),
-                raw::Word::word(dataType),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(sendBuf),
+                raw::ArgBits::word(recvBuf),
+                raw::ArgBits::word(sendCount),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::hccl::HcclAllGather(
@@ -208,12 +208,12 @@ pub unsafe extern "C" fn HcclSend(
     raw::hccl_status(&calls::HcclSend, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(sendBuf),
-                raw::Word::word(count),
-                raw::Word::word(dataType),
-                raw::Word::word(destRank),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(sendBuf),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(destRank),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::hccl::HcclSend(
@@ -242,12 +242,12 @@ pub unsafe extern "C" fn HcclRecv(
     raw::hccl_status(&calls::HcclRecv, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(recvBuf),
-                raw::Word::word(count),
-                raw::Word::word(dataType),
-                raw::Word::word(srcRank),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(recvBuf),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(srcRank),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::hccl::HcclRecv(
@@ -278,14 +278,14 @@ pub unsafe extern "C" fn HcclAlltoAll(
     raw::hccl_status(&calls::HcclAlltoAll, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(sendBuf),
-                raw::Word::word(sendCount),
-                raw::Word::word(sendType),
-                raw::Word::word(recvBuf),
-                raw::Word::word(recvCount),
-                raw::Word::word(recvType),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(sendBuf),
+                raw::ArgBits::word(sendCount),
+                raw::ArgBits::word(sendType),
+                raw::ArgBits::word(recvBuf),
+                raw::ArgBits::word(recvCount),
+                raw::ArgBits::word(recvType),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::hccl::HcclAlltoAll(
@@ -318,14 +318,14 @@ pub unsafe extern "C" fn HcclReduce(
     raw::hccl_status(&calls::HcclReduce, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(sendBuf),
-                raw::Word::word(recvBuf),
-                raw::Word::word(count),
-                raw::Word::word(dataType),
-                raw::Word::word(op),
-                raw::Word::word(root),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(sendBuf),
+                raw::ArgBits::word(recvBuf),
+                raw::ArgBits::word(count),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(op),
+                raw::ArgBits::word(root),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         jumar_acl::hccl::HcclReduce(
@@ -354,10 +354,10 @@ pub unsafe extern "C" fn HcclBatchSendRecv(
     raw::hccl_status(&calls::HcclBatchSendRecv, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(sendRecvInfo),
-                raw::Word::word(itemNum),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(sendRecvInfo),
+                raw::ArgBits::word(itemNum),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         // SAFETY: the caller guarantees that `sendRecvInfo` is null or an array of that many values.
@@ -389,9 +389,9 @@ pub unsafe extern "C" fn HcclCommInitClusterInfo(
     raw::hccl_status(&calls::HcclCommInitClusterInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(clusterInfo),
-                raw::Word::word(rank),
-                raw::Word::word(comm),
+                raw::ArgBits::word(clusterInfo),
+                raw::ArgBits::word(rank),
+                raw::ArgBits::word(comm),
             ]
         })?;
         // SAFETY: the caller guarantees that `clusterInfo` is null or a text that ends in a zero byte.
@@ -408,7 +408,7 @@ pub unsafe extern "C" fn HcclCommInitClusterInfo(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclGetRootInfo(rootInfo: *mut types::HcclRootInfo) -> u32 {
     raw::hccl_status(&calls::HcclGetRootInfo, |cx| {
-        raw::trace(cx, || [raw::Word::word(rootInfo)])?;
+        raw::trace(cx, || [raw::ArgBits::word(rootInfo)])?;
         // SAFETY: the caller guarantees that `rootInfo` is null or the address of a variable.
         let rootInfo_out =
             unsafe { raw::Out::<types::HcclRootInfo>::new(rootInfo.cast(), "rootInfo") }?;
@@ -429,10 +429,10 @@ pub unsafe extern "C" fn HcclCommInitRootInfo(
     raw::hccl_status(&calls::HcclCommInitRootInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(nRanks),
-                raw::Word::word(rootInfo),
-                raw::Word::word(rank),
-                raw::Word::word(comm),
+                raw::ArgBits::word(nRanks),
+                raw::ArgBits::word(rootInfo),
+                raw::ArgBits::word(rank),
+                raw::ArgBits::word(comm),
             ]
         })?;
         // SAFETY: the caller guarantees that `rootInfo` is null or the address of a value.
@@ -449,7 +449,7 @@ pub unsafe extern "C" fn HcclCommInitRootInfo(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclSetConfig(config: u32, configValue: types::HcclConfigValue) -> u32 {
     raw::hccl_status(&calls::HcclSetConfig, |cx| {
-        raw::trace(cx, || [raw::Word::word(config), 0])?;
+        raw::trace(cx, || [raw::ArgBits::word(config), 0])?;
         jumar_acl::hccl::HcclSetConfig(cx, config, configValue)?;
         Ok(())
     })
@@ -463,7 +463,7 @@ pub unsafe extern "C" fn HcclGetConfig(
 ) -> u32 {
     raw::hccl_status(&calls::HcclGetConfig, |cx| {
         raw::trace(cx, || {
-            [raw::Word::word(config), raw::Word::word(configValue)]
+            [raw::ArgBits::word(config), raw::ArgBits::word(configValue)]
         })?;
         // SAFETY: the caller guarantees that `configValue` is null or the address of a variable.
         let configValue_out =
@@ -478,7 +478,9 @@ pub unsafe extern "C" fn HcclGetConfig(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclGetCommName(comm: *mut c_void, commName: *mut c_char) -> u32 {
     raw::hccl_status(&calls::HcclGetCommName, |cx| {
-        raw::trace(cx, || [raw::Word::word(comm), raw::Word::word(commName)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(comm), raw::ArgBits::word(commName)]
+        })?;
         // SAFETY: the caller guarantees that `commName` is null or an array of that many.
         let commName_out = unsafe { raw::OutArray::<u8>::new(commName.cast(), 128, "commName") }?;
         let commName_value = jumar_acl::hccl::HcclGetCommName(cx, raw::handle(comm))?;
@@ -494,7 +496,9 @@ pub unsafe extern "C" fn HcclCommGetHandleWithName(
     comm: *mut *mut c_void,
 ) -> u32 {
     raw::hccl_status(&calls::HcclCommGetHandleWithName, |cx| {
-        raw::trace(cx, || [raw::Word::word(commName), raw::Word::word(comm)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(commName), raw::ArgBits::word(comm)]
+        })?;
         // SAFETY: the caller guarantees that `commName` is null or a text that ends in a zero byte.
         let commName = unsafe { raw::text(commName) };
         // SAFETY: the caller guarantees that `comm` is null or the address of a variable.
@@ -509,7 +513,9 @@ pub unsafe extern "C" fn HcclCommGetHandleWithName(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclGetRankSize(comm: *mut c_void, rankSize: *mut u32) -> u32 {
     raw::hccl_status(&calls::HcclGetRankSize, |cx| {
-        raw::trace(cx, || [raw::Word::word(comm), raw::Word::word(rankSize)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(comm), raw::ArgBits::word(rankSize)]
+        })?;
         // SAFETY: the caller guarantees that `rankSize` is null or the address of a variable.
         let rankSize_out = unsafe { raw::Out::<u32>::new(rankSize.cast(), "rankSize") }?;
         let rankSize_value = jumar_acl::hccl::HcclGetRankSize(cx, raw::handle(comm))?;
@@ -522,7 +528,7 @@ pub unsafe extern "C" fn HcclGetRankSize(comm: *mut c_void, rankSize: *mut u32) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclGetRankId(comm: *mut c_void, rank: *mut u32) -> u32 {
     raw::hccl_status(&calls::HcclGetRankId, |cx| {
-        raw::trace(cx, || [raw::Word::word(comm), raw::Word::word(rank)])?;
+        raw::trace(cx, || [raw::ArgBits::word(comm), raw::ArgBits::word(rank)])?;
         // SAFETY: the caller guarantees that `rank` is null or the address of a variable.
         let rank_out = unsafe { raw::Out::<u32>::new(rank.cast(), "rank") }?;
         let rank_value = jumar_acl::hccl::HcclGetRankId(cx, raw::handle(comm))?;
@@ -535,7 +541,9 @@ pub unsafe extern "C" fn HcclGetRankId(comm: *mut c_void, rank: *mut u32) -> u32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclBarrier(comm: *mut c_void, stream: *mut c_void) -> u32 {
     raw::hccl_status(&calls::HcclBarrier, |cx| {
-        raw::trace(cx, || [raw::Word::word(comm), raw::Word::word(stream)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(comm), raw::ArgBits::word(stream)]
+        })?;
         jumar_acl::hccl::HcclBarrier(cx, raw::handle(comm), raw::handle(stream))?;
         Ok(())
     })
@@ -545,7 +553,7 @@ pub unsafe extern "C" fn HcclBarrier(comm: *mut c_void, stream: *mut c_void) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclCommDestroy(comm: *mut c_void) -> u32 {
     raw::hccl_status(&calls::HcclCommDestroy, |cx| {
-        raw::trace(cx, || [raw::Word::word(comm)])?;
+        raw::trace(cx, || [raw::ArgBits::word(comm)])?;
         jumar_acl::hccl::HcclCommDestroy(cx, raw::handle(comm))?;
         Ok(())
     })
@@ -561,9 +569,9 @@ pub unsafe extern "C" fn HcclCommInitAll(
     raw::hccl_status(&calls::HcclCommInitAll, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(ndev),
-                raw::Word::word(devices),
-                raw::Word::word(comms),
+                raw::ArgBits::word(ndev),
+                raw::ArgBits::word(devices),
+                raw::ArgBits::word(comms),
             ]
         })?;
         // SAFETY: the caller guarantees that `devices` is null or an array of that many values.
@@ -581,7 +589,9 @@ pub unsafe extern "C" fn HcclCommInitAll(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclGetCommAsyncError(comm: *mut c_void, asyncError: *mut u32) -> u32 {
     raw::hccl_status(&calls::HcclGetCommAsyncError, |cx| {
-        raw::trace(cx, || [raw::Word::word(comm), raw::Word::word(asyncError)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(comm), raw::ArgBits::word(asyncError)]
+        })?;
         // SAFETY: the caller guarantees that `asyncError` is null or the address of a variable.
         let asyncError_out = unsafe { raw::Out::<u32>::new(asyncError.cast(), "asyncError") }?;
         let asyncError_value = jumar_acl::hccl::HcclGetCommAsyncError(cx, raw::handle(comm))?;
@@ -594,7 +604,7 @@ pub unsafe extern "C" fn HcclGetCommAsyncError(comm: *mut c_void, asyncError: *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclGetErrorString(code: u32) -> *const c_char {
     raw::value(&calls::HcclGetErrorString, c"".as_ptr(), |cx| {
-        raw::trace(cx, || [raw::Word::word(code)])?;
+        raw::trace(cx, || [raw::ArgBits::word(code)])?;
         let answer = jumar_acl::hccl::HcclGetErrorString(cx, code)?;
         Ok(raw::text_address(answer))
     })
@@ -614,7 +624,7 @@ pub unsafe extern "C" fn HcclGetCommConfigCapability() -> u32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclCommSuspend(comm: *mut c_void) -> u32 {
     raw::hccl_status(&calls::HcclCommSuspend, |cx| {
-        raw::trace(cx, || [raw::Word::word(comm)])?;
+        raw::trace(cx, || [raw::ArgBits::word(comm)])?;
         jumar_acl::hccl::HcclCommSuspend(cx, raw::handle(comm))?;
         Ok(())
     })
@@ -624,7 +634,7 @@ pub unsafe extern "C" fn HcclCommSuspend(comm: *mut c_void) -> u32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclCommResume(comm: *mut c_void) -> u32 {
     raw::hccl_status(&calls::HcclCommResume, |cx| {
-        raw::trace(cx, || [raw::Word::word(comm)])?;
+        raw::trace(cx, || [raw::ArgBits::word(comm)])?;
         jumar_acl::hccl::HcclCommResume(cx, raw::handle(comm))?;
         Ok(())
     })
@@ -634,7 +644,9 @@ pub unsafe extern "C" fn HcclCommResume(comm: *mut c_void) -> u32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclCommGetStatus(commId: *const c_char, status: *mut u32) -> u32 {
     raw::hccl_status(&calls::HcclCommGetStatus, |cx| {
-        raw::trace(cx, || [raw::Word::word(commId), raw::Word::word(status)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(commId), raw::ArgBits::word(status)]
+        })?;
         // SAFETY: the caller guarantees that `commId` is null or a text that ends in a zero byte.
         let commId = unsafe { raw::text(commId) };
         // SAFETY: the caller guarantees that `status` is null or the address of a variable.
@@ -657,11 +669,11 @@ pub unsafe extern "C" fn HcclCommSetMemoryRange(
     raw::hccl_status(&calls::HcclCommSetMemoryRange, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(comm),
-                raw::Word::word(baseVirPtr),
-                raw::Word::word(size),
-                raw::Word::word(alignment),
-                raw::Word::word(flags),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(baseVirPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(alignment),
+                raw::ArgBits::word(flags),
             ]
         })?;
         jumar_acl::hccl::HcclCommSetMemoryRange(
@@ -683,7 +695,9 @@ pub unsafe extern "C" fn HcclCommUnsetMemoryRange(
     baseVirPtr: *mut c_void,
 ) -> u32 {
     raw::hccl_status(&calls::HcclCommUnsetMemoryRange, |cx| {
-        raw::trace(cx, || [raw::Word::word(comm), raw::Word::word(baseVirPtr)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(comm), raw::ArgBits::word(baseVirPtr)]
+        })?;
         jumar_acl::hccl::HcclCommUnsetMemoryRange(
             cx,
             raw::handle(comm),
@@ -706,12 +720,12 @@ pub unsafe extern "C" fn HcclCommActivateCommMemory(
     raw::hccl_status(&calls::HcclCommActivateCommMemory, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(comm),
-                raw::Word::word(virPtr),
-                raw::Word::word(size),
-                raw::Word::word(offset),
-                raw::Word::word(handle),
-                raw::Word::word(flags),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(virPtr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(offset),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(flags),
             ]
         })?;
         jumar_acl::hccl::HcclCommActivateCommMemory(
@@ -734,7 +748,9 @@ pub unsafe extern "C" fn HcclCommDeactivateCommMemory(
     virPtr: *mut c_void,
 ) -> u32 {
     raw::hccl_status(&calls::HcclCommDeactivateCommMemory, |cx| {
-        raw::trace(cx, || [raw::Word::word(comm), raw::Word::word(virPtr)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(comm), raw::ArgBits::word(virPtr)]
+        })?;
         jumar_acl::hccl::HcclCommDeactivateCommMemory(
             cx,
             raw::handle(comm),
@@ -755,10 +771,10 @@ pub unsafe extern "C" fn HcclCommWorkingDevNicSet(
     raw::hccl_status(&calls::HcclCommWorkingDevNicSet, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(comm),
-                raw::Word::word(ranks),
-                raw::Word::word(useBackup),
-                raw::Word::word(nRanks),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(ranks),
+                raw::ArgBits::word(useBackup),
+                raw::ArgBits::word(nRanks),
             ]
         })?;
         // SAFETY: the caller guarantees that `ranks` is null or an array of that many values.
@@ -806,11 +822,11 @@ pub unsafe extern "C" fn HcclCommSymWinRegister(
     raw::hccl_status(&calls::HcclCommSymWinRegister, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(comm),
-                raw::Word::word(addr),
-                raw::Word::word(size),
-                raw::Word::word(winHandle),
-                raw::Word::word(flag),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(addr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(winHandle),
+                raw::ArgBits::word(flag),
             ]
         })?;
         // SAFETY: the caller guarantees that `winHandle` is null or the address of a variable.
@@ -831,7 +847,7 @@ pub unsafe extern "C" fn HcclCommSymWinRegister(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclCommSymWinDeregister(winHandle: *mut c_void) -> u32 {
     raw::hccl_status(&calls::HcclCommSymWinDeregister, |cx| {
-        raw::trace(cx, || [raw::Word::word(winHandle)])?;
+        raw::trace(cx, || [raw::ArgBits::word(winHandle)])?;
         jumar_acl::hccl::HcclCommSymWinDeregister(cx, raw::handle(winHandle))?;
         Ok(())
     })
@@ -849,11 +865,11 @@ pub unsafe extern "C" fn HcclCommSymWinGet(
     raw::hccl_status(&calls::HcclCommSymWinGet, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(comm),
-                raw::Word::word(ptr),
-                raw::Word::word(size),
-                raw::Word::word(winHandle),
-                raw::Word::word(offset),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(ptr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(winHandle),
+                raw::ArgBits::word(offset),
             ]
         })?;
         // SAFETY: the caller guarantees that `winHandle` is null or the address of a variable.
@@ -883,10 +899,10 @@ pub unsafe extern "C" fn HcclConfigGetInfo(
     raw::hccl_status(&calls::HcclConfigGetInfo, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(comm),
-                raw::Word::word(cfgType),
-                raw::Word::word(infoLen),
-                raw::Word::word(info),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(cfgType),
+                raw::ArgBits::word(infoLen),
+                raw::ArgBits::word(info),
             ]
         })?;
         // SAFETY: the caller guarantees that `info` is null or an array of that many.
@@ -920,9 +936,9 @@ pub unsafe extern "C" fn HcclGetHcclBuffer(
     raw::hccl_status(&calls::HcclGetHcclBuffer, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(comm),
-                raw::Word::word(buffer),
-                raw::Word::word(size),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(buffer),
+                raw::ArgBits::word(size),
             ]
         })?;
         // SAFETY: the caller guarantees that `buffer` is null or the address of a variable.
@@ -940,7 +956,7 @@ pub unsafe extern "C" fn HcclGetHcclBuffer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclGetRootInfoScalable(rootInfo: *mut types::HcclRootInfo) -> u32 {
     raw::hccl_status(&calls::HcclGetRootInfoScalable, |cx| {
-        raw::trace(cx, || [raw::Word::word(rootInfo)])?;
+        raw::trace(cx, || [raw::ArgBits::word(rootInfo)])?;
         // SAFETY: the caller guarantees that `rootInfo` is null or the address of a variable.
         let rootInfo_out =
             unsafe { raw::Out::<types::HcclRootInfo>::new(rootInfo.cast(), "rootInfo") }?;
@@ -958,7 +974,9 @@ pub unsafe extern "C" fn HcclSetCommConfig(
     configValue: types::HcclConfigValue,
 ) -> u32 {
     raw::hccl_status(&calls::HcclSetCommConfig, |cx| {
-        raw::trace(cx, || [raw::Word::word(comm), raw::Word::word(config), 0])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(comm), raw::ArgBits::word(config), 0]
+        })?;
         jumar_acl::hccl::HcclSetCommConfig(cx, raw::handle(comm), config, configValue)?;
         Ok(())
     })
@@ -974,9 +992,9 @@ pub unsafe extern "C" fn HcclGetCommConfig(
     raw::hccl_status(&calls::HcclGetCommConfig, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(comm),
-                raw::Word::word(config),
-                raw::Word::word(configValue),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(config),
+                raw::ArgBits::word(configValue),
             ]
         })?;
         // SAFETY: the caller guarantees that `configValue` is null or the address of a variable.
@@ -1000,11 +1018,11 @@ pub unsafe extern "C" fn HcclCommRegister(
     raw::hccl_status(&calls::HcclCommRegister, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(comm),
-                raw::Word::word(addr),
-                raw::Word::word(size),
-                raw::Word::word(handle),
-                raw::Word::word(flag),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(addr),
+                raw::ArgBits::word(size),
+                raw::ArgBits::word(handle),
+                raw::ArgBits::word(flag),
             ]
         })?;
         // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
@@ -1025,7 +1043,9 @@ pub unsafe extern "C" fn HcclCommRegister(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclCommDeregister(comm: *mut c_void, handle: *mut c_void) -> u32 {
     raw::hccl_status(&calls::HcclCommDeregister, |cx| {
-        raw::trace(cx, || [raw::Word::word(comm), raw::Word::word(handle)])?;
+        raw::trace(cx, || {
+            [raw::ArgBits::word(comm), raw::ArgBits::word(handle)]
+        })?;
         jumar_acl::hccl::HcclCommDeregister(cx, raw::handle(comm), raw::handle(handle))?;
         Ok(())
     })
@@ -1042,10 +1062,10 @@ pub unsafe extern "C" fn HcclCommExchangeMem(
     raw::hccl_status(&calls::HcclCommExchangeMem, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(comm),
-                raw::Word::word(windowHandle),
-                raw::Word::word(peerRanks),
-                raw::Word::word(peerRankNum),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(windowHandle),
+                raw::ArgBits::word(peerRanks),
+                raw::ArgBits::word(peerRankNum),
             ]
         })?;
         // SAFETY: the caller guarantees that `peerRanks` is null or an array of that many values.

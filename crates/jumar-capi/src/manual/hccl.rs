@@ -66,14 +66,14 @@ pub unsafe extern "C" fn HcclAllGatherV(
     raw::hccl_status(&calls::HcclAllGatherV, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(sendBuf),
-                raw::Word::word(sendCount),
-                raw::Word::word(recvBuf),
-                raw::Word::word(recvCounts),
-                raw::Word::word(recvDispls),
-                raw::Word::word(dataType),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(sendBuf),
+                raw::ArgBits::word(sendCount),
+                raw::ArgBits::word(recvBuf),
+                raw::ArgBits::word(recvCounts),
+                raw::ArgBits::word(recvDispls),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         let (comm, stream) = (raw::handle(comm), raw::handle(stream));
@@ -111,15 +111,15 @@ pub unsafe extern "C" fn HcclReduceScatterV(
     raw::hccl_status(&calls::HcclReduceScatterV, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(sendBuf),
-                raw::Word::word(sendCounts),
-                raw::Word::word(sendDispls),
-                raw::Word::word(recvBuf),
-                raw::Word::word(recvCount),
-                raw::Word::word(dataType),
-                raw::Word::word(op),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(sendBuf),
+                raw::ArgBits::word(sendCounts),
+                raw::ArgBits::word(sendDispls),
+                raw::ArgBits::word(recvBuf),
+                raw::ArgBits::word(recvCount),
+                raw::ArgBits::word(dataType),
+                raw::ArgBits::word(op),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         let (comm, stream) = (raw::handle(comm), raw::handle(stream));
@@ -158,16 +158,16 @@ pub unsafe extern "C" fn HcclAlltoAllV(
     raw::hccl_status(&calls::HcclAlltoAllV, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(sendBuf),
-                raw::Word::word(sendCounts),
-                raw::Word::word(sdispls),
-                raw::Word::word(sendType),
-                raw::Word::word(recvBuf),
-                raw::Word::word(recvCounts),
-                raw::Word::word(rdispls),
-                raw::Word::word(recvType),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(sendBuf),
+                raw::ArgBits::word(sendCounts),
+                raw::ArgBits::word(sdispls),
+                raw::ArgBits::word(sendType),
+                raw::ArgBits::word(recvBuf),
+                raw::ArgBits::word(recvCounts),
+                raw::ArgBits::word(rdispls),
+                raw::ArgBits::word(recvType),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         let (comm, stream) = (raw::handle(comm), raw::handle(stream));
@@ -212,13 +212,13 @@ pub unsafe extern "C" fn HcclAlltoAllVC(
     raw::hccl_status(&calls::HcclAlltoAllVC, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(sendBuf),
-                raw::Word::word(sendCountMatrix),
-                raw::Word::word(sendType),
-                raw::Word::word(recvBuf),
-                raw::Word::word(recvType),
-                raw::Word::word(comm),
-                raw::Word::word(stream),
+                raw::ArgBits::word(sendBuf),
+                raw::ArgBits::word(sendCountMatrix),
+                raw::ArgBits::word(sendType),
+                raw::ArgBits::word(recvBuf),
+                raw::ArgBits::word(recvType),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(stream),
             ]
         })?;
         let (comm, stream) = (raw::handle(comm), raw::handle(stream));
@@ -245,11 +245,11 @@ pub unsafe extern "C" fn HcclCommInitRootInfoConfig(
     raw::hccl_status(&calls::HcclCommInitRootInfoConfig, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(nRanks),
-                raw::Word::word(rootInfo),
-                raw::Word::word(rank),
-                raw::Word::word(config),
-                raw::Word::word(comm),
+                raw::ArgBits::word(nRanks),
+                raw::ArgBits::word(rootInfo),
+                raw::ArgBits::word(rank),
+                raw::ArgBits::word(config),
+                raw::ArgBits::word(comm),
             ]
         })?;
         // SAFETY: the program guarantees it: null or the address of a variable, as the C declaration says.
@@ -281,13 +281,13 @@ pub unsafe extern "C" fn HcclCommInitRootInfoScalable(
     raw::hccl_status(&calls::HcclCommInitRootInfoScalable, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(nRanks),
-                raw::Word::word(nRoot),
-                raw::Word::word(rootInfoList),
-                raw::Word::word(rank),
-                raw::Word::word(nExtRoot),
-                raw::Word::word(config),
-                raw::Word::word(comm),
+                raw::ArgBits::word(nRanks),
+                raw::ArgBits::word(nRoot),
+                raw::ArgBits::word(rootInfoList),
+                raw::ArgBits::word(rank),
+                raw::ArgBits::word(nExtRoot),
+                raw::ArgBits::word(config),
+                raw::ArgBits::word(comm),
             ]
         })?;
         // SAFETY: the program guarantees it: null or the address of a variable, as the C declaration says.
@@ -318,10 +318,10 @@ pub unsafe extern "C" fn HcclCommInitClusterInfoConfig(
     raw::hccl_status(&calls::HcclCommInitClusterInfoConfig, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(clusterInfo),
-                raw::Word::word(rank),
-                raw::Word::word(config),
-                raw::Word::word(comm),
+                raw::ArgBits::word(clusterInfo),
+                raw::ArgBits::word(rank),
+                raw::ArgBits::word(config),
+                raw::ArgBits::word(comm),
             ]
         })?;
         // SAFETY: the program guarantees it: null or the address of a variable, as the C declaration says.
@@ -353,13 +353,13 @@ pub unsafe extern "C" fn HcclCreateSubCommConfig(
     raw::hccl_status(&calls::HcclCreateSubCommConfig, |cx| {
         raw::trace(cx, || {
             [
-                raw::Word::word(comm),
-                raw::Word::word(rankNum),
-                raw::Word::word(rankIds),
-                raw::Word::word(subCommId),
-                raw::Word::word(subCommRankId),
-                raw::Word::word(config),
-                raw::Word::word(subComm),
+                raw::ArgBits::word(comm),
+                raw::ArgBits::word(rankNum),
+                raw::ArgBits::word(rankIds),
+                raw::ArgBits::word(subCommId),
+                raw::ArgBits::word(subCommRankId),
+                raw::ArgBits::word(config),
+                raw::ArgBits::word(subComm),
             ]
         })?;
         // SAFETY: the program guarantees it: null or the address of a variable, as the C declaration says.
@@ -386,7 +386,7 @@ pub unsafe extern "C" fn HcclCreateSubCommConfig(
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn HcclGroupStatusGet(isGroupEnabled: *mut bool) -> u32 {
     raw::hccl_status(&calls::HcclGroupStatusGet, |cx| {
-        raw::trace(cx, || [raw::Word::word(isGroupEnabled)])?;
+        raw::trace(cx, || [raw::ArgBits::word(isGroupEnabled)])?;
         // SAFETY: the program guarantees it: null or the address of a bool, which has the size of a byte.
         let out = unsafe { raw::Out::<u8>::new(isGroupEnabled.cast(), "isGroupEnabled") }?;
         out.set(u8::from(hccl::GROUPS_EXIST));

@@ -32,7 +32,7 @@ const OFFERED: u64 = 3;
 const CONNECTED: u64 = 4;
 
 /// How often waiting ranks look whether the others run.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What a program carries from the root to all ranks: a text, so that it survives every way of carrying it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -303,7 +303,7 @@ impl Meeting {
                     own.limit.as_secs_f64()
                 ));
             }
-            let rest = own.until.duration_since(now).min(LOOK);
+            let rest = own.until.duration_since(now).min(POLL_INTERVAL);
             self.file.sleep(MEETING_CHANGES, seen, rest);
         }
     }

@@ -548,7 +548,7 @@ pub(super) struct Progress {
 }
 
 /// How often the thread looks whether other processes run, while operations wait for them.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How long it sleeps where nothing runs.
 const REST: Duration = Duration::from_secs(10);
 
@@ -567,7 +567,7 @@ impl Progress {
             for mesh in &meshes {
                 progressed |= mesh.advance();
             }
-            if looked.elapsed() >= LOOK {
+            if looked.elapsed() >= POLL_INTERVAL {
                 meshes.iter().for_each(|mesh| mesh.check_processes());
                 looked = Instant::now();
             }
@@ -577,7 +577,8 @@ impl Progress {
             let busy = meshes.iter().any(|mesh| !mesh.running.lock().is_empty());
             // Released before the sleep: the last reference may be this one.
             drop(meshes);
-            self.wake.sleep(seen, if busy { LOOK } else { REST });
+            self.wake
+                .sleep(seen, if busy { POLL_INTERVAL } else { REST });
         }
     }
 }

@@ -519,8 +519,9 @@ impl Work {
         while self.published < self.rounds {
             let round = self.published;
             let free = self.readers.iter().all(|reader| {
-                let due = (round + 1).saturating_sub(DEPTH).min(reader.rounds);
-                due == 0 || mesh.acknowledged(reader.mesh, own.slot, own.generation, INPUT) >= due
+                let required = (round + 1).saturating_sub(DEPTH).min(reader.rounds);
+                required == 0
+                    || mesh.acknowledged(reader.mesh, own.slot, own.generation, INPUT) >= required
             });
             if !free {
                 break;

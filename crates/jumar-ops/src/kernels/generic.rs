@@ -13,7 +13,6 @@ use super::compute_types::Float;
 use super::matmul;
 use super::number::for_dtype;
 use crate::simd::math::Fast;
-use crate::simd::wide::{Work, wide};
 use crate::view::{BF16, Bool8, Element, F16, Row, RowMut};
 use crate::{Call, Kernel, OpError, PrepareCx};
 

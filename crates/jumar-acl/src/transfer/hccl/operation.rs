@@ -131,7 +131,7 @@ impl Frame<'_> {
     }
 
     /// Refuses an input and an output that overlap, unless they are where `allowed` says.
-    fn apart(&self, send: Span, receive: Span, allowed: Option<usize>) -> Result<()> {
+    fn check_disjoint(&self, send: Span, receive: Span, allowed: Option<usize>) -> Result<()> {
         let meets = !send.is_empty() && !receive.is_empty() && send.overlaps(receive);
         match meets && allowed != Some(send.address()) {
             false => Ok(()),
@@ -281,7 +281,7 @@ pub fn HcclAllReduce(
     collective(cx, Call { comm, stream }, what, |frame| {
         let from = frame.range(send, count, "sendBuf")?;
         let to = frame.range(receive, count, "recvBuf")?;
-        frame.apart(from, to, Some(receive))?;
+        frame.check_disjoint(from, to, Some(receive))?;
         Ok(Collective {
             signature: frame.signature(count, None, 0),
             send: Pieces::Same(from),
@@ -312,7 +312,7 @@ pub fn HcclReduce(
         let to = match at == frame.me() {
             true => {
                 let to = frame.range(receive, count, "recvBuf")?;
-                frame.apart(from, to, Some(receive))?;
+                frame.check_disjoint(from, to, Some(receive))?;
                 Pieces::Same(to)
             }
             false => Pieces::None,
@@ -368,7 +368,7 @@ pub fn HcclAllGather(
         let from = frame.range(send, count, "sendBuf")?;
         let to = frame.range(receive, frame.times_size(count, "sendCount")?, "recvBuf")?;
         let own = to.address() + frame.me() * from.bytes();
-        frame.apart(from, to, Some(own))?;
+        frame.check_disjoint(from, to, Some(own))?;
         Ok(Collective {
             signature: frame.signature(count, None, 0),
             send: Pieces::Same(from),
@@ -397,7 +397,7 @@ pub fn HcclReduceScatter(
         let to = frame.range(receive, count, "recvBuf")?;
         let own = from.address() + frame.me() * to.bytes();
         let in_place = (to.address() == own).then_some(from.address());
-        frame.apart(from, to, in_place)?;
+        frame.check_disjoint(from, to, in_place)?;
         Ok(Collective {
             signature: frame.signature(count, None, 0),
             send: frame.cut(from),
@@ -428,7 +428,7 @@ pub fn HcclScatter(
             true => {
                 let from = frame.range(send, frame.times_size(count, "recvCount")?, "sendBuf")?;
                 let own = from.address() + at * to.bytes();
-                frame.apart(from, to, (to.address() == own).then_some(from.address()))?;
+                frame.check_disjoint(from, to, (to.address() == own).then_some(from.address()))?;
                 frame.cut(from)
             }
             false => Pieces::None,
@@ -467,7 +467,7 @@ pub fn HcclAlltoAll(
         let total = frame.times_size(send_count, "sendCount")?;
         let from = frame.range(send, total, "sendBuf")?;
         let to = frame.range(receive, total, "recvBuf")?;
-        frame.apart(from, to, None)?;
+        frame.check_disjoint(from, to, None)?;
         Ok(Collective {
             signature: frame.signature(send_count, None, 0),
             send: frame.cut(from),
@@ -557,7 +557,7 @@ pub fn all_gather_v(
         }
         let from = frame.range(send, count, "sendBuf")?;
         let to = frame.range(receive.address, end, "recvBuf")?;
-        frame.apart(from, to, None)?;
+        frame.check_disjoint(from, to, None)?;
         let arrays = digest(counts.iter().chain(displacements).copied());
         Ok(Collective {
             signature: frame.signature(sum(counts), None, arrays),
@@ -586,7 +586,7 @@ pub fn reduce_scatter_v(
         }
         let from = frame.range(send.address, end, "sendBuf")?;
         let to = frame.range(receive, count, "recvBuf")?;
-        frame.apart(from, to, None)?;
+        frame.check_disjoint(from, to, None)?;
         let arrays = digest(counts.iter().chain(displacements).copied());
         Ok(Collective {
             signature: frame.signature(sum(counts), None, arrays),
@@ -609,7 +609,7 @@ pub fn all_to_all_v(
         let from = frame.range(send.address, end, "sendBuf")?;
         let (received, offsets, end) = receive.read(("recvCounts", "rdispls"))?;
         let to = frame.range(receive.address, end, "recvBuf")?;
-        frame.apart(from, to, None)?;
+        frame.check_disjoint(from, to, None)?;
         Ok(Collective {
             // What the ranks have to agree on is between pairs of them.
             signature: frame.signature(0, None, 0),
@@ -644,7 +644,7 @@ pub fn all_to_all_vc(
         };
         let from = frame.range(send, sum(row), "sendBuf")?;
         let to = frame.range(receive, sum(&column), "recvBuf")?;
-        frame.apart(from, to, None)?;
+        frame.check_disjoint(from, to, None)?;
         Ok(Collective {
             signature: frame.signature(sum(matrix), None, digest(matrix.iter().copied())),
             send: frame.cut_by(from, row, &starts(row)),
