@@ -125,14 +125,14 @@ impl Domain {
         options: Options,
         limit: Duration,
     ) -> Result<Arc<Communicator>> {
-        let place = (size, rank);
+        let size_and_rank = (size, rank);
         if rank > 0 {
             let info = exchange::ask(name, limit)?;
-            return self.join(&info, place, device, options, limit);
+            return self.join(&info, size_and_rank, device, options, limit);
         }
         let info = self.root_info(limit)?;
         exchange::answer_while(name, &info, || {
-            self.join(&info, place, device, options, limit)
+            self.join(&info, size_and_rank, device, options, limit)
         })
     }
 
