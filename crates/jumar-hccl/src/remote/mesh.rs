@@ -398,7 +398,7 @@ impl RemoteGroup {
             arrival.complete(Err(failure));
             return;
         }
-        let place = (&self.members, self.me);
+        let membership = (&self.members, self.me);
         let works = match &*arrival.operation {
             Operation::Collective(own) => {
                 let key = (self.tag, epoch);
@@ -406,7 +406,7 @@ impl RemoteGroup {
                     self.label.clone(),
                     arrival,
                     own,
-                    place,
+                    membership,
                     key,
                 )]
             }
@@ -422,7 +422,7 @@ impl RemoteGroup {
                 }
                 let works = others.into_iter().map(|(at, message)| {
                     let key = (self.tag, epoch);
-                    Work::message(self.label.clone(), arrival, at, *message, place, key)
+                    Work::message(self.label.clone(), arrival, at, *message, membership, key)
                 });
                 works.collect()
             }

@@ -590,8 +590,8 @@ impl Work {
                     break;
                 };
                 let to = part(target, self.chunk, round);
-                let place = (self.offset(), to.bytes());
-                let Some(from) = self.staged(mesh, source, INPUT, round, place) else {
+                let extent = (self.offset(), to.bytes());
+                let Some(from) = self.staged(mesh, source, INPUT, round, extent) else {
                     break;
                 };
                 copy(mesh.backend(), to, from);
@@ -639,8 +639,8 @@ impl Work {
         while self.combined < rounds(output.bytes(), self.chunk) {
             let round = self.combined;
             let to = part(output, self.chunk, round);
-            let place = (self.offset(), 0, to.bytes());
-            let Some(inputs) = self.contributions(mesh, round, place) else {
+            let extent = (self.offset(), 0, to.bytes());
+            let Some(inputs) = self.contributions(mesh, round, extent) else {
                 break;
             };
             reduce(&**mesh.backend(), &inputs, &[to], of, by);

@@ -417,9 +417,9 @@ fn communicators_that_are_gone_leave_no_descriptor_and_no_mapping() {
         std::thread::scope(|scope| {
             for (rank, span) in spans.iter().enumerate() {
                 scope.spawn(move || {
-                    let place = (2, rank as u32);
+                    let size_and_rank = (2, rank as u32);
                     let own = domain
-                        .join(info, place, 0, Options::default(), limit)
+                        .join(info, size_and_rank, 0, Options::default(), limit)
                         .expect("a communicator");
                     call(&own, sum(*span, 1)).expect("both come");
                 });

@@ -43,14 +43,20 @@ fn role(machine: &Machine) -> Option<Arc<Communicator>> {
             .and_then(|word| word.parse().ok())
             .expect("a number")
     };
-    let place = (number(), number());
+    let size_and_rank = (number(), number());
     let info = RootInfo::read(words.next().expect("root information").as_bytes());
     let domain = Domain::new(machine.backend.clone());
     let options = Options {
         limit: Some(LIMIT),
         ..Options::default()
     };
-    let made = domain.join(&info.expect("root information"), place, 0, options, LIMIT);
+    let made = domain.join(
+        &info.expect("root information"),
+        size_and_rank,
+        0,
+        options,
+        LIMIT,
+    );
     Some(made.expect("a communicator"))
 }
 

@@ -20,7 +20,7 @@ const WORLD: &str = "hccl_world_group";
 /// A communicator that is to be created, at once or at the end of a group.
 pub(super) struct Request {
     pub(super) comm: Arc<Comm>,
-    pub(super) place: (u32, u32),
+    pub(super) size_and_rank: (u32, u32),
     pub(super) options: Options,
     pub(super) way: Way,
 }
@@ -38,9 +38,11 @@ impl Request {
         let (domain, limit) = (cx.domain()?, cx.comm_settings()?.connect);
         let device = self.comm.device;
         let made = match &self.way {
-            Way::Root(info) => domain.join(info, self.place, device, self.options, limit)?,
+            Way::Root(info) => {
+                domain.join(info, self.size_and_rank, device, self.options, limit)?
+            }
             Way::Name(name) => {
-                domain.join_by_name(name, self.place, device, self.options, limit)?
+                domain.join_by_name(name, self.size_and_rank, device, self.options, limit)?
             }
         };
         // A handle has one request.
@@ -150,7 +152,7 @@ pub fn init_root_info(
         cx,
         Request {
             comm,
-            place: (size, rank),
+            size_and_rank: (size, rank),
             options: chosen.options,
             way: Way::Root(info),
         },
@@ -250,7 +252,7 @@ pub fn init_cluster_info(
         cx,
         Request {
             comm,
-            place: (table.size(), rank),
+            size_and_rank: (table.size(), rank),
             options: chosen.options,
             way: Way::Name(name),
         },

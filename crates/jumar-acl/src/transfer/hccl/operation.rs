@@ -674,8 +674,8 @@ fn message(
         ));
     }
     let what = if sends { "sendBuf" } else { "recvBuf" };
-    let place = (address, count);
-    let span = range(cx, comm.device, place, data_type, (what, false))?;
+    let extent = (address, count);
+    let span = range(cx, comm.device, extent, data_type, (what, false))?;
     Ok(Message {
         sends,
         peer,
