@@ -150,4 +150,9 @@ cases.add("aclnnEye", n=2, m=2, out=empty((2, 3)), refuse=(161002, "it must be [
 cases.add("aclnnEye", n=-2, m=2, out=empty((2, 2)), refuse=(161002, "at least 0"))
 for diagonal in (-2, 0, 1):
     cases.add("aclnnDiagFlat", self=b[0, 0], diagonal=diagonal, out=Out(torch.diagflat(b[0, 0], diagonal)))
+
+# A limit that is not an integer, of integers.
+scalars = dict(start=Scalar(0.0, torch.float64), end=Scalar(-8.000001, torch.float64), step=Scalar(-4.0, torch.float64))
+cases.add("aclnnArange", **scalars, out=Out(torch.arange(0.0, -8.000001, -4.0, dtype=torch.int64)))
+cases.add("aclnnArange", **scalars, out=Out(torch.arange(0, -8, -4)))
 cases.write()

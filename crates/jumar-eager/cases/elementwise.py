@@ -559,4 +559,25 @@ cases.add("aclnnClamp", self=x, clipValueMin=Scalar(2.0), clipValueMax=Scalar(-1
 cases.add("aclnnClampTensor", self=x, clipValueMin=x + 1, clipValueMax=x - 1, out=Out(torch.clamp(x, x + 1, x - 1)))
 x = torch.tensor([0.1, 0.45, 0.55, 0.9])
 cases.add("aclnnLogit", input=x, eps=0.6, out=Out(torch.logit(x, 0.6)))
+
+# Functions of complex numbers, near 0 and far from it.
+for name in ("exp2", "expm1", "log10", "log1p", "log2", "sinc"):
+    for dtype, within in [(c64, 1e-5), (c128, 1e-9)]:
+        x = noise(2, 4, dtype=dtype) / 4
+        x[0, 0], x[0, 1] = 1e-4 + 2e-4j, -1e-4j
+        cases.add("aclnn" + name.capitalize(), self=x, out=Out(getattr(torch, name)(x.to(c128)).to(dtype)), within=within)
+for dtype, within in [(c64, 1e-5), (c128, 1e-9)]:
+    a, b = noise(2, 3, dtype=dtype), noise(3, dtype=dtype)
+    cases.add("aclnnLogAddExp", self=a, other=b, out=Out(torch.logaddexp(a.to(c128), b.to(c128)).to(dtype)), within=within)
+    y = torch.view_as_complex(torch.view_as_real(a) * 1.00001)
+    y[0, 0], y[1, 1] = a[0, 0] * 1.01, complex(float("nan"), 1.0)
+    other = a.clone()
+    other[1, 1] = complex(2.0, float("nan"))
+    for equal_nan in (False, True):
+        cases.add("aclnnIsClose", self=y, other=other, rtol=1e-3, atol=1e-6, equal_nan=equal_nan,
+                  out=Out(torch.isclose(y, other, rtol=1e-3, atol=1e-6, equal_nan=equal_nan)))
+    # The gradient of a function of complex numbers is multiplied by the conjugate of the derivative.
+    for name, aten in [("Tanh", torch.ops.aten.tanh_backward), ("Sigmoid", torch.ops.aten.sigmoid_backward)]:
+        gradient, y = noise(2, 3, dtype=dtype), noise(2, 3, dtype=dtype)
+        cases.add(f"aclnn{name}Backward", gradOutput=gradient, output=y, gradInput=Out(aten(gradient, y)), within=within)
 cases.write()

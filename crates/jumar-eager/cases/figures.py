@@ -238,4 +238,9 @@ x = noise(2, 4, 3)
 given = dict(self=x, gamma=Null, beta=Null, N=2, C=4, HxW=3, eps=1e-5, out=Out(x, False), meanOut=Out(noise(2, 2), False), rstdOut=Out(noise(2, 2), False))
 cases.add("aclnnGroupNorm", group=3, refuse=(161002, "divide C"), **given)
 cases.add("aclnnGroupNorm", group=2, refuse=(161002, "as many elements"), **{**given, "HxW": 4})
+
+# Limits that are not integers, of integers.
+for start, end, steps, base in [(-4.3, 50.0, 9, 2.0), (0.0, 3.7, 6, 10.0), (2.0, -1.0, 5, 3.0), (0.9, 2.1, 4, 2.5)]:
+    out = torch.logspace(start, end, steps, base, dtype=i64)
+    cases.add("aclnnLogSpace", start=Scalar(start, f64), end=Scalar(end, f64), steps=steps, base=base, result=Out(out))
 cases.write()

@@ -179,4 +179,12 @@ for accumulate in (False, True):
     cases.add("aclnnIndexPutImpl", selfRef=InOut(x, x), indices=given, values=torch.ones(3), accumulate=accumulate, unsafe=False)
 index = torch.tensor([[1, 0, 1]], dtype=torch.uint8)
 cases.add("aclnnGather", self=x, dim=0, index=index, out=Out(x.gather(0, index.long())))
+
+# Indices of uint8, and an index that selects nothing.
+x, index = some((3, 4)), torch.tensor([[2, 0], [1, 1]], dtype=torch.uint8)
+source = some((2, 2))
+cases.add("aclnnScatterAdd", self=x, dim=0, index=index, src=source, out=Out(x.scatter_add(0, index.long(), source)))
+cases.add("aclnnScatter", self=x, dim=0, index=index, src=source, reduce=0, out=Out(x.scatter(0, index.long(), source)))
+cases.add("aclnnIndex", self=x, indices=[NONE], out=Out(x[NONE]))
+cases.add("aclnnIndex", self=x, indices=[NONE, at(1, 3)], out=Out(x[:, at(1, 3)]))
 cases.write()

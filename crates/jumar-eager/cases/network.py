@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn.functional as nn
 
-from cases import Cases, Null, Out
+from cases import Cases, InOut, Null, Out
 
 torch.manual_seed(10)
 cases = Cases("network")
@@ -375,4 +375,72 @@ gradient = noise(*y.shape)
 to_x, to_weight, to_bias = torch.autograd.grad(y, (ex, ew, eb), gradient.double())
 cases.add("aclnnConvolutionBackward", gradOutput=gradient, input=x, weight=weight, biasSizes=[3], outputMask=[True] * 3, cubeMathType=0,
           gradInput=Out(to_x.float()), gradWeight=Out(to_weight.float()), gradBias=Out(to_bias.float()), within=1e-5, **given)
+
+# Convolutions over three dimensions.
+VOLUMES = [
+    ((2, 3, 3, 4, 5), (4, 3, 2, 3, 2), True, [1, 1, 1], [0, 0, 0], [1, 1, 1], False, [0, 0, 0], 1),
+    ((1, 4, 5, 4, 4), (4, 2, 2, 3, 1), False, [2, 1, 3], [1, 0, 2], [2, 1, 1], False, [0, 0, 0], 2),
+    ((1, 2, 2, 3, 3), (2, 3, 2, 2, 2), True, [1, 2, 1], [0, 1, 0], [1, 1, 2], True, [0, 1, 0], 1),
+    ((2, 4, 2, 2, 3), (4, 1, 2, 1, 2), False, [1, 2, 2], [0, 0, 1], [3, 1, 1], True, [2, 0, 1], 2),
+]
+for dtype in FLOATS:
+    for shape, filter_shape, has_bias, stride, padding, dilation, transposed, output_padding, groups in some(VOLUMES, dtype):
+        x, weight = noise(*shape, dtype=dtype), noise(*filter_shape, dtype=dtype)
+        channels = filter_shape[1] * groups if transposed else filter_shape[0]
+        bias = noise(channels, dtype=dtype) if has_bias else None
+        ex, ew, eb = exact(x), exact(weight), exact(bias)
+        y = torch.ops.aten.convolution(ex, ew, eb, stride, padding, dilation, transposed, output_padding, groups)
+        given = dict(stride=stride, padding=padding, dilation=dilation, transposed=transposed, outputPadding=output_padding, groups=groups)
+        within = {f32: 1e-5, f16: 4e-3}.get(dtype)
+        cases.add("aclnnConvolution", input=x, weight=weight, bias=Null if bias is None else bias, output=Out(y.detach().to(dtype)),
+                  cubeMathType=0, within=within, **given)
+        gradient = noise(*y.shape, dtype=dtype)
+        y.backward(gradient.double())
+        spread = gradient.double().transpose(0, 1).flatten(1).sum(1)
+        cases.add("aclnnConvolutionBackward", gradOutput=gradient, input=x, weight=weight, biasSizes=[channels] if has_bias else Null,
+                  outputMask=[True, True, has_bias], cubeMathType=0, gradBias=Out(spread.to(dtype)) if has_bias else Null, within=within,
+                  gradInput=Out(ex.grad.to(dtype)), gradWeight=Out(ew.grad.to(dtype)), **given)
+x, weight, bias = noise(1, 2, 3, 3, 3), noise(3, 2, 2, 2, 2), noise(3)
+plain = dict(stride=[1], padding=[1], dilation=[1], transposed=False, outputPadding=[0], groups=1, cubeMathType=0)
+y = nn.conv3d(x, weight, bias, padding=1)
+cases.add("aclnnConvolution", input=x, weight=weight, bias=bias, output=Out(y), within=1e-5, **plain)
+uneven = nn.conv3d(nn.pad(x, (0, 1, 2, 0, 1, 2)), weight)
+cases.add("aclnnConvolution", input=x, weight=weight, bias=Null, output=Out(uneven), within=1e-5, **{**plain, "padding": [1, 2, 2, 0, 0, 1]})
+cases.add("aclnnConvolution", input=noise(0, 2, 3, 3, 3), weight=weight, bias=bias, output=Out(noise(0, 3, 4, 4, 4)), **plain)
+for change, status, text in [
+    ({"stride": [0]}, 161002, "stride"), ({"padding": [1, 2]}, 161002, "padding has 2 entries"), ({"groups": 2}, 161002, "one convolution"),
+    ({"output": Out(y[:, :, 1:], False)}, 161002, "one convolution"), ({"bias": noise(2)}, 161002, "bias has the shape"),
+    ({"dilation": [9]}, 161002, "one convolution"), ({"input": x[0]}, 161002, "dimensions"), ({"transposed": True}, 161002, "one convolution"),
+]:
+    given = dict(input=x, weight=weight, bias=bias, output=Out(y, False), **plain)
+    cases.add("aclnnConvolution", refuse=(status, text), **{**given, **change})
+outs = dict(gradInput=Out(noise(0, 2, 3, 3, 3)), gradWeight=Out(torch.zeros(3, 2, 2, 2, 2)), gradBias=Out(torch.zeros(3)))
+cases.add("aclnnConvolutionBackward", gradOutput=noise(0, 3, 4, 4, 4), input=noise(0, 2, 3, 3, 3), weight=weight, biasSizes=[3],
+          outputMask=[True] * 3, **plain, **outs)
+outs = dict(gradInput=Out(x, False), gradWeight=Out(weight, False), gradBias=Out(bias, False))
+cases.add("aclnnConvolutionBackward", gradOutput=y[:, :, 1:], input=x, weight=weight, biasSizes=[3], outputMask=[True] * 3,
+          refuse=(161002, "one convolution"), **plain, **outs)
+
+# Convolutions of integers.
+for shape, filter_shape, space in [((2, 4, 9), (4, 2, 3), 1), ((1, 4, 5, 6), (6, 2, 2, 3), 2), ((1, 2, 3, 4, 3), (4, 1, 2, 2, 3), 3)]:
+    for dtype in (i64, i32, u8):
+        x, weight = (torch.randint(0, 100, dims).to(dtype) for dims in (shape, filter_shape))
+        given = dict(stride=[1] * space, padding=[1] * space, dilation=[1] * space, outputPadding=[0] * space, groups=2, cubeMathType=0)
+        for transposed in (False, True):
+            operands = [x.to(i64), weight.to(i64) if not transposed else weight[: shape[1]].to(i64)]
+            y = torch.ops.aten.convolution(*operands, None, *list(given.values())[:3], transposed, *list(given.values())[3:5]).to(dtype)
+            cases.add("aclnnConvolution", input=x, weight=operands[1].to(dtype), bias=Null, output=Out(y), transposed=transposed, **given)
+
+# Rows of a table whose norm is larger than a limit.
+for dtype in FLOATS:
+    table = noise(5, 3, dtype=dtype)
+    for order in (2.0, 1.0, 3.0, inf, 0.0):
+        indices = torch.tensor([[4, 1], [1, 0]])
+        after = torch.embedding_renorm_(table.double().clone(), indices, 1.0, order).to(dtype)
+        cases.add("aclnnEmbeddingRenorm", selfRef=InOut(table, after), indices=indices.to(i32) if order == 1.0 else indices, maxNorm=1.0, normType=order)
+table = noise(2, 3)
+given = dict(selfRef=InOut(table, table), maxNorm=0.1, normType=2.0)
+cases.add("aclnnEmbeddingRenorm", indices=torch.zeros(0, dtype=i64), **given)
+cases.add("aclnnEmbeddingRenorm", indices=noise(2), refuse=(161002, "indices has the type float32"), **given)
+cases.add("aclnnEmbeddingRenorm", refuse=(161002, "selfRef has the shape"), indices=torch.zeros(1, dtype=i64), **{**given, "selfRef": InOut(table[0], table[0])})
 cases.write()

@@ -299,4 +299,11 @@ cases.add("aclnnCumsum", self=torch.tensor(2.0), dim=0, dtype=f32, out=Out(torch
 cases.add("aclnnCumsum", self=noise(0, 2), dim=0, dtype=f32, out=Out(noise(0, 2)))
 cases.add("aclnnCumsum", self=x, dim=1, dtype=f32, out=Out(x, False), refuse=(161002, "dim is 1"))
 cases.add("aclnnCumsum", self=x, dim=0, dtype=f32, out=Out(x[:2], False), refuse=(161002, "out has the shape"))
+
+# Logarithms of sums of exponentials of complex numbers.
+for dtype, within in [(torch.complex64, 1e-5), (torch.complex128, 1e-9)]:
+    x = torch.complex(noise(2, 3, 4) * 20, noise(2, 3, 4)).to(dtype)
+    for dim, keep in [([1], False), ([0, 2], True)]:
+        y = torch.logsumexp(x.to(torch.complex128), dim, keep).to(dtype)
+        cases.add("aclnnLogSumExp", self=x, dim=dim, keepDim=keep, out=Out(y), within=within)
 cases.write()

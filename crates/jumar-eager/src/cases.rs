@@ -36,6 +36,7 @@ families! {
     reduction
     routing
     sampler
+    spectrum
     variants
     window
 }

@@ -28,6 +28,16 @@ pub(crate) fn is_complex(dtype: DataType) -> bool {
     kind(dtype) == Some(Kind::Complex)
 }
 
+/// Returns the type of the parts of a complex type; other types stay.
+pub(crate) fn part(dtype: DataType) -> DataType {
+    match dtype {
+        D::Complex32 => D::Float16,
+        D::Complex64 => D::Float32,
+        D::Complex128 => D::Float64,
+        other => other,
+    }
+}
+
 /// uint16, uint32 and uint64 combine with no other type.
 fn is_lone(dtype: DataType) -> bool {
     matches!(dtype, D::UInt16 | D::UInt32 | D::UInt64)

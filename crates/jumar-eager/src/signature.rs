@@ -158,7 +158,10 @@ const NULLABLE: &[(&str, &[&str])] = &[
             "tanhCOut",
         ],
     ),
-    ("aclnnLstmBackward", &["dy", "dh", "dc", "dparamsOut"]),
+    (
+        "aclnnLstmBackward",
+        &["dy", "dh", "dc", "outputMask", "dparamsOut"],
+    ),
     ("aclnnMaxPool2dWithMask", &["indices"]),
     ("aclnnMaxPool2dWithMaskBackward", &["indices"]),
     ("aclnnMoeGatingTopK", &["outOut"]),

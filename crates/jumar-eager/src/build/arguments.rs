@@ -302,6 +302,14 @@ impl Cx<'_> {
         }
     }
 
+    /// Returns booleans. `None` for a null pointer.
+    pub fn optional_bools(&self, name: &str) -> Result<Option<&[bool]>, Refusal> {
+        match &self.args[self.position(name)?] {
+            Arg::Null => Ok(None),
+            _ => self.bools(name).map(Some),
+        }
+    }
+
     /// Returns an integer.
     pub fn int(&self, name: &str) -> Result<i64, Refusal> {
         let at = self.position(name)?;

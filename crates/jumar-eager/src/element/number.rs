@@ -76,6 +76,8 @@ pub(crate) trait Analytic: Num {
     fn a_asinh(self) -> Self;
     fn a_acosh(self) -> Self;
     fn a_atanh(self) -> Self;
+    /// The complex conjugate: a gradient is multiplied by that of the derivative.
+    fn conjugated(self) -> Self;
 }
 
 impl<const FUSED: bool> Num for Fast<FUSED> {
@@ -345,10 +347,12 @@ macro_rules! analytic {
     (real $($type:ty),*; $($name:ident = $real:ident $complex:ident;)*) => {
         impl<const FUSED: bool> Analytic for Fast<FUSED> {
             $(#[inline(always)] fn $name(self) -> Self { Float::$real(self) })*
+            #[inline(always)] fn conjugated(self) -> Self { self }
         }
 
         impl Analytic for f64 {
             $(#[inline(always)] fn $name(self) -> Self { Float::$real(self) })*
+            #[inline(always)] fn conjugated(self) -> Self { self }
         }
 
         $(impl_complex! { $type; })*
@@ -364,6 +368,7 @@ macro_rules! impl_complex {
     };
     (@ $($name:ident $complex:ident;)*) => {
         $(#[inline(always)] fn $name(self) -> Self { self.$complex() })*
+        #[inline(always)] fn conjugated(self) -> Self { self.conj() }
     };
 }
 

@@ -24,6 +24,7 @@ mod reduction;
 mod routing;
 mod sampler;
 mod scan;
+mod spectrum;
 mod statistics;
 mod variants;
 mod window;
@@ -54,6 +55,7 @@ static TABLES: &[&Table] = &[
     reduction::TABLE,
     sampler::TABLE,
     scan::TABLE,
+    spectrum::TABLE,
     statistics::TABLE,
     window::TABLE,
     elementwise::ACTIVATION,

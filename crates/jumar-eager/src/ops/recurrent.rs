@@ -619,7 +619,8 @@ fn layers_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         compute,
         ..
     } = layers;
-    let wanted = cx.bools("outputMask")?.to_vec();
+    // Without a mask all gradients are wanted.
+    let wanted = cx.optional_bools("outputMask")?.unwrap_or(&[]).to_vec();
     let wants = |index: usize| wanted.get(index).copied().unwrap_or(true);
     let shape = [times, batch, directions * units];
     let mut gradient = match cx.optional("dy")? {

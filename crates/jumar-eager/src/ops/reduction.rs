@@ -299,7 +299,55 @@ fn log_sum_exp(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         return cx.fill(Scalar::of_f64(f64::NEG_INFINITY), out);
     }
     let x = cx.cast(x, promote::real(x.dtype()))?;
-    reduce(cx, "ReduceLogSumExp", x, &axes, keep, out)
+    match x.parts() {
+        Some([real, _]) => log_sum_exp_of_complex(cx, x, real, &axes, out),
+        None => reduce(cx, "ReduceLogSumExp", x, &axes, keep, out),
+    }
+}
+
+/// Writes the logarithm of a sum of exponentials, relative to the largest real part.
+fn log_sum_exp_of_complex(
+    cx: &mut Cx<'_>,
+    x: View,
+    real: View,
+    axes: &[usize],
+    out: View,
+) -> Result<(), Refusal> {
+    let dtype = x.dtype();
+    let number = |value: f64| Operand::Scalar(Scalar::of_f64(value));
+    let largest = reduce_kept(cx, "ReduceMax", real, axes)?;
+    // An infinite one would leave a difference that is not a number.
+    let finite = cx.temporary(DataType::Bool, largest.dims())?;
+    cx.test(
+        F::IsFinite,
+        largest.dtype(),
+        &[Operand::Tensor(largest)],
+        finite,
+    )?;
+    let shift = cx.temporary(largest.dtype(), largest.dims())?;
+    cx.map(
+        F::Where,
+        largest.dtype(),
+        &[
+            Operand::Tensor(finite),
+            Operand::Tensor(largest),
+            number(0.0),
+        ],
+        shift,
+    )?;
+    let shifted = cx.temporary(dtype, x.dims())?;
+    let operands = [Operand::Tensor(x), Operand::Tensor(shift)];
+    cx.map(F::Sub, dtype, &operands, shifted)?;
+    let powers = cx.temporary(dtype, x.dims())?;
+    cx.map(F::Exp, dtype, &[Operand::Tensor(shifted)], powers)?;
+    let sum = reduce_kept(cx, "ReduceSum", powers, axes)?;
+    let logarithm = cx.temporary(dtype, sum.dims())?;
+    cx.map(F::Log, dtype, &[Operand::Tensor(sum)], logarithm)?;
+    let result = cx.temporary(dtype, sum.dims())?;
+    let operands = [Operand::Tensor(logarithm), Operand::Tensor(shift)];
+    cx.map(F::Add, dtype, &operands, result)?;
+    let result = cx.reshaped(result, out.dims())?;
+    cx.copy(result, out)
 }
 
 /// Writes the p-norm over axes, computed in the type of `x`.

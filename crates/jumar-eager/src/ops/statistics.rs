@@ -214,6 +214,11 @@ fn log_space(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     if out.is_empty() {
         return Ok(());
     }
+    // The limits of a sequence of integers are integers, as in PyTorch.
+    let (start, end) = match out.dtype().is_integer() {
+        true => (start.trunc(), end.trunc()),
+        false => (start, end),
+    };
     let step = match steps {
         1 => 0.0,
         steps => (end - start) / (steps - 1) as f64,

@@ -44,18 +44,19 @@ pub(super) fn silu<A: Analytic>(x: A) -> A {
 
 #[inline(always)]
 pub(super) fn tanh_backward<A: Analytic>(gradient: A, y: A) -> A {
-    gradient.times(A::of(1.0).minus(y.times(y)))
+    gradient.times(A::of(1.0).minus(y.times(y)).conjugated())
 }
 
 #[inline(always)]
 pub(super) fn sigmoid_backward<A: Analytic>(gradient: A, y: A) -> A {
-    gradient.times(A::of(1.0).minus(y)).times(y)
+    gradient.times(A::of(1.0).minus(y).times(y).conjugated())
 }
 
 #[inline(always)]
 pub(super) fn silu_backward<A: Analytic>(gradient: A, x: A) -> A {
     let (one, s) = (A::of(1.0), sigmoid(x));
-    gradient.times(s).times(one.plus(x.times(one.minus(s))))
+    let derivative = s.times(one.plus(x.times(one.minus(s))));
+    gradient.times(derivative.conjugated())
 }
 
 #[inline(always)]

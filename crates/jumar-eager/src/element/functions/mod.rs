@@ -188,6 +188,14 @@ functions! {
     complex ComplexIsInf = complex::ComplexOnly::is_any_infinite, ();
     complex Join = complex::ComplexOnly::join, (b);
     complex Polar = complex::ComplexOnly::polar, (b);
+    complex ComplexExp2 = complex::ComplexOnly::exp2, ();
+    complex ComplexLog2 = complex::ComplexOnly::log2, ();
+    complex ComplexLog10 = complex::ComplexOnly::log10, ();
+    complex ComplexExpm1 = complex::ComplexOnly::exp_m1, ();
+    complex ComplexLog1p = complex::ComplexOnly::ln_1p, ();
+    complex ComplexSinc = complex::ComplexOnly::sinc, ();
+    complex ComplexLogAddExp = complex::ComplexOnly::log_add_exp, (b);
+    complex ComplexIsClose = complex::ComplexOnly::is_close, (b c d e);
 
     real Exp2 = Real::exp2, ();
     real Log2 = Real::log2, ();

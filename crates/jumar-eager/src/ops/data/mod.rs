@@ -587,7 +587,13 @@ fn arange(cx: &mut Cx<'_>, inclusive: bool) -> Result<(), Refusal> {
             false => ((end - start) / step).ceil(),
         }
     };
-    if out.elements() as f64 != len {
+    // Callers that truncate the limits of a sequence of integers before they count have another number of elements.
+    let truncated = match (out.dtype().is_integer(), step.trunc()) {
+        (true, step) if step != 0.0 => ((end.trunc() - start.trunc()) / step).ceil(),
+        _ => len,
+    };
+    let count = out.elements() as f64;
+    if count != len && (inclusive || count != truncated) {
         return Err(cx.invalid(format_args!(
             "out has {} elements; start {start}, end {end} and step {step} lead to {len}",
             out.elements()

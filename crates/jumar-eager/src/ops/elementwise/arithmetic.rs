@@ -102,7 +102,7 @@ pub(crate) static ARITHMETIC: &[Row] = &[
     ("aclnnLeftShifts", keep!(Left)),
     ("aclnnLerp", lerp),
     ("aclnnLerps", lerp),
-    ("aclnnLogAddExp", real!(LogAddExp)),
+    ("aclnnLogAddExp", log_add_exp),
     ("aclnnLogAddExp2", real!(LogAddExp2)),
     ("aclnnMaxN", |cx| most(cx, F::Max)),
     ("aclnnMaximum", keep!(Max)),
@@ -175,6 +175,13 @@ fn bits(cx: &mut Cx<'_>, integer: F, logical: F) -> Result<(), Refusal> {
     match pair(cx)?.dtype {
         DataType::Bool => binary(cx, logical, Rule::Keep),
         _ => binary(cx, integer, Rule::Keep),
+    }
+}
+
+fn log_add_exp(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    match promote::is_complex(pair(cx)?.dtype) {
+        true => binary(cx, F::ComplexLogAddExp, Rule::Keep),
+        false => binary(cx, F::LogAddExp, Rule::Real),
     }
 }
 

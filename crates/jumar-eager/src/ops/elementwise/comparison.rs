@@ -6,7 +6,7 @@ use jumar_types::dtype::DataType;
 use super::{Pair, Row, check_exists, check_shape, operands, pair, promoted};
 use crate::build::{Cx, Input, Operand, writes};
 use crate::element::F;
-use crate::{Refusal, Scalar};
+use crate::{Refusal, Scalar, promote};
 
 macro_rules! asks {
     ($function:ident) => {
@@ -79,10 +79,14 @@ fn is_close(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         dtype if dtype.is_integer() || dtype == DataType::Bool => DataType::Float64,
         dtype => dtype,
     };
-    check_exists(cx, F::IsClose, dtype)?;
+    let function = match promote::is_complex(dtype) {
+        true => F::ComplexIsClose,
+        false => F::IsClose,
+    };
+    check_exists(cx, function, dtype)?;
     cx.check_converts(DataType::Bool, &out)?;
     check_shape(cx, &operands, &out)?;
-    cx.test(F::IsClose, dtype, &operands, out)
+    cx.test(function, dtype, &operands, out)
 }
 
 /// All operators that bound a tensor: the parameters after the first that are not written are the bounds, tensors or scalars.

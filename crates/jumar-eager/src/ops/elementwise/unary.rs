@@ -21,6 +21,16 @@ macro_rules! real {
     };
 }
 
+/// A function of reals, integers among them, and the one of complex numbers.
+macro_rules! kinds {
+    ($real:ident, $complex:ident) => {
+        |cx| match promote::is_complex(cx.tensor_at(0)?.dtype()) {
+            true => unary(cx, F::$complex, Rule::Keep),
+            false => unary(cx, F::$real, Rule::Real),
+        }
+    };
+}
+
 /// A function that rounds: integers and booleans are copied.
 macro_rules! rounds {
     ($function:ident) => {
@@ -56,8 +66,8 @@ pub(crate) static UNARY: &[Row] = &[
     ("aclnnErfc", real!(Erfc)),
     ("aclnnErfinv", real!(Erfinv)),
     ("aclnnExp", real!(Exp)),
-    ("aclnnExp2", real!(Exp2)),
-    ("aclnnExpm1", real!(Expm1)),
+    ("aclnnExp2", kinds!(Exp2, ComplexExp2)),
+    ("aclnnExpm1", kinds!(Expm1, ComplexExpm1)),
     ("aclnnFloor", rounds!(Floor)),
     ("aclnnFrac", frac),
     ("aclnnInplaceAcos", real!(Acos)),
@@ -73,14 +83,14 @@ pub(crate) static UNARY: &[Row] = &[
     ("aclnnInplaceErfc", real!(Erfc)),
     ("aclnnInplaceErfinv", real!(Erfinv)),
     ("aclnnInplaceExp", real!(Exp)),
-    ("aclnnInplaceExp2", real!(Exp2)),
-    ("aclnnInplaceExpm1", real!(Expm1)),
+    ("aclnnInplaceExp2", kinds!(Exp2, ComplexExp2)),
+    ("aclnnInplaceExpm1", kinds!(Expm1, ComplexExpm1)),
     ("aclnnInplaceFloor", rounds!(Floor)),
     ("aclnnInplaceFrac", frac),
     ("aclnnInplaceLog", real!(Log)),
-    ("aclnnInplaceLog10", real!(Log10)),
-    ("aclnnInplaceLog1p", real!(Log1p)),
-    ("aclnnInplaceLog2", real!(Log2)),
+    ("aclnnInplaceLog10", kinds!(Log10, ComplexLog10)),
+    ("aclnnInplaceLog1p", kinds!(Log1p, ComplexLog1p)),
+    ("aclnnInplaceLog2", kinds!(Log2, ComplexLog2)),
     ("aclnnInplaceLogicalNot", logical_not),
     ("aclnnInplaceNanToNum", nan_to_num),
     ("aclnnInplaceNeg", keep!(Neg)),
@@ -90,7 +100,7 @@ pub(crate) static UNARY: &[Row] = &[
     ("aclnnInplaceRsqrt", real!(Rsqrt)),
     ("aclnnInplaceSigmoid", real!(Sigmoid)),
     ("aclnnInplaceSin", real!(Sin)),
-    ("aclnnInplaceSinc", real!(Sinc)),
+    ("aclnnInplaceSinc", kinds!(Sinc, ComplexSinc)),
     ("aclnnInplaceSinh", real!(Sinh)),
     ("aclnnInplaceSqrt", real!(Sqrt)),
     ("aclnnInplaceTan", real!(Tan)),
@@ -102,9 +112,9 @@ pub(crate) static UNARY: &[Row] = &[
     ("aclnnIsPosInf", asks!(IsPosInf, false)),
     ("aclnnLgamma", real!(Lgamma)),
     ("aclnnLog", real!(Log)),
-    ("aclnnLog10", real!(Log10)),
-    ("aclnnLog1p", real!(Log1p)),
-    ("aclnnLog2", real!(Log2)),
+    ("aclnnLog10", kinds!(Log10, ComplexLog10)),
+    ("aclnnLog1p", kinds!(Log1p, ComplexLog1p)),
+    ("aclnnLog2", kinds!(Log2, ComplexLog2)),
     ("aclnnLogicalNot", logical_not),
     ("aclnnNanToNum", nan_to_num),
     ("aclnnNeg", keep!(Neg)),
@@ -117,7 +127,7 @@ pub(crate) static UNARY: &[Row] = &[
     ("aclnnSign", sign),
     ("aclnnSignbit", signbit),
     ("aclnnSin", real!(Sin)),
-    ("aclnnSinc", real!(Sinc)),
+    ("aclnnSinc", kinds!(Sinc, ComplexSinc)),
     ("aclnnSinh", real!(Sinh)),
     ("aclnnSqrt", real!(Sqrt)),
     ("aclnnSquare", keep!(Square)),
@@ -126,20 +136,10 @@ pub(crate) static UNARY: &[Row] = &[
     ("aclnnTrunc", rounds!(Trunc)),
 ];
 
-/// Returns the type of the parts of a complex type.
-fn part(dtype: DataType) -> DataType {
-    match dtype {
-        DataType::Complex32 => DataType::Float16,
-        DataType::Complex64 => DataType::Float32,
-        DataType::Complex128 => DataType::Float64,
-        other => other,
-    }
-}
-
 /// Plans a function of complex numbers whose result is real.
 fn to_part(cx: &mut Cx<'_>, function: F) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor_at(0)?, cx.output()?);
-    cx.check_converts(part(x.dtype()), &out)?;
+    cx.check_converts(promote::part(x.dtype()), &out)?;
     cx.check_dims(&out, x.dims())?;
     cx.map(function, x.dtype(), &[Operand::Tensor(x)], out)
 }
@@ -168,7 +168,7 @@ fn angle(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 /// The real part; real tensors are copied.
 fn real_part(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor_at(0)?, cx.output()?);
-    cx.check_converts(part(x.dtype()), &out)?;
+    cx.check_converts(promote::part(x.dtype()), &out)?;
     cx.check_dims(&out, x.dims())?;
     cx.copy(x, out)
 }

@@ -3,7 +3,7 @@
 use jumar_types::dtype::DataType;
 
 use super::kernels::{Along, Blocks, Locate};
-use super::{blocks, indices, no_kernel, take};
+use super::{blocks, indices, no_kernel, take, widened};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::Table;
@@ -82,10 +82,7 @@ pub(super) fn check_within(
 fn gather(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, index, out) = (cx.tensor("self")?, cx.tensor("index")?, cx.out("out")?);
     cx.check_dtype(&out, x.dtype())?;
-    let index = match index.dtype() {
-        DataType::UInt8 => cx.cast(index, DataType::Int64)?,
-        _ => index,
-    };
+    let index = widened(cx, index)?;
     cx.check_types(&index, &super::INDEX)?;
     let axis = cx.axis("dim", cx.int("dim")?, x.rank())?;
     check_within(cx, &index, x.dims(), Some(axis), "self")?;

@@ -30,6 +30,14 @@ pub(crate) use sort::SORT;
 /// The types of indices.
 pub(super) const INDEX: [DataType; 2] = [DataType::Int64, DataType::Int32];
 
+/// Returns an index whose uint8 elements were converted. PyTorch's processor backend takes indices of this type.
+pub(super) fn widened(cx: &mut Cx<'_>, index: View) -> Result<View, Refusal> {
+    match index.dtype() {
+        DataType::UInt8 => cx.cast(index, DataType::Int64),
+        _ => Ok(index),
+    }
+}
+
 /// Returns dense int64 indices.
 pub(super) fn indices(cx: &mut Cx<'_>, index: View) -> Result<View, Refusal> {
     cx.check_types(&index, &INDEX)?;

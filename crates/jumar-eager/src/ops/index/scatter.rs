@@ -2,7 +2,7 @@
 
 use super::gather::{along, check_within, located};
 use super::kernels::{Blocks, Update};
-use super::{blocks, put};
+use super::{blocks, put, widened};
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::ops::Table;
@@ -34,8 +34,9 @@ fn update(cx: &Cx<'_>) -> Result<Update, Refusal> {
 }
 
 /// Returns the tensor, the index and the output, checked, and the dimension.
-fn target(cx: &Cx<'_>) -> Result<(View, View, View, usize), Refusal> {
+fn target(cx: &mut Cx<'_>) -> Result<(View, View, View, usize), Refusal> {
     let (x, index, out) = (cx.tensor_at(0)?, cx.tensor("index")?, cx.output()?);
+    let index = widened(cx, index)?;
     cx.check_types(&index, &super::INDEX)?;
     cx.check_dtype(&out, x.dtype())?;
     cx.check_dims(&out, x.dims())?;

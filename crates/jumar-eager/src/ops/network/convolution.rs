@@ -1,9 +1,11 @@
-//! Convolutions over one and two dimensions, transposed ones, and their gradients.
+//! Convolutions over one and two dimensions, transposed ones, and their gradients. `volume` has those over three.
 
 use jumar_graph::ge::Value;
 use jumar_ops::Attrs;
+use jumar_types::dtype::DataType;
 
 use super::super::reduction::{accumulator, reduce};
+use super::volume;
 use crate::Refusal;
 use crate::build::{Cx, Input, Operand};
 use crate::element::F;
@@ -77,12 +79,19 @@ fn space(cx: &Cx<'_>, operands: [&View; 3]) -> Result<usize, Refusal> {
         )));
     }
     match rank {
-        3 | 4 => Ok(rank - 2),
-        5 => Err(cx.unsupported("convolutions over 3 dimensions are not supported")),
+        3..=5 => Ok(rank - 2),
         _ => Err(cx.invalid(format_args!(
-            "{} has {rank} dimensions; 3 or 4 are required",
+            "{} has {rank} dimensions; 3, 4 or 5 are required",
             cx.param_of(operands[0])
         ))),
+    }
+}
+
+/// Returns the type that convolutions of a type are computed in. Sums of integers are exact below 2^53.
+pub(super) fn compute_type(dtype: DataType) -> DataType {
+    match dtype.is_integer() {
+        true => DataType::Float64,
+        false => accumulator(dtype),
     }
 }
 
@@ -138,16 +147,33 @@ fn as_images(cx: &Cx<'_>, view: View) -> Result<View, Refusal> {
 }
 
 pub(super) fn convolution(cx: &mut Cx<'_>) -> Result<(), Refusal> {
-    let (input, weight) = (cx.tensor("input")?, cx.tensor("weight")?);
-    let (bias, out) = (cx.optional("bias")?, cx.out("output")?);
+    let out = cx.out("output")?;
+    // Sums of integers wrap around in the type of the result.
+    let target = match out.dtype().is_integer() {
+        true => cx.temporary(DataType::Int64, out.dims())?,
+        false => out,
+    };
+    convolve(cx, target)?;
+    cx.copy(target, out)
+}
+
+fn convolve(cx: &mut Cx<'_>, out: View) -> Result<(), Refusal> {
+    let (input, weight, bias) = (
+        cx.tensor("input")?,
+        cx.tensor("weight")?,
+        cx.optional("bias")?,
+    );
     let space = space(cx, [&input, &weight, &out])?;
+    if space == 3 {
+        return volume::convolution(cx, out);
+    }
     let window = window(cx, space)?;
     let transposed = cx.flag("transposed")?;
     let (x, filter) = (as_images(cx, input)?, as_images(cx, weight)?);
     let out = as_images(cx, out)?;
     let dtype = cx.promote(x.dtype(), filter.dtype())?;
-    let dtype = match transposed {
-        true => accumulator(dtype),
+    let dtype = match transposed || dtype.is_integer() {
+        true => compute_type(dtype),
         false => dtype,
     };
     if transposed {
@@ -297,6 +323,9 @@ pub(super) fn convolution_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (gradient, input) = (cx.tensor("gradOutput")?, cx.tensor("input")?);
     let weight = cx.tensor("weight")?;
     let space = space(cx, [&gradient, &input, &weight])?;
+    if space == 3 {
+        return volume::convolution_backward(cx);
+    }
     let mut window = window(cx, space)?;
     let transposed = cx.flag("transposed")?;
     let mask = cx.bools("outputMask")?;
@@ -306,7 +335,7 @@ pub(super) fn convolution_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             mask.len()
         )));
     };
-    let compute = accumulator(input.dtype());
+    let compute = compute_type(input.dtype());
     let gradient_images = as_images(cx, gradient)?;
     let (x, filter) = (as_images(cx, input)?, as_images(cx, weight)?);
     let g = cx.cast(gradient_images, compute)?;

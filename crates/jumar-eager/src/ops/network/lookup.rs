@@ -134,6 +134,114 @@ pub(super) fn embedding_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.copy(result, out)
 }
 
+/// Scales the rows that indices name to a largest norm. Each row is scaled once, however often an index names it.
+struct RenormRows {
+    compute: DataType,
+    operator: &'static str,
+    rows: usize,
+    width: usize,
+    largest: f64,
+    order: f64,
+}
+
+impl RenormRows {
+    fn norm(&self, row: impl Iterator<Item = f64>) -> f64 {
+        let sizes = row.map(f64::abs);
+        match self.order {
+            f64::INFINITY => sizes.fold(0.0, |most, x| if most >= x { most } else { x }),
+            f64::NEG_INFINITY => {
+                sizes.fold(f64::INFINITY, |least, x| if least <= x { least } else { x })
+            }
+            0.0 => sizes.filter(|&x| x != 0.0).count() as f64,
+            2.0 => sizes.map(|x| x * x).sum::<f64>().sqrt(),
+            order => sizes
+                .map(|x| x.powf(order))
+                .sum::<f64>()
+                .powf(order.recip()),
+        }
+    }
+
+    fn run_in<T: Real>(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let (table, indices) = (call.input::<T>(0)?.flat(), call.input::<i64>(1)?.flat());
+        let out = call.output::<T>(0)?.flat();
+        for index in 0..out.len() {
+            out.set(index, table.get(index));
+        }
+        let mut scaled = vec![false; self.rows];
+        for index in 0..indices.len() {
+            let row = indices.get(index);
+            let named = usize::try_from(row).ok().filter(|&row| row < self.rows);
+            let Some(row) = named else {
+                let (operator, rows) = (self.operator, self.rows);
+                return Err(OpError::new(
+                    OpErrorKind::Data,
+                    format!("{operator}: the index {row} names none of {rows} rows"),
+                ));
+            };
+            if std::mem::replace(&mut scaled[row], true) {
+                continue;
+            }
+            let entries = row * self.width..(row + 1) * self.width;
+            let norm = self.norm(entries.clone().map(|at| table.get(at).number()));
+            if norm > self.largest {
+                let scale = self.largest / (norm + 1e-7);
+                for at in entries {
+                    out.set(at, T::of(table.get(at).number() * scale));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Kernel for RenormRows {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        match self.compute {
+            DataType::Float64 => self.run_in::<f64>(call),
+            _ => self.run_in::<f32>(call),
+        }
+    }
+}
+
+pub(super) fn embedding_renorm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (table, indices, out) = (cx.tensor("selfRef")?, cx.tensor("indices")?, cx.output()?);
+    let (largest, order) = (cx.float("maxNorm")?, cx.float("normType")?);
+    let &[rows, width] = table.dims() else {
+        return Err(cx.invalid(format_args!(
+            "selfRef has the shape {:?}; it must have 2 dimensions",
+            table.dims()
+        )));
+    };
+    let floats = [
+        DataType::Float32,
+        DataType::Float16,
+        DataType::BFloat16,
+        DataType::Float64,
+    ];
+    cx.check_types(&table, &floats)?;
+    cx.check_types(&indices, &[DataType::Int32, DataType::Int64])?;
+    if table.is_empty() || indices.is_empty() {
+        return Ok(());
+    }
+    let compute = accumulator(table.dtype());
+    let kernel = RenormRows {
+        compute,
+        operator: cx.name(),
+        rows,
+        width,
+        largest,
+        order,
+    };
+    let indices = cx.cast(indices, DataType::Int64)?;
+    let indices = cx.dense(indices)?;
+    let table = cx.cast(table, compute)?;
+    let table = cx.dense(table)?;
+    let result = cx.temporary(compute, &[rows, width])?;
+    let inputs = [Some(table), Some(indices)];
+    cx.kernel(Box::new(kernel), &inputs, &[result], false)?;
+    cx.copy(result, out)
+}
+
 /// The negative log-likelihood and its gradient.
 struct Likelihood {
     compute: DataType,

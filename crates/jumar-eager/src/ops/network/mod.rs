@@ -4,6 +4,7 @@ mod attention;
 mod convolution;
 mod lookup;
 mod pooling;
+mod volume;
 
 pub(crate) use attention::attention as composed_attention;
 use jumar_ops::Kernel;
@@ -28,6 +29,7 @@ pub(crate) static TABLE: &Table = &[
     ),
     ("aclnnEmbedding", lookup::embedding),
     ("aclnnEmbeddingDenseBackward", lookup::embedding_backward),
+    ("aclnnEmbeddingRenorm", lookup::embedding_renorm),
     (
         "aclnnFlashAttentionScoreGrad",
         attention::attention_backward,

@@ -12,7 +12,7 @@ use crate::Refusal;
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::view::View;
-use crate::{Arg, Scalar};
+use crate::{Arg, Scalar, promote};
 use kernels::{Categories, Chances, Integers, Normal, Permutation, Source, Uniform};
 
 pub(crate) use dropout::DROPOUT;
@@ -104,9 +104,26 @@ fn check_real(cx: &Cx<'_>, view: &View) -> Result<(), Refusal> {
     cx.check_types(view, &types)
 }
 
+/// Returns a temporary for random numbers of a complex output, whose parts are the two numbers of the last dimension.
+fn pairs(cx: &mut Cx<'_>, out: &View) -> Result<View, Refusal> {
+    let mut dims = out.dims().to_vec();
+    dims.push(2);
+    cx.temporary(DataType::Float64, &dims)
+}
+
+/// Writes pairs of numbers as complex numbers.
+fn join(cx: &mut Cx<'_>, pairs: View, out: View) -> Result<(), Refusal> {
+    let axis = out.rank();
+    let parts = [0, 1].map(|part| Operand::Tensor(pairs.select(axis, part)));
+    cx.map(F::Join, DataType::Complex128, &parts, out)
+}
+
 fn uniform(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (out, from, to) = (cx.output()?, cx.float("from")?, cx.float("to")?);
-    check_real(cx, &out)?;
+    let is_complex = promote::is_complex(out.dtype());
+    if !is_complex {
+        check_real(cx, &out)?;
+    }
     if !(from <= to && (to - from).is_finite()) {
         return Err(cx.invalid(format_args!(
             "from is {from} and to is {to}; both must be finite, and from must not be above to"
@@ -117,8 +134,13 @@ fn uniform(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         source,
         from,
         to,
-        dtype: out.dtype(),
+        dtype: promote::part(out.dtype()),
     };
+    if is_complex {
+        let numbers = pairs(cx, &out)?;
+        drawn(cx, Box::new(kernel), &inputs, DataType::Float64, numbers)?;
+        return join(cx, numbers, out);
+    }
     drawn(cx, Box::new(kernel), &inputs, DataType::Float64, out)
 }
 
@@ -158,6 +180,13 @@ fn scaled(cx: &mut Cx<'_>, mean: Operand, std: Operand, out: View) -> Result<(),
 fn normal_in_place(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let number = |value| Operand::Scalar(Scalar::of_f64(value));
     let (mean, std, out) = (cx.float("mean")?, cx.float("std")?, cx.output()?);
+    if promote::is_complex(out.dtype()) {
+        // Each part has half of the variance, and the mean, as in PyTorch.
+        let numbers = pairs(cx, &out)?;
+        let std = std * std::f64::consts::FRAC_1_SQRT_2;
+        scaled(cx, number(mean), number(std), numbers)?;
+        return join(cx, numbers, out);
+    }
     scaled(cx, number(mean), number(std), out)
 }
 
