@@ -253,19 +253,28 @@ fn with_adapter(job: &Job, program: &str) -> Result<std::result::Result<Command,
     Ok(Ok(command))
 }
 
-/// Trains networks with PyTorch's prebuilt adapter on the installed tree, and compares the losses with those of the CPU.
+/// Trains models with PyTorch's prebuilt adapter on the installed tree, compares the losses with those of the CPU, and checks
+/// features of the adapter.
 pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
-    let mut train = match with_adapter(job, "examples/pytorch/train.py")? {
-        Ok(train) => train,
-        Err(outcome) => return Ok(outcome),
-    };
-    match progress::run_logged(job.name, &mut train, &job.log, Duration::from_secs(1800))?.problem()
-    {
-        Some(problem) => Ok(Outcome::Failed(problem)),
-        None => Ok(Outcome::Passed(
-            "networks trained as on the CPU, to 1e-4".into(),
-        )),
+    let programs = [
+        "examples/pytorch/train.py",
+        "tests/pytorch/models.py",
+        "tests/pytorch/features.py",
+    ];
+    for program in programs {
+        let mut run = match with_adapter(job, program)? {
+            Ok(run) => run,
+            Err(outcome) => return Ok(outcome),
+        };
+        let limit = Duration::from_secs(1800);
+        if let Some(problem) = progress::run_logged(job.name, &mut run, &job.log, limit)?.problem()
+        {
+            return Ok(Outcome::Failed(format!("{program}: {problem}")));
+        }
     }
+    Ok(Outcome::Passed(
+        "models trained as on the CPU, to 1e-4, in each mode of the queue".into(),
+    ))
 }
 
 /// Runs PyTorch's operator database through the adapter. No entry may be worse than in the stored result.

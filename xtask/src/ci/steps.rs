@@ -207,7 +207,7 @@ pub(super) const ALL: &[Step] = &[
     },
     Step {
         name: "pytorch",
-        what: "PyTorch's prebuilt adapter trains networks as the CPU does (downloads 5.6 GB)",
+        what: "PyTorch's prebuilt adapter trains models as the CPU does, in each mode, and its features (downloads 5.6 GB)",
         part: Some(Part::Portability),
         needs: &["dist"],
         run: long::pytorch,

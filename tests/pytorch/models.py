@@ -1,0 +1,269 @@
+"""Trains models on the CPU and through the prebuilt adapter, and compares the losses of each step.
+
+    python models.py [MODEL ...] [--modes queue-0,blocking] [--steps 50]
+
+Each mode of the adapter's task queue and allocator runs in a process of its own. A model passes where every loss is within
+1e-4 of the CPU's, and where the language model generates the CPU's tokens.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+CLOSE = 1e-4
+TOKENS = 128
+
+MODES = {
+    "queue-0": {"TASK_QUEUE_ENABLE": "0"},
+    "queue-1": {"TASK_QUEUE_ENABLE": "1"},
+    "queue-2": {"TASK_QUEUE_ENABLE": "2"},
+    "blocking": {"ASCEND_LAUNCH_BLOCKING": "1"},
+    "expandable": {"PYTORCH_NPU_ALLOC_CONF": "expandable_segments:True"},
+}
+
+
+def models():
+    """Returns a function for each model, which returns the module, its optimizer, and a function that computes the loss."""
+    import torch
+    from torch import nn
+    from torch.nn import functional
+
+    def mlp():
+        module = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 64), nn.GELU(), nn.Linear(64, 5))
+        data = torch.randn(32, 20), torch.randint(0, 5, (32,))
+        optimizer = torch.optim.SGD(module.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-4)
+        return module, optimizer, data, lambda x, y: functional.cross_entropy(module(x), y)
+
+    class Block(nn.Module):
+        def __init__(self, inner, outer, stride):
+            super().__init__()
+            self.first = nn.Conv2d(inner, outer, 3, stride, 1, bias=False)
+            self.second = nn.Conv2d(outer, outer, 3, 1, 1, bias=False)
+            self.norms = nn.ModuleList([nn.BatchNorm2d(outer), nn.BatchNorm2d(outer)])
+            self.shortcut = nn.Identity()
+            if stride != 1 or inner != outer:
+                self.shortcut = nn.Sequential(nn.Conv2d(inner, outer, 1, stride, bias=False), nn.BatchNorm2d(outer))
+
+        def forward(self, x):
+            inner = functional.relu(self.norms[0](self.first(x)), inplace=True)
+            return functional.relu(self.norms[1](self.second(inner)) + self.shortcut(x), inplace=True)
+
+    def resnet18():
+        widths = [8, 16, 32, 64]
+        layers = [nn.Conv2d(3, widths[0], 7, 2, 3, bias=False), nn.BatchNorm2d(widths[0]), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
+        inner = widths[0]
+        for stage, width in enumerate(widths):
+            layers += [Block(inner, width, 2 if stage else 1), Block(width, width, 1)]
+            inner = width
+        module = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inner, 10))
+        data = torch.randn(8, 3, 64, 64), torch.randint(0, 10, (8,))
+        optimizer = torch.optim.SGD(module.parameters(), lr=0.002, momentum=0.9)
+        return module, optimizer, data, lambda x, y: functional.cross_entropy(module(x), y)
+
+    class Encoder(nn.Module):
+        def __init__(self, words=40, width=32):
+            super().__init__()
+            self.embedding = nn.Embedding(words, width)
+            layer = nn.TransformerEncoderLayer(width, 4, 64, dropout=0.0, batch_first=True)
+            self.layers = nn.TransformerEncoder(layer, 2)
+            self.output = nn.Linear(width, words)
+
+        def forward(self, tokens):
+            mask = nn.Transformer.generate_square_subsequent_mask(tokens.shape[1], device=tokens.device)
+            return self.output(self.layers(self.embedding(tokens), mask=mask)).flatten(0, 1)
+
+    def transformer():
+        module = Encoder()
+        data = torch.randint(0, 40, (4, 16)), torch.randint(0, 40, (64,))
+        optimizer = torch.optim.AdamW(module.parameters(), lr=1e-3)
+        return module, optimizer, data, lambda x, y: functional.cross_entropy(module(x), y)
+
+    class Attention(nn.Module):
+        def __init__(self, width, heads):
+            super().__init__()
+            self.heads = heads
+            self.inputs, self.output = nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+        def forward(self, x, cache=None):
+            batch, length, width = x.shape
+            query, key, value = self.inputs(x).view(batch, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+            if cache is not None:
+                if cache:
+                    key, value = torch.cat([cache[0], key], 2), torch.cat([cache[1], value], 2)
+                cache[:] = [key, value]
+            result = functional.scaled_dot_product_attention(query, key, value, is_causal=length > 1)
+            return self.output(result.transpose(1, 2).reshape(batch, length, width))
+
+    class Layer(nn.Module):
+        def __init__(self, width, heads):
+            super().__init__()
+            self.norms = nn.ModuleList([nn.LayerNorm(width), nn.LayerNorm(width)])
+            self.attention = Attention(width, heads)
+            self.inner = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+        def forward(self, x, cache=None):
+            x = x + self.attention(self.norms[0](x), cache)
+            return x + self.inner(self.norms[1](x))
+
+    class Gpt(nn.Module):
+        def __init__(self, words=50, width=32, heads=4, layers=2, context=160):
+            super().__init__()
+            self.words, self.positions = nn.Embedding(words, width), nn.Embedding(context, width)
+            self.layers = nn.ModuleList([Layer(width, heads) for _ in range(layers)])
+            self.norm = nn.LayerNorm(width)
+            self.output = nn.Linear(width, words, bias=False)
+
+        def forward(self, tokens, caches=None, start=0):
+            x = self.words(tokens) + self.positions(torch.arange(start, start + tokens.shape[1], device=tokens.device))
+            for index, layer in enumerate(self.layers):
+                x = layer(x, caches[index] if caches is not None else None)
+            return self.output(self.norm(x))
+
+        @torch.no_grad()
+        def generate(self, prompt, count):
+            """Returns the most likely tokens after a prompt, one a step, with the keys and values of earlier steps kept."""
+            caches = [[] for _ in self.layers]
+            step, start, tokens = prompt, 0, []
+            for _ in range(count):
+                following = self(step, caches, start)[:, -1].argmax(-1, keepdim=True)
+                start += step.shape[1]
+                step = following
+                tokens.append(following)
+            return torch.cat(tokens, 1).cpu().flatten().tolist()
+
+    def gpt():
+        module = Gpt()
+        tokens = torch.randint(0, 50, (4, 33))
+        data = tokens[:, :-1].contiguous(), tokens[:, 1:].flatten()
+        optimizer = torch.optim.AdamW(module.parameters(), lr=3e-3, weight_decay=0.1)
+        return module, optimizer, data, lambda x, y: functional.cross_entropy(module(x).flatten(0, 1), y)
+
+    class Vae(nn.Module):
+        def __init__(self, latent=8):
+            super().__init__()
+            self.encoder = nn.Sequential(nn.Conv2d(1, 8, 3, 2, 1), nn.ReLU(), nn.Conv2d(8, 16, 3, 2, 1), nn.ReLU(), nn.Flatten())
+            self.mean, self.spread = nn.Linear(16 * 16, latent), nn.Linear(16 * 16, latent)
+            self.decoder = nn.Sequential(
+                nn.Linear(latent, 16 * 16), nn.Unflatten(1, (16, 4, 4)), nn.ReLU(), nn.ConvTranspose2d(16, 8, 4, 2, 1), nn.ReLU(),
+                nn.ConvTranspose2d(8, 1, 4, 2, 1), nn.Sigmoid(),
+            )
+
+        def forward(self, x, noise):
+            inner = self.encoder(x)
+            mean, spread = self.mean(inner), self.spread(inner)
+            result = self.decoder(mean + noise * (0.5 * spread).exp())
+            divergence = -0.5 * (1 + spread - mean.square() - spread.exp()).sum(1).mean()
+            return functional.binary_cross_entropy(result, x) + 1e-2 * divergence
+
+    def vae():
+        module = Vae()
+        # The noise is data, so that both devices have the same.
+        data = torch.rand(8, 1, 16, 16), torch.randn(8, 8)
+        optimizer = torch.optim.Adam(module.parameters(), lr=1e-3)
+        return module, optimizer, data, module
+
+    class Tagger(nn.Module):
+        """One layer in one direction: the adapter computes others by an operator of the Graph Engine, DynamicRNN."""
+
+        def __init__(self, words=60, width=16, hidden=24, tags=7):
+            super().__init__()
+            self.embedding = nn.Embedding(words, width, padding_idx=0)
+            self.recurrent = nn.LSTM(width, hidden, batch_first=True)
+            self.output = nn.Linear(hidden, tags)
+
+        def forward(self, words):
+            return self.output(self.recurrent(self.embedding(words))[0]).flatten(0, 1)
+
+    def tagger():
+        module = Tagger()
+        words = torch.randint(1, 60, (6, 10))
+        words[1, 7:], words[4, 5:] = 0, 0
+        tags = torch.randint(0, 7, (6, 10)).masked_fill(words == 0, -100)
+        optimizer = torch.optim.Adam(module.parameters(), lr=1e-2)
+        return module, optimizer, (words, tags.flatten()), lambda x, y: functional.cross_entropy(module(x), y, ignore_index=-100)
+
+    return {"mlp": mlp, "resnet18": resnet18, "transformer": transformer, "gpt": gpt, "vae": vae, "lstm": tagger}
+
+
+def train(name, device, steps):
+    """Returns the loss of each step, and the tokens that a language model generates then."""
+    import torch
+
+    torch.manual_seed(0)
+    module, optimizer, data, loss_of = models()[name]()
+    module.to(device)
+    data = [each.to(device) for each in data]
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = loss_of(*data)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    tokens = module.eval().generate(data[0][:1, :8], TOKENS) if name == "gpt" else []
+    return {"losses": losses, "tokens": tokens}
+
+
+def work(device, names, steps):
+    """Trains on one device, and writes one line of JSON a model."""
+    channel = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    if device == "npu":
+        import torch
+        import torch_npu  # noqa: F401  (registers the device "npu")
+
+        torch.npu.set_device(0)
+    for name in names:
+        print(json.dumps([name, train(name, device, steps)]), file=channel, flush=True)
+
+
+def process(device, names, steps, environment):
+    command = [sys.executable, os.path.abspath(__file__), "--device", device, "--steps", str(steps), *names]
+    done = subprocess.run(command, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        print(done.stderr[-3000:])
+    return {name: result for name, result in map(json.loads, done.stdout.splitlines())}
+
+
+def compare(name, found, wanted):
+    """Returns a sentence on a model, and whether it passes."""
+    if found is None:
+        return "did not train", False
+    distance = max(abs(one - two) for one, two in zip(found["losses"], wanted["losses"], strict=True))
+    text = f"loss {wanted['losses'][0]:.4f} -> {found['losses'][-1]:.4f}, largest distance {distance:.1e}"
+    if wanted["tokens"]:
+        same = sum(one == two for one, two in zip(found["tokens"], wanted["tokens"], strict=True))
+        text += f", {same} of {len(wanted['tokens'])} tokens"
+    return text, distance <= CLOSE and found["tokens"] == wanted["tokens"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*")
+    parser.add_argument("--device", choices=["cpu", "npu"], help="train on this device only, and print the losses")
+    parser.add_argument("--modes", type=lambda text: text.split(","), default=list(MODES))
+    parser.add_argument("--steps", type=int, default=50)
+    options = parser.parse_args()
+    names = options.models or ["mlp", "resnet18", "transformer", "gpt", "vae", "lstm"]
+    if options.device:
+        work(options.device, names, options.steps)
+        return 0
+    wanted = process("cpu", names, options.steps, {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"})
+    wrong = 0
+    for mode in options.modes:
+        start = time.monotonic()
+        found = process("npu", names, options.steps, MODES[mode])
+        print(f"{mode} ({time.monotonic() - start:.0f} s)")
+        for name in names:
+            text, passed = compare(name, found.get(name), wanted[name])
+            wrong += not passed
+            print(f"  {name}: {text}{'' if passed else ': WRONG'}", flush=True)
+    print(f"{len(names) * len(options.modes) - wrong} of {len(names) * len(options.modes)} models train as on the CPU")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
