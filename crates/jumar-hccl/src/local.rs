@@ -29,9 +29,12 @@ pub(crate) struct LocalGroup {
     children: Mutex<HashMap<u64, (Arc<LocalGroup>, u32)>>,
 }
 
+/// The ranks that have come to a meeting, by rank.
+type Arrivals = Vec<Option<Arc<Arrival>>>;
+
 #[derive(Default)]
 struct Inner {
-    meetings: HashMap<(Channel, u64, u32), Vec<Option<Arc<Arrival>>>>,
+    meetings: HashMap<(Channel, u64, u32), Arrivals>,
     posted: HashMap<Route, (Arc<Arrival>, usize)>,
     failure: Option<Error>,
     /// Why each rank that is gone is gone.
