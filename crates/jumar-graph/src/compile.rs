@@ -7,7 +7,7 @@ use jumar_ops::{Attrs, Tensor, TensorType, UNKNOWN, find};
 use jumar_types::dtype::DataType;
 
 use crate::description::Format;
-use crate::passes::{bf16_int8, clean, fold, fuse, layout, sequences, transformer};
+use crate::passes::{bf16_int8, clean, fold, fuse, layout, recurrent, sequences, transformer};
 use crate::{
     Description, GearOptions, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result,
     ValueId, Weights, aipp, gears,
@@ -320,6 +320,7 @@ pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
     sequences::compute_as_images(&mut graph)?;
     fuse::fuse_convolutions(&mut graph);
     transformer::fuse(&mut graph);
+    recurrent::pack(&mut graph);
     layout::block_images(&mut graph)?;
     if options.products == Products::BFloat16 {
         bf16_int8::lower_product_precision(&mut graph);

@@ -69,7 +69,7 @@ pub use call::{BufferKind, Call, Memory, Operand};
 pub use contrib::find_contrib;
 pub use error::{OpError, OpErrorKind};
 pub use infer::{InferCx, PrepareCx};
-pub use kernels::{compute, compute_known, pack_matrix};
+pub use kernels::{compute, compute_known, pack_matrix, pack_weights};
 pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
 pub use operator::{
     Aliasing, InputDef, InputKind, Joined, Kernel, Operator, OutputDef, Seen, Slot, Types,

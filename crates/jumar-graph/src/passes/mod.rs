@@ -5,5 +5,6 @@ pub(crate) mod clean;
 pub(crate) mod fold;
 pub(crate) mod fuse;
 pub(crate) mod layout;
+pub(crate) mod recurrent;
 pub(crate) mod sequences;
 pub(crate) mod transformer;

@@ -26,3 +26,4 @@ pub(crate) mod window;
 
 pub use evaluate::{compute, compute_known};
 pub use linear::pack_matrix;
+pub use recurrent::pack_weights;

@@ -1,13 +1,17 @@
 //! Recurrent layers: simple, GRU and LSTM cells over sequences, in one or both directions.
 //!
 //! The part of the gates that comes from the input is one matrix product for many steps at once; what comes from the
-//! state is one a step, whose weights are packed once an execution.
+//! state is one a step. Weights are packed when a model is compiled, or else once an execution.
 
-use super::generic::{Algorithm, Io, Product, Working};
+use jumar_types::dtype::DataType;
+
+use super::generic::{Algorithm, Io, Working};
+use super::linear::pack_matrix;
+use crate::simd::PANEL;
 use crate::simd::wide::{Work, wide};
 use crate::view::{Row, RowMut};
 use crate::{
-    AttrDef, AttrKind, InferCx, OpError, PrepareCx, TensorType, UNKNOWN, attr::AttrReader,
+    AttrDef, AttrKind, InferCx, OpError, PrepareCx, Tensor, TensorType, UNKNOWN, attr::AttrReader,
 };
 
 /// What a step makes of its gates.
@@ -119,7 +123,7 @@ impl Activation {
 }
 
 /// The attributes that all recurrent layers have.
-pub(crate) const ATTRS: [AttrDef; 7] = [
+pub(crate) const ATTRS: [AttrDef; 8] = [
     AttrDef::floats("activation_alpha", &[]),
     AttrDef::floats("activation_beta", &[]),
     AttrDef::strs("activations", &[]),
@@ -132,6 +136,8 @@ pub(crate) const ATTRS: [AttrDef; 7] = [
     },
     // Ours: 1 puts the batch before the sequence.
     AttrDef::int("layout", 0),
+    // Ours: 1 where the matrices of each direction are packed; see [`pack_weights`].
+    AttrDef::int("packed", 0),
 ];
 
 /// Reads which directions a layer runs in: whether each is backwards.
@@ -256,6 +262,31 @@ pub(crate) fn infer(cx: &InferCx<'_>, cell: Cell) -> Result<Vec<TensorType>, OpE
     Ok(outputs)
 }
 
+/// Packs a constant matrix of float32 for a layer with the attribute `packed`: that of the input `[directions, rows, input]`,
+/// or that of the state. The packed one has the same dimensions. `None` where the rows of a gate do not fill panels, and for
+/// another type.
+pub fn pack_weights(weights: &Tensor, gates: usize) -> Option<Tensor> {
+    let dims = weights.ty().dims()?;
+    let &[directions, rows, k] = &dims[..] else {
+        return None;
+    };
+    if weights.ty().dtype != DataType::Float32 || weights.is_empty() {
+        return None;
+    }
+    // The products of a GRU with the state begin at the first and at the third gate.
+    let hidden = rows / gates;
+    if !hidden.is_multiple_of(PANEL) && !(gates != 3 && rows.is_multiple_of(PANEL)) {
+        return None;
+    }
+    let bytes = weights.bytes();
+    let mut packed = Vec::with_capacity(bytes.len());
+    for direction in bytes.chunks_exact(bytes.len() / directions) {
+        let matrix = Tensor::new(DataType::Float32, &[rows, k], direction.to_vec()).ok()?;
+        packed.extend_from_slice(pack_matrix(&matrix, true)?.bytes());
+    }
+    Tensor::new(DataType::Float32, &dims, packed).ok()
+}
+
 /// A layer over sequences of known shape. Inputs as ONNX has them: sequence, weights, recurrent weights, biases,
 /// lengths, first state, first cell, peepholes.
 pub(crate) struct Recurrent {
@@ -268,6 +299,7 @@ pub(crate) struct Recurrent {
     batch_first: bool,
     clip: Option<f64>,
     activations: Vec<Activation>,
+    packed: bool,
 }
 
 impl Recurrent {
@@ -310,6 +342,7 @@ impl Recurrent {
             batch_first,
             clip: (clip > 0.0).then_some(clip.into()),
             activations,
+            packed: attrs.int("packed")? != 0,
         })
     }
 
@@ -323,19 +356,6 @@ impl Recurrent {
         ((1 << 20) / (self.batch * self.row()).max(1)).clamp(1, self.steps.max(1))
     }
 
-    fn of_input(&self, steps: usize) -> Product {
-        let product = Product::dense(steps * self.batch, self.row(), self.input).turned();
-        if self.batch_first {
-            Product {
-                m: steps,
-                ldc: self.batch * self.row(),
-                ..product
-            }
-        } else {
-            product
-        }
-    }
-
     /// Returns the gates of the two products with the state: the new gate of a GRU may need the reset state.
     fn gates_of_state(&self) -> [usize; 2] {
         match self.cell {
@@ -346,24 +366,20 @@ impl Recurrent {
         }
     }
 
-    /// Returns the elements of scratch: gates from the input, gates from the state, state, cell, reset state, panels, and the
-    /// packed weights of the state.
+    /// Returns the elements of scratch: gates from the input, gates from the state, state, cell, reset state, and the packed
+    /// weights of the input and of the state.
     fn parts<W: Working>(&self) -> [usize; 8] {
         let (gates, state) = (self.batch * self.row(), self.batch * self.hidden);
-        let panels = self.of_input(self.chunk()).panels();
         let [one, two] = self
             .gates_of_state()
             .map(|gates| W::packed_len(gates * self.hidden, self.hidden));
-        [
-            gates * self.chunk(),
-            gates,
-            state,
-            state,
-            state,
-            panels,
-            one,
-            two,
-        ]
+        let weights = match self.packed {
+            true => [0; 3],
+            false => [W::packed_len(self.row(), self.input), one, two],
+        };
+        let [of_input, one, two] = weights;
+        let sums = gates * self.chunk();
+        [sums, gates, state, state, state, of_input, one, two]
     }
 
     fn activation(&self, direction: usize, which: usize) -> Activation {
@@ -515,7 +531,7 @@ impl Algorithm for Recurrent {
             state,
             cells,
             reset,
-            panels,
+            packed,
             one,
             two,
         ] = self.parts::<W>().map(|len| {
@@ -541,11 +557,19 @@ impl Algorithm for Recurrent {
                 None => (None, None),
             };
             let split = first_gates * hidden;
-            W::pack(split, hidden, recurrent.slice(0, split * hidden), one);
-            if second_gates > 0 {
-                let rest = recurrent.slice(split * hidden, (row - split) * hidden);
-                W::pack(row - split, hidden, rest, two);
-            }
+            let (of_input, of_state, of_reset) = if self.packed {
+                let split = split * hidden;
+                let rest = recurrent.slice(split, row * hidden - split);
+                (weights, recurrent.slice(0, split), rest)
+            } else {
+                W::pack(row, self.input, weights, packed);
+                W::pack(split, hidden, recurrent.slice(0, split * hidden), one);
+                if second_gates > 0 {
+                    let rest = recurrent.slice(split * hidden, (row - split) * hidden);
+                    W::pack(row - split, hidden, rest, two);
+                }
+                (packed.as_row(), one.as_row(), two.as_row())
+            };
             for sequence in 0..batch {
                 let at = position(direction, sequence);
                 let load = |to: RowMut<'_, W>, from: Option<Row<'_, W>>| {
@@ -562,17 +586,28 @@ impl Algorithm for Recurrent {
             while done < steps {
                 let len = self.chunk().min(steps - done);
                 let start = if backwards { steps - done - len } else { done };
-                let product = self.of_input(len);
                 if self.batch_first {
                     for sequence in 0..batch {
                         let from = (sequence * steps + start) * self.input;
                         let to =
                             from_input.slice(sequence * row, from_input.len() - sequence * row);
-                        product.run(x.slice(from, len * self.input), weights, to, panels);
+                        W::packed_product(
+                            (len, row, self.input),
+                            x.slice(from, len * self.input),
+                            of_input,
+                            input_bias,
+                            (to, batch * row),
+                        );
                     }
                 } else {
                     let from = x.slice(start * batch * self.input, len * batch * self.input);
-                    product.run(from, weights, from_input, panels);
+                    W::packed_product(
+                        (len * batch, row, self.input),
+                        from,
+                        of_input,
+                        input_bias,
+                        (from_input, row),
+                    );
                 }
                 for index in 0..len {
                     let step = if backwards {
@@ -584,16 +619,10 @@ impl Algorithm for Recurrent {
                     W::packed_product(
                         (batch, split, hidden),
                         state.as_row(),
-                        one.as_row(),
+                        of_state,
                         state_bias.map(|bias| bias.slice(0, split)),
                         (from_state, row),
                     );
-                    if let Some(bias) = input_bias {
-                        for sequence in 0..batch {
-                            let gates = gates.slice(sequence * row, row);
-                            gates.update(bias, |sum, bias| sum + bias);
-                        }
-                    }
                     if let Cell::Gru {
                         linear_before_reset: false,
                     } = self.cell
@@ -613,7 +642,7 @@ impl Algorithm for Recurrent {
                         W::packed_product(
                             (batch, row - split, hidden),
                             reset.as_row(),
-                            two.as_row(),
+                            of_reset,
                             state_bias.map(|bias| bias.slice(split, row - split)),
                             (to, row),
                         );

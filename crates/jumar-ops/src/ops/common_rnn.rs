@@ -29,8 +29,8 @@ const fn with<const N: usize>(more: AttrDef) -> [AttrDef; N] {
     attrs
 }
 
-static GRU_ATTRS: [AttrDef; 8] = with(AttrDef::int("linear_before_reset", 0));
-static LSTM_ATTRS: [AttrDef; 8] = with(AttrDef::int("input_forget", 0));
+static GRU_ATTRS: [AttrDef; 9] = with(AttrDef::int("linear_before_reset", 0));
+static LSTM_ATTRS: [AttrDef; 9] = with(AttrDef::int("input_forget", 0));
 
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
@@ -111,6 +111,38 @@ mod tests {
     #[test]
     fn agrees_with_onnx_runtime() {
         cases("common_rnn");
+    }
+
+    #[test]
+    fn packed_weights_give_the_same_bits() {
+        for (operator, gates, attrs) in [
+            ("jumar.RNN", 1, none()),
+            ("CommonGRU", 3, none()),
+            ("CommonGRU", 3, none().with("linear_before_reset", 1)),
+            ("CommonLSTM", 4, none()),
+        ] {
+            let (hidden, input) = (32, 5);
+            let (w, r) = (
+                noise(&[2, gates * hidden, input], 1),
+                noise(&[2, gates * hidden, hidden], 2),
+            );
+            let packed = [&w, &r].map(|weights| crate::pack_weights(weights, gates).unwrap());
+            let bias = noise(&[2, 2 * gates * hidden], 3);
+            for batch in [1, 3] {
+                let x = noise(&[4, batch, input], 4);
+                let attrs = attrs.clone().with("direction", "bidirectional");
+                let plain = [x.clone(), w.clone(), r.clone(), bias.clone()];
+                let [w, r] = packed.clone();
+                let own = [x, w, r, bias.clone()];
+                let wanted = run(operator, &plain, attrs.clone()).unwrap();
+                let found = run(operator, &own, attrs.with("packed", 1)).unwrap();
+                assert_eq!(found, wanted, "{operator}, batch {batch}");
+            }
+        }
+        // The third gate of a GRU would begin within a panel, and the rows of a simple layer would not fill one.
+        assert!(crate::pack_weights(&noise(&[1, 48, 16], 1), 3).is_none());
+        assert!(crate::pack_weights(&noise(&[1, 8, 8], 1), 1).is_none());
+        assert!(crate::pack_weights(&noise(&[1, 32, 8], 1), 4).is_some());
     }
 
     #[test]
