@@ -92,23 +92,23 @@ macro_rules! complex_only {
             #[inline(always)] fn join(self, imaginary: Self) -> Self { $type::new(self.re, imaginary.re) }
             #[inline(always)] fn polar(self, angle: Self) -> Self { $type::from_polar(self.re, angle.re) }
             complex_only! { @wide $type: exp2 C128::exp2; log2 C128::log2; log10 C128::log10; exp_m1 exp_m1; ln_1p ln_1p; sinc sinc; }
-            fn log_add_exp(self, other: Self) -> Self { <$type>::narrow(log_add_exp(self.wide(), other.wide())) }
+            fn log_add_exp(self, other: Self) -> Self { <$type>::rounded(log_add_exp(self.wide(), other.wide())) }
             fn is_close(self, other: Self, relative: Self, absolute: Self, equal_nan: Self) -> Self {
                 let (relative, absolute) = (relative.wide().re, absolute.wide().re);
-                Self::of_bool(is_close(self.wide(), other.wide(), relative, absolute, Num::truth(equal_nan)))
+                Self::of_bool(is_close(self.wide(), other.wide(), relative, absolute, Num::to_bool(equal_nan)))
             }
         }
     )*};
     // Functions whose steps would lose digits in the parts' own type.
     (@wide $type:ident: $($name:ident $path:path;)*) => {
-        $(fn $name(self) -> Self { <$type>::narrow($path(self.wide())) })*
+        $(fn $name(self) -> Self { <$type>::rounded($path(self.wide())) })*
     };
 }
 
 /// Conversion to and from two binary64 numbers.
 trait Wide {
     fn wide(self) -> C128;
-    fn narrow(wide: C128) -> Self;
+    fn rounded(wide: C128) -> Self;
 }
 
 impl Wide for C64 {
@@ -118,7 +118,7 @@ impl Wide for C64 {
     }
 
     #[inline(always)]
-    fn narrow(wide: C128) -> C64 {
+    fn rounded(wide: C128) -> C64 {
         C64::new(wide.re as f32, wide.im as f32)
     }
 }
@@ -130,7 +130,7 @@ impl Wide for C128 {
     }
 
     #[inline(always)]
-    fn narrow(wide: C128) -> C128 {
+    fn rounded(wide: C128) -> C128 {
         wide
     }
 }
