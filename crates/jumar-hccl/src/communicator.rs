@@ -248,8 +248,12 @@ impl Communicator {
                 return;
             }
             _ => {
+                let kind = match arrival.channel {
+                    Channel::Calls => ErrorKind::CommPeerLost,
+                    Channel::Graphs => ErrorKind::ModelExecute,
+                };
                 arrival.complete(Err(Error::new(
-                    ErrorKind::CommPeerLost,
+                    kind,
                     format!(
                         "{} runs after its communicator \"{}\" was destroyed",
                         arrival.operation,

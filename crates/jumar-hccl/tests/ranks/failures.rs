@@ -273,6 +273,23 @@ fn an_operation_that_its_stream_gives_up_fails_on_the_others() {
     }
 }
 
+/// A rank that fails destroys its communicator next. What the others read is why it failed.
+#[test]
+fn a_rank_that_failed_and_left_is_reported_with_the_failure() {
+    let machine = Machine::new();
+    for way in WAYS {
+        let ranks = machine.ranks_with(way, 3, &options(Duration::from_secs(60)));
+        let spans: Vec<Span> = (0..2).map(|_| machine.buffer(&[0; 4])).collect();
+        let queued = ranks[0].prepare(sum(spans[0], 1), false).expect("accepted");
+        let (begin, _, end) = queued.tasks();
+        begin.run().expect("it only announces the rank");
+        drop((begin, end));
+        assert!(ranks[0].close());
+        let error = call(&ranks[1], sum(spans[1], 1)).expect_err("rank 0 is gone");
+        assert!(error.sentence().contains("rank 0 gave it up"), "{error}");
+    }
+}
+
 #[test]
 fn a_suspended_communicator_refuses_operations_until_it_is_resumed() {
     let machine = Machine::new();
