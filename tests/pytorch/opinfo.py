@@ -156,6 +156,8 @@ class Comparison:
         self.torch, self.dtype = torch, dtype
         self.wider = overrides(op, dtype, testing)
         self.near = ""
+        # Whether a result has a type that cannot hold its values, so that gradients of it mean nothing.
+        self.lossy = False
         # Whether the last difference is one of shape or type.
         self.in_layout = False
 
@@ -185,6 +187,9 @@ class Comparison:
                 layout = layout or f"result {index} has the type {own.dtype}, not {other.dtype}"
                 if own.is_complex() and not other.is_complex():
                     own = own.real
+                elif other.is_complex() != own.is_complex() or other.is_floating_point() != own.is_floating_point():
+                    self.lossy = True
+                    continue
             if not values:
                 continue
             relative, absolute = self.tolerance(self.dtype if self.dtype.is_floating_point or self.dtype.is_complex else own.dtype)
@@ -270,7 +275,7 @@ class Worker:
             try:
                 found, gradients = self.on_device(op, sample, backward and wanted_gradients is not None and not random)
                 problem = comparison.difference(found, wanted, not random)
-                if gradients is not None and (problem is None or comparison.in_layout):
+                if gradients is not None and not comparison.lossy and (problem is None or comparison.in_layout):
                     more = comparison.difference(gradients, wanted_gradients)
                     # A difference of values counts more than one of shapes.
                     if more and (problem is None or not comparison.in_layout):
