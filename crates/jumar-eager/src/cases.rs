@@ -19,6 +19,7 @@ macro_rules! families {
 // One line a file: cases/<name>.txt.
 families! {
     attention
+    attention_backward
     data
     elementwise
     figures

@@ -111,6 +111,11 @@ const NULLABLE: &[(&str, &[&str])] = &[
         &["softmaxMaxOut", "softmaxSumOut", "softmaxOutOut"],
     ),
     ("aclnnFlashAttentionScoreGrad", &["dpseOut"]),
+    ("aclnnFlashAttentionScoreGradV2", &["dpseOut"]),
+    ("aclnnFlashAttentionUnpaddingScoreGrad", &["dpseOut"]),
+    ("aclnnFlashAttentionUnpaddingScoreGradV2", &["dpseOut"]),
+    ("aclnnFlashAttentionUnpaddingScoreGradV3", &["dpseOut"]),
+    ("aclnnFlashAttentionUnpaddingScoreGradV4", &["dpseOut"]),
     ("aclnnGridSampler2DBackward", &["inputGrad", "gridGrad"]),
     ("aclnnGridSampler3DBackward", &["inputGrad", "gridGrad"]),
     ("aclnnGroupNorm", &["gamma", "beta"]),
@@ -128,6 +133,14 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ),
     (
         "aclnnFlashAttentionVarLenScoreV2",
+        &["softmaxMaxOut", "softmaxSumOut", "softmaxOutOut"],
+    ),
+    (
+        "aclnnFlashAttentionVarLenScoreV3",
+        &["softmaxMaxOut", "softmaxSumOut", "softmaxOutOut"],
+    ),
+    (
+        "aclnnFlashAttentionVarLenScoreV4",
         &["softmaxMaxOut", "softmaxSumOut", "softmaxOutOut"],
     ),
     ("aclnnFusedInferAttentionScore", FUSED_ATTENTION),

@@ -15,18 +15,18 @@ use jumar_types::dtype::DataType;
 use crate::element::any::{AnyView, AnyViewMut, internal};
 
 /// Rows of a tile.
-const ROWS: usize = 64;
+pub(super) const ROWS: usize = 64;
 
 /// Columns of a tile: whole panels of the matrix product.
-const COLUMNS: usize = 4 * PANEL;
+pub(super) const COLUMNS: usize = 4 * PANEL;
 
 /// Parts of the work, each with scratch memory of its own. The number is fixed when the plan is made.
-const PARTS: usize = 16;
+pub(super) const PARTS: usize = 16;
 
 /// The score of what a mask excludes.
-const MASKED: f32 = -1e30;
+pub(super) const MASKED: f32 = -1e30;
 
-const PLAIN: Epilogue<'static> = Epilogue {
+pub(super) const PLAIN: Epilogue<'static> = Epilogue {
     start: Start::Zero,
     residual: None,
     clamp: None,
@@ -44,7 +44,7 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    fn row(&self, head: usize, row: usize) -> usize {
+    pub fn row(&self, head: usize, row: usize) -> usize {
         self.start + head * self.heads + row * self.rows
     }
 }
@@ -115,9 +115,7 @@ pub(super) struct Tiled {
     pub width: usize,
     pub extra_width: usize,
     pub value_width: usize,
-    pub scale: f32,
-    /// Whether the addend is scaled along with the products.
-    pub addend_scaled: bool,
+    pub scaling: Scaling,
     /// Whether a row that sees no column becomes 0, and not the mean of all values.
     pub invalid_is_zero: bool,
     /// The types of the inputs and outputs, by their positions.
@@ -125,30 +123,137 @@ pub(super) struct Tiled {
     pub outputs: Vec<DataType>,
 }
 
-/// One tile of rows: a sequence, a head of the keys, and the first row.
+/// One tile of rows: a sequence, a head of the keys, and the first row. The heads of the query that share the head of the
+/// keys follow one another as rows.
 #[derive(Clone, Copy)]
-struct Task {
-    sequence: usize,
-    head: usize,
-    first: usize,
+pub(super) struct Task {
+    pub sequence: usize,
+    pub head: usize,
+    /// Heads of the query for each head of the keys.
+    pub shared: usize,
+    pub first: usize,
+}
+
+impl Task {
+    /// Returns the head of the query and the row of the sequence that a row of the tile is.
+    pub fn head_and_row(&self, sequence: &Sequence, row: usize) -> (usize, usize) {
+        let row = self.first + row;
+        (
+            self.head * self.shared + row / sequence.rows,
+            row % sequence.rows,
+        )
+    }
+}
+
+/// The factor of the scores, and whether the addend is scaled along with the products.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scaling {
+    pub factor: f32,
+    pub addend: bool,
+}
+
+impl Sequence {
+    /// Adds to the scores of a tile, scales them, and excludes what masks exclude. `line` is scratch memory for one row.
+    pub fn adjust(
+        &self,
+        views: &Views<'_>,
+        task: Task,
+        scaling: Scaling,
+        (rows, first, count): (usize, usize, usize),
+        (scores, line): (RowMut<'_, f32>, RowMut<'_, f32>),
+    ) {
+        let scale = scaling.factor;
+        for row in 0..rows {
+            let (head, own) = task.head_and_row(self, row);
+            let scores = scores.slice(row * COLUMNS, count);
+            let line = line.slice(0, count);
+            match &self.addend {
+                Some(plane) => {
+                    let start = plane.row(head, own) + first * plane.step;
+                    views.load(plane, start, line);
+                    match scaling.addend {
+                        true => scores.update(line.as_row(), |score, more| (score + more) * scale),
+                        false => scores.update(line.as_row(), |score, more| score * scale + more),
+                    }
+                }
+                None => scores.map1(scores.as_row(), |score| score * scale),
+            }
+            if let Some(plane) = &self.mask {
+                let start = plane.row(head, own) + first * plane.step;
+                views.load(plane, start, line);
+                scores.update(line.as_row(), |score, mask| match mask == 0.0 {
+                    true => score,
+                    false => MASKED,
+                });
+            }
+            if let Some(band) = self.band {
+                let (low, high) = band.of(own, self.columns);
+                let low = low.clamp(first, first + count) - first;
+                let high = high.clamp(first, first + count) - first;
+                scores.slice(0, low).fill(MASKED);
+                scores.slice(high, count - high).fill(MASKED);
+            }
+        }
+    }
+
+    /// Returns the columns that the rows of a tile may see, if a band alone decides. `skip_invalid`: rows that see no
+    /// column need none; otherwise they need all.
+    pub fn seen(&self, task: Task, rows: usize, skip_invalid: bool) -> (usize, usize) {
+        let all = (0, self.columns);
+        let (Some(band), None) = (self.band, &self.mask) else {
+            return all;
+        };
+        let (mut first, mut end) = (self.columns, 0);
+        for row in 0..rows {
+            let (_, own) = task.head_and_row(self, row);
+            let (low, high) = band.of(own, self.columns);
+            if low == high {
+                // A row that sees nothing is the mean of all values, unless it is 0.
+                if skip_invalid {
+                    continue;
+                }
+                return all;
+            }
+            (first, end) = (first.min(low), end.max(high));
+        }
+        (first.min(end), end)
+    }
 }
 
 /// The operands of one call.
-struct Views<'a> {
-    inputs: Vec<AnyView<'a>>,
-    outputs: Vec<AnyViewMut<'a>>,
+pub(super) struct Views<'a> {
+    pub inputs: Vec<AnyView<'a>>,
+    pub outputs: Vec<AnyViewMut<'a>>,
     /// The table of pages.
-    table: Option<Row<'a, i32>>,
+    pub table: Option<Row<'a, i32>>,
 }
 
-impl Views<'_> {
+impl<'a> Views<'a> {
+    /// Returns the operands of a call, which have these types.
+    pub fn new(
+        call: &Call<'a>,
+        inputs: &[DataType],
+        outputs: &[DataType],
+    ) -> Result<Views<'a>, OpError> {
+        let (inputs, outputs) = (inputs.iter().enumerate(), outputs.iter().enumerate());
+        Ok(Views {
+            inputs: inputs
+                .map(|(index, &dtype)| AnyView::new(call, index, dtype))
+                .collect::<Result<_, _>>()?,
+            outputs: outputs
+                .map(|(index, &dtype)| AnyViewMut::new(call, index, dtype))
+                .collect::<Result<_, _>>()?,
+            table: None,
+        })
+    }
+
     /// Converts a row of an input.
-    fn load(&self, plane: &Plane, start: usize, to: RowMut<'_, f32>) {
+    pub fn load(&self, plane: &Plane, start: usize, to: RowMut<'_, f32>) {
         self.inputs[plane.operand].load(start, plane.step as isize, to);
     }
 
     /// Converts a row of an output.
-    fn store(&self, plane: &Plane, start: usize, from: RowMut<'_, f32>) {
+    pub fn store(&self, plane: &Plane, start: usize, from: RowMut<'_, f32>) {
         self.outputs[plane.operand].store(start, plane.step as isize, from.as_row());
     }
 
@@ -175,14 +280,15 @@ struct Memory<'a> {
 }
 
 /// The softmax of a tile of scores against the running maximum: scores become powers.
-struct Soften<'a> {
-    scores: RowMut<'a, f32>,
-    sums: RowMut<'a, f32>,
-    largest: RowMut<'a, f32>,
-    total: RowMut<'a, f32>,
-    rows: usize,
-    columns: usize,
-    width: usize,
+pub(super) struct Soften<'a> {
+    pub scores: RowMut<'a, f32>,
+    /// Sums of `width` numbers for each row, which are rescaled when its maximum grows.
+    pub sums: RowMut<'a, f32>,
+    pub largest: RowMut<'a, f32>,
+    pub total: RowMut<'a, f32>,
+    pub rows: usize,
+    pub columns: usize,
+    pub width: usize,
 }
 
 impl Work for Soften<'_> {
@@ -215,20 +321,14 @@ impl Work for Soften<'_> {
 
 impl Tiled {
     fn views<'a>(&self, call: &Call<'a>) -> Result<Views<'a>, OpError> {
-        let inputs = self.inputs.iter().enumerate();
-        let outputs = self.outputs.iter().enumerate();
         let table = self.sequences.iter().find_map(|sequence| sequence.pages);
+        let table = match table {
+            Some(pages) => Some(call.input::<i32>(pages.table)?.flat()),
+            None => None,
+        };
         Ok(Views {
-            inputs: inputs
-                .map(|(index, &dtype)| AnyView::new(call, index, dtype))
-                .collect::<Result<_, _>>()?,
-            outputs: outputs
-                .map(|(index, &dtype)| AnyViewMut::new(call, index, dtype))
-                .collect::<Result<_, _>>()?,
-            table: match table {
-                Some(pages) => Some(call.input::<i32>(pages.table)?.flat()),
-                None => None,
-            },
+            table,
+            ..Views::new(call, &self.inputs, &self.outputs)?
         })
     }
 
@@ -272,6 +372,7 @@ impl Tiled {
                 return Some(Task {
                     sequence: index,
                     head: rest / tiles,
+                    shared: self.shared,
                     first: rest % tiles * ROWS,
                 });
             }
@@ -368,89 +469,12 @@ impl Tiled {
         Ok(())
     }
 
-    /// Adds to the scores, scales them, and excludes what masks exclude.
-    fn adjust(
-        &self,
-        views: &Views<'_>,
-        task: Task,
-        (rows, first, count): (usize, usize, usize),
-        memory: &Memory<'_>,
-    ) {
-        let sequence = &self.sequences[task.sequence];
-        let scale = self.scale;
-        for row in 0..rows {
-            let (head, own) = self.head_and_row(sequence, task, row);
-            let scores = memory.scores.slice(row * COLUMNS, count);
-            let addend = memory.addend.slice(0, count);
-            match &sequence.addend {
-                Some(plane) => {
-                    let start = plane.row(head, own) + first * plane.step;
-                    views.load(plane, start, addend);
-                    match self.addend_scaled {
-                        true => {
-                            scores.update(addend.as_row(), |score, more| (score + more) * scale)
-                        }
-                        false => scores.update(addend.as_row(), |score, more| score * scale + more),
-                    }
-                }
-                None => scores.map1(scores.as_row(), |score| score * scale),
-            }
-            if let Some(plane) = &sequence.mask {
-                let start = plane.row(head, own) + first * plane.step;
-                views.load(plane, start, addend);
-                scores.update(addend.as_row(), |score, mask| match mask == 0.0 {
-                    true => score,
-                    false => MASKED,
-                });
-            }
-            if let Some(band) = sequence.band {
-                let (low, high) = band.of(own, sequence.columns);
-                let low = low.clamp(first, first + count) - first;
-                let high = high.clamp(first, first + count) - first;
-                scores.slice(0, low).fill(MASKED);
-                scores.slice(high, count - high).fill(MASKED);
-            }
-        }
-    }
-
-    /// Returns the head of the query and the row of the sequence that a row of a tile is.
-    fn head_and_row(&self, sequence: &Sequence, task: Task, row: usize) -> (usize, usize) {
-        let row = task.first + row;
-        (
-            task.head * self.shared + row / sequence.rows,
-            row % sequence.rows,
-        )
-    }
-
-    /// Returns the columns that the rows of a tile may see, if a band alone decides.
-    fn seen(&self, task: Task, rows: usize) -> (usize, usize) {
-        let sequence = &self.sequences[task.sequence];
-        let all = (0, sequence.columns);
-        let (Some(band), None) = (sequence.band, &sequence.mask) else {
-            return all;
-        };
-        let (mut first, mut end) = (sequence.columns, 0);
-        for row in 0..rows {
-            let (_, own) = self.head_and_row(sequence, task, row);
-            let (low, high) = band.of(own, sequence.columns);
-            if low == high {
-                // A row that sees nothing is the mean of all values, unless it is 0.
-                if self.invalid_is_zero {
-                    continue;
-                }
-                return all;
-            }
-            (first, end) = (first.min(low), end.max(high));
-        }
-        (first.min(end), end)
-    }
-
     fn tile(&self, views: &Views<'_>, task: Task, memory: &Memory<'_>) -> Result<(), OpError> {
         let sequence = &self.sequences[task.sequence];
         let rows = ROWS.min(sequence.rows * self.shared - task.first);
         let (depth, width) = (self.depth(), self.value_width);
         for row in 0..rows {
-            let (head, own) = self.head_and_row(sequence, task, row);
+            let (head, own) = task.head_and_row(sequence, row);
             let to = memory.query.slice(row * depth, depth);
             let plane = &sequence.query;
             views.load(plane, plane.row(head, own), to.slice(0, self.width));
@@ -462,7 +486,7 @@ impl Tiled {
         memory.sums.fill(0.0);
         memory.total.fill(0.0);
         memory.largest.fill(f32::NEG_INFINITY);
-        let (mut first, end) = self.seen(task, rows);
+        let (mut first, end) = sequence.seen(task, rows, self.invalid_is_zero);
         while first < end {
             let count = COLUMNS.min(end - first);
             self.pack(views, sequence, task.head, (first, count), memory)?;
@@ -484,7 +508,13 @@ impl Tiled {
                     &PLAIN,
                 );
             }
-            self.adjust(views, task, (rows, first, count), memory);
+            sequence.adjust(
+                views,
+                task,
+                self.scaling,
+                (rows, first, count),
+                (memory.scores, memory.addend),
+            );
             wide(Soften {
                 scores: memory.scores,
                 sums: memory.sums,
@@ -522,7 +552,7 @@ impl Tiled {
     /// Divides a row by its sum, and writes it and its statistics.
     fn finish(&self, views: &Views<'_>, task: Task, row: usize, memory: &Memory<'_>) {
         let sequence = &self.sequences[task.sequence];
-        let at = self.head_and_row(sequence, task, row);
+        let at = task.head_and_row(sequence, row);
         let sums = memory.sums.slice(row * self.value_width, self.value_width);
         let (largest, total) = (memory.largest.get(row), memory.total.get(row));
         // Without columns there is nothing to add, and where a mask excludes all of them the result may be asked to be 0.

@@ -1,6 +1,8 @@
 //! Attention: of whole sequences for training, and of caches of keys and values for inference. One tiled kernel computes
 //! all forms.
 
+mod backward;
+mod backward_kernel;
 mod infer;
 mod kernel;
 mod layout;
@@ -12,13 +14,30 @@ use super::Table;
 use crate::build::Cx;
 use crate::view::View;
 use crate::{Refusal, Scalar};
-use kernel::{Band, Pages, Plane, Sequence, Tiled};
+use kernel::{Band, Pages, Plane, Scaling, Sequence, Tiled};
 
 pub(crate) static TABLE: &Table = &[
     ("aclnnFlashAttentionScore", train::score),
+    ("aclnnFlashAttentionScoreGrad", backward::score),
+    ("aclnnFlashAttentionScoreGradV2", backward::score_v2),
     ("aclnnFlashAttentionScoreV2", train::score_v2),
+    ("aclnnFlashAttentionUnpaddingScoreGrad", backward::variable),
+    (
+        "aclnnFlashAttentionUnpaddingScoreGradV2",
+        backward::variable_v2,
+    ),
+    (
+        "aclnnFlashAttentionUnpaddingScoreGradV3",
+        backward::variable_v3,
+    ),
+    (
+        "aclnnFlashAttentionUnpaddingScoreGradV4",
+        backward::variable_v4,
+    ),
     ("aclnnFlashAttentionVarLenScore", train::variable),
     ("aclnnFlashAttentionVarLenScoreV2", train::variable_v2),
+    ("aclnnFlashAttentionVarLenScoreV3", train::variable_v3),
+    ("aclnnFlashAttentionVarLenScoreV4", train::variable_v4),
     ("aclnnFusedInferAttentionScore", infer::fused),
     ("aclnnFusedInferAttentionScoreV2", infer::fused_v2),
     ("aclnnFusedInferAttentionScoreV3", infer::fused_v3),
@@ -182,59 +201,71 @@ fn four(cx: &Cx<'_>, view: View) -> Result<View, Refusal> {
     }
 }
 
-impl Plan {
-    /// Refuses an addend or a mask that has no entry for a row and a column.
-    fn check_cover(
-        &self,
-        cx: &Cx<'_>,
-        view: &View,
-        name: &str,
-        given: &[usize],
-    ) -> Result<(), Refusal> {
-        let heads = self.query.dims()[1];
-        for range in &self.ranges {
-            let dims = view.dims();
-            let fits = (dims[0] == 1 || range.batch < dims[0])
-                && (dims[1] == 1 || dims[1] == heads)
-                && (dims[2] == 1 || dims[2] >= range.rows)
-                && dims[3] >= range.columns;
-            if !fits {
-                return Err(cx.invalid(format_args!(
-                    "{name} has the shape {given:?}; it must broadcast to {heads} heads, {} rows and {} columns",
-                    range.rows, range.columns
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    fn check(&self, cx: &Cx<'_>) -> Result<(usize, usize), Refusal> {
-        let (query, key, value) = (&self.query, &self.keys[0], &self.values[0]);
-        let (heads, key_heads) = (query.dims()[1], key.dims()[1]);
-        if key_heads == 0 || !heads.is_multiple_of(key_heads) {
+/// Refuses an addend or a mask that has no entry for a row and a column.
+fn check_cover(
+    cx: &Cx<'_>,
+    (heads, ranges): (usize, &[Range]),
+    view: &View,
+    name: &str,
+    given: &[usize],
+) -> Result<(), Refusal> {
+    for range in ranges {
+        let dims = view.dims();
+        let fits = (dims[0] == 1 || range.batch < dims[0])
+            && (dims[1] == 1 || dims[1] == heads)
+            && (dims[2] == 1 || dims[2] >= range.rows)
+            && dims[3] >= range.columns;
+        if !fits {
             return Err(cx.invalid(format_args!(
-                "{heads} heads of the query cannot share {key_heads} of the key"
+                "{name} has the shape {given:?}; it must broadcast to {heads} heads, {} rows and {} columns",
+                range.rows, range.columns
             )));
         }
-        for (key, value) in self.keys.iter().zip(&self.values) {
-            if key.dims()[3] != query.dims()[3]
-                || key.dims()[1] != key_heads
-                || value.dims()[..3] != key.dims()[..3]
-                || value.dims()[3] != self.values[0].dims()[3]
-            {
-                return Err(cx.invalid(format_args!(
-                    "query, key and value have the shapes {:?}, {:?} and {:?} as batch, heads, length and width; keys have the width of the query, and values the heads and lengths of the keys",
-                    query.dims(),
-                    key.dims(),
-                    value.dims()
-                )));
-            }
+    }
+    Ok(())
+}
+
+/// Returns the number of heads of the keys, and how many heads of the query share each of them.
+fn shared_heads(
+    cx: &Cx<'_>,
+    query: &View,
+    keys: &[View],
+    values: &[View],
+) -> Result<(usize, usize), Refusal> {
+    let (heads, key_heads) = (query.dims()[1], keys[0].dims()[1]);
+    if key_heads == 0 || !heads.is_multiple_of(key_heads) {
+        return Err(cx.invalid(format_args!(
+            "{heads} heads of the query cannot share {key_heads} of the key"
+        )));
+    }
+    for (key, value) in keys.iter().zip(values) {
+        if key.dims()[3] != query.dims()[3]
+            || key.dims()[1] != key_heads
+            || value.dims()[..3] != key.dims()[..3]
+            || value.dims()[3] != values[0].dims()[3]
+        {
+            return Err(cx.invalid(format_args!(
+                "query, key and value have the shapes {:?}, {:?} and {:?} as batch, heads, length and width; keys have the width of the query, and values the heads and lengths of the keys",
+                query.dims(),
+                key.dims(),
+                value.dims()
+            )));
         }
-        let wanted = [query.dims()[0], heads, query.dims()[2], value.dims()[3]];
-        if self.out.dims() != wanted {
-            return Err(cx.defect("the result was not checked"));
+    }
+    Ok((key_heads, heads / key_heads))
+}
+
+impl Plan {
+    fn check(&self, cx: &Cx<'_>) -> Result<(usize, usize), Refusal> {
+        let (query, value) = (&self.query, &self.values[0]);
+        let found = shared_heads(cx, query, &self.keys, &self.values)?;
+        let &[batch, heads, rows, _] = query.dims() else {
+            return Err(cx.defect("heads have four dimensions"));
+        };
+        match self.out.dims() == [batch, heads, rows, value.dims()[3]] {
+            true => Ok(found),
+            false => Err(cx.defect("the result was not checked")),
         }
-        Ok((key_heads, heads / key_heads))
     }
 
     /// Adds the steps.
@@ -254,7 +285,8 @@ impl Plan {
         let addend = match self.addend {
             Some(view) => {
                 let wide = four(cx, view)?;
-                self.check_cover(cx, &wide, &cx.param_of(&view), view.dims())?;
+                let (name, heads) = (cx.param_of(&view), self.query.dims()[1]);
+                check_cover(cx, (heads, &self.ranges), &wide, &name, view.dims())?;
                 Some((wide, add(wide)))
             }
             None => None,
@@ -262,7 +294,8 @@ impl Plan {
         let mask = match self.mask.view {
             Some(view) => {
                 let wide = four(cx, view)?;
-                self.check_cover(cx, &wide, self.mask_param, view.dims())?;
+                let covered = (self.query.dims()[1], self.ranges.as_slice());
+                check_cover(cx, covered, &wide, self.mask_param, view.dims())?;
                 Some((wide, add(wide)))
             }
             None => None,
@@ -352,8 +385,10 @@ impl Plan {
             width: self.query.dims()[3],
             extra_width: self.extra.map_or(0, |(query, _)| query.dims()[3]),
             value_width: self.values[0].dims()[3],
-            scale: self.scale as f32,
-            addend_scaled: self.addend_scaled,
+            scaling: Scaling {
+                factor: self.scale as f32,
+                addend: self.addend_scaled,
+            },
             invalid_is_zero: self.invalid_is_zero,
             inputs: inputs.iter().map(View::dtype).collect(),
             outputs: outputs.iter().map(View::dtype).collect(),

@@ -3,30 +3,54 @@
 use jumar_types::dtype::DataType;
 
 use super::layout::{Layout, Target};
-use super::{Plan, Range, mask};
+use super::{Mask, Plan, Range, mask};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::fused::FLOATS;
 use crate::view::View;
+
+/// The names of parameters that differ between the operators of both directions.
+#[derive(Clone, Copy)]
+pub(super) struct Names {
+    pub key: &'static str,
+    pub addend: &'static str,
+    /// The ends of joined sequences, of queries and of keys.
+    pub ends: Option<(&'static str, &'static str)>,
+    /// Further entries of queries and keys.
+    pub extra: Option<(&'static str, &'static str)>,
+}
+
+pub(super) const ENDS: Option<(&str, &str)> =
+    Some(("actualSeqQLenOptional", "actualSeqKvLenOptional"));
+
+const NAMES: Names = Names {
+    key: "key",
+    addend: "realShiftOptional",
+    ends: None,
+    extra: None,
+};
 
 pub(super) fn score(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     if cx.tensor("query")?.dtype() == DataType::Float64 {
         // Tiles are float32; this type is computed by single steps.
         return crate::ops::network::composed_attention(cx);
     }
-    plan(cx, 1, None)
+    plan(cx, 1, NAMES)
 }
 
 pub(super) fn score_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let kind = cx.int("pseType")?;
-    plan(cx, kind, None)
+    plan(cx, kind, NAMES)
 }
 
 pub(super) fn variable(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     plan(
         cx,
         1,
-        Some(("actualSeqQLenOptional", "actualSeqKvLenOptional")),
+        Names {
+            ends: ENDS,
+            ..NAMES
+        },
     )
 }
 
@@ -35,12 +59,47 @@ pub(super) fn variable_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     plan(
         cx,
         kind,
-        Some(("actualSeqQLenOptional", "actualSeqKvLenOptional")),
+        Names {
+            ends: ENDS,
+            ..NAMES
+        },
     )
 }
 
+pub(super) fn variable_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let kind = cx.int("pseType")?;
+    let names = Names {
+        ends: ENDS,
+        extra: Some(("queryRope", "keyRope")),
+        ..NAMES
+    };
+    plan(cx, kind, names)
+}
+
+pub(super) fn variable_v4(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    check_statistics_layout(cx, "softmaxOutLayout")?;
+    plan(
+        cx,
+        1,
+        Names {
+            ends: ENDS,
+            ..NAMES
+        },
+    )
+}
+
+/// Refuses orders of the statistics other than the one of the queries.
+pub(super) fn check_statistics_layout(cx: &Cx<'_>, param: &str) -> Result<(), Refusal> {
+    match cx.text(param)? {
+        "" | "same_as_input" => Ok(()),
+        other => Err(cx.invalid(format_args!(
+            "{param} is {other:?}; it must be empty or \"same_as_input\""
+        ))),
+    }
+}
+
 /// Refuses tensors and numbers whose effect is not computed.
-pub(super) fn check_absent(cx: &Cx<'_>) -> Result<(), Refusal> {
+fn check_absent(cx: &Cx<'_>) -> Result<(), Refusal> {
     for (name, what) in [
         ("dropMaskOptional", "a dropout mask"),
         ("paddingMaskOptional", "a padding mask"),
@@ -81,27 +140,119 @@ pub(super) fn joined(
     Ok(parts)
 }
 
-/// Plans a call. `ends` names the parameters with the ends of joined sequences.
-fn plan(cx: &mut Cx<'_>, kind: i64, ends: Option<(&str, &str)>) -> Result<(), Refusal> {
-    check_absent(cx)?;
-    let addend_scaled = match kind {
-        1 => true,
-        0 => false,
-        2 | 3 => {
-            return Err(cx.unsupported(format_args!("pseType {kind} is not computed")));
-        }
-        other => {
-            return Err(cx.invalid(format_args!(
-                "pseType is {other}; it must be between 0 and 3"
+/// The operands that both directions read. Tensors are seen as batch, heads, length, width.
+pub(super) struct Operands {
+    pub layout: Layout,
+    pub query: View,
+    pub key: View,
+    pub value: View,
+    pub extra: Option<(View, View)>,
+    pub ranges: Vec<Range>,
+    pub addend: Option<View>,
+    pub addend_scaled: bool,
+    pub mask: Mask,
+    pub scale: f64,
+}
+
+impl Operands {
+    /// Reads and checks the operands of a call. `kind` is its `pseType`.
+    pub fn new(cx: &mut Cx<'_>, kind: i64, names: Names) -> Result<Operands, Refusal> {
+        check_absent(cx)?;
+        let addend_scaled = match kind {
+            1 => true,
+            0 => false,
+            2 | 3 => {
+                return Err(cx.unsupported(format_args!("pseType {kind} is not computed")));
+            }
+            other => {
+                return Err(cx.invalid(format_args!(
+                    "pseType is {other}; it must be between 0 and 3"
+                )));
+            }
+        };
+        let (query, key) = (cx.tensor("query")?, cx.tensor(names.key)?);
+        let value = cx.tensor("value")?;
+        cx.check_types(&query, FLOATS)?;
+        cx.check_dtype(&key, query.dtype())?;
+        cx.check_dtype(&value, query.dtype())?;
+        let (layout, heads) = layout_of(cx, names.ends.is_some())?;
+        let query = layout.view(cx, query, heads)?;
+        let width = query.dims()[3];
+        let key_heads = match layout.heads(&key) {
+            Some(heads) => heads,
+            None => key.dims().last().copied().unwrap_or(0) / width.max(1),
+        };
+        let key = layout.view(cx, key, key_heads)?;
+        let value = layout.view(cx, value, key_heads)?;
+        let extra = match names.extra {
+            Some((of_query, of_key)) => {
+                let own = [
+                    extra(cx, layout, of_query, &query)?,
+                    extra(cx, layout, of_key, &key)?,
+                ];
+                if own[0].dims()[3] != own[1].dims()[3] {
+                    return Err(cx.invalid(format_args!(
+                        "{of_query} has {} entries a head and {of_key} {}; both must have equally many",
+                        own[0].dims()[3],
+                        own[1].dims()[3]
+                    )));
+                }
+                Some((own[0], own[1]))
+            }
+            None => None,
+        };
+        let ranges = ranges(cx, &query, &key, names.ends)?;
+        let (rows, columns) = (query.dims()[2], value.dims()[2]);
+        let addend = cx
+            .optional(names.addend)?
+            .filter(|addend| !addend.is_empty());
+        if names.ends.is_some() && addend.is_some() {
+            return Err(cx.unsupported(format_args!(
+                "{} of joined sequences is not computed",
+                names.addend
             )));
         }
-    };
-    let (query, key, value) = (cx.tensor("query")?, cx.tensor("key")?, cx.tensor("value")?);
-    cx.check_types(&query, FLOATS)?;
-    cx.check_dtype(&key, query.dtype())?;
-    cx.check_dtype(&value, query.dtype())?;
-    let (name, heads) = (cx.text("inputLayout")?.to_owned(), cx.int("headNum")?);
-    let (layout, heads) = match (Layout::named(&name), usize::try_from(heads)) {
+        if let Some(addend) = &addend {
+            cx.check_types(addend, FLOATS)?;
+            let fits = matches!(addend.dims(), &[_, _, own, _] if own == rows || own == 1);
+            if !fits {
+                return Err(cx.unsupported(format_args!(
+                    "{} has the shape {:?}; four dimensions with {rows} rows or 1 are computed",
+                    names.addend,
+                    addend.dims()
+                )));
+            }
+        }
+        let tokens = (cx.int("preTokens")?, cx.int("nextTokens")?);
+        let mask = mask(cx, "attenMaskOptional", cx.int("sparseMode")?, tokens)?;
+        if let Some(view) = mask.view
+            && names.ends.is_none()
+            && !view.dims().ends_with(&[rows, columns])
+        {
+            return Err(cx.invalid(format_args!(
+                "attenMaskOptional has the shape {:?}; its last dimensions must be [{rows}, {columns}]",
+                view.dims()
+            )));
+        }
+        Ok(Operands {
+            layout,
+            query,
+            key,
+            value,
+            extra,
+            ranges,
+            addend,
+            addend_scaled,
+            mask,
+            scale: cx.float("scaleValue")?,
+        })
+    }
+}
+
+/// Returns the order of dimensions and the number of heads of the query.
+fn layout_of(cx: &Cx<'_>, joined: bool) -> Result<(Layout, usize), Refusal> {
+    let (name, heads) = (cx.text("inputLayout")?, cx.int("headNum")?);
+    let (layout, heads) = match (Layout::named(name), usize::try_from(heads)) {
         (Some(layout), Ok(heads)) if heads > 0 => (layout, heads),
         _ => {
             return Err(cx.invalid(format_args!(
@@ -109,95 +260,87 @@ fn plan(cx: &mut Cx<'_>, kind: i64, ends: Option<(&str, &str)>) -> Result<(), Re
             )));
         }
     };
-    if layout.is_joined() != ends.is_some() {
+    if layout.is_joined() != joined {
         return Err(cx.unsupported(format_args!(
             "the layout {name} is not computed by this operator"
         )));
     }
-    let query = layout.view(cx, query, heads)?;
-    let width = query.dims()[3];
-    let key_heads = match layout.heads(&key) {
-        Some(heads) => heads,
-        None => key.dims().last().copied().unwrap_or(0) / width.max(1),
-    };
-    let key = layout.view(cx, key, key_heads)?;
-    let value = layout.view(cx, value, key_heads)?;
-    let (&[batch, _, rows, _], &[_, _, columns, value_width]) = (query.dims(), value.dims()) else {
-        return Err(cx.defect("heads have four dimensions"));
-    };
-    let ranges: Vec<Range> = match ends {
-        None if key.dims()[0] != batch => {
+    Ok((layout, heads))
+}
+
+/// Returns the further entries of queries or keys, which have their batch, heads and length.
+fn extra(cx: &mut Cx<'_>, layout: Layout, param: &str, of: &View) -> Result<View, Refusal> {
+    let given = cx.tensor(param)?;
+    cx.check_dtype(&given, of.dtype())?;
+    let view = layout.view(cx, given, of.dims()[1])?;
+    match view.dims()[..3] == of.dims()[..3] {
+        true => Ok(view),
+        false => Err(cx.invalid(format_args!(
+            "{param} has the shape {:?}; all dimensions but the last must be those of {}",
+            given.dims(),
+            cx.param_of(of)
+        ))),
+    }
+}
+
+/// Returns the rows and columns that belong together. `ends` names the parameters with the ends of joined sequences.
+fn ranges(
+    cx: &Cx<'_>,
+    query: &View,
+    key: &View,
+    ends: Option<(&str, &str)>,
+) -> Result<Vec<Range>, Refusal> {
+    let (batch, rows, columns) = (query.dims()[0], query.dims()[2], key.dims()[2]);
+    let Some((of_rows, of_columns)) = ends else {
+        if key.dims()[0] != batch {
             return Err(cx.invalid(format_args!(
                 "key has a batch of {}, and query of {batch}",
                 key.dims()[0]
             )));
         }
-        None => (0..batch)
-            .map(|batch| Range {
-                batch,
-                first_row: 0,
-                rows,
-                table_row: 0,
-                list: 0,
-                key_batch: batch,
-                first_column: 0,
-                columns,
-            })
-            .collect(),
-        Some((of_rows, of_columns)) => {
-            let (row_ends, column_ends) = (cx.ints(of_rows)?, cx.ints(of_columns)?);
-            if row_ends.len() != column_ends.len() {
-                return Err(cx.invalid(format_args!(
-                    "{of_rows} has {} entries and {of_columns} {}; both have one for each sequence",
-                    row_ends.len(),
-                    column_ends.len()
-                )));
-            }
-            let row_parts = joined(cx, of_rows, row_ends, rows)?;
-            let column_parts = joined(cx, of_columns, column_ends, columns)?;
-            row_parts
-                .into_iter()
-                .zip(column_parts)
-                .map(|((first_row, rows), (first_column, columns))| Range {
-                    batch: 0,
-                    first_row,
-                    rows,
-                    table_row: 0,
-                    list: 0,
-                    key_batch: 0,
-                    first_column,
-                    columns,
-                })
-                .collect()
-        }
+        let range = |batch| Range {
+            batch,
+            first_row: 0,
+            rows,
+            table_row: 0,
+            list: 0,
+            key_batch: batch,
+            first_column: 0,
+            columns,
+        };
+        return Ok((0..batch).map(range).collect());
     };
-    let addend = cx
-        .optional("realShiftOptional")?
-        .filter(|addend| !addend.is_empty());
-    if ends.is_some() && addend.is_some() {
-        return Err(cx.unsupported("realShiftOptional of joined sequences is not computed"));
-    }
-    if let Some(addend) = &addend {
-        cx.check_types(addend, FLOATS)?;
-        let fits = matches!(addend.dims(), &[_, _, own, _] if own == rows || own == 1);
-        if !fits {
-            return Err(cx.unsupported(format_args!(
-                "realShiftOptional has the shape {:?}; four dimensions with {rows} rows or 1 are computed",
-                addend.dims()
-            )));
-        }
-    }
-    let tokens = (cx.int("preTokens")?, cx.int("nextTokens")?);
-    let mask = mask(cx, "attenMaskOptional", cx.int("sparseMode")?, tokens)?;
-    if let Some(view) = mask.view
-        && ends.is_none()
-        && !view.dims().ends_with(&[rows, columns])
-    {
+    let (row_ends, column_ends) = (cx.ints(of_rows)?, cx.ints(of_columns)?);
+    if row_ends.len() != column_ends.len() {
         return Err(cx.invalid(format_args!(
-            "attenMaskOptional has the shape {:?}; its last dimensions must be [{rows}, {columns}]",
-            view.dims()
+            "{of_rows} has {} entries and {of_columns} {}; both have one for each sequence",
+            row_ends.len(),
+            column_ends.len()
         )));
     }
+    let row_parts = joined(cx, of_rows, row_ends, rows)?;
+    let column_parts = joined(cx, of_columns, column_ends, columns)?;
+    let parts = row_parts.into_iter().zip(column_parts);
+    Ok(parts
+        .map(|((first_row, rows), (first_column, columns))| Range {
+            batch: 0,
+            first_row,
+            rows,
+            table_row: 0,
+            list: 0,
+            key_batch: 0,
+            first_column,
+            columns,
+        })
+        .collect())
+}
+
+fn plan(cx: &mut Cx<'_>, kind: i64, names: Names) -> Result<(), Refusal> {
+    let operands = Operands::new(cx, kind, names)?;
+    let (layout, value_width) = (operands.layout, operands.value.dims()[3]);
+    let &[batch, heads, rows, _] = operands.query.dims() else {
+        return Err(cx.defect("heads have four dimensions"));
+    };
     let out = cx.out("attentionOutOut")?;
     cx.check_types(&out, FLOATS)?;
     let target = Target::new(cx, layout, out, [batch, heads, rows, value_width])?;
@@ -207,18 +350,18 @@ fn plan(cx: &mut Cx<'_>, kind: i64, ends: Option<(&str, &str)>) -> Result<(), Re
         None,
     ];
     let plan = Plan {
-        query,
-        keys: vec![key],
-        values: vec![value],
-        extra: None,
+        query: operands.query,
+        keys: vec![operands.key],
+        values: vec![operands.value],
+        extra: operands.extra,
         out: target.view,
-        ranges,
+        ranges: operands.ranges,
         cache: None,
-        addend,
-        addend_scaled,
-        mask,
+        addend: operands.addend,
+        addend_scaled: operands.addend_scaled,
+        mask: operands.mask,
         mask_param: "attenMaskOptional",
-        scale: cx.float("scaleValue")?,
+        scale: operands.scale,
         invalid_is_zero: false,
         statistics,
     };
@@ -226,8 +369,8 @@ fn plan(cx: &mut Cx<'_>, kind: i64, ends: Option<(&str, &str)>) -> Result<(), Re
     target.finish(cx)
 }
 
-/// Returns an output of statistics, which repeats each number in its last dimension, as batch, heads, length, copies.
-fn statistic(
+/// Returns a tensor of statistics, which repeats each number in its last dimension, as batch, heads, length, copies.
+pub(super) fn statistic(
     cx: &Cx<'_>,
     layout: Layout,
     param: &str,

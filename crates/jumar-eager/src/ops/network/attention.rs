@@ -1,4 +1,4 @@
-//! Attention and its gradient.
+//! Attention of float64 and its gradient, by single steps: for comparisons, with a matrix of all scores.
 
 use jumar_ops::Attrs;
 use jumar_types::dtype::DataType;
@@ -263,7 +263,7 @@ fn add_shared(cx: &mut Cx<'_>, view: View, shared: usize) -> Result<View, Refusa
     Ok(out)
 }
 
-pub(super) fn attention_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+pub(crate) fn attention_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let heads = Heads::of(cx)?;
     let gradient = cx.tensor("dy")?;
     let parts = scores(cx, &heads, "keyIn", "pseShiftOptional")?;

@@ -6,7 +6,9 @@ mod lookup;
 mod pooling;
 mod volume;
 
-pub(crate) use attention::attention as composed_attention;
+pub(crate) use attention::{
+    attention as composed_attention, attention_backward as composed_attention_backward,
+};
 use jumar_ops::Kernel;
 use jumar_types::dtype::DataType;
 
@@ -30,10 +32,6 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnEmbedding", lookup::embedding),
     ("aclnnEmbeddingDenseBackward", lookup::embedding_backward),
     ("aclnnEmbeddingRenorm", lookup::embedding_renorm),
-    (
-        "aclnnFlashAttentionScoreGrad",
-        attention::attention_backward,
-    ),
     ("aclnnMaxPool2dWithMask", pooling::max_pool),
     ("aclnnMaxPool2dWithMaskBackward", pooling::max_pool_backward),
     ("aclnnNLLLoss", lookup::likelihood),
