@@ -23,6 +23,7 @@ families! {
     data
     elementwise
     figures
+    further
     fused
     index
     linalg

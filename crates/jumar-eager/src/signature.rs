@@ -64,6 +64,22 @@ pub struct Signature {
 
 /// Parameters that may be null although their headers do not say so: operators document it, or programs rely on it.
 const NULLABLE: &[(&str, &[&str])] = &[
+    ("aclnnApplyTopKTopP", &["p", "k"]),
+    ("aclnnBatchNormElemtBackward", &["weight"]),
+    (
+        "aclnnBatchNormGatherStatsWithCounts",
+        &["runningMean", "runningVar"],
+    ),
+    (
+        "aclnnBatchNormReduceBackward",
+        &["weight", "sumDy", "sumDyXmu", "gradWeight", "gradBias"],
+    ),
+    ("aclnnConvDepthwise2d", &["bias"]),
+    ("aclnnCrossEntropyLoss", &["zlossOut", "lseForZlossOut"]),
+    ("aclnnFusedMatmul", &["bias", "x3"]),
+    ("aclnnGroupNormSwishGrad", &["dgammaOut", "dbetaOut"]),
+    ("aclnnScale", &["bias"]),
+    ("aclnnSearchSorteds", &["sorter"]),
     ("aclnnAddRmsNormDynamicQuantV2", &["outputMask"]),
     ("aclnnApplyAdamWV2", &["maxGradNormOptionalRef"]),
     ("aclnnAddRmsNormCast", &["rstdOut", "xOut"]),

@@ -11,6 +11,7 @@ use crate::{Refusal, Scalar};
 pub(crate) static TABLE: &Table = &[
     ("aclnnGroupNorm", group_norm),
     ("aclnnGroupNormBackward", group_norm_backward),
+    ("aclnnGroupNormSwishGrad", swish_backward),
 ];
 
 /// Batch, groups, channels in a group, and elements of a channel.
@@ -154,5 +155,85 @@ fn group_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let both = [Operand::Tensor(across), Operand::Tensor(rstd)];
     let result = computed(cx, F::Mul, compute, &both, &shape)?;
     let result = cx.reshaped(result, out.dims().to_vec().as_slice())?;
+    cx.copy(result, out)
+}
+
+/// The gradient of `swish(y)`, `y = unit * gamma + beta`, with `swish(y) = y * sigmoid(scale * y)`.
+fn swish_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (gradient, x) = (cx.tensor("dy")?, cx.tensor("x")?);
+    let (mean, rstd) = (cx.tensor("mean")?, cx.tensor("rstd")?);
+    let (gamma, beta) = (cx.tensor("gamma")?, cx.tensor("beta")?);
+    let (groups, out) = (cx.int("numGroups")?, cx.out("dxOut")?);
+    let shape = match (x.dims(), usize::try_from(groups)) {
+        (&[batch, channels, ref rest @ ..], Ok(groups @ 1..))
+            if channels % groups == 0 && groups <= channels.max(1) =>
+        {
+            [batch, groups, channels / groups, rest.iter().product()]
+        }
+        (dims, _) => {
+            return Err(cx.invalid(format_args!(
+                "x has the shape {dims:?} and numGroups is {groups}; a batch and channels that the groups divide are required"
+            )));
+        }
+    };
+    cx.check_dims(&gradient, x.dims())?;
+    cx.check_dims(&out, x.dims())?;
+    let compute = accumulator(x.dtype());
+    let mut flat = |view: View| {
+        let view = cx.cast(view, compute)?;
+        cx.reshaped(view, &shape)
+    };
+    let (gradient, wide) = (flat(gradient)?, flat(x)?);
+    let (mean, rstd) = (per_group(cx, mean, shape)?, per_group(cx, rstd, shape)?);
+    let (gamma, beta) = (
+        per_channel(cx, gamma, shape)?,
+        per_channel(cx, beta, shape)?,
+    );
+    let both = |cx: &mut Cx<'_>, function: F, one: View, two: View| {
+        let operands = [Operand::Tensor(one), Operand::Tensor(two)];
+        computed(cx, function, compute, &operands, &shape)
+    };
+    let centred = both(cx, F::Sub, wide, mean)?;
+    let unit = both(cx, F::Mul, centred, rstd)?;
+    let scaled = both(cx, F::Mul, unit, gamma)?;
+    let y = both(cx, F::Add, scaled, beta)?;
+    let operands = [
+        Operand::Tensor(gradient),
+        Operand::Tensor(y),
+        number(cx.float("swishScale")?),
+    ];
+    let to_y = computed(cx, F::SwishBackward, compute, &operands, &shape)?;
+    let products = both(cx, F::Mul, to_y, unit)?;
+    for (name, flag, sums) in [
+        ("dgammaOut", "dgammaIsRequire", products),
+        ("dbetaOut", "dbetaIsRequire", to_y),
+    ] {
+        if let Some(out) = cx.optional(name)?.filter(|out| !out.is_empty())
+            && cx.flag(flag)?
+        {
+            cx.check_dims(&out, &[shape[1] * shape[2]])?;
+            if x.is_empty() {
+                cx.fill(Scalar::of_i64(0), out)?;
+                continue;
+            }
+            let sum = reduce_kept(cx, "ReduceSum", sums, &[0, 3])?;
+            let sum = cx.reshaped(sum, out.dims())?;
+            cx.copy(sum, out)?;
+        }
+    }
+    if x.is_empty() {
+        return Ok(());
+    }
+    let (scaled, weighted) = (
+        both(cx, F::Mul, to_y, gamma)?,
+        both(cx, F::Mul, products, gamma)?,
+    );
+    let mean_scaled = reduce_kept(cx, "ReduceMean", scaled, &[2, 3])?;
+    let mean_weighted = reduce_kept(cx, "ReduceMean", weighted, &[2, 3])?;
+    let along = both(cx, F::Mul, unit, mean_weighted)?;
+    let across = both(cx, F::Sub, scaled, mean_scaled)?;
+    let across = both(cx, F::Sub, across, along)?;
+    let result = both(cx, F::Mul, across, rstd)?;
+    let result = cx.reshaped(result, out.dims())?;
     cx.copy(result, out)
 }

@@ -24,8 +24,13 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnDot", |cx| {
         product_of(cx, "self", "tensor", Some([1, 1]))
     }),
+    ("aclnnFusedMatmul", fused_product),
+    ("aclnnInplaceAddbmm", add_sum_of_products),
     ("aclnnInplaceAddmm", |cx| {
         add_product(cx, "mat1", "mat2", [2, 2])
+    }),
+    ("aclnnInplaceBaddbmm", |cx| {
+        add_product(cx, "batch1", "batch2", [3, 3])
     }),
     ("aclnnMatmul", |cx| product_of(cx, "self", "mat2", None)),
     ("aclnnMm", |cx| product_of(cx, "self", "mat2", Some([2, 2]))),
@@ -246,4 +251,44 @@ fn add(cx: &mut Cx<'_>, one: View, two: View) -> Result<(), Refusal> {
         Operand::Scalar(alpha),
     ];
     cx.map(F::AddScaled, compute, &operands, out)
+}
+
+/// A product with a bias, and a function of it or of it and another tensor.
+fn fused_product(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (one, two, out) = (cx.tensor("x1")?, cx.tensor("x2")?, cx.out("y")?);
+    let (bias, other) = (cx.optional("bias")?, cx.optional("x3")?);
+    cx.check_dtype(&two, one.dtype())?;
+    let (function, reads_other) = match cx.text("fusedOpType")? {
+        "" | "16cast32" => (None, false),
+        "add" => (Some(F::Add), true),
+        "mul" => (Some(F::Mul), true),
+        "relu" => (Some(F::Relu), false),
+        "gelu_erf" => (Some(F::Gelu), false),
+        "gelu_tanh" => (Some(F::GeluTanh), false),
+        name => {
+            return Err(cx.invalid(format_args!(
+                "fusedOpType is {name:?}; it must be empty, \"16cast32\", \"add\", \"mul\", \"relu\", \"gelu_erf\" or \"gelu_tanh\""
+            )));
+        }
+    };
+    let dims = product_dims(cx, &one, &two)?;
+    cx.check_dims(&out, &dims)?;
+    let compute = accumulator(one.dtype());
+    let (one, two) = (cx.cast(one, compute)?, cx.cast(two, compute)?);
+    let result = cx.temporary(compute, &dims)?;
+    multiply(cx, one, two, result)?;
+    if let Some(bias) = bias.filter(|bias| !bias.is_empty()) {
+        let operands = [Operand::Tensor(result), Operand::Tensor(bias)];
+        cx.map(F::Add, compute, &operands, result)?;
+    }
+    match function {
+        None => cx.copy(result, out),
+        Some(function) if reads_other => {
+            let other = other.ok_or_else(|| cx.null("x3"))?;
+            cx.check_dims(&other, &dims)?;
+            let operands = [Operand::Tensor(result), Operand::Tensor(other)];
+            cx.map(function, compute, &operands, out)
+        }
+        Some(function) => cx.map(function, compute, &[Operand::Tensor(result)], out),
+    }
 }

@@ -3,12 +3,16 @@
 mod arrange;
 mod attention;
 mod bag;
+mod batch_statistics;
+mod compress;
 mod data;
 mod dense;
 mod distance;
 mod elementwise;
+mod filter;
 mod fused;
 mod group_norm;
+mod images;
 mod index;
 mod linalg;
 mod loss;
@@ -44,8 +48,12 @@ static TABLES: &[&Table] = &[
     fused::TABLE,
     arrange::TABLE,
     bag::TABLE,
+    batch_statistics::TABLE,
+    compress::TABLE,
     distance::TABLE,
+    filter::TABLE,
     group_norm::TABLE,
+    images::TABLE,
     linalg::TABLE,
     loss::TABLE,
     matrix::TABLE,

@@ -12,6 +12,7 @@ use crate::view::View;
 pub(crate) static TABLE: &Table = &[
     ("aclnnApplyAdamW", adam_w),
     ("aclnnApplyAdamWV2", adam_w_v2),
+    ("aclnnFusedSgd", sgd),
 ];
 
 /// Where the numbers of a step come from: the inputs behind the tensors, each with one element.
@@ -167,4 +168,120 @@ fn adam_w_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         epsilon: cx.float("eps")? as f32,
     };
     plan(cx, views, numbers, &[step])
+}
+
+/// Stochastic gradient descent with momentum, in place. Inputs: values, gradients, the momentum and the scale of the gradients.
+struct Sgd {
+    decay: f32,
+    momentum: f32,
+    rate: f32,
+    dampening: f32,
+    nesterov: bool,
+    maximize: bool,
+    first: bool,
+}
+
+impl RowFunction for Sgd {
+    fn scratch(&self) -> usize {
+        1
+    }
+
+    #[inline(always)]
+    fn run(&self, rows: &Rows<'_>) {
+        let (values, to_values) = (rows.input(0), rows.output(0));
+        let gradient = rows.output(1);
+        match rows.optional(3) {
+            Some(scale) => {
+                let scale = scale.get(0);
+                gradient.map1(rows.input(1), |gradient| gradient / scale);
+            }
+            None => gradient.copy_from(rows.input(1)),
+        }
+        let sign = if self.maximize { -1.0 } else { 1.0 };
+        let (decay, rate, momentum) = (self.decay, self.rate, self.momentum);
+        let slope = |gradient: f32, value: f32| sign * gradient + decay * value;
+        let Some(buffer) = rows.wanted(2) else {
+            to_values.map2(values, gradient.as_row(), |value, gradient| {
+                value - rate * slope(gradient, value)
+            });
+            return;
+        };
+        let (keep, share) = match self.first {
+            true => (0.0, 1.0),
+            false => (momentum, 1.0 - self.dampening),
+        };
+        // The first step ignores what the buffer holds, even NaN.
+        match self.first {
+            true => buffer.map2(gradient.as_row(), values, slope),
+            false => {
+                buffer.map1(rows.input(2), |own| keep * own);
+                for at in 0..values.len() {
+                    let slope = slope(gradient.get(at), values.get(at));
+                    buffer.set(at, buffer.get(at) + share * slope);
+                }
+            }
+        }
+        match self.nesterov {
+            true => {
+                for at in 0..values.len() {
+                    let value = values.get(at);
+                    let step = slope(gradient.get(at), value) + momentum * buffer.get(at);
+                    to_values.set(at, value - rate * step);
+                }
+            }
+            false => to_values.map2(values, buffer.as_row(), |value, step| value - rate * step),
+        }
+    }
+}
+
+fn sgd(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (values, gradients) = (cx.tensors("paramsRef")?, cx.tensors("gradsRef")?);
+    let buffers = cx.tensors("momentumBufferListOptionalRef")?;
+    let momentum = cx.float("momentum")? as f32;
+    let wanted = match momentum == 0.0 {
+        true => 0,
+        false => values.len(),
+    };
+    if gradients.len() != values.len() || buffers.len() < wanted {
+        return Err(cx.invalid(format_args!(
+            "paramsRef has {} tensors, gradsRef {} and momentumBufferListOptionalRef {}; the first two must have equally many, and the last as many where momentum is not 0",
+            values.len(),
+            gradients.len(),
+            buffers.len()
+        )));
+    }
+    let scale = match cx
+        .optional("gradScaleOptional")?
+        .filter(|scale| !scale.is_empty())
+    {
+        Some(_) => Some(single(cx, "gradScaleOptional")?),
+        None => None,
+    };
+    let row = |view: View| match view.rank() {
+        0 => view.unsqueeze(0),
+        _ => view,
+    };
+    for (index, (&value, &gradient)) in values.iter().zip(&gradients).enumerate() {
+        let buffer = buffers.get(index).copied().filter(|_| wanted > 0);
+        for view in [Some(value), Some(gradient), buffer].into_iter().flatten() {
+            cx.check_types(&view, FLOATS)?;
+            cx.check_dims(&view, value.dims())?;
+        }
+        let function = Sgd {
+            decay: cx.float("weightDecay")? as f32,
+            momentum,
+            rate: cx.float("lr")? as f32,
+            dampening: cx.float("dampening")? as f32,
+            nesterov: cx.flag("nesterov")?,
+            maximize: cx.flag("maximize")?,
+            first: cx.flag("isFirstStep")?,
+        };
+        let (value, gradient, buffer) = (row(value), row(gradient), buffer.map(row));
+        cx.rows(
+            function,
+            &[Some(value), Some(gradient), buffer, scale],
+            &[Some(value), Some(gradient), buffer],
+        )?;
+    }
+    Ok(())
 }

@@ -15,11 +15,13 @@ use super::reduction::{
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::element::compute::Cell;
+use crate::view::View;
 use crate::{Refusal, Scalar, promote};
 
 pub(crate) static TABLE: &Table = &[
     ("aclnnAminmax", extremes),
     ("aclnnBincount", frequencies),
+    ("aclnnBucketize", bucketize),
     ("aclnnHistc", histogram),
     ("aclnnInplaceRenorm", renorm),
     ("aclnnLinalgCross", cross),
@@ -30,6 +32,7 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnReduceNansum", sum_of_numbers),
     ("aclnnRenorm", renorm),
     ("aclnnSearchSorted", search_sorted),
+    ("aclnnSearchSorteds", search_scalar),
     ("aclnnStdMeanCorrection", |cx| moments(cx, "stdOut", true)),
     ("aclnnTrace", trace),
     ("aclnnVarMean", |cx| moments(cx, "varOut", false)),
@@ -422,7 +425,47 @@ impl jumar_ops::Kernel for Search {
 
 fn search_sorted(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (sorted, x) = (cx.tensor("sortedSequence")?, cx.tensor("self")?);
+    let sorter = cx.optional("sorter")?;
+    search(cx, sorted, x, sorter)
+}
+
+/// One value, in one sequence.
+fn search_scalar(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (sorted, value) = (cx.tensor("sortedSequence")?, cx.scalar("self")?);
     let (sorter, out) = (cx.optional("sorter")?, cx.out("out")?);
+    if sorted.rank() != 1 || out.elements() != 1 || out.rank() > 1 {
+        return Err(cx.invalid(format_args!(
+            "sortedSequence has the shape {:?} and out {:?}; one dimension and one element are required",
+            sorted.dims(),
+            out.dims()
+        )));
+    }
+    let dtype = cx.promote_scalar(sorted.dtype(), value.dtype())?;
+    let x = cx.temporary(dtype, out.dims())?;
+    cx.fill(value, x)?;
+    search(cx, sorted, x, sorter)
+}
+
+/// The number of the interval between boundaries that each element lies in.
+fn bucketize(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, boundaries) = (cx.tensor("self")?, cx.tensor("boundaries")?);
+    if boundaries.rank() != 1 {
+        return Err(cx.invalid(format_args!(
+            "boundaries has the shape {:?}; one dimension is required",
+            boundaries.dims()
+        )));
+    }
+    let wanted = match cx.flag("outInt32")? {
+        true => DataType::Int32,
+        false => DataType::Int64,
+    };
+    cx.check_dtype(&cx.out("out")?, wanted)?;
+    search(cx, boundaries, x, None)
+}
+
+/// Writes where elements would be inserted into sorted sequences.
+fn search(cx: &mut Cx<'_>, sorted: View, x: View, sorter: Option<View>) -> Result<(), Refusal> {
+    let out = cx.out("out")?;
     cx.check_types(&out, &INDEX)?;
     cx.check_dims(&out, x.dims())?;
     let Some((&len, rows)) = sorted.dims().split_last() else {

@@ -85,7 +85,7 @@ impl RowFunction for Layer {
 }
 
 /// Returns the number of dimensions that `parameters` are for: the last of `x`.
-fn normalized(cx: &Cx<'_>, x: &View, parameters: &View) -> Result<usize, Refusal> {
+pub(super) fn normalized(cx: &Cx<'_>, x: &View, parameters: &View) -> Result<usize, Refusal> {
     cx.check_types(x, FLOATS)?;
     cx.check_types(parameters, FLOATS)?;
     match !parameters.dims().is_empty() && x.dims().ends_with(parameters.dims()) {
@@ -100,17 +100,17 @@ fn normalized(cx: &Cx<'_>, x: &View, parameters: &View) -> Result<usize, Refusal
 }
 
 /// Tensors of one call, with the dimensions that are normalized joined to one.
-struct Joined {
-    x: View,
+pub(super) struct Joined {
+    pub x: View,
     /// The shape of a tensor of values.
-    dims: Vec<usize>,
+    pub dims: Vec<usize>,
     /// The shape of a tensor with one number for each row.
-    numbers: Vec<usize>,
-    width: usize,
+    pub numbers: Vec<usize>,
+    pub width: usize,
 }
 
 impl Joined {
-    fn new(cx: &Cx<'_>, x: View, count: usize) -> Result<Joined, Refusal> {
+    pub fn new(cx: &Cx<'_>, x: View, count: usize) -> Result<Joined, Refusal> {
         let dims = leading(&x, count).to_vec();
         let width = x.dims()[x.rank() - count..].iter().product();
         if width == 0 {
@@ -129,7 +129,7 @@ impl Joined {
         })
     }
 
-    fn values(&self, cx: &mut Cx<'_>, view: View) -> Result<View, Refusal> {
+    pub fn values(&self, cx: &mut Cx<'_>, view: View) -> Result<View, Refusal> {
         check_same(cx, &view, &self.x)?;
         cx.reshaped(view, &self.dims)
     }
@@ -160,7 +160,7 @@ fn numbers(cx: &mut Cx<'_>, param: &str, dims: &[usize]) -> Result<Option<Merged
     }
 }
 
-fn values(cx: &mut Cx<'_>, param: &str, joined: &Joined) -> Result<Merged, Refusal> {
+pub(super) fn values(cx: &mut Cx<'_>, param: &str, joined: &Joined) -> Result<Merged, Refusal> {
     let out = cx.out(param)?;
     check_same(cx, &out, &joined.x)?;
     Merged::new(cx, out, &joined.dims)

@@ -1,7 +1,9 @@
 //! Operators that join several: normalization with additions, activations and quantisations, and rotations by position.
 
 mod gates;
+mod heads;
 mod layer;
+mod layer_gradient;
 mod rms;
 mod rotary;
 mod softmax;
@@ -17,6 +19,7 @@ pub(crate) use gates::{Gate, Halves, counts};
 
 pub(crate) static TABLE: &Table = &[
     ("aclnnAddLayerNorm", layer::add_layer_norm),
+    ("aclnnAddLayerNormGrad", layer_gradient::add_layer_norm_grad),
     ("aclnnAddRmsNorm", rms::add),
     ("aclnnAddRmsNormCast", rms::add_cast),
     ("aclnnAddRmsNormDynamicQuant", rms::add_dynamic),
@@ -27,6 +30,7 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnApplyRotaryPosEmbV2", rotary::apply_v2),
     ("aclnnClippedSwiglu", gates::clipped),
     ("aclnnDeepNorm", layer::deep_norm),
+    ("aclnnDeepNormGrad", layer_gradient::deep_norm_grad),
     ("aclnnFastLayerNorm", layer::fast_layer_norm),
     ("aclnnGeluMul", gates::gelu_mul),
     ("aclnnGemmaRmsNorm", rms::gemma),
@@ -35,6 +39,7 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnGroupNormSwish", layer::group_norm_swish),
     ("aclnnInplaceAddRmsNorm", rms::add_in_place),
     ("aclnnInterleaveRope", rotary::interleaved),
+    ("aclnnMaskedSoftmaxWithRelPosBias", heads::softmax_with_bias),
     ("aclnnRmsNorm", rms::rms_norm),
     ("aclnnRmsNormDynamicQuant", rms::dynamic),
     ("aclnnRmsNormGrad", layer::rms_norm_grad),
@@ -50,6 +55,7 @@ pub(crate) static TABLE: &Table = &[
         "aclnnScaledMaskedSoftmaxBackward",
         softmax::scaled_masked_backward,
     ),
+    ("aclnnTransformBiasRescaleQkv", heads::split),
 ];
 
 pub(crate) const FLOATS: &[DataType] = &[DataType::Float32, DataType::Float16, DataType::BFloat16];

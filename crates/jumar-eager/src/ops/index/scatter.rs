@@ -11,9 +11,12 @@ use crate::{Refusal, Scalar};
 
 pub(crate) static SCATTER: &Table = &[
     ("aclnnIndexAdd", index_add),
+    ("aclnnIndexAddV2", index_add_v2),
     ("aclnnIndexFill", index_fill),
+    ("aclnnIndexFillTensor", index_fill_by_list),
     ("aclnnInplaceIndexCopy", index_copy),
     ("aclnnInplaceIndexFill", index_fill),
+    ("aclnnInplaceIndexFillTensor", index_fill_by_list),
     ("aclnnInplaceScatter", scatter),
     ("aclnnInplaceScatterValue", scatter_value),
     ("aclnnOneHot", one_hot),
@@ -153,6 +156,14 @@ fn index_add(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     rows(cx, Update::Add, alpha)
 }
 
+/// The mode chooses between precision and speed; results are the same here.
+fn index_add_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    match cx.int("mode")? {
+        0 | 1 => index_add(cx),
+        other => Err(cx.invalid(format_args!("mode is {other}; it must be 0 or 1"))),
+    }
+}
+
 fn index_copy(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     rows(cx, Update::Set, Scalar::ONE)
 }
@@ -165,6 +176,46 @@ fn index_fill(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let blocks = blocks(x.dims(), axis);
     let positions = located(cx, index, blocks.size)?;
     put(cx, x, (values, positions), (blocks, Update::Set), out)
+}
+
+/// The indices are a host array, in spite of the name.
+fn index_fill_by_list(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor_at(0)?, cx.output()?);
+    let value = cx.scalar("value")?;
+    cx.check_dtype(&out, x.dtype())?;
+    cx.check_dims(&out, x.dims())?;
+    let axis = cx.axis("dim", cx.int("dim")?, x.rank())?;
+    let size = x.dims().get(axis).copied().unwrap_or(1);
+    let mut entries = Vec::new();
+    for &index in cx.ints("index")? {
+        let entry = if index < 0 {
+            index + size as i64
+        } else {
+            index
+        };
+        match usize::try_from(entry) {
+            Ok(entry) if entry < size => entries.push(entry),
+            _ => {
+                return Err(cx.invalid(format_args!(
+                    "index holds {index}; dimension {axis} has {size} entries"
+                )));
+            }
+        }
+    }
+    cx.copy(x, out)?;
+    if x.rank() == 0 {
+        return match entries.is_empty() {
+            true => Ok(()),
+            false => cx.fill(value, out),
+        };
+    }
+    // Entries that follow one another are filled in one step.
+    entries.sort_unstable();
+    entries.dedup();
+    for run in entries.chunk_by(|one, two| one + 1 == *two) {
+        cx.fill(value, out.slice(axis, run[0], run.len(), 1))?;
+    }
+    Ok(())
 }
 
 /// Indices outside the classes leave their row at the off value.

@@ -1,6 +1,7 @@
 //! Factorizations of matrices, and systems of equations with triangular matrices.
 
 mod cholesky;
+mod elimination;
 mod qr;
 mod svd;
 mod triangular;
@@ -15,8 +16,10 @@ use jumar_ops::view::{Row, RowMut};
 use super::dense::Number;
 
 pub(crate) static TABLE: &Table = &[
+    ("aclnnInverse", elimination::inverse),
     ("aclnnLinalgCholesky", cholesky::cholesky),
     ("aclnnLinalgQr", qr::qr),
+    ("aclnnSlogdet", elimination::sign_and_log),
     ("aclnnSvd", svd::svd),
     ("aclnnTriangularSolve", triangular::solve),
 ];

@@ -1,6 +1,7 @@
 //! Losses: functions of elements that are reduced, margins, and alignments of sequences; each with its gradient.
 
 mod alignment;
+mod classes;
 mod margin;
 
 use super::Table;
@@ -33,6 +34,8 @@ pub(crate) static TABLE: &Table = &[
         "aclnnBinaryCrossEntropyWithLogitsTargetBackward",
         logit_target_backward,
     ),
+    ("aclnnCrossEntropyLoss", classes::cross_entropy),
+    ("aclnnCrossEntropyLossGrad", classes::cross_entropy_backward),
     ("aclnnCtcLoss", alignment::loss),
     ("aclnnCtcLossBackward", alignment::loss_backward),
     ("aclnnKlDiv", |cx| {

@@ -2,6 +2,7 @@
 
 mod attention;
 mod convolution;
+mod forms;
 mod lookup;
 mod pooling;
 mod volume;
@@ -24,6 +25,9 @@ pub(crate) static TABLE: &Table = &[
         "aclnnAdaptiveAvgPool2dBackward",
         pooling::adaptive_average_backward,
     ),
+    ("aclnnConvDepthwise2d", forms::depthwise),
+    ("aclnnConvTbc", forms::temporal),
+    ("aclnnConvTbcBackward", forms::temporal_backward),
     ("aclnnConvolution", convolution::convolution),
     (
         "aclnnConvolutionBackward",

@@ -27,6 +27,8 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnInplaceNormalTensor", normal_in_place),
     ("aclnnInplaceRandom", random),
     ("aclnnInplaceRandomTensor", random),
+    ("aclnnInplaceRandomWithoutFromTo", random_of_type),
+    ("aclnnInplaceRandomWithoutFromToTensor", random_of_type),
     ("aclnnInplaceUniform", uniform),
     ("aclnnInplaceUniformTensor", uniform),
     ("aclnnMultinomial", multinomial),
@@ -213,6 +215,37 @@ fn random(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let Seed { source, inputs } = seed(cx)?;
     let span = (i128::from(to) - i128::from(from)) as u128;
     let kernel = Integers { source, from, span };
+    drawn(cx, Box::new(kernel), &inputs, DataType::Int64, out)
+}
+
+/// Draws from 0 to the greatest integer of the type; to 2 to the power of its digits for a floating-point type.
+fn random_of_type(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let out = cx.output()?;
+    let most = match out.dtype() {
+        DataType::Float64 => 1i64 << 53,
+        DataType::Float32 => 1 << 24,
+        DataType::Float16 => 1 << 11,
+        DataType::BFloat16 => 1 << 8,
+        DataType::Bool => 1,
+        DataType::UInt8 => i64::from(u8::MAX),
+        DataType::Int8 => i64::from(i8::MAX),
+        DataType::Int16 => i64::from(i16::MAX),
+        DataType::Int32 => i64::from(i32::MAX),
+        DataType::Int64 => i64::MAX,
+        dtype => {
+            return Err(cx.refuse_type(
+                "selfRef",
+                dtype,
+                "a floating-point number, a signed integer, uint8 or a boolean",
+            ));
+        }
+    };
+    let Seed { source, inputs } = seed(cx)?;
+    let kernel = Integers {
+        source,
+        from: 0,
+        span: most as u128 + 1,
+    };
     drawn(cx, Box::new(kernel), &inputs, DataType::Int64, out)
 }
 

@@ -130,6 +130,33 @@ fn moments_and_ranges_are_those_of_the_distributions() {
 }
 
 #[test]
+fn numbers_of_a_type_reach_over_its_range() {
+    let drawn = |dtype, size: usize| {
+        let args = [tensor(0, dtype, &[LEN]), Arg::Int(1), Arg::Int(0)];
+        let memory = [vec![0; LEN as usize * size]];
+        let mut found = call("aclnnInplaceRandomWithoutFromTo", &args, &memory).unwrap();
+        found.remove(0)
+    };
+    let bytes = drawn(DataType::UInt8, 1);
+    for value in 0..=255 {
+        assert!(bytes.contains(&value), "{value}");
+    }
+    let booleans = drawn(DataType::Bool, 1);
+    assert!(booleans.contains(&0) && booleans.contains(&1) && booleans.iter().all(|x| *x < 2));
+    let integers = i64s(&drawn(DataType::Int64, 8));
+    assert!(integers.iter().all(|x| *x >= 0) && integers.iter().any(|x| *x > i64::MAX / 4 * 3));
+    let reals = f32s(&drawn(DataType::Float32, 4));
+    let most = f64::from(1 << 24);
+    assert!(
+        reals
+            .iter()
+            .all(|x| (0.0..=most).contains(x) && x.fract() == 0.0)
+    );
+    let (mean, _) = moments(&reals);
+    assert!((mean / most - 0.5).abs() < 0.01, "{mean}");
+}
+
+#[test]
 fn strides_do_not_change_the_numbers() {
     let dense = floats("aclnnInplaceNormal", 0.0, 1.0, 7, 4);
     let mut desc = TensorDesc::contiguous(DataType::Float32, &[LEN]);
