@@ -25,7 +25,7 @@ pub struct Options {
     /// Shows the table without writing it into docs/benchmarks.
     #[arg(long)]
     no_page: bool,
-    /// Measures four of the models, at batch 1, and shows the table only.
+    /// Measures four of the models at batch 1, or the operators in float32, and shows the table only.
     #[arg(long)]
     quick: bool,
     /// models: measures these networks only (`ResNet-50,bert`), or `extras`; other rows keep their earlier figures.
@@ -84,6 +84,8 @@ enum Suite {
     Python,
     /// The Graph Engine beside a compiled model: ResNet-50 built by operators and parsed from ONNX.
     Graph,
+    /// Single operators beside PyTorch on the CPU, and beside the streaming bandwidth.
+    Operators,
     /// What the checks cost: off against a library without the gate, and on against off.
     Check,
 }
@@ -96,6 +98,7 @@ impl Suite {
         Suite::LowPrecision,
         Suite::Python,
         Suite::Graph,
+        Suite::Operators,
         Suite::Check,
     ];
 
@@ -106,6 +109,7 @@ impl Suite {
             Suite::LowPrecision => "low-precision",
             Suite::Python => "python",
             Suite::Graph => "graph",
+            Suite::Operators => "operators",
             Suite::Check => "check",
         }
     }
@@ -152,6 +156,11 @@ pub fn run(options: &Options) -> Result<()> {
         Suite::Python | Suite::Graph => {
             let python = python_env::ensure(&log("venv"))?;
             with_python(&tree, &python, options.what.name(), &[])?
+        }
+        Suite::Operators => {
+            let python = python_env::ensure_torch(&log("venv-torch"))?;
+            let quick = options.quick.then(|| "--quick".to_owned());
+            with_python(&tree, &python, "operators", quick.as_slice())?
         }
         Suite::Check => check::run(&tree)?,
     };
