@@ -446,4 +446,11 @@ for dtype in (f32, f16):
     cases.add("aclnnSignBitsPack", self=x.to(dtype), size=1, out=Out(torch.tensor([[159, 15]], dtype=u8)))
 refused("aclnnSignBitsPack", dict(self=x, size=2, out=Out(torch.zeros(2, 1, dtype=u8), False)), ({"size": 3}, 161002, "size is 3"), ({"self": x[None]}, 161002, "self has the shape"))
 
+# The variance with a flag for the correction.
+for dtype in FLOATS:
+    x = noise(3, 4, 2, dtype=dtype)
+    for dim, unbiased, keep in [([1], True, False), ([0, 2], False, True), ([], True, False)]:
+        y = torch.var(x.double(), dim or None, unbiased=unbiased, keepdim=keep)
+        cases.add("aclnnVar", self=x, dim=dim, unbiased=unbiased, keepdim=keep, out=Out(y.to(dtype)))
+
 cases.write()

@@ -36,8 +36,18 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnReduceSum", |cx| {
         sum_or_mean(cx, "dims", "keepDims", "ReduceSum")
     }),
-    ("aclnnStd", |cx| deviation(cx, true)),
-    ("aclnnVarCorrection", |cx| deviation(cx, false)),
+    ("aclnnStd", |cx| {
+        let correction = cx.int("correction")?;
+        deviation(cx, correction, true)
+    }),
+    ("aclnnVar", |cx| {
+        let correction = i64::from(cx.flag("unbiased")?);
+        deviation(cx, correction, false)
+    }),
+    ("aclnnVarCorrection", |cx| {
+        let correction = cx.int("correction")?;
+        deviation(cx, correction, false)
+    }),
 ];
 
 /// Returns the shape that is left of a shape when axes are reduced.
@@ -516,14 +526,14 @@ pub(super) fn moment_type(dtype: DataType) -> DataType {
 }
 
 /// Writes the variance, or its root. `correction` is subtracted from the number of elements.
-fn deviation(cx: &mut Cx<'_>, root: bool) -> Result<(), Refusal> {
+fn deviation(cx: &mut Cx<'_>, correction: i64, root: bool) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor("self")?, cx.out("out")?);
     let axes = axes_of(cx, "dim", x.rank())?;
     let keep = cx.flag("keepdim")?;
     let dims = reduced_dims(x.dims(), &axes, keep);
     cx.check_dims(&out, &dims)?;
     let count: usize = axes.iter().map(|&axis| x.dims()[axis]).product();
-    let freedom = (count as f64 - cx.int("correction")? as f64).max(0.0);
+    let freedom = (count as f64 - correction as f64).max(0.0);
     if x.is_empty() && !out.is_empty() {
         return cx.fill(Scalar::of_f64(f64::NAN), out);
     }
