@@ -51,6 +51,8 @@ enum {
     JUMAR_KERNEL_VERSION = 1,
     JUMAR_KERNEL_BLOCKS = 0,      /* called once for each block */
     JUMAR_KERNEL_THREADS = 1,     /* called once for each thread of each block */
+    JUMAR_KERNEL_CORES = 2,       /* blocks are logical cores: 65,535 at most */
+    JUMAR_KERNEL_TOGETHER = 3,    /* the same, and blocks wait for each other: called once for all */
     JUMAR_PARAMETER_VALUE = 0,
     JUMAR_PARAMETER_READ = 1,     /* a pointer to const */
     JUMAR_PARAMETER_WRITE = 2,    /* any other pointer */
@@ -73,6 +75,16 @@ typedef struct jumar_kernel_info {
     const jumar_parameter *parameters;
     void (*run)(jumar_launch *launch);
 } jumar_kernel_info;
+
+/* A kernel without an exported symbol: aclrtGetFuncBySymbol takes the address of such a structure, which lies in a loaded object and
+ * does not change. */
+typedef struct jumar_kernel_object {
+    char magic[8]; /* JUMAR_KERNEL_MAGIC */
+    const char *name;
+    jumar_kernel_info info;
+} jumar_kernel_object;
+
+#define JUMAR_KERNEL_MAGIC {'J', 'U', 'M', 'A', 'R', 'K', 'O', '1'}
 
 /* The description of a variable that the host may name. */
 typedef struct jumar_variable_info {

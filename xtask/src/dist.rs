@@ -111,8 +111,9 @@ const PROTOTYPE_FOLDERS: &[&str] = &[
     "opp/built-in/op_graph/inc",
 ];
 
-/// Where operator projects look for their CMake module. Kernels for the card's cores cannot be built here: the file is empty.
+/// Where operator projects look for the CMake module of Ascend C.
 const KERNEL_CMAKE_FOLDERS: &[&str] = &[
+    "ascendc_devkit/tikcpp/samples/cmake",
     "compiler/tikcpp/ascendc_kernel_cmake",
     "tools/tikcpp/ascendc_kernel_cmake",
     "tikcpp/ascendc_kernel_cmake",
@@ -275,7 +276,14 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
     }
 
     copy(&built.command, &tree.join("bin/jumar"))?;
-    link(tree, "bin/atc", "bin/jumar")?;
+    for name in ["atc", "bisheng", "ccec", "asc-c++"] {
+        link(tree, &format!("bin/{name}"), "bin/jumar")?;
+    }
+    copy_folder(
+        &source.join("ascendc/include"),
+        &tree.join("include/ascendc"),
+    )?;
+    copy_folder(&source.join("ascendc/cmake"), &tree.join("lib/cmake/ASC"))?;
     copy(&built.python, &tree.join("python/site-packages/acl.so"))?;
     copy_folder(&source.join("python"), &tree.join("python/site-packages"))?;
 
@@ -286,7 +294,11 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
     write(&tree.join("set_env.sh"), SET_ENV)?;
     write(&tree.join("bin/setenv.bash"), SETENV_BASH)?;
     for folder in KERNEL_CMAKE_FOLDERS {
-        write(&tree.join(folder).join("ascendc.cmake"), "")?;
+        link(
+            tree,
+            &format!("{folder}/ascendc.cmake"),
+            "lib/cmake/ASC/ascendc.cmake",
+        )?;
     }
     write_versions(tree)
 }
@@ -430,6 +442,8 @@ mod tests {
             for file in [
                 "repo/include/acl/acl.h",
                 "repo/python/acl-stubs/rt.pyi",
+                "repo/ascendc/cmake/ascendc.cmake",
+                "repo/ascendc/include/kernel_operator.h",
                 "built",
             ] {
                 write(&folder.join(file), file).unwrap();

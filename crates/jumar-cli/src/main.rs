@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ascendc;
 mod atc;
 mod bundle;
 mod check;
@@ -77,11 +78,12 @@ enum Command {
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let called_as = arguments.next().unwrap_or_default();
-    if Path::new(&called_as)
-        .file_name()
-        .is_some_and(|name| name == "atc")
-    {
+    let name = Path::new(&called_as).file_name().unwrap_or_default();
+    if name == "atc" {
         return atc::main(arguments.collect());
+    }
+    if let Some(name) = ascendc::NAMES.iter().find(|known| name == **known) {
+        return ascendc::main(name, arguments.collect());
     }
     let answer = match Cli::parse().command {
         Command::Run(options) => run::run(&options),

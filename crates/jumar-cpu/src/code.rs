@@ -38,6 +38,13 @@ use crate::{fault, thread};
 /// The version of the descriptions that this file reads.
 const VERSION: u32 = 1;
 const THREADS: u32 = 1;
+/// The kinds of kernels for logical cores: blocks that are independent, and blocks that wait for each other.
+const CORES: u32 = 2;
+const TOGETHER: u32 = 3;
+/// The largest number of logical cores of a launch.
+const MOST_CORES: u32 = 65_535;
+/// How a `jumar_kernel_object` begins.
+const OBJECT_MAGIC: [u8; 8] = *b"JUMARKO1";
 /// More than any launch could have; a larger count is a damaged description.
 const MOST_PARAMETERS: u32 = 4096;
 /// Blocks are handed to workers in at most so many parts.
@@ -85,6 +92,14 @@ struct RawInfo {
     launch_size: u32,
     parameters: *const RawParameter,
     run: Option<Run>,
+}
+
+/// `jumar_kernel_object`.
+#[repr(C)]
+struct RawObject {
+    magic: [u8; 8],
+    name: *const c_char,
+    info: RawInfo,
 }
 
 /// `jumar_variable_info`.
@@ -308,10 +323,10 @@ impl Code for HostCode {
             None => None,
         };
         let entry = match (described, form) {
-            (Some((run, parameters, of_threads)), _) => Entry::Described {
+            (Some((run, parameters, kind)), _) => Entry::Described {
                 run,
                 parameters,
-                of_threads,
+                kind,
             },
             (None, CodeForm::Kernel) => {
                 // SAFETY: the symbol is a function, and docs/kernels.md says how it is called.
@@ -388,7 +403,7 @@ fn info_name(prefix: &str, name: &str) -> Option<CString> {
     CString::new(format!("{prefix}{name}")).ok()
 }
 
-type Described = (Run, Vec<Parameter>, bool);
+type Described = (Run, Vec<Parameter>, u32);
 
 /// Reads a kernel's description.
 ///
@@ -442,14 +457,14 @@ unsafe fn described(info: *const c_void, bytes: usize, name: &str) -> Result<Des
             },
         })
         .collect();
-    Ok((run, parameters, info.kind == THREADS))
+    Ok((run, parameters, info.kind))
 }
 
 enum Entry {
     Described {
         run: Run,
         parameters: Vec<Parameter>,
-        of_threads: bool,
+        kind: u32,
     },
     Kernel(Kernel),
     Status(Status),
@@ -478,18 +493,33 @@ impl CodeFunction for HostFunction {
     }
 
     fn is_of_threads(&self) -> bool {
-        matches!(
-            self.entry,
-            Entry::Described {
-                of_threads: true,
-                ..
-            }
-        )
+        matches!(self.entry, Entry::Described { kind: THREADS, .. })
     }
 
     fn run(&self, launch: &Launch) -> Report {
         let blocks = launch.blocks();
-        let parts = blocks.min(MOST_PARTS);
+        let kind = match self.entry {
+            Entry::Described { kind, .. } => kind,
+            Entry::Kernel(_) | Entry::Status(_) => 0,
+        };
+        if matches!(kind, CORES | TOGETHER) && blocks > MOST_CORES {
+            return Report {
+                failure: Some(BlockFailure {
+                    block: MOST_CORES,
+                    status: 1,
+                    text: format!(
+                        "it was launched with {blocks} blocks; 1 to {MOST_CORES} are possible"
+                    ),
+                }),
+                overflowed: false,
+            };
+        }
+        // Blocks that wait for each other run in one call, which switches between them.
+        let parts = if kind == TOGETHER {
+            1
+        } else {
+            blocks.min(MOST_PARTS)
+        };
         if parts < 2 {
             return self.run_part(launch, 0, blocks);
         }
@@ -715,33 +745,101 @@ fn bytes_at(address: *const c_void) -> usize {
     usize::try_from(unsafe { (*symbol).st_size }).unwrap_or(0)
 }
 
-/// Finds the kernel of a loaded object that begins at an address. The object stays loaded from then on.
+/// Finds the kernel of a loaded object that an address names: that of the function, or of its `jumar_kernel_object`. The object stays
+/// loaded from then on.
 pub(crate) fn at(
     address: usize,
     executor: &Arc<Executor>,
 ) -> Option<(String, Arc<dyn CodeFunction>)> {
-    let (handle, name) = symbol_at(address)?;
-    let library = Library {
-        handle,
-        _memory: None,
+    let (library, name, described) = match object_at(address) {
+        Some(found) => found,
+        None => {
+            let (handle, name) = symbol_at(address)?;
+            let library = Library {
+                handle,
+                _memory: None,
+            };
+            let (info, bytes) = info_of(handle, "jumar_kernel_info_", &name)?;
+            // SAFETY: a symbol of this name is a description that the header's macro made, in an object that `library` keeps loaded.
+            let described = unsafe { described(info, bytes, &name) };
+            (Some(library), name, described)
+        }
     };
-    let (info, bytes) = info_of(handle, "jumar_kernel_info_", &name)?;
-    // SAFETY: a symbol of this name is a description that the header's macro made, in an object that `library` keeps loaded.
-    let described = unsafe { described(info, bytes, &name) };
-    let (run, parameters, of_threads) = described.ok()?;
+    let (run, parameters, kind) = described.ok()?;
     let function = HostFunction {
         name: name.as_str().into(),
         entry: Entry::Described {
             run,
             parameters,
-            of_threads,
+            kind,
         },
         address,
         bytes: 0,
-        _library: Some(Arc::new(library)),
+        _library: library.map(Arc::new),
         executor: executor.clone(),
     };
     Some((name, Arc::new(function)))
+}
+
+/// Reads the kernel object at an address: a description that needs no exported symbol. An address outside of loaded objects,
+/// or of something else, has none.
+fn object_at(address: usize) -> Option<(Option<Library>, String, Result<Described>)> {
+    if !address.is_multiple_of(align_of::<RawObject>()) {
+        return None;
+    }
+    let first = ptr::with_exposed_provenance::<c_void>(address);
+    let last = address.checked_add(size_of::<RawObject>() - 1)?;
+    let file = object_file(first)?;
+    // Both ends lie in the same object, whose segments are readable.
+    if object_file(ptr::with_exposed_provenance(last))? != file {
+        return None;
+    }
+    // SAFETY: the bytes lie in a loaded object.
+    let magic = unsafe { ptr::read(first.cast::<[u8; 8]>()) };
+    if magic != OBJECT_MAGIC {
+        return None;
+    }
+    // SAFETY: as above; the magic says what the bytes are.
+    let object = unsafe { &*first.cast::<RawObject>() };
+    if object.name.is_null() {
+        return None;
+    }
+    // SAFETY: the header's macro or library made the object, whose name ends in a zero byte.
+    let name = unsafe { CStr::from_ptr(object.name) }
+        .to_string_lossy()
+        .into_owned();
+    // SAFETY: the description is a part of the object, which stays loaded below.
+    let described = unsafe {
+        described(
+            ptr::from_ref(&object.info).cast(),
+            size_of::<RawInfo>(),
+            &name,
+        )
+    };
+    // SAFETY: the path ends in a zero byte; RTLD_NOLOAD loads nothing and runs nothing. The program itself is never unloaded.
+    let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
+    let library = (!handle.is_null()).then_some(Library {
+        handle,
+        _memory: None,
+    });
+    Some((library, name, described))
+}
+
+/// Returns the file of the loaded object that an address lies in.
+fn object_file(address: *const c_void) -> Option<CString> {
+    let mut info = libc::Dl_info {
+        dli_fname: ptr::null(),
+        dli_fbase: ptr::null_mut(),
+        dli_sname: ptr::null(),
+        dli_saddr: ptr::null_mut(),
+    };
+    // SAFETY: the structure is ours to write; any address may be asked for.
+    let known = unsafe { libc::dladdr(address, &raw mut info) };
+    if known == 0 || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the loader's names end in a zero byte and stay while the object is loaded.
+    Some(unsafe { CStr::from_ptr(info.dli_fname) }.to_owned())
 }
 
 /// Finds the variable that begins at an address, if its object offers it to the host.

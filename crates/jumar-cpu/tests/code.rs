@@ -127,3 +127,58 @@ fn a_description_that_is_too_short_is_refused() {
     assert_eq!(error.kind(), ErrorKind::InvalidValue);
     assert!(error.to_string().contains("has 4 bytes"), "{error}");
 }
+
+/// Two kernels without a symbol of their own. A call reports status 7 if it got all blocks of the launch.
+const OBJECTS: &str = r#"
+#include "jumar/kernel.h"
+static void run(jumar_launch *launch)
+{
+    if (launch->end - launch->begin != launch->grid[0]) return;
+    launch->status = 7;
+    launch->failed_block = launch->begin;
+}
+extern "C" {
+extern const jumar_kernel_object cores, together;
+const jumar_kernel_object cores = {JUMAR_KERNEL_MAGIC, "independent", {JUMAR_KERNEL_VERSION, JUMAR_KERNEL_CORES, 0, sizeof(jumar_launch), nullptr, run}};
+const jumar_kernel_object together = {JUMAR_KERNEL_MAGIC, "joint", {JUMAR_KERNEL_VERSION, JUMAR_KERNEL_TOGETHER, 0, sizeof(jumar_launch), nullptr, run}};
+}
+"#;
+
+#[test]
+fn a_kernel_object_is_found_by_its_address_and_its_kind_decides_how_blocks_run() {
+    let (folder, backend) = (tempfile::tempdir().expect("a folder"), backend());
+    let include = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../../include");
+    let path = compile(folder.path(), "objects.so", OBJECTS, &[include]);
+    let code = load(&backend, &path, true);
+    let address = |name: &str| code.variable(name).expect("a variable").address();
+    let status = |name: &str, blocks: u32| {
+        let (_, function) = backend.code_at(address(name)).expect("a kernel");
+        let launch = Launch {
+            arguments: Span::EMPTY,
+            grid: [blocks, 1, 1],
+            group: [1; 3],
+            local_bytes: 0,
+        };
+        function.run(&launch).failure
+    };
+    assert_eq!(
+        backend.code_at(address("cores")).map(|found| found.0),
+        Some("independent".to_owned())
+    );
+    assert!(status("cores", 8).is_none());
+    assert_eq!(
+        status("together", 8).map(|failure| failure.status),
+        Some(7)
+    );
+    assert!(status("cores", 65_535).is_none());
+    let failure = status("cores", 65_536).expect("too many blocks");
+    assert!(
+        failure.text.contains("65536 blocks; 1 to 65535"),
+        "{}",
+        failure.text
+    );
+    // Addresses of other things: inside of the object, of the code, and of no object.
+    for wrong in [address("cores") + 8, address("cores") + 1, 0, 4096] {
+        assert!(backend.code_at(wrong).is_none(), "{wrong:#x}");
+    }
+}

@@ -150,6 +150,13 @@ pub(super) const ALL: &[Step] = &[
         run: ge,
     },
     Step {
+        name: "ascendc",
+        what: "kernels of Ascend C: values, checks, launches, examples",
+        part: None,
+        needs: &["dist"],
+        run: ascendc,
+    },
+    Step {
         name: "models",
         what: "models against ONNX Runtime",
         part: None,
@@ -431,6 +438,10 @@ fn behaviour(job: &Job) -> Result<Outcome> {
 
 fn conventions(job: &Job) -> Result<Outcome> {
     job.pytest("tests/conventions")
+}
+
+fn ascendc(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/ascendc")
 }
 
 fn programs(job: &Job) -> Result<Outcome> {

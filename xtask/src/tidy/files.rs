@@ -25,6 +25,7 @@ const GENERATED: &[&str] = &[
 
 /// Folders whose tests `cargo xtask ci` runs with pytest.
 const PYTEST_FOLDERS: &[&str] = &[
+    "tests/ascendc/",
     "tests/c/",
     "tests/cpp/",
     "tests/ge/",
@@ -99,6 +100,7 @@ const ROOT: &[&str] = &[
     "LICENSE",
     "README.md",
     "api",
+    "ascendc",
     "benches",
     "cmake",
     "crates",

@@ -1,0 +1,354 @@
+// Element-wise arithmetic, in its three forms: a count, a mask with repeats, and operators.
+#ifndef JUMAR_ASCENDC_ARITHMETIC_H
+#define JUMAR_ASCENDC_ARITHMETIC_H
+
+#include "vector.h"
+
+namespace jumar {
+namespace ascendc {
+
+// Integers wrap.
+template <typename T> inline T wrapping_add(T a, T b)
+{
+    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    else if constexpr (is_bfloat16<T>) return T(static_cast<float>(a) + static_cast<float>(b));
+    else return static_cast<T>(a + b);
+}
+template <typename T> inline T wrapping_sub(T a, T b)
+{
+    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+    else if constexpr (is_bfloat16<T>) return T(static_cast<float>(a) - static_cast<float>(b));
+    else return static_cast<T>(a - b);
+}
+template <typename T> inline T wrapping_mul(T a, T b)
+{
+    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else if constexpr (is_bfloat16<T>) return T(static_cast<float>(a) * static_cast<float>(b));
+    else return static_cast<T>(a * b);
+}
+template <typename T> inline T divide(T a, T b)
+{
+    if constexpr (std::is_integral_v<T>) return b == 0 ? T(-1) : b == T(-1) ? wrapping_sub(T(0), a) : static_cast<T>(a / b);
+    else return static_cast<T>(a / b);
+}
+// A NaN wins, and -0 is below +0.
+template <typename T> inline T larger(T a, T b)
+{
+    if constexpr (is_float<T>) {
+        if (a != a) return a;
+        if (b != b) return b;
+        if (a == b) return std::signbit(static_cast<float>(a)) ? b : a;
+    }
+    return a > b ? a : b;
+}
+template <typename T> inline T smaller(T a, T b)
+{
+    if constexpr (is_float<T>) {
+        if (a != a) return a;
+        if (b != b) return b;
+        if (a == b) return std::signbit(static_cast<float>(a)) ? a : b;
+    }
+    return a < b ? a : b;
+}
+template <typename T> inline T relu(T a)
+{
+    return a != a ? a : a > T(0) ? a : T(0);
+}
+template <typename T> inline T absolute(T a)
+{
+    if constexpr (is_float<T>) return static_cast<T>(std::fabs(static_cast<Wide<T>>(a)));
+    else return a < 0 ? wrapping_sub(T(0), a) : a;
+}
+// Products and sums of a fused operation are rounded once. In double the product of two floats is exact.
+template <typename T> inline T fused(T a, T b, T c)
+{
+    if constexpr (std::is_same_v<T, float>) return std::fmaf(a, b, c);
+    else if constexpr (is_half<T>) return static_cast<T>(std::fma(static_cast<double>(a), static_cast<double>(b), static_cast<double>(c)));
+    else return wrapping_add(wrapping_mul(a, b), c);
+}
+
+template <typename T> inline T shift_left(T a, T by)
+{
+    using Bits = std::make_unsigned_t<T>;
+    return by < 0 || static_cast<uint64_t>(by) >= sizeof(T) * 8 ? T(0) : static_cast<T>(static_cast<Bits>(a) << by);
+}
+template <typename T> inline T shift_right(T a, T by, bool round)
+{
+    const uint64_t width = sizeof(T) * 8;
+    if (by < 0) return a;
+    if (static_cast<uint64_t>(by) >= width) {
+        if (round && static_cast<uint64_t>(by) == width && std::is_unsigned_v<T>) return static_cast<T>(a >> (width - 1));
+        return std::is_signed_v<T> && !round && a < 0 ? T(-1) : T(0);
+    }
+    T result = static_cast<T>(a >> by);
+    if (round && by > 0) result = static_cast<T>(result + (a >> (by - 1) & 1));
+    return result;
+}
+
+} // namespace ascendc
+} // namespace jumar
+
+namespace AscendC {
+
+// The forms of a function of one tensor. `x` is the element, and `T` its type.
+#define JUMAR_ASCENDC_UNARY(Name, result)                                                                                                            \
+    template <typename T>                                                                                                                            \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t& count,                                                            \
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
+    {                                                                                                                                                \
+        using namespace jumar::ascendc;                                                                                                              \
+        unary(dst, src, count, Call{#Name, site}, [](T x) -> T { return result; });                                                                  \
+    }                                                                                                                                                \
+    template <typename T, bool isSetMask = true>                                                                                                     \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::MaskArgument& mask, const uint8_t repeatTime,              \
+              const UnaryRepeatParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())                                             \
+    {                                                                                                                                                \
+        using namespace jumar::ascendc;                                                                                                              \
+        unary(dst, src, mask, isSetMask, repeatTime, params, Call{#Name, site}, [](T x) -> T { return result; });                                    \
+    }
+
+JUMAR_ASCENDC_UNARY(Abs, absolute(x))
+JUMAR_ASCENDC_UNARY(Exp, static_cast<T>(std::exp(static_cast<std::conditional_t<is_half<T>, float, T>>(x))))
+JUMAR_ASCENDC_UNARY(Ln, static_cast<T>(std::log(static_cast<std::conditional_t<is_half<T>, float, T>>(x))))
+JUMAR_ASCENDC_UNARY(Sqrt, static_cast<T>(std::sqrt(static_cast<std::conditional_t<is_half<T>, float, T>>(x))))
+JUMAR_ASCENDC_UNARY(Rsqrt, static_cast<T>(Wide<T>(1) / std::sqrt(static_cast<Wide<T>>(x))))
+JUMAR_ASCENDC_UNARY(Reciprocal, static_cast<T>(Wide<T>(1) / static_cast<Wide<T>>(x)))
+JUMAR_ASCENDC_UNARY(Relu, relu(x))
+JUMAR_ASCENDC_UNARY(Not, static_cast<T>(~x))
+
+// The forms of a function of two tensors. `x` and `y` are elements of the sources, and `z` is that of the destination.
+#define JUMAR_ASCENDC_BINARY(Name, result)                                                                                                           \
+    template <typename T>                                                                                                                            \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const int32_t& count,                               \
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
+    {                                                                                                                                                \
+        using namespace jumar::ascendc;                                                                                                              \
+        binary(dst, src0, src1, count, Call{#Name, site}, [](T x, T y, [[maybe_unused]] T z) -> T { return result; });                               \
+    }                                                                                                                                                \
+    template <typename T, bool isSetMask = true>                                                                                                     \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const jumar::ascendc::MaskArgument& mask,           \
+              const uint8_t repeatTime, const BinaryRepeatParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())                  \
+    {                                                                                                                                                \
+        using namespace jumar::ascendc;                                                                                                              \
+        binary(dst, src0, src1, mask, isSetMask, repeatTime, params, Call{#Name, site},                                                              \
+               [](T x, T y, [[maybe_unused]] T z) -> T { return result; });                                                                          \
+    }
+
+JUMAR_ASCENDC_BINARY(Add, wrapping_add(x, y))
+JUMAR_ASCENDC_BINARY(Sub, wrapping_sub(x, y))
+JUMAR_ASCENDC_BINARY(Mul, wrapping_mul(x, y))
+JUMAR_ASCENDC_BINARY(Div, divide(x, y))
+JUMAR_ASCENDC_BINARY(Max, larger(x, y))
+JUMAR_ASCENDC_BINARY(Min, smaller(x, y))
+JUMAR_ASCENDC_BINARY(And, static_cast<T>(x & y))
+JUMAR_ASCENDC_BINARY(Or, static_cast<T>(x | y))
+JUMAR_ASCENDC_BINARY(AddRelu, relu(wrapping_add(x, y)))
+JUMAR_ASCENDC_BINARY(SubRelu, relu(wrapping_sub(x, y)))
+JUMAR_ASCENDC_BINARY(FusedMulAdd, fused(x, z, y))
+JUMAR_ASCENDC_BINARY(FusedMulAddRelu, relu(fused(x, z, y)))
+JUMAR_ASCENDC_BINARY(MulAddRelu, relu(fused(x, z, y)))
+
+// dst += src0 * src1, also with a wider destination.
+template <typename T, typename U>
+void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, const int32_t& count,
+               jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    binary(dst, src0, src1, count, Call{"MulAddDst", site}, [](U x, U y, T z) -> T { return fused(static_cast<T>(x), static_cast<T>(y), z); });
+}
+template <typename T, typename U, bool isSetMask = true>
+void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, const jumar::ascendc::MaskArgument& mask,
+               const uint8_t repeatTime, const BinaryRepeatParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    binary(dst, src0, src1, mask, isSetMask, repeatTime, params, Call{"MulAddDst", site},
+           [](U x, U y, T z) -> T { return fused(static_cast<T>(x), static_cast<T>(y), z); });
+}
+
+// The forms of a function of a tensor and a scalar `s`.
+#define JUMAR_ASCENDC_SCALAR(Name, result)                                                                                                           \
+    template <typename T>                                                                                                                            \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::AsIs<T>& scalarValue, const int32_t& count,                \
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
+    {                                                                                                                                                \
+        using namespace jumar::ascendc;                                                                                                              \
+        unary(dst, src, count, Call{#Name, site}, [s = scalarValue](T x) -> T { return result; });                                                   \
+    }                                                                                                                                                \
+    template <typename T, typename U>                                                                                                                \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::AsIs<U>& scalarValue, const int32_t& count,                \
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
+    {                                                                                                                                                \
+        Name<T>(dst, src, static_cast<T>(scalarValue), count, site);                                                                                 \
+    }                                                                                                                                                \
+    template <typename T, bool isSetMask = true>                                                                                                     \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::AsIs<T>& scalarValue,                                      \
+              const jumar::ascendc::MaskArgument& mask, const uint8_t repeatTime, const UnaryRepeatParams& params,                                   \
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
+    {                                                                                                                                                \
+        using namespace jumar::ascendc;                                                                                                              \
+        unary(dst, src, mask, isSetMask, repeatTime, params, Call{#Name, site}, [s = scalarValue](T x) -> T { return result; });                     \
+    }                                                                                                                                                \
+    template <typename T, typename U, bool isSetMask = true>                                                                                         \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::AsIs<U>& scalarValue,                                      \
+              const jumar::ascendc::MaskArgument& mask, const uint8_t repeatTime, const UnaryRepeatParams& params,                                   \
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
+    {                                                                                                                                                \
+        Name<T, isSetMask>(dst, src, static_cast<T>(scalarValue), mask, repeatTime, params, site);                                                   \
+    }
+
+JUMAR_ASCENDC_SCALAR(Adds, wrapping_add(x, s))
+JUMAR_ASCENDC_SCALAR(Muls, wrapping_mul(x, s))
+JUMAR_ASCENDC_SCALAR(Maxs, larger(x, s))
+JUMAR_ASCENDC_SCALAR(Mins, smaller(x, s))
+JUMAR_ASCENDC_SCALAR(LeakyRelu, x >= T(0) ? x : wrapping_mul(x, s))
+JUMAR_ASCENDC_SCALAR(ShiftLeft, shift_left(x, s))
+
+template <typename T>
+void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::AsIs<T>& scalarValue, const int32_t& count,
+                jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    unary(dst, src, count, Call{"ShiftRight", site}, [s = scalarValue](T x) -> T { return shift_right(x, s, false); });
+}
+template <typename T, bool isSetMask = true>
+void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::AsIs<T>& scalarValue,
+                const jumar::ascendc::MaskArgument& mask, const uint8_t repeatTime, const UnaryRepeatParams& params, bool roundEn = false,
+                jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    unary(dst, src, mask, isSetMask, repeatTime, params, Call{"ShiftRight", site},
+          [s = scalarValue, roundEn](T x) -> T { return shift_right(x, s, roundEn); });
+}
+
+// dst += src * scalar. A float destination may have half sources.
+template <typename T, typename U>
+void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const jumar::ascendc::AsIs<U>& scalarValue, const int32_t& count,
+          jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    binary(dst, src, src, count, Call{"Axpy", site}, [s = static_cast<T>(scalarValue)](U x, U, T z) -> T { return fused(static_cast<T>(x), s, z); });
+}
+template <typename T, typename U, bool isSetMask = true>
+void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const jumar::ascendc::AsIs<U>& scalarValue, const jumar::ascendc::MaskArgument& mask,
+          const uint8_t repeatTime, const UnaryRepeatParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    const BinaryRepeatParams both(static_cast<uint8_t>(params.dstBlkStride), static_cast<uint8_t>(params.srcBlkStride),
+                                  static_cast<uint8_t>(params.srcBlkStride), params.dstRepStride, params.srcRepStride, params.srcRepStride);
+    binary(dst, src, src, mask, isSetMask, repeatTime, both, Call{"Axpy", site},
+           [s = static_cast<T>(scalarValue)](U x, U, T z) -> T { return fused(static_cast<T>(x), s, z); });
+}
+
+// Fills with a scalar.
+template <typename T>
+void Duplicate(const LocalTensor<T>& dst, const jumar::ascendc::AsIs<T>& scalarValue, const int32_t& count,
+               jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    if (count <= 0) return;
+    check_access(dst, bytes_of<T>(static_cast<uint64_t>(count)), "dst", Call{"Duplicate", site});
+    T* to = dst.GetPhyAddr();
+    const T value = scalarValue;
+    for (int32_t at = 0; at < count; at++) to[at] = value;
+    leave_full_mask();
+}
+template <typename T, bool isSetMask = true>
+void Duplicate(const LocalTensor<T>& dst, const jumar::ascendc::AsIs<T>& scalarValue, const jumar::ascendc::MaskArgument& argument,
+               const uint8_t repeatTime, const uint16_t dstBlockStride, const uint8_t dstRepeatStride,
+               jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    constexpr uint32_t per = per_repeat(sizeof(T));
+    const Mask mask = argument.resolve(isSetMask, per);
+    check_access(dst, covered<T>(mask, repeatTime, per, Strides{dstBlockStride, dstRepeatStride}), "dst", Call{"Duplicate", site});
+    T* to = dst.GetPhyAddr();
+    const T value = scalarValue;
+    each_element(mask, repeatTime, per,
+                 [&](uint64_t repeat, uint32_t element) { to[index_of<T>(repeat, element, dstBlockStride, dstRepeatStride)] = value; });
+}
+
+// Copies inside UB under a mask.
+template <typename T>
+void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    unary(dst, src, count, Call{"Copy", site}, [](T x) { return x; });
+}
+template <typename T, bool isSetMask = true>
+void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::MaskArgument& argument, const uint8_t repeatTime,
+          const CopyRepeatParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    constexpr uint32_t per = per_repeat(sizeof(T));
+    Mask mask = argument.resolve(isSetMask, per);
+    // In counter mode the count is that of each repeat here.
+    if (mask.counts) {
+        const uint64_t count = mask.count;
+        mask.counts = false;
+        for (uint32_t half_mask = 0; half_mask < 2; half_mask++) {
+            const uint64_t here = count > half_mask * 64 ? count - half_mask * 64 : 0;
+            mask.bits[half_mask] = here >= 64 ? ~uint64_t(0) : (uint64_t(1) << here) - 1;
+        }
+    }
+    const Call call{"Copy", site};
+    const Strides to_strides{params.dstStride, params.dstRepeatSize}, from_strides{params.srcStride, params.srcRepeatSize};
+    check_access(dst, covered<T>(mask, repeatTime, per, to_strides), "dst", call);
+    check_access(src, covered<T>(mask, repeatTime, per, from_strides), "src", call);
+    T* to = dst.GetPhyAddr();
+    const T* from = src.GetPhyAddr();
+    each_element(mask, repeatTime, per, [&](uint64_t repeat, uint32_t element) {
+        to[index_of<T>(repeat, element, to_strides.block, to_strides.repeat)] =
+            from[index_of<T>(repeat, element, from_strides.block, from_strides.repeat)];
+    });
+}
+
+// first, first + 1, first + 2, ...
+template <typename T>
+void CreateVecIndex(const LocalTensor<T>& dst, const jumar::ascendc::AsIs<T>& firstValue, uint32_t count,
+                    jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    if (count == 0) return;
+    check_access(dst, bytes_of<T>(count), "dst", Call{"CreateVecIndex", site});
+    for (uint32_t at = 0; at < count; at++) dst.GetPhyAddr()[at] = wrapping_add(firstValue, static_cast<T>(at));
+}
+template <typename T>
+void CreateVecIndex(const LocalTensor<T>& dst, const jumar::ascendc::AsIs<T>& firstValue, const jumar::ascendc::MaskArgument& argument,
+                    uint8_t repeatTime, uint16_t dstBlkStride, uint8_t dstRepStride, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    constexpr uint32_t per = per_repeat(sizeof(T));
+    const Mask mask = argument.resolve(true, per);
+    check_access(dst, covered<T>(mask, repeatTime, per, Strides{dstBlkStride, dstRepStride}), "dst", Call{"CreateVecIndex", site});
+    each_element(mask, repeatTime, per, [&](uint64_t repeat, uint32_t element) {
+        dst.GetPhyAddr()[index_of<T>(repeat, element, dstBlkStride, dstRepStride)] =
+            wrapping_add(firstValue, static_cast<T>(static_cast<int64_t>(repeat * per + element)));
+    });
+}
+template <typename T>
+void ArithProgression(const LocalTensor<T>& dst, const jumar::ascendc::AsIs<T> first, const jumar::ascendc::AsIs<T> step, const int32_t count,
+                      jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    if (count <= 0) return;
+    check_access(dst, bytes_of<T>(static_cast<uint64_t>(count)), "dst", Call{"ArithProgression", site});
+    for (int32_t at = 0; at < count; at++) dst.GetPhyAddr()[at] = wrapping_add(first, wrapping_mul(step, static_cast<T>(at)));
+}
+
+template <typename T>
+template <typename Operation, typename Right>
+void LocalTensor<T>::operator=(const jumar::ascendc::Expression<Operation, LocalTensor, Right>& expression)
+{
+    using namespace jumar::ascendc;
+    const int32_t count = static_cast<int32_t>(size_);
+    if constexpr (std::is_same_v<Operation, AddTag>) Add(*this, expression.left, expression.right, count);
+    else if constexpr (std::is_same_v<Operation, SubTag>) Sub(*this, expression.left, expression.right, count);
+    else if constexpr (std::is_same_v<Operation, MulTag>) Mul(*this, expression.left, expression.right, count);
+    else if constexpr (std::is_same_v<Operation, DivTag>) Div(*this, expression.left, expression.right, count);
+    else if constexpr (std::is_same_v<Operation, AndTag>) And(*this, expression.left, expression.right, count);
+    else Or(*this, expression.left, expression.right, count);
+}
+
+} // namespace AscendC
+
+#endif

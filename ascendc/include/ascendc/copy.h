@@ -1,0 +1,374 @@
+// Copies between global and local memory.
+#ifndef JUMAR_ASCENDC_COPY_H
+#define JUMAR_ASCENDC_COPY_H
+
+#include "tensor.h"
+
+namespace jumar {
+namespace ascendc {
+
+// Changes an element of global memory that other blocks may change at the same time.
+template <typename T> inline void atomic_update(T* at, T value, AtomicOperation operation)
+{
+    using Bits = std::conditional_t<sizeof(T) == 1, uint8_t, std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+    Bits* bits = reinterpret_cast<Bits*>(at);
+    Bits old_bits = __atomic_load_n(bits, __ATOMIC_RELAXED);
+    for (;;) {
+        T old;
+        std::memcpy(&old, &old_bits, sizeof old);
+        T changed = value;
+        switch (operation) {
+        case AtomicOperation::ADD:
+            if constexpr (is_bfloat16<T>) changed = T(static_cast<float>(old) + static_cast<float>(value));
+            else changed = static_cast<T>(old + value);
+            break;
+        case AtomicOperation::MAX: changed = old < value ? value : old; break;
+        case AtomicOperation::MIN: changed = value < old ? value : old; break;
+        default: break;
+        }
+        Bits new_bits;
+        std::memcpy(&new_bits, &changed, sizeof changed);
+        if (__atomic_compare_exchange_n(bits, &old_bits, new_bits, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+    }
+}
+
+// Writes bytes to global memory: plainly, or with the atomic operation that is set.
+template <typename T> inline void store_global(uint8_t* to, const uint8_t* from, uint64_t bytes)
+{
+    AtomicOperation operation = core().registers.atomic;
+    if constexpr (std::is_arithmetic_v<T> || is_half<T> || is_bfloat16<T>) {
+        if (operation != AtomicOperation::NONE) {
+            for (uint64_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
+                T value;
+                std::memcpy(&value, from + at, sizeof value);
+                atomic_update(reinterpret_cast<T*>(to + at), value, operation);
+            }
+            return;
+        }
+    }
+    std::memcpy(to, from, bytes);
+}
+
+template <typename T> inline uint8_t* bytes_at(const AscendC::LocalTensor<T>& tensor)
+{
+    return reinterpret_cast<uint8_t*>(tensor.GetPhyAddr());
+}
+template <typename T> inline uint8_t* bytes_at(const AscendC::GlobalTensor<T>& tensor)
+{
+    return reinterpret_cast<uint8_t*>(tensor.GetPhyAddr());
+}
+
+// Bytes from the first block's start to the last block's end.
+inline uint64_t span_of(uint64_t blocks, uint64_t length, int64_t step)
+{
+    return blocks == 0 || length == 0 ? 0 : static_cast<uint64_t>(static_cast<int64_t>(blocks - 1) * step) + length;
+}
+
+template <typename T> inline uint64_t elements_covering(uint64_t bytes)
+{
+    return elements_in<T>(bytes + (is_int4<T> ? 0 : sizeof(T) - 1));
+}
+
+inline void check_block_multiple([[maybe_unused]] uint64_t bytes, [[maybe_unused]] const Call& call)
+{
+#if JUMAR_ASCENDC_CHECK
+    if (bytes % 32 != 0)
+        fail(call.site, "%s: %llu bytes are not a multiple of 32, and the last %llu would not be copied; DataCopyPad copies any number of bytes",
+             call.name, static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(bytes % 32));
+#endif
+}
+
+} // namespace ascendc
+} // namespace jumar
+
+namespace AscendC {
+
+// Global to local, local to global, and local to local: a number of elements.
+template <typename T>
+void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Call call{"DataCopy", site};
+    uint64_t bytes = bytes_of<T>(count);
+    check_block_multiple(bytes, call);
+    bytes = bytes / 32 * 32;
+    if (bytes == 0) return;
+    check_access(dst, bytes, "dst", call);
+    src.check(0, elements_in<T>(bytes), "DataCopy", site);
+    std::memcpy(bytes_at(dst), bytes_at(src), bytes);
+}
+template <typename T>
+void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Call call{"DataCopy", site};
+    uint64_t bytes = bytes_of<T>(count);
+    check_block_multiple(bytes, call);
+    bytes = bytes / 32 * 32;
+    if (bytes == 0) return;
+    check_access(src, bytes, "src", call);
+    dst.check(0, elements_in<T>(bytes), "DataCopy", site);
+    store_global<T>(bytes_at(dst), bytes_at(src), bytes);
+}
+template <typename T>
+void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Call call{"DataCopy", site};
+    uint64_t bytes = bytes_of<T>(count);
+    check_block_multiple(bytes, call);
+    bytes = bytes / 32 * 32;
+    if (bytes == 0) return;
+    check_access(dst, bytes, "dst", call);
+    check_access(src, bytes, "src", call);
+    std::memmove(bytes_at(dst), bytes_at(src), bytes);
+}
+
+// The same in blocks: lengths and gaps in units of 32 bytes.
+template <typename T>
+void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& params,
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Call call{"DataCopy", site};
+    const uint64_t length = params.blockLen * 32ull, to = length + params.dstGap * 32ull, from = length + params.srcGap * 32ull;
+    if (params.blockCount == 0 || length == 0) return;
+    check_access(dst, span_of(params.blockCount, length, static_cast<int64_t>(to)), "dst", call);
+    src.check(0, elements_covering<T>(span_of(params.blockCount, length, static_cast<int64_t>(from))), "DataCopy", site);
+    for (uint64_t block = 0; block < params.blockCount; block++) std::memcpy(bytes_at(dst) + block * to, bytes_at(src) + block * from, length);
+}
+template <typename T>
+void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& params,
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Call call{"DataCopy", site};
+    const uint64_t length = params.blockLen * 32ull, to = length + params.dstGap * 32ull, from = length + params.srcGap * 32ull;
+    if (params.blockCount == 0 || length == 0) return;
+    check_access(src, span_of(params.blockCount, length, static_cast<int64_t>(from)), "src", call);
+    dst.check(0, elements_covering<T>(span_of(params.blockCount, length, static_cast<int64_t>(to))), "DataCopy", site);
+    for (uint64_t block = 0; block < params.blockCount; block++) store_global<T>(bytes_at(dst) + block * to, bytes_at(src) + block * from, length);
+}
+template <typename T>
+void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& params,
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Call call{"DataCopy", site};
+    const uint64_t length = params.blockLen * 32ull, to = length + params.dstGap * 32ull, from = length + params.srcGap * 32ull;
+    if (params.blockCount == 0 || length == 0) return;
+    check_access(dst, span_of(params.blockCount, length, static_cast<int64_t>(to)), "dst", call);
+    check_access(src, span_of(params.blockCount, length, static_cast<int64_t>(from)), "src", call);
+    for (uint64_t block = 0; block < params.blockCount; block++) std::memmove(bytes_at(dst) + block * to, bytes_at(src) + block * from, length);
+}
+
+// Row-major matrices to columns of fractals: element (n, d) goes to column d / C0, row n, position d % C0.
+template <typename T>
+void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2NzParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Call call{"DataCopy", site};
+    constexpr uint64_t c0 = 32 / sizeof(T);
+    if (params.ndNum == 0 || params.nValue == 0 || params.dValue == 0) return;
+    const uint64_t padded = (params.dValue + c0 - 1) / c0 * c0;
+    const uint64_t last = (params.ndNum - 1ull) * params.dstNzMatrixStride + (padded / c0 - 1) * params.dstNzC0Stride * c0 +
+                          (params.nValue - 1ull) * params.dstNzNStride * c0 + c0;
+    check_access(dst, last * sizeof(T), "dst", call);
+    src.check(0, (params.ndNum - 1ull) * params.srcNdMatrixStride + (params.nValue - 1ull) * params.srcDValue + params.dValue, "DataCopy", site);
+    T* to = dst.GetPhyAddr();
+    const T* from = src.GetPhyAddr();
+    for (uint64_t m = 0; m < params.ndNum; m++)
+        for (uint64_t n = 0; n < params.nValue; n++)
+            for (uint64_t d = 0; d < padded; d++)
+                to[m * params.dstNzMatrixStride + d / c0 * params.dstNzC0Stride * c0 + n * params.dstNzNStride * c0 + d % c0] =
+                    d < params.dValue ? from[m * params.srcNdMatrixStride + n * params.srcDValue + d] : T(0);
+}
+
+// Slices of a tensor of up to 8 dimensions; the last dimension is the first entry. Starts, ends and strides are in elements,
+// and the innermost burst length in units of 32 bytes.
+namespace slices {
+inline uint64_t count(const SliceInfo& slice)
+{
+    uint64_t extent = static_cast<uint64_t>(slice.endIndex) - slice.startIndex + 1;
+    uint64_t burst = slice.burstLen ? slice.burstLen : 1;
+    return (extent + slice.stride) / (burst + slice.stride);
+}
+// Calls body(dst offset, src offset, elements) for each burst.
+template <typename T, typename Body> void each(const SliceInfo dst[], const SliceInfo src[], uint32_t dims, Body body)
+{
+    const uint64_t block = 32 / sizeof(T);
+    auto offsets = [&](const SliceInfo slices[], uint64_t index[]) {
+        uint64_t at = 0, step = 1;
+        for (uint32_t dim = 0; dim < dims; dim++) {
+            uint64_t burst = dim == 0 ? slices[dim].burstLen * block : (slices[dim].burstLen ? slices[dim].burstLen : 1);
+            uint64_t position = dim == 0 ? slices[dim].startIndex + index[dim] * (burst + slices[dim].stride)
+                                         : slices[dim].startIndex + index[dim] / burst * (burst + slices[dim].stride) + index[dim] % burst;
+            at += position * step;
+            step *= slices[dim].shapeValue;
+        }
+        return at;
+    };
+    auto rows = [&](const SliceInfo& slice, uint32_t dim) {
+        SliceInfo wide = slice;
+        if (dim == 0) wide.burstLen = static_cast<uint32_t>(slice.burstLen * block);
+        uint64_t bursts = count(wide);
+        return dim == 0 ? bursts : bursts * (slice.burstLen ? slice.burstLen : 1);
+    };
+    uint64_t sizes[8];
+    for (uint32_t dim = 0; dim < dims; dim++) sizes[dim] = rows(src[dim], dim);
+    uint64_t index[8] = {};
+    for (;;) {
+        body(offsets(dst, index), offsets(src, index), src[0].burstLen * block);
+        uint32_t dim = 0;
+        while (dim < dims && ++index[dim] == sizes[dim]) index[dim++] = 0;
+        if (dim == dims) return;
+    }
+}
+} // namespace slices
+
+template <typename T>
+void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const SliceInfo dst_slices[], const SliceInfo src_slices[], uint32_t dims = 1,
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Call call{"DataCopy", site};
+    if (dims == 0 || dims > 8) fail(site, "DataCopy: %u dimensions of slices; 1 to 8 are possible", dims);
+    slices::each<T>(dst_slices, src_slices, dims, [&](uint64_t to, uint64_t from, uint64_t elements) {
+        check_access(dst[static_cast<uint32_t>(to)], elements * sizeof(T), "dst", call);
+        src.check(from, elements, "DataCopy", site);
+        std::memcpy(dst.GetPhyAddr() + to, src.GetPhyAddr() + from, elements * sizeof(T));
+    });
+}
+template <typename T>
+void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const SliceInfo dst_slices[], const SliceInfo src_slices[], uint32_t dims = 1,
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Call call{"DataCopy", site};
+    if (dims == 0 || dims > 8) fail(site, "DataCopy: %u dimensions of slices; 1 to 8 are possible", dims);
+    slices::each<T>(dst_slices, src_slices, dims, [&](uint64_t to, uint64_t from, uint64_t elements) {
+        check_access(src[static_cast<uint32_t>(from)], elements * sizeof(T), "src", call);
+        dst.check(to, elements, "DataCopy", site);
+        store_global<T>(bytes_at(dst) + to * sizeof(T), bytes_at(src) + from * sizeof(T), elements * sizeof(T));
+    });
+}
+
+// Blocks of any length. In UB each block begins at a multiple of 32 bytes, and is padded in front and behind.
+namespace padded {
+template <typename T>
+void to_local(const LocalTensor<T>& dst, const GlobalTensor<T>& src, uint64_t blocks, uint64_t length, int64_t src_gap, int64_t dst_gap, bool is_pad,
+              uint64_t left, uint64_t right, const uint8_t* value, jumar::ascendc::Site site)
+{
+    using namespace jumar::ascendc;
+    Call call{"DataCopyPad", site};
+    if (blocks == 0 || length == 0) return;
+#if JUMAR_ASCENDC_CHECK
+    if (left * sizeof(T) > 32 || right * sizeof(T) > 32)
+        fail(site, "DataCopyPad: %llu elements in front and %llu behind; a side has 32 bytes at most", static_cast<unsigned long long>(left),
+             static_cast<unsigned long long>(right));
+#endif
+    const uint64_t filled = left * sizeof(T) + length + right * sizeof(T);
+    const uint64_t row = (filled + 31) / 32 * 32;
+    const int64_t to_step = static_cast<int64_t>(row) + dst_gap * 32, from_step = static_cast<int64_t>(length) + src_gap;
+    check_access(dst, span_of(blocks, row, to_step), "dst", call);
+    src.check(0, elements_covering<T>(span_of(blocks, length, from_step)), "DataCopyPad", site);
+    for (uint64_t block = 0; block < blocks; block++) {
+        uint8_t* to = bytes_at(dst) + static_cast<int64_t>(block) * to_step;
+        const uint8_t* from = bytes_at(src) + static_cast<int64_t>(block) * from_step;
+        // Without a value that of SetPadValue fills the rest, or the first element of the block.
+        const Registers& registers = core().registers;
+        const uint8_t* set = reinterpret_cast<const uint8_t*>(&registers.pad_value);
+        uint8_t filler[sizeof(T)];
+        std::memcpy(filler, is_pad ? value : registers.has_pad_value ? set : from, sizeof(T));
+        for (uint64_t at = 0; at < left; at++) std::memcpy(to + at * sizeof(T), filler, sizeof(T));
+        std::memcpy(to + left * sizeof(T), from, length);
+        for (uint64_t at = left * sizeof(T) + length; at + sizeof(T) <= row; at += sizeof(T)) std::memcpy(to + at, filler, sizeof(T));
+    }
+}
+template <typename T>
+void to_global(const GlobalTensor<T>& dst, const LocalTensor<T>& src, uint64_t blocks, uint64_t length, int64_t src_gap, int64_t dst_gap,
+               jumar::ascendc::Site site)
+{
+    using namespace jumar::ascendc;
+    Call call{"DataCopyPad", site};
+    if (blocks == 0 || length == 0) return;
+    const int64_t from_step = static_cast<int64_t>((length + 31) / 32 * 32) + src_gap * 32, to_step = static_cast<int64_t>(length) + dst_gap;
+    check_access(src, span_of(blocks, length, from_step), "src", call);
+    dst.check(0, elements_covering<T>(span_of(blocks, length, to_step)), "DataCopyPad", site);
+    for (uint64_t block = 0; block < blocks; block++)
+        store_global<T>(bytes_at(dst) + static_cast<int64_t>(block) * to_step, bytes_at(src) + static_cast<int64_t>(block) * from_step, length);
+}
+} // namespace padded
+
+template <typename T>
+void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyExtParams& params,
+                 const DataCopyPadExtParams<jumar::ascendc::AsIs<T>>& pad, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    padded::to_local(dst, src, params.blockCount, params.blockLen, params.srcStride, params.dstStride, pad.isPad, pad.leftPadding, pad.rightPadding,
+                     reinterpret_cast<const uint8_t*>(&pad.paddingValue), site);
+}
+template <typename T>
+void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& params, const DataCopyPadParams& pad,
+                 jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    padded::to_local(dst, src, params.blockCount, params.blockLen, params.srcStride, params.dstStride, pad.isPad, pad.leftPadding, pad.rightPadding,
+                     reinterpret_cast<const uint8_t*>(&pad.paddingValue), site);
+}
+template <typename T>
+void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyExtParams& params,
+                 jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    padded::to_global(dst, src, params.blockCount, params.blockLen, params.srcStride, params.dstStride, site);
+}
+template <typename T>
+void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& params,
+                 jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    padded::to_global(dst, src, params.blockCount, params.blockLen, params.srcStride, params.dstStride, site);
+}
+template <typename T> void SetPadValue(jumar::ascendc::AsIs<T> value)
+{
+    jumar::ascendc::Registers& registers = jumar::ascendc::core().registers;
+    std::memcpy(&registers.pad_value, &value, sizeof value);
+    registers.has_pad_value = true;
+}
+
+// Atomic copies to global memory.
+template <typename T> void SetAtomicAdd()
+{
+    jumar::ascendc::core().registers.atomic = jumar::ascendc::AtomicOperation::ADD;
+}
+template <typename T> void SetAtomicMax()
+{
+    jumar::ascendc::core().registers.atomic = jumar::ascendc::AtomicOperation::MAX;
+}
+template <typename T> void SetAtomicMin()
+{
+    jumar::ascendc::core().registers.atomic = jumar::ascendc::AtomicOperation::MIN;
+}
+template <typename T> void SetAtomicType() {}
+inline void SetAtomicNone()
+{
+    jumar::ascendc::core().registers.atomic = jumar::ascendc::AtomicOperation::NONE;
+}
+inline void DisableDmaAtomic()
+{
+    SetAtomicNone();
+}
+
+template <typename T> void InitGlobalMemory(GlobalTensor<T>& gm, const uint64_t size, const jumar::ascendc::AsIs<T> value,
+                                            jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    if (size == 0) return;
+    gm.check(0, size, "InitGlobalMemory", site);
+    for (uint64_t at = 0; at < size; at++) gm.GetPhyAddr()[at] = value;
+}
+template <typename T> void Fill(GlobalTensor<T>& gm, const uint64_t size, const jumar::ascendc::AsIs<T> value,
+                                jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    InitGlobalMemory(gm, size, value, site);
+}
+
+} // namespace AscendC
+
+#endif

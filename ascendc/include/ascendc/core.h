@@ -1,0 +1,249 @@
+// The core that runs a block: its number, its local memories, its registers, and how a block fails.
+#ifndef JUMAR_ASCENDC_CORE_H
+#define JUMAR_ASCENDC_CORE_H
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+
+#include "constants.h"
+
+namespace AscendC {
+class TPipe;
+}
+
+namespace jumar {
+namespace ascendc {
+
+// A source location of the kernel. As a default argument it is the location of the outermost call.
+struct Site {
+    const char* file;
+    int line;
+
+    static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return Site{file, line}; }
+    const char* name() const
+    {
+        const char* slash = std::strrchr(file, '/');
+        return slash ? slash + 1 : file;
+    }
+};
+
+// Ends a block. The runtime reports the text with the kernel's name and the block.
+struct Failure {
+    char text[240];
+};
+
+[[noreturn]] __attribute__((format(printf, 2, 3), cold)) inline void fail(Site site, const char* format, ...)
+{
+    Failure failure;
+    int length = std::snprintf(failure.text, sizeof failure.text, "%s:%d: ", site.name(), site.line);
+    if (length < 0 || length > 100) length = 0;
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(failure.text + length, sizeof failure.text - static_cast<size_t>(length), format, arguments);
+    va_end(arguments);
+    throw failure;
+}
+
+enum Memory : uint8_t { MEMORY_UB, MEMORY_L1, MEMORY_L0A, MEMORY_L0B, MEMORY_L0C, MEMORY_BIAS, MEMORY_FIXPIPE, MEMORY_COUNT };
+
+struct MemoryInfo {
+    const char* name;
+    uint64_t bytes;
+    uint32_t alignment;
+};
+
+inline const MemoryInfo& memory_info(Memory memory)
+{
+    static const MemoryInfo all[MEMORY_COUNT] = {
+        {"UB", AscendC::ASC_UB_SIZE, 32},     {"L1", AscendC::ASC_L1_SIZE, 32},    {"L0A", AscendC::ASC_L0A_SIZE, 512}, {"L0B", AscendC::ASC_L0B_SIZE, 512},
+        {"L0C", AscendC::ASC_L0C_SIZE, 64},   {"the bias table", AscendC::ASC_BT_SIZE, 64}, {"the fixpipe buffer", 2048, 64},
+    };
+    return all[memory];
+}
+
+constexpr Memory memory_of(AscendC::TPosition position)
+{
+    using AscendC::TPosition;
+    switch (position) {
+    case TPosition::A1:
+    case TPosition::B1:
+    case TPosition::C1:
+    case TPosition::TSCM:
+    case TPosition::SPM: return MEMORY_L1;
+    case TPosition::A2: return MEMORY_L0A;
+    case TPosition::B2: return MEMORY_L0B;
+    case TPosition::CO1: return MEMORY_L0C;
+    case TPosition::C2: return MEMORY_BIAS;
+    case TPosition::C2PIPE2GM:
+    case TPosition::C2PIPE2LOCAL: return MEMORY_FIXPIPE;
+    default: return MEMORY_UB;
+    }
+}
+
+inline const char* position_name(AscendC::TPosition position)
+{
+    using AscendC::TPosition;
+    switch (position) {
+    case TPosition::GM: return "GM";
+    case TPosition::VECIN: return "VECIN";
+    case TPosition::VECOUT: return "VECOUT";
+    case TPosition::VECCALC: return "VECCALC";
+    default: return memory_info(memory_of(position)).name;
+    }
+}
+
+enum class BufferState : uint8_t { FREE, ALLOCATED, QUEUED, TAKEN, PLAIN, DEAD };
+
+// A buffer of local memory. A tensor knows its buffer, and the generation of the buffer at that time.
+struct Buffer {
+    uint8_t* begin = nullptr;
+    uint32_t bytes = 0;
+    uint32_t generation = 0;
+    BufferState state = BufferState::PLAIN;
+    AscendC::TPosition position = AscendC::TPosition::VECCALC;
+    const void* queue = nullptr;
+};
+
+// A local memory. It is allocated when a kernel uses it first, and stays with its thread.
+class LocalMemory {
+public:
+    LocalMemory() = default;
+    LocalMemory(const LocalMemory&) = delete;
+    LocalMemory& operator=(const LocalMemory&) = delete;
+    ~LocalMemory() { std::free(base_); }
+
+    uint8_t* base(Memory memory)
+    {
+        if (!base_) {
+            size_t bytes = (memory_info(memory).bytes + 1023) / 512 * 512;
+            base_ = static_cast<uint8_t*>(std::aligned_alloc(512, bytes));
+            if (!base_) std::abort();
+            std::memset(base_, 0xa5, bytes);
+        }
+        return base_;
+    }
+    bool is_made() const { return base_ != nullptr; }
+    uint64_t used = 0;
+
+private:
+    uint8_t* base_ = nullptr;
+};
+
+enum class AtomicOperation : uint8_t { NONE, ADD, MAX, MIN };
+
+// The registers of a core. A block begins with these values.
+struct Registers {
+    uint64_t mask[2] = {~uint64_t(0), ~uint64_t(0)};
+    bool counts = false;
+    AtomicOperation atomic = AtomicOperation::NONE;
+    float deq_scale = 1;
+    uint64_t compare[2] = {0, 0};
+    int64_t control = 0;
+    double sum = 0;
+    double extreme = 0;
+    uint64_t extreme_index = 0;
+    uint16_t merged[4] = {0, 0, 0, 0};
+    uint64_t pad_value = 0;
+    bool has_pad_value = false;
+    uint64_t kept = 0;
+};
+
+struct Core {
+    uint32_t block = 0;
+    uint32_t blocks = 1;
+    bool waits_with_others = false;
+    const char* kernel = "";
+    AscendC::TPipe* pipe = nullptr;
+    uint8_t* workspace = nullptr;
+    LocalMemory memories[MEMORY_COUNT];
+    std::deque<Buffer> buffers;
+    Registers registers;
+    uint8_t events[static_cast<int>(AscendC::HardEvent::MAX)][8] = {};
+    uint8_t reserved_events[static_cast<int>(AscendC::HardEvent::MAX)] = {};
+    bool events_used = false;
+    // Suspends the block until the condition holds. Set for kernels whose blocks wait for each other.
+    void* fiber = nullptr;
+
+    void begin(uint32_t number, uint32_t count)
+    {
+        block = number;
+        blocks = count;
+        pipe = nullptr;
+        workspace = nullptr;
+        for (auto& memory : memories) memory.used = 0;
+        buffers.clear();
+        registers = Registers();
+        if (events_used) {
+            std::memset(events, 0, sizeof events);
+            std::memset(reserved_events, 0, sizeof reserved_events);
+            events_used = false;
+        }
+    }
+
+    // Takes the next bytes of a local memory and fills them with 0xa5.
+    Buffer* allocate(AscendC::TPosition position, uint64_t bytes, Site site)
+    {
+        Memory memory = memory_of(position);
+        const MemoryInfo& info = memory_info(memory);
+        LocalMemory& local = memories[memory];
+        uint64_t begin = (local.used + info.alignment - 1) / info.alignment * info.alignment;
+        if (begin + bytes > info.bytes)
+            fail(site, "%llu more bytes do not fit into %s, where %llu of %llu bytes are in use", static_cast<unsigned long long>(bytes), info.name,
+                 static_cast<unsigned long long>(begin), static_cast<unsigned long long>(info.bytes));
+        local.used = begin + bytes;
+        return add(position, local.base(memory) + begin, bytes);
+    }
+
+    Buffer* add(AscendC::TPosition position, uint8_t* begin, uint64_t bytes)
+    {
+        std::memset(begin, 0xa5, bytes);
+        buffers.emplace_back();
+        Buffer& buffer = buffers.back();
+        buffer.begin = begin;
+        buffer.bytes = static_cast<uint32_t>(bytes);
+        buffer.position = position;
+        return &buffer;
+    }
+};
+
+// The core whose block the calling thread runs; null outside of kernels.
+__attribute__((weak, visibility("hidden"))) __thread Core* current_core;
+
+inline bool in_kernel()
+{
+    return current_core != nullptr;
+}
+
+inline Core& core()
+{
+    if (!current_core) {
+        std::fputs("jumar: a function of Ascend C was called outside of a kernel\n", stderr);
+        std::abort();
+    }
+    return *current_core;
+}
+
+// What the rewriter makes of the C library's function for assertions that failed.
+[[noreturn]] inline void assertion_failed(const char* condition, const char* file, unsigned line, const char* function)
+{
+    if (!in_kernel()) {
+        std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, condition);
+        std::abort();
+    }
+    fail(Site{file, static_cast<int>(line)}, "assertion \"%s\" failed", condition);
+}
+
+// What asm("trap") becomes.
+[[noreturn]] inline void trap(Site site = Site::here())
+{
+    fail(site, "trap");
+}
+
+} // namespace ascendc
+} // namespace jumar
+
+#endif

@@ -1,0 +1,68 @@
+// Words of the Ascend C language. The rewriter removes __global__, [aicore] and launches; the words here need no rewriting.
+#ifndef JUMAR_ASCENDC_LANGUAGE_H
+#define JUMAR_ASCENDC_LANGUAGE_H
+
+#include <cstddef>
+#include <cstdint>
+
+#ifndef __aicore__
+#define __aicore__
+#endif
+#ifndef __host_aicore__
+#define __host_aicore__
+#endif
+#ifndef __host__
+#define __host__
+#endif
+#ifndef __vector__
+#define __vector__
+#endif
+#ifndef __cube__
+#define __cube__
+#endif
+#ifndef __mix__
+#define __mix__(cube, vector)
+#endif
+#ifndef __schedmode__
+#define __schedmode__(mode)
+#endif
+
+// Address spaces. All memory is one address space here, so overloads that differ in these words alone are not possible.
+#define __gm__
+#define __ubuf__
+#define __cbuf__
+#define __ca__
+#define __cb__
+#define __cc__
+#define __fbuf__
+#define __ssbuf__
+#define __local_mem__
+
+#ifndef GM_ADDR
+#define GM_ADDR __gm__ uint8_t*
+#endif
+
+// The chip that kernels are compiled for. The driver defines these from --npu-arch.
+#ifndef __NPU_ARCH__
+#define __NPU_ARCH__ 2201
+#endif
+#ifndef __CCE_AICORE__
+#if __NPU_ARCH__ == 2002
+#define __CCE_AICORE__ 200
+#else
+#define __CCE_AICORE__ 220
+#endif
+#endif
+#if __NPU_ARCH__ == 2201 && !defined(__DAV_C220_VEC__)
+#define __DAV_C220_VEC__ 1
+#endif
+
+// 0 removes the checks of bounds, alignment and queues.
+#ifndef JUMAR_ASCENDC_CHECK
+#define JUMAR_ASCENDC_CHECK 1
+#endif
+#ifndef ASCENDC_DUMP
+#define ASCENDC_DUMP 1
+#endif
+
+#endif

@@ -1,0 +1,120 @@
+// Functions of Ascend C that are not supported. A use stops the compilation with the function's name.
+#ifndef JUMAR_ASCENDC_MISSING_H
+#define JUMAR_ASCENDC_MISSING_H
+
+#include "core.h"
+
+namespace jumar {
+namespace ascendc {
+template <typename...> constexpr bool never = false;
+template <auto...> constexpr bool never_of = false;
+} // namespace ascendc
+} // namespace jumar
+
+namespace AscendC {
+
+#define JUMAR_ASCENDC_MISSING(Name)                                                                                                                  \
+    template <typename... Arguments> void Name(const Arguments&...)                                                                                  \
+    {                                                                                                                                                \
+        static_assert(jumar::ascendc::never<Arguments...>, "AscendC::" #Name " is not supported by Jumar; docs/ascendc.md lists what is");           \
+    }                                                                                                                                                \
+    template <auto First, auto... Rest, typename... Arguments> void Name(const Arguments&...)                                                        \
+    {                                                                                                                                                \
+        static_assert(jumar::ascendc::never_of<First, Rest...>, "AscendC::" #Name " is not supported by Jumar; docs/ascendc.md lists what is");      \
+    }
+
+// Matrix products on the cube cores.
+JUMAR_ASCENDC_MISSING(Mmad)
+JUMAR_ASCENDC_MISSING(MmadMx)
+JUMAR_ASCENDC_MISSING(MmadWithSparse)
+JUMAR_ASCENDC_MISSING(LoadData)
+JUMAR_ASCENDC_MISSING(LoadDataWithTranspose)
+JUMAR_ASCENDC_MISSING(LoadDataWithSparse)
+JUMAR_ASCENDC_MISSING(LoadDataWithStride)
+JUMAR_ASCENDC_MISSING(Fixpipe)
+JUMAR_ASCENDC_MISSING(InitConstValue)
+JUMAR_ASCENDC_MISSING(SetFixpipeNz2ndFlag)
+JUMAR_ASCENDC_MISSING(SetFixPipeConfig)
+JUMAR_ASCENDC_MISSING(SetFixpipePreQuantFlag)
+JUMAR_ASCENDC_MISSING(SetLoadDataPaddingValue)
+JUMAR_ASCENDC_MISSING(SetLoadDataBoundary)
+JUMAR_ASCENDC_MISSING(SetLoadDataRepeat)
+JUMAR_ASCENDC_MISSING(SetLoadDataRepeatWithStride)
+JUMAR_ASCENDC_MISSING(SetFmatrix)
+JUMAR_ASCENDC_MISSING(SetHF32Mode)
+JUMAR_ASCENDC_MISSING(SetHF32TransMode)
+JUMAR_ASCENDC_MISSING(SetMMLayoutTransform)
+JUMAR_ASCENDC_MISSING(BroadCastVecToMM)
+
+// The library above the vector unit.
+JUMAR_ASCENDC_MISSING(SoftMax)
+JUMAR_ASCENDC_MISSING(SimpleSoftMax)
+JUMAR_ASCENDC_MISSING(SoftmaxFlash)
+JUMAR_ASCENDC_MISSING(SoftmaxFlashV2)
+JUMAR_ASCENDC_MISSING(SoftmaxFlashV3)
+JUMAR_ASCENDC_MISSING(SoftmaxGrad)
+JUMAR_ASCENDC_MISSING(SoftmaxGradFront)
+JUMAR_ASCENDC_MISSING(AdjustSoftMaxRes)
+JUMAR_ASCENDC_MISSING(AscendQuant)
+JUMAR_ASCENDC_MISSING(AscendDequant)
+JUMAR_ASCENDC_MISSING(AscendAntiQuant)
+JUMAR_ASCENDC_MISSING(Quantize)
+JUMAR_ASCENDC_MISSING(Dequantize)
+JUMAR_ASCENDC_MISSING(AntiQuantize)
+JUMAR_ASCENDC_MISSING(LayerNorm)
+JUMAR_ASCENDC_MISSING(LayerNormGrad)
+JUMAR_ASCENDC_MISSING(LayerNormGradBeta)
+JUMAR_ASCENDC_MISSING(RmsNorm)
+JUMAR_ASCENDC_MISSING(DeepNorm)
+JUMAR_ASCENDC_MISSING(BatchNorm)
+JUMAR_ASCENDC_MISSING(GroupNorm)
+JUMAR_ASCENDC_MISSING(Normalize)
+JUMAR_ASCENDC_MISSING(WelfordUpdate)
+JUMAR_ASCENDC_MISSING(WelfordFinalize)
+JUMAR_ASCENDC_MISSING(TopK)
+JUMAR_ASCENDC_MISSING(CumSum)
+JUMAR_ASCENDC_MISSING(DropOut)
+JUMAR_ASCENDC_MISSING(GeGLU)
+JUMAR_ASCENDC_MISSING(ReGlu)
+JUMAR_ASCENDC_MISSING(Pad)
+JUMAR_ASCENDC_MISSING(UnPad)
+JUMAR_ASCENDC_MISSING(Mean)
+JUMAR_ASCENDC_MISSING(ReduceMean)
+JUMAR_ASCENDC_MISSING(TransData)
+JUMAR_ASCENDC_MISSING(ConfusionTranspose)
+JUMAR_ASCENDC_MISSING(SelectWithBytesMask)
+JUMAR_ASCENDC_MISSING(Digamma)
+JUMAR_ASCENDC_MISSING(PhiloxRandom)
+JUMAR_ASCENDC_MISSING(IsFinite)
+
+// Vector functions.
+JUMAR_ASCENDC_MISSING(RpSort16)
+JUMAR_ASCENDC_MISSING(MrgSort4)
+JUMAR_ASCENDC_MISSING(ProposalConcat)
+JUMAR_ASCENDC_MISSING(ProposalExtract)
+JUMAR_ASCENDC_MISSING(CastDeq)
+JUMAR_ASCENDC_MISSING(CastDequant)
+JUMAR_ASCENDC_MISSING(AddDeqRelu)
+JUMAR_ASCENDC_MISSING(AddReluCast)
+JUMAR_ASCENDC_MISSING(SubReluCast)
+JUMAR_ASCENDC_MISSING(BilinearInterpolation)
+JUMAR_ASCENDC_MISSING(Interleave)
+JUMAR_ASCENDC_MISSING(DeInterleave)
+JUMAR_ASCENDC_MISSING(ReduceRepeat)
+JUMAR_ASCENDC_MISSING(ReducePairElem)
+
+// Cores and tasks.
+JUMAR_ASCENDC_MISSING(AllocMutexID)
+JUMAR_ASCENDC_MISSING(ReleaseMutexID)
+JUMAR_ASCENDC_MISSING(InitDetermineComputeWorkspace)
+JUMAR_ASCENDC_MISSING(WaitPreBlock)
+JUMAR_ASCENDC_MISSING(NotifyNextBlock)
+JUMAR_ASCENDC_MISSING(SetNextTaskStart)
+JUMAR_ASCENDC_MISSING(WaitPreTaskEnd)
+JUMAR_ASCENDC_MISSING(GetHcclContext)
+JUMAR_ASCENDC_MISSING(AtomicAdd)
+JUMAR_ASCENDC_MISSING(AtomicCas)
+
+} // namespace AscendC
+
+#endif

@@ -1,0 +1,406 @@
+// TPipe, queues and buffers: where local memory comes from, and who may use it when.
+#ifndef JUMAR_ASCENDC_PIPE_H
+#define JUMAR_ASCENDC_PIPE_H
+
+#include "tensor.h"
+
+namespace AscendC {
+
+using TBufHandle = uint8_t*;
+
+template <TPosition source, TPosition destination, int32_t depth, auto mask = 0> class TQueBind {
+public:
+    static constexpr TPosition position = destination == TPosition::GM || source == TPosition::CO1 ? source : destination;
+    static constexpr bool isTQue = true;
+
+    TQueBind() = default;
+
+    template <typename T> LocalTensor<T> AllocTensor(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        using namespace jumar::ascendc;
+        if (count_ == 0) fail(site, "AllocTensor: the queue has no buffers; InitBuffer was not called");
+        for (uint32_t tried = 0; tried < count_; tried++) {
+            Buffer* buffer = buffers_[next_];
+            next_ = (next_ + 1) % count_;
+            if (buffer->state == BufferState::FREE) {
+                buffer->state = BufferState::ALLOCATED;
+                return LocalTensor<T>(buffer, 0, elements_in<T>(buffer->bytes));
+            }
+        }
+        fail(site, "AllocTensor: all %u buffers of the queue (%s) are in use; FreeTensor is missing", count_, position_name(position));
+    }
+    template <typename T> void AllocTensor(LocalTensor<T>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        tensor = AllocTensor<T>(site);
+    }
+
+    template <typename T> bool EnQue(const LocalTensor<T>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        using namespace jumar::ascendc;
+        Buffer* buffer = own(tensor, "EnQue", site);
+        if (buffer->state == BufferState::QUEUED) fail(site, "EnQue: the tensor is in the queue already");
+        if (buffer->state == BufferState::FREE || buffer->generation != tensor.generation())
+            fail(site, "EnQue: the tensor was freed; only a tensor from AllocTensor or DeQue can be queued");
+        constexpr uint32_t most = depth > 0 ? static_cast<uint32_t>(depth) : 1;
+        if (queued_ >= most)
+            fail(site, "EnQue: %u tensors are in the queue, whose depth is %d", queued_, static_cast<int>(depth));
+        buffer->state = BufferState::QUEUED;
+        order_[(first_ + queued_) % MOST_BUFFERS] = buffer;
+        sizes_[(first_ + queued_) % MOST_BUFFERS] = static_cast<uint32_t>(bytes_of<T>(tensor.GetSize()));
+        starts_[(first_ + queued_) % MOST_BUFFERS] =
+            static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(tensor.GetPhyAddr()) - buffer->begin);
+        queued_++;
+        return true;
+    }
+    template <TPosition from, TPosition to, typename T> bool EnQue(const LocalTensor<T>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        return EnQue(tensor, site);
+    }
+
+    template <typename T> LocalTensor<T> DeQue(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        using namespace jumar::ascendc;
+        if (queued_ == 0) fail(site, "DeQue: the queue (%s) is empty; EnQue is missing", position_name(position));
+        Buffer* buffer = order_[first_];
+        uint32_t bytes = sizes_[first_];
+        uint32_t start = starts_[first_];
+        first_ = (first_ + 1) % MOST_BUFFERS;
+        queued_--;
+        buffer->state = BufferState::TAKEN;
+        return LocalTensor<T>(buffer, start, elements_in<T>(bytes));
+    }
+    template <typename T> void DeQue(LocalTensor<T>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        tensor = DeQue<T>(site);
+    }
+    template <TPosition from, TPosition to, typename T> LocalTensor<T> DeQue(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        return DeQue<T>(site);
+    }
+
+    template <typename T> void FreeTensor(LocalTensor<T>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        using namespace jumar::ascendc;
+        Buffer* buffer = own(tensor, "FreeTensor", site);
+        if (buffer->state == BufferState::FREE || buffer->generation != tensor.generation()) fail(site, "FreeTensor: the tensor was freed already");
+        if (buffer->state == BufferState::QUEUED) fail(site, "FreeTensor: the tensor is still in the queue; DeQue is missing");
+        buffer->state = BufferState::FREE;
+        buffer->generation++;
+    }
+    void FreeAllEvent() {}
+
+    bool VacantInQue() const { return queued_ < (depth > 0 ? static_cast<uint32_t>(depth) : 1); }
+    bool HasTensorInQue() const { return queued_ > 0; }
+    int32_t GetTensorCountInQue() const { return static_cast<int32_t>(queued_); }
+    bool HasIdleBuffer() const
+    {
+        for (uint32_t at = 0; at < count_; at++)
+            if (buffers_[at]->state == jumar::ascendc::BufferState::FREE) return true;
+        return false;
+    }
+
+    // For TPipe and TBufPool: adds one more buffer to the queue.
+    void add(jumar::ascendc::Buffer* buffer)
+    {
+        buffer->state = jumar::ascendc::BufferState::FREE;
+        buffer->queue = this;
+        buffers_[count_++] = buffer;
+    }
+    void clear() { count_ = queued_ = first_ = next_ = 0; }
+    static constexpr uint32_t MOST_BUFFERS = 64;
+
+private:
+    template <typename T> jumar::ascendc::Buffer* own(const LocalTensor<T>& tensor, const char* call, jumar::ascendc::Site site) const
+    {
+        using namespace jumar::ascendc;
+        Buffer* buffer = tensor.buffer();
+        if (!buffer) fail(site, "%s: the tensor has no memory", call);
+        if (buffer->queue != this) fail(site, "%s: the tensor is not of this queue", call);
+        return buffer;
+    }
+
+    jumar::ascendc::Buffer* buffers_[MOST_BUFFERS];
+    jumar::ascendc::Buffer* order_[MOST_BUFFERS];
+    uint32_t sizes_[MOST_BUFFERS];
+    uint32_t starts_[MOST_BUFFERS];
+    uint32_t count_ = 0;
+    uint32_t next_ = 0;
+    uint32_t first_ = 0;
+    uint32_t queued_ = 0;
+};
+
+namespace queue_ends {
+constexpr TPosition source(TPosition position)
+{
+    switch (position) {
+    case TPosition::VECIN:
+    case TPosition::A1:
+    case TPosition::B1:
+    case TPosition::C1: return TPosition::GM;
+    case TPosition::A2: return TPosition::A1;
+    case TPosition::B2: return TPosition::B1;
+    case TPosition::C2: return TPosition::C1;
+    default: return position;
+    }
+}
+constexpr TPosition destination(TPosition position)
+{
+    switch (position) {
+    case TPosition::VECOUT:
+    case TPosition::CO2: return TPosition::GM;
+    case TPosition::CO1: return TPosition::CO2;
+    default: return position;
+    }
+}
+} // namespace queue_ends
+
+template <TPosition pos, int32_t depth, auto mask = 0> class TQue : public TQueBind<queue_ends::source(pos), queue_ends::destination(pos), depth, mask> {
+};
+
+template <TPosition pos = TPosition::LCM> class TBuf {
+public:
+    static constexpr TPosition position = pos;
+
+    template <typename T> LocalTensor<T> Get(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        need(site);
+        return LocalTensor<T>(buffer_, 0, jumar::ascendc::elements_in<T>(buffer_->bytes));
+    }
+    template <typename T> LocalTensor<T> Get(uint32_t elements, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        return GetWithOffset<T>(elements, 0, site);
+    }
+    template <typename T> LocalTensor<T> GetWithOffset(uint32_t elements, uint32_t byte_offset, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        using namespace jumar::ascendc;
+        need(site);
+        if (byte_offset + bytes_of<T>(elements) > buffer_->bytes)
+            fail(site, "TBuf: %u elements of %s at byte %u were asked for, and the buffer has %u bytes", elements, type_name<T>(), byte_offset,
+                 buffer_->bytes);
+        return LocalTensor<T>(buffer_, byte_offset, elements);
+    }
+    // A TBuf needs no release; kernels may call this all the same.
+    template <typename T> void FreeTensor(LocalTensor<T>&) {}
+    template <typename T> LocalTensor<T> AllocTensor(jumar::ascendc::Site site = jumar::ascendc::Site::here()) { return Get<T>(site); }
+    uint32_t GetBufLen() const { return buffer_ ? buffer_->bytes : 0; }
+
+    void set(jumar::ascendc::Buffer* buffer) { buffer_ = buffer; }
+    jumar::ascendc::Buffer* buffer() const { return buffer_; }
+
+private:
+    void need(jumar::ascendc::Site site) const
+    {
+        if (!buffer_) jumar::ascendc::fail(site, "TBuf: the buffer has no memory; InitBuffer was not called");
+    }
+    jumar::ascendc::Buffer* buffer_ = nullptr;
+};
+
+// A part of a pipe's memory that queues and buffers share out again.
+template <TPosition pos, uint32_t = 4> class TBufPool {
+public:
+    static constexpr TPosition position = pos;
+
+    template <class Queue> bool InitBuffer(Queue& queue, uint8_t count, uint32_t bytes, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        queue.clear();
+        for (uint8_t at = 0; at < count; at++) queue.add(take(bytes, Queue::position, site));
+        return true;
+    }
+    template <TPosition other> bool InitBuffer(TBuf<other>& buffer, uint32_t bytes, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        buffer.set(take(bytes, other, site));
+        return true;
+    }
+    template <class Pool> bool InitBufPool(Pool& pool, uint32_t bytes, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        pool.set(take(bytes, Pool::position, site));
+        return true;
+    }
+    void Reset() { used_ = 0; }
+
+    void set(jumar::ascendc::Buffer* buffer)
+    {
+        buffer_ = buffer;
+        used_ = 0;
+    }
+    jumar::ascendc::Buffer* buffer() const { return buffer_; }
+
+private:
+    jumar::ascendc::Buffer* take(uint32_t bytes, TPosition position, jumar::ascendc::Site site)
+    {
+        using namespace jumar::ascendc;
+        uint32_t rounded = (bytes + 31) / 32 * 32;
+        if (!buffer_ || used_ + rounded > buffer_->bytes)
+            fail(site, "InitBuffer: %u bytes do not fit into the pool, where %u of %u are in use", rounded, used_, buffer_ ? buffer_->bytes : 0);
+        Buffer* part = core().add(position, buffer_->begin + used_, rounded);
+        used_ += rounded;
+        return part;
+    }
+    jumar::ascendc::Buffer* buffer_ = nullptr;
+    uint32_t used_ = 0;
+};
+
+class TPipe {
+public:
+    TPipe() { Init(); }
+    TPipe(const TPipe&) = delete;
+    TPipe& operator=(const TPipe&) = delete;
+    ~TPipe()
+    {
+        if (jumar::ascendc::in_kernel() && jumar::ascendc::core().pipe == this) jumar::ascendc::core().pipe = nullptr;
+    }
+
+    void Init()
+    {
+        jumar::ascendc::core().pipe = this;
+    }
+    void Destroy() { Reset(); }
+    void Reset()
+    {
+        using namespace jumar::ascendc;
+        Core& self = core();
+        for (auto& memory : self.memories) memory.used = 0;
+        for (auto& buffer : self.buffers) {
+            buffer.generation++;
+            buffer.state = BufferState::DEAD;
+        }
+        queue_buffers_ = 0;
+    }
+
+    template <class Queue> bool InitBuffer(Queue& queue, uint8_t count, uint32_t bytes, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        using namespace jumar::ascendc;
+        queue_buffers_ += count;
+        if (queue_buffers_ > Queue::MOST_BUFFERS) fail(site, "InitBuffer: a kernel has %u buffers at most", Queue::MOST_BUFFERS);
+        uint32_t rounded = (bytes + 31) / 32 * 32;
+        queue.clear();
+        for (uint8_t at = 0; at < count; at++) queue.add(core().allocate(Queue::position, rounded, site));
+        return true;
+    }
+    template <TPosition pos> bool InitBuffer(TBuf<pos>& buffer, uint32_t bytes, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        buffer.set(jumar::ascendc::core().allocate(pos, (bytes + 31) / 32 * 32, site));
+        return true;
+    }
+    template <class Pool> bool InitBufPool(Pool& pool, uint32_t bytes, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        pool.set(jumar::ascendc::core().allocate(Pool::position, (bytes + 31) / 32 * 32, site));
+        return true;
+    }
+    // A pool that lies over another one.
+    template <class Pool, class Other>
+    bool InitBufPool(Pool& pool, uint32_t bytes, Other& other, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        using namespace jumar::ascendc;
+        if (!other.buffer() || bytes > other.buffer()->bytes) fail(site, "InitBufPool: %u bytes do not fit over the other pool", bytes);
+        pool.set(core().add(Pool::position, other.buffer()->begin, bytes));
+        return true;
+    }
+
+    template <HardEvent event> TEventID AllocEventID(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        using namespace jumar::ascendc;
+        Core& self = core();
+        uint8_t& reserved = self.reserved_events[static_cast<int>(event)];
+        self.events_used = true;
+        for (TEventID id = 0; id < 8; id++) {
+            if (!(reserved >> id & 1)) {
+                reserved = static_cast<uint8_t>(reserved | 1 << id);
+                return id;
+            }
+        }
+        fail(site, "AllocEventID: all 8 events of this kind are reserved; ReleaseEventID is missing");
+    }
+    template <HardEvent event> void ReleaseEventID(TEventID id)
+    {
+        uint8_t& reserved = jumar::ascendc::core().reserved_events[static_cast<int>(event)];
+        reserved = static_cast<uint8_t>(reserved & ~(1 << (id & 7)));
+    }
+    template <HardEvent event> TEventID FetchEventID() { return FetchEventID(event); }
+    TEventID FetchEventID(HardEvent event)
+    {
+        uint8_t reserved = jumar::ascendc::core().reserved_events[static_cast<int>(event)];
+        for (TEventID id = 0; id < 8; id++)
+            if (!(reserved >> id & 1)) return id;
+        return 0;
+    }
+    template <TPosition pos> TBuf<pos> InitBuffer(uint32_t bytes)
+    {
+        TBuf<pos> buffer;
+        InitBuffer(buffer, bytes);
+        return buffer;
+    }
+    uint8_t* GetBaseAddr(int8_t position)
+    {
+        using namespace jumar::ascendc;
+        Memory memory = memory_of(static_cast<TPosition>(position));
+        return core().memories[memory].base(memory);
+    }
+
+private:
+    uint32_t queue_buffers_ = 0;
+};
+
+inline TPipe* GetTPipePtr()
+{
+    return jumar::ascendc::core().pipe;
+}
+
+// The rest of UB, as far as no queue or buffer has it.
+template <typename T, TPosition pos> bool PopStackBuffer(LocalTensor<T>& tensor, jumar::ascendc::Site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Core& self = core();
+    constexpr Memory memory = memory_of(pos);
+    uint64_t begin = (self.memories[memory].used + 31) / 32 * 32;
+    uint64_t bytes = (memory_info(memory).bytes - begin) / 32 * 32;
+    self.buffers.emplace_back();
+    Buffer& buffer = self.buffers.back();
+    buffer.begin = self.memories[memory].base(memory) + begin;
+    buffer.bytes = static_cast<uint32_t>(bytes);
+    buffer.position = pos;
+    tensor = LocalTensor<T>(&buffer, 0, elements_in<T>(bytes));
+    return true;
+}
+
+// Tensors one behind the other in a local memory, without a TPipe.
+template <Hardware hardware = Hardware::UB> class LocalMemAllocator {
+public:
+    template <TPosition pos, class T, uint32_t elements> LocalTensor<T> Alloc(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        return Alloc<pos, T>(elements, site);
+    }
+    template <TPosition pos, class T> LocalTensor<T> Alloc(uint32_t elements, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        using namespace jumar::ascendc;
+        uint64_t bytes = (bytes_of<T>(elements) + 31) / 32 * 32;
+        return LocalTensor<T>(core().allocate(pos, bytes, site), 0, elements);
+    }
+    template <class T, uint32_t elements> LocalTensor<T> Alloc(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        return Alloc<default_position(), T>(elements, site);
+    }
+    template <class T> LocalTensor<T> Alloc(uint32_t elements, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        return Alloc<default_position(), T>(elements, site);
+    }
+    uint32_t GetCurAddr() const { return static_cast<uint32_t>(jumar::ascendc::core().memories[jumar::ascendc::memory_of(default_position())].used); }
+
+private:
+    static constexpr TPosition default_position()
+    {
+        switch (hardware) {
+        case Hardware::L1: return TPosition::A1;
+        case Hardware::L0A: return TPosition::A2;
+        case Hardware::L0B: return TPosition::B2;
+        case Hardware::L0C: return TPosition::CO1;
+        case Hardware::BIAS: return TPosition::C2;
+        case Hardware::FIXBUF: return TPosition::C2PIPE2GM;
+        default: return TPosition::VECCALC;
+        }
+    }
+};
+
+} // namespace AscendC
+
+#endif

@@ -1,0 +1,156 @@
+// Output of kernels: printf, DumpTensor and assertions.
+#ifndef JUMAR_ASCENDC_PRINT_H
+#define JUMAR_ASCENDC_PRINT_H
+
+#include <cassert>
+#include <string>
+
+#include "tensor.h"
+
+namespace jumar {
+namespace ascendc {
+
+// What is longer is cut, as on a card.
+constexpr size_t MOST_PRINTED = 30 * 1024;
+
+// An argument as the C library's printf takes it.
+template <typename T> inline auto printable(T value)
+{
+    if constexpr (is_half<T> || is_bfloat16<T> || std::is_same_v<T, float>) return static_cast<double>(static_cast<float>(value));
+    else return value;
+}
+
+inline void write_out(const std::string& text)
+{
+    std::fwrite(text.data(), 1, text.size() < MOST_PRINTED ? text.size() : MOST_PRINTED, stdout);
+    std::fflush(stdout);
+}
+
+inline std::string prefix()
+{
+    if (!in_kernel()) return {};
+    return "[AIV Block " + std::to_string(core().block) + "/" + std::to_string(core().blocks) + "] ";
+}
+
+template <typename... Arguments> inline void print(const char* format, Arguments... arguments)
+{
+#if ASCENDC_DUMP
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-security"
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    const int length = std::snprintf(nullptr, 0, format, printable(arguments)...);
+    if (length < 0) return;
+    std::string text(static_cast<size_t>(length) + 1, '\0');
+    std::snprintf(text.data(), text.size(), format, printable(arguments)...);
+#pragma GCC diagnostic pop
+    text.resize(static_cast<size_t>(length));
+    write_out(prefix() + text);
+#else
+    static_cast<void>(format);
+    (static_cast<void>(arguments), ...);
+#endif
+}
+
+template <typename T> inline std::string element_text(T value)
+{
+    char text[48];
+    if constexpr (is_float<T>) std::snprintf(text, sizeof text, "%f", static_cast<double>(static_cast<Wide<T>>(value)));
+    else if constexpr (std::is_signed_v<T>) std::snprintf(text, sizeof text, "%lld", static_cast<long long>(value));
+    else std::snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(value));
+    return text;
+}
+
+// Values in brackets; a shape adds nested brackets.
+template <typename T> inline void append_values(std::string& text, const T* values, uint64_t count, const AscendC::ShapeInfo& shape)
+{
+    uint64_t row = shape.shapeDim ? shape.shape[shape.shapeDim - 1] : count;
+    if (row == 0) row = count;
+    for (uint64_t at = 0; at < count; at++) {
+        if (at % row == 0) text += at ? "]\n[" : "[";
+        else text += ", ";
+        text += element_text(values[at]);
+    }
+    text += "]\n";
+}
+
+template <typename T>
+inline void dump(const T* values, const char* position, uint64_t address, uint32_t number, uint64_t count, const AscendC::ShapeInfo& shape)
+{
+#if ASCENDC_DUMP
+    std::string text = prefix() + "DumpTensor: desc=" + std::to_string(number) + ", addr=" + std::to_string(address) + ", data_type=" + type_name<T>() +
+                       ", position=" + position + ", dump_size=" + std::to_string(count) + "\n";
+    append_values(text, values, count, shape);
+    write_out(text);
+#else
+    static_cast<void>(values);
+    static_cast<void>(position);
+    static_cast<void>(address);
+    static_cast<void>(number);
+    static_cast<void>(count);
+    static_cast<void>(shape);
+#endif
+}
+
+template <typename... Arguments>
+inline void check_assertion(bool holds, const char* condition, Site site, const char* format = nullptr, Arguments... arguments)
+{
+    if (holds) return;
+    if (format) print(format, arguments...);
+    assertion_failed(condition, site.file, static_cast<unsigned>(site.line), "");
+}
+
+} // namespace ascendc
+} // namespace jumar
+
+namespace AscendC {
+
+template <typename... Arguments> void printf(const char* format, Arguments... arguments)
+{
+    jumar::ascendc::print(format, arguments...);
+}
+template <typename... Arguments> void PRINTF(const char* format, Arguments... arguments)
+{
+    jumar::ascendc::print(format, arguments...);
+}
+template <typename T>
+void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo& shape,
+                jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    check_access(tensor, bytes_of<T>(dumpSize), "tensor", Call{"DumpTensor", site}, 1);
+    const Buffer* buffer = tensor.buffer();
+    const Memory memory = memory_of(buffer->position);
+    const uint64_t address = static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(tensor.GetPhyAddr()) - core().memories[memory].base(memory));
+    dump(tensor.GetPhyAddr(), memory_info(memory).name, address, desc, dumpSize, shape);
+}
+template <typename T>
+void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    DumpTensor(tensor, desc, dumpSize, ShapeInfo(), site);
+}
+template <typename T>
+void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo& shape,
+                jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    if (dumpSize) tensor.check(0, dumpSize, "DumpTensor", site);
+    jumar::ascendc::dump(tensor.GetPhyAddr(), "GM", reinterpret_cast<uint64_t>(tensor.GetPhyAddr()), desc, dumpSize, shape);
+}
+template <typename T>
+void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    DumpTensor(tensor, desc, dumpSize, ShapeInfo(), site);
+}
+
+} // namespace AscendC
+
+#define ascendc_assert(condition, ...) jumar::ascendc::check_assertion(static_cast<bool>(condition), #condition, jumar::ascendc::Site::here(), ##__VA_ARGS__)
+#if defined(ASCENDC_DEBUG) && ASCENDC_DEBUG
+#define ASSERT(condition) ascendc_assert(condition)
+#else
+#define ASSERT(condition) static_cast<void>(0)
+#endif
+// In kernels an assertion ends the kernel, and may have a text; in host code it ends the process as it does elsewhere.
+#undef assert
+#define assert(condition, ...) ascendc_assert(condition, ##__VA_ARGS__)
+
+#endif

@@ -1,0 +1,184 @@
+// Sorting: pairs of a score and an index, 8 bytes each, in descending order.
+#ifndef JUMAR_ASCENDC_SORT_H
+#define JUMAR_ASCENDC_SORT_H
+
+#include <algorithm>
+
+#include "vector.h"
+
+namespace AscendC {
+
+struct MrgSort4Info {
+    uint16_t elementLengths[MRG_SORT_ELEMENT_LEN] = {0, 0, 0, 0};
+    bool ifExhaustedSuspension = false;
+    uint16_t validBit = 0;
+    uint8_t repeatTimes = 1;
+
+    MrgSort4Info() = default;
+    MrgSort4Info(const uint16_t lengths[MRG_SORT_ELEMENT_LEN], bool suspends, uint16_t valid, uint16_t repeat)
+        : ifExhaustedSuspension(suspends), validBit(valid), repeatTimes(static_cast<uint8_t>(repeat))
+    {
+        for (int at = 0; at < MRG_SORT_ELEMENT_LEN; at++) elementLengths[at] = lengths[at];
+    }
+};
+
+template <typename T> struct MrgSortSrcList {
+    LocalTensor<T> src1;
+    LocalTensor<T> src2;
+    LocalTensor<T> src3;
+    LocalTensor<T> src4;
+
+    MrgSortSrcList() = default;
+    MrgSortSrcList(const LocalTensor<T>& first, const LocalTensor<T>& second, const LocalTensor<T>& third, const LocalTensor<T>& fourth)
+        : src1(first), src2(second), src3(third), src4(fourth)
+    {
+    }
+};
+
+} // namespace AscendC
+
+namespace jumar {
+namespace ascendc {
+
+// A pair as it lies in memory. A half score takes the low 2 bytes.
+template <typename T> struct SortPair {
+    T score;
+    uint8_t filler[4 - sizeof(T)];
+    uint32_t index;
+};
+template <> struct SortPair<float> {
+    float score;
+    uint32_t index;
+};
+
+template <typename T> inline bool before(const SortPair<T>& a, const SortPair<T>& b)
+{
+    // A NaN sorts as the largest value, so that the order is total.
+    const bool a_nan = a.score != a.score, b_nan = b.score != b.score;
+    return a_nan || b_nan ? a_nan && !b_nan : a.score > b.score;
+}
+
+} // namespace ascendc
+} // namespace jumar
+
+namespace AscendC {
+
+template <typename T>
+void Sort32(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<uint32_t>& src1, const int32_t repeatTime,
+            jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    const Call call{"Sort32", site};
+    if (repeatTime <= 0) return;
+    check_access(dst, static_cast<uint64_t>(repeatTime) * 256, "dst", call);
+    check_access(src0, static_cast<uint64_t>(repeatTime) * 32 * sizeof(T), "src0", call);
+    check_access(src1, static_cast<uint64_t>(repeatTime) * 128, "src1", call);
+    for (int32_t repeat = 0; repeat < repeatTime; repeat++) {
+        SortPair<T> pairs[32] = {};
+        for (int at = 0; at < 32; at++) {
+            pairs[at].score = src0.GetPhyAddr()[repeat * 32 + at];
+            pairs[at].index = src1.GetPhyAddr()[repeat * 32 + at];
+        }
+        std::stable_sort(pairs, pairs + 32, before<T>);
+        std::memcpy(reinterpret_cast<uint8_t*>(dst.GetPhyAddr()) + repeat * 256, pairs, sizeof pairs);
+    }
+}
+
+// Merges 2 to 4 lists. Of equal scores that of the lower list comes first.
+template <typename T>
+void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgSort4Info& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    using Pair = SortPair<T>;
+    const Call call{"MrgSort", site};
+    const int lists = params.validBit == 15 ? 4 : params.validBit == 7 ? 3 : params.validBit == 3 ? 2 : 0;
+    if (lists == 0) fail(site, "MrgSort: validBit is %u; it has to be 3, 7 or 15", params.validBit);
+    const LocalTensor<T>* tensors[4] = {&src.src1, &src.src2, &src.src3, &src.src4};
+    uint64_t all = 0;
+    for (int list = 0; list < lists; list++) all += params.elementLengths[list];
+    Core& self = core();
+    for (uint64_t repeat = 0; repeat < params.repeatTimes; repeat++) {
+        const Pair* from[4];
+        uint64_t taken[4] = {0, 0, 0, 0};
+        for (int list = 0; list < lists; list++) {
+            const uint64_t step = repeat * all;
+            check_access(*tensors[list], (step + params.elementLengths[list]) * 8, "src", call, 8);
+            from[list] = reinterpret_cast<const Pair*>(tensors[list]->GetPhyAddr()) + step;
+        }
+        check_access(dst, (repeat + 1) * all * 8, "dst", call);
+        Pair* to = reinterpret_cast<Pair*>(dst.GetPhyAddr()) + repeat * all;
+        for (uint64_t at = 0; at < all; at++) {
+            int best = -1;
+            for (int list = 0; list < lists; list++) {
+                if (taken[list] == params.elementLengths[list]) continue;
+                if (best < 0 || before(from[list][taken[list]], from[best][taken[best]])) best = list;
+            }
+            to[at] = from[best][taken[best]++];
+            if (params.ifExhaustedSuspension && taken[best] == params.elementLengths[best]) break;
+        }
+        for (int list = 0; list < 4; list++) self.registers.merged[list] = static_cast<uint16_t>(taken[list]);
+    }
+}
+template <typename T, bool isExhaustedSuspension = false>
+void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& sortList, const uint16_t elementCountList[4], uint32_t sortedNum[4], uint16_t validBit,
+             const int32_t repeatTime, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    MrgSort(dst, sortList, MrgSort4Info(elementCountList, isExhaustedSuspension, validBit, static_cast<uint16_t>(repeatTime)), site);
+    for (int list = 0; list < 4; list++) sortedNum[list] = jumar::ascendc::core().registers.merged[list];
+}
+inline void GetMrgSortResult(uint16_t& first, uint16_t& second, uint16_t& third, uint16_t& fourth)
+{
+    const uint16_t* merged = jumar::ascendc::core().registers.merged;
+    first = merged[0];
+    second = merged[1];
+    third = merged[2];
+    fourth = merged[3];
+}
+
+template <typename T> uint32_t GetSortLen(const uint32_t elements)
+{
+    return elements * 8 / static_cast<uint32_t>(sizeof(T));
+}
+template <typename T> uint32_t GetSortOffset(const uint32_t element)
+{
+    return element * 8 / static_cast<uint32_t>(sizeof(T));
+}
+template <typename T> void Concat(LocalTensor<T>& concat, const LocalTensor<T>& src, const LocalTensor<T>&, const int32_t)
+{
+    concat = src;
+}
+template <typename T>
+void Extract(const LocalTensor<T>& dstValue, const LocalTensor<uint32_t>& dstIndex, const LocalTensor<T>& sorted, const int32_t repeatTime,
+             jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    const Call call{"Extract", site};
+    if (repeatTime <= 0) return;
+    const uint64_t count = static_cast<uint64_t>(repeatTime) * 32;
+    check_access(dstValue, count * sizeof(T), "dstValue", call);
+    check_access(dstIndex, count * 4, "dstIndex", call);
+    check_access(sorted, count * 8, "sorted", call);
+    const SortPair<T>* from = reinterpret_cast<const SortPair<T>*>(sorted.GetPhyAddr());
+    for (uint64_t at = 0; at < count; at++) {
+        const SortPair<T> pair = from[at];
+        dstValue.GetPhyAddr()[at] = pair.score;
+        dstIndex.GetPhyAddr()[at] = pair.index;
+    }
+}
+template <typename T, bool isFullSort>
+void Sort(const LocalTensor<T>& dst, const LocalTensor<T>& concat, const LocalTensor<uint32_t>& index, LocalTensor<T>& tmp, const int32_t repeatTime,
+          jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Sort32(dst, concat, index, repeatTime, site);
+    if constexpr (isFullSort) {
+        const uint64_t count = static_cast<uint64_t>(repeatTime > 0 ? repeatTime : 0) * 32;
+        if (repeatTime > 1) check_access(tmp, count * 8, "tmp", Call{"Sort", site});
+        SortPair<T>* pairs = reinterpret_cast<SortPair<T>*>(dst.GetPhyAddr());
+        std::stable_sort(pairs, pairs + count, before<T>);
+    }
+}
+
+} // namespace AscendC
+
+#endif

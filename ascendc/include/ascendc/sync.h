@@ -1,0 +1,376 @@
+// Events, barriers, block numbers, workspaces, and waiting between blocks.
+#ifndef JUMAR_ASCENDC_SYNC_H
+#define JUMAR_ASCENDC_SYNC_H
+
+#include <functional>
+#include <vector>
+
+#include "copy.h"
+#include "pipe.h"
+#include "vector.h"
+
+namespace jumar {
+namespace ascendc {
+
+// What the blocks of a launch share if they wait for each other.
+struct Group {
+    uint32_t blocks = 0;
+    uint32_t arrived = 0;
+    uint64_t rounds = 0;
+    std::vector<uint32_t> flags_set[16];
+    std::vector<uint32_t> flags_taken[16];
+    std::vector<uint32_t> events_set;
+    bool deadlock = false;
+};
+
+// A block with a stack of its own. It suspends itself until a condition holds.
+struct Fiber {
+    Group* group = nullptr;
+    std::function<bool()> condition;
+    void (*suspend)(Fiber*) = nullptr;
+    void* owner = nullptr;
+};
+
+inline Group* group_of(Core& self, const char* call, Site site)
+{
+    if (self.fiber) return static_cast<Fiber*>(self.fiber)->group;
+    if (self.blocks == 1) return nullptr;
+    fail(site, "%s: the kernel was not compiled as one whose blocks wait for each other (docs/ascendc.md)", call);
+}
+
+template <typename Condition> inline void wait_until(Core& self, const char* call, Site site, Condition condition)
+{
+    Fiber* fiber = static_cast<Fiber*>(self.fiber);
+    if (condition()) return;
+    fiber->condition = condition;
+    fiber->suspend(fiber);
+    fiber->condition = nullptr;
+    if (fiber->group->deadlock && !condition()) fail(site, "%s waits for blocks that have ended or wait themselves: a deadlock", call);
+}
+
+inline int event_index(AscendC::HardEvent event)
+{
+    return static_cast<int>(event);
+}
+
+inline void set_event(int kind, int32_t id, const char* call, Site site)
+{
+    Core& self = core();
+    if (id < 0 || id > 7) fail(site, "%s: the event's number is %d; it has to be 0 to 7", call, id);
+    self.events_used = true;
+    uint8_t& set = self.events[kind][id];
+    if (set) fail(site, "%s: event %d is set already; WaitFlag is missing", call, id);
+    set = 1;
+}
+inline void wait_event(int kind, int32_t id, const char* call, Site site)
+{
+    Core& self = core();
+    if (id < 0 || id > 7) fail(site, "%s: the event's number is %d; it has to be 0 to 7", call, id);
+    uint8_t& set = self.events[kind][id];
+    if (!set) fail(site, "%s: event %d was not set; a card would wait for ever", call, id);
+    set = 0;
+}
+
+// The number of an event kind by its pipes, for the intrinsics.
+inline int event_of_pipes(pipe_t from, pipe_t to, Site site)
+{
+    using AscendC::HardEvent;
+    struct Pair {
+        pipe_t from, to;
+        HardEvent event;
+    };
+    static constexpr Pair all[] = {
+        {PIPE_MTE2, PIPE_MTE1, HardEvent::MTE2_MTE1}, {PIPE_MTE1, PIPE_MTE2, HardEvent::MTE1_MTE2}, {PIPE_MTE1, PIPE_M, HardEvent::MTE1_M},
+        {PIPE_M, PIPE_MTE1, HardEvent::M_MTE1},       {PIPE_MTE2, PIPE_V, HardEvent::MTE2_V},       {PIPE_V, PIPE_MTE2, HardEvent::V_MTE2},
+        {PIPE_MTE3, PIPE_V, HardEvent::MTE3_V},       {PIPE_V, PIPE_MTE3, HardEvent::V_MTE3},       {PIPE_M, PIPE_V, HardEvent::M_V},
+        {PIPE_V, PIPE_M, HardEvent::V_M},             {PIPE_V, PIPE_V, HardEvent::V_V},             {PIPE_MTE3, PIPE_MTE1, HardEvent::MTE3_MTE1},
+        {PIPE_MTE1, PIPE_MTE3, HardEvent::MTE1_MTE3}, {PIPE_MTE3, PIPE_MTE2, HardEvent::MTE3_MTE2}, {PIPE_MTE2, PIPE_MTE3, HardEvent::MTE2_MTE3},
+        {PIPE_S, PIPE_V, HardEvent::S_V},             {PIPE_V, PIPE_S, HardEvent::V_S},             {PIPE_S, PIPE_MTE2, HardEvent::S_MTE2},
+        {PIPE_MTE2, PIPE_S, HardEvent::MTE2_S},       {PIPE_S, PIPE_MTE3, HardEvent::S_MTE3},       {PIPE_MTE3, PIPE_S, HardEvent::MTE3_S},
+        {PIPE_M, PIPE_FIX, HardEvent::M_FIX},         {PIPE_FIX, PIPE_M, HardEvent::FIX_M},         {PIPE_M, PIPE_S, HardEvent::M_S},
+    };
+    for (const Pair& pair : all)
+        if (pair.from == from && pair.to == to) return event_index(pair.event);
+    fail(site, "set_flag: there is no event from pipe %d to pipe %d", static_cast<int>(from), static_cast<int>(to));
+}
+
+} // namespace ascendc
+} // namespace jumar
+
+namespace AscendC {
+
+inline int64_t GetBlockIdx()
+{
+    return jumar::ascendc::core().block;
+}
+inline int64_t GetBlockNum()
+{
+    return jumar::ascendc::core().blocks;
+}
+// Kernels for vector cores alone have one core in each pair.
+inline int64_t GetSubBlockIdx()
+{
+    return 0;
+}
+inline int64_t GetSubBlockNum()
+{
+    return 1;
+}
+inline int64_t GetTaskRatio()
+{
+    return 1;
+}
+inline int64_t GetTaskRation()
+{
+    return 1;
+}
+inline constexpr int32_t GetDataBlockSizeInBytes()
+{
+    return 32;
+}
+inline int64_t GetSystemCycle()
+{
+#if defined(__x86_64__)
+    return static_cast<int64_t>(__builtin_ia32_rdtsc());
+#else
+    int64_t cycles;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(cycles));
+    return cycles;
+#endif
+}
+
+constexpr CoreType jumar_core_type = AIV;
+#define g_coreType AscendC::jumar_core_type
+#define ASCEND_IS_AIV (AscendC::jumar_core_type == AscendC::AIV)
+#define ASCEND_IS_AIC (AscendC::jumar_core_type == AscendC::AIC)
+
+// A block runs its instructions in order, so a barrier has nothing to wait for.
+template <pipe_t pipe> void PipeBarrier() {}
+template <HardEvent event> void SetFlag(int32_t eventID, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::set_event(jumar::ascendc::event_index(event), eventID, "SetFlag", site);
+}
+template <HardEvent event> void WaitFlag(int32_t eventID, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::wait_event(jumar::ascendc::event_index(event), eventID, "WaitFlag", site);
+}
+template <pipe_t from, pipe_t to> class TQueSync {
+public:
+    void SetFlag(TEventID id, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        jumar::ascendc::set_event(jumar::ascendc::event_of_pipes(from, to, site), id, "TQueSync::SetFlag", site);
+    }
+    void WaitFlag(TEventID id, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        jumar::ascendc::wait_event(jumar::ascendc::event_of_pipes(from, to, site), id, "TQueSync::WaitFlag", site);
+    }
+};
+template <MemDsbT scope> void DataSyncBarrier() {}
+// Memory is coherent here: what the scalar unit stores is visible at once.
+template <typename T, CacheLine line, DcciDst target> void DataCacheCleanAndInvalid(const GlobalTensor<T>&) {}
+template <typename T, CacheLine line, DcciDst target> void DataCacheCleanAndInvalid(const LocalTensor<T>&) {}
+template <typename T, CacheLine line> void DataCacheCleanAndInvalid(const GlobalTensor<T>&) {}
+inline void ICachePreLoad(const int64_t) {}
+
+inline void InitSocState()
+{
+    jumar::ascendc::core().registers = jumar::ascendc::Registers();
+}
+template <int8_t first, int8_t last> void SetCtrlSpr(int64_t value)
+{
+    constexpr uint64_t width = static_cast<uint64_t>(last - first + 1);
+    constexpr uint64_t bits = (width >= 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1) << first;
+    int64_t& control = jumar::ascendc::core().registers.control;
+    control = static_cast<int64_t>((static_cast<uint64_t>(control) & ~bits) | (static_cast<uint64_t>(value) << first & bits));
+}
+template <int8_t first, int8_t last> int64_t GetCtrlSpr()
+{
+    constexpr uint64_t width = static_cast<uint64_t>(last - first + 1);
+    constexpr uint64_t bits = width >= 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1;
+    return static_cast<int64_t>(static_cast<uint64_t>(jumar::ascendc::core().registers.control) >> first & bits);
+}
+
+[[noreturn]] inline void Trap(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::fail(site, "Trap");
+}
+
+// All blocks wait for one another.
+template <bool isAIVOnly = true> void SyncAll(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    static_assert(isAIVOnly, "SyncAll<false>, which waits for cube cores, is not supported by Jumar (docs/ascendc.md)");
+    Core& self = core();
+    Group* group = group_of(self, "SyncAll", site);
+    if (!group) return;
+    const uint64_t round = group->rounds;
+    if (++group->arrived == group->blocks) {
+        group->arrived = 0;
+        group->rounds++;
+        return;
+    }
+    wait_until(self, "SyncAll", site, [group, round] { return group->rounds != round; });
+}
+template <bool isAIVOnly = true>
+void SyncAll(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&, const int32_t = 0, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    SyncAll<isAIVOnly>(site);
+}
+template <uint8_t modeId, pipe_t pipe> void CrossCoreSetFlag(uint16_t flagId, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    static_assert(modeId == 0, "CrossCoreSetFlag is supported in mode 0 alone: the other modes need cube cores (docs/ascendc.md)");
+    Core& self = core();
+    if (flagId > 15) fail(site, "CrossCoreSetFlag: the flag is %u; it has to be 0 to 15", flagId);
+    Group* group = group_of(self, "CrossCoreSetFlag", site);
+    if (!group) return;
+    uint32_t& set = group->flags_set[flagId][self.block];
+    if (++set - group->flags_taken[flagId][self.block] > 15) fail(site, "CrossCoreSetFlag: flag %u was set more than 15 times without a wait", flagId);
+}
+template <uint8_t modeId = 0, pipe_t pipe = PIPE_S> void CrossCoreWaitFlag(uint16_t flagId, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    static_assert(modeId == 0, "CrossCoreWaitFlag is supported in mode 0 alone: the other modes need cube cores (docs/ascendc.md)");
+    Core& self = core();
+    if (flagId > 15) fail(site, "CrossCoreWaitFlag: the flag is %u; it has to be 0 to 15", flagId);
+    Group* group = group_of(self, "CrossCoreWaitFlag", site);
+    if (!group) return;
+    const uint32_t needed = ++group->flags_taken[flagId][self.block];
+    const std::vector<uint32_t>* set = &group->flags_set[flagId];
+    wait_until(self, "CrossCoreWaitFlag", site, [set, needed] {
+        for (uint32_t count : *set)
+            if (count < needed) return false;
+        return true;
+    });
+}
+// Block by block: IBWait waits for the IBSet of another block.
+template <bool isAIVOnly = true>
+void IBSet(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&, int32_t blockIdx, int32_t eventID,
+           jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Core& self = core();
+    Group* group = group_of(self, "IBSet", site);
+    if (!group) return;
+    const size_t at = static_cast<size_t>(eventID) * group->blocks + static_cast<size_t>(blockIdx);
+    if (blockIdx < 0 || static_cast<uint32_t>(blockIdx) >= group->blocks || eventID < 0 || eventID > 4095)
+        fail(site, "IBSet: block %d, event %d; there are %u blocks", blockIdx, eventID, group->blocks);
+    if (group->events_set.size() <= at) group->events_set.resize(at + 1);
+    group->events_set[at]++;
+}
+template <bool isAIVOnly = true>
+void IBWait(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&, int32_t blockIdx, int32_t eventID,
+            jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Core& self = core();
+    Group* group = group_of(self, "IBWait", site);
+    if (!group) return;
+    const size_t at = static_cast<size_t>(eventID) * group->blocks + static_cast<size_t>(blockIdx);
+    if (blockIdx < 0 || static_cast<uint32_t>(blockIdx) >= group->blocks || eventID < 0 || eventID > 4095)
+        fail(site, "IBWait: block %d, event %d; there are %u blocks", blockIdx, eventID, group->blocks);
+    wait_until(self, "IBWait", site, [group, at] { return group->events_set.size() > at && group->events_set[at] > 0; });
+    group->events_set[at]--;
+}
+
+// Jumar needs no workspace of its own, so the user's part begins at the start.
+inline void SetSysWorkspace(GM_ADDR workspace)
+{
+    jumar::ascendc::core().workspace = workspace;
+}
+inline void SetSysWorkspaceForce(GM_ADDR workspace)
+{
+    SetSysWorkspace(workspace);
+}
+inline GM_ADDR GetSysWorkSpacePtr()
+{
+    return jumar::ascendc::core().workspace;
+}
+inline GM_ADDR GetUserWorkspace(GM_ADDR workspace)
+{
+    return workspace;
+}
+
+inline int64_t ScalarCountLeadingZero(uint64_t value)
+{
+    return value ? __builtin_clzll(value) : 64;
+}
+inline int64_t CountLeadingZero(uint64_t value)
+{
+    return ScalarCountLeadingZero(value);
+}
+template <int bit> int64_t ScalarGetCountOfValue(uint64_t value)
+{
+    const int64_t ones = __builtin_popcountll(value);
+    return bit ? ones : 64 - ones;
+}
+template <int bit> int64_t GetBitCount(uint64_t value)
+{
+    return ScalarGetCountOfValue<bit>(value);
+}
+// The lowest bit that has a value; -1 without one.
+template <int bit> int64_t ScalarGetSFFValue(uint64_t value)
+{
+    const uint64_t wanted = bit ? value : ~value;
+    return wanted ? __builtin_ctzll(wanted) : -1;
+}
+template <int bit> int64_t GetSFFValue(uint64_t value)
+{
+    return ScalarGetSFFValue<bit>(value);
+}
+
+} // namespace AscendC
+
+// The words and intrinsics of the language outside of the namespace.
+namespace jumar {
+namespace ascendc {
+struct BlockIndex {
+    operator int64_t() const { return core().block; }
+};
+struct BlockCount {
+    operator int64_t() const { return core().blocks; }
+};
+} // namespace ascendc
+} // namespace jumar
+[[maybe_unused]] static const jumar::ascendc::BlockIndex block_idx;
+[[maybe_unused]] static const jumar::ascendc::BlockCount block_num;
+
+inline int64_t get_subblockid()
+{
+    return 0;
+}
+inline int64_t get_subblockdim()
+{
+    return 1;
+}
+inline void pipe_barrier(pipe_t) {}
+template <typename Id> void set_flag(pipe_t from, pipe_t to, Id id, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::set_event(jumar::ascendc::event_of_pipes(from, to, site), static_cast<int32_t>(id), "set_flag", site);
+}
+template <typename Id> void wait_flag(pipe_t from, pipe_t to, Id id, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::wait_event(jumar::ascendc::event_of_pipes(from, to, site), static_cast<int32_t>(id), "wait_flag", site);
+}
+inline void set_mask_norm()
+{
+    AscendC::SetMaskNorm();
+}
+inline void set_mask_count()
+{
+    AscendC::SetMaskCount();
+}
+inline void set_vector_mask(uint64_t high, uint64_t low)
+{
+    AscendC::SetVectorMask<half>(high, low);
+}
+inline void set_atomic_none()
+{
+    AscendC::SetAtomicNone();
+}
+[[noreturn]] inline void trap(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::trap(site);
+}
+
+#endif

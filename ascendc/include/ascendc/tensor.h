@@ -1,0 +1,275 @@
+// Tensors in local and in global memory.
+#ifndef JUMAR_ASCENDC_TENSOR_H
+#define JUMAR_ASCENDC_TENSOR_H
+
+#include "core.h"
+
+namespace jumar {
+namespace ascendc {
+
+// An operation that is written with an operator and runs when it is assigned.
+template <typename Operation, typename T, typename Right> struct Expression {
+    const T& left;
+    const Right& right;
+};
+struct AddTag {};
+struct SubTag {};
+struct MulTag {};
+struct DivTag {};
+struct AndTag {};
+struct OrTag {};
+template <AscendC::CMPMODE> struct CompareTag {};
+
+} // namespace ascendc
+} // namespace jumar
+
+namespace AscendC {
+
+template <typename T> class LocalTensor {
+public:
+    using PrimType = T;
+
+    LocalTensor() = default;
+    LocalTensor(jumar::ascendc::Buffer* buffer, uint64_t byte_offset, uint64_t elements)
+        : data_(reinterpret_cast<T*>(buffer->begin + byte_offset)), size_(static_cast<uint32_t>(elements)), position_(buffer->position), buffer_(buffer),
+          generation_(buffer->generation)
+    {
+    }
+    // A tensor at a fixed address of a local memory, without a TPipe.
+    LocalTensor(TPosition position, uint32_t address, uint32_t elements, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        using namespace jumar::ascendc;
+        Core& self = core();
+        Memory memory = memory_of(position);
+        uint64_t bytes = bytes_of<T>(elements);
+        if (address + bytes > memory_info(memory).bytes)
+            fail(site, "a LocalTensor of %llu bytes at %u does not fit into the %llu bytes of %s", static_cast<unsigned long long>(bytes), address,
+                 static_cast<unsigned long long>(memory_info(memory).bytes), memory_info(memory).name);
+        self.buffers.emplace_back();
+        Buffer& buffer = self.buffers.back();
+        buffer.begin = self.memories[memory].base(memory) + address;
+        buffer.bytes = static_cast<uint32_t>(bytes);
+        buffer.position = position;
+        *this = LocalTensor(&buffer, 0, elements);
+    }
+
+    LocalTensor operator[](uint32_t offset) const
+    {
+        LocalTensor part = *this;
+        part.data_ = reinterpret_cast<T*>(reinterpret_cast<uint8_t*>(data_) + jumar::ascendc::bytes_of<T>(offset));
+        part.size_ = offset < size_ ? size_ - offset : 0;
+        return part;
+    }
+
+    T GetValue(uint32_t index, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
+    {
+        check(index, "GetValue", site);
+        if constexpr (jumar::ascendc::is_int4<T>) {
+            uint8_t pair = data_[index / 2].pair;
+            return T{static_cast<uint8_t>(index % 2 ? pair >> 4 : pair & 15)};
+        } else {
+            return data_[index];
+        }
+    }
+    template <typename V> void SetValue(uint32_t index, V value, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
+    {
+        check(index, "SetValue", site);
+        data_[index] = static_cast<T>(value);
+    }
+    T& operator()(uint32_t index) const
+    {
+        check(index, "operator()", jumar::ascendc::Site{"kernel", 0});
+        return data_[index];
+    }
+
+    template <typename U> LocalTensor<U> ReinterpretCast() const
+    {
+        LocalTensor<U> other;
+        other.data_ = reinterpret_cast<U*>(data_);
+        other.size_ = static_cast<uint32_t>(jumar::ascendc::elements_in<U>(jumar::ascendc::bytes_of<T>(size_)));
+        other.position_ = position_;
+        other.buffer_ = buffer_;
+        other.generation_ = generation_;
+        other.tag_ = tag_;
+        return other;
+    }
+
+    T* GetPhyAddr() const { return data_; }
+    T* GetPhyAddr(uint32_t offset) const { return data_ + offset; }
+    uint32_t GetSize() const { return size_; }
+    uint32_t GetLength() const { return static_cast<uint32_t>(jumar::ascendc::bytes_of<T>(size_)); }
+    void SetSize(uint32_t size) { size_ = size; }
+    int32_t GetPosition() const { return static_cast<int32_t>(position_); }
+    void SetUserTag(int32_t tag) { tag_ = tag; }
+    int32_t GetUserTag() const { return tag_; }
+    void SetShapeInfo(const ShapeInfo& shape) { shape_ = shape; }
+    ShapeInfo GetShapeInfo() const { return shape_; }
+    template <typename U> void SetAddrWithOffset(LocalTensor<U>& other, uint32_t offset)
+    {
+        *this = other.template ReinterpretCast<T>()[offset];
+    }
+
+    template <typename Operation, typename Right> void operator=(const jumar::ascendc::Expression<Operation, LocalTensor, Right>& expression);
+    template <CMPMODE mode, typename U, typename Right>
+    void operator=(const jumar::ascendc::Expression<jumar::ascendc::CompareTag<mode>, LocalTensor<U>, Right>& expression);
+
+    // For the library: the buffer, and whether the tensor is that of an earlier use of the buffer.
+    jumar::ascendc::Buffer* buffer() const { return buffer_; }
+    uint32_t generation() const { return generation_; }
+
+private:
+    template <typename U> friend class LocalTensor;
+
+    void check([[maybe_unused]] uint32_t index, [[maybe_unused]] const char* call, [[maybe_unused]] jumar::ascendc::Site site) const
+    {
+#if JUMAR_ASCENDC_CHECK
+        using namespace jumar::ascendc;
+        const uint8_t* at = reinterpret_cast<const uint8_t*>(data_) + bytes_of<T>(index);
+        if (!buffer_) fail(site, "%s of a LocalTensor that has no memory", call);
+        if (buffer_->generation != generation_) fail(site, "%s of a LocalTensor after FreeTensor", call);
+        if (at < buffer_->begin || at + sizeof(T) > buffer_->begin + buffer_->bytes)
+            fail(site, "%s(%u) of a LocalTensor at byte %lld leaves its buffer of %u bytes in %s", call, index,
+                 static_cast<long long>(reinterpret_cast<const uint8_t*>(data_) - buffer_->begin), buffer_->bytes, position_name(position_));
+#endif
+    }
+
+    T* data_ = nullptr;
+    uint32_t size_ = 0;
+    TPosition position_ = TPosition::VECCALC;
+    jumar::ascendc::Buffer* buffer_ = nullptr;
+    uint32_t generation_ = 0;
+    int32_t tag_ = 0;
+    ShapeInfo shape_;
+};
+
+template <typename T> class GlobalTensor {
+public:
+    using PrimType = T;
+
+    void SetGlobalBuffer(T* buffer, uint64_t elements)
+    {
+        data_ = buffer;
+        size_ = elements;
+        is_bounded_ = true;
+    }
+    void SetGlobalBuffer(T* buffer)
+    {
+        data_ = buffer;
+        size_ = 0;
+        is_bounded_ = false;
+    }
+    T* GetPhyAddr() const { return data_; }
+    T* GetPhyAddr(uint64_t offset) const { return data_ + offset; }
+
+    GlobalTensor operator[](uint64_t offset) const
+    {
+        GlobalTensor part = *this;
+        part.data_ = reinterpret_cast<T*>(reinterpret_cast<uint8_t*>(data_) + jumar::ascendc::bytes_of<T>(offset));
+        part.size_ = offset < size_ ? size_ - offset : 0;
+        return part;
+    }
+    T GetValue(uint64_t offset, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
+    {
+        check(offset, 1, "GetValue", site);
+        return data_[offset];
+    }
+    T& operator()(uint64_t offset) const
+    {
+        check(offset, 1, "operator()", jumar::ascendc::Site{"kernel", 0});
+        return data_[offset];
+    }
+    void SetValue(uint64_t offset, jumar::ascendc::AsIs<T> value, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
+    {
+        check(offset, 1, "SetValue", site);
+        data_[offset] = value;
+    }
+    uint64_t GetSize() const { return size_; }
+    template <typename U> GlobalTensor<U> ReinterpretCast() const
+    {
+        GlobalTensor<U> other;
+        U* data = reinterpret_cast<U*>(data_);
+        if (is_bounded_) other.SetGlobalBuffer(data, jumar::ascendc::elements_in<U>(jumar::ascendc::bytes_of<T>(size_)));
+        else other.SetGlobalBuffer(data);
+        return other;
+    }
+    void SetShapeInfo(const ShapeInfo& shape) { shape_ = shape; }
+    ShapeInfo GetShapeInfo() const { return shape_; }
+    template <CacheRwMode mode = CacheRwMode::RW> void SetL2CacheHint(CacheMode) {}
+
+    // For the library: fails if elements from an offset on leave the size that SetGlobalBuffer was given.
+    void check([[maybe_unused]] uint64_t offset, [[maybe_unused]] uint64_t elements, [[maybe_unused]] const char* call,
+               [[maybe_unused]] jumar::ascendc::Site site) const
+    {
+#if JUMAR_ASCENDC_CHECK
+        using namespace jumar::ascendc;
+        if (!data_) fail(site, "%s of a GlobalTensor whose address is null", call);
+        if (is_bounded_ && offset + elements > size_)
+            fail(site, "%s of elements %llu to %llu leaves a GlobalTensor that has %llu elements there", call, static_cast<unsigned long long>(offset),
+                 static_cast<unsigned long long>(offset + elements - 1), static_cast<unsigned long long>(size_));
+#endif
+    }
+
+private:
+    T* data_ = nullptr;
+    uint64_t size_ = 0;
+    bool is_bounded_ = false;
+    ShapeInfo shape_;
+};
+
+// Operators build expressions: dst = a + b runs Add over the elements of dst.
+#define JUMAR_ASCENDC_OPERATOR(symbol, Tag)                                                                                                          \
+    template <typename T>                                                                                                                            \
+    jumar::ascendc::Expression<jumar::ascendc::Tag, LocalTensor<T>, LocalTensor<T>> operator symbol(const LocalTensor<T>& left,                     \
+                                                                                                    const LocalTensor<T>& right)                    \
+    {                                                                                                                                                \
+        return {left, right};                                                                                                                        \
+    }
+JUMAR_ASCENDC_OPERATOR(+, AddTag)
+JUMAR_ASCENDC_OPERATOR(-, SubTag)
+JUMAR_ASCENDC_OPERATOR(*, MulTag)
+JUMAR_ASCENDC_OPERATOR(/, DivTag)
+JUMAR_ASCENDC_OPERATOR(&, AndTag)
+JUMAR_ASCENDC_OPERATOR(|, OrTag)
+JUMAR_ASCENDC_OPERATOR(<, CompareTag<CMPMODE::LT>)
+JUMAR_ASCENDC_OPERATOR(>, CompareTag<CMPMODE::GT>)
+JUMAR_ASCENDC_OPERATOR(==, CompareTag<CMPMODE::EQ>)
+JUMAR_ASCENDC_OPERATOR(<=, CompareTag<CMPMODE::LE>)
+JUMAR_ASCENDC_OPERATOR(>=, CompareTag<CMPMODE::GE>)
+JUMAR_ASCENDC_OPERATOR(!=, CompareTag<CMPMODE::NE>)
+#undef JUMAR_ASCENDC_OPERATOR
+
+} // namespace AscendC
+
+namespace jumar {
+namespace ascendc {
+
+// What a check needs to know about a call.
+struct Call {
+    const char* name;
+    Site site;
+};
+
+// Fails if bytes from the start of a tensor on leave its buffer, if the tensor was freed, or if it is not aligned.
+template <typename T>
+inline void check_access([[maybe_unused]] const AscendC::LocalTensor<T>& tensor, [[maybe_unused]] uint64_t bytes, [[maybe_unused]] const char* operand,
+                         [[maybe_unused]] const Call& call, [[maybe_unused]] uint32_t alignment = 32)
+{
+#if JUMAR_ASCENDC_CHECK
+    const Buffer* buffer = tensor.buffer();
+    if (!buffer) fail(call.site, "%s: %s has no memory", call.name, operand);
+    if (buffer->generation != tensor.generation()) fail(call.site, "%s: %s is used after FreeTensor", call.name, operand);
+    const uint8_t* begin = reinterpret_cast<const uint8_t*>(tensor.GetPhyAddr());
+    long long offset = begin - buffer->begin;
+    if (offset < 0 || static_cast<uint64_t>(offset) + bytes > buffer->bytes)
+        fail(call.site, "%s: %s reaches bytes %lld to %lld of its buffer in %s, which has %u bytes", call.name, operand, offset,
+             offset + static_cast<long long>(bytes) - 1, position_name(buffer->position), buffer->bytes);
+    if (reinterpret_cast<uintptr_t>(begin) % alignment != 0)
+        fail(call.site, "%s: %s begins at byte %lld of its buffer in %s, and has to be aligned to %u bytes", call.name, operand, offset,
+             position_name(buffer->position), alignment);
+#endif
+}
+
+} // namespace ascendc
+} // namespace jumar
+
+#endif

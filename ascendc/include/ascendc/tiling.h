@@ -1,0 +1,39 @@
+// Tiling data and tiling keys.
+#ifndef JUMAR_ASCENDC_TILING_H
+#define JUMAR_ASCENDC_TILING_H
+
+#include "core.h"
+
+namespace jumar {
+namespace ascendc {
+
+// The key that TILING_KEY_IS compares with. Kernels that are launched directly run with key 0.
+__attribute__((weak, visibility("hidden"))) uint64_t tiling_key;
+
+template <typename T> inline void read_tiling(T& into, const void* from, Site site = Site::here())
+{
+    static_assert(std::is_trivially_copyable_v<T>, "tiling data is copied byte by byte");
+    if (!from) fail(site, "the tiling data's address is null");
+    std::memcpy(&into, from, sizeof into);
+}
+
+} // namespace ascendc
+} // namespace jumar
+
+#define TILING_KEY_IS(key) (jumar::ascendc::tiling_key == static_cast<uint64_t>(key))
+#define REGISTER_TILING_DEFAULT(structure) using jumar_tiling_structure [[maybe_unused]] = structure
+#define REGISTER_TILING_FOR_TILINGKEY(expression, structure) static_assert(true)
+#define GET_TILING_DATA(variable, argument) GET_TILING_DATA_WITH_STRUCT(jumar_tiling_structure, variable, argument)
+#define GET_TILING_DATA_WITH_STRUCT(structure, variable, argument)                                                                                   \
+    structure variable;                                                                                                                              \
+    jumar::ascendc::read_tiling(variable, (argument))
+#define GET_TILING_DATA_MEMBER(structure, member, variable, argument)                                                                                \
+    decltype(structure::member) variable;                                                                                                            \
+    jumar::ascendc::read_tiling(variable, reinterpret_cast<const uint8_t*>(argument) + offsetof(structure, member))
+#define GET_TILING_DATA_PTR_WITH_STRUCT(structure, variable, argument) const structure* variable = reinterpret_cast<const structure*>(argument)
+#define COPY_TILING_WITH_STRUCT(structure, from, to) jumar::ascendc::read_tiling(*(to), (from))
+#define KERNEL_TASK_TYPE_DEFAULT(type) static_assert(static_cast<int>(AscendC::type) >= 0)
+#define KERNEL_TASK_TYPE(key, type) static_assert(static_cast<int>(AscendC::type) >= 0)
+#define ENABLE_PRINTF() static_assert(true)
+
+#endif
