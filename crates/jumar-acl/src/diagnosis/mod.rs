@@ -1,4 +1,4 @@
-//! What looks on: logs, profiles, dumps, the checks, and calls that are made to fail.
+//! Diagnostics: logs, profiles, dumps, checks and fault injection.
 
 pub(crate) mod check;
 pub mod dump;

@@ -1,4 +1,4 @@
-//! Configurations: how a model is loaded, how it is executed, and attributes of one that is loaded.
+//! Configurations for loading and executing a model, and attributes of a loaded model.
 
 use std::ffi::{CStr, CString};
 use std::path::Path;
@@ -37,14 +37,14 @@ pub(crate) fn exec_table() -> ExecConfigs {
     Table::new(IdKind::ExecConfig, Arc::default())
 }
 
-/// What a configuration says about an execution.
+/// The options of an execution.
 #[derive(Clone, Copy)]
 pub(crate) struct Execution {
-    /// How long the host waits for the stream, in milliseconds; -1 is for ever.
+    /// How long the host waits for the stream, in milliseconds; -1 is without a limit.
     pub(crate) stream_timeout: i32,
-    /// Work memory for the execution: where, and how many bytes. No address leaves it to the model.
+    /// Address and size of the work memory, in bytes. With a null address the model uses its own.
     pub(crate) work: (usize, usize),
-    /// The priority of the execution where no stream of the program's has one; none leaves it to the model.
+    /// The priority of an execution without a stream of the program's; `None` for the model's priority.
     pub(crate) priority: Option<u8>,
 }
 
@@ -58,16 +58,21 @@ impl Default for Execution {
     }
 }
 
-/// What a configuration says about loading.
+/// The options of a load.
 #[derive(Clone, Default)]
 pub(crate) struct Loading {
+    /// The load type, one of [`way`].
     way: Option<usize>,
     path: Option<CString>,
+    /// The address of the model's bytes.
     memory: usize,
     memory_size: usize,
+    /// Address and size of the work memory, in bytes.
     work: (usize, usize),
+    /// Address and size of the memory for the weights, in bytes.
     weights: (usize, usize),
     weight_path: Option<CString>,
+    /// Address and number of the ids of the input queues, and of the output queues.
     queues: [(usize, usize); 2],
     pub(crate) priority: i32,
     without_graph: bool,
@@ -78,21 +83,21 @@ pub(crate) struct Loading {
     numbers: Option<[Vec<u32>; 2]>,
 }
 
-/// The memory that a configuration points to, for the FFI layer: addresses and lengths, those of the queues in ids.
+/// The memory that a configuration points to, as addresses and lengths. The FFI layer reads it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PointedTo {
-    /// The bytes of the model.
+    /// The model: address, and length in bytes.
     pub model: Option<(usize, usize)>,
-    /// The numbers of the input queues, and of the output queues.
+    /// The ids of the input queues, and of the output queues: address, and number of ids.
     pub queues: [Option<(usize, usize)>; 2],
 }
 
-/// The same, read.
+/// The contents of the memory that [`PointedTo`] describes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Read<'a> {
     /// The bytes of the model.
     pub model: Option<&'a [u8]>,
-    /// The numbers of the input queues, and of the output queues.
+    /// The ids of the input queues, and of the output queues.
     pub queues: [Option<&'a [u32]>; 2],
 }
 
@@ -102,7 +107,7 @@ pub(crate) enum Source {
     Memory(Vec<u8>),
 }
 
-/// ACL_MDL_LOAD_FROM_FILE and the others.
+/// The load types: ACL_MDL_LOAD_FROM_FILE and the others.
 mod way {
     pub(super) const FILE: usize = 1;
     pub(super) const FILE_WITH_MEM: usize = 2;
@@ -113,7 +118,7 @@ mod way {
 }
 
 impl Loading {
-    /// What is said about memory.
+    /// Returns the memory that the program provides.
     pub(crate) fn memory(&self) -> model::Memory {
         model::Memory {
             work: self.work,
@@ -122,12 +127,15 @@ impl Loading {
         }
     }
 
-    /// The files of weights that are in device memory.
+    /// Returns the weight files that are in device memory.
     pub(crate) fn external(&self) -> &[model::External] {
         &self.external
     }
 
-    /// Where files of weights are looked for, if that is said.
+    /// Returns the folder of the weight files, if the program set one.
+    ///
+    /// # Errors
+    /// `ModelPath`: the path is not UTF-8.
     pub(crate) fn weight_folder(&self) -> Result<Option<&Path>> {
         let Some(folder) = &self.weight_path else {
             return Ok(None);
@@ -141,7 +149,7 @@ impl Loading {
         }
     }
 
-    /// The queues that drive the model, where it is loaded so.
+    /// Returns the ids of the input and output queues of a queue-driven model.
     pub(crate) fn queues(&self) -> Option<[&[u32]; 2]> {
         let [inputs, outputs] = self.numbers.as_ref().filter(|_| self.is_queue_driven())?;
         Some([inputs, outputs])
@@ -151,7 +159,7 @@ impl Loading {
         matches!(self.way, Some(way::FILE_WITH_Q | way::MEM_WITH_Q))
     }
 
-    /// Where the model's bytes are, if they are in memory.
+    /// Returns address and size of the model's bytes, if the load type is one from memory and both are set.
     fn model(&self) -> Option<(usize, usize)> {
         let from_memory = matches!(
             self.way,
@@ -161,20 +169,20 @@ impl Loading {
             .then_some((self.memory, self.memory_size))
     }
 
-    /// Checks that everything is said that the way of loading needs.
+    /// Checks that all options that the load type needs are set, and returns the model's source.
     ///
     /// # Errors
-    /// `InvalidArgument`: what is missing or does not go together.
+    /// `InvalidArgument`: an option is missing, or options contradict each other.
     pub(crate) fn complete(&self) -> Result<Source> {
         let missing = |what: &str| {
             Error::new(
                 ErrorKind::InvalidArgument,
-                format!("the configuration does not say {what}"),
+                format!("the configuration does not set {what}"),
             )
         };
         let way = self
             .way
-            .ok_or_else(|| missing("how to load (ACL_MDL_LOAD_TYPE_SIZET)"))?;
+            .ok_or_else(|| missing("the load type (ACL_MDL_LOAD_TYPE_SIZET)"))?;
         match way {
             way::FILE | way::FILE_WITH_MEM | way::FILE_WITH_Q => {
                 let path = self
@@ -184,7 +192,7 @@ impl Loading {
                 if self.weight_path.is_some() {
                     return refuse(
                         ErrorKind::InvalidArgument,
-                        "a path of weights (ACL_MDL_WEIGHT_PATH_PTR) belongs to models in memory, and this one is a file",
+                        "ACL_MDL_WEIGHT_PATH_PTR is set; it applies to models in memory, and this model is loaded from a file",
                     );
                 }
                 self.check_queues()?;
@@ -199,12 +207,15 @@ impl Loading {
                 self.check_queues()?;
                 let bytes = self.bytes.clone();
                 bytes.map(Source::Memory).ok_or_else(|| {
-                    Error::new(ErrorKind::Internal, "the model's bytes were not handed in")
+                    Error::new(
+                        ErrorKind::Internal,
+                        "the FFI layer did not pass the model's bytes",
+                    )
                 })
             }
             other => refuse(
                 ErrorKind::InvalidArgument,
-                format!("the load type is {other}; 1 to 6 are possible"),
+                format!("the load type is {other}; it must be 1 to 6"),
             ),
         }
     }
@@ -218,7 +229,7 @@ impl Loading {
         {
             return refuse(
                 ErrorKind::InvalidArgument,
-                "the configuration does not say which queues (ACL_MDL_INPUTQ_ADDR_PTR and the others)",
+                "the configuration does not set the queues (ACL_MDL_INPUTQ_ADDR_PTR and the others)",
             );
         }
         Ok(())
@@ -265,7 +276,7 @@ pub fn aclmdlDestroyExecConfigHandle(cx: &Cx<'_>, handle: Raw) -> Result<()> {
         .map(drop)
 }
 
-/// Finds what a configuration says about loading.
+/// Returns a copy of the load options of a configuration.
 ///
 /// # Errors
 /// `NullPointer`, `InvalidHandle`.
@@ -283,7 +294,7 @@ pub(crate) fn loading(cx: &Cx<'_>, handle: Raw) -> Result<Loading> {
     Ok(loading)
 }
 
-/// Finds what a configuration says about executions.
+/// Returns the execution options of a configuration.
 ///
 /// # Errors
 /// `NullPointer`, `InvalidHandle`.
@@ -295,18 +306,21 @@ pub(crate) fn execution(cx: &Cx<'_>, handle: Raw) -> Result<Execution> {
     Ok(execution)
 }
 
-/// The value of an option, as raw bytes of the size that it has to have.
+/// Returns the value of an option as bytes.
+///
+/// # Errors
+/// `InvalidArgument`: the value does not have `N` bytes.
 fn value<const N: usize>(bytes: &[u8], size: usize, what: &str) -> Result<[u8; N]> {
     match bytes.first_chunk() {
         Some(value) if size == N => Ok(*value),
         _ => refuse(
             ErrorKind::InvalidArgument,
-            format!("the value of {what} has {size} bytes; it has to have {N}"),
+            format!("the value of {what} has {size} bytes; it must have {N}"),
         ),
     }
 }
 
-/// What an option of a configuration for loading is.
+/// The type of a load option's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Int,
@@ -315,7 +329,7 @@ enum Kind {
     Address,
     /// An address that may be null.
     MaybeAddress,
-    /// The address of a text.
+    /// The address of a C string.
     Text,
 }
 
@@ -347,7 +361,7 @@ pub fn takes_text(attr: u32) -> bool {
     option(attr).is_some_and(|(kind, _)| kind == Kind::Text)
 }
 
-/// Sets one option. `bytes` are the value's own; `text` is what it points to, for options of text.
+/// Sets one load option. `bytes` is the value; `text` is the string that it points to, if the option takes one.
 pub fn aclmdlSetConfigOpt(
     cx: &Cx<'_>,
     handle: Raw,
@@ -364,7 +378,7 @@ pub fn aclmdlSetConfigOpt(
     let Some((kind, what)) = option(attr) else {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("the option {attr} is not one of aclmdlConfigAttr that this version takes"),
+            format!("option {attr} is not a value of aclmdlConfigAttr that Jumar supports"),
         );
     };
     let mut number = 0;
@@ -379,15 +393,15 @@ pub fn aclmdlSetConfigOpt(
             format!("the value of {what} is a null pointer"),
         );
     }
-    let outside = |sentence: String| Err(Error::new(ErrorKind::InvalidArgument, sentence));
+    let invalid = |sentence: String| Err(Error::new(ErrorKind::InvalidArgument, sentence));
     let mut loading = config.loading.lock();
     match attr {
         0 if !(0..=7).contains(&int) => {
-            return outside(format!("the priority is {int}; 0 to 7 are possible"));
+            return invalid(format!("the priority is {int}; it must be 0 to 7"));
         }
         0 => loading.priority = int,
         1 if !(way::FILE..=way::MEM_WITH_Q).contains(&number) => {
-            return outside(format!("the load type is {number}; 1 to 6 are possible"));
+            return invalid(format!("the load type is {number}; it must be 1 to 6"));
         }
         1 => loading.way = Some(number),
         2 => loading.path = text.map(CStr::to_owned),
@@ -402,28 +416,28 @@ pub fn aclmdlSetConfigOpt(
         11 => loading.queues[1].1 = number,
         12 => loading.queues[1].0 = number,
         13 if number > 1 => {
-            return outside(format!("{what} is {number}; 0 and 1 are possible"));
+            return invalid(format!("{what} is {number}; it must be 0 or 1"));
         }
         14 => loading.weight_path = text.map(CStr::to_owned),
         28 if !(0..=1).contains(&int) => {
-            return outside(format!("{what} is {int}; 0 and 1 are possible"));
+            return invalid(format!("{what} is {int}; it must be 0 or 1"));
         }
         28 => loading.without_graph = int == 1,
-        // They steer how a card lays out memory.
+        // The other options control the memory layout of a card; a CPU has nothing to control.
         _ => {}
     }
     Ok(())
 }
 
-/// Where the model and the queues' numbers are, which the FFI layer reads.
+/// Returns where the model and the queue ids are in memory, for the FFI layer to read.
 ///
 /// # Errors
 /// `NullPointer`, `InvalidHandle`.
 pub fn pointed_to(cx: &Cx<'_>, handle: Raw) -> Result<PointedTo> {
     let loading = loading(cx, handle)?;
     let queues = loading.queues.map(|(address, count)| {
-        let there = loading.is_queue_driven() && address != 0 && count != 0;
-        there.then_some((address, count))
+        let is_set = loading.is_queue_driven() && address != 0 && count != 0;
+        is_set.then_some((address, count))
     });
     Ok(PointedTo {
         model: loading.model(),
@@ -431,7 +445,7 @@ pub fn pointed_to(cx: &Cx<'_>, handle: Raw) -> Result<PointedTo> {
     })
 }
 
-/// Loads a model as a configuration says; `read` is what lies where it points to.
+/// Loads a model with a configuration. `read` is the contents of the memory that the configuration points to ([`pointed_to`]).
 pub fn aclmdlLoadWithConfig(cx: &Cx<'_>, handle: Raw, read: Read<'_>) -> Result<u32> {
     let mut loading = loading(cx, handle)?;
     loading.bytes = read.model.map(<[u8]>::to_vec);
@@ -441,7 +455,7 @@ pub fn aclmdlLoadWithConfig(cx: &Cx<'_>, handle: Raw, read: Read<'_>) -> Result<
     model::load_configured(cx, &loading)
 }
 
-/// Names device memory that holds a file of weights.
+/// Adds device memory that holds the contents of a weight file. The program keeps the ownership of it.
 pub fn aclmdlSetExternalWeightAddress(
     cx: &Cx<'_>,
     handle: Raw,
@@ -460,7 +474,7 @@ pub fn aclmdlSetExternalWeightAddress(
     if size == 0 || !size.is_multiple_of(32) {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("the size is {size}; it has to be a multiple of 32 and not 0"),
+            format!("the size is {size}; it must be a multiple of 32 and not 0"),
         );
     }
     let name = name.to_string_lossy().into_owned();
@@ -482,11 +496,11 @@ pub fn aclmdlSetExecConfigOpt(
     let bytes = bytes.ok_or_else(|| null("attrValue"))?;
     match attr {
         0 | 1 => {
-            let timeout = i32::from_ne_bytes(value(bytes, size, "a time-out")?);
+            let timeout = i32::from_ne_bytes(value(bytes, size, "a timeout option")?);
             if timeout < -1 {
                 return refuse(
                     ErrorKind::InvalidArgument,
-                    format!("the time-out is {timeout} ms; it has to be -1 (for ever) or more"),
+                    format!("the timeout is {timeout} ms; it must be -1 (no limit) or more"),
                 );
             }
             if attr == 0 {
@@ -503,7 +517,7 @@ pub fn aclmdlSetExecConfigOpt(
                 }
                 _ => refuse(
                     ErrorKind::InvalidArgument,
-                    format!("the priority is {priority}; 0 to 7 are possible"),
+                    format!("the priority is {priority}; it must be 0 to 7"),
                 ),
             }
         }
@@ -517,13 +531,11 @@ pub fn aclmdlSetExecConfigOpt(
             config.execution.lock().work.1 = usize::from_ne_bytes(bytes);
             Ok(())
         }
-        // Quality of service of a card's memory, which a CPU has not.
+        // Quality of service of a card's memory: accepted and ignored, since a CPU has none.
         4..=7 => value::<8>(bytes, size, "this option").map(drop),
         other => refuse(
             ErrorKind::InvalidArgument,
-            format!(
-                "the option {other} is not one of aclmdlExecConfigAttr that this version takes"
-            ),
+            format!("option {other} is not a value of aclmdlExecConfigAttr that Jumar supports"),
         ),
     }
 }
@@ -537,7 +549,7 @@ fn known_attribute(attr: u32) -> Result<()> {
     }
     refuse(
         ErrorKind::InvalidArgument,
-        format!("the attribute {attr} is not one of aclmdlAttr"),
+        format!("attribute {attr} is not a value of aclmdlAttr that Jumar supports"),
     )
 }
 
@@ -553,7 +565,7 @@ pub fn aclmdlSetAttribute(
     if !(0..=7).contains(&priority) {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("the priority is {priority}; 0 to 7 are possible"),
+            format!("the priority is {priority}; it must be 0 to 7"),
         );
     }
     model::initialized(cx)?;

@@ -1,4 +1,4 @@
-//! Dumps: tensors of operators, written while a model runs, and tensors that a program saves of a failure.
+//! Dumps: tensors of operators while a model runs, arguments of failed kernels, and tensors that a program saves after a failure.
 
 mod container;
 mod number;
@@ -26,28 +26,29 @@ use crate::error::null;
 use crate::generated::{enums, types};
 use crate::{Cx, refuse};
 
-/// A function of the program that gets dumped data instead of a file: the file's name, the bytes, and whether they are the
-/// last. Anything but 0 is a failure.
+/// A function of the program that receives dumped data instead of a file. It receives the file's name, a chunk of the data, and
+/// whether that chunk is the last. A result other than 0 is a failure.
 pub type DumpCallback = Arc<dyn Fn(&CStr, &[u8], bool) -> i32 + Send + Sync>;
 
-/// Most bytes that a function gets at once.
+/// The largest chunk that a dump callback receives, in bytes.
 const CHUNK: usize = 128 << 20;
 
-/// What the process dumps.
+/// The dump settings of the process.
 #[derive(Default)]
 pub struct State {
-    /// Between aclmdlInitDump and aclmdlFinalizeDump.
+    /// Whether aclmdlInitDump was called, and aclmdlFinalizeDump was not.
     started: Mutex<bool>,
+    /// The current settings; `None` if nothing is dumped.
     active: Mutex<Option<Arc<Settings>>>,
     callback: Arc<Mutex<Option<DumpCallback>>>,
-    /// Where arguments of single operators go.
+    /// The folder for arguments of single operators; `None` if they are not dumped.
     arguments: Mutex<Option<PathBuf>>,
-    /// What programs hold the address of; never shortened.
+    /// The texts that were returned to programs as addresses. They stay valid, so none is ever removed.
     returned: Mutex<Vec<CString>>,
 }
 
 impl State {
-    /// Sets what is dumped from now on; none ends it.
+    /// Replaces the settings; `None` stops dumping.
     pub(crate) fn activate(&self, settings: Option<Settings>) {
         *self.active.lock() = settings.map(Arc::new);
     }
@@ -91,7 +92,10 @@ pub fn aclmdlInitDump(cx: &Cx<'_>) -> Result<()> {
     }
     let mut started = cx.process.dump.started.lock();
     if *started {
-        return refuse(ErrorKind::RepeatInitialize, "dumping was prepared already");
+        return refuse(
+            ErrorKind::RepeatInitialize,
+            "aclmdlInitDump was already called",
+        );
     }
     *started = true;
     Ok(())
@@ -139,15 +143,18 @@ pub fn acldumpUnregCallback(cx: &Cx<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The bit of the kinds of arguments that can be written.
+/// The bit of `dumpType` for arguments, the only kind that Jumar can dump.
 const ARGUMENTS: u32 = 1;
 
-/// Arguments of single operators are written from now on.
+/// Starts dumping the arguments of single operators.
+///
+/// # Errors
+/// `Failure`: the path is null, or the kind does not include the arguments.
 pub fn aclopStartDumpArgs(cx: &Cx<'_>, kind: u32, path: Option<&CStr>) -> Result<()> {
     let Some(path) = path.filter(|_| kind & ARGUMENTS != 0) else {
         return refuse(
             ErrorKind::Failure,
-            format!("path is null, or dumpType {kind:#x} has no bit of what can be written"),
+            format!("path is null, or dumpType {kind:#x} does not contain bit {ARGUMENTS:#x}"),
         );
     };
     let path = PathBuf::from(path.to_string_lossy().into_owned());
@@ -162,10 +169,10 @@ pub fn aclopStopDumpArgs(cx: &Cx<'_>, kind: u32) -> Result<()> {
     Ok(())
 }
 
-/// Where failures of a device are dumped, and how.
+/// How failures of a device are dumped.
 struct Failures {
     folder: PathBuf,
-    /// Files are named after the stream and not after the operator.
+    /// Whether files are named after the stream instead of the operator.
     brief: bool,
     callback: Arc<Mutex<Option<DumpCallback>>>,
 }
@@ -192,14 +199,14 @@ impl State {
 }
 
 impl Failures {
-    /// Writes what a failed task was given.
+    /// Writes the arguments of a failed task.
     fn write(&self, (operator, name): (&str, &str), stream: u32, task: u64, record: &Record) {
         let (seconds, millis) = stamp();
-        let who = match self.brief {
+        let owner = match self.brief {
             true => stream.to_string(),
             false => plain(name),
         };
-        let file = format!("{}.{who}.{task}.{seconds}{millis}", plain(operator));
+        let file = format!("{}.{owner}.{task}.{seconds}{millis}", plain(operator));
         let sink = Sink {
             callback: &self.callback,
             folder: &self.folder,
@@ -214,7 +221,7 @@ fn failure_folder(cx: &Cx<'_>) -> Option<PathBuf> {
     Some(failures.folder)
 }
 
-/// So much of what a kernel's pointer points to is dumped at most.
+/// The largest dump of the memory behind one pointer argument, in bytes.
 const MOST_OF_A_POINTER: usize = 64 << 20;
 
 /// Dumps the arguments of a failed kernel before the failure is reported, if failures are dumped.
@@ -283,7 +290,7 @@ pub fn acldumpGetPath(cx: &Cx<'_>, kind: u32) -> Result<usize> {
 
 fn not_enabled<T>() -> Result<T> {
     Err(
-        Error::new(ErrorKind::Failure, "the dump of failures is not enabled").fix(
+        Error::new(ErrorKind::Failure, "failures are not dumped").fix(
             "Set dump_scene in the configuration, or ASCEND_DUMP_SCENE, for example to aic_err_norm_dump.",
         ),
     )
@@ -317,7 +324,7 @@ pub fn acldumpSaveExceptionInfo(
     let name = name.ok_or_else(|| null("fileName"))?.to_string_lossy();
     if name.is_empty() || name.contains("..") || name.contains('/') {
         return Err(bad(format!(
-            "fileName is \"{name}\"; it has to be a name without \"..\" and \"/\""
+            "fileName is \"{name}\"; it must not be empty or contain \"..\" or \"/\""
         )));
     }
     let tensors = tensors.ok_or_else(|| null("tensors"))?;
@@ -341,17 +348,19 @@ pub fn acldumpSaveExceptionInfo(
         let wrong = |what: String| bad(format!("tensor {index}: {what}"));
         let most = tensor.shape.len();
         if tensor.shapeNum as usize > most || tensor.originShapeNum as usize > most {
-            return Err(wrong(format!("the shape is longer than {most}")));
+            return Err(wrong(format!(
+                "shapeNum or originShapeNum is larger than {most}"
+            )));
         }
         if tensor.addrType != enums::ACL_DUMP_ADDR_RAW
             || tensor.placement != enums::ACL_DUMP_PLACEMENT_DEVICE
         {
             return Err(wrong(
-                "the address has to be a raw one, of device memory".into(),
+                "addrType must be ACL_DUMP_ADDR_RAW and placement ACL_DUMP_PLACEMENT_DEVICE".into(),
             ));
         }
         if tensor.tensorAddr == 0 || tensor.tensorSize == 0 {
-            return Err(wrong("it has no memory".into()));
+            return Err(wrong("tensorAddr is null or tensorSize is 0".into()));
         }
         let block = runtime.space().find(tensor.tensorAddr);
         let span = block.and_then(|block| {
@@ -360,7 +369,7 @@ pub fn acldumpSaveExceptionInfo(
         });
         let Some(span) = span else {
             return Err(wrong(format!(
-                "{} bytes at {:#x} are no device memory",
+                "{} bytes at {:#x} are not device memory",
                 tensor.tensorSize, tensor.tensorAddr
             )));
         };
@@ -388,9 +397,9 @@ pub fn acldumpSaveExceptionInfo(
     let written = fs::create_dir_all(&folder)
         .and_then(|()| output_file::write(&path, &container::binary(&record)))
         .and_then(|()| {
-            let mut rights = fs::metadata(&path)?.permissions();
-            rights.set_readonly(true);
-            fs::set_permissions(&path, rights)
+            let mut permissions = fs::metadata(&path)?.permissions();
+            permissions.set_readonly(true);
+            fs::set_permissions(&path, permissions)
         });
     written.map_err(|error| {
         Error::new(
@@ -400,7 +409,7 @@ pub fn acldumpSaveExceptionInfo(
     })
 }
 
-/// Returns the one who dumps a model that was just loaded, if the settings say so.
+/// Returns the observer that dumps a newly loaded model, or `None` if the settings exclude the model.
 pub(crate) fn observer(
     cx: &Cx<'_>,
     model: &Model,
@@ -422,13 +431,14 @@ pub(crate) fn observer(
     }))
 }
 
-/// A model that is dumped.
+/// The observer of a model that is dumped.
 struct Dumped {
     state: &'static State,
     settings: Arc<Settings>,
     name: String,
     id: u32,
     device: u32,
+    /// The number of executions so far.
     executions: AtomicU64,
 }
 
@@ -455,11 +465,11 @@ impl Observer for Dumped {
 }
 
 impl Dumped {
-    /// Returns the folder of an execution's tensors; none where they are not dumped.
+    /// Returns the folder for the tensors of execution `step`; `None` if they are not dumped.
     fn folder(&self, step: u64) -> Option<PathBuf> {
         let settings = &self.settings;
         let active = self.state.active.lock().clone();
-        // Settings that were ended or replaced write no more.
+        // The program may have stopped dumping or replaced the settings since the model was loaded.
         if !active.is_some_and(|active| Arc::ptr_eq(&active, settings))
             || !settings.wants_model(&[&self.name])
             || !settings.wants_step(step)
@@ -483,18 +493,20 @@ struct Execution {
     settings: Arc<Settings>,
     model: String,
     stream: u32,
-    /// Where tensors go; none where failures alone are dumped.
+    /// The folder for tensors; `None` if only failures are dumped.
     folder: Option<PathBuf>,
+    /// For each range of operators in the settings, whether the execution is inside it.
     inside: Mutex<Vec<bool>>,
+    /// The number of operators that ran or failed.
     tasks: AtomicU64,
-    /// The inputs of the operator that runs now, as they were before it: it may write over them.
+    /// The inputs of the current operator, copied before it runs, because it may overwrite them.
     before: Mutex<Vec<Option<Tensor>>>,
 }
 
-/// Replaces what a file's name cannot hold.
+/// Returns a name with `_` in place of the characters that a file name may not contain.
 fn plain(name: &str) -> String {
-    let odd = |letter: char| matches!(letter, ' ' | '.' | '/' | '\\') || letter.is_control();
-    name.replace(odd, "_")
+    let invalid = |letter: char| matches!(letter, ' ' | '.' | '/' | '\\') || letter.is_control();
+    name.replace(invalid, "_")
 }
 
 fn tensor(operand: &Operand, memory: &Operands<'_>) -> Option<Tensor> {
@@ -612,26 +624,26 @@ impl NodeObserver for Execution {
     }
 }
 
-/// The longest name of a file.
+/// The longest file name, in bytes.
 const LONGEST: usize = 255;
 
-/// Where files go: a folder, or the program's function.
+/// The destination of dumps: a folder, or the program's callback.
 struct Sink<'a> {
     callback: &'a Mutex<Option<DumpCallback>>,
     folder: &'a Path,
 }
 
 impl Sink<'_> {
-    /// Writes a file, or passes it to the program's function. A failed dump does not fail its model; it is logged.
+    /// Writes a file, or passes its contents to the program's callback. A failure is logged, and does not fail the model.
     fn write(&self, name: &str, bytes: &[u8]) {
         let callback = self.callback.lock().clone();
         let done = match callback {
             Some(callback) => self.deliver(&callback, name, bytes),
             None => self.write_file(name, bytes),
         };
-        if let Err(what) = done {
+        if let Err(error) = done {
             let path = self.folder.join(name);
-            crate::log::problem(&format!("the dump {} failed: {what}", path.display()));
+            crate::log::problem(&format!("the dump to {} failed: {error}", path.display()));
         }
     }
 
@@ -645,9 +657,9 @@ impl Sink<'_> {
         let path = CString::new(path.to_string_lossy().as_bytes()).unwrap_or_default();
         let count = bytes.len().div_ceil(CHUNK).max(1);
         for (at, chunk) in bytes.chunks(CHUNK).enumerate() {
-            let answer = callback(&path, chunk, at + 1 == count);
-            if answer != 0 {
-                return Err(format!("the registered function answered {answer}"));
+            let status = callback(&path, chunk, at + 1 == count);
+            if status != 0 {
+                return Err(format!("the registered callback returned {status}"));
             }
         }
         Ok(())
@@ -670,7 +682,7 @@ impl Sink<'_> {
     }
 }
 
-/// Keeps the name that a file would have had.
+/// Appends a line to `mapping.csv`: the number that replaces a name that is too long, and the name.
 fn note(folder: &Path, number: &str, name: &str) -> std::io::Result<()> {
     let mut file = output_file::append(&folder.join("mapping.csv"))?;
     writeln!(file, "{number},{name}")

@@ -26,9 +26,10 @@ use crate::error::null;
 use crate::generated::types;
 use crate::{Cx, Raw, allocator, dataset, model_config, refuse};
 
-/// The loaded models of the process by number. Numbers start at 1 and are never used again.
+/// The loaded models of the process by id. Ids start at 1 and are not reused.
 pub struct Models {
     loaded: RwLock<HashMap<u32, Arc<Loaded>>>,
+    /// The id of the model that was loaded last.
     last: AtomicU32,
 }
 
@@ -36,37 +37,40 @@ pub(crate) struct Loaded {
     pub(crate) model: Arc<Model>,
     /// A model is executed either synchronously or asynchronously; the first execution decides.
     way: Mutex<Option<Way>>,
-    /// The gear that was chosen last.
+    /// The index of the gear that the program chose last.
     pub(crate) gear: Mutex<Option<usize>>,
     pub(crate) priority: Mutex<i32>,
-    /// The bundle that it came with.
+    /// The id of the bundle that contains the model.
     bundle: Option<u32>,
 }
 
+/// How a model is executed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
+    /// The calling thread waits for the result.
     Waiting,
+    /// Asynchronously, on a stream.
     Queued,
-    /// By messages in queues.
+    /// By the arrival of messages in its input queues.
     QueueDriven,
 }
 
 impl Loaded {
-    /// Keeps a priority, which counts for executions that the host waits for.
+    /// Sets the priority (0 to 7). It applies to executions that the calling thread waits for.
     pub(crate) fn set_priority(&self, priority: i32) {
         *self.priority.lock() = priority;
         self.model.set_priority(u8::try_from(priority).unwrap_or(7));
     }
 }
 
-/// Refuses model calls before aclInit.
+/// Returns an error before aclInit and after aclFinalize.
 pub(crate) fn initialized(cx: &Cx<'_>) -> Result<()> {
     if cx.process.is_initialized() {
         return Ok(());
     }
     refuse(
         ErrorKind::ModelExecutorNotInitialized,
-        "models can be used between aclInit and aclFinalize only",
+        "models can only be used between aclInit and aclFinalize",
     )
 }
 
@@ -75,6 +79,9 @@ pub(crate) fn find(cx: &Cx<'_>, id: u32) -> Result<Arc<Loaded>> {
 }
 
 /// Opens a model file.
+///
+/// # Errors
+/// `NullPointer`, `ModelPath`, and the errors of [`Package::open`].
 pub(crate) fn open(path: Option<&CStr>) -> Result<Package<'static>> {
     let path = path.ok_or_else(|| null("modelPath"))?;
     let text = path.to_str().map_err(|_| {
@@ -86,17 +93,17 @@ pub(crate) fn open(path: Option<&CStr>) -> Result<Package<'static>> {
     Package::open(text.as_ref())
 }
 
-/// How a package of the interface's newer kind begins: it is a zip archive.
+/// The first bytes of a model of the newer format (OM2), a zip archive.
 const ARCHIVE: [u8; 4] = *b"PK\x03\x04";
 
-/// Refuses a package of the newer kind where bundles or queues are meant: its executor has neither.
+/// Refuses an OM2 model for bundles and queues, which the executor of that format does not support.
 pub(crate) fn refuse_archive(bytes: &[u8]) -> Result<()> {
     if !bytes.starts_with(&ARCHIVE) {
         return Ok(());
     }
     Err(Error::new(
         ErrorKind::NotImplemented,
-        "the model is an archive (OM2), whose executor has neither bundles nor queues",
+        "the model is an OM2 archive, which supports neither bundles nor queues",
     )
     .fix("Convert the ONNX model with this Jumar's atc."))
 }
@@ -120,19 +127,19 @@ pub(crate) fn parse(bytes: Option<&[u8]>) -> Result<Package<'_>> {
     }
 }
 
-/// What a program decides about the memory of a model.
+/// The memory that the program provides for a model.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Memory {
-    /// Its own work memory: where, and how many bytes. No address leaves it to the runtime.
+    /// Address and size of the work memory, in bytes. With a null address the runtime allocates it.
     pub(crate) work: (usize, usize),
-    /// Its own memory for the weights.
+    /// Address and size of the memory for the weights, in bytes. With a null address the runtime allocates it.
     pub(crate) weights: (usize, usize),
     /// Whether information that only describes failures is dropped.
     pub(crate) forgetful: bool,
 }
 
 impl Memory {
-    /// The memory that a program provides, with defaults otherwise.
+    /// Creates the description of memory that the program provides, with defaults otherwise.
     pub(crate) fn given(work: (usize, usize), weights: (usize, usize)) -> Memory {
         Memory {
             work,
@@ -142,10 +149,10 @@ impl Memory {
     }
 }
 
-/// Device memory that holds the contents of a file of weights: the file's name, where, and how many bytes.
+/// Device memory with the contents of a weight file: the file's name, the address, and the size in bytes.
 pub(crate) type External = (String, usize, usize);
 
-/// Finds the memory that holds files of weights; names that are none of the model's files do not matter.
+/// Returns the memory of each external weight file that the model uses. Names of other files are ignored.
 fn external_weights(
     cx: &Cx<'_>,
     package: &Package<'_>,
@@ -214,7 +221,10 @@ fn load_as(
     Ok(id)
 }
 
-/// Finds the caller's memory for a part of a model; null leaves it to the runtime.
+/// Returns the range of `needed` bytes at the program's address; `None` for a null address: the runtime allocates the memory.
+///
+/// # Errors
+/// `ModelInvalid`: the memory is too small, or is not device memory.
 fn supplied(
     cx: &Cx<'_>,
     (address, size): (usize, usize),
@@ -227,7 +237,7 @@ fn supplied(
     if size < needed {
         return refuse(
             ErrorKind::ModelInvalid,
-            format!("the {what} memory has {size} bytes, and the model needs {needed}"),
+            format!("the {what} memory has {size} bytes; the model needs {needed}"),
         );
     }
     let block = cx
@@ -247,7 +257,7 @@ fn supplied(
     }
 }
 
-/// Memory that the runtime is to allocate.
+/// No memory of the program's: the runtime allocates it.
 pub(crate) const NOTHING: (usize, usize) = (0, 0);
 
 pub fn aclmdlLoadFromFile(cx: &Cx<'_>, path: Option<&CStr>) -> Result<u32> {
@@ -293,16 +303,19 @@ pub fn aclmdlLoadFromMemWithMem(
     )
 }
 
-/// Checks the queues that a model is to be driven by, before it is looked at.
+/// Returns the queue ids of a queue-driven model.
+///
+/// # Errors
+/// `NullPointer`, or `InvalidArgument` for an empty array.
 pub(crate) fn given_queues<'a>(queues: Option<&'a [u32]>, name: &str) -> Result<&'a [u32]> {
     match queues {
         None => Err(null(name)),
-        Some([]) => refuse(ErrorKind::InvalidArgument, format!("{name} holds no queue")),
+        Some([]) => refuse(ErrorKind::InvalidArgument, format!("{name} is empty")),
         Some(queues) => Ok(queues),
     }
 }
 
-/// Loads a model that takes its inputs from queues and leaves its outputs in others.
+/// Loads a model that reads its inputs from queues and writes its outputs to queues.
 pub(crate) fn load_queue_driven(
     cx: &Cx<'_>,
     package: &Package<'_>,
@@ -322,7 +335,7 @@ pub(crate) fn load_queue_driven(
             return refuse(
                 ErrorKind::InvalidArgument,
                 format!(
-                    "{given} {what} queues are given, and model \"{}\" has {wanted} {what}s",
+                    "model \"{}\" has {wanted} {what}s; the call names {given} {what} queues",
                     description.name
                 ),
             );
@@ -342,7 +355,7 @@ pub(crate) fn load_queue_driven(
             })
     });
     if let Err(error) = started {
-        // The first error is returned.
+        // The error of the start is returned; one of the cleanup is not.
         drop(unload(cx, id));
         return Err(error);
     }
@@ -400,7 +413,7 @@ pub fn aclmdlQuerySizeFromMem(
     Ok((package.work_bytes(), package.weight_bytes()))
 }
 
-/// What a model is made of, in bytes. A model of Jumar has no kernels and no tasks, as it holds no instructions.
+/// Returns the sizes of a model's parts, in bytes. Kernels and tasks are 0: a model file of Jumar contains no device code.
 pub fn aclmdlQueryExeOMDesc(cx: &Cx<'_>, path: Option<&CStr>) -> Result<types::aclmdlExeOMDesc> {
     initialized(cx)?;
     let package = open(path)?;
@@ -412,7 +425,7 @@ pub fn aclmdlQueryExeOMDesc(cx: &Cx<'_>, path: Option<&CStr>) -> Result<types::a
     })
 }
 
-/// Loads a model with everything that a configuration says.
+/// Loads a model with all options of a configuration.
 pub(crate) fn load_configured(cx: &Cx<'_>, config: &model_config::Loading) -> Result<u32> {
     let wanted = config.complete()?;
     initialized(cx)?;
@@ -449,7 +462,7 @@ pub fn aclmdlUnload(cx: &Cx<'_>, id: u32) -> Result<()> {
     unload(cx, id)
 }
 
-/// Unloads a model, also one of a bundle.
+/// Unloads a model, including a model of a bundle.
 pub(crate) fn unload(cx: &Cx<'_>, id: u32) -> Result<()> {
     let loaded = find(cx, id)?;
     cx.process.models.loaded.write().remove(&id);
@@ -493,7 +506,7 @@ pub fn aclmdlExecuteAsync(
     })
 }
 
-/// A limit for the wait; -1 is none.
+/// Returns a time limit for a number of milliseconds; `None`, without a limit, for a negative number.
 fn limit(milliseconds: i32) -> Option<std::time::Duration> {
     u64::try_from(milliseconds)
         .ok()
@@ -565,8 +578,8 @@ fn submit(
             submitted.map(drop)
         }
         Prepared::Open { inputs, outputs } => {
-            let lent = allocator::lend(cx, stream, || loaded.model.open_work_bytes(&inputs))?;
-            let work = lent.as_ref().map(|lent| lent.span);
+            let borrowed = allocator::lend(cx, stream, || loaded.model.open_work_bytes(&inputs))?;
+            let work = borrowed.as_ref().map(|block| block.span);
             let results = Arc::<Results>::default();
             dataset::expect(cx, output, results.clone())?;
             let caller = cx.caller();
@@ -577,21 +590,22 @@ fn submit(
                 results,
                 ..ExecuteOpen::default()
             };
-            // The block goes back when this is queued: what it serves next comes after it on the stream.
+            // The block returns to its allocator once the execution is queued. Its next user is queued later on the same stream, so
+            // the two do not overlap.
             let submitted = loaded.model.submit_open_with(stream, execute, &caller);
             submitted.map(drop)
         }
     }
 }
 
-/// What an execution is given.
+/// The checked arguments of an execution.
 enum Prepared {
-    /// Memory of the described sizes.
+    /// A model of static shapes: memory of the described sizes.
     Fixed {
         inputs: Vec<Span>,
         outputs: Vec<Span>,
     },
-    /// Inputs with their real dimensions, and outputs of any size.
+    /// A model of dynamic shapes: inputs with their actual dimensions, and outputs of any size.
     Open {
         inputs: Vec<Shaped>,
         outputs: Vec<Option<Span>>,
@@ -618,9 +632,9 @@ fn prepare(
             format!(
                 "model {id} {}",
                 if first == Way::QueueDriven {
-                    "is driven by queues, and is not executed by functions"
+                    "is driven by queues; a function cannot execute it"
                 } else {
-                    "is executed both by aclmdlExecute and by aclmdlExecuteAsync; the first execution decides which it is to be"
+                    "is executed both by aclmdlExecute and by aclmdlExecuteAsync; the first execution decides which of the two is allowed"
                 }
             ),
         );
@@ -639,7 +653,7 @@ fn prepare(
             return refuse(
                 kind,
                 format!(
-                    "the {what} dataset has {} buffers, and model {id} has {} {what}s",
+                    "the {what} dataset has {} buffers; model {id} has {} {what}s",
                     given.len(),
                     tensors.len()
                 ),
@@ -669,8 +683,8 @@ fn prepare(
             .collect::<Result<Vec<_>>>()?;
         return Ok((loaded, Prepared::Open { inputs, outputs }));
     }
-    // The sizes of a model with gears are known only when the gear is read, and those of images with their settings; they are
-    // compared with them then.
+    // Two kinds of sizes are known only when the model runs: those of a model with gears, and those of images with dynamic
+    // preprocessing. A smaller buffer is accepted here, and checked then.
     let geared = !description.gears.is_empty();
     let inputs = inputs
         .iter()
@@ -702,7 +716,7 @@ fn prepare(
     Ok((loaded, Prepared::Fixed { inputs, outputs }))
 }
 
-/// The same tensor with another size.
+/// Returns a copy of the description with another size in bytes.
 fn resized(tensor: &TensorInfo, bytes: usize) -> TensorInfo {
     TensorInfo {
         bytes,
@@ -710,8 +724,11 @@ fn resized(tensor: &TensorInfo, bytes: usize) -> TensorInfo {
     }
 }
 
-/// Finds an input with its real dimensions: those of the description attached to the dataset, or the model's own where
-/// they are fixed.
+/// Returns an input with its actual dimensions: those of the description attached to the dataset, or, without one, those of the
+/// model.
+///
+/// # Errors
+/// `InvalidArgument`: the dimensions are unknown, too large, or do not fit the model.
 fn shaped(
     cx: &Cx<'_>,
     buffer: &Buffer,
@@ -732,7 +749,7 @@ fn shaped(
     };
     if dims.iter().any(|&dim| dim < 0) {
         return bad(format!(
-            "has the dimensions {dims:?}: say which they are with aclmdlSetDatasetTensorDesc"
+            "has the dimensions {dims:?}; set them with aclmdlSetDatasetTensorDesc"
         ));
     }
     let known = tensor.dims != [-2];
@@ -752,7 +769,7 @@ fn shaped(
                 }));
     if !fits || data_type != tensor.data_type {
         return bad(format!(
-            "is given the dimensions {dims:?} and data type {data_type}, and the model takes {:?} (ranges {:?}) and data type {}",
+            "has the dimensions {dims:?} and data type {data_type}; the model takes {:?} (ranges {:?}) and data type {}",
             tensor.dims, tensor.range, tensor.data_type
         ));
     }
@@ -763,9 +780,7 @@ fn shaped(
         })
         .and_then(|elements| elements.checked_mul(crate::type_util::size_of_type(data_type)));
     let Some(bytes) = bytes else {
-        return bad(format!(
-            "is given the dimensions {dims:?}, which are too large"
-        ));
+        return bad(format!("has the dimensions {dims:?}, which are too large"));
     };
     let span = span(cx, buffer, &resized(tensor, bytes), ("input", index))?;
     Ok(Shaped { span, dims })
@@ -781,7 +796,8 @@ fn buffers(cx: &Cx<'_>, dataset: Raw, what: &str) -> Result<Vec<Buffer>> {
         .collect()
 }
 
-/// An output buffer without memory gets some when the execution waits; the program frees it.
+/// Allocates memory for an output buffer without one, if the calling thread waits for the execution. The program owns the memory and
+/// frees it.
 fn provide(cx: &Cx<'_>, buffer: &Buffer, bytes: usize, way: Way) -> Result<()> {
     let mut content = buffer.content.lock();
     if content.0 == 0 && way == Way::Waiting && bytes > 0 {
@@ -791,10 +807,13 @@ fn provide(cx: &Cx<'_>, buffer: &Buffer, bytes: usize, way: Way) -> Result<()> {
     Ok(())
 }
 
-/// How much shorter than its tensor a buffer may say it is.
+/// How many bytes smaller than its tensor a buffer's stated size may be.
 const TOLERANCE: usize = 64;
 
-/// Finds the device memory of one tensor.
+/// Returns the device memory of one tensor.
+///
+/// # Errors
+/// `ModelFailure`: the buffer has no memory, too little of it, or memory that is not the device's.
 fn span(cx: &Cx<'_>, buffer: &Buffer, tensor: &TensorInfo, of: (&str, usize)) -> Result<Span> {
     let (what, index) = of;
     let (address, size) = *buffer.content.lock();
@@ -818,7 +837,7 @@ fn span(cx: &Cx<'_>, buffer: &Buffer, tensor: &TensorInfo, of: (&str, usize)) ->
     if size.saturating_add(TOLERANCE) < needed {
         return Err(bad(
             format!("has a data buffer of {size} bytes"),
-            "Ask aclmdlGetInputSizeByIndex or aclmdlGetOutputSizeByIndex how much is needed.",
+            "Get the size from aclmdlGetInputSizeByIndex or aclmdlGetOutputSizeByIndex.",
         ));
     }
     let space = cx.runtime()?.space();
@@ -827,27 +846,27 @@ fn span(cx: &Cx<'_>, buffer: &Buffer, tensor: &TensorInfo, of: (&str, usize)) ->
             block.span.part(address - block.span.address(), needed).ok_or_else(|| {
                 bad(
                     format!(
-                        "does not fit: its data buffer lies in allocation {} of {} bytes, at offset {}",
+                        "does not fit: its data buffer is in allocation {} of {} bytes, at offset {}",
                         block.number,
                         block.span.bytes(),
                         address - block.span.address()
                     ),
-                    "Allocate as much as the model description says.",
+                    "Allocate the size that the model description returns.",
                 )
             })
         }
         Some(_) => Err(bad(
-            format!("lies in pinned host memory ({address:#x})"),
+            format!("is in pinned host memory ({address:#x})"),
             "Copy it to memory from aclrtMalloc; a model reads and writes device memory.",
         )),
         None => Err(bad(
-            format!("lies at {address:#x}, which is not live device memory"),
+            format!("is at {address:#x}, which is not live device memory"),
             "Copy it to memory from aclrtMalloc; a model reads and writes device memory.",
         )),
     }
 }
 
-/// Writes an input's contents into its buffer of a dataset, before the call returns.
+/// Copies bytes into the buffer of an input in a dataset. The copy is complete when the call returns.
 pub(crate) fn write_input(
     cx: &Cx<'_>,
     dataset: Raw,
@@ -878,7 +897,7 @@ pub(crate) fn write_input(
         return refuse(
             ErrorKind::DynamicInputLength,
             format!(
-                "buffer {index} (\"{}\") has {size} bytes, and {} are written to it",
+                "buffer {index} (\"{}\") has {size} bytes; the call writes {}",
                 tensor.name,
                 bytes.len()
             ),

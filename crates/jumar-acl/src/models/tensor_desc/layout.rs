@@ -1,19 +1,19 @@
-//! The dimensions of a tensor in another format.
+//! Converts the dimensions of a tensor from one format to another.
 //!
-//! Two plain formats differ in the order of their axes. The others cut channels into blocks of `C0`, as many elements as fill 32
-//! bytes, and the fractal ones rows into blocks of 16 as well; what does not fill a block is rounded up. A cut format is not taken
-//! back, as nothing says how much of the last block is used.
+//! Plain formats (NCHW, NHWC, ...) differ in the order of their axes. Blocked formats split the channels into blocks of `C0`
+//! elements, which fill 32 bytes. Fractal formats also split the rows into blocks of 16. The last block is padded. A blocked format
+//! cannot be converted back to a plain one, because its dimensions do not show how much of the last block is used.
 
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::generated::enums;
 
-/// Rows of a fractal block.
+/// The number of rows of a fractal block.
 const ROWS: i64 = 16;
-/// Bytes of a row of a fractal block.
+/// The size of a row of a fractal block, in bytes.
 const ROW_BYTES: usize = 32;
 
-/// The axes of a plain format, in order.
+/// Returns the axes of a plain format in order; `None` for a format that is not plain.
 fn axes(format: i32) -> Option<&'static [u8]> {
     Some(match format {
         enums::ACL_FORMAT_NCHW => b"NCHW",
@@ -25,15 +25,15 @@ fn axes(format: i32) -> Option<&'static [u8]> {
     })
 }
 
-/// Divides and rounds up; what is unknown stays so.
+/// Returns the number of blocks that hold `length` elements; a dynamic (negative) length is returned unchanged.
 fn blocks(length: i64, block: i64) -> i64 {
     match length {
         0.. => (length as u64).div_ceil(block as u64) as i64,
-        unknown => unknown,
+        dynamic => dynamic,
     }
 }
 
-/// Multiplies; what is unknown stays so.
+/// Returns the product, -1 if a length is dynamic (negative), or `None` on overflow.
 fn times(lengths: &[i64]) -> Option<i64> {
     if lengths.iter().any(|length| *length < 0) {
         return Some(-1);
@@ -47,10 +47,10 @@ fn name(format: i32) -> String {
     known.map_or_else(|| format.to_string(), str::to_owned)
 }
 
-/// Returns the dimensions of a tensor of `element` bytes an element in another format.
+/// Returns the dimensions in format `to` of a tensor that has the dimensions `given` in format `from` and elements of `element` bytes.
 ///
 /// # Errors
-/// `ModelFailure`: the formats are no pair, or the tensor has another number of dimensions.
+/// `ModelFailure`: there is no conversion between the formats, or the number of dimensions does not fit `from`.
 pub(super) fn dims(given: &[i64], from: i32, to: i32, element: usize) -> Result<Vec<i64>> {
     if from == to {
         return Ok(given.to_vec());
@@ -59,7 +59,7 @@ pub(super) fn dims(given: &[i64], from: i32, to: i32, element: usize) -> Result<
         Error::new(
             ErrorKind::ModelFailure,
             format!(
-                "a tensor of {} dimensions in {} has no dimensions in {}",
+                "a tensor of {} dimensions in {} cannot be converted to {}",
                 given.len(),
                 name(from),
                 name(to)
@@ -81,15 +81,15 @@ fn converted(given: &[i64], from: i32, to: i32, element: usize) -> Option<Vec<i6
         _ => None,
     };
     if let Some(c0) = nz {
-        // The last two dimensions are a matrix, in whatever plain format.
+        // The last two dimensions are the matrix, whatever axes the plain format gives them.
         axes(from)
             .map(|_| ())
             .or((from == enums::ACL_FORMAT_ND).then_some(()))?;
         let [outer @ .., rows, columns] = given else {
             return None;
         };
-        let cut = [blocks(*columns, c0), blocks(*rows, ROWS), ROWS, c0];
-        return Some(outer.iter().copied().chain(cut).collect());
+        let blocked = [blocks(*columns, c0), blocks(*rows, ROWS), ROWS, c0];
+        return Some(outer.iter().copied().chain(blocked).collect());
     }
     let names = axes(from).filter(|axes| axes.len() == given.len())?;
     let axis = |wanted: u8| {
