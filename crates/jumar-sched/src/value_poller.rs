@@ -1,13 +1,16 @@
-//! Streams that wait for a value in memory, which is not announced.
+//! Polling for streams that wait for a value in memory. No notification announces a write.
 //!
-//! A stream whose next task is such a wait stands in a list, by the address that it looks at, and holds no thread. It is
-//! called when a thread finds that its condition is true: the thread that ran a task that wrote there checks that address; the thread that
-//! ran a program with unknown writes checks all of them, unless that was done a moment ago; a thread
-//! that waits and spins does too; and a timer makes a worker check all of them, as the host and other processes write
-//! without a notification. The timer backs off while nothing happens, and is set anew when a stream begins to wait or continues.
+//! A stream whose next task is such a wait is an entry of a list, sorted by address, and occupies no thread. A thread that finds the
+//! condition of an entry true calls the stream. These threads check:
 //!
-//! A stream stays in the list until its owner has seen that the wait is over, so that a call too many does no harm, as
-//! with signals. The list's lock is never held while a stream is called.
+//! - the thread that ran a task checks the addresses that the task wrote;
+//! - the thread that ran a program whose writes are unknown checks all entries, at a limited rate;
+//! - a thread that spins while it waits for a stream does the same;
+//! - a timer makes a worker check all entries, since the host and other processes write as well. Its interval doubles while nothing
+//!   happens, and returns to the shortest when a stream begins to wait or resumes.
+//!
+//! A stream stays in the list until the thread that runs it has seen that the wait has ended. So a superfluous call does no harm. No
+//! thread holds the list's lock while it calls a stream.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,30 +22,31 @@ use jumar_hal::{Condition, Cost};
 use crate::pool::Pool;
 use crate::stream::Stream;
 
-/// The delay after a change until the timer causes a check.
+/// The shortest interval of the timer: the delay from a change to the first check.
 const FIRST_STEP: Duration = Duration::from_micros(20);
-/// How long it waits at most.
+/// The longest interval of the timer.
 const LAST_STEP: Duration = Duration::from_millis(1);
-/// What part of the time may be spent on looking: one in so many.
+/// The pause after a check of all entries, as a multiple of the check's duration. It bounds the time that checks take.
 const SHARE: u32 = 16;
-/// The bytes of the largest word that a condition looks at.
+/// The size of the largest word that a condition reads, in bytes.
 const WORD: usize = 8;
 
 /// The streams of one executor that wait for values.
 pub(crate) struct ValuePoller {
     list: Mutex<List>,
-    /// How many, for those who look without the lock.
+    /// The number of entries, for threads that do not hold the lock.
     count: AtomicUsize,
-    /// When the next look at all of them is worth its time.
+    /// The time before which a check of all entries is skipped, in nanoseconds of the executor's clock.
     next_ns: AtomicU64,
 }
 
 #[derive(Default)]
 struct List {
-    /// By address, then by the stream's age.
+    /// The entries by address, then by the stream's age.
     waiting: BTreeMap<(usize, u64), Waiting>,
+    /// The current interval of the timer.
     step: Duration,
-    /// A timer stands.
+    /// Whether a timer is set.
     armed: bool,
 }
 
@@ -68,7 +72,7 @@ impl ValuePoller {
 }
 
 impl Pool {
-    /// Puts a stream into the list. The caller looks once more afterwards.
+    /// Adds a stream to the list. The caller has to check the condition once more afterwards: the value may have been written before.
     pub(crate) fn add_value_wait(
         self: &Arc<Self>,
         stream: &Arc<Stream>,
@@ -93,19 +97,19 @@ impl Pool {
         }
     }
 
-    /// Takes a stream out of the list.
+    /// Removes a stream from the list.
     pub(crate) fn remove_value_wait(&self, stream: &Stream, condition: &Arc<dyn Condition>) {
         let mut list = self.value_poller.list.lock();
-        // Dropped outside: it may be the last of its stream.
-        let gone = list.waiting.remove(&(condition.address(), stream.age));
+        // Dropped after the lock is released: this may be the last reference to the stream.
+        let removed = list.waiting.remove(&(condition.address(), stream.age));
         self.value_poller
             .count
             .store(list.waiting.len(), Ordering::Relaxed);
         drop(list);
-        drop(gone);
+        drop(removed);
     }
 
-    /// Calls the streams that wait for a value inside a range and may continue.
+    /// Calls the streams that wait for a value inside a range of `bytes` bytes and may continue.
     #[cold]
     pub(crate) fn poll_range(self: &Arc<Self>, address: usize, bytes: usize) {
         let first = (address.saturating_sub(WORD - 1), 0);
@@ -117,7 +121,7 @@ impl Pool {
         self.call_all(found);
     }
 
-    /// Calls all streams that may continue, unless a check was done a moment ago.
+    /// Calls all streams that may continue, unless the last check of all entries was too recent.
     #[cold]
     pub(crate) fn poll_throttled(self: &Arc<Self>) {
         if self.now_ns() >= self.value_poller.next_ns.load(Ordering::Relaxed) {
@@ -125,7 +129,7 @@ impl Pool {
         }
     }
 
-    /// Calls all streams that may continue, for the timer, and sets it anew.
+    /// Calls all streams that may continue when the timer expires, and sets the timer again.
     #[cold]
     pub(crate) fn poll_on_timer(self: &Arc<Self>) {
         let conditions = self.value_poller.list.lock().conditions();
@@ -143,8 +147,8 @@ impl Pool {
             list.armed.then_some(list.step)
         };
         if let Some(step) = next {
-            let worthwhile = self.value_poller.next_ns.load(Ordering::Relaxed);
-            let pause = Duration::from_nanos(worthwhile.saturating_sub(self.now_ns()));
+            let next_ns = self.value_poller.next_ns.load(Ordering::Relaxed);
+            let pause = Duration::from_nanos(next_ns.saturating_sub(self.now_ns()));
             self.add_poll_timer(Instant::now() + step.max(pause));
         }
     }
