@@ -12,6 +12,9 @@ pub(crate) enum Format {
 
 impl Format {
     /// Reads the attribute `data_format`.
+    ///
+    /// # Errors
+    /// Unsupported for a name other than NCHW and NHWC.
     pub fn of(attrs: AttrReader<'_>) -> Result<Format, OpError> {
         match attrs.str("data_format")? {
             "NCHW" => Ok(Format::Nchw),
@@ -38,7 +41,7 @@ impl Format {
         }
     }
 
-    /// Puts batch, channels, height and width in order.
+    /// Returns the shape with batch, channels, height and width in the order of the format.
     pub fn shape(self, batch: i64, channels: i64, [height, width]: [i64; 2]) -> Vec<i64> {
         match self {
             Format::Nchw => vec![batch, channels, height, width],
@@ -46,7 +49,7 @@ impl Format {
         }
     }
 
-    /// Refuses what kernels do not compute yet.
+    /// Refuses NHWC, which the kernels do not support yet.
     pub fn only_nchw(self) -> Result<(), OpError> {
         match self {
             Format::Nchw => Ok(()),
@@ -63,28 +66,29 @@ pub(crate) struct Window {
     pub kernel: [usize; 2],
     pub stride: [usize; 2],
     pub dilation: [usize; 2],
-    /// Top, left: rows and columns of padding before the image.
+    /// Padding before the image, in pixels: top and left.
     pub before: [usize; 2],
-    /// Bottom, right.
+    /// Padding after the image, in pixels: bottom and right.
     pub after: [usize; 2],
+    /// Whether the output size is rounded up instead of down.
     pub ceil: bool,
     pub auto: AutoPad,
 }
 
-/// How padding is chosen.
+/// How padding is chosen: the attribute `auto_pad` of ONNX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AutoPad {
-    /// As given.
+    /// Explicit padding: `before` and `after`.
     NotSet,
-    /// The output is the input divided by the stride, rounded up; what is odd goes after.
+    /// The output is the input divided by the stride, rounded up. If the padding is odd, the extra pixel is after the image.
     SameUpper,
-    /// The same; what is odd goes before.
+    /// Like `SameUpper`, with the extra pixel before the image.
     SameLower,
-    /// None.
+    /// No padding.
     Valid,
 }
 
-/// Numbers beyond this are refused: no image is this large, and sums of a few stay far from overflow.
+/// The bound of kernel sizes, strides, dilations and padding. No image is this large, and sums of a few cannot overflow `i64`.
 const LARGEST: i64 = 1 << 31;
 
 fn positive(name: &str, value: i64) -> Result<usize, OpError> {
@@ -92,7 +96,7 @@ fn positive(name: &str, value: i64) -> Result<usize, OpError> {
         Ok(value as usize)
     } else {
         Err(OpError::invalid(format!(
-            "{name} holds {value}; it has to be 1 or more"
+            "{name} contains {value}; it must be 1 or more, and less than 2^31"
         )))
     }
 }
@@ -102,13 +106,16 @@ fn padding(value: i64) -> Result<usize, OpError> {
         Ok(value as usize)
     } else {
         Err(OpError::invalid(format!(
-            "pads holds {value}; it has to be 0 or more"
+            "pads contains {value}; it must be 0 or more, and less than 2^31"
         )))
     }
 }
 
 impl Window {
     /// Reads strides, dilations, pads and automatic padding from a node's attributes.
+    ///
+    /// # Errors
+    /// Invalid or unsupported attributes.
     pub fn of(
         attrs: AttrReader<'_>,
         format: Format,
@@ -116,11 +123,11 @@ impl Window {
         ceil: bool,
     ) -> Result<Window, OpError> {
         let [h, w] = format.spatial();
-        let four = |name: &str| -> Result<[usize; 2], OpError> {
+        let spatial_pair = |name: &str| -> Result<[usize; 2], OpError> {
             let list = attrs.ints(name)?;
             if list.len() != 4 {
                 return Err(OpError::invalid(format!(
-                    "{name} has {} entries; it has to have 4",
+                    "{name} has {} entries; it must have 4",
                     list.len()
                 )));
             }
@@ -130,7 +137,7 @@ impl Window {
                 .any(|(axis, &value)| axis != h && axis != w && value != 1)
             {
                 return Err(OpError::unsupported(format!(
-                    "{name} {list:?} moves over batch or channels"
+                    "{name} {list:?} moves the window over batch or channels; only height and width are supported"
                 )));
             }
             Ok([positive(name, list[h])?, positive(name, list[w])?])
@@ -138,7 +145,7 @@ impl Window {
         let pads = attrs.ints("pads")?;
         let &[top, bottom, left, right] = pads else {
             return Err(OpError::invalid(format!(
-                "pads has {} entries; it has to have 4",
+                "pads has {} entries; it must have 4",
                 pads.len()
             )));
         };
@@ -147,8 +154,8 @@ impl Window {
                 positive("the kernel", kernel[0])?,
                 positive("the kernel", kernel[1])?,
             ],
-            stride: four("strides")?,
-            dilation: four("dilations")?,
+            stride: spatial_pair("strides")?,
+            dilation: spatial_pair("dilations")?,
             before: [padding(top)?, padding(left)?],
             after: [padding(bottom)?, padding(right)?],
             ceil,
@@ -157,17 +164,25 @@ impl Window {
                 "SAME_UPPER" => AutoPad::SameUpper,
                 "SAME_LOWER" => AutoPad::SameLower,
                 "VALID" => AutoPad::Valid,
-                other => return Err(OpError::invalid(format!("auto_pad {other} is not known"))),
+                other => {
+                    return Err(OpError::invalid(format!(
+                        "auto_pad is {other}; it must be NOTSET, SAME_UPPER, SAME_LOWER or VALID"
+                    )));
+                }
             },
         })
     }
 
-    /// Returns the length that the kernel covers along an axis.
+    /// Returns the number of pixels that the dilated kernel covers along an axis.
     fn cover(&self, axis: usize) -> i64 {
         (self.kernel[axis] as i64 - 1) * self.dilation[axis] as i64 + 1
     }
 
-    /// Returns height or width of the output, and the padding before and after along that axis.
+    /// Returns the output size along a spatial axis (0: height, 1: width), and the padding before and after the image.
+    /// A negative `input` is a dynamic size; then so is the output.
+    ///
+    /// # Errors
+    /// The image is too large, or smaller than the window.
     pub fn output(&self, axis: usize, input: i64) -> Result<(i64, usize, usize), OpError> {
         let (cover, stride) = (self.cover(axis), self.stride[axis] as i64);
         let (before, after) = (self.before[axis], self.after[axis]);
@@ -183,11 +198,11 @@ impl Window {
             AutoPad::SameUpper | AutoPad::SameLower => {
                 let output = (input + stride - 1) / stride;
                 let total = ((output - 1) * stride + cover - input).max(0) as usize;
-                let small = total / 2;
+                let half = total / 2;
                 let (before, after) = if self.auto == AutoPad::SameUpper {
-                    (small, total - small)
+                    (half, total - half)
                 } else {
-                    (total - small, small)
+                    (total - half, half)
                 };
                 Ok((output, before, after))
             }
@@ -208,16 +223,16 @@ impl Window {
         cover: i64,
         stride: i64,
     ) -> Result<i64, OpError> {
-        let capacity = input + before as i64 + after as i64 - cover;
-        if capacity < 0 {
+        let last_start = input + before as i64 + after as i64 - cover;
+        if last_start < 0 {
             return Err(OpError::invalid(format!(
-                "a window of {cover} does not fit an image of {input} with padding {before} and {after}"
+                "a window of {cover} pixels does not fit into an image of {input} pixels with padding {before} and {after}"
             )));
         }
         if !self.ceil {
-            return Ok(capacity / stride + 1);
+            return Ok(last_start / stride + 1);
         }
-        let output = (capacity + stride - 1) / stride + 1;
+        let output = (last_start + stride - 1) / stride + 1;
         // The last window has to start inside the image or the padding before it.
         Ok(if (output - 1) * stride >= input + before as i64 {
             output - 1
@@ -226,7 +241,7 @@ impl Window {
         })
     }
 
-    /// Returns the output's type for an image of a known or unknown size.
+    /// Returns the output's shape for an image of a static or dynamic size. `channels` replaces the image's channels.
     pub fn infer(
         &self,
         format: Format,
@@ -241,7 +256,10 @@ impl Window {
         Ok(format.shape(shape[0], channels, [height, width]))
     }
 
-    /// Fixes the window for an image, with automatic padding resolved.
+    /// Returns the window for an image of this height and width, with automatic padding resolved.
+    ///
+    /// # Errors
+    /// As [`Window::output`].
     pub fn fix(&self, image: [usize; 2]) -> Result<FixedWindow, OpError> {
         let mut fixed = FixedWindow {
             window: *self,
@@ -261,7 +279,7 @@ impl Window {
     }
 }
 
-/// A window over an image of a known size.
+/// A window over an image of a static size, in pixels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FixedWindow {
     pub window: Window,
@@ -269,23 +287,23 @@ pub(crate) struct FixedWindow {
     pub output: [usize; 2],
 }
 
-/// The part of an output row whose elements see the image through one column (or row) of the kernel.
+/// The range of output positions along an axis for which one kernel position (tap) lies inside the image, not in the padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reach {
     /// The first output position.
     pub start: usize,
     /// The number of positions.
     pub len: usize,
-    /// The image position that the first one sees.
+    /// The image position that the tap reads for the first of them.
     pub source: usize,
 }
 
 impl FixedWindow {
-    /// Finds which of the output positions `from..to` along an axis see the image through kernel position `tap`.
+    /// Returns which of the output positions `from..to` along an axis read the image, not the padding, at kernel position `tap`.
     pub fn reach(&self, axis: usize, tap: usize, from: usize, to: usize) -> Reach {
         let (stride, before) = (self.window.stride[axis], self.window.before[axis]);
         let shift = tap * self.window.dilation[axis];
-        // Position o sees image position o * stride + shift - before, which has to lie in 0..image.
+        // Output position o reads image position o * stride + shift - before, which must be in 0..image.
         let start = before.saturating_sub(shift).div_ceil(stride).max(from);
         let end = (self.image[axis] + before)
             .saturating_sub(shift)

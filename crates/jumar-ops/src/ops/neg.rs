@@ -1,4 +1,4 @@
-//! The opposite.
+//! Negation: `y = -x`.
 
 use crate::kernels::elementwise::{NumberFunction, infer_same, number_map};
 use crate::kernels::number::Number;
