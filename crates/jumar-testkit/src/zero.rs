@@ -1,4 +1,4 @@
-//! A library whose every call returns 0 and does nothing: no case that shows something at work may pass against it.
+//! Builds a library whose functions do nothing and return 0. No behaviour case of a working call may pass against it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,14 +10,14 @@ use anyhow::{Context, Result};
 use crate::api::Api;
 use crate::run::check_output;
 
-/// Builds the library as `libascendcl.so` in a folder.
+/// Writes `zero.c` into a folder and compiles it to `libascendcl.so` there.
 ///
 /// # Errors
-/// What the compiler says.
+/// The source cannot be written, or the compiler fails.
 pub fn build(api: &Api, folder: &Path) -> Result<()> {
     let mut source = String::from("/* Generated: every function does nothing and returns 0. */\n");
     for (name, function) in &api.functions {
-        // The callee sees no arguments; the caller's go unused, which the calling convention allows.
+        // The functions take no parameters: under the C calling convention a callee may ignore arguments that the caller passes.
         match function.ret.as_str() {
             "void" => writeln!(source, "void {name}(void) {{ }}")?,
             "float" => writeln!(source, "float {name}(void) {{ return 0; }}")?,

@@ -1,4 +1,4 @@
-//! A gated activation between the inverse of one quantisation and another.
+//! Dequantisation, a gated activation and quantisation of each row as one operator.
 
 use jumar_ops::view::Row;
 use jumar_types::dtype::DataType;
@@ -11,24 +11,26 @@ use crate::ops::fused::{FLOATS, Gate, Halves, Merged};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 
-// The operands of the function.
+// The indices of the inputs of a row, in the order of `inputs` in `plan`.
 const X: usize = 0;
 const WEIGHTS: usize = 1;
 const ACTIVATION: usize = 2;
 const SMOOTH: usize = 3;
 const COUNTS: usize = 4;
 
-/// `y = round(gated(x * weight scale * activation scale) * smooth / scale)`
+/// Computes `y = round(gated(x * weight scale * activation scale) * smooth / scale)`.
 struct GatedQuant {
+    /// The number of elements of an input row: gate and value together.
     width: usize,
     gate: Gate,
     halves: Halves,
-    /// How many smoothing scales a group has: 0, 1 or as many as there are results.
+    /// The number of smoothing scales of a group: 0, 1, or one for each element of an output row.
     smooth: usize,
+    /// The smallest and the largest quantised value.
     limits: (f32, f32),
 }
 
-/// Returns the group that a row belongs to, of groups by their sizes. `None`: it is behind the last.
+/// Returns the group of row `number`, given the number of rows of each group. `None` for a row behind the last group.
 #[inline(always)]
 fn group_by_counts(counts: Row<'_, f32>, number: usize) -> Option<usize> {
     let mut end = 0.0;
@@ -54,23 +56,25 @@ impl RowFunction for GatedQuant {
             None => Some(0),
         };
         let Some(group) = group else {
-            // What no group holds has no meaning; zeros make the result the same from run to run.
+            // The result of a row without a group is undefined; zeros make it the same in every run.
             out.fill(0.0);
             scale_out.set(0, 0.0);
             return;
         };
         let values = rows.scratch();
-        let activation = rows.optional(ACTIVATION).map_or(1.0, |scale| scale.get(0));
+        let activation_scale = rows.optional(ACTIVATION).map_or(1.0, |scale| scale.get(0));
         match rows.optional(WEIGHTS) {
             Some(weights) => {
                 let weights = weights.slice(group * self.width, self.width);
-                values.map2(rows.input(X), weights, |x, weight| x * weight * activation);
+                values.map2(rows.input(X), weights, |x, weight| {
+                    x * weight * activation_scale
+                });
             }
-            None => values.map1(rows.input(X), |x| x * activation),
+            None => values.map1(rows.input(X), |x| x * activation_scale),
         }
         let (gate, value) = self.halves.of(values.as_row());
-        let opening = self.gate;
-        out.map2(gate, value, |gate, value| opening.apply(gate, value));
+        let function = self.gate;
+        out.map2(gate, value, |gate, value| function.apply(gate, value));
         if let Some(smooth) = rows.optional(SMOOTH) {
             match self.smooth {
                 1 => {
@@ -109,7 +113,9 @@ pub(super) fn dequant_swiglu_quant_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
     let axis = cx.axis("activateDim", cx.int("activateDim")?, x.rank())?;
     if axis + 1 != x.rank() {
-        return Err(cx.unsupported("gates along another dimension than the last are not computed"));
+        return Err(
+            cx.unsupported("activateDim must be the last dimension; others are not supported")
+        );
     }
     let (limit, alpha, bias) = (
         cx.float("clampLimit")? as f32,
@@ -130,7 +136,7 @@ pub(super) fn dequant_swiglu_quant_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     };
     let swapped = !cx.flag("activateLeft")?;
     if swapped && alternating {
-        return Err(cx.invalid("activateLeft is false; it must be true where swigluMode is 1"));
+        return Err(cx.invalid("activateLeft is false; it must be true if swigluMode is 1"));
     }
     let halves = Halves {
         alternating,
@@ -149,30 +155,28 @@ fn plan(cx: &mut Cx<'_>, gate: Gate, halves: Halves) -> Result<(), Refusal> {
         "dynamic" => {}
         "" | "static" => {
             return Err(cx.unsupported(
-                "static quantisation is not computed: its formula is not documented",
+                "static quantisation is not supported: its formula is not documented",
             ));
         }
         other => {
             return Err(cx.invalid(format_args!(
-                "quantModeOptional is {other:?}; dynamic and static are known"
+                "quantModeOptional is {other:?}; it must be dynamic or static"
             )));
         }
     }
     if cx.optional("biasOptional")?.is_some() {
         return Err(
-            cx.unsupported("biasOptional is not computed: where it is added is not documented")
+            cx.unsupported("biasOptional is not supported: where it is added is not documented")
         );
     }
     if cx.optional("quantOffsetOptional")?.is_some() {
-        return Err(
-            cx.invalid("quantOffsetOptional must be null where quantModeOptional is dynamic")
-        );
+        return Err(cx.invalid("quantOffsetOptional must be null if quantModeOptional is dynamic"));
     }
     let width = match x.dims() {
         [_, .., width] if width.is_multiple_of(2) && *width > 0 => *width,
         dims => {
             return Err(cx.invalid(format_args!(
-                "x has the shape {dims:?}; at least two dimensions, the last of them even, are wanted"
+                "x has the shape {dims:?}; it must have at least two dimensions, and the last must be even"
             )));
         }
     };
@@ -187,23 +191,23 @@ fn plan(cx: &mut Cx<'_>, gate: Gate, halves: Halves) -> Result<(), Refusal> {
         None if integers => return Err(cx.null("weightScaleOptional")),
         Some(_) => {
             return Err(cx.invalid(format_args!(
-                "weightScaleOptional must be null where x has the type {}",
+                "weightScaleOptional must be null if x has the type {}",
                 x.dtype()
             )));
         }
         None => None,
     };
-    let mut numbers = x.dims().to_vec();
-    numbers[x.rank() - 1] = 1;
+    let mut scale_dims = x.dims().to_vec();
+    scale_dims[x.rank() - 1] = 1;
     let activation = match cx.optional("activationScaleOptional")? {
         Some(scale) if integers => {
             cx.check_dtype(&scale, DataType::Float32)?;
-            crate::ops::fused::check_elements(cx, &scale, &numbers)?;
-            Some(cx.reshaped(scale, &numbers)?)
+            crate::ops::fused::check_elements(cx, &scale, &scale_dims)?;
+            Some(cx.reshaped(scale, &scale_dims)?)
         }
         Some(_) => {
             return Err(cx.invalid(format_args!(
-                "activationScaleOptional must be null where x has the type {}",
+                "activationScaleOptional must be null if x has the type {}",
                 x.dtype()
             )));
         }
@@ -217,7 +221,7 @@ fn plan(cx: &mut Cx<'_>, gate: Gate, halves: Halves) -> Result<(), Refusal> {
     dims[x.rank() - 1] = half;
     let quantised = Quantised::new(cx, out, &dims)?;
     cx.check_dtype(&scale_out, DataType::Float32)?;
-    let scale_out = Merged::new(cx, scale_out, &numbers)?;
+    let scale_out = Merged::new(cx, scale_out, &scale_dims)?;
     let function = GatedQuant {
         width,
         gate,
@@ -235,7 +239,10 @@ fn plan(cx: &mut Cx<'_>, gate: Gate, halves: Halves) -> Result<(), Refusal> {
     quantised.finish(cx)
 }
 
-/// Returns float32 scales as one row that all groups share.
+/// Returns a float32 tensor as one dimension.
+///
+/// # Errors
+/// Invalid if the tensor has another type, or another number of elements than one of `counts`.
 fn flat(cx: &mut Cx<'_>, view: View, counts: &[usize]) -> Result<View, Refusal> {
     cx.check_dtype(&view, DataType::Float32)?;
     if !counts.contains(&view.elements()) {
