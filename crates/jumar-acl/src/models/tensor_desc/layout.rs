@@ -81,7 +81,7 @@ fn converted(given: &[i64], from: i32, to: i32, element: usize) -> Option<Vec<i6
         _ => None,
     };
     if let Some(c0) = nz {
-        // The last two dimensions are the matrix, whatever axes the plain format gives them.
+        // The last two dimensions are the matrix, whatever their axes are in the plain format.
         axes(from)
             .map(|_| ())
             .or((from == enums::ACL_FORMAT_ND).then_some(()))?;
