@@ -91,7 +91,10 @@ pub(super) fn multiply(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Resu
         return multiply_parts(cx, one, two, out);
     }
     if promote::is_complex(one.dtype()) || one.dtype() == DataType::Bool {
-        return Err(cx.unsupported(format_args!("products of {} are not computed", one.dtype())));
+        return Err(cx.unsupported(format_args!(
+            "products of {} are not supported",
+            one.dtype()
+        )));
     }
     if out.is_empty() {
         return Ok(());

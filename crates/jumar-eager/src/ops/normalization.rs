@@ -317,7 +317,7 @@ fn wanted(cx: &Cx<'_>) -> Result<[bool; 3], Refusal> {
     let mask = cx.bools("outputMask")?;
     mask.try_into().map_err(|_| {
         cx.invalid(format_args!(
-            "outputMask has {} flags; 3 are wanted",
+            "outputMask has {} flags; expected 3",
             mask.len()
         ))
     })
@@ -328,7 +328,7 @@ fn channels(cx: &Cx<'_>, x: &View) -> Result<[usize; 3], Refusal> {
     match x.dims() {
         [batch, channels, rest @ ..] => Ok([*batch, *channels, rest.iter().product()]),
         dims => Err(cx.invalid(format_args!(
-            "input has the shape {dims:?}; at least a batch and channels are wanted"
+            "input has the shape {dims:?}; expected at least a batch and channels"
         ))),
     }
 }

@@ -102,7 +102,7 @@ fn single(cx: &mut Cx<'_>, param: &str) -> Result<View, Refusal> {
     let view = cx.tensor(param)?;
     if view.elements() != 1 {
         return Err(cx.invalid(format_args!(
-            "{param} has the shape {:?}; one element is wanted",
+            "{param} has the shape {:?}; expected one element",
             view.dims()
         )));
     }
@@ -111,7 +111,7 @@ fn single(cx: &mut Cx<'_>, param: &str) -> Result<View, Refusal> {
 
 fn check_plain(cx: &Cx<'_>) -> Result<(), Refusal> {
     match cx.flag("amsgrad")? {
-        true => Err(cx.unsupported("amsgrad is not computed: what is stored is not documented")),
+        true => Err(cx.unsupported("amsgrad is not supported: what is stored is not documented")),
         false => Ok(()),
     }
 }

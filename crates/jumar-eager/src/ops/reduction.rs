@@ -468,7 +468,7 @@ fn foreach_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         // A list of tensors writes outputs of one element, with or without a dimension.
         let target = out.reshape(&[]).ok_or_else(|| {
             cx.invalid(format_args!(
-                "out has the shape {:?}; one element is wanted",
+                "out has the shape {:?}; expected one element",
                 out.dims()
             ))
         })?;

@@ -194,7 +194,7 @@ fn einsum(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let equation: String = cx.text("equation")?.split_whitespace().collect();
     if !matches!(equation.as_str(), "abcd,abced->abce" | "a,b->ab") {
         return Err(cx.invalid(format_args!(
-            "equation is {equation:?}; abcd,abced->abce and a,b->ab are known"
+            "equation is {equation:?}; it must be abcd,abced->abce or a,b->ab"
         )));
     }
     for view in &tensors {
@@ -240,7 +240,7 @@ fn softmax_cross_entropy(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
     let &[rows, _] = features.dims() else {
         return Err(cx.invalid(format_args!(
-            "features has the shape {:?}; two dimensions are wanted",
+            "features has the shape {:?}; expected two dimensions",
             features.dims()
         )));
     };
@@ -261,7 +261,7 @@ fn fill_diagonal(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, value) = (cx.out("selfRef")?, cx.scalar("fillValue")?);
     let &[rows, columns] = x.dims() else {
         return Err(cx.invalid(format_args!(
-            "selfRef has the shape {:?}; two dimensions are wanted",
+            "selfRef has the shape {:?}; expected two dimensions",
             x.dims()
         )));
     };
@@ -389,7 +389,7 @@ fn strided_slice_assign(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let count = axes.len();
     if [begin.len(), end.len(), strides.len()] != [count; 3] || count > target.rank() {
         return Err(cx.invalid(format_args!(
-            "begin, end and strides have {}, {} and {} entries; one for each of {count} axes is wanted",
+            "begin, end and strides have {}, {} and {} entries; expected one for each of {count} axes",
             begin.len(),
             end.len(),
             strides.len()
@@ -441,7 +441,7 @@ fn batch_norm_elements(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.check_dims(&out, x.dims())?;
     if x.rank() < 2 {
         return Err(cx.invalid(format_args!(
-            "input has {} dimensions; at least 2 are wanted",
+            "input has {} dimensions; expected at least 2",
             x.rank()
         )));
     }
@@ -546,7 +546,7 @@ fn scalar_is_in(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.check_dtype(&out, DataType::Bool)?;
     if out.elements() != 1 {
         return Err(cx.invalid(format_args!(
-            "out has the shape {:?}; one element is wanted",
+            "out has the shape {:?}; expected one element",
             out.dims()
         )));
     }

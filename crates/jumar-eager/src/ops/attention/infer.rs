@@ -118,7 +118,7 @@ pub(super) fn prompt(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         .is_some_and(|lengths| !lengths.is_empty())
     {
         return Err(cx.unsupported(
-            "actualSeqLengths is not computed: what its entries count is not documented",
+            "actualSeqLengths is not supported: what its entries count is not documented",
         ));
     }
     let names = Names {
@@ -215,7 +215,7 @@ fn each_length(
     };
     if values.len() != 1 && values.len() < batch {
         return Err(cx.invalid(format_args!(
-            "{param} has {} entries; 1 or {batch} are wanted",
+            "{param} has {} entries; expected 1 or {batch}",
             values.len()
         )));
     }
@@ -245,7 +245,7 @@ fn layouts(cx: &Cx<'_>) -> Result<(Layout, Layout), Refusal> {
     match (Layout::named(input), Layout::named(output)) {
         (Some(input), Some(output)) if input.is_joined() == output.is_joined() => Ok((input, output)),
         _ => Err(cx.invalid(format_args!(
-            "inputLayout is {name:?}; BSH, BSND, BNSD, TND, NTD, or two of them with an underscore between them are wanted"
+            "inputLayout is {name:?}; expected BSH, BSND, BNSD, TND, NTD, or two of them with an underscore between them"
         ))),
     }
 }
@@ -285,7 +285,7 @@ fn paged(cx: &mut Cx<'_>, view: View, heads: usize, size: usize) -> Result<View,
     };
     found.ok_or_else(|| {
         cx.invalid(format_args!(
-            "{} has the shape {:?}; pages of {size} rows for {heads} heads are wanted",
+            "{} has the shape {:?}; expected pages of {size} rows for {heads} heads",
             cx.param_of(&view),
             view.dims()
         ))
@@ -380,7 +380,7 @@ fn ranges(
 fn plan(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
     for name in names.absent {
         if given(cx, name)?.is_some() {
-            return Err(cx.unsupported(format_args!("attention with {name} is not computed")));
+            return Err(cx.unsupported(format_args!("attention with {name} is not supported")));
         }
     }
     let (query, out) = (cx.tensor("query")?, cx.out("attentionOut")?);
@@ -411,7 +411,7 @@ fn plan(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
             let size = cx.int("blockSize")?;
             let (Ok(size), 2) = (usize::try_from(size), table.rank()) else {
                 return Err(cx.invalid(format_args!(
-                    "{} has the shape {:?} and blockSize is {size}; two dimensions and pages with rows are wanted",
+                    "{} has the shape {:?} and blockSize is {size}; expected two dimensions and pages with rows",
                     names.table,
                     table.dims()
                 )));
@@ -442,7 +442,7 @@ fn plan(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
     if let Some(cache) = &cache {
         if cache.table.dims()[0] < found.len() {
             return Err(cx.invalid(format_args!(
-                "{} has {} rows; one for each of {} sequences is wanted",
+                "{} has {} rows; expected one for each of {} sequences",
                 names.table,
                 cache.table.dims()[0],
                 found.len()
@@ -475,7 +475,7 @@ fn plan(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
         cx.check_types(addend, FLOATS)?;
         if layout.is_joined() {
             return Err(cx.unsupported(format_args!(
-                "{} of joined sequences is not computed",
+                "{} of joined sequences is not supported",
                 names.addend
             )));
         }
@@ -519,7 +519,7 @@ fn extra(
         return Ok(None);
     };
     if paged {
-        return Err(cx.unsupported("keyRopeOptional in pages is not computed"));
+        return Err(cx.unsupported("keyRopeOptional in pages is not supported"));
     }
     let own = cx.tensor("query")?;
     for view in [&query, &key] {

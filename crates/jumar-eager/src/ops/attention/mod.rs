@@ -119,7 +119,7 @@ fn mask(cx: &Cx<'_>, param: &str, mode: i64, (before, after): (i64, i64)) -> Res
         },
         (4, _) => Rule::FromLast { before, after },
         (other, _) => {
-            return Err(cx.unsupported(format_args!("sparseMode {other} is not computed")));
+            return Err(cx.unsupported(format_args!("sparseMode {other} is not supported")));
         }
     };
     Ok(Mask {
@@ -195,7 +195,7 @@ fn four(cx: &Cx<'_>, view: View) -> Result<View, Refusal> {
         3 => Ok(view.unsqueeze(1)),
         4 => Ok(view),
         rank => Err(cx.invalid(format_args!(
-            "{} has {rank} dimensions; between 2 and 4 are wanted",
+            "{} has {rank} dimensions; expected between 2 and 4",
             cx.param_of(&view)
         ))),
     }

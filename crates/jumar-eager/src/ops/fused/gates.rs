@@ -17,7 +17,7 @@ pub(super) fn gelu_mul(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         "tanh" => true,
         other => {
             return Err(cx.invalid(format_args!(
-                "{APPROXIMATE} is {other:?}; none and tanh are known"
+                "{APPROXIMATE} is {other:?}; it must be none or tanh"
             )));
         }
     };
@@ -163,7 +163,7 @@ pub(crate) fn counts(cx: &mut Cx<'_>, groups: View) -> Result<View, Refusal> {
     match groups.rank() {
         1 => cx.cast(groups, DataType::Float32),
         _ => Err(cx.invalid(format_args!(
-            "{} has the shape {:?}; one dimension is wanted",
+            "{} has the shape {:?}; expected one dimension",
             cx.param_of(&groups),
             groups.dims()
         ))),

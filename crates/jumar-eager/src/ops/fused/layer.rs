@@ -284,7 +284,7 @@ fn group_norm(
     let groups = cx.int(groups)?;
     let (&[batch, channels, ..], Ok(groups)) = (x.dims(), usize::try_from(groups)) else {
         return Err(cx.invalid(format_args!(
-            "{} has the shape {:?}, and the number of groups is {groups}; at least two dimensions and one group are wanted",
+            "{} has the shape {:?}, and the number of groups is {groups}; expected at least two dimensions and one group",
             cx.param_of(&x),
             x.dims()
         )));

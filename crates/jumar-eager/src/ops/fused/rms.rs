@@ -353,7 +353,7 @@ fn quantised_by_scales(
     }
     let axis = cx.axis("axis", cx.int("axis")?, operands.x.rank())?;
     if axis + 1 != operands.x.rank() {
-        return Err(cx.unsupported("scales of another dimension than the last are not computed"));
+        return Err(cx.unsupported("scales of another dimension than the last are not supported"));
     }
     let paths = [
         ("scales1", "zeroPoints1Optional", "y1Out"),
@@ -409,14 +409,14 @@ pub(super) fn add_dynamic_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
                 .any(|(&scale, wanted)| scale && !wanted);
             if scaled_away || [one, two] == [false; 2] {
                 return Err(cx.invalid(format_args!(
-                    "outputMask is [{one}, {two}]; one result is wanted at least, and each that has a smoothScale"
+                    "outputMask is [{one}, {two}]; expected at least one result, and each that has a smoothScale"
                 )));
             }
             [one, two]
         }
         Some(other) => {
             return Err(cx.invalid(format_args!(
-                "outputMask has {} entries; 2 are wanted",
+                "outputMask has {} entries; expected 2",
                 other.len()
             )));
         }

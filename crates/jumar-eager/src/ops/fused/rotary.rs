@@ -59,7 +59,7 @@ impl Pairing {
             2 => Ok(Pairing::Quarter),
             3 => Ok(Pairing::Gathered),
             other => Err(cx.invalid(format_args!(
-                "mode is {other}; 0 (half), 1 (interleave), 2 (quarter) and 3 (interleave-half) are known"
+                "mode is {other}; it must be 0 (half), 1 (interleave), 2 (quarter) or 3 (interleave-half)"
             ))),
         }
     }
@@ -170,7 +170,7 @@ pub(super) fn interleaved(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, cos, sin) = (cx.tensor("x")?, cx.tensor("cos")?, cx.tensor("sin")?);
     let out = cx.out("out")?;
     if x.rank() != 4 {
-        return Err(cx.invalid(format_args!("x has {} dimensions; 4 are wanted", x.rank())));
+        return Err(cx.invalid(format_args!("x has {} dimensions; expected 4", x.rank())));
     }
     rotate(cx, Pairing::Gathered, x, (cos, sin), out)
 }
@@ -195,7 +195,7 @@ pub(super) fn apply_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         "quarter" => Pairing::Quarter,
         other => {
             return Err(cx.invalid(format_args!(
-                "rotaryMode is {other:?}; half, interleave and quarter are known"
+                "rotaryMode is {other:?}; it must be half, interleave or quarter"
             )));
         }
     };
@@ -208,7 +208,7 @@ fn apply_both(cx: &mut Cx<'_>, pairing: Pairing) -> Result<(), Refusal> {
     for view in [&query, &key] {
         if view.rank() != 4 || view.is_empty() {
             return Err(cx.invalid(format_args!(
-                "{} has the shape {:?}; four dimensions with entries are wanted",
+                "{} has the shape {:?}; expected four dimensions with entries",
                 cx.param_of(view),
                 view.dims()
             )));
@@ -329,7 +329,7 @@ pub(super) fn by_cache(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.check_types(&cache, FLOATS)?;
     let (&[entries, rotated], true) = (cache.dims(), cache.rank() == 2) else {
         return Err(cx.invalid(format_args!(
-            "cosSinCache has the shape {:?}; two dimensions are wanted",
+            "cosSinCache has the shape {:?}; expected two dimensions",
             cache.dims()
         )));
     };
@@ -339,7 +339,7 @@ pub(super) fn by_cache(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         .filter(|&head| head > 0 && rotated <= head && rotated % 2 == 0)
     else {
         return Err(cx.invalid(format_args!(
-            "headSize is {head}, and cosSinCache has {rotated} columns; an even number of at most headSize is wanted"
+            "headSize is {head}, and cosSinCache has {rotated} columns; expected an even number of at most headSize"
         )));
     };
     let sections = cx.optional_ints("mropeSection")?.unwrap_or(&[]).to_vec();
@@ -400,7 +400,7 @@ pub(super) fn by_cache(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             &[rows, width] if rows == tokens && width % head == 0 => width / head,
             dims => {
                 return Err(cx.invalid(format_args!(
-                    "{} has the shape {dims:?}; {tokens} rows of a multiple of headSize {head} are wanted",
+                    "{} has the shape {dims:?}; expected {tokens} rows of a multiple of headSize {head}",
                     cx.param_of(&x)
                 )));
             }

@@ -53,7 +53,7 @@ impl RowFunction for Gradient {
 fn mask(cx: &Cx<'_>, flag: &str, x: &View) -> Result<View, Refusal> {
     if cx.flag(flag)? {
         return Err(cx.unsupported(format_args!(
-            "{flag}: a mask that is made inside is not computed"
+            "{flag}: a mask that is made inside is not supported"
         )));
     }
     let mask = cx.tensor("mask")?;
@@ -71,7 +71,7 @@ pub(super) fn scaled_masked(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor("x")?, cx.out("y")?);
     cx.check_types(&x, FLOATS)?;
     if x.rank() != 4 {
-        return Err(cx.invalid(format_args!("x has {} dimensions; 4 are wanted", x.rank())));
+        return Err(cx.invalid(format_args!("x has {} dimensions; expected 4", x.rank())));
     }
     check_same(cx, &out, &x)?;
     let mask = mask(cx, "fixedTriuMask", &x)?;

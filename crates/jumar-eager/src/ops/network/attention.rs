@@ -22,9 +22,9 @@ impl Heads {
         let (layout, heads) = (cx.text("inputLayout")?.to_owned(), cx.int("headNum")?);
         match (layout.as_str(), usize::try_from(heads)) {
             ("BSH" | "SBH" | "BNSD" | "BSND", Ok(heads)) if heads > 0 => Ok(Heads { layout, heads }),
-            ("TND", _) => Err(cx.unsupported("the layout TND is not computed")),
+            ("TND", _) => Err(cx.unsupported("the layout TND is not supported")),
             _ => Err(cx.invalid(format_args!(
-                "inputLayout is {layout:?} and headNum {heads}; BSH, SBH, BNSD, BSND or TND, and at least one head are wanted"
+                "inputLayout is {layout:?} and headNum {heads}; expected BSH, SBH, BNSD, BSND or TND, and at least one head"
             ))),
         }
     }
@@ -98,7 +98,7 @@ fn scores(cx: &mut Cx<'_>, heads: &Heads, key: &str, addend: &str) -> Result<Att
     ] {
         if cx.optional(name)?.is_some_and(|mask| !mask.is_empty()) {
             return Err(cx.unsupported(format_args!(
-                "{name}: attention with {what} is not computed"
+                "{name}: attention with {what} is not supported"
             )));
         }
     }
@@ -195,7 +195,7 @@ fn mask(cx: &mut Cx<'_>, rows: usize, columns: usize) -> Result<Option<View>, Re
             cx.test(F::Gt, DataType::Int64, &operands, out)?;
             Ok(Some(out))
         }
-        (_, mode) => Err(cx.unsupported(format_args!("sparseMode {mode} is not computed"))),
+        (_, mode) => Err(cx.unsupported(format_args!("sparseMode {mode} is not supported"))),
     }
 }
 

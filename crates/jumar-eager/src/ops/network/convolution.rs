@@ -331,7 +331,7 @@ pub(super) fn convolution_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let mask = cx.bools("outputMask")?;
     let &[to_input, to_weight, to_bias] = mask else {
         return Err(cx.invalid(format_args!(
-            "outputMask has {} flags; 3 are wanted",
+            "outputMask has {} flags; expected 3",
             mask.len()
         )));
     };

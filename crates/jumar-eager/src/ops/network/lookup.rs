@@ -14,7 +14,7 @@ pub(super) fn embedding(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (weight, indices, out) = (cx.tensor("weight")?, cx.tensor("indices")?, cx.out("out")?);
     let &[_, width] = weight.dims() else {
         return Err(cx.invalid(format_args!(
-            "weight has the shape {:?}; 2 dimensions are wanted",
+            "weight has the shape {:?}; expected 2 dimensions",
             weight.dims()
         )));
     };

@@ -50,7 +50,7 @@ fn pair(cx: &Cx<'_>, param: &str) -> Result<[i64; 2], Refusal> {
         [both] => Ok([*both; 2]),
         [height, width] => Ok([*height, *width]),
         other => Err(cx.invalid(format_args!(
-            "{param} has {} entries; 1 or 2 are wanted",
+            "{param} has {} entries; expected 1 or 2",
             other.len()
         ))),
     }

@@ -98,7 +98,7 @@ fn planes(cx: &mut Cx<'_>, view: View) -> Result<View, Refusal> {
         &[channels, height, width] => cx.reshaped(view, &[channels, height, width]),
         &[batch, channels, height, width] => cx.reshaped(view, &[batch * channels, height, width]),
         dims => Err(cx.invalid(format_args!(
-            "{} has the shape {dims:?}; 3 or 4 dimensions are wanted",
+            "{} has the shape {dims:?}; expected 3 or 4 dimensions",
             cx.param_of(&view)
         ))),
     }

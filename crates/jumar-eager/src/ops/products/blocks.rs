@@ -58,7 +58,7 @@ pub(super) fn matrices(
         (source, size, swapped)
     } else {
         return Err(cx.invalid(format_args!(
-            "{param} has the shape {:?} and the storage {held:?}; {} dimensions in blocks are wanted",
+            "{param} has the shape {:?} and the storage {held:?}; expected {} dimensions in blocks",
             view.dims(),
             rank + 2
         )));
@@ -74,7 +74,7 @@ pub(super) fn matrices(
         && (wide.max(1) - 1) * columns < size[1].max(1);
     if !fits {
         return Err(cx.invalid(format_args!(
-            "{param} has blocks of the shape {dims:?}; a matrix of {} x {} in blocks of {BLOCK_ROWS} rows is wanted",
+            "{param} has blocks of the shape {dims:?}; expected a matrix of {} x {} in blocks of {BLOCK_ROWS} rows",
             size[0], size[1]
         )));
     }
@@ -99,7 +99,7 @@ pub(super) fn product(cx: &mut Cx<'_>, rank: usize) -> Result<(), Refusal> {
     cx.check_types(&one, FLOATS)?;
     if one.rank() != rank || out.rank() != rank {
         return Err(cx.invalid(format_args!(
-            "self and out have {} and {} dimensions; {rank} are wanted",
+            "self and out have {} and {} dimensions; expected {rank}",
             one.rank(),
             out.rank()
         )));
@@ -162,7 +162,7 @@ pub(super) fn gemm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         cx.check_types(view, FLOATS)?;
         if view.rank() != 2 {
             return Err(cx.invalid(format_args!(
-                "{} has {} dimensions; 2 are wanted",
+                "{} has {} dimensions; expected 2",
                 cx.param_of(view),
                 view.rank()
             )));
@@ -198,7 +198,7 @@ fn order(cx: &Cx<'_>, param: &str) -> Result<Option<[usize; 3]>, Refusal> {
             Ok(Some([axes[0], axes[1], axes[2]]))
         }
         Some(other) => Err(cx.invalid(format_args!(
-            "{param} has {} entries; 3 are wanted",
+            "{param} has {} entries; expected 3",
             other.len()
         ))),
     }
@@ -211,17 +211,17 @@ pub(super) fn transposed(cx: &mut Cx<'_>, blocked: bool) -> Result<(), Refusal> 
     for (param, what) in [("bias", "a bias"), ("scale", "a scale")] {
         if cx.optional(param)?.is_some() {
             return Err(cx.unsupported(format_args!(
-                "{param}: products with {what} are not computed"
+                "{param}: products with {what} are not supported"
             )));
         }
     }
     if cx.int("batchSplitFactor")? > 1 {
-        return Err(cx.unsupported("batchSplitFactor above 1 is not computed"));
+        return Err(cx.unsupported("batchSplitFactor above 1 is not supported"));
     }
     cx.check_types(&out, FLOATS)?;
     if one.rank() != 3 || out.rank() != 3 {
         return Err(cx.invalid(format_args!(
-            "x1 and out have {} and {} dimensions; 3 are wanted",
+            "x1 and out have {} and {} dimensions; expected 3",
             one.rank(),
             out.rank()
         )));
@@ -249,14 +249,11 @@ pub(super) fn transposed(cx: &mut Cx<'_>, blocked: bool) -> Result<(), Refusal> 
     }
     let two = match blocked {
         true if before_two.is_some_and(|order| order != [0, 1, 2]) => {
-            return Err(cx.unsupported("permX2 of matrices in blocks is not computed"));
+            return Err(cx.unsupported("permX2 of matrices in blocks is not supported"));
         }
         true => matrices(cx, "x2", 3, [one.dims()[2], target.dims()[2]])?,
         false if two.rank() != 3 => {
-            return Err(cx.invalid(format_args!(
-                "x2 has {} dimensions; 3 are wanted",
-                two.rank()
-            )));
+            return Err(cx.invalid(format_args!("x2 has {} dimensions; expected 3", two.rank())));
         }
         false => arranged(two, before_two),
     };

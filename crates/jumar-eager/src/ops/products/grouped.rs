@@ -304,7 +304,7 @@ fn device_groups(cx: &mut Cx<'_>, kind: i64) -> Result<Option<Groups>, Refusal> 
     let sizes = match kind {
         0 => Sizes::Ends,
         1 => Sizes::Counts,
-        2 => return Err(cx.unsupported("groupListType 2 is not computed")),
+        2 => return Err(cx.unsupported("groupListType 2 is not supported")),
         other => {
             return Err(cx.invalid(format_args!(
                 "groupListType is {other}; it must be 0, 1 or 2"
@@ -313,7 +313,7 @@ fn device_groups(cx: &mut Cx<'_>, kind: i64) -> Result<Option<Groups>, Refusal> 
     };
     if list.rank() != 1 {
         return Err(cx.invalid(format_args!(
-            "groupListOptional has the shape {:?}; one dimension is wanted",
+            "groupListOptional has the shape {:?}; expected one dimension",
             list.dims()
         )));
     }
@@ -328,7 +328,7 @@ fn check_absent(cx: &Cx<'_>, params: &[&str]) -> Result<(), Refusal> {
     for param in params {
         let given = cx.optional_tensors(param)?;
         if given.iter().flatten().any(|view| !view.is_empty()) {
-            return Err(cx.unsupported(format_args!("{param} is not computed")));
+            return Err(cx.unsupported(format_args!("{param} is not supported")));
         }
     }
     Ok(())
@@ -362,7 +362,7 @@ pub(super) fn fourth(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         ],
     )?;
     if cx.int("actType")? != 0 {
-        return Err(cx.unsupported("actType is not 0: activations are not computed"));
+        return Err(cx.unsupported("actType is not 0: activations are not supported"));
     }
     let kind = cx.int("groupListType")?;
     let (groups, axis) = (device_groups(cx, kind)?, cx.int("groupType")?);
@@ -393,7 +393,7 @@ fn flat(
     let out = cx.temporary(DataType::Float32, &[groups, columns])?;
     let wrong = |cx: &Cx<'_>, view: &View| {
         cx.invalid(format_args!(
-            "{} has the shape {:?}; {columns} elements for each of {groups} groups are wanted",
+            "{} has the shape {:?}; expected {columns} elements for each of {groups} groups",
             cx.param_of(view),
             view.dims()
         ))
@@ -453,7 +453,7 @@ fn one_by_one(
     let biases = present(cx, "biasOptional")?;
     if !biases.is_empty() && biases.len() != x.len() {
         return Err(cx.invalid(format_args!(
-            "biasOptional has {} tensors; {} are wanted",
+            "biasOptional has {} tensors; expected {}",
             biases.len(),
             x.len()
         )));
@@ -463,7 +463,7 @@ fn one_by_one(
         cx.check_dtype(&weight, x.dtype())?;
         if weight.rank() != 2 || x.rank() < 2 {
             return Err(cx.invalid(format_args!(
-                "x[{index}] has the shape {:?} and weight[{index}] {:?}; matrices are wanted",
+                "x[{index}] has the shape {:?} and weight[{index}] {:?}; expected matrices",
                 x.dims(),
                 weight.dims()
             )));
@@ -507,7 +507,7 @@ fn plan(
     };
     let (&[x], &[out]) = (x.as_slice(), outs.as_slice()) else {
         return Err(cx.unsupported(format_args!(
-            "{} tensors and {} results in groups are not computed; one each is",
+            "{} tensors and {} results in groups are not supported; expected one each",
             x.len(),
             outs.len()
         )));
@@ -532,7 +532,7 @@ fn plan(
         matrices.len() > 1 || (matrices.len() == 1 && count == 1 && matrices[0].rank() == 2);
     let (Some(first), &[rows, depth]) = (matrices.first().copied(), x.dims()) else {
         return Err(cx.invalid(format_args!(
-            "x has the shape {:?} and {} matrices are given; a matrix and at least one are wanted",
+            "x has the shape {:?} and {} matrices are given; expected a matrix and at least one",
             x.dims(),
             matrices.len()
         )));
@@ -589,10 +589,10 @@ fn plan(
     let scales = flat(cx, scales, count, columns)?;
     let biases = present(cx, "biasOptional")?;
     if integers && biases.iter().any(|bias| bias.dtype() == DataType::Int32) {
-        return Err(cx.unsupported("a bias of int32 is not computed"));
+        return Err(cx.unsupported("a bias of int32 is not supported"));
     }
     if by_depth && !biases.is_empty() {
-        return Err(cx.unsupported("a bias of groups of the depth is not computed"));
+        return Err(cx.unsupported("a bias of groups of the depth is not supported"));
     }
     let biases = flat(cx, biases, count, columns)?;
     let row_scales = match has_row_scales {
@@ -607,7 +607,7 @@ fn plan(
         }
         other => {
             return Err(cx.invalid(format_args!(
-                "perTokenScaleOptional has {} tensors; one with {rows} elements is wanted",
+                "perTokenScaleOptional has {} tensors; expected one with {rows} elements",
                 other.len()
             )));
         }

@@ -65,7 +65,7 @@ fn operand(cx: &mut Cx<'_>, param: &str, flag: &str) -> Result<View, Refusal> {
     let rank = view.rank();
     if rank < 2 {
         return Err(cx.invalid(format_args!(
-            "{param} has {rank} dimensions; at least 2 are wanted"
+            "{param} has {rank} dimensions; expected at least 2"
         )));
     }
     Ok(match cx.flag(flag)? {
@@ -226,11 +226,11 @@ pub(super) fn fourth(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 fn newer(cx: &Cx<'_>) -> Result<Parameters, Refusal> {
     for param in ["yScale", "x1Offset", "yOffset"] {
         if cx.optional(param)?.is_some_and(|view| !view.is_empty()) {
-            return Err(cx.unsupported(format_args!("products with {param} are not computed")));
+            return Err(cx.unsupported(format_args!("products with {param} are not supported")));
         }
     }
     if cx.int("groupSize")? != 0 {
-        return Err(cx.unsupported("groupSize is not 0: scales of groups are not computed"));
+        return Err(cx.unsupported("groupSize is not 0: scales of groups are not supported"));
     }
     Ok(Parameters {
         scale: cx.tensor("x2Scale")?,
@@ -255,7 +255,7 @@ pub(super) fn blocked(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (two, out) = (cx.tensor("x2")?, cx.out("out")?);
     cx.check_dtype(&two, DataType::Int8)?;
     let Some(&columns) = out.dims().last() else {
-        return Err(cx.invalid("out has no dimensions; at least 2 are wanted"));
+        return Err(cx.invalid("out has no dimensions; expected at least 2"));
     };
     let depth = one.dims()[one.rank() - 1];
     let swapped = cx.flag("transposeX2")?;

@@ -54,7 +54,7 @@ fn factor(
         (&[1, other], _) if other == columns => view,
         _ => {
             return Err(cx.invalid(format_args!(
-                "{name} has the shape {:?}; one element, {columns} or {groups} x {columns} are wanted",
+                "{name} has the shape {:?}; expected one element, {columns} or {groups} x {columns}",
                 view.dims()
             )));
         }
@@ -145,7 +145,7 @@ pub(super) fn blocked(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, weight, out) = (cx.tensor("x")?, cx.tensor("weight")?, cx.out("y")?);
     if weight.dtype() != DataType::Int8 {
         return Err(cx.unsupported(format_args!(
-            "weights of {} in blocks are not computed",
+            "weights of {} in blocks are not supported",
             weight.dtype()
         )));
     }
@@ -161,13 +161,15 @@ fn plan(cx: &mut Cx<'_>, weight: View) -> Result<(), Refusal> {
     cx.check_types(&x, HALVES)?;
     for param in ["quantScaleOptional", "quantOffsetOptional"] {
         if cx.optional(param)?.is_some() {
-            return Err(cx.unsupported(format_args!("{param}: quantised results are not computed")));
+            return Err(
+                cx.unsupported(format_args!("{param}: quantised results are not supported"))
+            );
         }
     }
     cx.check_types(&out, HALVES)?;
     let (&[rows, depth], &[own, columns]) = (x.dims(), weight.dims()) else {
         return Err(cx.invalid(format_args!(
-            "x has the shape {:?} and weight {:?}; two dimensions each are wanted",
+            "x has the shape {:?} and weight {:?}; expected two dimensions each",
             x.dims(),
             weight.dims()
         )));

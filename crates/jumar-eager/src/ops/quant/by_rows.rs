@@ -84,7 +84,7 @@ fn plan(
     cx.check_types(&x, FLOATS)?;
     let Some((&width, leading)) = x.dims().split_last().filter(|_| x.rank() > 1) else {
         return Err(cx.invalid(format_args!(
-            "x has the shape {:?}; at least two dimensions are wanted",
+            "x has the shape {:?}; expected at least two dimensions",
             x.dims()
         )));
     };
@@ -131,7 +131,7 @@ fn plan(
             }
             if one_scale {
                 return Err(
-                    cx.unsupported("smoothing scales of a tensor with one scale are not computed")
+                    cx.unsupported("smoothing scales of a tensor with one scale are not supported")
                 );
             }
             let smooth = cx.cast(smooth, DataType::Float32)?;

@@ -68,7 +68,7 @@ fn along(cx: &mut Cx<'_>, view: View, dims: &[usize], axis: usize) -> Result<Vie
     };
     shaped.expand(dims).ok_or_else(|| {
         cx.invalid(format_args!(
-            "{} has the shape {:?}; one element, or one for each of the {} entries of dimension {axis} of {dims:?} is wanted",
+            "{} has the shape {:?}; expected one element, or one for each of the {} entries of dimension {axis} of {dims:?}",
             cx.param_of(&view),
             view.dims(),
             dims[axis]
@@ -196,9 +196,9 @@ pub(super) fn quantize(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         // The largest float32 that is an int32.
         DataType::Int32 => (i32::MIN as f32, 2_147_483_520.0),
         other => {
-            return Err(
-                cx.unsupported(format_args!("results of the type {other} are not computed"))
-            );
+            return Err(cx.unsupported(format_args!(
+                "results of the type {other} are not supported"
+            )));
         }
     };
     cx.check_dims(&out, x.dims())?;
@@ -246,7 +246,7 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     check_number(cx, "dstType", &out)?;
     let &[_, width] = x.dims() else {
         return Err(cx.invalid(format_args!(
-            "x has the shape {:?}; two dimensions are wanted",
+            "x has the shape {:?}; expected two dimensions",
             x.dims()
         )));
     };
@@ -254,7 +254,7 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.check_dims(&scale, &[experts, width])?;
     cx.check_dims(&groups, &[experts])?;
     if experts == 0 {
-        return Err(cx.invalid("groupIndex is empty; one group at least is wanted"));
+        return Err(cx.invalid("groupIndex is empty; expected at least one group"));
     }
     if offset.is_some_and(|offset| offset.elements() != 1) {
         return Err(cx.invalid("offsetOptional must have one element"));
@@ -383,7 +383,7 @@ pub(super) fn dequant_bias(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     check_number(cx, "outputDtype", &out)?;
     let &[rows, width] = x.dims() else {
         return Err(cx.invalid(format_args!(
-            "x has the shape {:?}; two dimensions are wanted",
+            "x has the shape {:?}; expected two dimensions",
             x.dims()
         )));
     };

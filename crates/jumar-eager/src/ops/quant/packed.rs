@@ -127,9 +127,9 @@ impl Quantised {
                 }
             },
             other if other.bits() <= 8 => {
-                return Err(
-                    cx.unsupported(format_args!("results of the type {other} are not computed"))
-                );
+                return Err(cx.unsupported(format_args!(
+                    "results of the type {other} are not supported"
+                )));
             }
             other => {
                 return Err(cx.refuse_type(&cx.param_of(&out), other, "int8, int4 or int32"));

@@ -83,9 +83,8 @@ pub(super) fn trans_quant_param(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 pub(super) fn trans_quant_param_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     match cx.int("roundMode")? {
         0 => trans_quant_param(cx),
-        1 => Err(
-            cx.unsupported("roundMode 1 is not computed: how halves are rounded is not documented")
-        ),
+        1 => Err(cx
+            .unsupported("roundMode 1 is not supported: how halves are rounded is not documented")),
         other => Err(cx.invalid(format_args!("roundMode is {other}; it must be 0 or 1"))),
     }
 }

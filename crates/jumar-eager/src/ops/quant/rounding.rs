@@ -25,10 +25,10 @@ impl Rounding {
             "ceil" => Ok(Rounding::Ceil),
             "trunc" => Ok(Rounding::Truncate),
             "hybrid" => Err(cx.unsupported(format_args!(
-                "{param} hybrid is for hifloat8, which is not computed"
+                "{param} hybrid is for hifloat8, which is not supported"
             ))),
             other => Err(cx.invalid(format_args!(
-                "{param} is {other:?}; round, rint, floor, ceil and trunc are known"
+                "{param} is {other:?}; it must be round, rint, floor, ceil or trunc"
             ))),
         }
     }

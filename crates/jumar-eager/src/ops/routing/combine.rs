@@ -124,7 +124,7 @@ fn results(cx: &mut Cx<'_>, param: &str) -> Result<View, Refusal> {
         &[_, _] => Ok(x),
         &[experts, capacity, width] => cx.reshaped(x, &[experts * capacity, width]),
         dims => Err(cx.invalid(format_args!(
-            "{param} has the shape {dims:?}; two or three dimensions are wanted"
+            "{param} has the shape {dims:?}; expected two or three dimensions"
         ))),
     }
 }
@@ -191,7 +191,7 @@ fn plan(cx: &mut Cx<'_>, names: &Names, (by_column, lenient): (bool, bool)) -> R
     let (results, out) = (results(cx, "expandedX")?, cx.out("out")?);
     let (&[tokens, width], true) = (out.dims(), out.rank() == 2) else {
         return Err(cx.invalid(format_args!(
-            "out has the shape {:?}; two dimensions are wanted",
+            "out has the shape {:?}; expected two dimensions",
             out.dims()
         )));
     };
@@ -232,7 +232,7 @@ fn plan(cx: &mut Cx<'_>, names: &Names, (by_column, lenient): (bool, bool)) -> R
                 &[_, own] if own == width => Some((bias, experts)),
                 dims => {
                     return Err(cx.invalid(format_args!(
-                        "{} has the shape {dims:?}; rows of {width} are wanted",
+                        "{} has the shape {dims:?}; expected rows of {width}",
                         names.bias
                     )));
                 }
@@ -254,7 +254,7 @@ fn plan(cx: &mut Cx<'_>, names: &Names, (by_column, lenient): (bool, bool)) -> R
 /// Refuses the modes that the documents reserve.
 fn check_modes(cx: &Cx<'_>) -> Result<(), Refusal> {
     if cx.flag("paddedMode")? {
-        return Err(cx.unsupported("paddedMode is not computed; the device refuses it, too"));
+        return Err(cx.unsupported("paddedMode is not supported; the device refuses it, too"));
     }
     Ok(())
 }
@@ -370,7 +370,7 @@ pub(super) fn unpermute_grad(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.check_types(&gradient, FLOATS)?;
     let (&[tokens, width], true) = (gradient.dims(), gradient.rank() == 2) else {
         return Err(cx.invalid(format_args!(
-            "unpermutedTokensGrad has the shape {:?}; two dimensions are wanted",
+            "unpermutedTokensGrad has the shape {:?}; expected two dimensions",
             gradient.dims()
         )));
     };
@@ -386,7 +386,7 @@ pub(super) fn unpermute_grad(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         &[rows, own] if own == width => rows,
         dims => {
             return Err(cx.invalid(format_args!(
-                "permutedTokensGradOut has the shape {dims:?}; rows of {width} are wanted"
+                "permutedTokensGradOut has the shape {dims:?}; expected rows of {width}"
             )));
         }
     };

@@ -173,7 +173,7 @@ fn chosen(cx: &Cx<'_>) -> Result<Chosen, Refusal> {
     let k = cx.int("k")?;
     let (Some((&experts, leading)), Ok(count)) = (x.dims().split_last(), usize::try_from(k)) else {
         return Err(cx.invalid(format_args!(
-            "x has the shape {:?} and k is {k}; at least one dimension and one expert are wanted",
+            "x has the shape {:?} and k is {k}; expected at least one dimension and one expert",
             x.dims()
         )));
     };
@@ -185,7 +185,7 @@ fn chosen(cx: &Cx<'_>) -> Result<Chosen, Refusal> {
     // Indices pass through float32.
     if experts >= 1 << 24 {
         return Err(cx.invalid(format_args!(
-            "{experts} experts are too many; fewer than 2^24 are wanted"
+            "{experts} experts are too many; expected fewer than 2^24"
         )));
     }
     let dims = [leading, &[count]].concat();

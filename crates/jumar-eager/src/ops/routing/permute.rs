@@ -34,7 +34,7 @@ impl Assignments {
         cx.check_types(&experts, &INDICES)?;
         let (&[tokens, _], true) = (x.dims(), x.rank() == 2) else {
             return Err(cx.invalid(format_args!(
-                "{} has the shape {:?}; two dimensions are wanted",
+                "{} has the shape {:?}; expected two dimensions",
                 cx.param_of(&x),
                 x.dims()
             )));
@@ -163,7 +163,7 @@ fn rows_of(cx: &Cx<'_>, out: &View, width: usize, most: usize) -> Result<usize, 
     match out.dims() {
         &[rows, own] if own == width && rows <= most => Ok(rows),
         dims => Err(cx.invalid(format_args!(
-            "{} has the shape {dims:?}; at most {most} rows of {width} are wanted",
+            "{} has the shape {dims:?}; expected at most {most} rows of {width}",
             cx.param_of(out)
         ))),
     }
@@ -329,13 +329,13 @@ pub(super) fn init_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         Some(&[first, end]) if 0 <= first && first < end && end <= experts => (first, end),
         Some(other) => {
             return Err(cx.invalid(format_args!(
-                "activeExpertRangeOptional is {other:?}; the first expert and the one behind the last, of {experts}, are wanted"
+                "activeExpertRangeOptional is {other:?}; expected the first expert and the one behind the last, of {experts}"
             )));
         }
     };
     match cx.int("dropPadMode")? {
         0 => {}
-        1 => return Err(cx.unsupported("dropPadMode 1 is not computed")),
+        1 => return Err(cx.unsupported("dropPadMode 1 is not supported")),
         other => return Err(cx.invalid(format_args!("dropPadMode is {other}; it must be 0 or 1"))),
     }
     let active = match cx.int("activeNum")? {
@@ -352,13 +352,13 @@ pub(super) fn init_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         -1 => false,
         1 => true,
         mode @ (0 | 2..=17) => {
-            return Err(cx.unsupported(format_args!("quantMode {mode} is not computed")));
+            return Err(cx.unsupported(format_args!("quantMode {mode} is not supported")));
         }
         other => return Err(cx.invalid(format_args!("quantMode {other} is not known"))),
     };
     if quantised && cx.optional("scaleOptional")?.is_some() {
         return Err(cx.unsupported(
-            "scaleOptional is not computed: how it enters the result is not documented",
+            "scaleOptional is not supported: how it enters the result is not documented",
         ));
     }
     let scattered = match cx.int("rowIdxType")? {
@@ -369,7 +369,7 @@ pub(super) fn init_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let rows = rows_of(cx, &out, width, count)?;
     if rows != count {
         return Err(cx.invalid(format_args!(
-            "expandedXOut has {rows} rows; {count} are wanted"
+            "expandedXOut has {rows} rows; expected {count}"
         )));
     }
     if count == 0 {
@@ -418,7 +418,7 @@ pub(super) fn init_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     match cx.int("expertTokensNumType")? {
         0 => counted(cx, routed.counts, true, to),
         1 => counted(cx, routed.counts, false, to),
-        2 => Err(cx.unsupported("expertTokensNumType 2 is not computed")),
+        2 => Err(cx.unsupported("expertTokensNumType 2 is not supported")),
         other => Err(cx.invalid(format_args!(
             "expertTokensNumType is {other}; it must be 0, 1 or 2"
         ))),
@@ -429,7 +429,7 @@ pub(super) fn permute(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let types = [FLOATS, &[DataType::Int8]].concat();
     let assignments = Assignments::new(cx, "tokens", "indices", &types)?;
     if cx.flag("paddedMode")? {
-        return Err(cx.unsupported("paddedMode is not computed; the device refuses it, too"));
+        return Err(cx.unsupported("paddedMode is not supported; the device refuses it, too"));
     }
     let (out, inverse) = (cx.out("permuteTokensOut")?, cx.out("sortedIndicesOut")?);
     let (x, count) = (assignments.x, assignments.count());
@@ -461,7 +461,7 @@ pub(super) fn permute_with_map(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.check_types(&map, &[DataType::Bool, DataType::Int8])?;
     if cx.flag("dropAndPad")? {
         return Err(
-            cx.unsupported("dropAndPad is not computed: the order of its sort is not documented")
+            cx.unsupported("dropAndPad is not supported: the order of its sort is not documented")
         );
     }
     let (&[tokens, width], &[rows, experts]) = (x.dims(), map.dims()) else {
@@ -473,7 +473,7 @@ pub(super) fn permute_with_map(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     };
     if rows != tokens {
         return Err(cx.invalid(format_args!(
-            "routingMap has {rows} rows; one for each of {tokens} tokens is wanted"
+            "routingMap has {rows} rows; expected one for each of {tokens} tokens"
         )));
     }
     if tokens == 0 {
@@ -522,7 +522,7 @@ pub(super) fn expert_tokens(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let count = number(cx, "numExperts")?;
     if experts.rank() != 1 || count == 0 {
         return Err(cx.invalid(format_args!(
-            "sortedExperts has the shape {:?} and numExperts is {count}; one dimension and one expert are wanted",
+            "sortedExperts has the shape {:?} and numExperts is {count}; expected one dimension and one expert",
             experts.dims()
         )));
     }
