@@ -210,7 +210,7 @@ fn is_dynamic(reader: &Reader<'_>) -> Result<bool> {
         Some("dynamic") => true,
         other => {
             return Err(bad(format_args!(
-                "aipp_mode is {:?}; it has to be static or dynamic",
+                "aipp_mode is {:?}; it must be static or dynamic",
                 other.unwrap_or_default()
             )));
         }
@@ -242,7 +242,7 @@ fn most_images(options: &BuildOptions, name: &str, batch: i64) -> Result<usize> 
     };
     usize::try_from(most).ok().filter(|&most| (1..=MOST_IMAGES).contains(&most)).ok_or_else(|| {
         bad(format_args!(
-            "the input {name} takes {most} images; 1 to {MOST_IMAGES} are possible, and an open number needs a bound"
+            "the input {name} takes {most} images; the number must be 1 to {MOST_IMAGES}, and a dynamic number needs a bound"
         ))
     })
 }
@@ -465,7 +465,7 @@ fn read(reader: &Reader<'_>, width: usize, height: usize) -> Result<Aipp> {
         Some("YUV400_U8") => PixelFormat::Yuv400,
         other => {
             return Err(bad(format_args!(
-                "input_format is {:?}; YUV420SP_U8, XRGB8888_U8, RGB888_U8 and YUV400_U8 are known",
+                "input_format is {:?}; it must be YUV420SP_U8, XRGB8888_U8, RGB888_U8 or YUV400_U8",
                 other.unwrap_or_default()
             )));
         }

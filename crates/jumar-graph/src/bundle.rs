@@ -48,7 +48,7 @@ pub fn is_bundle(bytes: &[u8]) -> bool {
 pub fn write_bundle(models: &[Vec<u8>], to: &mut impl Write) -> Result<()> {
     if models.is_empty() || models.len() > MOST {
         return Err(GraphError::option(format!(
-            "a bundle of {} models; 1 to {MOST} are possible",
+            "the bundle has {} models; it must have 1 to {MOST}",
             models.len()
         )));
     }
@@ -132,7 +132,7 @@ pub fn read_bundle_table(bytes: &[u8], length: u64) -> Result<Vec<Range<usize>>>
     }
     if !(1..=MOST).contains(&count) {
         return Err(GraphError::corrupt(format!(
-            "the bundle says that it holds {count} models; 1 to {MOST} are possible"
+            "the bundle's header states {count} models; it must be 1 to {MOST}"
         )));
     }
     let table = TABLE_AT + ENTRY * count;

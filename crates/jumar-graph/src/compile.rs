@@ -30,7 +30,7 @@ pub struct BuildOptions {
     /// Whether inputs whose dimensions neither the model nor `input_shapes` fixes stay open until each execution. Otherwise such a
     /// model is refused.
     pub keep_open: bool,
-    /// The order of axes of inputs; NCHW for inputs of four dimensions where nothing is said.
+    /// The order of the axes of inputs. `None`: NCHW for inputs of four dimensions.
     pub input_format: Option<Format>,
     /// The element type of outputs.
     pub output_type: OutputType,

@@ -70,7 +70,7 @@ pub struct Port {
     pub dtype: DataType,
     /// The dimensions; -1 is open.
     pub dims: Vec<i64>,
-    /// The least and the largest that each dimension may be; empty where all are fixed or nothing is said.
+    /// The lower and the upper bound of each dimension; empty if all are static or no bounds are known.
     pub range: Vec<(i64, i64)>,
     /// The order of the axes.
     pub format: Format,

@@ -72,7 +72,7 @@ impl BuildOptions {
         }
         if values.is_empty() || values.len() > MOST {
             return Err(bad(&format!(
-                "has {} sizes; 1 to {MOST} are possible",
+                "has {} sizes; it must have 1 to {MOST}",
                 values.len()
             )));
         }

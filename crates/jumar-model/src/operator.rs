@@ -158,12 +158,12 @@ pub struct OperatorRun {
     stop: StopToken,
     threads: Threads,
     inputs: Vec<Option<OperatorInput>>,
-    /// Where each output of the model goes.
+    /// The destination of each output of the model.
     targets: Vec<Target>,
     shapes: Mutex<Vec<(usize, Vec<i64>)>>,
 }
 
-/// Where an output of the model goes.
+/// The destination of an output of the model.
 struct Target {
     span: Span,
     /// Whether it is written to other memory first, because an input or another output shares this.

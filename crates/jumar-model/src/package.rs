@@ -51,7 +51,7 @@ pub struct TensorInfo {
     pub format: i32,
     /// The dimensions; -1 is open.
     pub dims: Vec<i64>,
-    /// The least and the largest that each dimension may be, -1 for no bound; empty where nothing is said.
+    /// The lower and the upper bound of each dimension, -1 for no bound; empty if no bounds are known.
     pub range: Vec<(i64, i64)>,
     /// The size.
     ///

@@ -102,7 +102,7 @@ impl<'a> InferCx<'a> {
             match found {
                 Some((first, dtype)) if dtype != ty.dtype => {
                     return Err(OpError::invalid(format!(
-                        "input {first} is {dtype} and input {index} is {}; they have to be of one type",
+                        "input {first} is {dtype} and input {index} is {}; they must be of one type",
                         ty.dtype
                     )));
                 }

@@ -175,7 +175,7 @@ pub(super) struct PortMessage {
     pub producer: String,
     #[prost(uint64, tag = "6")]
     pub producer_output: u64,
-    /// The bounds of each dimension, the least first; -1 is none. Empty where nothing is said.
+    /// The bounds of each dimension, the lower one first; -1 means unbounded. Empty if no bounds are known.
     #[prost(sint64, repeated, tag = "7")]
     pub range: Vec<i64>,
 }

@@ -155,7 +155,7 @@ pub(super) struct StringStringEntryProto {
     pub value: String,
 }
 
-/// What is said about an input or output.
+/// The description of an input or output.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct ValueInfoProto {
     #[prost(string, tag = "1")]

@@ -29,7 +29,7 @@ impl Fourier {
         };
         if len == 0 || len > 1 << 26 {
             return Err(OpError::invalid(format!(
-                "a transform of length {len}; it has to be 1 to 2^26"
+                "a transform of length {len}; it must be 1 to 2^26"
             )));
         }
         let turn = |part: f64| (part.cos(), -part.sin());

@@ -218,7 +218,7 @@ pub(crate) fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
         let known = residual.elements().is_some() && out.elements().is_some();
         if known && residual.shape != out.shape {
             return Err(OpError::invalid(format!(
-                "the summand is {residual}; it has to be {out}"
+                "the summand is {residual}; it must be {out}"
             )));
         }
     }

@@ -30,7 +30,7 @@ pub(crate) fn window(
         let ksize = cx.ints("ksize")?;
         if ksize.len() != 4 {
             return Err(OpError::invalid(format!(
-                "ksize has {} entries; it has to have 4",
+                "ksize has {} entries; it must have 4",
                 ksize.len()
             )));
         }

@@ -147,7 +147,7 @@ fn directions(attrs: AttrReader<'_>) -> Result<&'static [bool], OpError> {
         "reverse" => Ok(&[true]),
         "bidirectional" => Ok(&[false, true]),
         other => Err(OpError::invalid(format!(
-            "direction is {other}; it has to be forward, reverse or bidirectional"
+            "direction is {other}; it must be forward, reverse or bidirectional"
         ))),
     }
 }
@@ -163,7 +163,7 @@ pub(crate) fn infer(cx: &InferCx<'_>, cell: Cell) -> Result<Vec<TensorType>, OpE
         1 => true,
         other => {
             return Err(OpError::invalid(format!(
-                "layout is {other}; it has to be 0 or 1"
+                "layout is {other}; it must be 0 or 1"
             )));
         }
     };
@@ -185,7 +185,7 @@ pub(crate) fn infer(cx: &InferCx<'_>, cell: Cell) -> Result<Vec<TensorType>, OpE
             && ty.rank().is_some_and(|own| own != rank)
         {
             return Err(OpError::invalid(format!(
-                "input {index} is {ty}; it has to have {rank} dimensions"
+                "input {index} is {ty}; it must have {rank} dimensions"
             )));
         }
     }
@@ -246,7 +246,7 @@ pub(crate) fn infer(cx: &InferCx<'_>, cell: Cell) -> Result<Vec<TensorType>, OpE
                 .any(|(&own, &dim)| own >= 0 && dim >= 0 && own != dim)
         {
             return Err(OpError::invalid(format!(
-                "input {index} is {ty}; it has to have the shape {wanted:?}"
+                "input {index} is {ty}; it must have the shape {wanted:?}"
             )));
         }
     }

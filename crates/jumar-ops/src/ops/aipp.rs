@@ -22,7 +22,7 @@ use crate::{
 pub enum PixelFormat {
     /// All of Y, then U and V alternating for each two by two pixels.
     Yuv420sp,
-    /// Four bytes a pixel, of which the first is none of the colours.
+    /// Four bytes a pixel, of which the first is padding.
     Xrgb8888,
     /// Three bytes a pixel.
     Rgb888,
@@ -484,7 +484,7 @@ static DYNAMIC: Operator = Operator {
                 return Ok(size);
             }
             Err(OpError::invalid(format!(
-                "images of {size} {name} are wanted; 1 to {most} are possible"
+                "{name} is {size}; it must be 1 to {most}"
             )))
         };
         let (images, settings) = (cx.input(0)?, cx.input(1)?);

@@ -116,7 +116,7 @@ pub(crate) fn window_attrs(node: &OnnxNode<'_>, rank: usize) -> Result<Attrs, Op
             None => Ok(vec![1; 4]),
             Some(list) if list.len() == rank => Ok([vec![1; 4 - rank], list.to_vec()].concat()),
             Some(list) => Err(OpError::invalid(format!(
-                "{name} is {list:?}; it has to have {rank} entries"
+                "{name} is {list:?}; it must have {rank} entries"
             ))),
         }
     };
@@ -126,7 +126,7 @@ pub(crate) fn window_attrs(node: &OnnxNode<'_>, rank: usize) -> Result<Attrs, Op
         Some(&[top, left, bottom, right]) if rank == 2 => vec![top, bottom, left, right],
         Some(list) => {
             return Err(OpError::invalid(format!(
-                "pads is {list:?}; it has to have {} entries",
+                "pads is {list:?}; it must have {} entries",
                 2 * rank
             )));
         }

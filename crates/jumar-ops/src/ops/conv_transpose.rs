@@ -71,7 +71,7 @@ fn sizes(attrs: AttrReader<'_>, image: &[i64], kernel: &[i64]) -> Result<Vec<(i6
         list if list.len() >= rank => Some(&list[list.len() - rank..]),
         list => {
             return Err(OpError::invalid(format!(
-                "output_shape is {list:?}; it has to have {rank} entries"
+                "output_shape is {list:?}; it must have {rank} entries"
             )));
         }
     };

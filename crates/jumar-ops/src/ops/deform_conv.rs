@@ -95,7 +95,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
             Ok(())
         } else {
             Err(OpError::invalid(format!(
-                "input {index} is {ty}; it has to have the shape {wanted:?}"
+                "input {index} is {ty}; it must have the shape {wanted:?}"
             )))
         }
     };

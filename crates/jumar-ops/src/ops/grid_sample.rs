@@ -123,7 +123,7 @@ fn mode(cx: &InferCx<'_>) -> Result<Mode, OpError> {
         "linear" => Ok(Mode::Linear),
         "cubic" => Ok(Mode::Cubic),
         other => Err(OpError::invalid(format!(
-            "mode is {other}; it has to be nearest, linear or cubic"
+            "mode is {other}; it must be nearest, linear or cubic"
         ))),
     }
 }
@@ -134,7 +134,7 @@ fn padding(cx: &InferCx<'_>) -> Result<Padding, OpError> {
         "border" => Ok(Padding::Border),
         "reflection" => Ok(Padding::Reflection),
         other => Err(OpError::invalid(format!(
-            "padding_mode is {other}; it has to be zeros, border or reflection"
+            "padding_mode is {other}; it must be zeros, border or reflection"
         ))),
     }
 }
@@ -320,7 +320,7 @@ fn infer_affine(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let rank = size.len() as i64 - 2;
     if !(2..=3).contains(&rank) || size.iter().any(|&size| size < 0) {
         return Err(OpError::invalid(format!(
-            "size is {size:?}; it has to be N, C, H, W or N, C, D, H, W"
+            "size is {size:?}; it must be N, C, H, W or N, C, D, H, W"
         )));
     }
     let wanted = [size[0], rank, rank + 1];
@@ -332,7 +332,7 @@ fn infer_affine(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
             .all(|(&own, dim)| own < 0 || own == dim);
     if theta.rank().is_some() && !fits {
         return Err(OpError::invalid(format!(
-            "theta is {theta}; it has to have the shape {wanted:?}"
+            "theta is {theta}; it must have the shape {wanted:?}"
         )));
     }
     Ok(vec![TensorType::new(

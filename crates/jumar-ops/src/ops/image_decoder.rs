@@ -78,7 +78,7 @@ impl Pixels {
             "BGR" => Ok(Pixels::Bgr),
             "Grayscale" => Ok(Pixels::Gray),
             other => Err(OpError::invalid(format!(
-                "the pixel_format {other:?} is none of RGB, BGR and Grayscale"
+                "pixel_format is {other:?}; it must be RGB, BGR or Grayscale"
             ))),
         }
     }

@@ -93,7 +93,7 @@ fn infer(cx: &InferCx<'_>) -> Result<TensorType, OpError> {
         "mean" | "sum" => true,
         other => {
             return Err(OpError::invalid(format!(
-                "reduction is {other}; it has to be none, mean or sum"
+                "reduction is {other}; it must be none, mean or sum"
             )));
         }
     };
@@ -200,7 +200,7 @@ impl Algorithm for Loss {
                         .filter(|&class| class < self.classes);
                     let class = class.ok_or_else(|| {
                         OpError::data(format!(
-                            "the target {target} is none of {} classes",
+                            "the target {target} is not one of {} classes",
                             self.classes
                         ))
                     })?;

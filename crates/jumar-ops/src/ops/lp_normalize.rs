@@ -25,7 +25,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     infer: |cx| {
         if !(1..=2).contains(&cx.attrs().int("p")?) {
             return Err(OpError::invalid(format!(
-                "p is {}; it has to be 1 or 2",
+                "p is {}; it must be 1 or 2",
                 cx.attrs().int("p")?
             )));
         }

@@ -104,7 +104,7 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
         .ok_or_else(|| OpError::invalid("the attribute size is missing"))?;
     if size < 1 {
         return Err(OpError::invalid(format!(
-            "size is {size}; it has to be 1 or more"
+            "size is {size}; it must be 1 or more"
         )));
     }
     let attrs = Attrs::new()

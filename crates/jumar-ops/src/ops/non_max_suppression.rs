@@ -75,7 +75,7 @@ impl Shapes {
             1 => true,
             other => {
                 return Err(OpError::invalid(format!(
-                    "center_point_box is {other}; it has to be 0 or 1"
+                    "center_point_box is {other}; it must be 0 or 1"
                 )));
             }
         };
@@ -117,7 +117,7 @@ impl Limits {
         let overlap = overlap.unwrap_or(0.0) as f32;
         if !(0.0..=1.0).contains(&overlap) {
             return Err(OpError::data(format!(
-                "iou_threshold is {overlap}; it has to be between 0 and 1"
+                "iou_threshold is {overlap}; it must be between 0 and 1"
             )));
         }
         let most = usize::try_from(most.unwrap_or(0)).unwrap_or(0);
@@ -211,7 +211,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let dtype = cx.attrs().dtype("index_dtype")?;
     if !Types::INDEX.contains(dtype) {
         return Err(OpError::invalid(format!(
-            "index_dtype is {dtype}; it has to be int32 or int64"
+            "index_dtype is {dtype}; it must be int32 or int64"
         )));
     }
     let unknown = vec![TensorType::new(dtype, [UNKNOWN, 3])];

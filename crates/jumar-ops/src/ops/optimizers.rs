@@ -79,7 +79,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 "nesterov" => true,
                 other => {
                     return Err(OpError::invalid(format!(
-                        "mode is {other}; it has to be standard or nesterov"
+                        "mode is {other}; it must be standard or nesterov"
                     )));
                 }
             };
@@ -161,7 +161,7 @@ fn infer(cx: &InferCx<'_>, states: usize) -> Result<Vec<TensorType>, OpError> {
         let other = cx.input(index)?;
         if x.elements().is_some() && other.elements().is_some() && x.shape != other.shape {
             return Err(OpError::invalid(format!(
-                "input {index} is {other}; it has to have the shape of {x}"
+                "input {index} is {other}; it must have the shape of {x}"
             )));
         }
     }

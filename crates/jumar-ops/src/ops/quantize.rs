@@ -238,7 +238,7 @@ impl Blocks {
         let size = attrs.int("block_size")?;
         if size < 0 {
             return Err(OpError::invalid(format!(
-                "block_size is {size}; it has to be 0 or more"
+                "block_size is {size}; it must be 0 or more"
             )));
         }
         let wrong = || {

@@ -122,7 +122,7 @@ fn sizes(cx: &InferCx<'_>, image: &[i64]) -> Result<Option<Sizes>, OpError> {
                 .find(|scale| !(**scale > 0.0 && scale.is_finite()))
             {
                 return Err(OpError::invalid(format!(
-                    "scales holds {scale}; it has to be more than 0"
+                    "scales holds {scale}; it must be more than 0"
                 )));
             }
             let sizes = axes
@@ -152,7 +152,7 @@ fn sizes(cx: &InferCx<'_>, image: &[i64]) -> Result<Option<Sizes>, OpError> {
             }
             if let Some(size) = sizes.iter().find(|size| **size < 0) {
                 return Err(OpError::invalid(format!(
-                    "sizes holds {size}; it has to be 0 or more"
+                    "sizes holds {size}; it must be 0 or more"
                 )));
             }
             if axes.iter().any(|&axis| image[axis] < 0) {
@@ -226,7 +226,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
         let value = cx.attrs().str(name)?;
         if !known.contains(&value) {
             return Err(OpError::invalid(format!(
-                "{name} is {value}; it has to be one of {}",
+                "{name} is {value}; it must be one of {}",
                 known.join(", ")
             )));
         }

@@ -165,7 +165,7 @@ fn pooled(attrs: AttrReader<'_>) -> Result<[i64; 2], OpError> {
     match attrs.ints("pooled_shape")? {
         &[height, width] => Ok([height, width]),
         list => Err(OpError::invalid(format!(
-            "pooled_shape is {list:?}; it has to have 2 entries"
+            "pooled_shape is {list:?}; it must have 2 entries"
         ))),
     }
 }
@@ -174,7 +174,7 @@ fn infer(cx: &InferCx<'_>, size: [i64; 2], columns: i64) -> Result<Vec<TensorTyp
     let (image, rois) = (cx.input(0)?, cx.input(1)?);
     if size.iter().any(|size| !(1..1 << 31).contains(size)) {
         return Err(OpError::invalid(format!(
-            "the output's size is {size:?}; it has to be 1 or more"
+            "the output's size is {size:?}; it must be 1 or more"
         )));
     }
     if image.rank().is_some_and(|rank| rank != 4) {

@@ -129,7 +129,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
             let size = scalar(cx, 0)?.unwrap_or(UNKNOWN);
             if size < UNKNOWN {
                 return Err(OpError::invalid(format!(
-                    "size is {size}; it has to be 0 or more"
+                    "size is {size}; it must be 0 or more"
                 )));
             }
             Ok(vec![TensorType::new(number_type(cx)?, [size])])
@@ -372,7 +372,7 @@ fn dft_axis(cx: &InferCx<'_>, shape: &[i64]) -> Result<Option<(usize, i64)>, OpE
     }
     if len < 1 {
         return Err(OpError::invalid(format!(
-            "the transform has a length of {len}; it has to be 1 or more"
+            "the transform has a length of {len}; it must be 1 or more"
         )));
     }
     Ok(Some((axis, len)))
@@ -504,7 +504,7 @@ fn frames(cx: &InferCx<'_>) -> Result<Option<(i64, i64)>, OpError> {
             [len] => Some(len),
             _ => {
                 return Err(OpError::invalid(format!(
-                    "the window is {}; it has to have 1 dimension",
+                    "the window is {}; it must have 1 dimension",
                     cx.input(2)?
                 )));
             }

@@ -125,7 +125,7 @@ impl NgramTable {
             "TFIDF" => (false, true),
             other => {
                 return Err(OpError::invalid(format!(
-                    "the mode {other:?} is none of TF, IDF and TFIDF"
+                    "mode is {other:?}; it must be TF, IDF or TFIDF"
                 )));
             }
         };

@@ -83,7 +83,7 @@ fn matrix_diag(cx: &mut Cx, op: &Op<'_>) -> Answer {
         [low, high] if low <= high => (low, high),
         ref other => {
             return Err(invalid(format!(
-                "its input k is {other:?}; it has to be one number, or two of which the second is no less"
+                "its input k is {other:?}; it must be one number, or two of which the second is no less"
             )));
         }
     };

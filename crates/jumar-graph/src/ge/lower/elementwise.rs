@@ -312,7 +312,7 @@ fn base(op: &Op<'_>) -> Result<f32, OpError> {
         return Ok(base.ln());
     }
     Err(invalid(format!(
-        "its attribute base is {base}; it has to be more than 0, or -1"
+        "its attribute base is {base}; it must be more than 0, or -1"
     )))
 }
 
@@ -567,7 +567,7 @@ fn eltwise(cx: &mut Cx, op: &Op<'_>) -> Answer {
         2 => "Maximum",
         other => {
             return Err(invalid(format!(
-                "its attribute mode is {other}; 0, 1 and 2 are known"
+                "its attribute mode is {other}; it must be 0, 1 or 2"
             )));
         }
     };
@@ -608,7 +608,7 @@ fn quant(cx: &mut Cx, op: &Op<'_>) -> Answer {
         "Trunc" => "Trunc",
         other => {
             return Err(invalid(format!(
-                "its attribute round_mode is {other}; Round, Floor, Ceil and Trunc are known"
+                "its attribute round_mode is {other}; it must be Round, Floor, Ceil or Trunc"
             )));
         }
     };

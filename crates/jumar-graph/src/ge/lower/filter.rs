@@ -88,7 +88,7 @@ pub(super) fn spatial(
     }
     if list.len() != spatial + 2 {
         return Err(invalid(format!(
-            "its attribute {name} is {list:?}; it has to have {} entries",
+            "its attribute {name} is {list:?}; it must have {} entries",
             spatial + 2
         )));
     }
@@ -110,7 +110,7 @@ pub(super) fn spatial(
 pub(super) fn pads(list: &[i64], dims: usize) -> Result<Vec<i64>, OpError> {
     if list.len() != 2 * dims {
         return Err(invalid(format!(
-            "its attribute pads is {list:?}; it has to have {} entries",
+            "its attribute pads is {list:?}; it must have {} entries",
             2 * dims
         )));
     }
@@ -316,7 +316,7 @@ fn transposed(cx: &mut Cx, op: &Op<'_>, dims: usize, name: &str, size: Option<&[
     if let Some(size) = size.filter(|size| size.iter().any(|&dim| dim > 0)) {
         if size.len() != dims + 2 {
             return Err(invalid(format!(
-                "input_size is {size:?}; it has to have {} entries",
+                "input_size is {size:?}; it must have {} entries",
                 dims + 2
             )));
         }
@@ -366,7 +366,7 @@ fn backprop_filter(cx: &mut Cx, op: &Op<'_>, size: &[i64]) -> Answer {
     let groups = op.int("groups")?.max(1);
     if size.len() != 4 {
         return Err(invalid(format!(
-            "filter_size is {size:?}; it has to have 4 entries"
+            "filter_size is {size:?}; it must have 4 entries"
         )));
     }
     let format = match op.node.outputs.first().map(|output| output.desc.format) {

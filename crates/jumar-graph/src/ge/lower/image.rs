@@ -122,7 +122,7 @@ fn resize(cx: &mut Cx, op: &Op<'_>, size: &[i64], mode: &'static str) -> Answer 
     let mut x = op.input("x")?;
     let &[height, width] = size else {
         return Err(invalid(format!(
-            "its size is {size:?}; it has to be [height, width]"
+            "its size is {size:?}; it must be [height, width]"
         )));
     };
     let (corners, centers) = (op.yes("align_corners")?, op.yes("half_pixel_centers")?);
@@ -134,7 +134,7 @@ fn resize(cx: &mut Cx, op: &Op<'_>, size: &[i64], mode: &'static str) -> Answer 
     let dims = cx.dims(x)?;
     if dims.len() != 4 {
         return Err(invalid(format!(
-            "its input has {} dimensions; it has to have 4",
+            "its input has {} dimensions; it must have 4",
             dims.len()
         )));
     }
@@ -178,7 +178,7 @@ fn roi_align(cx: &mut Cx, op: &Op<'_>) -> Answer {
         2 | 3 => ("half_pixel", 0.0),
         other => {
             return Err(invalid(format!(
-                "its attribute roi_end_mode is {other}; 0 to 3 are known"
+                "its attribute roi_end_mode is {other}; it must be 0 to 3"
             )));
         }
     };

@@ -82,7 +82,7 @@ fn maximum(cx: &mut Cx, op: &Op<'_>) -> Answer {
         "CALCULATED" => attrs.set("pads", pads(op.ints("pads")?, 3)?),
         other => {
             return Err(invalid(format!(
-                "its attribute padding is {other}; SAME, VALID and CALCULATED are known"
+                "its attribute padding is {other}; it must be SAME, VALID or CALCULATED"
             )));
         }
     }

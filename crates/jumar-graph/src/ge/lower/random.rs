@@ -89,7 +89,7 @@ fn multinomial(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let dims = cx.dims(logits)?;
     let &[rows, classes] = &dims[..] else {
         return Err(invalid(format!(
-            "its input logits has {} dimensions; it has to have 2",
+            "its input logits has {} dimensions; it must have 2",
             dims.len()
         )));
     };

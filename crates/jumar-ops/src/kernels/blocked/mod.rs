@@ -60,7 +60,7 @@ fn kernel_size(attrs: crate::attr::AttrReader<'_>) -> Result<[i64; 2], OpError> 
     match attrs.ints("kernel")? {
         &[height, width] => Ok([height, width]),
         other => Err(OpError::invalid(format!(
-            "kernel is {other:?}; it has to have 2 entries"
+            "kernel is {other:?}; it must have 2 entries"
         ))),
     }
 }

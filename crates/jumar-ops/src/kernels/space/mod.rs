@@ -38,7 +38,7 @@ pub(crate) fn entries(
         [] => Ok(vec![default; rank]),
         list if list.len() == rank => Ok(list.to_vec()),
         list => Err(OpError::invalid(format!(
-            "{name} is {list:?}; it has to have {rank} entries"
+            "{name} is {list:?}; it must have {rank} entries"
         ))),
     }
 }
@@ -67,7 +67,7 @@ impl Windows {
         let number = |name: &str, value: i64, least: i64| match (least..1 << 31).contains(&value) {
             true => Ok(value as usize),
             false => Err(OpError::invalid(format!(
-                "{name} holds {value}; it has to be {least} or more"
+                "{name} holds {value}; it must be {least} or more"
             ))),
         };
         (0..rank)

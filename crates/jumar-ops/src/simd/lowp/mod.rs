@@ -1,11 +1,11 @@
-//! Products of narrow numbers: bfloat16 summed in float32, and bytes summed in 32 bits.
+//! Products in low precision: bfloat16 summed in float32, and int8 summed in 32 bits.
 //!
 //! Four bytes of the left side, two numbers or four, are spread over a vector and multiplied with sixteen groups of
 //! weights by one instruction. A matrix product is the convolution whose pixels are rows and whose window is one pixel.
 //!
 //! The sums of bfloat16 are the same to the last bit at every level of instructions but a matrix unit's: numbers are
 //! rounded to the nearest (ties to even, denormal ones to zero), products are exact, and sums are rounded in one order.
-//! Only denormal sums may differ, which processors take for zero. The order of a matrix unit is said in `matrix`.
+//! Only denormal sums may differ, because processors flush them to zero. `matrix` describes the order of a matrix unit.
 
 #[cfg(target_arch = "x86_64")]
 mod matrix;
