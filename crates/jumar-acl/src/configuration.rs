@@ -92,7 +92,7 @@ pub(super) fn parse(text: &str) -> Result<Configuration> {
                 return refuse(
                     ErrorKind::InvalidArgument,
                     format!(
-                        "err_msg_mode is {mode}; it has to be \"0\" (per thread) or \"1\" (for the process)"
+                        "err_msg_mode is {mode}; it must be \"0\" (per thread) or \"1\" (for the process)"
                     ),
                 );
             }
@@ -107,7 +107,7 @@ pub(super) fn parse(text: &str) -> Result<Configuration> {
             let shown = given.map_or_else(|| "missing".to_owned(), ToString::to_string);
             Error::new(
                 ErrorKind::Failure,
-                format!("defaultDevice.default_device is {shown}; it has to be a string with a device number, as \"0\""),
+                format!("defaultDevice.default_device is {shown}; it must be a string with a device number, as \"0\""),
             )
         })?);
     }
@@ -201,10 +201,10 @@ fn dump_text<'a>(section: &'a Value, key: &str, values: &[&str]) -> Result<Optio
             Ok(Some(text))
         }
         _ if values.is_empty() => bad_dump(format!(
-            "{key} is {value}; it has to be a text that is not empty"
+            "{key} is {value}; it must be a text that is not empty"
         )),
         _ => bad_dump(format!(
-            "{key} is {value}; it has to be one of {}",
+            "{key} is {value}; it must be one of {}",
             values.join(", ")
         )),
     }
@@ -268,7 +268,7 @@ fn check_dump(section: &Value) -> Result<()> {
         let known = ["all", "printf", "tensor", "assert", "timestamp"];
         if !prints.split(',').all(|print| known.contains(&print)) {
             return bad_dump(format!(
-                "dump_kernel_data is \"{prints}\"; it has to be some of {}, with commas between them",
+                "dump_kernel_data is \"{prints}\"; it must be some of {}, with commas between them",
                 known.join(", ")
             ));
         }
@@ -320,7 +320,7 @@ fn check_entry(entry: &Value, operators: bool, by_operator: bool) -> Result<()> 
         .filter(|name| !is_named(name) && !empty_passes(name))
     {
         return bad_dump(format!(
-            "model_name is {name} in dump_list; it has to be a text that is not empty"
+            "model_name is {name} in dump_list; it must be a text that is not empty"
         ));
     }
     let named_list = |value: &Value| {
@@ -335,7 +335,7 @@ fn check_entry(entry: &Value, operators: bool, by_operator: bool) -> Result<()> 
         let is_empty = names.as_array().is_some_and(Vec::is_empty);
         if !named_list(names) || is_empty && !may_be_empty {
             return bad_dump(format!(
-                "{key} is {names} in dump_list; it has to be an array of texts, none of them empty"
+                "{key} is {names} in dump_list; it must be an array of texts, none of them empty"
             ));
         }
     }
@@ -357,17 +357,17 @@ fn check_entry(entry: &Value, operators: bool, by_operator: bool) -> Result<()> 
         let count = value.as_array().map_or(0, Vec::len);
         if !is_range && count > MOST_BANS {
             return bad_dump(format!(
-                "{key} has {count} entries; it has to have {MOST_BANS} at most"
+                "{key} has {count} entries; it must have {MOST_BANS} at most"
             ));
         }
         let list = value.as_array().filter(|list| list.iter().all(fine));
         let Some(list) = list else {
             return bad_dump(match is_range {
                 true => format!(
-                    "{key} is {value}; it has to be an array of objects with \"begin\" and \"end\""
+                    "{key} is {value}; it must be an array of objects with \"begin\" and \"end\""
                 ),
                 false => format!(
-                    "{key} is {value}; it has to be an array of objects with \"name\" and perhaps \"pos\""
+                    "{key} is {value}; it must be an array of objects with \"name\" and perhaps \"pos\""
                 ),
             });
         };
@@ -453,7 +453,7 @@ fn check_profiler(section: &Value) -> Result<()> {
                 if value
                     .as_str()
                     .is_some_and(|text| ["on", "off", "l0", "l1"].contains(&text)) => {}
-            Some(value) => return bad(format!("{key} is {value}; it has to be \"on\" or \"off\"")),
+            Some(value) => return bad(format!("{key} is {value}; it must be \"on\" or \"off\"")),
         }
     }
     const METRICS: [&str; 8] = [
@@ -476,7 +476,7 @@ fn check_profiler(section: &Value) -> Result<()> {
             Ok(())
         }
         Some(value) => bad(format!(
-            "aic_metrics is {value}; it has to be one of {}",
+            "aic_metrics is {value}; it must be one of {}",
             METRICS.join(", ")
         )),
     }

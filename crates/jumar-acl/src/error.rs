@@ -255,7 +255,7 @@ pub fn aclrtGetMemUceInfo(
     if capacity == 0 || capacity > MOST_UCE {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("arraySize is {capacity}; it has to be 1 to {MOST_UCE}"),
+            format!("arraySize is {capacity}; it must be 1 to {MOST_UCE}"),
         );
     }
     cx.runtime()?.device(i64::from(device))?;
@@ -273,7 +273,7 @@ pub fn aclrtMemUceRepair(
     if count == 0 || count > MOST_UCE {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("arraySize is {count}; it has to be 1 to {MOST_UCE}"),
+            format!("arraySize is {count}; it must be 1 to {MOST_UCE}"),
         );
     }
     let runtime = cx.runtime()?;

@@ -225,7 +225,7 @@ fn foreign_stream(stream: &Stream, context: &Context) -> Error {
     )
 }
 
-/// Reads a time limit in milliseconds: -1 is for ever.
+/// Reads a time limit in milliseconds: -1 is forever.
 ///
 /// # Errors
 /// `kind`: 0 or less than -1.
@@ -237,7 +237,7 @@ pub(crate) fn limit_ms(timeout: i32, kind: ErrorKind) -> Result<Option<std::time
         )))),
         _ => Err(Error::new(
             kind,
-            format!("the time-out is {timeout} ms; it has to be -1 (for ever) or more than 0"),
+            format!("the timeout is {timeout} ms; it must be -1 (no limit) or more than 0"),
         )),
     }
 }

@@ -11,9 +11,9 @@ use jumar_types::{Error, ErrorKind};
 use crate::Cx;
 use crate::generated::{calls, codes, enums};
 
-/// Longest text of one error, in bytes; longer ones are cut at a character.
+/// The maximum length of an error message, in bytes. Longer ones are truncated at a character boundary.
 const LONGEST: usize = 1024;
-/// Most texts kept.
+/// The maximum number of messages that are kept.
 const MOST: usize = 1000;
 
 /// Texts that were not fetched yet, and those that were fetched last.

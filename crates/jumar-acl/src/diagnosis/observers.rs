@@ -1,6 +1,6 @@
 //! Observers of calls: each call of the interface, with its arguments, its code and its outputs.
 //!
-//! States: *unknown* (no call yet), then *off* or *on* for ever, as the environment said at the first call. Off is one
+//! States: *unknown* (no call yet), then *off* or *on* forever, as the environment said at the first call. Off is one
 //! load of a number that does not change any more.
 
 use std::cell::RefCell;

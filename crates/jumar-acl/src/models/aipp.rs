@@ -190,7 +190,7 @@ const MOST: u64 = 4096;
 
 fn checked_batch(batch: u64) -> Result<usize> {
     if !(1..=MOST).contains(&batch) {
-        return bad(format!("batchSize is {batch}; 1 to {MOST} are possible"));
+        return bad(format!("batchSize is {batch}; it must be 1 to {MOST}"));
     }
     Ok(batch as usize)
 }
@@ -268,7 +268,7 @@ fn switch(value: i8, name: &str) -> Result<bool> {
     match value {
         0 => Ok(false),
         1 => Ok(true),
-        _ => bad(format!("{name} is {value}; 0 and 1 are possible")),
+        _ => bad(format!("{name} is {value}; it must be 0 or 1")),
     }
 }
 
@@ -278,7 +278,7 @@ fn within(value: i32, range: std::ops::RangeInclusive<i32>, name: &str) -> Resul
         return Ok(());
     }
     bad(format!(
-        "{name} is {value}; {} to {} are possible",
+        "{name} is {value}; it must be {} to {}",
         range.start(),
         range.end()
     ))

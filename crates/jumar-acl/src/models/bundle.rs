@@ -288,7 +288,7 @@ pub fn aclmdlBundleUnloadModel(cx: &Cx<'_>, id: u32, number: u32) -> Result<()> 
     if !opened.loaded.lock().contains(&number) {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("model {number} is none of bundle {id}"),
+            format!("model {number} does not belong to bundle {id}"),
         );
     }
     model::unload(cx, number)?;

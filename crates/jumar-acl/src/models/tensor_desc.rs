@@ -46,9 +46,9 @@ pub(crate) fn table() -> TensorDescs {
     Table::new(IdKind::TensorDesc, Arc::default())
 }
 
-/// What an unknown format or type is called.
+/// The value of an unknown format or type.
 const UNDEFINED: i32 = -1;
-/// What the number of dimensions of a tensor of unknown rank is said to be.
+/// The number of dimensions that is returned for a tensor of unknown rank.
 const UNKNOWN_RANK: usize = usize::MAX - 1;
 
 pub(crate) fn create(cx: &Cx<'_>, content: Content) -> Result<Raw> {

@@ -41,7 +41,7 @@ pub fn aclrtLaunchCallback(
     if block_type > 1 {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("blockType is {block_type}; it has to be 0 (no block) or 1 (block)"),
+            format!("blockType is {block_type}; it must be 0 (no block) or 1 (block)"),
         );
     }
     let Some(function) = function else {

@@ -39,7 +39,7 @@ fn mode_of(mode: u32) -> Result<CaptureMode> {
         _ => refuse(
             ErrorKind::InvalidValue,
             format!(
-                "the capture mode is {mode}; it has to be 0 (global), 1 (thread local) or 2 (relaxed)"
+                "the capture mode is {mode}; it must be 0 (global), 1 (thread local) or 2 (relaxed)"
             ),
         ),
     }
@@ -253,7 +253,7 @@ pub fn aclmdlRIBuildBegin(cx: &Cx<'_>, flags: u32) -> Result<Raw> {
     if flags != 0 {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("flag is {flags}; it has to be 0"),
+            format!("flag is {flags}; it must be 0"),
         );
     }
     Graph::build(&*cx.context()?).map(|graph| Raw(graph.id()))
@@ -264,7 +264,7 @@ pub fn aclmdlRIBindStream(cx: &Cx<'_>, model: Raw, stream: Raw, flags: u32) -> R
     let bad = |sentence: String| refuse(ErrorKind::InvalidValue, sentence);
     if flags != HEAD && flags != DEFAULT {
         return bad(format!(
-            "flag is {flags:#x}; it has to be 0 (the stream starts with the model) or {DEFAULT:#x} (something activates it)"
+            "flag is {flags:#x}; it must be 0 (the stream starts with the model) or {DEFAULT:#x} (something activates it)"
         ));
     }
     if stream.is_null() {
@@ -317,7 +317,7 @@ pub fn aclmdlRIBuildEnd(cx: &Cx<'_>, model: Raw, reserve: usize) -> Result<()> {
     if reserve != 0 {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("reserve is {reserve:#x}; it has to be null"),
+            format!("reserve is {reserve:#x}; it must be null"),
         );
     }
     cx.graph(model)?.finish()
@@ -396,7 +396,7 @@ pub fn aclmdlRICondHandleCreate(cx: &Cx<'_>, model: Raw, default: u32, flags: u3
         return refuse(
             ErrorKind::InvalidValue,
             format!(
-                "flag is {flags}; it has to be 0 (the program sets the value) or 1 (each execution begins with the default)"
+                "flag is {flags}; it must be 0 (the program sets the value) or 1 (each execution begins with the default)"
             ),
         );
     }
@@ -420,7 +420,7 @@ pub fn choose(
 ) -> Result<Vec<Raw>> {
     let bad = |sentence: String| refuse(ErrorKind::InvalidValue, sentence);
     if flags != 0 {
-        return bad(format!("flags is {flags}; it has to be 0"));
+        return bad(format!("flags is {flags}; it must be 0"));
     }
     let condition = cx.runtime()?.conditions().get(params.handle.0)?;
     let (kind, fits, sizes) = match params.r#type {
@@ -435,7 +435,7 @@ pub fn choose(
         ),
         other => {
             return bad(format!(
-                "the type is {other}; it has to be 0 (if), 1 (while) or 2 (switch)"
+                "the type is {other}; it must be 0 (if), 1 (while) or 2 (switch)"
             ));
         }
     };
@@ -517,7 +517,7 @@ pub fn aclrtSwitchStream(
         _ => {
             return refuse(
                 ErrorKind::InvalidValue,
-                format!("cond is {condition}; it has to be 0 (equal) to 5 (less or equal)"),
+                format!("cond is {condition}; it must be 0 (equal) to 5 (less or equal)"),
             );
         }
     };
@@ -527,7 +527,7 @@ pub fn aclrtSwitchStream(
         _ => {
             return refuse(
                 ErrorKind::InvalidValue,
-                format!("dataType is {data_type}; it has to be 0 (INT32) or 1 (INT64)"),
+                format!("dataType is {data_type}; it must be 0 (INT32) or 1 (INT64)"),
             );
         }
     };

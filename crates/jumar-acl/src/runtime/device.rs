@@ -241,9 +241,7 @@ pub fn aclrtDeviceTaskAbort(cx: &Cx<'_>, device: i32, timeout: u32) -> Result<()
     if timeout > LONGEST_ABORT_MS {
         return refuse(
             ErrorKind::InvalidValue,
-            format!(
-                "the time-out is {timeout} ms; it has to be 0 (for ever) to {LONGEST_ABORT_MS}"
-            ),
+            format!("the timeout is {timeout} ms; it must be 0 (no limit) to {LONGEST_ABORT_MS}"),
         );
     }
     let limit = (timeout != 0).then(|| Duration::from_millis(u64::from(timeout)));

@@ -100,7 +100,7 @@ pub fn aclrtStreamWaitEventWithTimeout(
     let Ok(seconds) = u64::try_from(timeout) else {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("the time-out is {timeout} s; it has to be 0 (for ever) or more"),
+            format!("the timeout is {timeout} s; it must be 0 (no limit) or more"),
         );
     };
     wait(
@@ -238,7 +238,7 @@ pub fn aclrtGetEventId(cx: &Cx<'_>, event: Raw) -> Result<u32> {
     Ok(event.number() as u32)
 }
 
-/// Sets how long later waits of streams for events may last; 0 is for ever.
+/// Sets how long later waits of streams for events may last; 0 is forever.
 pub fn aclrtSetOpWaitTimeout(cx: &Cx<'_>, seconds: u32) -> Result<()> {
     cx.context()?;
     cx.runtime()?
@@ -277,7 +277,7 @@ fn external(flag: u32) -> Result<bool> {
         1 => Ok(true),
         _ => refuse(
             ErrorKind::InvalidArgument,
-            format!("flag is {flag}; it has to be 0 (default) or 1 (external)"),
+            format!("flag is {flag}; it must be 0 (default) or 1 (external)"),
         ),
     }
 }
@@ -303,7 +303,7 @@ pub fn aclrtStreamWaitEventWithFlag(
     if external && seconds != 0 {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("the time-out is {seconds} s; an external wait has none (0)"),
+            format!("the timeout is {seconds} s; an external wait has none (0)"),
         );
     }
     host_may_use(&event)?;

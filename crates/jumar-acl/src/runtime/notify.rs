@@ -16,7 +16,7 @@ pub fn aclrtCreateNotify(cx: &Cx<'_>, flag: u64) -> Result<Raw> {
     if flag > 1 {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("the flag is {flag}; it has to be 0 or 1"),
+            format!("the flag is {flag}; it must be 0 or 1"),
         );
     }
     cx.context()?.create_notify().map(|notify| Raw(notify.id()))
@@ -31,7 +31,7 @@ pub fn aclrtRecordNotify(cx: &Cx<'_>, notify: Raw, stream: Raw) -> Result<()> {
     cx.with_stream(stream, |stream| notify.record(stream, &cx.caller()))
 }
 
-/// Reads a limit in seconds: 0 is for ever, the largest number the process's own limit.
+/// Reads a limit in seconds: 0 is forever, the largest number the process's own limit.
 fn wait_limit(cx: &Cx<'_>, timeout: u32) -> Result<Option<Duration>> {
     Ok(match timeout {
         0 => None,
@@ -88,7 +88,7 @@ pub fn aclrtNotifyGetExportKey(
     let listed_only = match flags {
         enums::ACL_RT_NOTIFY_EXPORT_FLAG_DEFAULT => true,
         enums::ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION => false,
-        _ => return value(format!("flags are {flags}; they have to be 0 or 2")),
+        _ => return value(format!("flags are {flags}; they must be 0 or 2")),
     };
     Ok(Key::Notify(notify.export(listed_only)?).text())
 }
@@ -96,7 +96,7 @@ pub fn aclrtNotifyGetExportKey(
 pub fn aclrtNotifyImportByKey(cx: &Cx<'_>, key: Option<&CStr>, flags: u64) -> Result<Raw> {
     let key = key.ok_or_else(|| null("key"))?;
     if flags > 2 {
-        return value(format!("flags are {flags}; they have to be 0, 1 or 2"));
+        return value(format!("flags are {flags}; they must be 0, 1 or 2"));
     }
     let Some(Key::Notify(number)) = Key::read(key) else {
         return value(format!(
@@ -124,7 +124,7 @@ fn count_notify(cx: &Cx<'_>, notify: Raw) -> Result<Arc<CountNotify>> {
 
 pub fn aclrtCntNotifyCreate(cx: &Cx<'_>, flag: u64) -> Result<Raw> {
     if flag > 1 {
-        return value(format!("the flag is {flag}; it has to be 0 or 1"));
+        return value(format!("the flag is {flag}; it must be 0 or 1"));
     }
     cx.context()?
         .create_count_notify()
@@ -182,7 +182,7 @@ pub fn aclrtCntNotifyWaitWithTimeout(
         }
     };
     if info.isClear > 1 {
-        return value(format!("isClear is {}; it has to be 0 or 1", info.isClear));
+        return value(format!("isClear is {}; it must be 0 or 1", info.isClear));
     }
     let limit = wait_limit(cx, info.timeout)?;
     cx.with_stream(stream, |stream| {

@@ -23,7 +23,7 @@ pub fn aclrtDeviceEnablePeerAccess(cx: &Cx<'_>, peer: i32, flags: u32) -> Result
     if flags != 0 {
         return refuse(
             ErrorKind::FrontendFeatureUnsupported,
-            format!("flags are {flags}; they have to be 0"),
+            format!("flags are {flags}; they must be 0"),
         );
     }
     let current = check(cx, peer)?;
@@ -125,7 +125,7 @@ pub fn aclrtMemP2PMap(
     }) {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("{size} bytes at {address:#x} are no device memory"),
+            format!("{size} bytes at {address:#x} are not device memory"),
         );
     }
     Ok(())

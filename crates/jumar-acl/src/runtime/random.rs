@@ -39,7 +39,7 @@ fn value(
         let wanted = bytes.map_or_else(|| "1 to 8".to_owned(), |bytes| bytes.to_string());
         return refuse(
             ErrorKind::InvalidValue,
-            format!("{name} is said to have {size} bytes; it has {wanted}"),
+            format!("the size of {name} is {size} bytes; it must be {wanted}"),
         );
     }
     match parameter.isAddr {
@@ -54,7 +54,7 @@ fn value(
         }
         other => refuse(
             ErrorKind::InvalidValue,
-            format!("isAddr of {name} is {other}; it has to be 0 or 1"),
+            format!("isAddr of {name} is {other}; it must be 0 or 1"),
         ),
     }
 }

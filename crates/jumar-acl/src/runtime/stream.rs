@@ -341,7 +341,7 @@ fn switch(value: u32, what: &str) -> Result<u32> {
     }
     refuse(
         ErrorKind::InvalidValue,
-        format!("{what} is {value}; it has to be 0 or 1"),
+        format!("{what} is {value}; it must be 0 or 1"),
     )
 }
 

@@ -9,7 +9,7 @@ pub fn aclrtValueWrite(cx: &Cx<'_>, word: Span, value: u64, flag: u32, stream: R
     if flag != 0 {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("the flag of a value write is {flag}; it has to be 0"),
+            format!("the flag of a value write is {flag}; it must be 0"),
         );
     }
     cx.with_stream(stream, |stream| {

@@ -63,7 +63,7 @@ pub fn number(handle: &[u8; size_of::<types::aclrtMemFabricHandle>()]) -> Result
 /// What both forms of the export do.
 pub fn export(cx: &Cx<'_>, handle: Raw, flags: u64) -> Result<u64> {
     if flags > 1 {
-        return value(format!("flags are {flags}; they have to be 0 or 1"));
+        return value(format!("flags are {flags}; they must be 0 or 1"));
     }
     let runtime = cx.runtime()?;
     let memory = runtime.physical(handle.0)?;
@@ -77,9 +77,7 @@ pub fn aclrtMemExportToShareableHandle(
     flags: u64,
 ) -> Result<u64> {
     if handle_type != enums::ACL_MEM_HANDLE_TYPE_NONE {
-        return value(format!(
-            "handleType is {handle_type}; it has to be 0 (none)"
-        ));
+        return value(format!("handleType is {handle_type}; it must be 0 (none)"));
     }
     export(cx, handle, flags)
 }
@@ -94,7 +92,7 @@ pub fn aclrtMemImportFromShareableHandle(cx: &Cx<'_>, shareable: u64, device: i3
 /// The memory goes to the current device.
 pub fn import_here(cx: &Cx<'_>, shareable: u64, flags: u64) -> Result<Raw> {
     if flags != 0 {
-        return value(format!("flags are {flags}; they have to be 0"));
+        return value(format!("flags are {flags}; they must be 0"));
     }
     let device = cx.context()?.device().number();
     let memory = cx
@@ -207,7 +205,7 @@ pub fn aclrtIpcMemGetExportKey(
     let listed_only = match flags {
         enums::ACL_RT_IPC_MEM_EXPORT_FLAG_DEFAULT => true,
         enums::ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION => false,
-        _ => return value(format!("flags are {flags}; they have to be 0 or 1")),
+        _ => return value(format!("flags are {flags}; they must be 0 or 1")),
     };
     cx.context()?;
     let name = cx.runtime()?.export_memory(address, size, listed_only)?;
@@ -218,7 +216,7 @@ pub fn aclrtIpcMemGetExportKey(
 pub fn aclrtIpcMemImportByKey(cx: &Cx<'_>, key: Option<&CStr>, flags: u64) -> Result<usize> {
     let name = memory_name(key)?;
     if flags > enums::ACL_RT_IPC_MEM_IMPORT_FLAG_ENABLE_PEER_ACCESS {
-        return value(format!("flags are {flags}; they have to be 0 or 1"));
+        return value(format!("flags are {flags}; they must be 0 or 1"));
     }
     let context = cx.context()?;
     cx.runtime()?.import_memory(&context, name, &cx.caller())

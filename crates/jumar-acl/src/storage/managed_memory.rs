@@ -23,7 +23,7 @@ pub fn aclrtMemAllocManaged(cx: &Cx<'_>, size: u64, flag: u32) -> Result<usize> 
     }
     if flag != enums::ACL_RT_MEM_ATTACH_GLOBAL {
         return bad(format!(
-            "flag is {flag}; it has to be 1 (ACL_RT_MEM_ATTACH_GLOBAL)"
+            "flag is {flag}; it must be 1 (ACL_RT_MEM_ATTACH_GLOBAL)"
         ));
     }
     let size = usize::try_from(size).unwrap_or(usize::MAX);
@@ -120,7 +120,7 @@ fn attribute(pages: &[ManagedPage], attribute: u32, capacity: usize) -> Result<V
         enums::ACL_MEM_RANGE_ATTRIBUTE_ACCESSED_BY => {
             if capacity == 0 || !capacity.is_multiple_of(4) {
                 return bad(format!(
-                    "dataSize is {capacity}; it has to be a multiple of 4 for a list of devices"
+                    "dataSize is {capacity}; it must be a multiple of 4 for a list of devices"
                 ));
             }
             // Those that every page has.
@@ -190,7 +190,7 @@ fn no_flags(flags: u64) -> Result<()> {
     if flags == 0 {
         return Ok(());
     }
-    bad(format!("flags are {flags}; they have to be 0"))
+    bad(format!("flags are {flags}; they must be 0"))
 }
 
 /// Nothing moves, as host and device share all memory; a query returns the last location.

@@ -46,7 +46,7 @@ pub fn aclrtMallocAlign32(cx: &Cx<'_>, size: usize, _policy: u32) -> Result<usiz
     allocate(cx, size, 0)
 }
 
-/// The attributes of an allocation: the array, null or not, and how many it is said to hold.
+/// The attributes of an allocation as the caller passed them: the array, which may be null, and its stated length.
 #[derive(Clone, Copy, Debug)]
 pub struct MallocConfig<'a> {
     /// The attributes, `None` for null.
@@ -294,7 +294,7 @@ pub fn aclrtHostGetDevicePointer(cx: &Cx<'_>, address: usize, flag: u32) -> Resu
     if flag != 0 {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("the flag is {flag}; it has to be 0"),
+            format!("the flag is {flag}; it must be 0"),
         );
     }
     match cx.runtime()?.space().home_of(address) {
@@ -403,7 +403,7 @@ pub fn aclrtCheckMemType(
     if reserved != 0 {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("reserve is {reserved}; it has to be 0"),
+            format!("reserve is {reserved}; it must be 0"),
         );
     }
     if kinds == 0 || kinds & !KNOWN != 0 {

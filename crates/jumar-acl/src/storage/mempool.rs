@@ -18,7 +18,7 @@ pub fn aclrtMemPoolCreate(
     let properties = properties.ok_or_else(|| null("poolProps"))?;
     if properties.allocType != enums::ACL_MEM_ALLOCATION_TYPE_PINNED {
         return bad(format!(
-            "allocType is {}; it has to be 0 (pinned)",
+            "allocType is {}; it must be 0 (pinned)",
             properties.allocType
         ));
     }
@@ -56,7 +56,7 @@ pub fn aclrtMemPoolSetAttr(cx: &Cx<'_>, pool: Raw, attribute: u32, value: Span) 
     let switch = |change: fn(&mut PoolRules, bool)| {
         let value = read(4)?;
         if value > 1 {
-            return bad(format!("the value is {value}; it has to be 0 or 1"));
+            return bad(format!("the value is {value}; it must be 0 or 1"));
         }
         pool.change_rules(|rules| change(rules, value == 1));
         Ok(())

@@ -23,10 +23,10 @@ pub fn aclrtReserveMemAddress(
         return bad("the size is 0".into());
     }
     if alignment != 0 {
-        return bad(format!("the alignment is {alignment}; it has to be 0"));
+        return bad(format!("the alignment is {alignment}; it must be 0"));
     }
     if flags > 1 {
-        return bad(format!("flags are {flags}; they have to be 0 or 1"));
+        return bad(format!("flags are {flags}; they must be 0 or 1"));
     }
     let context = cx.context()?;
     cx.runtime()?
@@ -55,13 +55,13 @@ fn check(properties: Option<&types::aclrtPhysicalMemProp>) -> Result<&types::acl
     let properties = properties.ok_or_else(|| null("prop"))?;
     if properties.handleType != enums::ACL_MEM_HANDLE_TYPE_NONE {
         return bad(format!(
-            "handleType is {}; it has to be 0 (none), with which memory can be shared too",
+            "handleType is {}; it must be 0 (none), with which memory can be shared too",
             properties.handleType
         ));
     }
     if properties.allocationType != enums::ACL_MEM_ALLOCATION_TYPE_PINNED {
         return bad(format!(
-            "allocationType is {}; it has to be 0 (pinned)",
+            "allocationType is {}; it must be 0 (pinned)",
             properties.allocationType
         ));
     }
@@ -90,7 +90,7 @@ pub fn aclrtMallocPhysical(
         return bad("the size is 0".into());
     }
     if flags != 0 {
-        return bad(format!("flags are {flags}; they have to be 0"));
+        return bad(format!("flags are {flags}; they must be 0"));
     }
     let properties = check(properties)?;
     let memory = cx
@@ -117,13 +117,13 @@ fn map(
         return bad("the size is 0".into());
     }
     if flags != 0 {
-        return bad(format!("flags are {flags}; they have to be 0"));
+        return bad(format!("flags are {flags}; they must be 0"));
     }
     let memory = cx.runtime()?.physical(handle.0)?;
     if offset != 0 {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("the offset is {offset}; it has to be 0"),
+            format!("the offset is {offset}; it must be 0"),
         );
     }
     cx.runtime()?
@@ -168,7 +168,7 @@ pub fn aclrtMemMapSelectedLink(
     if link > enums::ACL_RT_MEM_LINK_IDX_1 {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("linkIdx is {link}; it has to be 0 or 1"),
+            format!("linkIdx is {link}; it must be 0 or 1"),
         );
     }
     let runtime = cx.runtime()?;

@@ -56,7 +56,7 @@ struct Past {
     origin: Mutex<Option<(SourceLocation, String)>>,
     /// Whether this process was reported as a fork.
     reported_forked: AtomicU64,
-    /// Where a thread last got a device or a context.
+    /// The source location at which a thread last got a device or a context.
     set_up_at: Mutex<SourceLocation>,
     /// Streams whose captures were begun, and where; the newest last.
     captures: Mutex<Vec<(u64, SourceLocation)>>,
@@ -96,7 +96,7 @@ static PAST: Past = Past {
 };
 
 thread_local! {
-    /// Where the calling thread last got a device or a context.
+    /// The source location at which the calling thread last got a device or a context.
     static CONTEXT_AT: Cell<SourceLocation> = const { Cell::new(SourceLocation::UNKNOWN) };
 }
 

@@ -1,7 +1,7 @@
-//! What is legal on the device that is imitated and refused on another product: limits, and calls that not every product has.
+//! Finds what is legal on the imitated device but refused on another product: limits, and calls that not every product has.
 //!
-//! Looked at for the profiles that were asked for. The facts are those of the interface's documentation; where it says that some
-//! products have a call and does not list them, that is what is said here.
+//! Only the requested profiles are checked. The facts come from the interface's documentation. If it states that some products have a
+//! call without listing them, the finding states the same.
 
 use jumar::check::{Check, Finding};
 use jumar::engine::sync::{AtomicU64, Ordering};

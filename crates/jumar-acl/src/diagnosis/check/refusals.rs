@@ -230,7 +230,7 @@ fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
             "JMR-CB-008"
         }
         (507_000, _) if name.starts_with("aclrtSynchronize") => "JMR-CB-001",
-        // A time-out of the call itself, and a device that this process cannot use, are no task's error.
+        // A timeout of the call itself, and a device that this process cannot use, are no task's error.
         (107_020 | 507_001..=507_899, _)
             if name.starts_with("aclrtSynchronize")
                 && !matches!(seen.code, 507_046 | 507_047 | 507_012 | 507_033) =>

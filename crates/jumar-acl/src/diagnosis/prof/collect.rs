@@ -14,7 +14,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::output;
 use super::settings::Switches;
 
-/// Most rows of a table.
+/// The maximum number of rows of a table.
 const MOST: usize = 1 << 20;
 
 /// A task of a stream, or a copy or fill that was done at once on the calling thread.

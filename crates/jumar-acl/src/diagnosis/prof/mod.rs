@@ -232,7 +232,7 @@ fn measured<'a>(
         return refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "{name} has {real} bytes and its length is said to be {length}; it has to be from 1 to {most}, and the same"
+                "{name} has {real} bytes and its length argument is {length}; both must be the same, from 1 to {most}"
             ),
         );
     }

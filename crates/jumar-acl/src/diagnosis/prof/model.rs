@@ -13,7 +13,7 @@ use super::subscription::{Record, Subscription};
 use crate::Cx;
 use crate::generated::enums;
 
-/// Returns the one who watches a model that was just loaded: for dumps, where there are any, for timelines, and for profiles to come.
+/// Returns the observer of a newly loaded model: for dumps, if there are any, for timelines, and for later profiles.
 pub(crate) fn observer(
     cx: &Cx<'_>,
     model: &Model,

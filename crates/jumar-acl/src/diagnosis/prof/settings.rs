@@ -162,7 +162,7 @@ pub(super) fn check(option: u32, text: &str) -> Result<()> {
         None => Ok(()),
         Some(wanted) => refuse(
             ErrorKind::ProfilerConfig,
-            format!("{name} is \"{text}\"; it has to be {wanted}"),
+            format!("{name} is \"{text}\"; it must be {wanted}"),
         ),
     }
 }

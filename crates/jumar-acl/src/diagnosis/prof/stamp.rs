@@ -316,7 +316,7 @@ pub fn aclrtProfTrace(cx: &Cx<'_>, data: Option<&[u8]>, length: i32, stream: Raw
     if length <= 0 {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("length is {length}; it has to be more than 0"),
+            format!("length is {length}; it must be more than 0"),
         );
     }
     let message: String = data.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -149,7 +149,7 @@ struct Queue {
     is_over: bool,
 }
 
-/// Most records that wait for the program to read.
+/// The maximum number of records that the program has not read yet.
 const MOST_WAITING: usize = 1 << 16;
 /// How long a subscription that was ended waits for a program that does not read.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -346,7 +346,7 @@ fn records(data: Option<&[u8]>) -> Result<&[u8]> {
         return refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "opInfoLen is {}; it has to be a multiple of {BYTES}, the size of a record",
+                "opInfoLen is {}; it must be a multiple of {BYTES}, the size of a record",
                 data.len()
             ),
         );

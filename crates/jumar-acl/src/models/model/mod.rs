@@ -79,9 +79,6 @@ pub(crate) fn find(cx: &Cx<'_>, id: u32) -> Result<Arc<Loaded>> {
 }
 
 /// Opens a model file.
-///
-/// # Errors
-/// `NullPointer`, `ModelPath`, and the errors of [`Package::open`].
 pub(crate) fn open(path: Option<&CStr>) -> Result<Package<'static>> {
     let path = path.ok_or_else(|| null("modelPath"))?;
     let text = path.to_str().map_err(|_| {
@@ -303,10 +300,7 @@ pub fn aclmdlLoadFromMemWithMem(
     )
 }
 
-/// Returns the queue ids of a queue-driven model.
-///
-/// # Errors
-/// `NullPointer`, or `InvalidArgument` for an empty array.
+/// Returns the queue ids of a queue-driven model. A null or empty array is an error.
 pub(crate) fn given_queues<'a>(queues: Option<&'a [u32]>, name: &str) -> Result<&'a [u32]> {
     match queues {
         None => Err(null(name)),
@@ -590,8 +584,7 @@ fn submit(
                 results,
                 ..ExecuteOpen::default()
             };
-            // The block returns to its allocator once the execution is queued. Its next user is queued later on the same stream, so
-            // the two do not overlap.
+            // The block returns to its allocator once this is queued: its next user comes later on the same stream.
             let submitted = loaded.model.submit_open_with(stream, execute, &caller);
             submitted.map(drop)
         }
@@ -796,8 +789,7 @@ fn buffers(cx: &Cx<'_>, dataset: Raw, what: &str) -> Result<Vec<Buffer>> {
         .collect()
 }
 
-/// Allocates memory for an output buffer without one, if the calling thread waits for the execution. The program owns the memory and
-/// frees it.
+/// Allocates memory for an output buffer without one, if the calling thread waits. The program owns the memory and frees it.
 fn provide(cx: &Cx<'_>, buffer: &Buffer, bytes: usize, way: Way) -> Result<()> {
     let mut content = buffer.content.lock();
     if content.0 == 0 && way == Way::Waiting && bytes > 0 {

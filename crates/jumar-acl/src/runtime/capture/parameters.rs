@@ -243,7 +243,7 @@ fn set_launch(
     let arguments = match half(params, at::ON_HOST) {
         0 => Arguments::InPlace(arguments),
         1 => Arguments::Copied(arguments, &[]),
-        other => return bad(format!("isHostArgs is {other}; it has to be 0 or 1")),
+        other => return bad(format!("isHostArgs is {other}; it must be 0 or 1")),
     };
     let blocks = half(params, at::BLOCKS);
     kernel::change(cx, task, &function, blocks, arguments, behind.configuration)

@@ -63,7 +63,7 @@ pub fn aclmdlRIDebugJsonPrint(
     if flags > 1 {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("flags is {flags:#x}; it has to be 0 (summary) or 1 (verbose)"),
+            format!("flags is {flags:#x}; it must be 0 (summary) or 1 (verbose)"),
         );
     }
     if graph.is_capturing() {

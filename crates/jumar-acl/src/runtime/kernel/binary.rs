@@ -112,7 +112,7 @@ fn options(given: Option<Option<&[types::aclrtBinaryLoadOption]>>) -> Result<Opt
             enums::ACL_RT_BINARY_LOAD_OPT_LAZY_LOAD => {
                 let lazy = option.value.isLazyLoad();
                 if lazy > 1 {
-                    return value(format!("isLazyLoad is {lazy}; it has to be 0 or 1"));
+                    return value(format!("isLazyLoad is {lazy}; it must be 0 or 1"));
                 }
             }
             enums::ACL_RT_BINARY_LOAD_OPT_MAGIC => {
@@ -120,7 +120,9 @@ fn options(given: Option<Option<&[types::aclrtBinaryLoadOption]>>) -> Result<Opt
                 options.core_type = Some(core_type_of(magic).ok_or_else(|| {
                     Error::new(
                         ErrorKind::InvalidValue,
-                        format!("{magic:#x} is none of the three ACL_RT_BINARY_MAGIC_ELF_ values"),
+                        format!(
+                            "{magic:#x} is not one of the three ACL_RT_BINARY_MAGIC_ELF_ values"
+                        ),
                     )
                 })?);
             }

@@ -220,7 +220,7 @@ pub fn aclrtFunctionGetAvailDynUbufPerBlock(
     if flags != 0 {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("flags are {flags:#x}; they have to be 0"),
+            format!("flags are {flags:#x}; they must be 0"),
         );
     }
     Ok(match function.is_of_threads()? {

@@ -18,7 +18,7 @@ pub type Configuration<'a> = Option<Option<&'a [types::aclrtLaunchKernelAttr]>>;
 #[derive(Default)]
 struct Wishes {
     local_bytes: usize,
-    /// `Some(None)` is for ever.
+    /// `Some(None)` is forever.
     limit: Option<Option<Duration>>,
     /// The attributes as they were given, the last of each.
     attributes: Vec<Attribute>,
@@ -34,7 +34,7 @@ fn wishes(configuration: Configuration<'_>) -> Result<Wishes> {
     };
     let switch = |name: &str, on: u8| match on {
         0 | 1 => Ok(()),
-        _ => value(format!("{name} is {on}; it has to be 0 or 1")),
+        _ => value(format!("{name} is {on}; it must be 0 or 1")),
     };
     let (mut seconds, mut micros) = (None, None);
     for attribute in attributes {
@@ -374,7 +374,7 @@ fn grid(function: &Function, given: &Grid) -> Result<([u32; 3], [u32; 3])> {
     let threads = extents("blockDim", &given.threads, MOST_THREADS)?;
     if !function.is_of_threads()? {
         return value(format!(
-            "kernel \"{}\" is none of threads (JUMAR_SIMT_KERNEL)",
+            "kernel \"{}\" is not a SIMT kernel (JUMAR_SIMT_KERNEL)",
             function.name()
         ));
     }

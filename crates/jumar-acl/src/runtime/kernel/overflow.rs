@@ -10,7 +10,7 @@ pub fn aclrtSetStreamOverflowSwitch(cx: &Cx<'_>, stream: Raw, flag: u32) -> Resu
     if flag > 1 {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("flag is {flag}; it has to be 0 or 1"),
+            format!("flag is {flag}; it must be 0 or 1"),
         );
     }
     cx.with_stream(stream, |stream| {

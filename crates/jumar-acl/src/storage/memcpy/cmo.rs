@@ -84,7 +84,7 @@ pub fn aclrtCmoWaitBarrier(
             return refuse(
                 ErrorKind::InvalidArgument,
                 format!(
-                    "barrierNum is {}; it has to be from 1 to {}",
+                    "barrierNum is {}; it must be from 1 to {}",
                     task.barrierNum,
                     task.cmoInfo.len()
                 ),

@@ -100,7 +100,7 @@ fn check_rank(size: u32, rank: u32) -> Result<()> {
     }
     match rank < size {
         true => Ok(()),
-        false => wrong(format!("rank is {rank}; it has to be below nRanks, {size}")),
+        false => wrong(format!("rank is {rank}; it must be below nRanks, {size}")),
     }
 }
 
@@ -196,11 +196,11 @@ pub fn init_scalable(
 ) -> Result<Raw> {
     let infos = infos.ok_or_else(|| null("rootInfoList"))?;
     if extra != 0 {
-        return wrong(format!("nExtRoot is {extra}; it has to be 0"));
+        return wrong(format!("nExtRoot is {extra}; it must be 0"));
     }
     if infos.is_empty() || infos.len() > size as usize {
         return wrong(format!(
-            "nRoot is {}; it has to be 1 to nRanks, {size}",
+            "nRoot is {}; it must be 1 to nRanks, {size}",
             infos.len()
         ));
     }

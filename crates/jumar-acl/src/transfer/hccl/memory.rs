@@ -216,7 +216,7 @@ pub fn HcclCommSymWinRegister(
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     check_range(address, bytes, "addr")?;
     if flag != WINDOW_FLAG {
-        return wrong(format!("flag is {flag}; it has to be {WINDOW_FLAG}"));
+        return wrong(format!("flag is {flag}; it must be {WINDOW_FLAG}"));
     }
     add(cx, comm.id, (address, bytes), RegistrationKind::Window)
 }

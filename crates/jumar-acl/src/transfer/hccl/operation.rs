@@ -461,7 +461,7 @@ pub fn HcclAlltoAll(
         same_types(send_type, receive_type)?;
         if send_count != receive_count {
             return wrong(format!(
-                "sendCount is {send_count} and recvCount {receive_count}; they have to be equal"
+                "sendCount is {send_count} and recvCount {receive_count}; they must be equal"
             ));
         }
         let total = frame.times_size(send_count, "sendCount")?;
@@ -480,7 +480,7 @@ fn same_types(send: u32, receive: u32) -> Result<()> {
     match send == receive {
         true => Ok(()),
         false => wrong(format!(
-            "sendType is {send} and recvType {receive}; they have to be equal"
+            "sendType is {send} and recvType {receive}; they must be equal"
         )),
     }
 }
@@ -550,7 +550,7 @@ pub fn all_gather_v(
         let (counts, displacements, end) = receive.read(("recvCounts", "recvDispls"))?;
         if counts[frame.me()] != count {
             return wrong(format!(
-                "sendCount is {count}, recvCounts[{}] {}; they have to be equal",
+                "sendCount is {count}, recvCounts[{}] {}; they must be equal",
                 frame.me(),
                 counts[frame.me()]
             ));
@@ -579,7 +579,7 @@ pub fn reduce_scatter_v(
         let (counts, displacements, end) = send.read(("sendCounts", "sendDispls"))?;
         if counts[frame.me()] != count {
             return wrong(format!(
-                "recvCount is {count}, sendCounts[{}] {}; they have to be equal",
+                "recvCount is {count}, sendCounts[{}] {}; they must be equal",
                 frame.me(),
                 counts[frame.me()]
             ));

@@ -11,7 +11,7 @@ use jumar_types::{Error, ErrorKind, Result};
 pub(super) struct Settings {
     /// How long ranks wait for each other when a communicator is created.
     pub(super) connect: Duration,
-    /// How long operations wait; `None` for ever.
+    /// How long operations wait; `None` forever.
     pub(super) exec: Option<Duration>,
     /// 0, 1 or 2.
     pub(super) deterministic: u32,
@@ -29,7 +29,7 @@ const LONGEST: f64 = 2_147_483_647.0;
 fn bad<T>(name: &str, value: &str, expected: &str) -> Result<T> {
     Err(Error::new(
         ErrorKind::CommVariable,
-        format!("{name} is \"{value}\"; it has to be {expected}"),
+        format!("{name} is \"{value}\"; it must be {expected}"),
     ))
 }
 
@@ -184,7 +184,7 @@ impl Chosen {
 fn field<T>(name: &str, value: impl std::fmt::Display, expected: &str) -> Result<T> {
     Err(Error::new(
         ErrorKind::CommConfig,
-        format!("the configuration's {name} is {value}; it has to be {expected}"),
+        format!("the configuration's {name} is {value}; it must be {expected}"),
     ))
 }
 

@@ -48,7 +48,7 @@ fn number(object: &Value, name: &str, of: &str) -> Result<u32> {
     match number {
         Some(number) => Ok(number),
         None => key(format!(
-            "the rank table's \"{name}\" is {value}; it has to be a number"
+            "the rank table's \"{name}\" is {value}; it must be a number"
         )),
     }
 }
@@ -57,7 +57,7 @@ fn text(object: &Value, name: &str, of: &str) -> Result<String> {
     match member(object, name, of)? {
         Value::String(text) if !text.is_empty() && text.len() <= 64 => Ok(text.clone()),
         other => key(format!(
-            "the rank table's \"{name}\" is {other}; it has to be a text of 1 to 64 characters"
+            "the rank table's \"{name}\" is {other}; it must be a text of 1 to 64 characters"
         )),
     }
 }
@@ -121,7 +121,7 @@ impl RankTable {
             None | Some("completed") => {}
             Some(other) => {
                 return key(format!(
-                    "the rank table's \"status\" is \"{other}\"; it has to be \"completed\""
+                    "the rank table's \"status\" is \"{other}\"; it must be \"completed\""
                 ));
             }
         }
@@ -131,7 +131,7 @@ impl RankTable {
             "groups" => groups(value)?,
             other => {
                 return key(format!(
-                    "the rank table's \"version\" is \"{other}\"; 1.0, 1.2 and 2.0 are known"
+                    "the rank table's \"version\" is \"{other}\"; it must be 1.0, 1.2 or 2.0"
                 ));
             }
         };

@@ -130,7 +130,7 @@ pub fn acltdtCreateChannelWithCapacity(
     if !CAPACITIES.contains(&capacity) {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("the capacity is {capacity}; it has to be from 2 to 8192"),
+            format!("the capacity is {capacity}; it must be from 2 to 8192"),
         );
     }
     open(cx, device, name, Kind::HasCapacity, capacity)
@@ -143,7 +143,7 @@ fn channel(cx: &Cx<'_>, handle: Raw) -> Result<Arc<Channel>> {
     cx.process.tensors.channels.get(handle.0)
 }
 
-/// Threads that wait for the channel are woken; otherwise they would wait for ever.
+/// Threads that wait for the channel are woken; otherwise they would wait forever.
 pub fn acltdtDestroyChannel(cx: &Cx<'_>, handle: Raw) -> Result<()> {
     if handle.is_null() {
         return Err(null("handle"));
@@ -189,7 +189,7 @@ pub fn acltdtQueryChannelSize(cx: &Cx<'_>, handle: Raw) -> Result<usize> {
     Ok(with_capacity(cx, handle)?.queue.len())
 }
 
-/// Reads a time limit: `None` is for ever.
+/// Reads a time limit: `None` is forever.
 pub(crate) fn limit(timeout: i32, kind: ErrorKind) -> Result<Option<Duration>> {
     match timeout {
         -1 => Ok(None),
@@ -198,9 +198,7 @@ pub(crate) fn limit(timeout: i32, kind: ErrorKind) -> Result<Option<Duration>> {
         )))),
         _ => refuse(
             kind,
-            format!(
-                "the time-out is {timeout} ms; it has to be -1 (for ever), 0 (at once) or more"
-            ),
+            format!("the timeout is {timeout} ms; it must be -1 (no limit), 0 (at once) or more"),
         ),
     }
 }
@@ -214,7 +212,7 @@ fn limit_of(channel: &Channel, timeout: i32) -> Result<Option<Duration>> {
     }
     refuse(
         ErrorKind::InvalidArgument,
-        format!("the time-out is {timeout} ms; a channel without a capacity takes -1 alone"),
+        format!("the timeout is {timeout} ms; a channel without a capacity only takes -1"),
     )
 }
 

@@ -283,7 +283,7 @@ pub fn acltdtCreateQueue(cx: &Cx<'_>, attributes: Raw) -> Result<u32> {
     if !CAPACITIES.contains(&(depth as usize)) {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("the depth is {depth}; it has to be from 2 to 8192"),
+            format!("the depth is {depth}; it must be from 2 to 8192"),
         );
     }
     let queue = Arc::new(MessageQueue::new(depth as usize));
@@ -319,7 +319,7 @@ pub fn acltdtDestroyQueue(cx: &Cx<'_>, queue: u32) -> Result<()> {
     let gone = numbered.queues.remove(&queue);
     drop(numbered);
     if let Some(gone) = gone {
-        // A thread that waits for it would wait for ever.
+        // A thread that waits for it would wait forever.
         gone.stop();
     }
     Ok(())
