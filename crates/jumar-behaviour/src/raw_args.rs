@@ -293,7 +293,7 @@ impl RawArgs<'_> {
         span(self.address(at), bytes)
     }
 
-    /// Where a result goes.
+    /// Returns the destination of a result.
     ///
     /// # Errors
     /// It is null: a Rust function returns its results.
@@ -309,7 +309,7 @@ impl RawArgs<'_> {
         VariableAddress(self.address(at))
     }
 
-    /// Where an array goes.
+    /// Returns the destination of an array.
     ///
     /// # Errors
     /// It is null although the capacity is not 0.

@@ -1,4 +1,4 @@
-//! `jumar doctor`: which libascendcl a program would load, why, and what stands in the way.
+//! `jumar doctor`: which libascendcl a program would load, why, and which problems prevent it from working.
 
 mod loader;
 mod onnxruntime;

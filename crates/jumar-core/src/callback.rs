@@ -81,7 +81,7 @@ impl ReturnedFreeList {
                 returned.signal.renew();
                 returned
             }
-            // That of a captured callback, which is never free, is not kept for ever.
+            // That of a captured callback, which is never free, is not kept forever.
             None => Arc::new(Returned::new(stream)),
         };
         self.0.push_back(returned.clone());
@@ -481,7 +481,7 @@ impl CallbackDispatcher {
     }
 
     /// Ends a subscription. The thread can still fetch pending callbacks, except one that blocks the stream: the
-    /// thread may never come, and the stream would wait for ever. It is not run, and the stream fails as for a callback that
+    /// thread may never come, and the stream would wait forever. It is not run, and the stream fails as for a callback that
     /// becomes pending later.
     ///
     /// # Errors
@@ -587,7 +587,7 @@ impl CallbackDispatcher {
         }
     }
 
-    /// Runs callbacks that are due for the calling thread; waits for the first one, for ever without a limit.
+    /// Runs the pending callbacks of the calling thread. Waits for the first one, forever if there is no limit.
     ///
     /// # Errors
     /// `ThreadSubscribe`: the thread is not subscribed; `ReportTimeout`: no callback became pending in time.

@@ -1,6 +1,6 @@
 //! A context: the streams that belong together on a device, and how they behave when a task fails.
 //!
-//! Life: alive, then dead for ever. `tear_down` runs once; it takes the streams out, waits for their work, and makes
+//! Life: alive, then dead forever. `tear_down` runs once; it takes the streams out, waits for their work, and makes
 //! their handles stale. Threads that still name the context get `NoContext` from whatever they try next.
 
 use std::sync::Arc;
@@ -528,7 +528,7 @@ impl Context {
             }
         }
         // Submits stop first, then what was queued is done: nothing that was accepted is lost. A stream that waits for
-        // something that can no longer come must not hold the teardown for ever, hence the second, forced, round.
+        // something that can no longer come must not hold the teardown forever, hence the second, forced, round.
         let default = self.default_stream.lock().take();
         let all: Vec<_> = streams.into_iter().chain(default).collect();
         for stream in &all {
@@ -538,7 +538,7 @@ impl Context {
         let mut blocked = Vec::new();
         let forced = patience <= NO_PATIENCE;
         for stream in &all {
-            // What runs for ever would hold the teardown for ever, too.
+            // What runs forever would hold the teardown forever, too.
             if forced && !stream.idle_until(Instant::now() + patience) {
                 stream.interrupt();
             }

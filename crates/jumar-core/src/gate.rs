@@ -398,7 +398,7 @@ impl Gate {
             let Err(refused) = probe.before(&admission) else {
                 continue;
             };
-            // Those that let it through would look out for its end for ever.
+            // Those that let it through would look out for its end forever.
             let phase = Phase::Failed(refused.clone());
             for earlier in probes().take(index) {
                 earlier.reported(ticket, &phase, admission.at_ns);

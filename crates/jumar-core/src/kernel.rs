@@ -76,7 +76,7 @@ pub struct Shape<'a> {
     /// # Units
     /// Bytes.
     pub local_bytes: usize,
-    /// How long it may take; `None` for ever. What takes longer is run to its end and then counts as failed, as code of the
+    /// How long it may take; `None` forever. What takes longer is run to its end and then counts as failed, as code of the
     /// processor cannot be stopped.
     pub limit: Option<Duration>,
     /// The submitting thread, as the system numbers threads.

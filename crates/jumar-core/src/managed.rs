@@ -25,7 +25,7 @@ pub enum ManagedLocation {
     HostNode(i32),
 }
 
-/// What was said about a page.
+/// The program's advice about a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ManagedPage {
     /// It is mostly read.
@@ -102,7 +102,7 @@ impl Runtime {
             .is_some_and(|(_, block)| block.span.contains(address))
     }
 
-    /// Returns what was said about each page of a range.
+    /// Returns the program's advice about each page of a range.
     ///
     /// # Errors
     /// `InvalidValue`: the range is not whole pages of one allocation of managed memory.

@@ -56,7 +56,7 @@ impl MessageQueue {
         self.len() == 0
     }
 
-    /// Appends a message; waits for a free slot, without a limit for ever.
+    /// Appends a message. Waits for a free slot, forever if there is no limit.
     ///
     /// # Errors
     /// `QueueFull`: no slot became free in time; `Failure`: the queue was stopped.
@@ -75,7 +75,7 @@ impl MessageQueue {
         Ok(())
     }
 
-    /// Takes the oldest message; waits for one, for ever without a limit.
+    /// Removes and returns the oldest message. Waits for one, forever if there is no limit.
     ///
     /// # Errors
     /// `QueueEmpty`: none came in time; `Failure`: the queue was stopped.

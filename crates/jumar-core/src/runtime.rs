@@ -81,7 +81,7 @@ pub(crate) struct Shared {
     pub(crate) thread_numbers: AtomicU64,
     pub(crate) event_numbers: AtomicU64,
     pub(crate) record_numbers: AtomicU64,
-    /// Whole-process limit of queued event waits; `None` waits for ever.
+    /// Whole-process limit of queued event waits; `None` waits forever.
     pub(crate) wait_limit: Mutex<Option<std::time::Duration>>,
 }
 
@@ -260,12 +260,12 @@ impl Runtime {
         &self.shared.epoch
     }
 
-    /// Sets how long later event waits may hold a stream; `None` for ever.
+    /// Sets how long later event waits may hold a stream; `None` forever.
     pub fn set_wait_limit(&self, limit: Option<std::time::Duration>) {
         *self.shared.wait_limit.lock() = limit;
     }
 
-    /// Returns how long later event waits may hold a stream; `None` for ever.
+    /// Returns how long later event waits may hold a stream; `None` forever.
     pub fn wait_limit(&self) -> Option<std::time::Duration> {
         *self.shared.wait_limit.lock()
     }

@@ -153,7 +153,7 @@ const PRECISION: &[&str] = &[
 pub fn check(options: &Options) -> GeResult<()> {
     let refuse = |key: &str, value: &str, wanted: &str| {
         Err(GeError::new(format!(
-            "the option {key} is {value:?}; it has to be {wanted}"
+            "the option {key} is {value:?}; it must be {wanted}"
         ))
         .code("E10001"))
     };

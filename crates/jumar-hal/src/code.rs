@@ -32,7 +32,7 @@ pub trait Code: Send + Sync {
     /// Finds an exported function.
     ///
     /// # Errors
-    /// `InvalidValue`: there is none of the name, or its description is of another version.
+    /// `InvalidValue`: there is no function of that name, or its description has another version.
     fn function(&self, name: &str, form: CodeForm) -> Result<Arc<dyn CodeFunction>>;
 
     /// Returns the name of the exported function whose symbol has this value.

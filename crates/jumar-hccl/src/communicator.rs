@@ -29,7 +29,7 @@ pub struct Options {
     pub name: String,
     /// The program's own label, for messages and timelines.
     pub label: String,
-    /// How long an operation waits for other ranks; `None` for ever.
+    /// How long an operation waits for other ranks; `None` forever.
     pub limit: Option<Duration>,
     /// What has to be equal on all ranks.
     pub digest: u64,
@@ -183,7 +183,7 @@ impl Communicator {
     }
 
     /// Returns the numbers of an operation that no stream took. If another thread has taken later ones meanwhile, the
-    /// communicator fails, since the other ranks would wait for ever.
+    /// communicator fails, since the other ranks would wait forever.
     pub fn revoke(&self, operation: &Operation, numbers: &Numbers, because: &Error) {
         let given_back = self.counters.lock().give_back(operation, numbers);
         if !given_back {

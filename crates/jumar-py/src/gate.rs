@@ -1,6 +1,6 @@
 //! The one way by which callbacks enter Python, which closes when the interpreter shuts down.
 //!
-//! States: *open* (callbacks enter and are counted), then *closing* (none enters; those inside finish), for ever. Only the
+//! States: *open* (callbacks enter and are counted), then *closing* (none enters; those inside finish), forever. Only the
 //! interpreter's exit handler moves from the first to the second, so a thread of the runtime never asks for an interpreter
 //! that is going away: that would end or hang the thread, with whatever it holds.
 

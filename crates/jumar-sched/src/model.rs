@@ -522,7 +522,7 @@ fn loom_two_unparks_of_one_parker_are_both_seen() {
                 parker.unpark();
             })
         });
-        // A notice that is lost leaves this thread parked for ever.
+        // A notice that is lost leaves this thread parked forever.
         while written.iter().any(|word| word.load(Ordering::Relaxed) == 0) {
             parker.park(None);
         }

@@ -35,7 +35,7 @@ kinds! {
     NullPointer,
     /// An argument outside the values that the frontend accepts.
     InvalidArgument,
-    /// An argument outside the values that the runtime accepts (flag bits, sizes, time-outs).
+    /// An argument outside the values that the runtime accepts (flag bits, sizes, timeouts).
     InvalidValue,
     /// A handle that is stale, foreign or of another kind.
     InvalidHandle,

@@ -103,6 +103,6 @@ fn in_range(what: &str, value: u64, most: u64) -> Result<()> {
     if (1..=most).contains(&value) {
         return Ok(());
     }
-    let sentence = format!("{what} is {value}; it has to be a number from 1 to {most}");
+    let sentence = format!("{what} is {value}; it must be a number from 1 to {most}");
     Err(Error::new(ErrorKind::InvalidArgument, sentence))
 }

@@ -30,12 +30,12 @@ pub fn from_environment() -> Option<Arc<Check>> {
     CHECK.get_or_init(make).clone()
 }
 
-/// The status of a program that was ended because it stood still for ever.
+/// The status of a program that was ended because it stood still forever.
 const DEADLOCK_STATUS: i32 = 70;
 /// How often it is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
-/// Looks now and then whether the program stands still for ever; then nothing is left but to end it.
+/// Looks now and then whether the program stands still forever; then nothing is left but to end it.
 fn start_observer(check: Arc<Check>) {
     let observe = move || {
         while !check.poll(asleep) {

@@ -285,7 +285,7 @@ fn number(name: &str, text: &str, least: u64, most: u64) -> Result<u64> {
         .ok_or_else(|| {
             Error::new(
                 ErrorKind::InvalidArgument,
-                format!("{name} is \"{text}\"; it has to be a number from {least} to {most}"),
+                format!("{name} is \"{text}\"; it must be a number from {least} to {most}"),
             )
         })
 }

@@ -71,7 +71,7 @@ pub struct LaunchConfig {
 }
 
 impl From<u32> for LaunchConfig {
-    /// So many blocks along x.
+    /// Creates a launch of `blocks` blocks along x, with one thread each.
     fn from(blocks: u32) -> LaunchConfig {
         LaunchConfig {
             grid: [blocks, 1, 1],

@@ -138,7 +138,7 @@ fn check(what: &str, whose: &str, value: u64, least: u64, most: u64) -> Result<(
         return Ok(());
     }
     Err(bad(format!(
-        "the profile {whose} says {what} = {value}; it has to be from {least} to {most}"
+        "the profile {whose} says {what} = {value}; it must be from {least} to {most}"
     )))
 }
 

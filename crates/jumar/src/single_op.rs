@@ -249,7 +249,7 @@ fn attribute(json: &Json) -> Result<(String, Value)> {
         }
         other => {
             return Err(invalid(format!(
-                "{name} has the type {other:?}; bool, int, float, string, data_type, list_bool, list_int, list_float, list_string, list_data_type and list_list_int are known"
+                "{name} has the type {other:?}; it must be bool, int, float, string, data_type, list_bool, list_int, list_float, list_string, list_data_type or list_list_int"
             )));
         }
     };

@@ -46,7 +46,7 @@ unsafe fn options<'a>(
 /// Takes arguments in host memory, with their place holders.
 ///
 /// # Safety
-/// The arguments are null or as long as they are said to be, and so is the array.
+/// The arguments and the array are null or have the stated lengths.
 unsafe fn host<'a>(
     arguments: *const c_void,
     bytes: usize,
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn aclrtBinaryLoadFromFile(
 /// Loads a kernel binary from memory.
 ///
 /// # Safety
-/// Called from C: the data is as long as it is said to be, and the options are as many as they say.
+/// Called from C: the data and the options have the stated lengths.
 #[unsafe(no_mangle)]
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclrtBinaryLoadFromData(
@@ -296,7 +296,7 @@ pub unsafe extern "C" fn aclrtLaunchKernelV2(
 /// Queues a kernel with arguments in host memory.
 ///
 /// # Safety
-/// Called from C: the arguments, the place holders and the attributes are as many as they are said to be.
+/// Called from C: the arguments, the place holders and the attributes have the stated lengths.
 #[unsafe(no_mangle)]
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclrtLaunchKernelWithHostArgs(
@@ -383,7 +383,7 @@ fn span_of(block: &[u64], slots: &[(usize, usize)]) -> Result<Span> {
 /// Queues a kernel with an array of pointers to its arguments.
 ///
 /// # Safety
-/// Called from C: there is a pointer to a value for each parameter, and the attributes are as many as they are said to be.
+/// Called from C: there is a pointer to a value for each parameter, and the attributes have the stated length.
 #[unsafe(no_mangle)]
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclrtLaunchKernelWithArgsArray(

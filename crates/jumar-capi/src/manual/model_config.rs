@@ -10,8 +10,7 @@ use crate::raw;
 /// Sets one option of a configuration for loading.
 ///
 /// # Safety
-/// Called from C: the value has as many bytes as is said; where the option is a text, it is the address of one that ends in
-/// a zero byte.
+/// Called from C: the value has the stated size. If the option is a string, the value is the address of one that ends in a zero byte.
 #[unsafe(no_mangle)]
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclmdlSetConfigOpt(

@@ -195,7 +195,7 @@ fn fits<T>(address: usize, length: usize, name: &str) -> Result<()> {
     Err(Error::new(
         ErrorKind::InvalidArgument,
         format!(
-            "{name} is said to have {length} entries of {} bytes, which do not fit into memory",
+            "the length of {name} is {length} entries of {} bytes, which do not fit into memory",
             size_of::<T>()
         ),
     ))

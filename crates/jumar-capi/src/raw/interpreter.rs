@@ -1,7 +1,7 @@
 //! Where a Python program is that calls through another library than the module `acl`, such as a framework.
 //!
 //! The interpreter writes the stack of the calling thread to a file, as its fault handler does. That needs no lock of the
-//! interpreter, which a framework releases before it calls; asking for it could stop the program for ever.
+//! interpreter, which a framework releases before it calls; asking for it could stop the program forever.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_int, c_void};

@@ -152,7 +152,7 @@ impl<T: Plain> OutArray<T> {
 pub(super) fn null(name: &str, what: &str) -> Error {
     Error::new(
         ErrorKind::NullPointer,
-        format!("{name} is null; it has to be the address of {what}"),
+        format!("{name} is null; it must be the address of {what}"),
     )
 }
 

@@ -41,7 +41,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
 /// Makes a page of a timeline, and of findings where there are any.
 ///
 /// # Errors
-/// A file cannot be read or written, or is none of the kind.
+/// A file cannot be read or written, or is not a timeline or a list of findings.
 pub fn write(timeline: &Path, findings: Option<&Path>, output: &Path) -> Result<()> {
     let mut trace = read(timeline)?;
     let Some(events) = trace["traceEvents"].as_array_mut() else {

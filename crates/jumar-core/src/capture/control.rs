@@ -388,7 +388,7 @@ impl LabelLists {
             {
                 return Err(
                     refused(format!("label {position} of the list is in a list already"))
-                        .fix("A label is in one list for ever; make new labels for another list."),
+                        .fix("A label stays in its list; create new labels for another list."),
                 );
             }
         }

@@ -204,8 +204,8 @@ impl KernelLaunch {
         }
     }
 
-    /// Creates a replacement of this launch, on the same device. As many blocks as before are laid out as before,
-    /// and what the arguments say of this launch's own copy of them is said of the new copy.
+    /// Creates a replacement of this launch, on the same device. The same number of blocks has the same layout. Pointers in the
+    /// arguments to this launch's own copy of them point to the new copy.
     pub(crate) fn replaced(
         &self,
         function: &Arc<Function>,

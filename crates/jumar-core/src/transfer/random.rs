@@ -265,7 +265,7 @@ impl RandomNumbers {
             Distribution::Dropout { ratio } => {
                 match given(ratio).map(|ratio| self.of.real(ratio)) {
                     Some(ratio) if !(0.0..=1.0).contains(&ratio) => bad(format!(
-                        "the dropout ratio is {ratio}; it has to be from 0 to 1"
+                        "the dropout ratio is {ratio}; it must be from 0 to 1"
                     )),
                     _ => Ok(()),
                 }
@@ -278,7 +278,7 @@ impl RandomNumbers {
             | Distribution::TruncatedNormal { deviation, .. } => {
                 match given(deviation).map(|deviation| self.of.real(deviation)) {
                     Some(deviation) if deviation.is_nan() || deviation < 0.0 => bad(format!(
-                        "the standard deviation is {deviation}; it has to be 0 or more"
+                        "the standard deviation is {deviation}; it must be 0 or more"
                     )),
                     _ => Ok(()),
                 }

@@ -47,7 +47,7 @@ static PENDING: [Pending; MOST_PENDING] = [const {
     }
 }; MOST_PENDING];
 
-/// So many entries of the table, from its first, may be in use.
+/// The number of entries at the start of the table that may be in use.
 static USED: AtomicUsize = AtomicUsize::new(0);
 
 /// Held while entries and pages change; never by the handlers.

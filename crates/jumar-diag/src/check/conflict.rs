@@ -1,4 +1,4 @@
-//! One access looked at beside those that came before it, and what is said when nothing puts two in order.
+//! Compares an access with earlier ones, and creates the finding if two of them are not ordered.
 
 use jumar_core::Op;
 

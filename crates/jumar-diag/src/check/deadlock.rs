@@ -1,4 +1,4 @@
-//! Programs that stand still for ever: every thread waits for work that nothing can carry on.
+//! Programs that stand still forever: every thread waits for work that nothing can carry on.
 //!
 //! Each look compares what is pending with the look before. A program is stuck when, look after look, nothing was queued, begun or
 //! ended, every thread of the program waits here without a limit, and no thread of the process wants to run. Whatever could still
@@ -50,15 +50,15 @@ pub(super) struct DeadlockState {
     pub(super) open: bool,
     /// Changes with each operation that is seen.
     pub(super) changes: u64,
-    /// What `changes` was at the last look, and how many looks in a row it was the same.
+    /// The value of `changes` at the last poll, and for how many polls in a row it did not change.
     seen: (u64, u32),
 }
 
-/// So many looks in a row have to see the same.
+/// The number of consecutive polls without a change after which the program counts as deadlocked.
 const POLLS: u32 = 4;
 
 impl DeadlockState {
-    /// Returns how many threads wait for ever; `None` where one has a limit, or something may come from outside.
+    /// Returns how many threads wait forever; `None` where one has a limit, or something may come from outside.
     pub(super) fn waiting(&mut self) -> Option<usize> {
         let limited = self.hosts.values().any(|host| host.limited)
             || self.waits.values().any(|wait| wait.started && wait.limited);

@@ -185,7 +185,7 @@ pub struct Check {
     ends: AtomicU64,
     /// Changes whenever memory is handed out or given back.
     moves: AtomicU64,
-    /// Whether the program was found to stand still for ever.
+    /// Whether the program was found to stand still forever.
     deadlocked: AtomicBool,
 }
 
@@ -580,7 +580,7 @@ impl Check {
         true
     }
 
-    /// Returns whether the program was found to stand still for ever.
+    /// Returns whether the program was found to stand still forever.
     pub fn is_deadlocked(&self) -> bool {
         self.deadlocked.load(Ordering::Acquire)
     }

@@ -26,7 +26,7 @@ use super::{Allocation, Finding, Interest, Memory, SourceLocation, report};
 const MOST_FREED: usize = 1 << 10;
 /// Sources of copies up to this length are compared byte by byte; of longer ones the two ends are.
 const COMPARED: usize = 64 << 10;
-/// So many bytes of sources are kept at most; copies beyond that are not compared.
+/// The maximum number of source bytes that are kept. Copies beyond it are not compared.
 const MOST_SAMPLED: usize = 64 << 20;
 /// The number of newest tasks whose source location is kept for failures.
 const QUEUED: usize = 1 << 16;

@@ -24,9 +24,9 @@ pub(super) struct Guarded {
     call: &'static str,
 }
 
-/// So many rows or pieces of one copy are guarded at most.
+/// The maximum number of guarded rows or pieces of one copy.
 const MOST_PIECES: usize = 64;
-/// So many ranges are guarded at most.
+/// The maximum number of guarded ranges.
 const MOST_GUARDED: usize = 512;
 
 impl Races {

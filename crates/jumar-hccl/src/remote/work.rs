@@ -45,7 +45,7 @@ struct Reader {
 struct Source {
     member: usize,
     mesh: usize,
-    /// Where its data goes; a reduction combines it instead.
+    /// The destination of its data; `None` for a reduction, which combines it.
     target: Option<Span>,
     bytes: usize,
     rounds: usize,

@@ -2,7 +2,7 @@
 //!
 //! Before 3.14 a thread that wants the interpreter while it shuts down is ended on the spot: its stack is unwound from the
 //! middle of whatever Python code it runs. Unwinding through Rust would release references and locks of an interpreter that
-//! this thread does not have. So the innermost frame of Rust stops the unwinding by staying where it is, for ever, which is
+//! this thread does not have. So the innermost frame of Rust stops the unwinding by staying where it is, forever, which is
 //! what 3.14 does by itself; the process ends without that thread.
 
 use std::mem;
