@@ -1,4 +1,4 @@
-//! The size without the sign.
+//! Absolute value.
 
 use crate::kernels::elementwise::{NumberFunction, infer_same, number_map};
 use crate::kernels::number::Number;

@@ -1,4 +1,4 @@
-//! The sum of any number of tensors. ONNX's `Mean` divides it by their number.
+//! Sum of any number of tensors; ONNX's `Mean` divides it by their number.
 
 use crate::kernels::compute_types::{Carried, Wide, for_carried};
 use crate::kernels::elementwise::infer_same;

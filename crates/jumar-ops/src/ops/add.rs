@@ -1,4 +1,4 @@
-//! The sum.
+//! Addition.
 
 use crate::kernels::elementwise::{PairFunction, infer_pair, pair};
 use crate::kernels::number::Number;

@@ -1,4 +1,4 @@
-//! The inverse of the hyperbolic sine.
+//! Inverse hyperbolic sine.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! The angle of a tangent.
+//! Arc tangent, in radians.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

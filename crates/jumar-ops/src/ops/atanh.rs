@@ -1,4 +1,4 @@
-//! The inverse of the hyperbolic tangent.
+//! Inverse hyperbolic tangent.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

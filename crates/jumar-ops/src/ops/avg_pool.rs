@@ -1,4 +1,4 @@
-//! The mean of each window.
+//! Average pooling.
 
 use crate::kernels::pool::{self, Kind};
 use crate::onnx::LATEST;

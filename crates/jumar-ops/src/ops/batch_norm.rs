@@ -1,4 +1,4 @@
-//! Normalisation of each channel by a known mean and variance.
+//! Batch normalisation for inference: each channel by a given mean and variance.
 
 use jumar_types::dtype::DataType;
 

@@ -1,4 +1,4 @@
-//! The bits that both have.
+//! Bitwise and.
 
 use crate::kernels::elementwise::{bits, infer_pair};
 use crate::onnx::{LATEST, plain};

@@ -1,4 +1,4 @@
-//! The bits that one of two has.
+//! Bitwise or.
 
 use crate::kernels::elementwise::{bits, infer_pair};
 use crate::onnx::{LATEST, plain};

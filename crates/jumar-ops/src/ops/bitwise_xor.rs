@@ -1,4 +1,4 @@
-//! The bits that exactly one of two has.
+//! Bitwise exclusive or.
 
 use crate::kernels::elementwise::{bits, infer_pair};
 use crate::onnx::{LATEST, plain};

@@ -1,4 +1,4 @@
-//! What is above zero, and an exponential of its own width below.
+//! Continuously differentiable exponential linear unit: `alpha3 * x` above zero, `alpha1 * (exp(x / alpha2) - 1)` below.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

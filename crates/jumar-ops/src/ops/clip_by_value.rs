@@ -1,4 +1,4 @@
-//! Keeps elements between two bounds.
+//! Clamps elements to two bounds.
 
 use crate::kernels::conv::clamp;
 use crate::kernels::elementwise::infer_same;

@@ -1,4 +1,4 @@
-//! Keeps the slices along an axis for which a condition holds.
+//! Selects the slices along an axis for which a condition is true.
 
 use jumar_types::dtype::DataType;
 

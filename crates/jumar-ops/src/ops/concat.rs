@@ -1,4 +1,4 @@
-//! Joins tensors along an axis.
+//! Concatenation along an axis.
 
 use crate::kernels::number::for_width;
 use crate::onnx::LATEST;

@@ -1,4 +1,4 @@
-//! Convolution taken backwards, over any number of dimensions. The attributes are ONNX's.
+//! Transposed convolution over any number of dimensions. The attributes are ONNX's.
 
 use crate::kernels::generic::generic_kernel;
 use crate::kernels::space::transposed::Transposed;

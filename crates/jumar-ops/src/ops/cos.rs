@@ -1,4 +1,4 @@
-//! The cosine of an angle.
+//! Cosine of an angle in radians.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

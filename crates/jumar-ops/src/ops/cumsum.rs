@@ -1,4 +1,4 @@
-//! Sums of everything up to each element along an axis.
+//! Cumulative sums along an axis.
 
 use crate::kernels::compute_types::{Carried, Wide, for_carried};
 use crate::onnx::LATEST;

@@ -1,4 +1,4 @@
-//! Convolution whose taps are moved by offsets. The attributes are ONNX's.
+//! Deformable convolution: offsets move the taps. The attributes are ONNX's.
 
 use crate::kernels::generic::generic_kernel;
 use crate::kernels::space::deform::Deformed;

@@ -1,4 +1,4 @@
-//! Moves channels to blocks of image points.
+//! Moves channels to blocks of pixels.
 
 use crate::kernels::data_movement::pick_as;
 use crate::onnx::LATEST;

@@ -1,4 +1,4 @@
-//! Determinants; and patches put back where they came from.
+//! Determinants, and Col2Im, which adds patches of an image back at their positions.
 
 use jumar_types::dtype::DataType;
 

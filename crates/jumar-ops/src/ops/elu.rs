@@ -1,4 +1,4 @@
-//! What is above zero, and an exponential below.
+//! Exponential linear unit: `x` above zero, `alpha * (exp(x) - 1)` below.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! Functions that keep their digits where the plain way would cancel them.
+//! Functions whose straightforward formula loses digits by cancellation.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! Ones on a diagonal of a matrix, and zeros beside it.
+//! Ones on a diagonal of a matrix, and zeros elsewhere.
 
 use jumar_types::dtype::DataType;
 

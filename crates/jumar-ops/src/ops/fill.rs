@@ -1,4 +1,4 @@
-//! One value everywhere.
+//! A tensor with the same value in every element.
 
 use crate::kernels::number::for_width;
 use crate::onnx::LATEST;

@@ -1,4 +1,4 @@
-//! Joins dimensions, so that two are left.
+//! Merges dimensions, so that two remain.
 
 use crate::kernels::data_movement;
 use crate::onnx::LATEST;

@@ -1,4 +1,4 @@
-//! The next integer below.
+//! Rounding down to an integer.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

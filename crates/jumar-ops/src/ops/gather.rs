@@ -1,4 +1,4 @@
-//! Takes slices of a tensor by their numbers.
+//! Gathers slices of a tensor by index.
 
 use crate::kernels::number::{for_dtype, for_width};
 use crate::onnx::LATEST;

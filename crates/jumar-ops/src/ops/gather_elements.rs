@@ -1,4 +1,4 @@
-//! Takes single elements along an axis by their numbers.
+//! Gathers single elements along an axis by index.
 
 use crate::kernels::data_movement::{Indices, checked_index};
 use crate::kernels::loops::{Loops, dense_strides};

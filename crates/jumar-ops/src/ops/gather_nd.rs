@@ -1,4 +1,4 @@
-//! Takes slices of a tensor by the numbers of several axes at once.
+//! Gathers slices of a tensor by the indices of several axes.
 
 use crate::kernels::data_movement::{Tuples, tuples};
 use crate::kernels::number::for_width;

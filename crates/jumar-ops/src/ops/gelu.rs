@@ -1,4 +1,4 @@
-//! The product with the normal distribution, exactly or by a hyperbolic tangent.
+//! Gaussian error linear unit, exact or approximated by a hyperbolic tangent.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! Whether the first is not smaller.
+//! Comparison `x >= y`.
 
 use crate::kernels::elementwise::{PairTest, infer_pair_boolean, pair_test};
 use crate::onnx::{LATEST, plain};

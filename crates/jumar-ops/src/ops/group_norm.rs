@@ -1,4 +1,4 @@
-//! Normalisation of groups of channels, each image by itself.
+//! Normalisation of groups of channels, separately for each image.
 
 use crate::kernels::generic::generic_kernel;
 use crate::kernels::norm::{self, Normalise};

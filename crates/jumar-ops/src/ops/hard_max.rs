@@ -1,4 +1,4 @@
-//! One where the largest element along an axis is first met, and zero everywhere else.
+//! One at the first largest element along an axis, and zero elsewhere.
 
 use crate::kernels::compute_types::{Carried, for_carried};
 use crate::kernels::elementwise::infer_same;

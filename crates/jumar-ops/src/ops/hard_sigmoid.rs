@@ -1,4 +1,4 @@
-//! A straight line between 0 and 1.
+//! Hard sigmoid: a linear function clamped to 0 and 1.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, between, infer_same, real_map};

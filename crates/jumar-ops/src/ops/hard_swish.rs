@@ -1,4 +1,4 @@
-//! The product with a straight line between 0 and 1.
+//! Hard swish: the product of `x` and its hard sigmoid.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, between, infer_same, real_map};

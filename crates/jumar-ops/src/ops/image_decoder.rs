@@ -1,4 +1,4 @@
-//! Images of the usual formats become pixels.
+//! Decodes image files of the usual formats to pixels.
 
 use std::io::Cursor;
 

@@ -1,4 +1,4 @@
-//! Every bit turned over.
+//! Bitwise not.
 
 use crate::kernels::elementwise::{bits1, infer_same};
 use crate::onnx::{LATEST, plain};

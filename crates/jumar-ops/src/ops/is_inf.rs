@@ -1,4 +1,4 @@
-//! Whether it is infinite.
+//! Whether an element is infinite.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealTest, infer_boolean, real_test};

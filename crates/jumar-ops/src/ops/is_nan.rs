@@ -1,4 +1,4 @@
-//! Whether it is not a number.
+//! Whether an element is not a number (NaN).
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealTest, infer_boolean, real_test};

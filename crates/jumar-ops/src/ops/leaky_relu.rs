@@ -1,4 +1,4 @@
-//! What is above zero, and a part of what is below.
+//! Leaky rectified linear unit: `x` above zero, `alpha * x` below.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! The natural logarithm.
+//! Natural logarithm.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! Whether both are true.
+//! Logical and.
 
 use jumar_types::dtype::DataType;
 

@@ -1,4 +1,4 @@
-//! Whether it is false.
+//! Logical not.
 
 use jumar_types::dtype::DataType;
 

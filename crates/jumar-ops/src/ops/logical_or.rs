@@ -1,4 +1,4 @@
-//! Whether one of two is true.
+//! Logical or.
 
 use jumar_types::dtype::DataType;
 

@@ -1,4 +1,4 @@
-//! Whether exactly one of two is true.
+//! Logical exclusive or.
 
 use jumar_types::dtype::DataType;
 

@@ -1,4 +1,4 @@
-//! What predictions are away from the classes that they should have named.
+//! Classification losses: negative log likelihood and cross entropy.
 
 use jumar_types::dtype::DataType;
 

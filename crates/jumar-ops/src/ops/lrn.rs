@@ -1,4 +1,4 @@
-//! Division of each element by the strength of its neighbours in other channels.
+//! Local response normalisation over neighbouring channels.
 
 use crate::kernels::elementwise::infer_same;
 use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel};

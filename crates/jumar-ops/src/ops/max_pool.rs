@@ -1,4 +1,4 @@
-//! The largest element in each window.
+//! Max pooling.
 
 use crate::kernels::pool::{self, Kind};
 use crate::onnx::{LATEST, alike};

@@ -1,4 +1,4 @@
-//! The larger of two.
+//! The larger of two elements.
 
 use crate::kernels::elementwise::{PairFunction, infer_pair, pair};
 use crate::kernels::number::Number;

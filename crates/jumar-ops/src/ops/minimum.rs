@@ -1,4 +1,4 @@
-//! The smaller of two.
+//! The smaller of two elements.
 
 use crate::kernels::elementwise::{PairFunction, infer_pair, pair};
 use crate::kernels::number::Number;

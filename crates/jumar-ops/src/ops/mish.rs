@@ -1,4 +1,4 @@
-//! The product with the hyperbolic tangent of softplus.
+//! Mish: `x * tanh(softplus(x))`.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! The product.
+//! Multiplication.
 
 use crate::kernels::elementwise::{PairFunction, infer_pair, pair};
 use crate::kernels::number::Number;

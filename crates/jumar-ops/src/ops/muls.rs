@@ -1,4 +1,4 @@
-//! The product with one number.
+//! Multiplication by a scalar.
 
 use crate::kernels::elementwise::{NumberFunction, infer_same, number_map};
 use crate::kernels::number::Number;

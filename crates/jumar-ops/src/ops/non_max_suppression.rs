@@ -1,4 +1,4 @@
-//! Choosing boxes so that no two of a class overlap much.
+//! Non-maximum suppression: selects boxes so that no two of a class overlap much.
 
 use jumar_types::dtype::DataType;
 

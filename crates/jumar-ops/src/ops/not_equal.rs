@@ -1,4 +1,4 @@
-//! Whether two values differ.
+//! Comparison `x != y`.
 
 use crate::kernels::elementwise::{PairTest, infer_pair_boolean, pair_test};
 use crate::operator::OUTPUT_Y;

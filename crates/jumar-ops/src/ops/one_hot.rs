@@ -1,4 +1,4 @@
-//! One value at the given indices, and another everywhere else.
+//! One value at the given indices, and another elsewhere.
 
 use jumar_types::dtype::DataType;
 

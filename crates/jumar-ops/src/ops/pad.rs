@@ -1,4 +1,4 @@
-//! Adds a border, or takes one away.
+//! Adds a border, or removes one.
 
 use crate::kernels::loops::dense_strides;
 use crate::kernels::number::for_width;

@@ -1,4 +1,4 @@
-//! The power.
+//! Power.
 
 use jumar_types::dtype::DataType;
 

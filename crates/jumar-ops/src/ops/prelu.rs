@@ -1,4 +1,4 @@
-//! What is above zero, and a part of what is below, with a factor of its own for each channel or element.
+//! Parametric rectified linear unit: `x` above zero, `slope * x` below, with a slope for each channel or element.
 
 use crate::kernels::elementwise::{PairFunction, infer_pair, pair};
 use crate::kernels::number::Number;

@@ -1,4 +1,4 @@
-//! Numbers from a start to before a limit, at one distance.
+//! Numbers from a start to before a limit, with a constant step.
 
 use crate::kernels::compute_types::{Carried, for_carried};
 use crate::onnx::{LATEST, plain};

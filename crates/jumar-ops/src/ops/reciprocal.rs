@@ -1,4 +1,4 @@
-//! One divided by a number.
+//! Reciprocal: `1 / x`.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! The sum of the sizes along axes.
+//! The sum of absolute values along axes.
 
 use crate::kernels::reduce;
 use crate::onnx::LATEST;

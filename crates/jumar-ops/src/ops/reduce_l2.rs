@@ -1,4 +1,4 @@
-//! The root of the sum of squares along axes.
+//! The square root of the sum of squares along axes.
 
 use crate::kernels::reduce;
 use crate::onnx::LATEST;

@@ -1,4 +1,4 @@
-//! The largest along axes.
+//! The largest element along axes.
 
 use crate::kernels::reduce;
 use crate::onnx::LATEST;

@@ -1,4 +1,4 @@
-//! The smallest along axes.
+//! The smallest element along axes.
 
 use crate::kernels::reduce;
 use crate::onnx::LATEST;

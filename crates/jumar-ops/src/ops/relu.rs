@@ -1,4 +1,4 @@
-//! What is above zero.
+//! Rectified linear unit: `max(x, 0)`.
 
 use crate::kernels::elementwise::{NumberFunction, infer_same, number_map};
 use crate::kernels::number::Number;

@@ -1,4 +1,4 @@
-//! What is above zero, up to six.
+//! Rectified linear unit with a limit: `min(max(x, 0), 6)`.
 
 use crate::kernels::elementwise::{NumberFunction, infer_same, number_map};
 use crate::kernels::number::Number;

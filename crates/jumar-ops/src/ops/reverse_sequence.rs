@@ -1,4 +1,4 @@
-//! Turns the first part of each sequence of a batch around.
+//! Reverses the first part of each sequence of a batch.
 
 use crate::kernels::data_movement::Indices;
 use crate::kernels::number::for_width;

@@ -1,4 +1,4 @@
-//! The nearest integer, and the even one of two.
+//! Rounding to the nearest integer, ties to even.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! One of two values for each element.
+//! Selects one of two values for each element by a condition.
 
 use jumar_types::dtype::DataType;
 

@@ -1,4 +1,4 @@
-//! An exponential linear unit with the factors of self-normalising networks.
+//! Scaled exponential linear unit.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! Moves bits. ONNX's `BitShift` names its direction.
+//! Bitwise shift. The attribute of ONNX's `BitShift` sets the direction.
 
 use crate::kernels::elementwise::{bits, infer_pair};
 use crate::onnx::LATEST;

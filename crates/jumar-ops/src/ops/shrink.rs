@@ -1,4 +1,4 @@
-//! Moves numbers towards zero, and to zero those that are near it.
+//! Moves elements towards zero; elements near zero become zero.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

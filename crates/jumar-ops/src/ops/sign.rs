@@ -1,4 +1,4 @@
-//! Minus one, zero or one.
+//! Sign: -1, 0 or 1.
 
 use crate::kernels::elementwise::{NumberFunction, infer_same, number_map};
 use crate::kernels::number::Number;

@@ -1,4 +1,4 @@
-//! The sine of an angle.
+//! Sine of an angle in radians.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

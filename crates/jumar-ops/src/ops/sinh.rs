@@ -1,4 +1,4 @@
-//! The hyperbolic sine.
+//! Hyperbolic sine.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

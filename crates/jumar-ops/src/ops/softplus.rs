@@ -1,4 +1,4 @@
-//! The logarithm of one more than the exponential.
+//! Softplus: `log(1 + exp(x))`.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! The quotient by one more than the size.
+//! Softsign: `x / (1 + abs(x))`.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! Moves blocks of image points to channels.
+//! Moves blocks of pixels to channels.
 
 use super::depth_to_space::block_of;
 use crate::kernels::data_movement::pick_as;

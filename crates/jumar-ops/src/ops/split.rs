@@ -1,4 +1,4 @@
-//! Cuts a tensor into parts along an axis.
+//! Splits a tensor into parts along an axis.
 
 use crate::kernels::loops::dense_strides;
 use crate::kernels::number::for_width;

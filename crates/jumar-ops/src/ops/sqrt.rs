@@ -1,4 +1,4 @@
-//! The square root.
+//! Square root.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

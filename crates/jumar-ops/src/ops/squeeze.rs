@@ -1,4 +1,4 @@
-//! Drops dimensions of 1. `Squeeze` has the axes as an attribute, `SqueezeV3` as an input.
+//! Removes dimensions of size 1. `Squeeze` takes the axes from an attribute, `SqueezeV3` from an input.
 
 use crate::kernels::data_movement;
 use crate::onnx::LATEST;

@@ -1,4 +1,4 @@
-//! Takes a part of a tensor, with steps, also backwards.
+//! Slicing with steps, which may be negative.
 
 use crate::kernels::data_movement;
 use crate::kernels::loops::dense_strides;

@@ -1,4 +1,4 @@
-//! The difference.
+//! Subtraction.
 
 use crate::kernels::elementwise::{PairFunction, infer_pair, pair};
 use crate::kernels::number::Number;

@@ -1,4 +1,4 @@
-//! The product with the logistic function.
+//! Swish: `x * sigmoid(scale * x)`.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! The tangent of an angle.
+//! Tangent of an angle in radians.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

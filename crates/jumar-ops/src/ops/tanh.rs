@@ -1,4 +1,4 @@
-//! The hyperbolic tangent.
+//! Hyperbolic tangent.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

@@ -1,4 +1,4 @@
-//! What is above a threshold; the rest is zero.
+//! Rectified linear unit with a threshold: `x` above it, zero elsewhere.
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};

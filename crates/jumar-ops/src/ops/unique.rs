@@ -1,4 +1,4 @@
-//! Every value, or every slice along an axis, once.
+//! The distinct elements, or the distinct slices along an axis.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Adds dimensions of 1. `Unsqueeze` has the axes as an attribute, `UnsqueezeV3` as an input.
+//! Adds dimensions of size 1. `Unsqueeze` takes the axes from an attribute, `UnsqueezeV3` from an input.
 
 use crate::kernels::data_movement;
 use crate::onnx::LATEST;
