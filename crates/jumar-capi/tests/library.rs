@@ -204,7 +204,7 @@ fn every_stub_answers_not_supported_and_says_its_name() -> Outcome {
                 _ => continue,
             };
             let name: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
-            // SAFETY: a stub looks at none of its arguments, and the caller cleans up after it.
+            // SAFETY: a stub reads none of its arguments, and the caller cleans up after it.
             let call =
                 unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> i32>(find(&name)?) };
             let code = call();

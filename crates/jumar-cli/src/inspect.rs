@@ -42,7 +42,7 @@ struct Details {
     plan: bool,
 }
 
-/// How much of the weights is looked at at a time.
+/// How many bytes of the weights are read at a time.
 const CHUNK: usize = 1 << 20;
 
 /// Prints.

@@ -212,14 +212,14 @@ pub struct Admission<'a> {
     pub op: Op<'a>,
 }
 
-/// What became of an operation.
+/// The phase of an operation that a probe is notified of.
 #[derive(Clone, Debug)]
 pub enum Phase {
-    /// It runs now.
+    /// The operation started.
     Started,
-    /// It ended well.
+    /// The operation finished without an error.
     Finished,
-    /// It failed.
+    /// The operation failed.
     Failed(Error),
 }
 

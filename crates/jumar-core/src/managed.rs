@@ -28,28 +28,28 @@ pub enum ManagedLocation {
 /// The program's advice about a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ManagedPage {
-    /// It is mostly read.
+    /// Whether the page is mostly read.
     pub read_mostly: bool,
-    /// Where it should stay.
+    /// The preferred location of the page.
     pub preferred: Option<ManagedLocation>,
-    /// Who is going to use it.
+    /// The locations that are going to access the page.
     pub accessed_by: Vec<ManagedLocation>,
-    /// Where it was last moved to by request.
+    /// The location of the last prefetch.
     pub prefetched: Option<ManagedLocation>,
 }
 
-/// What a program can say about a range.
+/// A program's advice about a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
-    /// It is mostly read, or no longer.
+    /// The range is mostly read, or no longer.
     ReadMostly(bool),
-    /// It should stay somewhere, or nowhere in particular.
+    /// The range has a preferred location, or no longer.
     Preferred(Option<ManagedLocation>),
-    /// It is going to be used there.
+    /// The location is going to access the range.
     AccessedBy(ManagedLocation),
-    /// It is no longer going to be used there.
+    /// The location is no longer going to access the range.
     NotAccessedBy(ManagedLocation),
-    /// It is moved there on request.
+    /// The range is prefetched to the location.
     Prefetched(ManagedLocation),
 }
 

@@ -9,7 +9,7 @@ use jumar_hal::sync::{AtomicU64, AtomicUsize, Ordering, RwLock};
 use jumar_hal::{Backend, Span, SpinLock};
 use jumar_types::{Error, ErrorKind, Result};
 
-/// Where memory lives.
+/// The kind of a piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryKind {
     /// A device's own memory.
@@ -52,24 +52,24 @@ impl MemoryKind {
 /// One live allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// The bytes that were asked for.
+    /// The requested bytes.
     pub span: Span,
     /// The bytes that the backend set aside, from the same address.
     pub reserved: Span,
-    /// Where it lives.
+    /// The kind of the memory.
     pub home: MemoryKind,
     /// A number for messages, counted from 1 in a runtime.
     pub number: u64,
     /// The public function that made it.
     pub made_by: &'static str,
-    /// Whose the bytes are, and in which life of its device they were taken.
+    /// The owner of the bytes, with the device epoch of the allocation.
     pub(crate) owner: Owner,
 }
 
-/// Whose the bytes of a block are. What a device owns is dropped with the life of the device that it was taken in.
+/// The owner of a block's bytes. A device reset drops what the device owned in its previous epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// No device's: it goes when it is given back.
+    /// No device: the block lives until it is freed.
     Nobody,
     /// An allocation of its own.
     Device { epoch: u64 },
@@ -138,12 +138,12 @@ impl Default for CacheEntry {
     }
 }
 
-/// A range after its check: where it lives, and the part of memory it names.
+/// A checked range: the kind of its memory, and the bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Resolved {
     /// The range.
     pub span: Span,
-    /// Where it lives.
+    /// The kind of the memory.
     pub home: MemoryKind,
 }
 

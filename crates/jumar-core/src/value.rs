@@ -12,14 +12,14 @@ use crate::gate::Op;
 use crate::runtime::Shared;
 use crate::{Caller, Stream};
 
-/// When a word lets a stream pass.
+/// The condition under which a word lets a stream resume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueTest {
-    /// It is the value or has gone past it, counting round: the signed difference is not negative.
+    /// The word has reached the value, with wrap-around: the signed difference is not negative.
     AtLeast,
-    /// It is the value.
+    /// The word equals the value.
     Equal,
-    /// It has a bit of the value set.
+    /// The word has at least one bit of the value set.
     AnyBit,
     /// Some bit is set neither in it nor in the value.
     NoneOfSomeBit,

@@ -118,7 +118,7 @@ fn read(from: &mut Reader<'_>, depth: usize) -> GeResult<Graph> {
         .chain(outputs.iter().map(|&(at, _)| at));
     if reads.into_iter().any(|at| at >= count) {
         return Err(GeError::new(
-            "the saved graph is damaged: it names a node that it has not",
+            "the saved graph is damaged: it names a node that does not exist",
         ));
     }
     Ok(Graph {

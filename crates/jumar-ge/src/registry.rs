@@ -600,7 +600,7 @@ impl GraphRegistry {
             }
             let index_of = |at: usize| {
                 ids.get(at).copied().ok_or_else(|| {
-                    GeError::new("the graph is damaged: it names a node that it has not")
+                    GeError::new("the graph is damaged: it names a node that does not exist")
                 })
             };
             let mut inputs = Vec::new();
@@ -657,7 +657,7 @@ impl GraphRegistry {
             .iter()
             .map(|&(at, position)| {
                 let id = ids.get(at).copied().ok_or_else(|| {
-                    GeError::new("the graph is damaged: it names a node that it has not")
+                    GeError::new("the graph is damaged: it names a node that does not exist")
                 })?;
                 Ok((id, position))
             })

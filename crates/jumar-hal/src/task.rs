@@ -73,27 +73,27 @@ pub enum WaitThen {
 /// Something in memory that a queue waits for and that is not announced: a word that a task, the host or another process
 /// writes.
 ///
-/// The executor looks after each task that wrote there, after each program that does not say what it wrote, and by a timer
-/// that backs off (tens of microseconds at first, a millisecond in the end).
+/// The executor checks it after each task that wrote there, after each program whose writes are unknown, and by a timer whose interval
+/// grows from tens of microseconds to a millisecond.
 ///
 /// # Threads
-/// `holds` and `pass` are called by any thread, at any time and often, also under the executor's locks: they look at memory, take no lock
-/// and make no call of the system. `examine` is called without any lock.
+/// Any thread may call `holds` and `pass`, at any time and often, also while it holds the executor's locks. So they only read memory,
+/// take no lock and make no system call. `examine` is called without any lock.
 pub trait Condition: Any + Send + Sync {
     /// Returns whether the queue may continue.
     fn holds(&self) -> bool;
 
-    /// Finds out what takes longer than a look at memory, such as whether the process that is waited for still exists. What it finds
-    /// shows in `holds` afterwards. Called now and then, when the executor's timer is due.
+    /// Checks what takes longer than reading memory, such as whether the process that is waited for still exists. `holds` returns the
+    /// result afterwards. The executor calls this when its timer expires.
     fn examine(&self) {}
 
-    /// Lets the queue continue if it may: called once it seemed so, by the thread that runs the queue, and after `true` not
-    /// again for the same task. A wait for a semaphore takes it here.
+    /// Lets the queue continue if it may, and returns whether it does. The thread that runs the queue calls this after `holds` returned
+    /// `true`, and not again for the same task after `true`. A wait for a semaphore decrements it here.
     fn pass(&self) -> bool {
         self.holds()
     }
 
-    /// Returns the address of the word that it looks at, of eight bytes at most.
+    /// Returns the address of the word that the condition reads, of at most eight bytes.
     fn address(&self) -> usize;
 }
 

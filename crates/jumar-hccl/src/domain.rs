@@ -27,7 +27,7 @@ struct Observed {
     list: Mutex<(Vec<Weak<Communicator>>, bool)>,
 }
 
-/// The longest and the shortest pause between looks at operations that wait.
+/// The longest and the shortest pause between polls of waiting operations.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 
 impl Domain {

@@ -2,7 +2,7 @@
 //!
 //! # Workers
 //!
-//! | a worker is | counted in | it looks at the run queue |
+//! | a worker is | counted in | it polls the run queue |
 //! |---|---|---|
 //! | awake: starting, being woken, spinning or in a timed park | `awake` | by itself, within a timed park at the latest |
 //! | busy | `busy` | when its stream is done |
@@ -69,9 +69,9 @@ use share::count_worker;
 
 /// Streams of the same hint are served in order; of different hints the smaller number comes first.
 const PRIORITIES: usize = 8;
-/// One pick in so many looks at the lowest priority first, so that no stream starves.
+/// One pick in this many starts at the lowest priority, so that no stream starves.
 const FAIRNESS: u32 = 16;
-/// How many entries of one list a pick looks at before it continues to the next list.
+/// How many entries of one list a pick checks before it continues to the next list.
 const GLANCES: usize = 16;
 /// How long a fresh entry is left to the thread that made it.
 const GRACE_NS: u64 = 2_000;

@@ -15,11 +15,11 @@ use crate::config::variable;
 const IDLE_NS: u64 = 20_000_000;
 /// How often the schedule is asked (each millisecond) while that time has passed.
 const IDLE_ASKED: u32 = 10;
-/// At so many looks in a row the program has to be asleep.
+/// The number of consecutive checks that must find the program asleep.
 const IDLE_ASLEEP: u32 = 5;
 /// A thread that wants to run is not waiting; but one that has run for so long since the last call waits in a loop.
 const SPUN_NS: u64 = 10_000_000;
-/// How often at most the program's threads are looked at while it calls.
+/// The shortest interval between checks of the program's threads while it makes calls.
 const POLL_INTERVAL_NS: u64 = 5_000_000;
 /// How long the program may run, whatever it calls, while something could continue.
 const STARVED_NS: u64 = 200_000_000;
@@ -107,10 +107,10 @@ struct Asked {
     ran_ns: u64,
     /// How long they had run when something could continue first; `None` while nothing can.
     since_ns: Option<u64>,
-    /// How long they had run at the last look, and for how many looks that has stayed the same while none wanted to run.
+    /// How long they had run at the last check, and for how many consecutive checks that did not change while no thread was runnable.
     seen_ns: u64,
     asleep: u32,
-    /// When that was looked at last.
+    /// The time of the last check.
     looked_ns: u64,
 }
 
@@ -179,7 +179,7 @@ impl BlockedStream {
             asked.last_call = last;
             asked.times = 0;
             asked.asleep = 0;
-            // Programs that call all the time are not looked at all the time.
+            // A program that makes calls continuously is not checked continuously.
             if asked.since_ns.is_some() && now.saturating_sub(asked.looked_ns) < POLL_INTERVAL_NS {
                 return false;
             }

@@ -61,7 +61,7 @@ fn refuse(call: &'static Call) -> i32 {
     raw::status(call, |cx| aclnn::answer(cx, || aclnn::not_implemented(cx)))
 }
 
-/// Functions beside the operators that are not implemented: they look at none of their arguments.
+/// Functions beside the operators that are not implemented: they read none of their arguments.
 macro_rules! not_implemented {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*

@@ -46,7 +46,7 @@ pub unsafe extern "C" fn aclrtMemManagedGetAttrs(
         let values = jumar_acl::managed_memory::aclrtMemManagedGetAttrs(
             cx, wanted, address, size, capacities,
         )?;
-        // Every buffer is looked at before the first is written.
+        // Every buffer is checked before the first is written.
         let outputs = buffers
             .iter()
             .zip(&values)

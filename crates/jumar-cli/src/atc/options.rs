@@ -12,13 +12,13 @@ pub struct Opt {
     pub help: &'static str,
 }
 
-/// What becomes of an option.
+/// How Jumar treats an option.
 pub enum Support {
-    /// It does what it says.
+    /// The option has its documented effect.
     Used,
-    /// It steers something that a CPU has not, and never changes a result.
+    /// The option controls something that a CPU does not have, and never changes a result.
     NoEffect(&'static str),
-    /// It would change the result in a way that is not supported.
+    /// The option would change the result in a way that is not supported.
     Refused {
         /// Values that ask for what happens anyway.
         harmless: &'static [&'static str],

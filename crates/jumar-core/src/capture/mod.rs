@@ -59,14 +59,14 @@ pub enum CaptureMode {
     Relaxed,
 }
 
-/// What a stream's capture is up to.
+/// The state of a stream's capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaptureStatus {
     /// The stream is not being captured.
     None,
-    /// It is.
+    /// The stream is being captured.
     Active,
-    /// It is, and a failed call made the capture invalid.
+    /// The stream is being captured, and a failed call made the capture invalid.
     Invalidated,
 }
 

@@ -19,7 +19,7 @@ static CHAINS: [Chain; 3] = [
     Chain::new(libc::SIGILL),
 ];
 
-/// How many threads run kernels now: the handler looks at a thread's storage only where there can be something.
+/// How many threads run kernels now: the handler reads a thread's storage only if this is not 0.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {

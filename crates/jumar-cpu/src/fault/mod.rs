@@ -64,7 +64,7 @@ impl MappedRange {
         let range = &RANGES[entry];
         let number = range.uses.fetch_add(1, Ordering::Relaxed) + 1;
         range.end.store(end, Ordering::Relaxed);
-        // The handler looks at the start first.
+        // The handler reads the start first.
         range.start.store(start, Ordering::Release);
         Some(MappedRange { entry, number })
     }

@@ -131,7 +131,7 @@ impl Drop for Seat {
 /// The index of threads that are being destroyed.
 const NOBODY: usize = 0;
 
-/// Rules that look at accesses to memory.
+/// Rules that check accesses to memory.
 const OF_ACCESSES: &[&str] = &[
     "JMR-SYNC-001",
     "JMR-SYNC-002",
@@ -179,7 +179,7 @@ pub struct Check {
     news: Arc<AtomicU64>,
     /// Whether there is more than one thread.
     many: AtomicBool,
-    /// Whether a rule that looks at accesses is wanted.
+    /// Whether a rule that checks accesses is enabled.
     accesses: bool,
     /// Changes whenever an object ends.
     ends: AtomicU64,
@@ -303,7 +303,7 @@ impl Check {
         self.state.0.lock()
     }
 
-    /// Returns whether a rule is wanted: all are but the lints, unless rules were named.
+    /// Returns whether a rule is enabled: by default all rules but the lints, otherwise the rules that the user named.
     pub fn wants(&self, rule: &str) -> bool {
         let Some(rule) = rules::find(rule) else {
             return false;
@@ -689,7 +689,7 @@ impl Probe for Check {
     }
 
     fn before(&self, admission: &Admission<'_>) -> Result<()> {
-        // Only copies between the host and a device look at bytes, unless they have taken them already.
+        // Only copies between the host and a device compare bytes, unless they have copied them already.
         let taken = AT_ONCE.try_with(|cell| cell.take()).unwrap_or(false);
         let memory = match admission.op {
             Op::Copy { .. } if self.accesses && admission.stream.is_some() && !taken => {

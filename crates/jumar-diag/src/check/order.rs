@@ -90,7 +90,7 @@ pub(super) struct Order {
     threads: u32,
     live_threads: u32,
     common: Clock,
-    /// Changes whenever the common clock does; threads look at it without a lock.
+    /// Changes whenever the common clock does; threads read it without a lock.
     pub(super) common_version: Arc<AtomicU64>,
 }
 

@@ -102,7 +102,7 @@ pub(super) fn multiply(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Resu
     if one.is_empty() || two.is_empty() {
         return cx.fill(Scalar::of_i64(0), out);
     }
-    // A vector is a matrix of one row or one column, which the result has not.
+    // A vector is multiplied as a matrix of one row or one column. The result does not have that dimension.
     let (mut one, mut two, mut target) = (one, two, out);
     if two.rank() == 1 {
         (two, target) = (two.unsqueeze(1), target.unsqueeze(target.rank()));

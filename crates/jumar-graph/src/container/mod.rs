@@ -363,7 +363,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Model> {
     read_graph(&sections, graph)
 }
 
-/// Reads a model whose weights are looked at later.
+/// Reads a model without its weights, which are read later.
 pub(crate) fn read_graph(sections: &Sections, graph: &[u8]) -> Result<Model> {
     same_sum(crc32fast::hash(graph), sections.graph_crc, "graph")?;
     let message = GraphMessage::decode(graph).map_err(|error| {
@@ -555,7 +555,7 @@ fn graph_of(
             if captures.len() > inner.inputs.len()
                 || captures.iter().any(|&index| index >= node.inputs.len())
             {
-                return Err(clash("hands its graph tensors that it has not"));
+                return Err(clash("passes inputs to its graph that do not exist"));
             }
             read.push(Body {
                 graph: inner,

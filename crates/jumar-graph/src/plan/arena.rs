@@ -22,7 +22,7 @@ pub(super) struct Request {
     pub(super) owner: Owner,
 }
 
-/// How many neighbours are looked at for gaps in all. Models of a few thousand steps never come near it; a graph in which a hundred
+/// How many neighbours are checked for gaps in total. Models of a few thousand steps never come near it; a graph in which a hundred
 /// thousand tensors are needed at once would have ten thousand million.
 const MOST_LOOKUPS: usize = 1 << 25;
 

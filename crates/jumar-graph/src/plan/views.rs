@@ -15,7 +15,7 @@ use crate::{Graph, GraphError, Node, Result};
 /// How many values may lie inside each other. A lookup walks through all values that contain it.
 const DEEPEST: usize = 128;
 
-/// How many values are looked at in all to see whether they may lie apart; afterwards parts are copied.
+/// How many values are checked in total for whether they may be strided. Beyond that, parts are copied.
 const MOST_LOOKUPS: usize = 1 << 22;
 
 /// What the bytes of a value are.
@@ -389,7 +389,7 @@ impl<'a> Sharing<'a> {
         }
         let graph = self.graph;
         if let Some((step, index)) = self.maker[value] {
-            // What only looks at another value writes nothing.
+            // A view of another value writes nothing.
             let written = match self.links[value] {
                 Link::Seen(..) => false,
                 Link::Same(_) => graph.nodes[step].operator.aliasing != Aliasing::View,

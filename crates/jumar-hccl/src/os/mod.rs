@@ -147,7 +147,7 @@ impl Mapping {
             tv_sec: libc::time_t::try_from(limit.as_secs()).unwrap_or(libc::time_t::MAX),
             tv_nsec: libc::c_long::from(limit.subsec_nanos() as i32),
         };
-        // The system looks at 32 bits: the low half, which comes first on machines that store it so.
+        // The kernel compares 32 bits: the low half, which comes first on machines that store it so.
         let word = ptr::from_ref(self.word(index)).cast::<u32>();
         // SAFETY: the word is mapped, and the limit lives until the call returns.
         unsafe {

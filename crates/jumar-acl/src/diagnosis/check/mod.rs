@@ -1,7 +1,7 @@
 //! The checks' view of the interface: which calls make and end which objects, and what their codes say.
 //!
 //! The engine (findings, objects, the order of accesses) is jumar-diag's; here is what needs names of the interface. [`lifetimes`] is the
-//! table of objects; [`refusals`] explains codes; this file has the rules that look at single calls.
+//! table of objects; [`refusals`] explains codes; this file has the rules that check single calls.
 
 mod files;
 mod lifetimes;

@@ -126,7 +126,7 @@ fn memory(
     }
     if let Some(allocation) = recent::allocation(check, address) {
         let name = allocation.name();
-        // Mappings without a gap between them are looked at by the call itself.
+        // Mappings without a gap between them are checked by the call itself.
         if bytes > left(&allocation, address) && allocation.made_by.contains("Malloc") {
             set_explained(true);
             let text = format!(

@@ -9,7 +9,7 @@ use crate::observers::{MOST, signature};
 
 use super::lifetimes::{self, ObjectLifetime};
 
-/// What is looked at before a call.
+/// What is checked before a call.
 pub(super) enum Before {
     Nothing,
     Free {

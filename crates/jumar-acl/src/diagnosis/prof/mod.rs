@@ -117,7 +117,7 @@ impl State {
         self.current.lock().clone()
     }
 
-    /// Sets the flags that others look at to what is wanted now.
+    /// Updates the flags that other threads read to the current settings.
     fn update_flags(&self) {
         let session = self.session();
         let switches = session.as_ref().map_or(Switches::NONE, |one| one.switches);
