@@ -274,8 +274,8 @@ pub fn pack_weights(weights: &Tensor, gates: usize) -> Option<Tensor> {
         return None;
     }
     // The products of a GRU with the state begin at the first and at the third gate.
-    let hidden = rows / gates;
-    if !hidden.is_multiple_of(PANEL) && !(gates != 3 && rows.is_multiple_of(PANEL)) {
+    let filled = if gates == 3 { rows / gates } else { rows };
+    if !filled.is_multiple_of(PANEL) {
         return None;
     }
     let bytes = weights.bytes();
