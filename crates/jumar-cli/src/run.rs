@@ -51,6 +51,12 @@ pub struct Options {
     /// Makes each asynchronous call wait until its work is done.
     #[arg(long)]
     launch_blocking: bool,
+    /// How many seconds ranks of a collective wait for each other.
+    #[arg(long, value_name = "SECONDS")]
+    collective_timeout: Option<f64>,
+    /// Distinguishes this job from others that use the same rank table on this machine.
+    #[arg(long, value_name = "NAME")]
+    job: Option<String>,
     /// The lowest level that is logged.
     #[arg(long, value_name = "LEVEL", value_enum)]
     log_level: Option<Level>,
@@ -167,6 +173,12 @@ fn chosen(options: &Options) -> Result<Vec<(&'static str, OsString)>> {
     if options.launch_blocking {
         set.push(("ASCEND_LAUNCH_BLOCKING", "1".into()));
     }
+    if let Some(seconds) = options.collective_timeout {
+        set.push(("JUMAR_HCCL_TIMEOUT", seconds.to_string().into()));
+    }
+    if let Some(job) = &options.job {
+        set.push(("JUMAR_JOB", job.into()));
+    }
     if let Some(level) = options.log_level {
         set.push(("ASCEND_GLOBAL_LOG_LEVEL", (level as u8).to_string().into()));
     }
@@ -220,6 +232,10 @@ mod tests {
             "--visible-devices",
             "0,2",
             "--launch-blocking",
+            "--collective-timeout",
+            "2.5",
+            "--job",
+            "night",
             "--log-level",
             "info",
             "--log-to-stdout",
@@ -242,6 +258,8 @@ mod tests {
                 "JUMAR_MATRIX_UNIT=0",
                 "ASCEND_RT_VISIBLE_DEVICES=0,2",
                 "ASCEND_LAUNCH_BLOCKING=1",
+                "JUMAR_HCCL_TIMEOUT=2.5",
+                "JUMAR_JOB=night",
                 "ASCEND_GLOBAL_LOG_LEVEL=1",
                 "ASCEND_SLOG_PRINT_TO_STDOUT=1",
             ]

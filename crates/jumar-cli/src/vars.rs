@@ -174,14 +174,14 @@ pub const READ: &[Var] = &[
     },
     Var {
         name: "JUMAR_HCCL_TIMEOUT",
-        flag: None,
+        flag: Some("collective-timeout"),
         values: "a number of seconds, fractions too",
         default: "those of HCCL_CONNECT_TIMEOUT and HCCL_EXEC_TIMEOUT",
         meaning: "How long ranks wait for each other, in place of both of those.",
     },
     Var {
         name: "JUMAR_JOB",
-        flag: None,
+        flag: Some("job"),
         values: "a word",
         default: "empty",
         meaning: "Distinguishes jobs that use the same rank table on one machine.",

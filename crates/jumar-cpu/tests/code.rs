@@ -166,10 +166,7 @@ fn a_kernel_object_is_found_by_its_address_and_its_kind_decides_how_blocks_run()
         Some("independent".to_owned())
     );
     assert!(status("cores", 8).is_none());
-    assert_eq!(
-        status("together", 8).map(|failure| failure.status),
-        Some(7)
-    );
+    assert_eq!(status("together", 8).map(|failure| failure.status), Some(7));
     assert!(status("cores", 65_535).is_none());
     let failure = status("cores", 65_536).expect("too many blocks");
     assert!(

@@ -65,7 +65,9 @@ pub fn rewrite(source: &str, library: &str) -> Result<Rewritten, String> {
     while at < tokens.len() {
         let token = tokens[at];
         match (token.kind, token.text) {
-            (Kind::Identifier, "__global__") => changes.push((token.begin, token.end, String::new())),
+            (Kind::Identifier, "__global__") => {
+                changes.push((token.begin, token.end, String::new()))
+            }
             (Kind::Punctuation, "[") if texts(&tokens, at + 1, &["aicore", "]"]) => {
                 changes.push((token.begin, tokens[at + 2].end, String::new()));
                 at += 2;
