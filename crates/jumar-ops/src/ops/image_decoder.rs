@@ -289,7 +289,7 @@ mod tests {
             none(),
             "cannot be decoded",
         );
-        refuse(NAME, &[bytes(&pnm())], as_("CMYK"), "none of RGB");
+        refuse(NAME, &[bytes(&pnm())], as_("CMYK"), "must be RGB");
     }
 
     #[test]

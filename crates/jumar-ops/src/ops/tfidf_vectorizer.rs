@@ -302,7 +302,7 @@ mod tests {
             NAME,
             &[x],
             attrs(1, 2, 0).with("mode", "BOTH"),
-            "none of TF",
+            "must be TF",
         );
     }
 }
