@@ -21,7 +21,9 @@ static float value_of(int rank, int i)
 static void *device_memory(size_t bytes)
 {
     void *memory;
-    CHECK(aclrtMalloc(&memory, bytes == 0 ? 1 : bytes, ACL_MEM_MALLOC_HUGE_FIRST));
+    bytes = bytes == 0 ? 1 : bytes;
+    CHECK(aclrtMalloc(&memory, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
+    CHECK(aclrtMemset(memory, bytes, 0, bytes));
     return memory;
 }
 

@@ -200,6 +200,7 @@ int main(void)
         use(rank);
         CHECK(aclrtCreateStream(&streams[rank]));
         CHECK(aclrtMalloc((void **)&buffers[rank], 64, ACL_MEM_MALLOC_HUGE_FIRST));
+        CHECK(aclrtMemset(buffers[rank], 64, 0, 64));
     }
     configurations_differ();
     send_against_send();
