@@ -818,7 +818,7 @@ fn object_at(address: usize) -> Option<(Option<Library>, String, Result<Describe
     };
     // SAFETY: the path ends in a zero byte; RTLD_NOLOAD loads nothing and runs nothing. The program itself is never unloaded.
     let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-    let library = (!handle.is_null()).then_some(Library {
+    let library = (!handle.is_null()).then(|| Library {
         handle,
         _memory: None,
     });
