@@ -5,6 +5,7 @@
 #include <memory>
 #include <ucontext.h>
 
+#include "jumar/kernel.h"
 #include "sync.h"
 
 namespace jumar {
@@ -34,6 +35,12 @@ inline Core& worker_core()
     return core;
 }
 
+// Sets the block that get_block_idx() of the kernel's interface returns.
+inline void set_block_of_launch(uint32_t block)
+{
+    if (jumar_current) jumar_current->block = block;
+}
+
 inline void run_in_turn(uint32_t begin, uint32_t end, uint32_t blocks, const BlockBody& body, const BlockFailed& failed)
 {
     Core& self = worker_core();
@@ -41,6 +48,7 @@ inline void run_in_turn(uint32_t begin, uint32_t end, uint32_t blocks, const Blo
     current_core = &self;
     for (uint32_t block = begin; block < end; block++) {
         self.begin(block, blocks);
+        set_block_of_launch(block);
         run_one(self, body, failed);
     }
     current_core = outer;
@@ -100,6 +108,7 @@ private:
     void resume(One& one)
     {
         current_core = &one.core;
+        set_block_of_launch(one.core.block);
         if (!one.stack) {
             one.stack.reset(new char[STACK]);
             getcontext(&one.context);
