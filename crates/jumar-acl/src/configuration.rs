@@ -2,13 +2,14 @@
 
 use std::ffi::CStr;
 use std::fs;
-use std::io::Read;
+use std::path::Path;
 
 use jumar::config::ProfilerEnvironment;
 use jumar_types::{Error, ErrorKind, Result};
 use serde_json::Value;
 
 use crate::dump::{Settings, stamp};
+use crate::files;
 use crate::prof::FromFile;
 use crate::refuse;
 
@@ -43,28 +44,13 @@ pub(crate) fn read(path: &CStr) -> Result<String> {
     let path = path
         .to_str()
         .map_err(|_| bad("has a name that is not UTF-8".into()))?;
-    let data = fs::metadata(path).map_err(|error| bad(format!("cannot be found: {error}")))?;
-    if !data.is_file() {
-        return Err(bad("is not a regular file".into()));
-    }
-    if data.len() > MAX_FILE_BYTES {
-        return Err(bad(format!(
-            "has {} bytes; at most {MAX_FILE_BYTES} are read",
-            data.len()
-        )));
-    }
-    let mut text = String::new();
-    let file = fs::File::open(path).map_err(|error| bad(format!("cannot be opened: {error}")))?;
-    file.take(MAX_FILE_BYTES + 1)
-        .read_to_string(&mut text)
-        .map_err(|error| match error.kind() {
-            std::io::ErrorKind::InvalidData => Error::new(
-                ErrorKind::ParseFile,
-                format!("the configuration file {shown} is not UTF-8 text"),
-            ),
-            _ => bad(format!("cannot be read: {error}")),
-        })?;
-    Ok(text)
+    let bytes = files::read(Path::new(path), MAX_FILE_BYTES).map_err(bad)?;
+    String::from_utf8(bytes).map_err(|_| {
+        Error::new(
+            ErrorKind::ParseFile,
+            format!("the configuration file {shown} is not UTF-8 text"),
+        )
+    })
 }
 
 /// Takes a configuration apart and checks it.

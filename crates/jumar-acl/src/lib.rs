@@ -21,6 +21,7 @@
 mod configuration;
 mod diagnosis;
 pub mod error;
+mod files;
 pub mod frontend;
 pub mod generated;
 pub mod hooks;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::ffi::CStr;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ use serde_json::Value;
 
 use super::{device, value};
 use crate::error::{ExceptionCallback, null};
+use crate::files;
 use crate::generated::{enums, types};
 use crate::{Cx, Raw, refuse};
 
@@ -211,44 +211,13 @@ const MOST_BINARY_BYTES: u64 = 2 << 30;
 const MOST_DESCRIPTION_BYTES: u64 = 64 << 20;
 
 fn read(path: &Path) -> Result<Arc<[u8]>> {
-    let bytes = read_regular(path, MOST_BINARY_BYTES).map_err(|why| {
+    let bytes = files::read(path, MOST_BINARY_BYTES).map_err(|why| {
         Error::new(
             ErrorKind::InvalidValue,
             format!("the kernel binary {} {why}", path.display()),
         )
     })?;
     Ok(bytes.into())
-}
-
-/// Reads a regular file of `most` bytes at most. Others are refused before they are opened: a pipe would wait for a writer, a device may
-/// have no end.
-///
-/// # Errors
-/// The rest of a sentence that begins with the file's name.
-fn read_regular(path: &Path, most: u64) -> std::result::Result<Vec<u8>, String> {
-    let unread = |error: std::io::Error| format!("cannot be read: {error}");
-    let data = std::fs::metadata(path).map_err(unread)?;
-    if !data.is_file() {
-        return Err("is not a regular file".to_owned());
-    }
-    if data.len() > most {
-        return Err(format!("has {} bytes; at most {most} are read", data.len()));
-    }
-    let mut bytes = Vec::new();
-    // The file may grow meanwhile. Memory is asked for in a way that can be refused.
-    let bytes_now = usize::try_from(data.len()).unwrap_or(usize::MAX);
-    bytes
-        .try_reserve_exact(bytes_now.saturating_add(1))
-        .map_err(|_| format!("has {bytes_now} bytes, for which there is no memory"))?;
-    let file = std::fs::File::open(path).map_err(unread)?;
-    file.take(most).read_to_end(&mut bytes).map_err(unread)?;
-    Ok(bytes)
-}
-
-/// Reads a regular file of text that lies beside a binary.
-fn read_text(path: &Path) -> std::result::Result<String, String> {
-    let bytes = read_regular(path, MOST_DESCRIPTION_BYTES)?;
-    String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())
 }
 
 fn add(
@@ -282,7 +251,7 @@ fn facts_beside(path: &Path) -> Result<Option<u32>> {
     if beside == *path {
         return Ok(None);
     }
-    let text = read_text(&beside).unwrap_or_default();
+    let text = files::read_text(&beside, MOST_DESCRIPTION_BYTES).unwrap_or_default();
     let Ok(facts) = serde_json::from_str::<Value>(&text) else {
         return Ok(None);
     };
@@ -315,7 +284,7 @@ fn operators(path: &Path) -> Result<(HashMap<String, String>, String)> {
             format!("the operator description {} {what}", path.display()),
         )
     };
-    let text = read_text(path).map_err(bad)?;
+    let text = files::read_text(path, MOST_DESCRIPTION_BYTES).map_err(bad)?;
     let description: Value =
         serde_json::from_str(&text).map_err(|error| bad(format!("is not JSON: {error}")))?;
     let Value::Object(description) = description else {
@@ -423,6 +392,9 @@ mod tests {
         let short = folder.path().join("short");
         std::fs::write(&short, b"bytes").expect("a file");
         assert_eq!(&*read(&short).expect("it is read"), b"bytes");
-        assert_eq!(read_text(&pipe), Err("is not a regular file".to_owned()));
+        assert_eq!(
+            files::read_text(&pipe, MOST_DESCRIPTION_BYTES),
+            Err("is not a regular file".to_owned())
+        );
     }
 }

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
-use std::fs;
+use std::path::Path;
 
 use jumar_types::{Error, ErrorKind, Result};
 use serde_json::Value;
 
+use crate::files;
+
 /// The longest path of a rank table.
 const LONGEST_PATH: usize = 4096;
+/// The size of the largest file that is read as a rank table.
+const MAX_FILE_BYTES: u64 = 64 << 20;
 /// The most ranks of a table.
 const MOST_RANKS: usize = 65_536;
 
@@ -100,9 +104,9 @@ impl RankTable {
         if path.count_bytes() > LONGEST_PATH {
             return unreadable(format!("has a path of more than {LONGEST_PATH} bytes"));
         }
-        let bytes = match fs::read(&*name) {
+        let bytes = match files::read(Path::new(&*name), MAX_FILE_BYTES) {
             Ok(bytes) => bytes,
-            Err(error) => return unreadable(format!("cannot be read: {error}")),
+            Err(why) => return unreadable(why),
         };
         match serde_json::from_slice::<Value>(&bytes) {
             Ok(value) => Ok((RankTable::parse(&value)?, bytes)),
@@ -296,6 +300,15 @@ mod tests {
             "instance_list":[{"pod_name":"a","server_id":"10.0.0.1","devices":[{"device_id":"0"}]},
             {"pod_name":"b","server_id":"10.0.0.2","devices":[{"device_id":"0"}]}]}]}"#;
         assert_eq!(parse(old).expect("groups").size(), 2);
+    }
+
+    #[test]
+    fn what_is_not_a_regular_file_is_refused_before_it_is_read() {
+        for path in [c"/dev/zero", c"/"] {
+            let error = RankTable::read(path).expect_err("refused");
+            assert_eq!(error.kind(), ErrorKind::CommTableFile);
+            assert!(error.sentence().contains("is not a regular file"));
+        }
     }
 
     #[test]
