@@ -109,6 +109,17 @@ for dtype in FLOATS:
             cases.add("aclnnFlashAttentionScoreGrad", **given)
         else:
             cases.add("aclnnFlashAttentionScoreGradV2", qStartIdxOptional=Null, kvStartIdxOptional=Null, pseType=kind, **given)
+    # Values far from zero whose differences are small: the result, rounded to the type, must not decide the gradients.
+    if dtype != f32:
+        q, k, gradient = (noise(1, 2, 6, 4, dtype=dtype) for _ in range(3))
+        v = (torch.randint(-4, 5, (1, 2, 6, 4)) / 4 + 32).to(dtype)
+        y, largest, total, (dq, dk, dv, _) = gradients(q, k, v, gradient, 0.5, None)
+        cases.add(
+            "aclnnFlashAttentionScoreGrad", query=q, keyIn=k, value=v, dy=gradient, pseShiftOptional=Null, attenMaskOptional=Null,
+            softmaxMaxOptional=copies(largest), softmaxSumOptional=copies(total), attentionInOptional=y.to(dtype), scaleValue=0.5, headNum=2,
+            inputLayout="BNSD", sparseMode=0, dqOut=Out(dq.to(dtype)), dkOut=Out(dk.to(dtype)), dvOut=Out(dv.to(dtype)), dpseOut=Null,
+            within=WITHIN[dtype] / 4, **BACKWARD, **FREE,
+        )
     # Sequences behind each other; the last query has none. Rotary entries are further entries of queries and keys.
     for rope in (False, True) if dtype != bf16 else ():
         q, k, v, gradient = noise(8, 4, 6, dtype=dtype), noise(9, 2, 6, dtype=dtype), noise(9, 2, 3, dtype=dtype), noise(8, 4, 3, dtype=dtype)

@@ -80,6 +80,28 @@ struct Memory<'a> {
     inner: RowMut<'a, f32>,
 }
 
+impl Memory<'_> {
+    /// Turns the scores of a tile into probabilities.
+    fn normalise(&self, rows: usize, columns: usize) {
+        wide(Probabilities {
+            scores: self.scores,
+            largest: self.largest,
+            total: self.total,
+            rows,
+            columns,
+        });
+    }
+
+    /// Adds the products of a tile of scores and their gradients to those of the rows.
+    fn add_inner(&self, rows: usize, columns: usize) {
+        for row in 0..rows {
+            let scores = self.scores.slice(row * COLUMNS, columns);
+            let more = dot(scores, self.gradients.slice(row * COLUMNS, columns));
+            self.inner.set(row, self.inner.get(row) + more);
+        }
+    }
+}
+
 /// Turns scores into probabilities.
 struct Probabilities<'a> {
     scores: RowMut<'a, f32>,
@@ -240,17 +262,31 @@ impl Backward {
     ) {
         let sequence = &gradient.sequence;
         if let Some([largest, total, result]) = &gradient.stored {
+            // The product of the result and its gradient is subtracted from values of its own size: a result that was rounded
+            // to a half is not precise enough, and the product is formed again from the probabilities.
+            let precise = self.inputs[result.operand] == DataType::Float32;
             for row in 0..rows {
                 let (head, own) = task.head_and_row(sequence, row);
                 let start = |plane: &Plane| plane.row(head, own);
                 views.load(largest, start(largest), memory.largest.slice(row, 1));
                 views.load(total, start(total), memory.total.slice(row, 1));
-                let line = memory.line.slice(0, self.value_width);
-                views.load(result, start(result), line);
-                let given = memory
-                    .result
-                    .slice(row * self.value_width, self.value_width);
-                memory.inner.set(row, dot(line, given));
+                if precise {
+                    let line = memory.line.slice(0, self.value_width);
+                    views.load(result, start(result), line);
+                    let given = memory
+                        .result
+                        .slice(row * self.value_width, self.value_width);
+                    memory.inner.set(row, dot(line, given));
+                }
+            }
+            if !precise {
+                memory.inner.fill(0.0);
+                for first in (first..end).step_by(COLUMNS) {
+                    let count = COLUMNS.min(end - first);
+                    self.products(views, sequence, task, (rows, first, count), memory);
+                    memory.normalise(rows, count);
+                    memory.add_inner(rows, count);
+                }
             }
             return;
         }
@@ -269,11 +305,7 @@ impl Backward {
                 columns: count,
                 width: 1,
             });
-            for row in 0..rows {
-                let powers = memory.scores.slice(row * COLUMNS, count);
-                let more = dot(powers, memory.gradients.slice(row * COLUMNS, count));
-                memory.inner.set(row, memory.inner.get(row) + more);
-            }
+            memory.add_inner(rows, count);
         }
         for row in 0..rows {
             let total = memory.total.get(row);
@@ -313,13 +345,7 @@ impl Backward {
         for first in (start..end).step_by(COLUMNS) {
             let count = COLUMNS.min(end - first);
             self.products(views, sequence, task, (rows, first, count), memory);
-            wide(Probabilities {
-                scores: memory.scores,
-                largest: memory.largest,
-                total: memory.total,
-                rows,
-                columns: count,
-            });
+            memory.normalise(rows, count);
             exchange(memory.scores, memory.exchanged, rows, count);
             let sums = |plane: &Plane, width: usize| {
                 let start = plane.row(task.head, first);
