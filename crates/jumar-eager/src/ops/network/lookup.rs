@@ -1,5 +1,7 @@
 //! Embeddings and the negative log-likelihood, which both select by index; and their gradients.
 
+use std::sync::OnceLock;
+
 use jumar_ops::{Attrs, Call, Kernel, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
@@ -9,6 +11,9 @@ use super::Real;
 use crate::build::{Cx, Input};
 use crate::view::View;
 use crate::{Refusal, Scalar};
+
+/// Parts that the targets of a loss are split into.
+const LOSS_PARTS: usize = 16;
 
 pub(super) fn embedding(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (weight, indices, out) = (cx.tensor("weight")?, cx.tensor("indices")?, cx.out("out")?);
@@ -40,6 +45,10 @@ struct AddRows {
 }
 
 impl Kernel for AddRows {
+    fn scratch_bytes(&self) -> usize {
+        self.counters() * size_of::<i32>()
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         match self.compute {
             DataType::Float64 => self.run_in::<f64>(call),
@@ -49,13 +58,20 @@ impl Kernel for AddRows {
 }
 
 impl AddRows {
+    /// The rows whose occurrences are counted.
+    fn counters(&self) -> usize {
+        match self.by_frequency {
+            true => self.rows,
+            false => 0,
+        }
+    }
+
     fn run_in<T: Real>(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (gradient, indices) = (call.input::<T>(0)?.flat(), call.input::<i64>(1)?.flat());
         let out = call.output::<T>(0)?.flat();
-        for index in 0..out.len() {
-            out.set(index, T::of(0.0));
-        }
-        let mut counts = vec![0u32; if self.by_frequency { self.rows } else { 0 }];
+        out.fill(T::of(0.0));
+        let counts = call.scratch::<i32>(0, self.counters())?;
+        counts.fill(0);
         let row = |index: usize| {
             let row = indices.get(index);
             usize::try_from(row)
@@ -69,24 +85,35 @@ impl AddRows {
                 })
         };
         for index in 0..indices.len() {
-            if let Some(count) = counts.get_mut(row(index)?) {
-                *count += 1;
-            }
-        }
-        for index in 0..indices.len() {
             let row = row(index)?;
-            if indices.get(index) == self.skipped {
-                continue;
-            }
-            let share = counts
-                .get(row)
-                .map_or(1.0, |&count| f64::from(count).recip());
-            for column in 0..self.width {
-                let at = row * self.width + column;
-                let part = gradient.get(index * self.width + column).number() * share;
-                out.set(at, T::of(out.get(at).number() + part));
+            if self.by_frequency {
+                counts.set(row, counts.get(row).saturating_add(1));
             }
         }
+        // Threads share the columns: each adds the rows in order, so that sums do not depend on their number.
+        let grain = match cfg!(test) {
+            true => 1,
+            false => (1usize << 13).div_ceil(indices.len().max(1)).max(16),
+        };
+        call.workers().ranges(self.width, grain, |first, count| {
+            for index in 0..indices.len() {
+                let own = indices.get(index);
+                if own == self.skipped {
+                    continue;
+                }
+                // Every index was checked.
+                let row = own as usize;
+                let share = match self.by_frequency {
+                    true => f64::from(counts.get(row)).recip(),
+                    false => 1.0,
+                };
+                let to = out.slice(row * self.width + first, count);
+                let from = gradient.slice(index * self.width + first, count);
+                to.update(from, |sum, part| {
+                    T::of(sum.number() + part.number() * share)
+                });
+            }
+        });
         Ok(())
     }
 }
@@ -253,6 +280,10 @@ struct Likelihood {
 }
 
 impl Kernel for Likelihood {
+    fn scratch_bytes(&self) -> usize {
+        2 * LOSS_PARTS * size_of::<f64>()
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         match self.compute {
             DataType::Float64 => self.run_in::<f64>(call),
@@ -273,14 +304,15 @@ impl Likelihood {
             false => 0.0,
         };
         if self.backward {
-            for index in 0..out.len() {
-                out.set(index, T::of(0.0));
-            }
+            out.fill(T::of(0.0));
         }
-        let (mut sum, mut weights) = (0.0f64, 0.0f64);
-        for item in 0..batch {
-            for inner in 0..rest {
-                let position = item * rest + inner;
+        // Sums of parts, whose number is fixed: the loss does not depend on the number of threads.
+        let sums = call.scratch::<f64>(0, 2 * LOSS_PARTS)?;
+        let (positions, failure) = (batch * rest, OnceLock::new());
+        call.workers().each(LOSS_PARTS, |part| {
+            let (mut sum, mut weights) = (0.0f64, 0.0f64);
+            for position in positions * part / LOSS_PARTS..positions * (part + 1) / LOSS_PARTS {
+                let (item, inner) = (position / rest, position % rest);
                 let class = target.get(position);
                 if class == self.ignored {
                     if !self.backward && self.reduction == 0 {
@@ -288,15 +320,12 @@ impl Likelihood {
                     }
                     continue;
                 }
-                let class = usize::try_from(class)
-                    .ok()
-                    .filter(|&class| class < classes)
-                    .ok_or_else(|| {
-                        OpError::new(
-                            OpErrorKind::Data,
-                            format!("the target {class} names none of {classes} classes"),
-                        )
-                    })?;
+                let known = usize::try_from(class).ok().filter(|&class| class < classes);
+                let Some(class) = known else {
+                    let text = format!("the target {class} names none of {classes} classes");
+                    let _ = failure.set(OpError::new(OpErrorKind::Data, text));
+                    return;
+                };
                 let (own, at) = (
                     weight.get(class).number(),
                     (item * classes + class) * rest + inner,
@@ -315,8 +344,17 @@ impl Likelihood {
                     weights += own;
                 }
             }
+            sums.set(2 * part, sum);
+            sums.set(2 * part + 1, weights);
+        });
+        if let Some(error) = failure.into_inner() {
+            return Err(error);
         }
         if !self.backward && self.reduction != 0 {
+            let total = |first: usize| -> f64 {
+                (0..LOSS_PARTS).map(|part| sums.get(2 * part + first)).sum()
+            };
+            let (sum, weights) = (total(0), total(1));
             let loss = if self.reduction == 1 {
                 sum / weights
             } else {

@@ -104,6 +104,14 @@ fn planes(cx: &mut Cx<'_>, view: View) -> Result<View, Refusal> {
     }
 }
 
+/// Elements that are worth a thread. Tests have few.
+const GRAIN: usize = if cfg!(test) { 8 } else { 1 << 13 };
+
+/// Returns how many planes are worth a thread, by the elements that one plane reads.
+fn grain(elements: usize) -> usize {
+    GRAIN.div_ceil(elements.max(1))
+}
+
 /// Finds the greatest elements of windows, or adds gradients at their positions.
 struct MaxPool {
     compute: DataType,
@@ -129,12 +137,7 @@ impl MaxPool {
         let x = call.input::<T>(0)?.flat();
         let out = call.output::<T>(0)?.flat();
         let gradient = match self.backward {
-            true => {
-                for index in 0..out.len() {
-                    out.set(index, T::of(0.0));
-                }
-                Some(call.input::<T>(1)?.flat())
-            }
+            true => Some(call.input::<T>(1)?.flat()),
             false => None,
         };
         let ([planes, height, width], [rows, columns]) = (self.input, self.output);
@@ -145,7 +148,11 @@ impl MaxPool {
             dilations,
             ..
         } = self.pool;
-        for plane in 0..planes {
+        let one_plane = |plane: usize| {
+            if self.backward {
+                let size = height * width;
+                out.slice(plane * size, size).fill(T::of(0.0));
+            }
             for row in 0..rows {
                 for column in 0..columns {
                     let (mut best, mut at) = (f64::NEG_INFINITY, None);
@@ -178,7 +185,11 @@ impl MaxPool {
                     }
                 }
             }
-        }
+        };
+        let grain = grain(rows * columns * kernel[0] * kernel[1]);
+        call.workers().ranges(planes, grain, |first, count| {
+            (first..first + count).for_each(one_plane);
+        });
         Ok(())
     }
 }
@@ -262,16 +273,15 @@ impl Kernel for AdaptiveAverage {
 impl AdaptiveAverage {
     fn run_in<T: Real>(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (from, to) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
-        if self.backward {
-            for index in 0..to.len() {
-                to.set(index, T::of(0.0));
-            }
-        }
         let ([height, width], [rows, columns]) = (self.input, self.output);
         let range = |index: usize, of: usize, size: usize| {
             (index * size / of, ((index + 1) * size).div_ceil(of))
         };
-        for plane in 0..self.planes {
+        let one_plane = |plane: usize| {
+            if self.backward {
+                let size = height * width;
+                to.slice(plane * size, size).fill(T::of(0.0));
+            }
             for row in 0..rows {
                 let (top, bottom) = range(row, rows, height);
                 for column in 0..columns {
@@ -296,7 +306,11 @@ impl AdaptiveAverage {
                     }
                 }
             }
-        }
+        };
+        let grain = grain((height * width).max(rows * columns));
+        call.workers().ranges(self.planes, grain, |first, count| {
+            (first..first + count).for_each(one_plane);
+        });
         Ok(())
     }
 }
