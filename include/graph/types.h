@@ -127,6 +127,17 @@ enum Placement {
 
 static const int64_t UNKNOWN_DIM = -1;
 static const int64_t UNKNOWN_DIM_NUM = -2;
+/* Dimensions of a shape whose sizes, or whose rank, is only known at run time. */
+#if defined(__GNUC__)
+#define JUMAR_GE_SHAPE_ __attribute__((unused)) static const std::vector<int64_t>
+#else
+#define JUMAR_GE_SHAPE_ static const std::vector<int64_t>
+#endif
+JUMAR_GE_SHAPE_ UNKNOWN_SHAPE = {-1};
+JUMAR_GE_SHAPE_ UNKNOWN_RANK = {-2};
+JUMAR_GE_SHAPE_ DUMMY_SHAPE = {-3};
+#undef JUMAR_GE_SHAPE_
+static const int64_t SHAPE_RANGE_LOWER_LIMIT = 0;
 
 /* A set of element types that a prototype names. It is kept and never checked. */
 struct TensorType {

@@ -58,6 +58,7 @@ def test_sessions_variables_control_files_offline_models_and_misuse(tmp_path):
         ("formats", [], "c++11", 1),
         ("fork", [".", DIGITS / "digits.onnx"], "c++20", 0),
         ("train", [DIGITS, HERE / "digits"], "c++11", 1),
+        ("passes", [], "c++11", 0),
     ],
 )
 def test_program(tmp_path, program, args, std, abi):
@@ -125,7 +126,7 @@ def test_each_name_alone_links_and_works(tmp_path):
 
 def test_each_header_stands_alone(tmp_path):
     source = tmp_path / "one.cpp"
-    folders = ["ge", "graph", "parser", "exe_graph/runtime"]
+    folders = ["ge", "ge/fusion/pass", "graph", "parser", "exe_graph/runtime", "register"]
     for folder in folders:
         for header in sorted((PREFIX / "include" / folder).glob("*.h")):
             # Also with the folder alone on the search path, as older programs have it.

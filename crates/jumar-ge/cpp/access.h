@@ -2,6 +2,7 @@
 #ifndef JUMAR_GE_CPP_ACCESS_H_
 #define JUMAR_GE_CPP_ACCESS_H_
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -10,6 +11,8 @@
 
 namespace ge {
 namespace jumar {
+
+struct RegisteredPass;
 
 struct __attribute__((visibility("hidden"))) Access {
   static uint64_t Id(const Operator &op) { return op.handle_ == nullptr ? 0 : op.handle_->id(); }
@@ -39,6 +42,10 @@ struct __attribute__((visibility("hidden"))) Access {
   static void SetBytes(GraphBuffer &buffer, const void *bytes, size_t size);
 
   static CompiledGraphSummaryPtr Summary(Reply &reply);
+
+  static RegisteredPass PassOf(const PassRegistrationData &data, uint64_t id);
+  static void Begin(CustomPassContext &context, const AscendString &name,
+                    const std::map<AscendString, AscendString> &options);
 };
 
 /* Each object without a value has the message of its identifier, which is 0. */

@@ -3,6 +3,7 @@
 
 #include "access.h"
 #include "build.h"
+#include "passes.h"
 
 namespace ge {
 
@@ -27,8 +28,10 @@ void aclgrphBuildFinalize() {}
 
 graphStatus aclgrphBuildModel(const ge::Graph &graph, const std::map<AscendString, AscendString> &build_options,
                               ModelBufferData &model) {
+  Graph changed;
   Reply reply;
-  if (Did(CallId::kBuildModel, About(graph).Map(build_options), reply) != GRAPH_SUCCESS) {
+  if (jumar::RunPasses(graph, build_options, jumar::Options(), changed) != SUCCESS ||
+      Did(CallId::kBuildModel, About(changed).Map(build_options), reply) != GRAPH_SUCCESS) {
     return GRAPH_FAILED;
   }
   jumar::Fill(model, reply);
@@ -38,8 +41,14 @@ graphStatus aclgrphBundleBuildModel(const std::vector<ge::GraphWithOptions> &gra
                                     ModelBufferData &model) {
   Message message;
   message.U64(graph_with_options.size());
+  /* The graphs live until the call has read them. */
+  std::vector<Graph> graphs;
   for (const GraphWithOptions &one : graph_with_options) {
-    message.U64(Access::Id(one.graph)).Map(one.build_options);
+    graphs.emplace_back();
+    if (jumar::RunPasses(one.graph, one.build_options, jumar::Options(), graphs.back()) != SUCCESS) {
+      return GRAPH_FAILED;
+    }
+    message.U64(Access::Id(graphs.back())).Map(one.build_options);
   }
   Reply reply;
   if (Did(CallId::kBuildBundle, message, reply) != GRAPH_SUCCESS) {

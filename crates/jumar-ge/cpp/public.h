@@ -9,6 +9,7 @@
 #include "parser/caffe_parser.h"
 #include "parser/onnx_parser.h"
 #include "parser/tensorflow_parser.h"
+#include "register/register_custom_pass.h"
 #pragma GCC visibility pop
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "access.h"
 #include "build.h"
+#include "passes.h"
 #include "run.h"
 
 namespace ge {
@@ -29,7 +30,12 @@ struct Session::Impl {
     }
     return message;
   }
-  Status Added(uint32_t graph_id, const std::map<AscendString, AscendString> &options, Status status) {
+  Status Add(CallId call, uint32_t graph_id, const Graph &graph, const std::map<AscendString, AscendString> &options) {
+    Graph changed;
+    Status status = jumar::RunPasses(graph, options, options_, changed);
+    if (status == SUCCESS) {
+      status = jumar::Call(call, About(graph_id).U64(Access::Id(changed)).Map(options));
+    }
     const auto found = options.find(AscendString("ge.exec.hostInputIndexes"));
     if (status == SUCCESS && found != options.end()) {
       host_inputs_.insert(std::make_pair(graph_id, found->second));
@@ -233,16 +239,14 @@ Status Session::AddGraph(uint32_t graph_id, const Graph &graph) {
   return AddGraph(graph_id, graph, std::map<AscendString, AscendString>());
 }
 Status Session::AddGraph(uint32_t graph_id, const Graph &graph, const std::map<AscendString, AscendString> &options) {
-  return impl_->Added(graph_id, options, jumar::Call(CallId::kSessionAdd,
-                                                     impl_->About(graph_id).U64(Access::Id(graph)).Map(options)));
+  return impl_->Add(CallId::kSessionAdd, graph_id, graph, options);
 }
 Status Session::AddGraphWithCopy(uint32_t graph_id, const Graph &graph) {
   return AddGraphWithCopy(graph_id, graph, std::map<AscendString, AscendString>());
 }
 Status Session::AddGraphWithCopy(uint32_t graph_id, const Graph &graph,
                                  const std::map<AscendString, AscendString> &options) {
-  return impl_->Added(graph_id, options, jumar::Call(CallId::kSessionAddCopy,
-                                                     impl_->About(graph_id).U64(Access::Id(graph)).Map(options)));
+  return impl_->Add(CallId::kSessionAddCopy, graph_id, graph, options);
 }
 Status Session::RemoveGraph(uint32_t graph_id) {
   return jumar::Call(CallId::kSessionRemove, impl_->About(graph_id));

@@ -26,13 +26,14 @@ const UNITS: &[&str] = &[
     "engine",
     "graph",
     "operator",
+    "passes",
     "session",
     "tensor",
 ];
 /// The unit that is compiled for each layout of std::string.
 const STRINGS: &str = "strings";
 /// Public headers that the sources include.
-const HEADERS: &[&str] = &["ge", "graph", "parser", "exe_graph/runtime"];
+const HEADERS: &[&str] = &["ge", "graph", "parser", "exe_graph/runtime", "register"];
 /// What the linker exports of the sources, besides the functions that are filtered.
 const EXPORTS: &str = "_ZN2ge*; _ZNK2ge*; _ZT?N2ge*;";
 
