@@ -35,6 +35,8 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
             "jumar-types",
         ],
     ),
+    // Codecs and image processing, without a runtime.
+    ("jumar-dvpp", &[]),
     // Ranks and transports know neither streams nor gates.
     ("jumar-hccl", &["jumar-hal", "jumar-types"]),
     (

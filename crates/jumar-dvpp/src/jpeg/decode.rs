@@ -1,0 +1,264 @@
+//! JPEG to pixels. Samples stay what the file has: full range BT.601, without a conversion of colours.
+
+use turbojpeg::{Subsamp, YuvImage};
+
+use super::exif;
+use super::header::{Header, Process, Sampling, read_header};
+use crate::error::refuse;
+use crate::format::{Color, Format, halved};
+use crate::planar::{PlanarImage, Samples};
+use crate::vpc::with_chroma;
+use crate::{ImageError, Result, guarded};
+
+/// What happens to an odd width or height where chroma has half of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rounding {
+    /// It is rounded down along the axes that are halved.
+    Down,
+    /// It is rounded up along the axes that are halved.
+    Up,
+    /// It is rounded down along both axes.
+    #[default]
+    DownBoth,
+}
+
+impl Rounding {
+    /// Finds the rounding for a value of `acldvppJpegdPrecisionMode`.
+    ///
+    /// # Errors
+    /// No such value exists.
+    pub fn from_number(number: u32) -> Result<Rounding> {
+        Ok(match number {
+            0 => Rounding::Down,
+            1 => Rounding::Up,
+            2 => Rounding::DownBoth,
+            _ => refuse!("the precision mode is {number}; 0 to 2 exist"),
+        })
+    }
+
+    fn round(self, length: usize, is_halved: bool, any_halved: bool) -> usize {
+        match self {
+            Rounding::Down if is_halved => length & !1,
+            Rounding::DownBoth if any_halved => length & !1,
+            Rounding::Up if is_halved => length.next_multiple_of(2),
+            _ => length,
+        }
+    }
+}
+
+/// Returns the formats that an image can be decoded to, the one of its own sampling first.
+///
+/// # Errors
+/// The sampling is not supported.
+pub fn target_formats(sampling: Sampling) -> Result<&'static [Format]> {
+    Ok(match sampling {
+        Sampling::Yuv444 => &[Format::Nv42, Format::Nv24, Format::Nv21, Format::Nv12],
+        Sampling::Yuv422 => &[Format::Nv61, Format::Nv16, Format::Nv21, Format::Nv12],
+        Sampling::Yuv420 | Sampling::Gray => &[Format::Nv21, Format::Nv12],
+        Sampling::Yuv440 => &[Format::Vn440, Format::Nv440, Format::Nv21, Format::Nv12],
+        Sampling::Yuv411 | Sampling::Unknown => {
+            refuse!(
+                "the chroma sampling is {sampling:?}; 4:4:4, 4:2:2, 4:2:0, 4:4:0 and gray are supported"
+            )
+        }
+    })
+}
+
+/// Returns the format to decode to; `None` asks for the one of the image's own sampling.
+///
+/// # Errors
+/// The image cannot be decoded to the format.
+pub fn output_format(sampling: Sampling, wanted: Option<Format>) -> Result<Format> {
+    let formats = target_formats(sampling)?;
+    match wanted {
+        None => Ok(formats[0]),
+        Some(format) if formats.contains(&format) => Ok(format),
+        Some(format) => {
+            let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
+            Err(ImageError::new(format!(
+                "a JPEG image of sampling {sampling:?} cannot be decoded to {}; it can be to {}",
+                format.name(),
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+/// What to decode.
+#[derive(Clone, Copy, Debug)]
+pub struct Decoder {
+    /// The wanted format; `None` is the one of the image's own sampling.
+    pub format: Option<Format>,
+    /// What happens to odd sizes.
+    pub rounding: Rounding,
+    /// The largest width and height.
+    pub largest: usize,
+}
+
+/// The smallest width and height.
+const SMALLEST: usize = 32;
+
+impl Decoder {
+    /// Checks that an image of this header is supported.
+    ///
+    /// # Errors
+    /// What is not supported.
+    pub fn check(&self, header: &Header) -> Result<()> {
+        match header.process {
+            Process::Sequential => {}
+            Process::Progressive => {
+                refuse!("the JPEG image is progressive; baseline images are supported")
+            }
+            Process::Other => refuse!(
+                "the JPEG image is lossless, hierarchical or coded arithmetically; baseline images are supported"
+            ),
+        }
+        if header.precision != 8 {
+            refuse!(
+                "the JPEG image has samples of {} bits; 8 are supported",
+                header.precision
+            );
+        }
+        if header.is_rgb || header.components == 4 {
+            refuse!(
+                "the JPEG image has components of {}; YCbCr and gray are supported",
+                if header.is_rgb { "RGB" } else { "CMYK or YCCK" }
+            );
+        }
+        for (name, length) in [("width", header.width), ("height", header.height)] {
+            if !(SMALLEST..=self.largest).contains(&length) {
+                refuse!(
+                    "the {name} of the JPEG image is {length}; it must be {SMALLEST} to {}",
+                    self.largest
+                );
+            }
+        }
+        output_format(header.sampling, self.format).map(drop)
+    }
+
+    /// Decodes an image. The planes extend to even sizes even where width and height are odd.
+    ///
+    /// # Errors
+    /// The data is damaged, truncated or not supported.
+    pub fn decode(&self, data: &[u8]) -> Result<(PlanarImage, Format)> {
+        let header = read_header(data)?;
+        self.check(&header)?;
+        let format = output_format(header.sampling, self.format)?;
+        let decoded = guarded("the JPEG decoder", || planes(data, &header))?;
+        let turned = exif::turn(decoded, header.orientation);
+        Ok((finish(turned, &header, format, self.rounding), format))
+    }
+}
+
+/// Decodes to the planes that the file has.
+fn planes(data: &[u8], header: &Header) -> Result<PlanarImage> {
+    let failed = |error: turbojpeg::Error| {
+        ImageError::new(format!("the JPEG data could not be decoded: {error}"))
+    };
+    let mut decoder = turbojpeg::Decompressor::new().map_err(failed)?;
+    let found = decoder.read_header(data).map_err(failed)?;
+    let (subsamp, halves) = match found.subsamp {
+        Subsamp::None => (Sampling::Yuv444, (false, false)),
+        Subsamp::Sub2x1 => (Sampling::Yuv422, (true, false)),
+        Subsamp::Sub2x2 => (Sampling::Yuv420, (true, true)),
+        Subsamp::Sub1x2 => (Sampling::Yuv440, (false, true)),
+        Subsamp::Gray => (Sampling::Gray, (false, false)),
+        other => refuse!("the chroma sampling {other:?} is not supported"),
+    };
+    if (found.width, found.height, subsamp) != (header.width, header.height, header.sampling) {
+        refuse!("the JPEG data contains a second frame header that contradicts the first");
+    }
+    // The planes of the decoder extend to complete chroma samples.
+    let width = halved(header.width, halves.0) << usize::from(halves.0);
+    let height = halved(header.height, halves.1) << usize::from(halves.1);
+    let sizes = match header.sampling {
+        Sampling::Gray => vec![(width, height)],
+        _ => {
+            let chroma = (
+                width >> usize::from(halves.0),
+                height >> usize::from(halves.1),
+            );
+            vec![(width, height), chroma, chroma]
+        }
+    };
+    let mut pixels = vec![0; sizes.iter().map(|(width, height)| width * height).sum()];
+    let output = YuvImage {
+        pixels: &mut pixels[..],
+        width: header.width,
+        align: 1,
+        height: header.height,
+        subsamp: found.subsamp,
+    };
+    decoder.decompress_to_yuv(data, output).map_err(failed)?;
+    let mut rest = &pixels[..];
+    let planes = sizes.into_iter().map(|(width, height)| {
+        let (data, behind) = rest.split_at(width * height);
+        rest = behind;
+        Samples {
+            width,
+            height,
+            data: data.to_vec(),
+        }
+    });
+    Ok(PlanarImage {
+        color: Color::Yuv,
+        width: header.width,
+        height: header.height,
+        halves,
+        planes: planes.collect(),
+    })
+}
+
+/// Brings the planes to the wanted format and to even sizes.
+fn finish(
+    mut planar: PlanarImage,
+    header: &Header,
+    format: Format,
+    rounding: Rounding,
+) -> PlanarImage {
+    let wanted = format.halves();
+    let own = match header.sampling {
+        // Gray images become 4:2:0.
+        Sampling::Gray => wanted,
+        _ => planar.halves,
+    };
+    let halves = (own.0 || wanted.0, own.1 || wanted.1);
+    let any = halves.0 || halves.1;
+    let (width, height) = (
+        rounding.round(planar.width, halves.0, any),
+        rounding.round(planar.height, halves.1, any),
+    );
+    // Data beyond the size up to the next even one: programs round odd sizes up and read it.
+    let (full_width, full_height) = match any {
+        true => (
+            planar.width.next_multiple_of(2),
+            planar.height.next_multiple_of(2),
+        ),
+        false => (planar.width, planar.height),
+    };
+    let luma = &mut planar.planes[0];
+    if (luma.width, luma.height) != (full_width, full_height) {
+        *luma = luma.with_size(full_width, full_height);
+    }
+    (planar.width, planar.height) = (full_width, full_height);
+    if header.sampling == Sampling::Gray {
+        let chroma = Samples::filled(
+            halved(full_width, wanted.0),
+            halved(full_height, wanted.1),
+            128,
+        );
+        planar.planes.extend([chroma.clone(), chroma]);
+        planar.halves = wanted;
+    } else {
+        for component in 1..3 {
+            let (width, height) = planar.plane_size(component, full_width, full_height);
+            let plane = &mut planar.planes[component];
+            if (plane.width, plane.height) != (width, height) {
+                *plane = plane.with_size(width, height);
+            }
+        }
+        planar = with_chroma(planar, wanted);
+    }
+    (planar.width, planar.height) = (width, height);
+    planar
+}

@@ -1,0 +1,10 @@
+//! JPEG images, by libjpeg-turbo.
+
+mod decode;
+mod encode;
+mod exif;
+mod header;
+
+pub use decode::{Decoder, Rounding, output_format, target_formats};
+pub use encode::{bound, encode};
+pub use header::{Header, Process, Sampling, read_header};

@@ -1,0 +1,142 @@
+//! The JPEG decoder against FFmpeg, and on damaged data.
+
+mod cases;
+
+use cases::{cases, largest_difference, with_damage};
+use jumar_dvpp::Format;
+use jumar_dvpp::jpeg::{Decoder, Process, Rounding, Sampling, read_header};
+
+fn decoder(format: Option<Format>) -> Decoder {
+    Decoder {
+        format,
+        rounding: Rounding::Up,
+        largest: 8192,
+    }
+}
+
+#[test]
+fn jpeg_planes_are_within_one_of_ffmpeg() {
+    let mut decoded = 0;
+    for case in cases("jpeg.bin") {
+        let header = read_header(&case.parts[0]).unwrap();
+        assert_eq!(
+            (header.width, header.height),
+            (case.number("width"), case.number("height"))
+        );
+        let Some(format) = case.header["format"].as_str() else {
+            let error = decoder(None)
+                .decode(&case.parts[0])
+                .expect_err("refused")
+                .to_string();
+            let cause = match case.name() {
+                "progressive" => "progressive",
+                "cmyk" => "CMYK",
+                _ => "RGB",
+            };
+            assert!(error.contains(cause), "{}: {error}", case.name());
+            continue;
+        };
+        let (sampling, own) = match format {
+            "yuvj444p" => (Sampling::Yuv444, Format::Nv24),
+            "yuvj422p" => (Sampling::Yuv422, Format::Nv16),
+            "yuvj420p" => (Sampling::Yuv420, Format::Nv12),
+            _ => (Sampling::Gray, Format::Nv12),
+        };
+        assert_eq!(
+            (header.sampling, header.process),
+            (sampling, Process::Sequential)
+        );
+        if header.orientation != 1 {
+            continue;
+        }
+        let (planar, _) = decoder(Some(own)).decode(&case.parts[0]).unwrap();
+        let mut rest = &case.parts[1][..];
+        for (component, size) in case.header["sizes"].as_array().unwrap().iter().enumerate() {
+            let [width, height] = [0, 1].map(|at| size[at].as_u64().unwrap() as usize);
+            let plane = planar.planes[component].with_size(width, height);
+            let (wanted, behind) = rest.split_at(width * height);
+            rest = behind;
+            let difference = largest_difference(&plane.data, wanted);
+            assert!(
+                difference <= 1,
+                "{} component {component}: {difference}",
+                case.name()
+            );
+        }
+        if sampling == Sampling::Gray {
+            assert!(planar.planes[1].data.iter().all(|sample| *sample == 128));
+        }
+        decoded += 1;
+    }
+    assert_eq!(decoded, 15);
+}
+
+#[test]
+fn an_image_is_turned_as_its_orientation_says() {
+    let mut seen = 0;
+    for case in cases("jpeg.bin") {
+        let Some(orientation) = case.header["orientation"].as_u64() else {
+            continue;
+        };
+        let header = read_header(&case.parts[0]).unwrap();
+        assert_eq!(u64::from(header.orientation), orientation);
+        let (planar, _) = decoder(Some(Format::Nv12)).decode(&case.parts[0]).unwrap();
+        let (width, height) = (header.width, header.height);
+        let turned = orientation >= 5;
+        let wanted = if turned {
+            (height, width)
+        } else {
+            (width, height)
+        };
+        assert_eq!((planar.width, planar.height), wanted);
+        let stored = |x: usize, y: usize| case.parts[1][y * width + x];
+        // Where a stored pixel appears: the definition of the tag, by the meaning of row 0 and column 0.
+        for (x, y) in [(0, 0), (width - 1, 0), (5, 3), (0, height - 1)] {
+            let (right, below) = (width - 1 - x, height - 1 - y);
+            let (column, row) = match orientation {
+                1 => (x, y),
+                2 => (right, y),
+                3 => (right, below),
+                4 => (x, below),
+                5 => (y, x),
+                6 => (below, x),
+                7 => (below, right),
+                _ => (y, right),
+            };
+            let found = planar.planes[0].row(row)[column];
+            assert!(
+                found.abs_diff(stored(x, y)) <= 1,
+                "orientation {orientation} at {x}, {y}"
+            );
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, 8);
+}
+
+#[test]
+fn damaged_jpeg_data_is_refused_or_decoded_and_never_panics() {
+    for case in cases("jpeg.bin").iter().filter(|case| {
+        [
+            "420 61x47",
+            "gray 33x32",
+            "restart markers",
+            "orientation 6",
+        ]
+        .contains(&case.name())
+    }) {
+        with_damage(&case.parts[0], |data, is_cut| {
+            drop(read_header(data));
+            let decoded = decoder(None).decode(data);
+            // The last two bytes are the end marker, which carries no samples.
+            if is_cut && data.len() + 2 < case.parts[0].len() {
+                assert!(
+                    decoded.is_err(),
+                    "{} cut to {} bytes",
+                    case.name(),
+                    data.len()
+                );
+            }
+        });
+    }
+}
