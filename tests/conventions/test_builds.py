@@ -105,6 +105,26 @@ def test_the_examples_build_with_cmake(tmp_path):
     assert (tmp_path / "sync").exists() and (tmp_path / "streams").exists()
 
 
+def jpeg_size(data):
+    """Width and height of a baseline JPEG image, from its frame header."""
+    assert data[:2] == b"\xff\xd8" and data[-2:] == b"\xff\xd9"
+    at = 2
+    while data[at + 1] != 0xC0:
+        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+    return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(data[at + 5 : at + 7], "big")
+
+
+def test_the_example_of_images_writes_an_image_that_it_reads_again(tmp_path):
+    folder = tmp_path / "images"
+    shutil.copytree(ROOT / "examples/images", folder)
+    run("make", cwd=folder)
+    first = run(folder / "boxes", "photo.jpg", "out.jpg", "32,20,96,80", cwd=folder).stdout
+    assert first.startswith("480x320, 3 components -> 240x160, ")
+    assert jpeg_size((folder / "out.jpg").read_bytes()) == (240, 160)
+    again = run(folder / "boxes", "out.jpg", "again.jpg", cwd=folder).stdout
+    assert again.startswith("240x160, 3 components -> 120x80, ")
+
+
 @pytest.mark.parametrize("name", ["threads", "processes"])
 def test_the_example_of_collectives_prints_the_mean_of_all_ranks(name, tmp_path):
     folder = tmp_path / "collectives"

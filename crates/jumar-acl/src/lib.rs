@@ -20,6 +20,7 @@
 
 mod configuration;
 mod diagnosis;
+pub mod dvpp;
 pub mod error;
 mod files;
 pub mod frontend;

@@ -17,6 +17,7 @@ use jumar_testkit::table::{Case, FileSpec, pointee};
 use crate::callbacks;
 use crate::generated::calls::{CALLS, Player};
 use crate::generated::layout::{SCALARS, STRUCTURES, Structure};
+use crate::images;
 use crate::kernels;
 use crate::manual;
 use crate::raw;
@@ -744,7 +745,11 @@ fn mentioned(step: &jumar_testkit::language::Step) -> Vec<u32> {
 }
 
 fn player(name: &str) -> Option<Player> {
-    let mut calls = CALLS.iter().chain(manual::CALLS).chain(kernels::CALLS);
+    let mut calls = CALLS
+        .iter()
+        .chain(manual::CALLS)
+        .chain(kernels::CALLS)
+        .chain(images::CALLS);
     calls
         .find(|(known, _)| *known == name)
         .map(|(_, player)| *player)

@@ -79,6 +79,15 @@ pub const CALLS: &[(&str, Player)] = &[
             }),
         )
     }),
+    ("acldvppMallocWithCfg", |w| {
+        let attributes = attributes(w, 3)?;
+        with_result(
+            w,
+            enter(&calls::acldvppMallocWithCfg, |cx| {
+                memory::acldvppMallocWithCfg(cx, w.plain(1), w.plain(2), config(&attributes))
+            }),
+        )
+    }),
     ("aclrtMemManagedGetAttrs", managed_attributes),
     ("acltdtDequeueData", dequeue_data),
     ("acltdtSetQueueAttr", set_queue_attr),

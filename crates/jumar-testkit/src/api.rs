@@ -65,8 +65,8 @@ pub struct PythonFunction {
     pub name: String,
     /// The C function's arguments in order, as Python passes or gets them; empty where it is written by hand.
     pub args: Vec<PythonArg>,
-    /// The input that comes back as first value.
-    pub echo: bool,
+    /// The name of the input that comes back as first value.
+    pub echo: Option<String>,
     /// What the C function returns: a code, nothing, or a value.
     pub result: PythonResult,
     /// Written by hand: `args` says nothing.
@@ -273,7 +273,7 @@ impl Api {
             let function = PythonFunction {
                 name,
                 args,
-                echo: row.echo.is_some(),
+                echo: row.echo.clone(),
                 result,
                 manual: row.manual,
                 unsupported: row

@@ -152,6 +152,26 @@ id_kinds! {
     Communicator = 0xA4, "communicator";
     /// Memory that was registered with a communicator.
     CommMemory = 0xA5, "registered memory of a communicator";
+    /// A description of an image.
+    ImageDesc = 0x90, "image description";
+    /// A batch of descriptions of images.
+    ImageBatch = 0x91, "batch of image descriptions";
+    /// A region of an image.
+    ImageRegion = 0x92, "region of an image";
+    /// A configuration of resizing.
+    ResizeConfig = 0x93, "resize configuration";
+    /// A configuration of a border.
+    BorderConfig = 0x94, "border configuration";
+    /// A configuration of JPEG encoding.
+    JpegConfig = 0x95, "JPEG configuration";
+    /// A description of an image channel.
+    ImageChannel = 0x96, "image channel description";
+    /// Look-up tables for the samples of an image.
+    LookUpTable = 0x97, "look-up table";
+    /// A histogram of an image.
+    Histogram = 0x98, "histogram";
+    /// A description of a coded video stream.
+    VideoStreamDesc = 0x99, "video stream description";
 }
 
 /// A handle taken apart.

@@ -41,7 +41,13 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("jumar-hccl", &["jumar-hal", "jumar-types"]),
     (
         "jumar-acl",
-        &["jumar", "jumar-eager", "jumar-hccl", "jumar-types"],
+        &[
+            "jumar",
+            "jumar-dvpp",
+            "jumar-eager",
+            "jumar-hccl",
+            "jumar-types",
+        ],
     ),
     // It runs graphs on the streams of the process's one runtime.
     ("jumar-ge", &["jumar-acl", "jumar", "jumar-types"]),

@@ -141,6 +141,18 @@ pub fn aclrtFree(cx: &Cx<'_>, address: usize) -> Result<()> {
     cx.runtime()?.free_device(address, &cx.caller())
 }
 
+/// Attributes as for [`aclrtMallocWithCfg`]; the size is that of [`acldvppMalloc`].
+pub fn acldvppMallocWithCfg(
+    cx: &Cx<'_>,
+    size: usize,
+    _policy: u32,
+    config: Option<MallocConfig<'_>>,
+) -> Result<usize> {
+    round_up(size)?;
+    check_config(cx, config)?;
+    allocate(cx, size, GRAIN)
+}
+
 pub fn acldvppFree(cx: &Cx<'_>, address: usize) -> Result<()> {
     aclrtFree(cx, address)
 }

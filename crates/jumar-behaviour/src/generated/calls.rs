@@ -252,6 +252,137 @@ pub const CALLS: &[(&str, Player)] = &[
     ("acldumpGetExceptionInfoPath", acldumpGetExceptionInfoPath),
     ("acldvppMalloc", acldvppMalloc),
     ("acldvppFree", acldvppFree),
+    ("acldvppCreateChannelDesc", acldvppCreateChannelDesc),
+    ("acldvppDestroyChannelDesc", acldvppDestroyChannelDesc),
+    (
+        "acldvppGetChannelDescChannelId",
+        acldvppGetChannelDescChannelId,
+    ),
+    ("acldvppCreatePicDesc", acldvppCreatePicDesc),
+    ("acldvppDestroyPicDesc", acldvppDestroyPicDesc),
+    ("acldvppSetPicDescData", acldvppSetPicDescData),
+    ("acldvppSetPicDescSize", acldvppSetPicDescSize),
+    ("acldvppSetPicDescFormat", acldvppSetPicDescFormat),
+    ("acldvppSetPicDescWidth", acldvppSetPicDescWidth),
+    ("acldvppSetPicDescHeight", acldvppSetPicDescHeight),
+    ("acldvppSetPicDescWidthStride", acldvppSetPicDescWidthStride),
+    (
+        "acldvppSetPicDescHeightStride",
+        acldvppSetPicDescHeightStride,
+    ),
+    ("acldvppSetPicDescRetCode", acldvppSetPicDescRetCode),
+    ("acldvppGetPicDescData", acldvppGetPicDescData),
+    ("acldvppGetPicDescSize", acldvppGetPicDescSize),
+    ("acldvppGetPicDescFormat", acldvppGetPicDescFormat),
+    ("acldvppGetPicDescWidth", acldvppGetPicDescWidth),
+    ("acldvppGetPicDescHeight", acldvppGetPicDescHeight),
+    ("acldvppGetPicDescWidthStride", acldvppGetPicDescWidthStride),
+    (
+        "acldvppGetPicDescHeightStride",
+        acldvppGetPicDescHeightStride,
+    ),
+    ("acldvppGetPicDescRetCode", acldvppGetPicDescRetCode),
+    ("acldvppCreateRoiConfig", acldvppCreateRoiConfig),
+    ("acldvppDestroyRoiConfig", acldvppDestroyRoiConfig),
+    ("acldvppSetRoiConfigLeft", acldvppSetRoiConfigLeft),
+    ("acldvppSetRoiConfigRight", acldvppSetRoiConfigRight),
+    ("acldvppSetRoiConfigTop", acldvppSetRoiConfigTop),
+    ("acldvppSetRoiConfigBottom", acldvppSetRoiConfigBottom),
+    ("acldvppSetRoiConfig", acldvppSetRoiConfig),
+    ("acldvppCreateResizeConfig", acldvppCreateResizeConfig),
+    ("acldvppDestroyResizeConfig", acldvppDestroyResizeConfig),
+    ("acldvppCreateJpegeConfig", acldvppCreateJpegeConfig),
+    ("acldvppDestroyJpegeConfig", acldvppDestroyJpegeConfig),
+    ("acldvppSetJpegeConfigLevel", acldvppSetJpegeConfigLevel),
+    ("acldvppGetJpegeConfigLevel", acldvppGetJpegeConfigLevel),
+    ("acldvppCreateStreamDesc", acldvppCreateStreamDesc),
+    ("acldvppDestroyStreamDesc", acldvppDestroyStreamDesc),
+    ("acldvppSetStreamDescData", acldvppSetStreamDescData),
+    ("acldvppSetStreamDescSize", acldvppSetStreamDescSize),
+    ("acldvppSetStreamDescFormat", acldvppSetStreamDescFormat),
+    (
+        "acldvppSetStreamDescTimestamp",
+        acldvppSetStreamDescTimestamp,
+    ),
+    ("acldvppSetStreamDescRetCode", acldvppSetStreamDescRetCode),
+    ("acldvppSetStreamDescEos", acldvppSetStreamDescEos),
+    ("acldvppGetStreamDescData", acldvppGetStreamDescData),
+    ("acldvppGetStreamDescSize", acldvppGetStreamDescSize),
+    ("acldvppGetStreamDescFormat", acldvppGetStreamDescFormat),
+    (
+        "acldvppGetStreamDescTimestamp",
+        acldvppGetStreamDescTimestamp,
+    ),
+    ("acldvppGetStreamDescRetCode", acldvppGetStreamDescRetCode),
+    ("acldvppGetStreamDescEos", acldvppGetStreamDescEos),
+    ("acldvppJpegGetImageInfo", acldvppJpegGetImageInfo),
+    ("acldvppJpegGetImageInfoV2", acldvppJpegGetImageInfoV2),
+    ("acldvppJpegPredictEncSize", acldvppJpegPredictEncSize),
+    ("acldvppJpegPredictDecSize", acldvppJpegPredictDecSize),
+    ("acldvppPngGetImageInfo", acldvppPngGetImageInfo),
+    ("acldvppPngPredictDecSize", acldvppPngPredictDecSize),
+    ("acldvppCreateChannel", acldvppCreateChannel),
+    ("acldvppDestroyChannel", acldvppDestroyChannel),
+    ("acldvppVpcResizeAsync", acldvppVpcResizeAsync),
+    ("acldvppVpcCropAsync", acldvppVpcCropAsync),
+    ("acldvppVpcCropResizeAsync", acldvppVpcCropResizeAsync),
+    ("acldvppVpcCropAndPasteAsync", acldvppVpcCropAndPasteAsync),
+    (
+        "acldvppVpcCropResizePasteAsync",
+        acldvppVpcCropResizePasteAsync,
+    ),
+    ("acldvppJpegDecodeAsync", acldvppJpegDecodeAsync),
+    ("acldvppJpegEncodeAsync", acldvppJpegEncodeAsync),
+    ("acldvppPngDecodeAsync", acldvppPngDecodeAsync),
+    ("acldvppVpcConvertColorAsync", acldvppVpcConvertColorAsync),
+    ("acldvppVpcPyrDownAsync", acldvppVpcPyrDownAsync),
+    ("acldvppSetChannelDescMode", acldvppSetChannelDescMode),
+    (
+        "acldvppSetResizeConfigInterpolation",
+        acldvppSetResizeConfigInterpolation,
+    ),
+    (
+        "acldvppGetResizeConfigInterpolation",
+        acldvppGetResizeConfigInterpolation,
+    ),
+    ("acldvppCreateBatchPicDesc", acldvppCreateBatchPicDesc),
+    ("acldvppGetPicDesc", acldvppGetPicDesc),
+    ("acldvppDestroyBatchPicDesc", acldvppDestroyBatchPicDesc),
+    ("acldvppCreateLutMap", acldvppCreateLutMap),
+    ("acldvppDestroyLutMap", acldvppDestroyLutMap),
+    ("acldvppGetLutMapDims", acldvppGetLutMapDims),
+    ("acldvppGetLutMapData", acldvppGetLutMapData),
+    ("acldvppVpcEqualizeHistAsync", acldvppVpcEqualizeHistAsync),
+    ("acldvppCreateBorderConfig", acldvppCreateBorderConfig),
+    ("acldvppSetBorderConfigValue", acldvppSetBorderConfigValue),
+    (
+        "acldvppSetBorderConfigBorderType",
+        acldvppSetBorderConfigBorderType,
+    ),
+    ("acldvppSetBorderConfigTop", acldvppSetBorderConfigTop),
+    ("acldvppSetBorderConfigBottom", acldvppSetBorderConfigBottom),
+    ("acldvppSetBorderConfigLeft", acldvppSetBorderConfigLeft),
+    ("acldvppSetBorderConfigRight", acldvppSetBorderConfigRight),
+    ("acldvppGetBorderConfigValue", acldvppGetBorderConfigValue),
+    (
+        "acldvppGetBorderConfigBorderType",
+        acldvppGetBorderConfigBorderType,
+    ),
+    ("acldvppGetBorderConfigTop", acldvppGetBorderConfigTop),
+    ("acldvppGetBorderConfigBottom", acldvppGetBorderConfigBottom),
+    ("acldvppGetBorderConfigLeft", acldvppGetBorderConfigLeft),
+    ("acldvppGetBorderConfigRight", acldvppGetBorderConfigRight),
+    ("acldvppDestroyBorderConfig", acldvppDestroyBorderConfig),
+    ("acldvppVpcMakeBorderAsync", acldvppVpcMakeBorderAsync),
+    ("acldvppVpcCalcHistAsync", acldvppVpcCalcHistAsync),
+    ("acldvppCreateHist", acldvppCreateHist),
+    ("acldvppDestroyHist", acldvppDestroyHist),
+    ("acldvppGetHistDims", acldvppGetHistDims),
+    ("acldvppGetHistData", acldvppGetHistData),
+    ("acldvppGetHistRetCode", acldvppGetHistRetCode),
+    ("acldvppClearHist", acldvppClearHist),
+    ("acldvppSetChannelDescParam", acldvppSetChannelDescParam),
+    ("acldvppGetChannelDescParam", acldvppGetChannelDescParam),
     ("aclGetRecentErrMsg", aclGetRecentErrMsg),
     ("aclrtPeekAtLastError", aclrtPeekAtLastError),
     ("aclrtGetLastError", aclrtGetLastError),
@@ -3540,6 +3671,1088 @@ fn acldvppFree(w: &RawArgs<'_>) -> Played {
     let done = enter(&calls::acldvppFree, |cx| {
         jumar_acl::memory::acldvppFree(cx, devPtr)
     });
+    raw_args::status(done)
+}
+
+fn acldvppCreateChannelDesc(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::acldvppCreateChannelDesc,
+        jumar_acl::dvpp::acldvppCreateChannelDesc,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppDestroyChannelDesc(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::acldvppDestroyChannelDesc, |cx| {
+        jumar_acl::dvpp::acldvppDestroyChannelDesc(cx, channelDesc)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppGetChannelDescChannelId(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetChannelDescChannelId, |cx| {
+        jumar_acl::dvpp::acldvppGetChannelDescChannelId(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppCreatePicDesc(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::acldvppCreatePicDesc,
+        jumar_acl::dvpp::acldvppCreatePicDesc,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppDestroyPicDesc(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let done = enter(&calls::acldvppDestroyPicDesc, |cx| {
+        jumar_acl::dvpp::acldvppDestroyPicDesc(cx, picDesc)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetPicDescData(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let dataDev = w.plain(1);
+    let done = enter(&calls::acldvppSetPicDescData, |cx| {
+        jumar_acl::dvpp::acldvppSetPicDescData(cx, picDesc, dataDev)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetPicDescSize(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let size = w.plain(1);
+    let done = enter(&calls::acldvppSetPicDescSize, |cx| {
+        jumar_acl::dvpp::acldvppSetPicDescSize(cx, picDesc, size)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetPicDescFormat(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let format = w.plain(1);
+    let done = enter(&calls::acldvppSetPicDescFormat, |cx| {
+        jumar_acl::dvpp::acldvppSetPicDescFormat(cx, picDesc, format)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetPicDescWidth(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let width = w.plain(1);
+    let done = enter(&calls::acldvppSetPicDescWidth, |cx| {
+        jumar_acl::dvpp::acldvppSetPicDescWidth(cx, picDesc, width)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetPicDescHeight(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let height = w.plain(1);
+    let done = enter(&calls::acldvppSetPicDescHeight, |cx| {
+        jumar_acl::dvpp::acldvppSetPicDescHeight(cx, picDesc, height)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetPicDescWidthStride(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let widthStride = w.plain(1);
+    let done = enter(&calls::acldvppSetPicDescWidthStride, |cx| {
+        jumar_acl::dvpp::acldvppSetPicDescWidthStride(cx, picDesc, widthStride)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetPicDescHeightStride(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let heightStride = w.plain(1);
+    let done = enter(&calls::acldvppSetPicDescHeightStride, |cx| {
+        jumar_acl::dvpp::acldvppSetPicDescHeightStride(cx, picDesc, heightStride)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetPicDescRetCode(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let retCode = w.plain(1);
+    let done = enter(&calls::acldvppSetPicDescRetCode, |cx| {
+        jumar_acl::dvpp::acldvppSetPicDescRetCode(cx, picDesc, retCode)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppGetPicDescData(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetPicDescData, |cx| {
+        jumar_acl::dvpp::acldvppGetPicDescData(cx, picDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetPicDescSize(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetPicDescSize, |cx| {
+        jumar_acl::dvpp::acldvppGetPicDescSize(cx, picDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetPicDescFormat(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetPicDescFormat, |cx| {
+        jumar_acl::dvpp::acldvppGetPicDescFormat(cx, picDesc)
+    });
+    raw_args::value(done, 10000_i64)
+}
+
+fn acldvppGetPicDescWidth(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetPicDescWidth, |cx| {
+        jumar_acl::dvpp::acldvppGetPicDescWidth(cx, picDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetPicDescHeight(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetPicDescHeight, |cx| {
+        jumar_acl::dvpp::acldvppGetPicDescHeight(cx, picDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetPicDescWidthStride(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetPicDescWidthStride, |cx| {
+        jumar_acl::dvpp::acldvppGetPicDescWidthStride(cx, picDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetPicDescHeightStride(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetPicDescHeightStride, |cx| {
+        jumar_acl::dvpp::acldvppGetPicDescHeightStride(cx, picDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetPicDescRetCode(w: &RawArgs<'_>) -> Played {
+    let picDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetPicDescRetCode, |cx| {
+        jumar_acl::dvpp::acldvppGetPicDescRetCode(cx, picDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppCreateRoiConfig(w: &RawArgs<'_>) -> Played {
+    let left = w.plain(0);
+    let right = w.plain(1);
+    let top = w.plain(2);
+    let bottom = w.plain(3);
+    let done = enter(&calls::acldvppCreateRoiConfig, |cx| {
+        jumar_acl::dvpp::acldvppCreateRoiConfig(cx, left, right, top, bottom)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppDestroyRoiConfig(w: &RawArgs<'_>) -> Played {
+    let roiConfig = w.plain(0);
+    let done = enter(&calls::acldvppDestroyRoiConfig, |cx| {
+        jumar_acl::dvpp::acldvppDestroyRoiConfig(cx, roiConfig)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetRoiConfigLeft(w: &RawArgs<'_>) -> Played {
+    let config = w.plain(0);
+    let left = w.plain(1);
+    let done = enter(&calls::acldvppSetRoiConfigLeft, |cx| {
+        jumar_acl::dvpp::acldvppSetRoiConfigLeft(cx, config, left)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetRoiConfigRight(w: &RawArgs<'_>) -> Played {
+    let config = w.plain(0);
+    let right = w.plain(1);
+    let done = enter(&calls::acldvppSetRoiConfigRight, |cx| {
+        jumar_acl::dvpp::acldvppSetRoiConfigRight(cx, config, right)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetRoiConfigTop(w: &RawArgs<'_>) -> Played {
+    let config = w.plain(0);
+    let top = w.plain(1);
+    let done = enter(&calls::acldvppSetRoiConfigTop, |cx| {
+        jumar_acl::dvpp::acldvppSetRoiConfigTop(cx, config, top)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetRoiConfigBottom(w: &RawArgs<'_>) -> Played {
+    let config = w.plain(0);
+    let bottom = w.plain(1);
+    let done = enter(&calls::acldvppSetRoiConfigBottom, |cx| {
+        jumar_acl::dvpp::acldvppSetRoiConfigBottom(cx, config, bottom)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetRoiConfig(w: &RawArgs<'_>) -> Played {
+    let config = w.plain(0);
+    let left = w.plain(1);
+    let right = w.plain(2);
+    let top = w.plain(3);
+    let bottom = w.plain(4);
+    let done = enter(&calls::acldvppSetRoiConfig, |cx| {
+        jumar_acl::dvpp::acldvppSetRoiConfig(cx, config, left, right, top, bottom)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppCreateResizeConfig(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::acldvppCreateResizeConfig,
+        jumar_acl::dvpp::acldvppCreateResizeConfig,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppDestroyResizeConfig(w: &RawArgs<'_>) -> Played {
+    let resizeConfig = w.plain(0);
+    let done = enter(&calls::acldvppDestroyResizeConfig, |cx| {
+        jumar_acl::dvpp::acldvppDestroyResizeConfig(cx, resizeConfig)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppCreateJpegeConfig(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::acldvppCreateJpegeConfig,
+        jumar_acl::dvpp::acldvppCreateJpegeConfig,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppDestroyJpegeConfig(w: &RawArgs<'_>) -> Played {
+    let jpegeConfig = w.plain(0);
+    let done = enter(&calls::acldvppDestroyJpegeConfig, |cx| {
+        jumar_acl::dvpp::acldvppDestroyJpegeConfig(cx, jpegeConfig)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetJpegeConfigLevel(w: &RawArgs<'_>) -> Played {
+    let jpegeConfig = w.plain(0);
+    let level = w.plain(1);
+    let done = enter(&calls::acldvppSetJpegeConfigLevel, |cx| {
+        jumar_acl::dvpp::acldvppSetJpegeConfigLevel(cx, jpegeConfig, level)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppGetJpegeConfigLevel(w: &RawArgs<'_>) -> Played {
+    let jpegeConfig = w.plain(0);
+    let done = enter(&calls::acldvppGetJpegeConfigLevel, |cx| {
+        jumar_acl::dvpp::acldvppGetJpegeConfigLevel(cx, jpegeConfig)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppCreateStreamDesc(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::acldvppCreateStreamDesc,
+        jumar_acl::dvpp::acldvppCreateStreamDesc,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppDestroyStreamDesc(w: &RawArgs<'_>) -> Played {
+    let streamDesc = w.plain(0);
+    let done = enter(&calls::acldvppDestroyStreamDesc, |cx| {
+        jumar_acl::dvpp::acldvppDestroyStreamDesc(cx, streamDesc)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetStreamDescData(w: &RawArgs<'_>) -> Played {
+    let streamDesc = w.plain(0);
+    let dataDev = w.plain(1);
+    let done = enter(&calls::acldvppSetStreamDescData, |cx| {
+        jumar_acl::dvpp::acldvppSetStreamDescData(cx, streamDesc, dataDev)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetStreamDescSize(w: &RawArgs<'_>) -> Played {
+    let streamDesc = w.plain(0);
+    let size = w.plain(1);
+    let done = enter(&calls::acldvppSetStreamDescSize, |cx| {
+        jumar_acl::dvpp::acldvppSetStreamDescSize(cx, streamDesc, size)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetStreamDescFormat(w: &RawArgs<'_>) -> Played {
+    let streamDesc = w.plain(0);
+    let format = w.plain(1);
+    let done = enter(&calls::acldvppSetStreamDescFormat, |cx| {
+        jumar_acl::dvpp::acldvppSetStreamDescFormat(cx, streamDesc, format)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetStreamDescTimestamp(w: &RawArgs<'_>) -> Played {
+    let streamDesc = w.plain(0);
+    let timestamp = w.plain(1);
+    let done = enter(&calls::acldvppSetStreamDescTimestamp, |cx| {
+        jumar_acl::dvpp::acldvppSetStreamDescTimestamp(cx, streamDesc, timestamp)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetStreamDescRetCode(w: &RawArgs<'_>) -> Played {
+    let streamDesc = w.plain(0);
+    let retCode = w.plain(1);
+    let done = enter(&calls::acldvppSetStreamDescRetCode, |cx| {
+        jumar_acl::dvpp::acldvppSetStreamDescRetCode(cx, streamDesc, retCode)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetStreamDescEos(w: &RawArgs<'_>) -> Played {
+    let streamDesc = w.plain(0);
+    let eos = w.plain(1);
+    let done = enter(&calls::acldvppSetStreamDescEos, |cx| {
+        jumar_acl::dvpp::acldvppSetStreamDescEos(cx, streamDesc, eos)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppGetStreamDescData(w: &RawArgs<'_>) -> Played {
+    let streamDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetStreamDescData, |cx| {
+        jumar_acl::dvpp::acldvppGetStreamDescData(cx, streamDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetStreamDescSize(w: &RawArgs<'_>) -> Played {
+    let streamDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetStreamDescSize, |cx| {
+        jumar_acl::dvpp::acldvppGetStreamDescSize(cx, streamDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetStreamDescFormat(w: &RawArgs<'_>) -> Played {
+    let streamDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetStreamDescFormat, |cx| {
+        jumar_acl::dvpp::acldvppGetStreamDescFormat(cx, streamDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetStreamDescTimestamp(w: &RawArgs<'_>) -> Played {
+    let streamDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetStreamDescTimestamp, |cx| {
+        jumar_acl::dvpp::acldvppGetStreamDescTimestamp(cx, streamDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetStreamDescRetCode(w: &RawArgs<'_>) -> Played {
+    let streamDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetStreamDescRetCode, |cx| {
+        jumar_acl::dvpp::acldvppGetStreamDescRetCode(cx, streamDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetStreamDescEos(w: &RawArgs<'_>) -> Played {
+    let streamDesc = w.plain(0);
+    let done = enter(&calls::acldvppGetStreamDescEos, |cx| {
+        jumar_acl::dvpp::acldvppGetStreamDescEos(cx, streamDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppJpegGetImageInfo(w: &RawArgs<'_>) -> Played {
+    let data = w.slice::<u8>(0, raw_args::count(w.plain::<u32>(1)))?;
+    let size = w.plain(1);
+    let width = w.out(2)?;
+    let height = w.out(3)?;
+    let components = w.out(4)?;
+    let done = enter(&calls::acldvppJpegGetImageInfo, |cx| {
+        jumar_acl::dvpp::acldvppJpegGetImageInfo(cx, data.as_deref(), size)
+    });
+    let done = match done {
+        Ok((width_value, height_value, components_value)) => {
+            width.set(&width_value);
+            height.set(&height_value);
+            components.set(&components_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn acldvppJpegGetImageInfoV2(w: &RawArgs<'_>) -> Played {
+    let data = w.slice::<u8>(0, raw_args::count(w.plain::<u32>(1)))?;
+    let size = w.plain(1);
+    let width = w.optional(2);
+    let height = w.optional(3);
+    let components = w.optional(4);
+    let format = w.optional(5);
+    let done = enter(&calls::acldvppJpegGetImageInfoV2, |cx| {
+        jumar_acl::dvpp::acldvppJpegGetImageInfoV2(cx, data.as_deref(), size)
+    });
+    let done = match done {
+        Ok((width_value, height_value, components_value, format_value)) => {
+            width.set(&width_value);
+            height.set(&height_value);
+            components.set(&components_value);
+            format.set(&format_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn acldvppJpegPredictEncSize(w: &RawArgs<'_>) -> Played {
+    let inputDesc = w.plain(0);
+    let config = w.plain(1);
+    let size = w.out(2)?;
+    let done = enter(&calls::acldvppJpegPredictEncSize, |cx| {
+        jumar_acl::dvpp::acldvppJpegPredictEncSize(cx, inputDesc, config)
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn acldvppJpegPredictDecSize(w: &RawArgs<'_>) -> Played {
+    let data = w.slice::<u8>(0, raw_args::count(w.plain::<u32>(1)))?;
+    let dataSize = w.plain(1);
+    let outputPixelFormat = w.plain(2);
+    let decSize = w.out(3)?;
+    let done = enter(&calls::acldvppJpegPredictDecSize, |cx| {
+        jumar_acl::dvpp::acldvppJpegPredictDecSize(cx, data.as_deref(), dataSize, outputPixelFormat)
+    });
+    let done = match done {
+        Ok(decSize_value) => {
+            decSize.set(&decSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn acldvppPngGetImageInfo(w: &RawArgs<'_>) -> Played {
+    let data = w.slice::<u8>(0, raw_args::count(w.plain::<u32>(1)))?;
+    let dataSize = w.plain(1);
+    let width = w.out(2)?;
+    let height = w.out(3)?;
+    let components = w.out(4)?;
+    let done = enter(&calls::acldvppPngGetImageInfo, |cx| {
+        jumar_acl::dvpp::acldvppPngGetImageInfo(cx, data.as_deref(), dataSize)
+    });
+    let done = match done {
+        Ok((width_value, height_value, components_value)) => {
+            width.set(&width_value);
+            height.set(&height_value);
+            components.set(&components_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn acldvppPngPredictDecSize(w: &RawArgs<'_>) -> Played {
+    let data = w.slice::<u8>(0, raw_args::count(w.plain::<u32>(1)))?;
+    let dataSize = w.plain(1);
+    let outputPixelFormat = w.plain(2);
+    let decSize = w.out(3)?;
+    let done = enter(&calls::acldvppPngPredictDecSize, |cx| {
+        jumar_acl::dvpp::acldvppPngPredictDecSize(cx, data.as_deref(), dataSize, outputPixelFormat)
+    });
+    let done = match done {
+        Ok(decSize_value) => {
+            decSize.set(&decSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn acldvppCreateChannel(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::acldvppCreateChannel, |cx| {
+        jumar_acl::dvpp::acldvppCreateChannel(cx, channelDesc)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppDestroyChannel(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::acldvppDestroyChannel, |cx| {
+        jumar_acl::dvpp::acldvppDestroyChannel(cx, channelDesc)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppVpcResizeAsync(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let inputDesc = w.plain(1);
+    let outputDesc = w.plain(2);
+    let resizeConfig = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::acldvppVpcResizeAsync, |cx| {
+        jumar_acl::dvpp::acldvppVpcResizeAsync(
+            cx,
+            channelDesc,
+            inputDesc,
+            outputDesc,
+            resizeConfig,
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn acldvppVpcCropAsync(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let inputDesc = w.plain(1);
+    let outputDesc = w.plain(2);
+    let cropArea = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::acldvppVpcCropAsync, |cx| {
+        jumar_acl::dvpp::acldvppVpcCropAsync(
+            cx,
+            channelDesc,
+            inputDesc,
+            outputDesc,
+            cropArea,
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn acldvppVpcCropResizeAsync(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let inputDesc = w.plain(1);
+    let outputDesc = w.plain(2);
+    let cropArea = w.plain(3);
+    let resizeConfig = w.plain(4);
+    let stream = w.plain(5);
+    let done = enter(&calls::acldvppVpcCropResizeAsync, |cx| {
+        jumar_acl::dvpp::acldvppVpcCropResizeAsync(
+            cx,
+            channelDesc,
+            inputDesc,
+            outputDesc,
+            cropArea,
+            resizeConfig,
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn acldvppVpcCropAndPasteAsync(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let inputDesc = w.plain(1);
+    let outputDesc = w.plain(2);
+    let cropArea = w.plain(3);
+    let pasteArea = w.plain(4);
+    let stream = w.plain(5);
+    let done = enter(&calls::acldvppVpcCropAndPasteAsync, |cx| {
+        jumar_acl::dvpp::acldvppVpcCropAndPasteAsync(
+            cx,
+            channelDesc,
+            inputDesc,
+            outputDesc,
+            cropArea,
+            pasteArea,
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn acldvppVpcCropResizePasteAsync(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let inputDesc = w.plain(1);
+    let outputDesc = w.plain(2);
+    let cropArea = w.plain(3);
+    let pasteArea = w.plain(4);
+    let resizeConfig = w.plain(5);
+    let stream = w.plain(6);
+    let done = enter(&calls::acldvppVpcCropResizePasteAsync, |cx| {
+        jumar_acl::dvpp::acldvppVpcCropResizePasteAsync(
+            cx,
+            channelDesc,
+            inputDesc,
+            outputDesc,
+            cropArea,
+            pasteArea,
+            resizeConfig,
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn acldvppJpegDecodeAsync(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let data = w.plain(1);
+    let size = w.plain(2);
+    let outputDesc = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::acldvppJpegDecodeAsync, |cx| {
+        jumar_acl::dvpp::acldvppJpegDecodeAsync(cx, channelDesc, data, size, outputDesc, stream)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppJpegEncodeAsync(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let inputDesc = w.plain(1);
+    let data = w.plain(2);
+    let size = w.span(3, 4)?;
+    let config = w.plain(4);
+    let stream = w.plain(5);
+    let done = enter(&calls::acldvppJpegEncodeAsync, |cx| {
+        jumar_acl::dvpp::acldvppJpegEncodeAsync(
+            cx,
+            channelDesc,
+            inputDesc,
+            data,
+            size,
+            config,
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn acldvppPngDecodeAsync(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let data = w.plain(1);
+    let size = w.plain(2);
+    let outputDesc = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::acldvppPngDecodeAsync, |cx| {
+        jumar_acl::dvpp::acldvppPngDecodeAsync(cx, channelDesc, data, size, outputDesc, stream)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppVpcConvertColorAsync(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let inputDesc = w.plain(1);
+    let outputDesc = w.plain(2);
+    let stream = w.plain(3);
+    let done = enter(&calls::acldvppVpcConvertColorAsync, |cx| {
+        jumar_acl::dvpp::acldvppVpcConvertColorAsync(cx, channelDesc, inputDesc, outputDesc, stream)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppVpcPyrDownAsync(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let inputDesc = w.plain(1);
+    let outputDesc = w.plain(2);
+    let reserve = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::acldvppVpcPyrDownAsync, |cx| {
+        jumar_acl::dvpp::acldvppVpcPyrDownAsync(
+            cx,
+            channelDesc,
+            inputDesc,
+            outputDesc,
+            reserve,
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetChannelDescMode(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let mode = w.plain(1);
+    let done = enter(&calls::acldvppSetChannelDescMode, |cx| {
+        jumar_acl::dvpp::acldvppSetChannelDescMode(cx, channelDesc, mode)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetResizeConfigInterpolation(w: &RawArgs<'_>) -> Played {
+    let resizeConfig = w.plain(0);
+    let interpolation = w.plain(1);
+    let done = enter(&calls::acldvppSetResizeConfigInterpolation, |cx| {
+        jumar_acl::dvpp::acldvppSetResizeConfigInterpolation(cx, resizeConfig, interpolation)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppGetResizeConfigInterpolation(w: &RawArgs<'_>) -> Played {
+    let resizeConfig = w.plain(0);
+    let done = enter(&calls::acldvppGetResizeConfigInterpolation, |cx| {
+        jumar_acl::dvpp::acldvppGetResizeConfigInterpolation(cx, resizeConfig)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppCreateBatchPicDesc(w: &RawArgs<'_>) -> Played {
+    let batchSize = w.plain(0);
+    let done = enter(&calls::acldvppCreateBatchPicDesc, |cx| {
+        jumar_acl::dvpp::acldvppCreateBatchPicDesc(cx, batchSize)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetPicDesc(w: &RawArgs<'_>) -> Played {
+    let batchPicDesc = w.plain(0);
+    let index = w.plain(1);
+    let done = enter(&calls::acldvppGetPicDesc, |cx| {
+        jumar_acl::dvpp::acldvppGetPicDesc(cx, batchPicDesc, index)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppDestroyBatchPicDesc(w: &RawArgs<'_>) -> Played {
+    let batchPicDesc = w.plain(0);
+    let done = enter(&calls::acldvppDestroyBatchPicDesc, |cx| {
+        jumar_acl::dvpp::acldvppDestroyBatchPicDesc(cx, batchPicDesc)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppCreateLutMap(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::acldvppCreateLutMap,
+        jumar_acl::dvpp::acldvppCreateLutMap,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppDestroyLutMap(w: &RawArgs<'_>) -> Played {
+    let lutMap = w.plain(0);
+    let done = enter(&calls::acldvppDestroyLutMap, |cx| {
+        jumar_acl::dvpp::acldvppDestroyLutMap(cx, lutMap)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppGetLutMapDims(w: &RawArgs<'_>) -> Played {
+    let lutMap = w.plain(0);
+    let done = enter(&calls::acldvppGetLutMapDims, |cx| {
+        jumar_acl::dvpp::acldvppGetLutMapDims(cx, lutMap)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetLutMapData(w: &RawArgs<'_>) -> Played {
+    let lutMap = w.plain(0);
+    let dim = w.plain(1);
+    let data = w.out(2)?;
+    let len = w.out(3)?;
+    let done = enter(&calls::acldvppGetLutMapData, |cx| {
+        jumar_acl::dvpp::acldvppGetLutMapData(cx, lutMap, dim)
+    });
+    let done = match done {
+        Ok((data_value, len_value)) => {
+            data.set(&data_value);
+            len.set(&len_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn acldvppVpcEqualizeHistAsync(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let inputDesc = w.plain(1);
+    let outputDesc = w.plain(2);
+    let lutMap = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::acldvppVpcEqualizeHistAsync, |cx| {
+        jumar_acl::dvpp::acldvppVpcEqualizeHistAsync(
+            cx,
+            channelDesc,
+            inputDesc,
+            outputDesc,
+            lutMap,
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn acldvppCreateBorderConfig(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::acldvppCreateBorderConfig,
+        jumar_acl::dvpp::acldvppCreateBorderConfig,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppSetBorderConfigValue(w: &RawArgs<'_>) -> Played {
+    let borderConfig = w.plain(0);
+    let index = w.plain(1);
+    let value = w.plain(2);
+    let done = enter(&calls::acldvppSetBorderConfigValue, |cx| {
+        jumar_acl::dvpp::acldvppSetBorderConfigValue(cx, borderConfig, index, value)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetBorderConfigBorderType(w: &RawArgs<'_>) -> Played {
+    let borderConfig = w.plain(0);
+    let borderType = w.plain(1);
+    let done = enter(&calls::acldvppSetBorderConfigBorderType, |cx| {
+        jumar_acl::dvpp::acldvppSetBorderConfigBorderType(cx, borderConfig, borderType)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetBorderConfigTop(w: &RawArgs<'_>) -> Played {
+    let borderConfig = w.plain(0);
+    let top = w.plain(1);
+    let done = enter(&calls::acldvppSetBorderConfigTop, |cx| {
+        jumar_acl::dvpp::acldvppSetBorderConfigTop(cx, borderConfig, top)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetBorderConfigBottom(w: &RawArgs<'_>) -> Played {
+    let borderConfig = w.plain(0);
+    let bottom = w.plain(1);
+    let done = enter(&calls::acldvppSetBorderConfigBottom, |cx| {
+        jumar_acl::dvpp::acldvppSetBorderConfigBottom(cx, borderConfig, bottom)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetBorderConfigLeft(w: &RawArgs<'_>) -> Played {
+    let borderConfig = w.plain(0);
+    let left = w.plain(1);
+    let done = enter(&calls::acldvppSetBorderConfigLeft, |cx| {
+        jumar_acl::dvpp::acldvppSetBorderConfigLeft(cx, borderConfig, left)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetBorderConfigRight(w: &RawArgs<'_>) -> Played {
+    let borderConfig = w.plain(0);
+    let right = w.plain(1);
+    let done = enter(&calls::acldvppSetBorderConfigRight, |cx| {
+        jumar_acl::dvpp::acldvppSetBorderConfigRight(cx, borderConfig, right)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppGetBorderConfigValue(w: &RawArgs<'_>) -> Played {
+    let borderConfig = w.plain(0);
+    let index = w.plain(1);
+    let done = enter(&calls::acldvppGetBorderConfigValue, |cx| {
+        jumar_acl::dvpp::acldvppGetBorderConfigValue(cx, borderConfig, index)
+    });
+    raw_args::value(done, 0.0_f64)
+}
+
+fn acldvppGetBorderConfigBorderType(w: &RawArgs<'_>) -> Played {
+    let borderConfig = w.plain(0);
+    let done = enter(&calls::acldvppGetBorderConfigBorderType, |cx| {
+        jumar_acl::dvpp::acldvppGetBorderConfigBorderType(cx, borderConfig)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetBorderConfigTop(w: &RawArgs<'_>) -> Played {
+    let borderConfig = w.plain(0);
+    let done = enter(&calls::acldvppGetBorderConfigTop, |cx| {
+        jumar_acl::dvpp::acldvppGetBorderConfigTop(cx, borderConfig)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetBorderConfigBottom(w: &RawArgs<'_>) -> Played {
+    let borderConfig = w.plain(0);
+    let done = enter(&calls::acldvppGetBorderConfigBottom, |cx| {
+        jumar_acl::dvpp::acldvppGetBorderConfigBottom(cx, borderConfig)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetBorderConfigLeft(w: &RawArgs<'_>) -> Played {
+    let borderConfig = w.plain(0);
+    let done = enter(&calls::acldvppGetBorderConfigLeft, |cx| {
+        jumar_acl::dvpp::acldvppGetBorderConfigLeft(cx, borderConfig)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetBorderConfigRight(w: &RawArgs<'_>) -> Played {
+    let borderConfig = w.plain(0);
+    let done = enter(&calls::acldvppGetBorderConfigRight, |cx| {
+        jumar_acl::dvpp::acldvppGetBorderConfigRight(cx, borderConfig)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppDestroyBorderConfig(w: &RawArgs<'_>) -> Played {
+    let borderConfig = w.plain(0);
+    let done = enter(&calls::acldvppDestroyBorderConfig, |cx| {
+        jumar_acl::dvpp::acldvppDestroyBorderConfig(cx, borderConfig)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppVpcMakeBorderAsync(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let inputDesc = w.plain(1);
+    let outputDesc = w.plain(2);
+    let borderConfig = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::acldvppVpcMakeBorderAsync, |cx| {
+        jumar_acl::dvpp::acldvppVpcMakeBorderAsync(
+            cx,
+            channelDesc,
+            inputDesc,
+            outputDesc,
+            borderConfig,
+            stream,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn acldvppVpcCalcHistAsync(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let srcPicDesc = w.plain(1);
+    let hist = w.plain(2);
+    let reserve = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::acldvppVpcCalcHistAsync, |cx| {
+        jumar_acl::dvpp::acldvppVpcCalcHistAsync(cx, channelDesc, srcPicDesc, hist, reserve, stream)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppCreateHist(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::acldvppCreateHist,
+        jumar_acl::dvpp::acldvppCreateHist,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppDestroyHist(w: &RawArgs<'_>) -> Played {
+    let hist = w.plain(0);
+    let done = enter(&calls::acldvppDestroyHist, |cx| {
+        jumar_acl::dvpp::acldvppDestroyHist(cx, hist)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppGetHistDims(w: &RawArgs<'_>) -> Played {
+    let hist = w.plain(0);
+    let done = enter(&calls::acldvppGetHistDims, |cx| {
+        jumar_acl::dvpp::acldvppGetHistDims(cx, hist)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppGetHistData(w: &RawArgs<'_>) -> Played {
+    let hist = w.plain(0);
+    let dim = w.plain(1);
+    let data = w.out(2)?;
+    let len = w.out(3)?;
+    let done = enter(&calls::acldvppGetHistData, |cx| {
+        jumar_acl::dvpp::acldvppGetHistData(cx, hist, dim)
+    });
+    let done = match done {
+        Ok((data_value, len_value)) => {
+            data.set(&data_value);
+            len.set(&len_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn acldvppGetHistRetCode(w: &RawArgs<'_>) -> Played {
+    let hist = w.plain(0);
+    let done = enter(&calls::acldvppGetHistRetCode, |cx| {
+        jumar_acl::dvpp::acldvppGetHistRetCode(cx, hist)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn acldvppClearHist(w: &RawArgs<'_>) -> Played {
+    let hist = w.plain(0);
+    let done = enter(&calls::acldvppClearHist, |cx| {
+        jumar_acl::dvpp::acldvppClearHist(cx, hist)
+    });
+    raw_args::status(done)
+}
+
+fn acldvppSetChannelDescParam(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let paramType = w.plain(1);
+    let length = w.plain(2);
+    let param = w.slice::<u8>(3, raw_args::count(w.plain::<usize>(2)))?;
+    let done = enter(&calls::acldvppSetChannelDescParam, |cx| {
+        jumar_acl::dvpp::acldvppSetChannelDescParam(
+            cx,
+            channelDesc,
+            paramType,
+            length,
+            param.as_deref(),
+        )
+    });
+    raw_args::status(done)
+}
+
+fn acldvppGetChannelDescParam(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let paramType = w.plain(1);
+    let length = w.plain(2);
+    let paramRetSize = w.out(3)?;
+    let param = w.array(4, raw_args::count(w.plain::<usize>(2)), false)?;
+    let done = enter(&calls::acldvppGetChannelDescParam, |cx| {
+        jumar_acl::dvpp::acldvppGetChannelDescParam(cx, channelDesc, paramType, length)
+    });
+    let done = match done {
+        Ok((paramRetSize_value, param_value)) => {
+            paramRetSize.set(&paramRetSize_value);
+            param.set_all(&param_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     raw_args::status(done)
 }
 

@@ -86,6 +86,11 @@ on_device! {
     aclrtMallocForTaskScheduler
 }
 
+on_device! {
+    /// Allocates device memory for images with attributes.
+    acldvppMallocWithCfg
+}
+
 /// Allocates pinned host memory with attributes.
 ///
 /// # Safety

@@ -8,6 +8,7 @@ pub mod allocator;
 pub mod callback;
 pub mod capture;
 pub mod dump;
+pub mod dvpp;
 pub mod error;
 pub mod hccl;
 pub mod hooks;

@@ -98,6 +98,34 @@ impl<'a> Region<'a> {
         bytes
     }
 
+    /// Copies bytes from `offset` on.
+    ///
+    /// # Panics
+    /// When they do not lie inside.
+    pub fn read(&self, offset: usize, to: &mut [u8]) {
+        let part = self.inside(offset, to.len());
+        // SAFETY: the creator of the region guarantees that it is readable, and `part` has as many bytes; nothing else can refer
+        // to `to`.
+        unsafe { std::ptr::copy_nonoverlapping(part.base, to.as_mut_ptr(), to.len()) };
+    }
+
+    /// Copies bytes to `offset`.
+    ///
+    /// # Panics
+    /// When they do not lie inside, or the region is read-only.
+    pub fn write(&self, offset: usize, from: &[u8]) {
+        let part = self.inside(offset, from.len());
+        assert!(part.writable, "the region is read-only");
+        // SAFETY: the creator of the region guarantees that it is writable, and `part` has as many bytes; no reference to them
+        // exists, so that `from` lies elsewhere.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), part.base, from.len()) };
+    }
+
+    fn inside(&self, offset: usize, bytes: usize) -> Region<'a> {
+        let part = self.part(offset, bytes);
+        part.unwrap_or_else(|| panic!("{bytes} bytes at {offset} of a region of {}", self.bytes))
+    }
+
     /// Cuts a part out, or says that it does not lie inside.
     pub fn part(&self, offset: usize, bytes: usize) -> Option<Region<'a>> {
         let end = offset.checked_add(bytes)?;

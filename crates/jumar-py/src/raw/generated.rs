@@ -2908,13 +2908,13 @@ fn media_dvpp_get_channel_desc_param<'py>(call: &Args<'py>) -> Answer<'py> {
 }
 
 fn media_dvpp_get_hist_data<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
+    call.expect(2, 2)?;
     let hist = call.get::<Pointer>(0)?;
     let dim = call.get::<u32>(1)?;
-    let data = call.get::<Pointer>(2)?;
+    let mut data = Pointer::default();
     let mut len = u16::default();
-    let ret = c_call!(call.returns acldvppGetHistData(Pointer, u32, Pointer, *mut u16) -> i32, [hist, dim, data, &raw mut len], or NOT_SUPPORTED);
-    call.many(&[&len, &ret])
+    let ret = c_call!(call.returns acldvppGetHistData(Pointer, u32, *mut Pointer, *mut u16) -> i32, [hist, dim, &raw mut data, &raw mut len], or NOT_SUPPORTED);
+    call.many(&[&data, &len, &ret])
 }
 
 fn media_dvpp_get_hist_dims<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -2939,13 +2939,13 @@ fn media_dvpp_get_jpege_config_level<'py>(call: &Args<'py>) -> Answer<'py> {
 }
 
 fn media_dvpp_get_lut_map_data<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
+    call.expect(2, 2)?;
     let lut_map = call.get::<Pointer>(0)?;
     let dim = call.get::<u32>(1)?;
-    let data = call.get::<Pointer>(2)?;
+    let mut data = Pointer::default();
     let mut len = u32::default();
-    let ret = c_call!(call.returns acldvppGetLutMapData(Pointer, u32, Pointer, *mut u32) -> i32, [lut_map, dim, data, &raw mut len], or NOT_SUPPORTED);
-    call.many(&[&len, &ret])
+    let ret = c_call!(call.returns acldvppGetLutMapData(Pointer, u32, *mut Pointer, *mut u32) -> i32, [lut_map, dim, &raw mut data, &raw mut len], or NOT_SUPPORTED);
+    call.many(&[&data, &len, &ret])
 }
 
 fn media_dvpp_get_lut_map_dims<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -3103,15 +3103,15 @@ fn media_dvpp_jpeg_get_image_info<'py>(call: &Args<'py>) -> Answer<'py> {
 }
 
 fn media_dvpp_jpeg_get_image_info_v2<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
+    call.expect(2, 2)?;
     let data = call.get::<Pointer>(0)?;
     let size = call.get::<u32>(1)?;
-    let format = call.get::<Pointer>(2)?;
     let mut width = u32::default();
     let mut height = u32::default();
     let mut components = i32::default();
-    let ret = c_call!(call.returns acldvppJpegGetImageInfoV2(Pointer, u32, *mut u32, *mut u32, *mut i32, Pointer) -> i32, [data, size, &raw mut width, &raw mut height, &raw mut components, format], or NOT_SUPPORTED);
-    call.many(&[&width, &height, &components, &ret])
+    let mut format = i32::default();
+    let ret = c_call!(call.returns acldvppJpegGetImageInfoV2(Pointer, u32, *mut u32, *mut u32, *mut i32, *mut i32) -> i32, [data, size, &raw mut width, &raw mut height, &raw mut components, &raw mut format], or NOT_SUPPORTED);
+    call.many(&[&width, &height, &components, &format, &ret])
 }
 
 fn media_dvpp_jpeg_predict_dec_size<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -4114,11 +4114,11 @@ static MEDIA: Table = Table::new(&[
     method!(c"dvpp_get_border_config_value", media_dvpp_get_border_config_value, c"acl.media.dvpp_get_border_config_value args parse failed", c"dvpp_get_border_config_value($module, border_config, index, /)\n--\n\nCalls acldvppGetBorderConfigValue.\n\nReturns float."),
     method!(c"dvpp_get_channel_desc_channel_id", media_dvpp_get_channel_desc_channel_id, c"acl.media.dvpp_get_channel_desc_channel_id args parse failed", c"dvpp_get_channel_desc_channel_id($module, channel_desc, /)\n--\n\nCalls acldvppGetChannelDescChannelId.\n\nReturns int."),
     method!(c"dvpp_get_channel_desc_param", media_dvpp_get_channel_desc_param, c"acl.media.dvpp_get_channel_desc_param args parse failed", c"dvpp_get_channel_desc_param($module, channel_desc, param_type, length, param, /)\n--\n\nCalls acldvppGetChannelDescParam.\n\nReturns tuple[int, int]."),
-    method!(c"dvpp_get_hist_data", media_dvpp_get_hist_data, c"acl.media.dvpp_get_hist_data args parse failed", c"dvpp_get_hist_data($module, hist, dim, data, /)\n--\n\nCalls acldvppGetHistData.\n\nReturns tuple[int, int]."),
+    method!(c"dvpp_get_hist_data", media_dvpp_get_hist_data, c"acl.media.dvpp_get_hist_data args parse failed", c"dvpp_get_hist_data($module, hist, dim, /)\n--\n\nCalls acldvppGetHistData.\n\nReturns tuple[int, int, int]."),
     method!(c"dvpp_get_hist_dims", media_dvpp_get_hist_dims, c"acl.media.dvpp_get_hist_dims args parse failed", c"dvpp_get_hist_dims($module, hist, /)\n--\n\nCalls acldvppGetHistDims.\n\nReturns int."),
     method!(c"dvpp_get_hist_ret_code", media_dvpp_get_hist_ret_code, c"acl.media.dvpp_get_hist_ret_code args parse failed", c"dvpp_get_hist_ret_code($module, hist, /)\n--\n\nCalls acldvppGetHistRetCode.\n\nReturns int."),
     method!(c"dvpp_get_jpege_config_level", media_dvpp_get_jpege_config_level, c"acl.media.dvpp_get_jpege_config_level args parse failed", c"dvpp_get_jpege_config_level($module, jpege_config, /)\n--\n\nCalls acldvppGetJpegeConfigLevel.\n\nReturns int."),
-    method!(c"dvpp_get_lut_map_data", media_dvpp_get_lut_map_data, c"acl.media.dvpp_get_lut_map_data args parse failed", c"dvpp_get_lut_map_data($module, lut_map, dim, data, /)\n--\n\nCalls acldvppGetLutMapData.\n\nReturns tuple[int, int]."),
+    method!(c"dvpp_get_lut_map_data", media_dvpp_get_lut_map_data, c"acl.media.dvpp_get_lut_map_data args parse failed", c"dvpp_get_lut_map_data($module, lut_map, dim, /)\n--\n\nCalls acldvppGetLutMapData.\n\nReturns tuple[int, int, int]."),
     method!(c"dvpp_get_lut_map_dims", media_dvpp_get_lut_map_dims, c"acl.media.dvpp_get_lut_map_dims args parse failed", c"dvpp_get_lut_map_dims($module, lut_map, /)\n--\n\nCalls acldvppGetLutMapDims.\n\nReturns int."),
     method!(c"dvpp_get_pic_desc", media_dvpp_get_pic_desc, c"acl.media.dvpp_get_pic_desc args parse failed", c"dvpp_get_pic_desc($module, batch_pic_desc, index, /)\n--\n\nCalls acldvppGetPicDesc.\n\nReturns int."),
     method!(c"dvpp_get_pic_desc_data", media_dvpp_get_pic_desc_data, c"acl.media.dvpp_get_pic_desc_data args parse failed", c"dvpp_get_pic_desc_data($module, pic_desc, /)\n--\n\nCalls acldvppGetPicDescData.\n\nReturns int."),
@@ -4139,7 +4139,7 @@ static MEDIA: Table = Table::new(&[
     method!(c"dvpp_jpeg_decode_async", media_dvpp_jpeg_decode_async, c"acl.media.dvpp_jpeg_decode_async args parse failed", c"dvpp_jpeg_decode_async($module, channel_desc, data, size, output_desc, stream, /)\n--\n\nCalls acldvppJpegDecodeAsync.\n\nReturns int."),
     method!(c"dvpp_jpeg_encode_async", media_dvpp_jpeg_encode_async, c"acl.media.dvpp_jpeg_encode_async args parse failed", c"dvpp_jpeg_encode_async($module, channel_desc, pic_desc, data, size_ptr, config, stream, /)\n--\n\nCalls acldvppJpegEncodeAsync. size_ptr is the address of a 32-bit size, read and written.\n\nReturns int."),
     method!(c"dvpp_jpeg_get_image_info", media_dvpp_jpeg_get_image_info, c"acl.media.dvpp_jpeg_get_image_info args parse failed", c"dvpp_jpeg_get_image_info($module, data, size, /)\n--\n\nCalls acldvppJpegGetImageInfo.\n\nReturns tuple[int, int, int, int]."),
-    method!(c"dvpp_jpeg_get_image_info_v2", media_dvpp_jpeg_get_image_info_v2, c"acl.media.dvpp_jpeg_get_image_info_v2 args parse failed", c"dvpp_jpeg_get_image_info_v2($module, data, size, format, /)\n--\n\nCalls acldvppJpegGetImageInfoV2.\n\nReturns tuple[int, int, int, int]."),
+    method!(c"dvpp_jpeg_get_image_info_v2", media_dvpp_jpeg_get_image_info_v2, c"acl.media.dvpp_jpeg_get_image_info_v2 args parse failed", c"dvpp_jpeg_get_image_info_v2($module, data, size, /)\n--\n\nCalls acldvppJpegGetImageInfoV2.\n\nReturns tuple[int, int, int, int, int]."),
     method!(c"dvpp_jpeg_predict_dec_size", media_dvpp_jpeg_predict_dec_size, c"acl.media.dvpp_jpeg_predict_dec_size args parse failed", c"dvpp_jpeg_predict_dec_size($module, data, size, format, /)\n--\n\nCalls acldvppJpegPredictDecSize.\n\nReturns tuple[int, int]."),
     method!(c"dvpp_jpeg_predict_enc_size", media_dvpp_jpeg_predict_enc_size, c"acl.media.dvpp_jpeg_predict_enc_size args parse failed", c"dvpp_jpeg_predict_enc_size($module, pic_desc, config, /)\n--\n\nCalls acldvppJpegPredictEncSize.\n\nReturns tuple[int, int]."),
     method!(c"dvpp_malloc", media_dvpp_malloc, c"acl.media.dvpp_malloc args parse failed", c"dvpp_malloc($module, size, /)\n--\n\nCalls acldvppMalloc.\n\nReturns tuple[int, int]."),

@@ -104,12 +104,25 @@ fn call(api: &Api, call: &Call) -> Result<Value, NotForPython> {
         "function": function.name,
         "args": args,
         "outs": outs,
-        "echo": function.echo,
+        "echo": echo(function),
         "result": result,
         "assign": call.assign,
         "answer": call.answer.as_ref().map(|answer| expr(api, answer)).transpose()?,
         "until": call.until.as_ref().map(|until| condition(api, until)).transpose()?,
     }))
+}
+
+/// Returns the position of the argument that comes back as first value.
+fn echo(function: &PythonFunction) -> Option<usize> {
+    let wanted = function.echo.as_ref()?;
+    function
+        .args
+        .iter()
+        .filter_map(|arg| match arg {
+            PythonArg::In { name, .. } => Some(name),
+            _ => None,
+        })
+        .position(|name| name == wanted)
 }
 
 /// Returns what Python passes, and the variables that get its results.

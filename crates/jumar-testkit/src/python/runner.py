@@ -356,7 +356,8 @@ class Case:
 
     def results(self, step, result):
         """Puts results into their variables and returns the code or the value."""
-        values = len(step["outs"]) + (1 if step["echo"] else 0)
+        echo = step["echo"]
+        values = len(step["outs"]) + (0 if echo is None else 1)
         if step["result"] == "nothing":
             if result is not None:
                 raise Failed(f"expected None, got {show(result)}")
@@ -365,9 +366,9 @@ class Case:
             return result
         if not isinstance(result, tuple) or len(result) != values + (1 if step["result"] == "code" else 0):
             raise Failed(f"expected {values} values and a code, got {result!r}")
-        values = result[1:] if step["echo"] else result
-        if step["echo"] and not equal(result[0], self.value(step["args"][0])):
-            raise Failed(f"expected the first argument back, got {show(result[0])}")
+        values = result if echo is None else result[1:]
+        if echo is not None and not equal(result[0], self.value(step["args"][echo])):
+            raise Failed(f"expected argument {echo} back, got {show(result[0])}")
         for name, value in zip(step["outs"], values):
             self.variables[name] = value
         return result[-1]

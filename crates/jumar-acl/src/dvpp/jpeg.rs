@@ -1,0 +1,228 @@
+//! Decoding of JPEG images.
+
+use jumar_dvpp::jpeg::{self, Decoder, Header, Rounding, Sampling};
+use jumar_dvpp::limits::Family;
+use jumar_dvpp::{Format, Image, ImageError, PlanarImage, Source};
+use jumar_types::Result;
+
+use super::task::{self, Accesses, Done, FAILED, Memory};
+use super::{argument, channel, refused};
+use crate::error::null;
+use crate::generated::enums;
+use crate::{Cx, Raw};
+
+/// Reads the header of an image in memory.
+fn header(data: Option<&[u8]>) -> Result<Header> {
+    let data = data.ok_or_else(|| null("data"))?;
+    if data.is_empty() {
+        return Err(argument("the size of data is 0"));
+    }
+    jpeg::read_header(data).map_err(|error| refused(&error))
+}
+
+/// The size is that of the file: an orientation is not applied.
+pub fn acldvppJpegGetImageInfo(
+    _cx: &Cx<'_>,
+    data: Option<&[u8]>,
+    _size: u32,
+) -> Result<(u32, u32, i32)> {
+    let header = header(data)?;
+    Ok((
+        header.width as u32,
+        header.height as u32,
+        header.components as i32,
+    ))
+}
+
+pub fn acldvppJpegGetImageInfoV2(
+    cx: &Cx<'_>,
+    data: Option<&[u8]>,
+    size: u32,
+) -> Result<(u32, u32, i32, u32)> {
+    let (width, height, components) = acldvppJpegGetImageInfo(cx, data, size)?;
+    let format = match header(data)?.sampling {
+        Sampling::Yuv444 => enums::ACL_JPEG_CSS_444,
+        Sampling::Yuv422 => enums::ACL_JPEG_CSS_422,
+        Sampling::Yuv420 => enums::ACL_JPEG_CSS_420,
+        Sampling::Gray => enums::ACL_JPEG_CSS_GRAY,
+        Sampling::Yuv440 => enums::ACL_JPEG_CSS_440,
+        Sampling::Yuv411 => enums::ACL_JPEG_CSS_411,
+        Sampling::Unknown => enums::ACL_JPEG_CSS_UNKNOWN,
+    };
+    Ok((width, height, components, format))
+}
+
+/// Reads a wanted format; `None` is that of the image.
+pub(super) fn wanted(format: u32, name: &str) -> Result<Option<Format>> {
+    if format == enums::PIXEL_FORMAT_UNKNOWN {
+        return Ok(None);
+    }
+    match Format::from_number(format) {
+        Some(format) => Ok(Some(format)),
+        None => Err(argument(format!(
+            "{name} is {format} ({}), which is not supported",
+            enums::name_of("acldvppPixelFormat", i64::from(format))
+                .unwrap_or("no value of acldvppPixelFormat")
+        ))),
+    }
+}
+
+/// The prediction has the strides of the cards with the largest alignment, on every card: programs lay the image out that way
+/// and allocate the prediction.
+pub fn acldvppJpegPredictDecSize(
+    _cx: &Cx<'_>,
+    data: Option<&[u8]>,
+    _size: u32,
+    format: u32,
+) -> Result<u32> {
+    let header = header(data)?;
+    let wanted = wanted(format, "outputPixelFormat")?;
+    let format = jpeg::output_format(header.sampling, wanted).map_err(|error| refused(&error))?;
+    let strides = (
+        header.width.next_multiple_of(128),
+        header.height.next_multiple_of(16),
+    );
+    format
+        .size(strides.0, strides.1)
+        .and_then(|size| u32::try_from(size).ok())
+        .ok_or_else(|| {
+            argument(format!(
+                "an image of {}x{} exceeds the sizes that can be stated",
+                header.width, header.height
+            ))
+        })
+}
+
+/// Returns the shape of a decoded image: strides that the program states, or those of the chip.
+pub(super) fn target(
+    planar: &PlanarImage,
+    format: Format,
+    strides: (u32, u32),
+    alignment: (usize, usize),
+) -> Image {
+    let row = format.row_bytes(planar.width.next_multiple_of(alignment.0));
+    let rows = planar.height.next_multiple_of(alignment.1);
+    Image {
+        format,
+        width: planar.width,
+        height: planar.height,
+        width_stride: if strides.0 == 0 {
+            row
+        } else {
+            strides.0 as usize
+        },
+        height_stride: if strides.1 == 0 {
+            rows
+        } else {
+            strides.1 as usize
+        },
+    }
+}
+
+pub fn acldvppJpegDecodeAsync(
+    cx: &Cx<'_>,
+    channel: Raw,
+    data: usize,
+    size: u32,
+    output: Raw,
+    stream: Raw,
+) -> Result<()> {
+    let channel = channel::of_call(cx, channel)?;
+    cx.with_stream(stream, |stream| {
+        let settings = channel.admit(enums::DVPP_CHNMODE_JPEGD, stream)?;
+        let (desc, fields) = task::desc(cx, output, "outputDesc")?;
+        let from = task::memory(stream, data, size as usize, "data")?;
+        let to = task::memory(stream, fields.data, fields.size as usize, "outputDesc")?;
+        check_strides(&fields)?;
+        let family = task::family(cx, stream)?;
+        let decoder = Decoder {
+            format: wanted(fields.format, "the format of outputDesc")?,
+            rounding: Rounding::from_number(settings.precision).map_err(|error| refused(&error))?,
+            largest: match family {
+                Family::Second => 16384,
+                Family::First | Family::Inference => 8192,
+            },
+        };
+        let alignment = (family.jpeg_alignment(), 16);
+        let work = move || -> Done {
+            let done = decode(&decoder, &from, &to, &fields, alignment);
+            let mut state = desc.fields.lock();
+            match done {
+                Ok(image) => {
+                    state.format = image.format.number();
+                    state.width = image.width as u32;
+                    state.height = image.height as u32;
+                    state.width_stride = image.width_stride as u32;
+                    state.height_stride = image.height_stride as u32;
+                    state.size = image.size().map_or(state.size, |size| size as u32);
+                    state.ret_code = 0;
+                    Ok(())
+                }
+                Err(error) => {
+                    state.ret_code = FAILED;
+                    Err(error)
+                }
+            }
+        };
+        let accesses = Accesses {
+            reads: vec![from.0],
+            writes: vec![to.0],
+        };
+        task::launch(cx, &channel, stream, &accesses, Box::new(work))
+    })
+}
+
+/// Checks strides that a program states for a decoded image against its size, as far as it states that.
+fn check_strides(fields: &super::images::ImageFields) -> Result<()> {
+    for (name, stride, alignment) in [
+        ("width stride", fields.width_stride, 64),
+        ("height stride", fields.height_stride, 2),
+    ] {
+        if stride % alignment != 0 {
+            return Err(argument(format!(
+                "the {name} of outputDesc is {stride}; it must be a multiple of {alignment}, or 0 for the alignment of the card"
+            )));
+        }
+    }
+    if fields.width_stride != 0 && fields.width_stride < fields.width {
+        return Err(argument(format!(
+            "the width stride of outputDesc is {} and its width {}",
+            fields.width_stride, fields.width
+        )));
+    }
+    Ok(())
+}
+
+fn decode(
+    decoder: &Decoder,
+    from: &Memory,
+    to: &Memory,
+    fields: &super::images::ImageFields,
+    alignment: (usize, usize),
+) -> std::result::Result<Image, ImageError> {
+    let mut bytes = vec![0; from.0.bytes()];
+    from.read(0, &mut bytes);
+    let (mut planar, format) = decoder.decode(&bytes)?;
+    let strides = (fields.width_stride, fields.height_stride);
+    let image = target(&planar, format, strides, alignment);
+    image.check_memory(to.0.bytes())?;
+    // What was decoded beyond the size, up to the next even one, is written where the strides have space for it.
+    let complete = |length: usize, samples: usize, stride: usize| match samples > length {
+        true if samples <= stride => samples,
+        _ => length,
+    };
+    let luma = &planar.planes[0];
+    (planar.width, planar.height) = (
+        complete(image.width, luma.width, image.width_stride),
+        complete(image.height, luma.height, image.height_stride),
+    );
+    let planar = planar.cropped();
+    let larger = Image {
+        width: planar.width,
+        height: planar.height,
+        ..image
+    };
+    larger.check_memory(to.0.bytes())?;
+    planar.store(&larger, 0, 0, to, to);
+    Ok(image)
+}

@@ -1,0 +1,126 @@
+//! DVPP: images on channels. Descriptions are objects of the program; the work itself is that of `jumar-dvpp`, queued on streams.
+
+mod border;
+mod channel;
+mod configs;
+mod encode;
+mod images;
+mod jpeg;
+mod png;
+mod regions;
+mod statistics;
+mod streams;
+mod task;
+mod vpc;
+
+use std::sync::Arc;
+
+use jumar::engine::Table;
+use jumar_dvpp::ImageError;
+use jumar_types::{Error, ErrorKind, IdKind, Result};
+
+use crate::error::null;
+use crate::{Cx, Raw};
+
+pub use border::*;
+pub use channel::*;
+pub use configs::*;
+pub use encode::*;
+pub use images::*;
+pub use jpeg::*;
+pub use png::*;
+pub use regions::*;
+pub use statistics::*;
+pub use streams::*;
+pub use vpc::*;
+
+/// The objects of the group.
+pub(crate) struct State {
+    images: Table<images::ImageDesc>,
+    batches: Table<images::Batch>,
+    regions: Table<regions::Region>,
+    resizes: Table<configs::Resize>,
+    jpegs: Table<configs::Jpeg>,
+    borders: Table<border::BorderConfig>,
+    channels: Table<channel::Channel>,
+    tables: Table<statistics::Tables>,
+    histograms: Table<statistics::Counts>,
+    streams: Table<streams::StreamDesc>,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State {
+            images: Table::new(IdKind::ImageDesc, Arc::default()),
+            batches: Table::new(IdKind::ImageBatch, Arc::default()),
+            regions: Table::new(IdKind::ImageRegion, Arc::default()),
+            resizes: Table::new(IdKind::ResizeConfig, Arc::default()),
+            jpegs: Table::new(IdKind::JpegConfig, Arc::default()),
+            borders: Table::new(IdKind::BorderConfig, Arc::default()),
+            channels: Table::new(IdKind::ImageChannel, Arc::default()),
+            tables: Table::new(IdKind::LookUpTable, Arc::default()),
+            histograms: Table::new(IdKind::Histogram, Arc::default()),
+            streams: Table::new(IdKind::VideoStreamDesc, Arc::default()),
+        }
+    }
+}
+
+/// Finds an object that a call names.
+///
+/// # Errors
+/// `InvalidArgument`, `NullPointer`: this group has one code for both.
+fn find<T>(table: &Table<T>, handle: Raw, name: &str) -> Result<Arc<T>> {
+    if handle.is_null() {
+        return Err(null(name));
+    }
+    table
+        .get(handle.0)
+        .map_err(|error| argument(format!("{name}: {}", error.sentence())))
+}
+
+/// Destroys an object.
+///
+/// # Errors
+/// As [`find`].
+fn remove<T>(cx: &Cx<'_>, table: &Table<T>, handle: Raw, name: &str) -> Result<Arc<T>> {
+    if handle.is_null() {
+        return Err(null(name));
+    }
+    table
+        .remove(handle.0, cx.call.name)
+        .map_err(|error| argument(format!("{name}: {}", error.sentence())))
+}
+
+/// Returns the error of an argument that does not fit.
+fn argument(sentence: impl Into<String>) -> Error {
+    Error::new(ErrorKind::InvalidArgument, sentence)
+}
+
+/// Returns the error of an argument that image work refuses.
+fn refused(error: &ImageError) -> Error {
+    argument(error.to_string())
+}
+
+/// As [`refused`], for one of several images.
+fn refused_for(name: &str, error: &ImageError) -> Error {
+    argument(format!("{name}: {error}"))
+}
+
+/// Defines a setter and a getter for each field of an object.
+macro_rules! fields {
+    ($table:ident, $object:literal; $($set:ident $get:ident $field:ident: $type:ty;)*) => {$(
+        pub fn $set(cx: &Cx<'_>, object: Raw, value: $type) -> Result<()> {
+            let found = super::find(&cx.process.dvpp.$table, object, $object)?;
+            found.fields.lock().$field = value;
+            Ok(())
+        }
+
+        pub fn $get(cx: &Cx<'_>, object: Raw) -> Result<$type> {
+            let found = super::find(&cx.process.dvpp.$table, object, $object)?;
+            let value = found.fields.lock().$field;
+            Ok(value)
+        }
+    )*};
+}
+
+use fields;

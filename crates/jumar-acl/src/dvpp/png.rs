@@ -1,0 +1,117 @@
+//! Decoding of PNG images.
+
+use jumar_dvpp::png::{self, Header};
+use jumar_dvpp::{Format, Source};
+use jumar_types::Result;
+
+use super::jpeg::{target, wanted};
+use super::task::{self, Accesses, Done, FAILED};
+use super::{argument, channel, refused};
+use crate::error::null;
+use crate::generated::enums;
+use crate::{Cx, Raw};
+
+fn header(data: Option<&[u8]>) -> Result<Header> {
+    let data = data.ok_or_else(|| null("data"))?;
+    png::read_header(data).map_err(|error| refused(&error))
+}
+
+pub fn acldvppPngGetImageInfo(
+    _cx: &Cx<'_>,
+    data: Option<&[u8]>,
+    _size: u32,
+) -> Result<(u32, u32, i32)> {
+    let header = header(data)?;
+    Ok((
+        header.width as u32,
+        header.height as u32,
+        header.components as i32,
+    ))
+}
+
+/// The strides of decoded images: pixels in a row, and rows.
+const ALIGNMENT: (usize, usize) = (128, 16);
+
+pub fn acldvppPngPredictDecSize(
+    _cx: &Cx<'_>,
+    data: Option<&[u8]>,
+    _size: u32,
+    format: u32,
+) -> Result<u32> {
+    let header = header(data)?;
+    let wanted = wanted(format, "outputPixelFormat")?;
+    let format = png::output_format(&header, wanted).map_err(|error| refused(&error))?;
+    let row = format.row_bytes(header.width.next_multiple_of(ALIGNMENT.0));
+    format
+        .size(row, header.height.next_multiple_of(ALIGNMENT.1))
+        .and_then(|size| u32::try_from(size).ok())
+        .ok_or_else(|| {
+            argument(format!(
+                "an image of {}x{} exceeds the sizes that can be stated",
+                header.width, header.height
+            ))
+        })
+}
+
+pub fn acldvppPngDecodeAsync(
+    cx: &Cx<'_>,
+    channel: Raw,
+    data: usize,
+    size: u32,
+    output: Raw,
+    stream: Raw,
+) -> Result<()> {
+    let channel = channel::of_call(cx, channel)?;
+    cx.with_stream(stream, |stream| {
+        channel.admit(enums::DVPP_CHNMODE_PNGD, stream)?;
+        let (desc, fields) = task::desc(cx, output, "outputDesc")?;
+        let from = task::memory(stream, data, size as usize, "data")?;
+        let to = task::memory(stream, fields.data, fields.size as usize, "outputDesc")?;
+        let wanted = wanted(fields.format, "the format of outputDesc")?;
+        if !matches!(wanted, None | Some(Format::Rgb | Format::Rgba)) {
+            return Err(argument(format!(
+                "the format of outputDesc is {}; a PNG image is decoded to PIXEL_FORMAT_RGB_888 or PIXEL_FORMAT_RGBA_8888",
+                fields.format
+            )));
+        }
+        if !fields.width_stride.is_multiple_of(16) {
+            return Err(argument(format!(
+                "the width stride of outputDesc is {}; it must be a multiple of 16, or 0",
+                fields.width_stride
+            )));
+        }
+        let work = move || -> Done {
+            let mut bytes = vec![0; from.0.bytes()];
+            from.read(0, &mut bytes);
+            let done = png::decode(&bytes, wanted).and_then(|(planar, format)| {
+                let strides = (fields.width_stride, fields.height_stride);
+                let image = target(&planar, format, strides, ALIGNMENT);
+                image.check_memory(to.0.bytes())?;
+                planar.store(&image, 0, 0, &to, &to);
+                Ok(image)
+            });
+            let mut state = desc.fields.lock();
+            match done {
+                Ok(image) => {
+                    state.format = image.format.number();
+                    state.width = image.width as u32;
+                    state.height = image.height as u32;
+                    state.width_stride = image.width_stride as u32;
+                    state.height_stride = image.height_stride as u32;
+                    state.size = image.size().map_or(state.size, |size| size as u32);
+                    state.ret_code = 0;
+                    Ok(())
+                }
+                Err(error) => {
+                    state.ret_code = FAILED;
+                    Err(error)
+                }
+            }
+        };
+        let accesses = Accesses {
+            reads: vec![from.0],
+            writes: vec![to.0],
+        };
+        task::launch(cx, &channel, stream, &accesses, Box::new(work))
+    })
+}
