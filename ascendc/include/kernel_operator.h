@@ -17,6 +17,8 @@
 #include "ascendc/move.h"
 #include "ascendc/sort.h"
 #include "ascendc/sync.h"
+#include "ascendc/cube.h"
+#include "ascendc/fixpipe.h"
 #include "ascendc/math.h"
 #include "ascendc/missing.h"
 #include "ascendc/print.h"

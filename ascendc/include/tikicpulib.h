@@ -2,13 +2,30 @@
 #ifndef JUMAR_TIKICPULIB_H
 #define JUMAR_TIKICPULIB_H
 
+// Without the rewriter the words for kinds of cores have no effect: KERNEL_TASK_TYPE_DEFAULT and SetKernelMode select the cores.
 #ifndef __global__
 #define __global__
+#endif
+#ifndef __cube__
+#define __cube__
+#endif
+#ifndef __vector__
+#define __vector__
+#endif
+#ifndef __mix__
+#define __mix__(cubes, vectors)
 #endif
 #include "kernel_operator.h"
 
 namespace jumar {
 namespace ascendc {
+
+// The cores that SetKernelMode selects.
+inline LayoutFound& cores_of_tests()
+{
+    static LayoutFound cores{{false, 1}, LayoutSource::UNKNOWN};
+    return cores;
+}
 
 // Runs the blocks of a kernel. A block that fails ends the process with what it reported, as a failed test.
 template <typename Body> inline void run_on_cpu(const char* kernel, uint32_t blocks, Body run)
@@ -18,7 +35,7 @@ template <typename Body> inline void run_on_cpu(const char* kernel, uint32_t blo
         std::fprintf(stderr, "kernel \"%s\" failed in block %u of %u: %s\n", kernel, block, blocks, text);
         std::abort();
     };
-    run_blocks(0, blocks, blocks, true, body, failed);
+    run_blocks(0, blocks, blocks, true, body, failed, cores_of_tests());
 }
 
 } // namespace ascendc
@@ -37,8 +54,13 @@ inline void GmFree(void* memory)
 {
     std::free(memory);
 }
-// Kernels run for vector cores in every mode.
-inline void SetKernelMode(KernelMode) {}
+// MIX_MODE leaves the choice to the kernel's type.
+inline void SetKernelMode(KernelMode mode)
+{
+    using namespace jumar::ascendc;
+    const CoreLayout cores = layout_of(mode == KernelMode::AIC_MODE ? KERNEL_TYPE_AIC_ONLY : KERNEL_TYPE_AIV_ONLY);
+    cores_of_tests() = {cores, mode == KernelMode::MIX_MODE ? LayoutSource::UNKNOWN : LayoutSource::KERNEL_TYPE_OF_KEY};
+}
 
 } // namespace AscendC
 

@@ -23,7 +23,7 @@ def call(*command, cwd, fails=False, limit=240):
     return text
 
 
-@pytest.mark.parametrize("name", ["arithmetic.cpp", "numbers.cpp", "memory.cpp", "library.cpp"])
+@pytest.mark.parametrize("name", ["arithmetic.cpp", "numbers.cpp", "memory.cpp", "library.cpp", "cube.cpp"])
 def test_functions_against_scalar_references(tmp_path, name):
     call(BISHENG, "-x", "asc", "-O1", "-Wall", "-Wextra", "-Werror", "-D__global__=", HERE / name, "-o", "test", cwd=tmp_path)
     text = call("./test", cwd=tmp_path)
@@ -36,6 +36,8 @@ def test_launches_are_tasks_of_streams(tmp_path):
     assert "launch: 0 failures" in text
     for block in range(2):
         assert f"[AIV Block {block}/2] hello 7, 2.5 text\n" in text
+    for block in range(3):
+        assert f"[AIC Block {block}/3] cube\n" in text
 
 
 def test_a_library_with_generated_entries(tmp_path):

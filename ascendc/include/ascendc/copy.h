@@ -155,7 +155,10 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCo
 {
     using namespace jumar::ascendc;
     Call call{"DataCopy", site};
-    const uint64_t length = params.blockLen * 32ull, to = length + params.dstGap * 32ull, from = length + params.srcGap * 32ull;
+    // The bias table is counted in 64 bytes, the fixpipe buffer in 128.
+    const Memory memory = dst.buffer() ? memory_of(dst.buffer()->position) : MEMORY_UB;
+    const uint64_t unit = memory == MEMORY_BIAS ? 64 : memory == MEMORY_FIXPIPE ? 128 : 32;
+    const uint64_t length = params.blockLen * unit, to = length + params.dstGap * unit, from = length + params.srcGap * 32ull;
     if (params.blockCount == 0 || length == 0) return;
     check_access(dst, span_of(params.blockCount, length, static_cast<int64_t>(to)), "dst", call);
     check_access(src, span_of(params.blockCount, length, static_cast<int64_t>(from)), "src", call);

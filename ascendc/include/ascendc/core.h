@@ -133,7 +133,39 @@ private:
     uint8_t* base_ = nullptr;
 };
 
+// The cores that run a block of a kernel: a cube core, vector cores, or both.
+struct CoreLayout {
+    bool has_cube;
+    uint8_t vectors;
+
+    uint32_t cores() const { return (has_cube ? 1u : 0u) + vectors; }
+    bool operator==(const CoreLayout& other) const { return has_cube == other.has_cube && vectors == other.vectors; }
+};
+
+// What decided on a kernel's layout. A later one overrides an earlier one.
+enum class LayoutSource : uint8_t { UNKNOWN, USE, KERNEL_TYPE, KERNEL_TYPE_OF_KEY };
+
+// Ends a block whose kernel needs other cores than the block was started with. The blocks start again with these cores.
+struct LayoutFound {
+    CoreLayout layout;
+    LayoutSource source;
+};
+
 enum class AtomicOperation : uint8_t { NONE, ADD, MAX, MIN };
+
+// The registers of a cube core.
+struct Cube {
+    uint64_t padding = 0;
+    uint64_t quantisation = 0;
+    const uint64_t* quantisations = nullptr;
+    bool relu = false;
+    uint16_t matrices = 1;
+    uint16_t source_stride = 0;
+    uint32_t target_stride = 0;
+    uint16_t map_height[2] = {0, 0};
+    uint16_t map_width[2] = {0, 0};
+    uint8_t map_padding[2][4] = {};
+};
 
 // The registers of a core. A block begins with these values.
 struct Registers {
@@ -150,11 +182,17 @@ struct Registers {
     uint64_t pad_value = 0;
     bool has_pad_value = false;
     uint64_t kept = 0;
+    Cube cube;
 };
 
 struct Core {
     uint32_t block = 0;
     uint32_t blocks = 1;
+    CoreLayout layout{false, 1};
+    LayoutSource layout_source = LayoutSource::UNKNOWN;
+    AscendC::CoreType type = AscendC::AIV;
+    // The number of a vector core among those of its block.
+    uint32_t sub_block = 0;
     bool waits_with_others = false;
     const char* kernel = "";
     AscendC::TPipe* pipe = nullptr;
@@ -168,10 +206,15 @@ struct Core {
     // Suspends the block until the condition holds. Set for kernels whose blocks wait for each other.
     void* fiber = nullptr;
 
-    void begin(uint32_t number, uint32_t count)
+    // Starts a block on core `index` of the layout. The cube core is the first one.
+    void begin(uint32_t number, uint32_t count, const LayoutFound& found = {{false, 1}, LayoutSource::UNKNOWN}, uint32_t index = 0)
     {
         block = number;
         blocks = count;
+        layout = found.layout;
+        layout_source = found.source;
+        type = layout.has_cube && index == 0 ? AscendC::AIC : AscendC::AIV;
+        sub_block = type == AscendC::AIV ? index - (layout.has_cube ? 1 : 0) : 0;
         pipe = nullptr;
         workspace = nullptr;
         for (auto& memory : memories) memory.used = 0;
@@ -225,6 +268,84 @@ inline Core& core()
         std::abort();
     }
     return *current_core;
+}
+
+inline AscendC::CoreType core_type()
+{
+    return core().type;
+}
+
+// The block's number on this core: vector cores count on over all blocks.
+inline uint32_t block_index(const Core& self)
+{
+    return self.type == AscendC::AIV ? self.block * self.layout.vectors + self.sub_block : self.block;
+}
+
+// Selects the cores that run the kernel. The block starts again if it runs on others.
+inline void use_layout(CoreLayout layout, LayoutSource source)
+{
+    Core& self = core();
+    if (self.layout_source > source) return;
+    if (self.layout == layout) {
+        self.layout_source = source;
+        return;
+    }
+    if (self.layout_source < source) throw LayoutFound{layout, source};
+}
+
+constexpr CoreLayout layout_of(AscendC::KernelMetaType type)
+{
+    using namespace AscendC;
+#if __NPU_ARCH__ != 2002
+    switch (type) {
+    case KERNEL_TYPE_AIC_ONLY:
+    case KERNEL_TYPE_MIX_AIC_1_0: return {true, 0};
+    case KERNEL_TYPE_MIX_AIC_1_1: return {true, 1};
+    case KERNEL_TYPE_MIX_AIC_1_2: return {true, 2};
+    default: break;
+    }
+#else
+    static_cast<void>(type);
+#endif
+    return {false, 1};
+}
+
+// What KERNEL_TASK_TYPE_DEFAULT and KERNEL_TASK_TYPE become.
+inline void kernel_type(AscendC::KernelMetaType type)
+{
+    if (in_kernel()) use_layout(layout_of(type), LayoutSource::KERNEL_TYPE);
+}
+inline void kernel_type_of_key(bool is_key, AscendC::KernelMetaType type)
+{
+    if (is_key && in_kernel()) use_layout(layout_of(type), LayoutSource::KERNEL_TYPE_OF_KEY);
+}
+
+// What the rewriter puts in front of a kernel's body for __mix__, __cube__ and __vector__.
+inline void kernel_cores(int cubes, int vectors)
+{
+#if __NPU_ARCH__ != 2002
+    if (in_kernel()) use_layout({cubes > 0, static_cast<uint8_t>(vectors)}, LayoutSource::KERNEL_TYPE);
+#else
+    static_cast<void>(cubes);
+    static_cast<void>(vectors);
+#endif
+}
+
+// What it puts in front of a kernel without a type that calls functions of cube cores and asks for the kind of core.
+inline void kernel_uses_both()
+{
+    if (in_kernel()) use_layout(layout_of(AscendC::KERNEL_TYPE_MIX_AIC_1_2), LayoutSource::USE);
+}
+
+// Fails on a vector core. A kernel that has no type starts again on cube cores; 310P has one kind of core.
+inline void need_cube([[maybe_unused]] const char* call, [[maybe_unused]] Site site)
+{
+#if __NPU_ARCH__ != 2002
+    Core& self = core();
+    if (self.type == AscendC::AIC) return;
+    if (!self.layout.has_cube) throw LayoutFound{{true, 0}, LayoutSource::KERNEL_TYPE_OF_KEY};
+    fail(site, "%s runs on cube cores, and this is a vector core; ASCEND_IS_AIC selects the code of the cube core", call);
+#endif
 }
 
 // What the rewriter makes of the C library's function for assertions that failed.

@@ -3,6 +3,7 @@
 #define JUMAR_ASCENDC_FIBERS_H
 
 #include <memory>
+#include <string>
 #include <ucontext.h>
 
 #include "jumar/kernel.h"
@@ -15,16 +16,25 @@ using BlockBody = std::function<void()>;
 // Receives the block that failed, and why.
 using BlockFailed = std::function<void(uint32_t block, const char* text)>;
 
+// Runs the block of a core. A block that has to start again with other cores throws what it found.
 inline void run_one(Core& self, const BlockBody& body, const BlockFailed& failed)
 {
+    auto report = [&](const char* text) {
+        if (self.layout.cores() == 1) return failed(self.block, text);
+        const std::string core = self.type == AscendC::AIC ? "the cube core: " : "vector core " + std::to_string(self.sub_block) + ": ";
+        failed(self.block, (core + text).c_str());
+    };
     try {
         body();
     } catch (const Failure& failure) {
-        failed(self.block, failure.text);
+        report(failure.text);
+    } catch (const LayoutFound&) {
+        throw;
+    } catch (const Abandoned&) {
     } catch (const char* text) {
-        failed(self.block, text);
+        report(text);
     } catch (...) {
-        failed(self.block, "it threw an exception");
+        report("it threw an exception");
     }
 }
 
@@ -41,27 +51,34 @@ inline void set_block_of_launch(uint32_t block)
     if (jumar_current) jumar_current->block = block;
 }
 
-inline void run_in_turn(uint32_t begin, uint32_t end, uint32_t blocks, const BlockBody& body, const BlockFailed& failed)
+// Runs blocks one after another on one core. Returns the first block that has to start again with other cores.
+inline uint32_t run_in_turn(uint32_t begin, uint32_t end, uint32_t blocks, LayoutFound& found, const BlockBody& body, const BlockFailed& failed)
 {
     Core& self = worker_core();
     Core* outer = current_core;
     current_core = &self;
-    for (uint32_t block = begin; block < end; block++) {
-        self.begin(block, blocks);
-        set_block_of_launch(block);
-        run_one(self, body, failed);
+    uint32_t block = begin;
+    try {
+        for (; block < end; block++) {
+            self.begin(block, blocks, found);
+            set_block_of_launch(block);
+            run_one(self, body, failed);
+            found.source = self.layout_source;
+        }
+    } catch (const LayoutFound& other) {
+        found = other;
     }
     current_core = outer;
+    return block;
 }
 
+// Blocks whose cores wait for each other. Each core is a coroutine.
 class Fibers {
 public:
-    Fibers(uint32_t blocks, const BlockBody& body, const BlockFailed& failed) : body_(body), failed_(failed)
+    Fibers(uint32_t begin, uint32_t end, uint32_t blocks, LayoutFound& found, const BlockBody& body, const BlockFailed& failed)
+        : body_(body), failed_(failed), found_(found), group_(begin, end - begin, blocks, found.layout)
     {
-        group_.blocks = blocks;
-        for (auto& flags : group_.flags_set) flags.resize(blocks);
-        for (auto& flags : group_.flags_taken) flags.resize(blocks);
-        for (uint32_t block = 0; block < blocks; block++) {
+        for (uint32_t at = 0; at < (end - begin) * found.layout.cores(); at++) {
             all_.push_back(std::make_unique<One>());
             One& one = *all_.back();
             one.fibers = this;
@@ -72,19 +89,24 @@ public:
                 swapcontext(&self->context, &self->fibers->scheduler_);
             };
             one.core.fiber = &one.fiber;
-            one.core.begin(block, blocks);
+            one.core.begin(begin + at / found.layout.cores(), blocks, found, at % found.layout.cores());
         }
     }
     Fibers(const Fibers&) = delete;
     Fibers& operator=(const Fibers&) = delete;
 
-    void run()
+    // Returns whether the blocks have run; otherwise they have to start again with the cores that were found.
+    bool run()
     {
         Core* outer = current_core;
         for (size_t left = all_.size(); left > 0;) {
             bool progress = false;
             for (auto& one : all_) {
-                if (one->ended || (one->fiber.condition && !group_.deadlock && !one->fiber.condition())) continue;
+                if (group_.abandoned && !one->ended && !one->stack) {
+                    one->ended = true;
+                    left--;
+                }
+                if (one->ended || (one->fiber.condition && !group_.deadlock && !group_.abandoned && !one->fiber.condition())) continue;
                 progress = true;
                 resume(*one);
                 if (one->ended) left--;
@@ -92,6 +114,7 @@ public:
             if (!progress) group_.deadlock = true;
         }
         current_core = outer;
+        return !group_.abandoned;
     }
 
 private:
@@ -123,21 +146,37 @@ private:
     static void enter(unsigned low, unsigned high)
     {
         One& one = *reinterpret_cast<One*>(static_cast<uintptr_t>(low) | static_cast<uintptr_t>(high) << 32);
-        run_one(one.core, one.fibers->body_, one.fibers->failed_);
+        try {
+            run_one(one.core, one.fibers->body_, one.fibers->failed_);
+        } catch (const LayoutFound& other) {
+            if (!one.fibers->group_.abandoned) one.fibers->found_ = other;
+            one.fibers->group_.abandoned = true;
+        }
         one.ended = true;
     }
 
     const BlockBody& body_;
     const BlockFailed& failed_;
+    LayoutFound& found_;
     Group group_;
     std::vector<std::unique_ptr<One>> all_;
     ucontext_t scheduler_;
 };
 
-inline void run_blocks(uint32_t begin, uint32_t end, uint32_t blocks, bool together, const BlockBody& body, const BlockFailed& failed)
+inline void run_blocks(uint32_t begin, uint32_t end, uint32_t blocks, bool together, const BlockBody& body, const BlockFailed& failed,
+                       LayoutFound found = {{false, 1}, LayoutSource::UNKNOWN})
 {
-    if (together && blocks > 1 && begin == 0 && end == blocks) Fibers(blocks, body, failed).run();
-    else run_in_turn(begin, end, blocks, body, failed);
+    together = together && begin == 0 && end == blocks;
+    for (uint32_t block = begin; block < end;) {
+        const bool is_single = found.layout.cores() == 1;
+        if (together && (blocks > 1 || !is_single)) {
+            if (Fibers(begin, end, blocks, found, body, failed).run()) return;
+        } else if (is_single) {
+            block = run_in_turn(block, end, blocks, found, body, failed);
+        } else if (Fibers(block, block + 1, blocks, found, body, failed).run()) {
+            block++;
+        }
+    }
 }
 
 } // namespace ascendc

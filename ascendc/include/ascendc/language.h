@@ -1,4 +1,4 @@
-// Words of the Ascend C language. The rewriter removes __global__, [aicore] and launches; the words here need no rewriting.
+// Words of the Ascend C language. The rewriter handles __global__, __cube__, __vector__, __mix__, [aicore] and launches; the words here need no rewriting.
 #ifndef JUMAR_ASCENDC_LANGUAGE_H
 #define JUMAR_ASCENDC_LANGUAGE_H
 
@@ -13,15 +13,6 @@
 #endif
 #ifndef __host__
 #define __host__
-#endif
-#ifndef __vector__
-#define __vector__
-#endif
-#ifndef __cube__
-#define __cube__
-#endif
-#ifndef __mix__
-#define __mix__(cube, vector)
 #endif
 #ifndef __schedmode__
 #define __schedmode__(mode)

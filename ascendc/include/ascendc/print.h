@@ -29,7 +29,10 @@ inline void write_out(const std::string& text)
 inline std::string prefix()
 {
     if (!in_kernel()) return {};
-    return "[AIV Block " + std::to_string(core().block) + "/" + std::to_string(core().blocks) + "] ";
+    const Core& self = core();
+    const bool is_vector = self.type == AscendC::AIV;
+    return std::string(is_vector ? "[AIV" : "[AIC") + " Block " + std::to_string(block_index(self)) + "/" +
+           std::to_string(self.blocks * (is_vector ? self.layout.vectors : 1)) + "] ";
 }
 
 template <typename... Arguments> inline void print(const char* format, Arguments... arguments)

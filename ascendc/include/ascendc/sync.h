@@ -2,51 +2,13 @@
 #ifndef JUMAR_ASCENDC_SYNC_H
 #define JUMAR_ASCENDC_SYNC_H
 
-#include <functional>
-#include <vector>
-
 #include "copy.h"
+#include "group.h"
 #include "pipe.h"
 #include "vector.h"
 
 namespace jumar {
 namespace ascendc {
-
-// What the blocks of a launch share if they wait for each other.
-struct Group {
-    uint32_t blocks = 0;
-    uint32_t arrived = 0;
-    uint64_t rounds = 0;
-    std::vector<uint32_t> flags_set[16];
-    std::vector<uint32_t> flags_taken[16];
-    std::vector<uint32_t> events_set;
-    bool deadlock = false;
-};
-
-// A block with a stack of its own. It suspends itself until a condition holds.
-struct Fiber {
-    Group* group = nullptr;
-    std::function<bool()> condition;
-    void (*suspend)(Fiber*) = nullptr;
-    void* owner = nullptr;
-};
-
-inline Group* group_of(Core& self, const char* call, Site site)
-{
-    if (self.fiber) return static_cast<Fiber*>(self.fiber)->group;
-    if (self.blocks == 1) return nullptr;
-    fail(site, "%s: the kernel was not compiled as one whose blocks wait for each other (docs/ascendc.md)", call);
-}
-
-template <typename Condition> inline void wait_until(Core& self, const char* call, Site site, Condition condition)
-{
-    Fiber* fiber = static_cast<Fiber*>(self.fiber);
-    if (condition()) return;
-    fiber->condition = condition;
-    fiber->suspend(fiber);
-    fiber->condition = nullptr;
-    if (fiber->group->deadlock && !condition()) fail(site, "%s waits for blocks that have ended or wait themselves: a deadlock", call);
-}
 
 inline int event_index(AscendC::HardEvent event)
 {
@@ -101,28 +63,29 @@ namespace AscendC {
 
 inline int64_t GetBlockIdx()
 {
-    return jumar::ascendc::core().block;
+    return jumar::ascendc::block_index(jumar::ascendc::core());
 }
 inline int64_t GetBlockNum()
 {
     return jumar::ascendc::core().blocks;
 }
-// Kernels for vector cores alone have one core in each pair.
 inline int64_t GetSubBlockIdx()
 {
-    return 0;
+    return jumar::ascendc::core().sub_block;
 }
+// The vector cores of a block.
 inline int64_t GetSubBlockNum()
 {
-    return 1;
+    const jumar::ascendc::CoreLayout& layout = jumar::ascendc::core().layout;
+    return layout.vectors ? layout.vectors : 1;
 }
 inline int64_t GetTaskRatio()
 {
-    return 1;
+    return jumar::ascendc::core().type == AIV ? GetSubBlockNum() : 1;
 }
 inline int64_t GetTaskRation()
 {
-    return 1;
+    return GetTaskRatio();
 }
 inline constexpr int32_t GetDataBlockSizeInBytes()
 {
@@ -138,11 +101,6 @@ inline int64_t GetSystemCycle()
     return cycles;
 #endif
 }
-
-constexpr CoreType jumar_core_type = AIV;
-#define g_coreType AscendC::jumar_core_type
-#define ASCEND_IS_AIV (AscendC::jumar_core_type == AscendC::AIV)
-#define ASCEND_IS_AIC (AscendC::jumar_core_type == AscendC::AIC)
 
 // A block runs its instructions in order, so a barrier has nothing to wait for.
 template <pipe_t pipe> void PipeBarrier() {}
@@ -195,21 +153,25 @@ template <int8_t first, int8_t last> int64_t GetCtrlSpr()
     jumar::ascendc::fail(site, "Trap");
 }
 
-// All blocks wait for one another.
+// All cores of a kind, or all cores, wait for one another.
 template <bool isAIVOnly = true> void SyncAll(jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    static_assert(isAIVOnly, "SyncAll<false>, which waits for cube cores, is not supported by Jumar (docs/ascendc.md)");
     Core& self = core();
+    if (!isAIVOnly && self.layout_source == LayoutSource::UNKNOWN) use_layout(layout_of(KERNEL_TYPE_MIX_AIC_1_2), LayoutSource::USE);
     Group* group = group_of(self, "SyncAll", site);
     if (!group) return;
-    const uint64_t round = group->rounds;
-    if (++group->arrived == group->blocks) {
-        group->arrived = 0;
-        group->rounds++;
+    group->need_all_blocks("SyncAll", site);
+    Barrier& barrier = group->barriers[isAIVOnly ? (self.type == AIC ? 0 : 1) : 2];
+    const uint32_t each = isAIVOnly ? (self.type == AIC ? 1 : self.layout.vectors) : self.layout.cores();
+    const uint64_t round = barrier.rounds;
+    if (++barrier.arrived == group->blocks * each) {
+        barrier.arrived = 0;
+        barrier.rounds++;
         return;
     }
-    wait_until(self, "SyncAll", site, [group, round] { return group->rounds != round; });
+    const Barrier* waiting = &barrier;
+    wait_until(self, "SyncAll", site, [waiting, round] { return waiting->rounds != round; });
 }
 template <bool isAIVOnly = true>
 void SyncAll(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&, const int32_t = 0, jumar::ascendc::Site site = jumar::ascendc::Site::here())
@@ -219,29 +181,25 @@ void SyncAll(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&, const in
 template <uint8_t modeId, pipe_t pipe> void CrossCoreSetFlag(uint16_t flagId, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    static_assert(modeId == 0, "CrossCoreSetFlag is supported in mode 0 alone: the other modes need cube cores (docs/ascendc.md)");
+    static_assert(modeId <= 2, "CrossCoreSetFlag has modes 0, 1 and 2 on 910B; mode 4 is one of the 950 (docs/ascendc.md)");
     Core& self = core();
     if (flagId > 15) fail(site, "CrossCoreSetFlag: the flag is %u; it has to be 0 to 15", flagId);
+    if (modeId == 2 && self.layout_source == LayoutSource::UNKNOWN) use_layout(layout_of(KERNEL_TYPE_MIX_AIC_1_2), LayoutSource::USE);
     Group* group = group_of(self, "CrossCoreSetFlag", site);
     if (!group) return;
-    uint32_t& set = group->flags_set[flagId][self.block];
-    if (++set - group->flags_taken[flagId][self.block] > 15) fail(site, "CrossCoreSetFlag: flag %u was set more than 15 times without a wait", flagId);
+    group->set_flag(self, modeId, flagId, site);
 }
+// The flag's counter does not depend on the mode of the set.
 template <uint8_t modeId = 0, pipe_t pipe = PIPE_S> void CrossCoreWaitFlag(uint16_t flagId, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    static_assert(modeId == 0, "CrossCoreWaitFlag is supported in mode 0 alone: the other modes need cube cores (docs/ascendc.md)");
     Core& self = core();
     if (flagId > 15) fail(site, "CrossCoreWaitFlag: the flag is %u; it has to be 0 to 15", flagId);
     Group* group = group_of(self, "CrossCoreWaitFlag", site);
     if (!group) return;
-    const uint32_t needed = ++group->flags_taken[flagId][self.block];
-    const std::vector<uint32_t>* set = &group->flags_set[flagId];
-    wait_until(self, "CrossCoreWaitFlag", site, [set, needed] {
-        for (uint32_t count : *set)
-            if (count < needed) return false;
-        return true;
-    });
+    uint32_t* pending = &group->flags[flagId].pending[group->index(self)];
+    wait_until(self, "CrossCoreWaitFlag", site, [pending] { return *pending > 0; });
+    --*pending;
 }
 // Block by block: IBWait waits for the IBSet of another block.
 template <bool isAIVOnly = true>
@@ -252,6 +210,7 @@ void IBSet(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&, int32_t bl
     Core& self = core();
     Group* group = group_of(self, "IBSet", site);
     if (!group) return;
+    group->need_all_blocks("IBSet", site);
     const size_t at = static_cast<size_t>(eventID) * group->blocks + static_cast<size_t>(blockIdx);
     if (blockIdx < 0 || static_cast<uint32_t>(blockIdx) >= group->blocks || eventID < 0 || eventID > 4095)
         fail(site, "IBSet: block %d, event %d; there are %u blocks", blockIdx, eventID, group->blocks);
@@ -266,6 +225,7 @@ void IBWait(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&, int32_t b
     Core& self = core();
     Group* group = group_of(self, "IBWait", site);
     if (!group) return;
+    group->need_all_blocks("IBWait", site);
     const size_t at = static_cast<size_t>(eventID) * group->blocks + static_cast<size_t>(blockIdx);
     if (blockIdx < 0 || static_cast<uint32_t>(blockIdx) >= group->blocks || eventID < 0 || eventID > 4095)
         fail(site, "IBWait: block %d, event %d; there are %u blocks", blockIdx, eventID, group->blocks);
@@ -330,18 +290,29 @@ struct BlockIndex {
 struct BlockCount {
     operator int64_t() const { return core().blocks; }
 };
+struct CurrentCoreType {
+    operator AscendC::CoreType() const { return core_type(); }
+};
 } // namespace ascendc
 } // namespace jumar
 [[maybe_unused]] static const jumar::ascendc::BlockIndex block_idx;
 [[maybe_unused]] static const jumar::ascendc::BlockCount block_num;
 
+// The kind of core that runs the code. The rewriter makes an ordinary condition of "if constexpr" on it.
+[[maybe_unused]] static const jumar::ascendc::CurrentCoreType g_coreType;
+namespace AscendC {
+using ::g_coreType;
+}
+#define ASCEND_IS_AIV (g_coreType == AscendC::AIV)
+#define ASCEND_IS_AIC (g_coreType == AscendC::AIC)
+
 inline int64_t get_subblockid()
 {
-    return 0;
+    return AscendC::GetSubBlockIdx();
 }
 inline int64_t get_subblockdim()
 {
-    return 1;
+    return AscendC::GetSubBlockNum();
 }
 inline void pipe_barrier(pipe_t) {}
 template <typename Id> void set_flag(pipe_t from, pipe_t to, Id id, jumar::ascendc::Site site = jumar::ascendc::Site::here())
@@ -372,5 +343,7 @@ inline void set_atomic_none()
 {
     jumar::ascendc::trap(site);
 }
+
+using AscendC::GetSysWorkSpacePtr;
 
 #endif

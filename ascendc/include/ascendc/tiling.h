@@ -32,8 +32,8 @@ template <typename T> inline void read_tiling(T& into, const void* from, Site si
     jumar::ascendc::read_tiling(variable, reinterpret_cast<const uint8_t*>(argument) + offsetof(structure, member))
 #define GET_TILING_DATA_PTR_WITH_STRUCT(structure, variable, argument) const structure* variable = reinterpret_cast<const structure*>(argument)
 #define COPY_TILING_WITH_STRUCT(structure, from, to) jumar::ascendc::read_tiling(*(to), (from))
-#define KERNEL_TASK_TYPE_DEFAULT(type) static_assert(static_cast<int>(AscendC::type) >= 0)
-#define KERNEL_TASK_TYPE(key, type) static_assert(static_cast<int>(AscendC::type) >= 0)
+#define KERNEL_TASK_TYPE_DEFAULT(type) jumar::ascendc::kernel_type(AscendC::type)
+#define KERNEL_TASK_TYPE(key, type) jumar::ascendc::kernel_type_of_key(TILING_KEY_IS(key), AscendC::type)
 #define ENABLE_PRINTF() static_assert(true)
 
 #endif

@@ -34,6 +34,9 @@ pub struct Rewritten {
 /// Calls by which blocks wait for each other.
 const WAITS: &[&str] = &["SyncAll", "CrossCoreWaitFlag", "IBWait"];
 
+/// Functions of cube cores. A kernel without a type that uses them and asks for the kind of core runs on both kinds.
+const CUBE: &[&str] = &["Mmad", "LoadData", "Fixpipe"];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Identifier,
@@ -59,14 +62,33 @@ struct Token<'a> {
 pub fn rewrite(source: &str, library: &str) -> Result<Rewritten, String> {
     let tokens = tokens(source)?;
     let mut changes: Vec<(usize, usize, String)> = Vec::new();
-    let waits = uses_waits(&tokens, library);
+    let waits = uses(&tokens, library, WAITS);
+    let uses_both = uses(&tokens, library, CUBE) && uses(&tokens, library, &["g_coreType"]);
     let kernels = kernels(&tokens);
     let mut at = 0;
     while at < tokens.len() {
         let token = tokens[at];
         match (token.kind, token.text) {
             (Kind::Identifier, "__global__") => {
-                changes.push((token.begin, token.end, String::new()))
+                changes.push((token.begin, token.end, String::new()));
+                if let Some(change) = selected_cores(&tokens, at, uses_both) {
+                    changes.push(change);
+                }
+            }
+            (Kind::Identifier, "__cube__" | "__vector__") => {
+                changes.push((token.begin, token.end, String::new()));
+            }
+            (Kind::Identifier, "__mix__") if texts(&tokens, at + 1, &["("]) => {
+                if let Some(close) = matching(&tokens, at + 1) {
+                    changes.push((token.begin, tokens[close].end, String::new()));
+                    at = close;
+                }
+            }
+            // The kind of core is known when the kernel runs.
+            (Kind::Identifier, "constexpr")
+                if at > 0 && tokens[at - 1].text == "if" && asks_for_core(&tokens, at + 1) =>
+            {
+                changes.push((token.begin, token.end, String::new()));
             }
             (Kind::Punctuation, "[") if texts(&tokens, at + 1, &["aicore", "]"]) => {
                 changes.push((token.begin, tokens[at + 2].end, String::new()));
@@ -137,15 +159,15 @@ fn texts(tokens: &[Token<'_>], at: usize, wanted: &[&str]) -> bool {
             .all(|(text, token)| *text == token.text)
 }
 
-/// Returns whether code outside of the library's headers waits for other blocks.
-fn uses_waits(tokens: &[Token<'_>], library: &str) -> bool {
+/// Returns whether code outside of the library's headers uses one of the names.
+fn uses(tokens: &[Token<'_>], library: &str, names: &[&str]) -> bool {
     let mut own = true;
     for token in tokens {
         if token.kind == Kind::Directive {
             if let Some((_, file)) = marker(token.text) {
                 own = library.is_empty() || !file.starts_with(library);
             }
-        } else if own && token.kind == Kind::Identifier && WAITS.contains(&token.text) {
+        } else if own && token.kind == Kind::Identifier && names.contains(&token.text) {
             return true;
         }
     }
@@ -269,6 +291,85 @@ fn closing(tokens: &[Token<'_>], from: usize) -> Option<usize> {
     None
 }
 
+/// Returns the parenthesis that closes the one at token `open`.
+fn matching(tokens: &[Token<'_>], open: usize) -> Option<usize> {
+    let mut depth = 0_i32;
+    (open..tokens.len()).find(|at| {
+        match tokens[*at].text {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })
+}
+
+/// Returns whether the condition that begins at token `at` depends on the kind of core.
+fn asks_for_core(tokens: &[Token<'_>], at: usize) -> bool {
+    texts(tokens, at, &["("])
+        && matching(tokens, at).is_some_and(|close| {
+            tokens[at..close]
+                .iter()
+                .any(|token| token.text == "g_coreType")
+        })
+}
+
+/// Returns the statement to add at the start of the body of the kernel whose `__global__` is token `at`: it selects the cores that
+/// `__cube__`, `__vector__` or `__mix__(cubes, vectors)` name, or both kinds for a kernel that needs them.
+fn selected_cores(
+    tokens: &[Token<'_>],
+    at: usize,
+    uses_both: bool,
+) -> Option<(usize, usize, String)> {
+    let (begin, open) = declaration(tokens, at)?;
+    let body = body(tokens, matching(tokens, open)?)?;
+    let words = &tokens[begin..open];
+    let position = |word: &str| words.iter().position(|token| token.text == word);
+    let statement = if let Some(mix) = position("__mix__") {
+        let close = matching(tokens, begin + mix + 1)?;
+        let values: Vec<&str> = tokens[begin + mix + 2..close]
+            .iter()
+            .map(|token| token.text)
+            .collect();
+        format!(" ::jumar::ascendc::kernel_cores({});", values.join(" "))
+    } else if position("__cube__").is_some() {
+        " ::jumar::ascendc::kernel_cores(1, 0);".to_owned()
+    } else if position("__vector__").is_some() {
+        " ::jumar::ascendc::kernel_cores(0, 1);".to_owned()
+    } else if uses_both {
+        " ::jumar::ascendc::kernel_uses_both();".to_owned()
+    } else {
+        return None;
+    };
+    Some((tokens[body].end, tokens[body].end, statement))
+}
+
+/// Returns the first token of the declaration that has `__global__` as token `at`, and the parenthesis of its parameters.
+fn declaration(tokens: &[Token<'_>], at: usize) -> Option<(usize, usize)> {
+    let begin = tokens[..at]
+        .iter()
+        .rposition(|token| matches!(token.text, ";" | "}" | "{") || token.kind == Kind::Directive)
+        .map_or(0, |before| before + 1);
+    let open = (at..tokens.len()).find(|index| {
+        tokens[*index].text == "("
+            && *index > 0
+            && tokens[*index - 1].kind == Kind::Identifier
+            && !matches!(
+                tokens[*index - 1].text,
+                "__attribute__" | "__mix__" | "__schedmode__" | "alignas"
+            )
+    })?;
+    Some((begin, open))
+}
+
+/// Returns the brace that opens the body of the function whose parameters end at token `close`.
+fn body(tokens: &[Token<'_>], close: usize) -> Option<usize> {
+    let found = (close + 1..tokens.len()).find(|index| {
+        tokens[*index].kind != Kind::Directive && tokens[*index].text != "noexcept"
+    })?;
+    (tokens[found].text == "{").then_some(found)
+}
+
 /// Finds the definitions of kernels.
 fn kernels(tokens: &[Token<'_>]) -> Vec<Kernel> {
     let mut found: Vec<Kernel> = Vec::new();
@@ -317,26 +418,14 @@ fn kernels(tokens: &[Token<'_>]) -> Vec<Kernel> {
 
 /// Reads the function whose declaration has `__global__` as token `at`; none for templates and mere declarations.
 fn definition(tokens: &[Token<'_>], at: usize, namespaces: &[(String, i32)]) -> Option<Kernel> {
-    // Back to the declaration's begin: a template has `template` there.
-    let begin = tokens[..at]
-        .iter()
-        .rposition(|token| matches!(token.text, ";" | "}" | "{") || token.kind == Kind::Directive)
-        .map_or(0, |before| before + 1);
+    // A template has `template` at the declaration's begin.
+    let (begin, open) = declaration(tokens, at)?;
     if tokens[begin..at]
         .iter()
         .any(|token| token.text == "template")
     {
         return None;
     }
-    let open = (at..tokens.len()).find(|index| {
-        tokens[*index].text == "("
-            && *index > 0
-            && tokens[*index - 1].kind == Kind::Identifier
-            && !matches!(
-                tokens[*index - 1].text,
-                "__attribute__" | "__mix__" | "__schedmode__" | "alignas"
-            )
-    })?;
     let name = tokens[open - 1].text;
     let mut parameters = Vec::new();
     let (mut depth, mut current, mut close) = (0_i32, Vec::new(), None);
@@ -362,12 +451,7 @@ fn definition(tokens: &[Token<'_>], at: usize, namespaces: &[(String, i32)]) -> 
         }
         current.push(token.text);
     }
-    let body = tokens[close? + 1..]
-        .iter()
-        .find(|token| token.kind != Kind::Directive && token.text != "noexcept")?;
-    if body.text != "{" {
-        return None;
-    }
+    body(tokens, close?)?;
     if parameters == ["void"] {
         parameters.clear();
     }
@@ -720,6 +804,39 @@ mod tests {
             "{out}"
         );
         assert!(out.contains("void  f() { ::jumar::ascendc::trap(); (x ? void(0) : ::jumar::ascendc::assertion_failed(\"x\""), "{out}");
+    }
+
+    #[test]
+    fn kinds_of_cores_become_statements_of_the_kernel() {
+        let out = text(
+            "__global__ __mix__(1, 2) void a() { f(); }\n__cube__ __global__ void b(int x)\n{ g(); }\ntemplate <typename T> __global__ __vector__ void c(T* x) { h(); }\n",
+        );
+        assert!(
+            out.contains("void a() { ::jumar::ascendc::kernel_cores(1 , 2); f(); }"),
+            "{out}"
+        );
+        assert!(
+            out.contains("void b(int x)\n{ ::jumar::ascendc::kernel_cores(1, 0); g(); }"),
+            "{out}"
+        );
+        assert!(
+            out.contains("void c(T* x) { ::jumar::ascendc::kernel_cores(0, 1); h(); }"),
+            "{out}"
+        );
+        assert!(!out.contains("__"), "{out}");
+        let both = "__global__ void k() { if (g_coreType == AIC) Mmad(); }";
+        assert!(text(both).contains("{ ::jumar::ascendc::kernel_uses_both(); if"));
+        assert!(!text("__global__ void k() { Mmad(); }").contains("kernel_uses_both"));
+    }
+
+    #[test]
+    fn conditions_on_the_kind_of_core_are_evaluated_when_the_kernel_runs() {
+        assert_eq!(
+            text("if constexpr ((g_coreType == AIV) && N > 1) { f(); }"),
+            "if  ((g_coreType == AIV) && N > 1) { f(); }"
+        );
+        let other = "if constexpr (N > 1) { g_coreType; }";
+        assert_eq!(text(other), other);
     }
 
     #[test]
