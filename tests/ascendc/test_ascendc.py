@@ -23,7 +23,7 @@ def call(*command, cwd, fails=False, limit=240):
     return text
 
 
-@pytest.mark.parametrize("name", ["arithmetic.cpp", "numbers.cpp", "memory.cpp", "library.cpp", "cube.cpp"])
+@pytest.mark.parametrize("name", ["arithmetic.cpp", "numbers.cpp", "memory.cpp", "library.cpp", "cube.cpp", "matmul.cpp"])
 def test_functions_against_scalar_references(tmp_path, name):
     call(BISHENG, "-x", "asc", "-O1", "-Wall", "-Wextra", "-Werror", "-D__global__=", HERE / name, "-o", "test", cwd=tmp_path)
     text = call("./test", cwd=tmp_path)
@@ -58,6 +58,15 @@ def test_the_language_of_cmake(tmp_path):
     call("cmake", "-S", source, "-B", "build", "-DCMAKE_BUILD_TYPE=Release", cwd=tmp_path)
     call("cmake", "--build", "build", cwd=tmp_path)
     assert "largest relative error" in call("build/softmax", cwd=tmp_path)
+
+
+def test_a_matrix_product_on_cube_and_vector_cores(tmp_path):
+    if shutil.which("cmake") is None:
+        pytest.skip("there is no cmake")
+    source = ROOT / "examples/ascendc/matmul"
+    call("cmake", "-S", source, "-B", "build", "-DCMAKE_BUILD_TYPE=Release", cwd=tmp_path)
+    call("cmake", "--build", "build", cwd=tmp_path)
+    assert "0 of 143360 results are wrong; 40 vector cores" in call("build/matmul", cwd=tmp_path)
 
 
 def test_a_kernel_binary(tmp_path):

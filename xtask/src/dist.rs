@@ -67,6 +67,12 @@ pub(crate) const LIBRARY_NAMES: &[&str] = &[
     "msprofiler",
     "profapi",
     "ascend_dump",
+    // What projects of Ascend C link; the functions themselves are in headers.
+    "tiling_api",
+    "platform",
+    "ascendc_runtime",
+    "mmpa",
+    "unified_dlog",
     // What frameworks and older builds name on their link lines.
     "ascend_hal",
     "ascend_protobuf",

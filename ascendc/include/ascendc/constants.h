@@ -113,6 +113,21 @@ constexpr uint64_t ASC_L0B_SIZE = 64 * 1024;
 constexpr uint64_t ASC_BT_SIZE = 1024;
 constexpr uint64_t TOTAL_UB_SIZE = ASC_UB_SIZE;
 constexpr uint64_t TMP_UB_SIZE = 8 * 1024;
+#if __NPU_ARCH__ == 2002
+constexpr int32_t TOTAL_VEC_LOCAL_SIZE = 248 * 1024;
+#else
+constexpr int32_t TOTAL_VEC_LOCAL_SIZE = 184 * 1024;
+#endif
+
+template <typename T, typename U> struct IsSameType : std::is_same<T, U> {};
+template <typename T, typename U> constexpr T DivCeil(T value, U by)
+{
+    return static_cast<T>((value + by - 1) / by);
+}
+template <typename T, typename U> constexpr T AlignUp(T value, U by)
+{
+    return static_cast<T>((value + by - 1) / by * by);
+}
 
 struct UnaryRepeatParams {
     uint32_t blockNumber = DEFAULT_BLK_NUM;

@@ -151,6 +151,9 @@ struct LayoutFound {
     LayoutSource source;
 };
 
+// Ends the block of a cube core whose vector cores compute matrix products where they call them.
+struct Served {};
+
 enum class AtomicOperation : uint8_t { NONE, ADD, MAX, MIN };
 
 // The registers of a cube core.

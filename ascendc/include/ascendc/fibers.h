@@ -31,6 +31,7 @@ inline void run_one(Core& self, const BlockBody& body, const BlockFailed& failed
     } catch (const LayoutFound&) {
         throw;
     } catch (const Abandoned&) {
+    } catch (const Served&) {
     } catch (const char* text) {
         report(text);
     } catch (...) {

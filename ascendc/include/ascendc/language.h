@@ -28,6 +28,7 @@
 #define __fbuf__
 #define __ssbuf__
 #define __local_mem__
+#define __kfc_workspace__
 
 #ifndef GM_ADDR
 #define GM_ADDR __gm__ uint8_t*

@@ -244,7 +244,10 @@ inline void SetSysWorkspaceForce(GM_ADDR workspace)
 }
 inline GM_ADDR GetSysWorkSpacePtr()
 {
-    return jumar::ascendc::core().workspace;
+    // Programs test the address; Jumar stores nothing there.
+    alignas(512) static uint8_t unused[512];
+    GM_ADDR workspace = jumar::ascendc::core().workspace;
+    return workspace ? workspace : unused;
 }
 inline GM_ADDR GetUserWorkspace(GM_ADDR workspace)
 {

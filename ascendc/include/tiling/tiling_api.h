@@ -1,0 +1,331 @@
+// Tiling on the host: how a matrix product is cut into parts that fit into a core's memories.
+#ifndef JUMAR_TILING_API_H
+#define JUMAR_TILING_API_H
+
+#include <algorithm>
+#include <cstring>
+
+#include "../ascendc/matmul_types.h"
+#include "../kernel_tiling/kernel_tiling.h"
+#include "platform/platform_ascendc.h"
+
+namespace optiling {
+
+// The structure with the host's names: set_x, get_x, and its bytes.
+class TCubeTiling {
+public:
+#define JUMAR_FIELD(name)                                                                                                                            \
+    void set_##name(int32_t value) { data_.name = value; }                                                                                           \
+    int32_t get_##name() const { return data_.name; }
+    JUMAR_CUBE_TILING_FIELDS(JUMAR_FIELD)
+#undef JUMAR_FIELD
+
+    size_t GetDataSize() const { return sizeof data_; }
+    void SaveToBuffer(void* buffer, size_t capacity) const
+    {
+        if (buffer && capacity >= sizeof data_) std::memcpy(buffer, &data_, sizeof data_);
+    }
+
+    // For the library.
+    AscendC::tiling::TCubeTiling& data() { return data_; }
+    const AscendC::tiling::TCubeTiling& data() const { return data_; }
+
+private:
+    AscendC::tiling::TCubeTiling data_;
+};
+
+} // namespace optiling
+
+namespace matmul_tiling {
+
+using AscendC::TPosition;
+using ::CubeFormat;
+enum class DataType {
+    DT_FLOAT = 0,
+    DT_FLOAT16 = 1,
+    DT_INT8 = 2,
+    DT_INT32 = 3,
+    DT_UINT8 = 4,
+    DT_INT16 = 6,
+    DT_UINT16 = 7,
+    DT_UINT32 = 8,
+    DT_INT64 = 9,
+    DT_UINT64 = 10,
+    DT_BFLOAT16 = 27,
+    DT_BF16 = 27,
+    DT_INT4 = 29,
+};
+enum class MatrixTraverse { NOSET = 0, FIRSTM = 1, FIRSTN = 2 };
+enum class MatrixMadType { NORMAL = 0, HF32 = 1, MXMODE = 2 };
+enum class DequantType { SCALAR = 0, TENSOR = 1 };
+
+// How a product is cut. Calls that set something return 0; GetTiling returns 0, or -1 if what was set does not fit.
+class MatmulApiTilingBase {
+public:
+    MatmulApiTilingBase() : MatmulApiTilingBase(*platform_ascendc::PlatformAscendCManager::GetInstance()) {}
+    explicit MatmulApiTilingBase(const platform_ascendc::PlatformAscendC& platform) : platform_(platform) {}
+    virtual ~MatmulApiTilingBase() = default;
+
+    int32_t SetAType(TPosition position, CubeFormat format, DataType type, bool isTrans = false) { return set(a_, position, format, type, isTrans); }
+    int32_t SetBType(TPosition position, CubeFormat format, DataType type, bool isTrans = false) { return set(b_, position, format, type, isTrans); }
+    int32_t SetCType(TPosition position, CubeFormat format, DataType type) { return set(c_, position, format, type, false); }
+    int32_t SetBiasType(TPosition position, CubeFormat format, DataType type) { return set(bias_, position, format, type, false); }
+    virtual int32_t SetShape(int32_t m, int32_t n, int32_t k) { return set_sizes(single_, m, n, k); }
+    int32_t SetOrgShape(int32_t m, int32_t n, int32_t k) { return SetOrgShape(m, n, k, k); }
+    int32_t SetOrgShape(int32_t m, int32_t n, int32_t ka, int32_t kb)
+    {
+        kb_ = kb;
+        return set_sizes(full_, m, n, ka);
+    }
+    int32_t SetFixSplit(int32_t m = -1, int32_t n = -1, int32_t k = -1)
+    {
+        fixed_ = {m, n, k};
+        return 0;
+    }
+    int32_t SetBufferSpace(int32_t l1 = -1, int32_t l0c = -1, int32_t ub = -1, int32_t bias = -1)
+    {
+        l1_ = l1;
+        l0c_ = l0c;
+        ub_ = ub;
+        static_cast<void>(bias);
+        return 0;
+    }
+    int32_t EnableBias(bool is_bias = false)
+    {
+        is_bias_ = is_bias;
+        return 0;
+    }
+    int32_t SetBias(bool is_bias = false) { return EnableBias(is_bias); }
+    int32_t SetTraverse(MatrixTraverse traverse)
+    {
+        traverse_ = traverse;
+        return 0;
+    }
+    int32_t SetDequantType(DequantType) { return 0; }
+    int32_t SetMadType(MatrixMadType) { return 0; }
+    int32_t SetSplitRange(int32_t maxM = -1, int32_t maxN = -1, int32_t maxK = -1, int32_t = -1, int32_t = -1, int32_t = -1)
+    {
+        most_ = {maxM, maxN, maxK};
+        return 0;
+    }
+    int32_t SetDoubleBuffer(bool, bool, bool, bool, bool = true, bool = true) { return 0; }
+    int32_t GetBaseM() const { return result_.baseM; }
+    int32_t GetBaseN() const { return result_.baseN; }
+    int32_t GetBaseK() const { return result_.baseK; }
+
+    virtual int64_t GetTiling(AscendC::tiling::TCubeTiling& tiling)
+    {
+        if (!resolve_shapes() || !cut_base(single_)) return -1;
+        result_.usedCoreNum = 1;
+        tiling = result_;
+        return 0;
+    }
+    int64_t GetTiling(optiling::TCubeTiling& tiling) { return GetTiling(tiling.data()); }
+
+protected:
+    struct Sizes {
+        int32_t m = -1, n = -1, k = -1;
+    };
+    struct Operand {
+        TPosition position = TPosition::GM;
+        CubeFormat format = CubeFormat::ND;
+        DataType type = DataType::DT_FLOAT16;
+        bool is_transposed = false;
+    };
+
+    static int32_t set(Operand& operand, TPosition position, CubeFormat format, DataType type, bool is_transposed)
+    {
+        operand = {position, format, type, is_transposed};
+        return 0;
+    }
+    static int32_t set_sizes(Sizes& sizes, int32_t m, int32_t n, int32_t k)
+    {
+        sizes = {m, n, k};
+        return 0;
+    }
+    static int32_t up(int32_t value, int32_t by) { return (value + by - 1) / by * by; }
+    // Half bytes of an element.
+    static int64_t nibbles(DataType type)
+    {
+        switch (type) {
+        case DataType::DT_INT4: return 1;
+        case DataType::DT_INT8:
+        case DataType::DT_UINT8: return 2;
+        case DataType::DT_FLOAT:
+        case DataType::DT_INT32:
+        case DataType::DT_UINT32: return 8;
+        case DataType::DT_INT64:
+        case DataType::DT_UINT64: return 16;
+        default: return 4;
+        }
+    }
+    int64_t memory(platform_ascendc::CoreMemType type, int32_t limit) const
+    {
+        uint64_t bytes = 0;
+        platform_.GetCoreMemSize(type, bytes);
+        return limit > 0 ? std::min<int64_t>(limit, static_cast<int64_t>(bytes)) : static_cast<int64_t>(bytes);
+    }
+
+    // The full product and the part of a core stand for each other if one of them was not set.
+    bool resolve_shapes()
+    {
+        if (full_.m <= 0) {
+            full_ = single_;
+            kb_ = single_.k;
+        }
+        if (single_.m <= 0) single_.m = full_.m;
+        if (single_.n <= 0) single_.n = full_.n;
+        if (single_.k <= 0) single_.k = full_.k;
+        return full_.m > 0 && full_.n > 0 && full_.k > 0;
+    }
+
+    // Chooses the base block of a core's part, so that L0A and L0B hold two blocks and L0C one.
+    bool cut_base(const Sizes& part)
+    {
+        using platform_ascendc::CoreMemType;
+        const int64_t l0a = memory(CoreMemType::L0_A, -1), l0b = memory(CoreMemType::L0_B, -1), l0c = memory(CoreMemType::L0_C, l0c_),
+                      l1 = memory(CoreMemType::L1, l1_);
+        const int64_t size = std::max(nibbles(a_.type), nibbles(b_.type));
+        const int32_t c0 = static_cast<int32_t>(64 / size);
+        auto limited = [](int32_t value, int32_t most) { return most > 0 ? std::min(value, most) : value; };
+        int32_t m = fixed_.m > 0 ? fixed_.m : limited(std::min(up(part.m, 16), 128), most_.m);
+        int32_t n = fixed_.n > 0 ? fixed_.n : limited(std::min(up(part.n, 16), 256), most_.n);
+        if (fixed_.n <= 0) {
+            const bool in_ub = c_.position != TPosition::GM;
+            const int64_t ub = in_ub ? memory(CoreMemType::UB, ub_) / 4 : 0;
+            while (n > 16 && (int64_t(m) * n * 4 > l0c || (in_ub && int64_t(m) * n * nibbles(c_.type) / 2 > ub))) n -= 16;
+        }
+        if (fixed_.m <= 0)
+            while (m > 16 && int64_t(m) * n * 4 > l0c) m -= 16;
+        int32_t k = fixed_.k > 0 ? fixed_.k : limited(up(part.k, c0), most_.k);
+        if (fixed_.k <= 0)
+            while (k > c0 && (int64_t(up(m, 16)) * k * size > l0a || int64_t(up(n, 16)) * k * size > l0b)) k -= c0;
+        if (int64_t(up(m, 16)) * up(n, 16) * 4 > l0c || int64_t(up(m, 16)) * up(k, c0) * size / 2 > l0a || int64_t(up(n, 16)) * up(k, c0) * size / 2 > l0b) return false;
+        const int64_t a_block = int64_t(up(m, 16)) * up(k, c0) * size / 2, b_block = int64_t(up(n, 16)) * up(k, c0) * size / 2;
+        if (a_block + b_block > l1) return false;
+        const int32_t k_blocks = (part.k + k - 1) / k;
+        int32_t step = 1;
+        while (step < k_blocks && (a_block + b_block) * 2 * (step + 1) <= l1) step++;
+        const int32_t buffers = (a_block + b_block) * 2 * step <= l1 ? 2 : 1;
+
+        result_ = {};
+        result_.M = full_.m;
+        result_.N = full_.n;
+        result_.Ka = full_.k;
+        result_.Kb = kb_ > 0 ? kb_ : full_.k;
+        result_.singleCoreM = part.m;
+        result_.singleCoreN = part.n;
+        result_.singleCoreK = part.k;
+        result_.baseM = m;
+        result_.baseN = n;
+        result_.baseK = k;
+        result_.stepM = result_.stepN = 1;
+        result_.stepKa = result_.stepKb = step;
+        result_.depthA1 = result_.depthB1 = step * buffers;
+        result_.isBias = is_bias_;
+        result_.iterateOrder = traverse_ == MatrixTraverse::FIRSTN ? 1 : 0;
+        result_.shareL1Size = static_cast<int32_t>((a_block + b_block) * step * buffers);
+        result_.shareL0CSize = static_cast<int32_t>(int64_t(m) * n * 4);
+        result_.shareUbSize = 0;
+        result_.batchM = result_.batchN = result_.singleBatchM = result_.singleBatchN = 1;
+        result_.dbL0A = result_.dbL0B = 2;
+        result_.dbL0C = 1;
+        return true;
+    }
+
+    platform_ascendc::PlatformAscendC platform_;
+    Operand a_, b_, c_, bias_;
+    Sizes full_, single_, fixed_, most_;
+    int32_t kb_ = -1;
+    int32_t l1_ = -1, l0c_ = -1, ub_ = -1;
+    bool is_bias_ = false;
+    MatrixTraverse traverse_ = MatrixTraverse::NOSET;
+    AscendC::tiling::TCubeTiling result_;
+};
+
+class MatmulApiTiling : public MatmulApiTilingBase {
+public:
+    using MatmulApiTilingBase::MatmulApiTilingBase;
+};
+
+// Cuts M and N between cores. A core's part is a multiple of 16 rows and columns, except for the last ones.
+class MultiCoreMatmulTiling : public MatmulApiTilingBase {
+public:
+    using MatmulApiTilingBase::GetTiling;
+    using MatmulApiTilingBase::MatmulApiTilingBase;
+
+    int32_t SetDim(int32_t cores)
+    {
+        cores_ = cores;
+        return 0;
+    }
+    int32_t SetShape(int32_t m, int32_t n, int32_t k) override { return set_sizes(shape_, m, n, k); }
+    int32_t SetSingleShape(int32_t m = -1, int32_t n = -1, int32_t k = -1) { return set_sizes(wanted_, m, n, k); }
+    int32_t SetSingleRange(int32_t maxM = -1, int32_t maxN = -1, int32_t maxK = -1, int32_t = -1, int32_t = -1, int32_t = -1)
+    {
+        return set_sizes(range_, maxM, maxN, maxK);
+    }
+    int32_t SetAlignSplit(int32_t m, int32_t n, int32_t)
+    {
+        align_m_ = m > 0 ? m : 16;
+        align_n_ = n > 0 ? n : 16;
+        return 0;
+    }
+    void EnableMultiCoreSplitK(bool) {}
+    int32_t GetCoreNum(int32_t& cores, int32_t& along_m, int32_t& along_n) const
+    {
+        cores = result_.usedCoreNum;
+        along_m = along_m_;
+        along_n = along_n_;
+        return 0;
+    }
+    int32_t GetSingleShape(int32_t& m, int32_t& n, int32_t& k) const
+    {
+        m = result_.singleCoreM;
+        n = result_.singleCoreN;
+        k = result_.singleCoreK;
+        return 0;
+    }
+
+    int64_t GetTiling(AscendC::tiling::TCubeTiling& tiling) override
+    {
+        single_ = shape_;
+        if (!resolve_shapes() || cores_ < 1) return -1;
+        const Sizes product = single_;
+        Sizes part = {wanted_.m > 0 ? std::min(wanted_.m, product.m) : product.m, wanted_.n > 0 ? std::min(wanted_.n, product.n) : product.n, product.k};
+        // The split with the least work for the busiest core; with equal work the one of fewer cores.
+        int64_t least = -1;
+        int32_t fewest = 0;
+        for (int32_t rows = 1; rows <= cores_; rows++) {
+            for (int32_t columns = 1; columns <= cores_ / rows; columns++) {
+                const int32_t m = wanted_.m > 0 ? part.m : std::min(product.m, up((product.m + rows - 1) / rows, align_m_));
+                const int32_t n = wanted_.n > 0 ? part.n : std::min(product.n, up((product.n + columns - 1) / columns, align_n_));
+                const int32_t used = ((product.m + m - 1) / m) * ((product.n + n - 1) / n);
+                if (used > cores_ || (range_.m > 0 && m > range_.m) || (range_.n > 0 && n > range_.n)) continue;
+                // Rows and columns that a core reads count as well, so that parts are close to squares.
+                const int64_t work = int64_t(m) * n * 64 + int64_t(m) + n;
+                if (least >= 0 && (work > least || (work == least && used >= fewest))) continue;
+                least = work;
+                fewest = used;
+                part.m = m;
+                part.n = n;
+            }
+        }
+        if (least < 0 || !cut_base(part)) return -1;
+        along_m_ = (product.m + part.m - 1) / part.m;
+        along_n_ = (product.n + part.n - 1) / part.n;
+        result_.usedCoreNum = along_m_ * along_n_;
+        tiling = result_;
+        return 0;
+    }
+
+private:
+    Sizes shape_, wanted_, range_;
+    int32_t cores_ = 1;
+    int32_t align_m_ = 16, align_n_ = 16;
+    int32_t along_m_ = 1, along_n_ = 1;
+};
+
+} // namespace matmul_tiling
+
+#endif
