@@ -20,6 +20,8 @@
 #include "ascendc/cube.h"
 #include "ascendc/fixpipe.h"
 #include "ascendc/math.h"
+#include "ascendc/softmax.h"
+#include "ascendc/quantize.h"
 #include "ascendc/missing.h"
 #include "ascendc/print.h"
 #include "ascendc/tiling.h"

@@ -23,7 +23,7 @@ def call(*command, cwd, fails=False, limit=240):
     return text
 
 
-@pytest.mark.parametrize("name", ["arithmetic.cpp", "numbers.cpp", "memory.cpp", "library.cpp", "cube.cpp", "matmul.cpp"])
+@pytest.mark.parametrize("name", ["arithmetic.cpp", "numbers.cpp", "memory.cpp", "library.cpp", "cube.cpp", "matmul.cpp", "layers.cpp"])
 def test_functions_against_scalar_references(tmp_path, name):
     call(BISHENG, "-x", "asc", "-O1", "-Wall", "-Wextra", "-Werror", "-D__global__=", HERE / name, "-o", "test", cwd=tmp_path)
     text = call("./test", cwd=tmp_path)
@@ -80,7 +80,7 @@ def test_mistakes_in_a_source_are_reported_at_its_lines(tmp_path):
     kernel = '#include "kernel_operator.h"\n\n__global__ __aicore__ void k(__gm__ half* x)\n{\n    %s\n}\n'
     cases = {
         "undeclared(x);": "k.asc:5:",
-        "AscendC::LocalTensor<half> a; AscendC::SoftMax(a, a);": "AscendC::SoftMax is not supported by Jumar; docs/ascendc.md lists what is",
+        "AscendC::LocalTensor<half> a; AscendC::LayerNorm(a, a);": "AscendC::LayerNorm is not supported by Jumar; docs/ascendc.md lists what is",
         "k<<<1, x);": "k.asc:5: error: a launch's <<< has no >>>",
     }
     for body, wanted in cases.items():

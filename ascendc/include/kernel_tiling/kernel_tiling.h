@@ -24,8 +24,44 @@ struct TCubeTiling {
 };
 static_assert(sizeof(TCubeTiling) == 50 * sizeof(int32_t), "50 fields");
 
+#define JUMAR_SOFTMAX_TILING_FIELDS(FIELD)                                                                                                           \
+    FIELD(srcM) FIELD(srcK) FIELD(srcSize) FIELD(outMaxM) FIELD(outMaxK) FIELD(outMaxSize) FIELD(splitM) FIELD(splitK) FIELD(splitSize)              \
+    FIELD(reduceM) FIELD(reduceK) FIELD(reduceSize) FIELD(rangeM) FIELD(tailM) FIELD(tailSplitSize) FIELD(tailReduceSize)
+
+struct SoftMaxTiling {
+#define JUMAR_FIELD(name) uint32_t name = 0;
+    JUMAR_SOFTMAX_TILING_FIELDS(JUMAR_FIELD)
+#undef JUMAR_FIELD
+};
+
+// Rows go through the temporary buffer in groups. The results for a row are a block of 32 bytes.
+constexpr SoftMaxTiling softmax_tiling(uint32_t rows, uint32_t columns, uint32_t element_size, uint32_t buffer)
+{
+    SoftMaxTiling tiling;
+    const uint32_t block = element_size ? 32 / element_size : 8, row_bytes = columns * 4 + 64;
+    const uint32_t at_once = row_bytes && buffer / row_bytes ? buffer / row_bytes : 1;
+    tiling.srcM = rows;
+    tiling.srcK = columns;
+    tiling.srcSize = rows * columns;
+    tiling.outMaxM = rows;
+    tiling.outMaxK = block;
+    tiling.outMaxSize = rows * block;
+    tiling.splitM = at_once < rows ? at_once : rows;
+    tiling.splitK = columns;
+    tiling.splitSize = tiling.splitM * columns;
+    tiling.reduceM = tiling.splitM;
+    tiling.reduceK = block;
+    tiling.reduceSize = tiling.splitM * block;
+    tiling.rangeM = tiling.splitM ? rows / tiling.splitM : 0;
+    tiling.tailM = tiling.splitM ? rows % tiling.splitM : 0;
+    tiling.tailSplitSize = tiling.tailM * columns;
+    tiling.tailReduceSize = tiling.tailM * block;
+    return tiling;
+}
+
 } // namespace tiling
 } // namespace AscendC
+using AscendC::tiling::SoftMaxTiling;
 using AscendC::tiling::TCubeTiling;
 
 #endif

@@ -11,30 +11,77 @@
 
 namespace optiling {
 
-// The structure with the host's names: set_x, get_x, and its bytes.
-class TCubeTiling {
-public:
+// The structures with the host's names: set_x, get_x, and their bytes.
 #define JUMAR_FIELD(name)                                                                                                                            \
-    void set_##name(int32_t value) { data_.name = value; }                                                                                           \
-    int32_t get_##name() const { return data_.name; }
-    JUMAR_CUBE_TILING_FIELDS(JUMAR_FIELD)
+    template <typename V> void set_##name(V value) { data_.name = static_cast<decltype(data_.name)>(value); }                                        \
+    auto get_##name() const { return data_.name; }
+#define JUMAR_HOST_TILING(Name, FIELDS)                                                                                                              \
+    class Name {                                                                                                                                     \
+    public:                                                                                                                                          \
+        FIELDS(JUMAR_FIELD)                                                                                                                          \
+        size_t GetDataSize() const { return sizeof data_; }                                                                                          \
+        void SaveToBuffer(void* buffer, size_t capacity) const                                                                                       \
+        {                                                                                                                                            \
+            if (buffer && capacity >= sizeof data_) std::memcpy(buffer, &data_, sizeof data_);                                                       \
+        }                                                                                                                                            \
+        AscendC::tiling::Name& data() { return data_; }                                                                                              \
+                                                                                                                                                     \
+    private:                                                                                                                                         \
+        AscendC::tiling::Name data_;                                                                                                                 \
+    };
+JUMAR_HOST_TILING(TCubeTiling, JUMAR_CUBE_TILING_FIELDS)
+JUMAR_HOST_TILING(SoftMaxTiling, JUMAR_SOFTMAX_TILING_FIELDS)
+#undef JUMAR_HOST_TILING
 #undef JUMAR_FIELD
 
-    size_t GetDataSize() const { return sizeof data_; }
-    void SaveToBuffer(void* buffer, size_t capacity) const
-    {
-        if (buffer && capacity >= sizeof data_) std::memcpy(buffer, &data_, sizeof data_);
-    }
-
-    // For the library.
-    AscendC::tiling::TCubeTiling& data() { return data_; }
-    const AscendC::tiling::TCubeTiling& data() const { return data_; }
-
-private:
-    AscendC::tiling::TCubeTiling data_;
-};
-
 } // namespace optiling
+
+namespace AscendC {
+
+// A shape of two dimensions or more; the last one is the row. Shapes are those of the Graph Engine: GetDimNum and GetDim.
+template <typename Shape> inline uint32_t columns_of(const Shape& shape)
+{
+    return static_cast<uint32_t>(shape.GetDim(shape.GetDimNum() - 1));
+}
+template <typename Shape> inline uint32_t rows_of(const Shape& shape)
+{
+    int64_t rows = 1;
+    for (size_t at = 0; at + 1 < shape.GetDimNum(); at++) rows *= shape.GetDim(at);
+    return static_cast<uint32_t>(rows);
+}
+// The temporary buffer of a call holds at least one row, and at most all of them.
+template <typename Shape> uint32_t GetSoftMaxMinTmpSize(const Shape& shape, const uint32_t, const bool)
+{
+    return (columns_of(shape) * 4 + 64 + 31) / 32 * 32;
+}
+template <typename Shape> uint32_t GetSoftMaxMaxTmpSize(const Shape& shape, const uint32_t size, const bool reuse)
+{
+    return GetSoftMaxMinTmpSize(shape, size, reuse) * std::max(rows_of(shape), 1u);
+}
+template <typename Shape> uint32_t GetSoftMaxFlashV2MinTmpSize(const Shape& shape, const uint32_t size, const uint32_t, const bool, const bool = false)
+{
+    return GetSoftMaxMinTmpSize(shape, size, false);
+}
+template <typename Shape> uint32_t GetSoftMaxFlashV2MaxTmpSize(const Shape& shape, const uint32_t size, const uint32_t, const bool, const bool = false)
+{
+    return GetSoftMaxMaxTmpSize(shape, size, false);
+}
+template <typename Shape> void SoftMaxTilingFunc(const Shape& shape, const uint32_t size, const uint32_t workspace, tiling::SoftMaxTiling& result)
+{
+    result = tiling::softmax_tiling(rows_of(shape), columns_of(shape), size, workspace);
+}
+template <typename Shape> void SoftMaxTilingFunc(const Shape& shape, const uint32_t size, const uint32_t workspace, optiling::SoftMaxTiling& result)
+{
+    SoftMaxTilingFunc(shape, size, workspace, result.data());
+}
+template <typename Shape, typename Tiling>
+void SoftMaxFlashV2TilingFunc(const Shape& shape, const uint32_t, const uint32_t size, const uint32_t workspace, Tiling& result, const bool,
+                              const bool = false, const bool = false)
+{
+    SoftMaxTilingFunc(shape, size, workspace, result);
+}
+
+} // namespace AscendC
 
 namespace matmul_tiling {
 
