@@ -4,6 +4,7 @@
 //! - [`Source`], [`Sink`]: memory, as rows that are copied in and out.
 //! - [`vpc`]: crop, resize, convert, paste, borders, statistics.
 //! - `jpeg` (feature `jpeg`: libjpeg-turbo), [`png`]: still images.
+//! - [`video`]: H.264 and H.265.
 //! - [`limits`]: sizes and alignments that the families of cards accept.
 #![forbid(unsafe_code)]
 
@@ -16,6 +17,7 @@ pub mod limits;
 mod memory;
 mod planar;
 pub mod png;
+pub mod video;
 pub mod vpc;
 
 pub use error::{ImageError, Result};

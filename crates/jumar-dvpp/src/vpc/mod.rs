@@ -3,6 +3,7 @@
 mod border;
 mod convert;
 mod job;
+mod overwrite;
 mod resize;
 mod statistics;
 
@@ -11,6 +12,8 @@ pub use convert::{Matrix, check as check_conversion};
 pub use job::Job;
 pub use resize::Filter;
 pub use statistics::{HISTOGRAM_BINS, Histogram, SampleTables, apply_tables, count, pyramid_down};
+
+pub(crate) use overwrite::overwrite;
 
 #[cfg(feature = "jpeg")]
 pub(crate) use convert::with_chroma;

@@ -1,0 +1,203 @@
+//! Encoding of H.264 by the library rusty_h264.
+//!
+//! The stream has no B slices: each frame is coded when it comes. Parameter sets precede each key frame.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rusty_h264_common::types::{Profile as LibraryProfile, YuvPlanes};
+use rusty_h264_encoder::{EncoderConfig, Preset};
+
+use crate::error::refuse;
+use crate::format::Format;
+use crate::image::Image;
+use crate::memory::Source;
+use crate::planar::PlanarImage;
+use crate::{ImageError, Result};
+
+/// A profile of H.264.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Constrained baseline: variable-length codes.
+    Baseline,
+    /// Main: arithmetic coding.
+    Main,
+    /// High: arithmetic coding and transforms of 8x8.
+    High,
+}
+
+/// What an encoder is created for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncoderSettings {
+    /// The profile.
+    pub profile: Profile,
+    /// The columns of each frame.
+    pub width: usize,
+    /// The rows of each frame.
+    pub height: usize,
+    /// The frames from a key frame to the next one.
+    pub key_interval: u32,
+    /// Frames a second.
+    pub frame_rate: u32,
+    /// Bits a second.
+    pub bit_rate: u32,
+}
+
+/// A coded frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The coded frame in Annex B, with parameter sets in front of a key frame.
+    pub data: Vec<u8>,
+    /// Decoding can begin with this frame.
+    pub is_key: bool,
+}
+
+/// An encoder of a stream.
+pub struct Encoder {
+    library: rusty_h264_encoder::Encoder,
+    settings: EncoderSettings,
+}
+
+impl Encoder {
+    /// Creates an encoder.
+    ///
+    /// # Errors
+    /// A setting is out of range.
+    pub fn new(settings: EncoderSettings) -> Result<Encoder> {
+        let EncoderSettings { width, height, .. } = settings;
+        if width == 0 || height == 0 || !width.is_multiple_of(2) || !height.is_multiple_of(2) {
+            refuse!("the size is {width}x{height}; width and height must be even");
+        }
+        if settings.key_interval == 0 || settings.frame_rate == 0 || settings.bit_rate == 0 {
+            refuse!("the key frame interval, the frame rate and the bit rate must not be 0");
+        }
+        let config = config(&settings);
+        let library = create(config)?;
+        Ok(Encoder { library, settings })
+    }
+
+    /// Codes a frame; `is_key` makes it a key frame, from which the interval counts again.
+    ///
+    /// # Errors
+    /// The image has another size than the encoder, or is not YUV 4:2:0; the memory is smaller than the image.
+    pub fn encode(&mut self, image: &Image, from: &dyn Source, is_key: bool) -> Result<Packet> {
+        if !matches!(image.format, Format::Nv12 | Format::Nv21) {
+            refuse!("{} cannot be encoded", image.format.name());
+        }
+        let (width, height) = (self.settings.width, self.settings.height);
+        if (image.width, image.height) != (width, height) {
+            refuse!(
+                "the frame has {}x{} pixels, and the encoder was created for {width}x{height}",
+                image.width,
+                image.height
+            );
+        }
+        image.check_memory(from.bytes())?;
+        let planar = PlanarImage::load(image, image.rect(), from);
+        let [y, u, v] = &planar.planes[..] else {
+            refuse!("the frame has {} planes", planar.planes.len());
+        };
+        let planes = YuvPlanes::new(width, height, &y.data, &u.data, &v.data, y.width, u.width)
+            .ok_or_else(|| ImageError::new("the planes do not have the size of the frame"))?;
+        if is_key {
+            self.library.request_keyframe();
+        }
+        let coded = catch_unwind(AssertUnwindSafe(|| self.library.encode_planes(&planes)));
+        let data = match coded {
+            Ok(Ok(data)) => data,
+            Ok(Err(error)) => refuse!("the H.264 encoder failed: {error:?}"),
+            Err(_panic) => {
+                // What the library keeps may be inconsistent. A new encoder begins with a key frame.
+                self.library = create(config(&self.settings))?;
+                refuse!("the H.264 encoder failed on this frame with a defect of its own");
+            }
+        };
+        let is_key = rust_h264::nal::parse_annex_b(&data)
+            .iter()
+            .any(|unit| unit.nal_unit_type == rust_h264::nal::NalUnitType::SliceIdr);
+        Ok(Packet { data, is_key })
+    }
+}
+
+fn create(config: EncoderConfig) -> Result<rusty_h264_encoder::Encoder> {
+    crate::guarded("the H.264 encoder", || {
+        rusty_h264_encoder::Encoder::new(config)
+            .map_err(|error| ImageError::new(format!("the H.264 encoder cannot start: {error:?}")))
+    })
+}
+
+fn config(settings: &EncoderSettings) -> EncoderConfig {
+    let mut config = EncoderConfig::new(settings.width, settings.height);
+    match settings.profile {
+        Profile::Baseline => {
+            config = EncoderConfig::baseline(settings.width, settings.height);
+        }
+        Profile::Main => {
+            config.profile = LibraryProfile::Main;
+            config.cabac = true;
+            config.transform_8x8 = false;
+        }
+        Profile::High => {
+            config.profile = LibraryProfile::High;
+            config.cabac = true;
+            config.transform_8x8 = true;
+        }
+    }
+    config.preset = Preset::Fast;
+    config.bframes = 0;
+    config.num_ref_frames = 1;
+    // Each frame is coded when it comes, and key frames come at their interval alone.
+    config.lookahead = 0;
+    config.scenecut = 0;
+    config.mbtree = false;
+    config.min_keyint = 1;
+    config.gop_size = settings.key_interval;
+    config.framerate = settings.frame_rate as f32;
+    config.bitrate = settings.bit_rate;
+    config.qp = first_quantizer(settings);
+    config.level_idc = level(settings);
+    config
+}
+
+/// Returns the quantizer that rate control starts with, and stays within 18 of.
+fn first_quantizer(settings: &EncoderSettings) -> u8 {
+    let pixels = settings.width as f64 * settings.height as f64 * f64::from(settings.frame_rate);
+    let bits_per_pixel = f64::from(settings.bit_rate) / pixels;
+    // 26 is about right for a tenth of a bit; half the bits need six steps more.
+    (26.0 - 6.0 * (bits_per_pixel / 0.1).log2()).clamp(18.0, 38.0) as u8
+}
+
+/// Returns the lowest level that the stream fits into (table A-1 of the standard).
+fn level(settings: &EncoderSettings) -> u8 {
+    let (wide, high) = (
+        settings.width.div_ceil(16) as u64,
+        settings.height.div_ceil(16) as u64,
+    );
+    let macroblocks = wide * high;
+    let rate = macroblocks * u64::from(settings.frame_rate);
+    // The level, macroblocks a second, of a frame, and thousands of bits a second.
+    const LEVELS: [(u8, u64, u64, u64); 16] = [
+        (10, 1485, 99, 64),
+        (11, 3000, 396, 192),
+        (12, 6000, 396, 384),
+        (13, 11880, 396, 768),
+        (20, 11880, 396, 2000),
+        (21, 19800, 792, 4000),
+        (22, 20250, 1620, 4000),
+        (30, 40500, 1620, 10000),
+        (31, 108_000, 3600, 14000),
+        (32, 216_000, 5120, 20000),
+        (40, 245_760, 8192, 20000),
+        (41, 245_760, 8192, 50000),
+        (42, 522_240, 8704, 50000),
+        (50, 589_824, 22080, 135_000),
+        (51, 983_040, 36864, 240_000),
+        (52, 2_073_600, 36864, 240_000),
+    ];
+    let bits = u64::from(settings.bit_rate).div_ceil(1000);
+    let fits = |&&(_, most_rate, most, most_bits): &&(u8, u64, u64, u64)| {
+        // A side may have the root of eight times the frame's macroblocks.
+        let sides_fit = wide * wide <= 8 * most && high * high <= 8 * most;
+        rate <= most_rate && macroblocks <= most && bits <= most_bits && sides_fit
+    };
+    LEVELS.iter().find(fits).map_or(52, |(level, ..)| *level)
+}

@@ -1,0 +1,244 @@
+//! H.264 by the library rust_h264.
+
+use rust_h264::decoder::{ChromaFormat, Decoder, Frame as Decoded};
+use rust_h264::nal::{self, NalUnit, NalUnitType, SpsInfo};
+
+use super::bits::Bits;
+use super::engine::{Engine, Failure, FailureKind, Limits, Step, check_depth, check_plane, reduce};
+use super::frame::Frame;
+use crate::Result;
+
+pub(super) struct H264 {
+    decoder: Decoder,
+    limits: Limits,
+    /// The latest parameters of the sequence.
+    sequence: Option<Sequence>,
+    /// Why the latest parameters were refused. Slices are not decoded with older ones.
+    refusal: Option<Failure>,
+    /// A key frame has not been seen.
+    needs_key: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Sequence {
+    reordered: usize,
+    /// Frames may be coded as two fields, each in a packet of its own.
+    has_fields: bool,
+}
+
+impl H264 {
+    pub(super) fn new(limits: Limits) -> H264 {
+        H264 {
+            decoder: Decoder::new(),
+            limits,
+            sequence: None,
+            refusal: None,
+            needs_key: true,
+        }
+    }
+
+    /// Reads the parameters of a sequence, and refuses what exceeds the limits before the library sees it.
+    fn note_sequence(&mut self, unit: &NalUnit<'_>) -> std::result::Result<(), Failure> {
+        let info = nal::parse_sps_info(unit).map_err(Failure::damaged)?;
+        self.limits.check(info.width.into(), info.height.into())?;
+        // Coded sizes are multiples of 16, or of 32 with fields.
+        let largest = self.limits.largest as u64 + 31;
+        if u64::from(info.coded_width) > largest || u64::from(info.coded_height) > largest {
+            self.limits
+                .check(info.coded_width.into(), info.coded_height.into())?;
+        }
+        self.sequence = Some(Sequence {
+            reordered: reordered(&info, unit.rbsp.get(2).copied().unwrap_or(0)),
+            has_fields: !info.progressive,
+        });
+        Ok(())
+    }
+}
+
+/// Returns the most frames that are displayed before one that is coded earlier.
+fn reordered(info: &SpsInfo, level: u8) -> usize {
+    // The baseline profile has no B slices.
+    if info.profile == 66 {
+        return 0;
+    }
+    // Table A-1 of the standard: the macroblocks that the buffer of decoded frames has.
+    let macroblocks: u32 = match level {
+        0..=10 => 396,
+        11 => 900,
+        12..=20 => 2376,
+        21 => 4752,
+        22..=30 => 8100,
+        31 => 18000,
+        32 => 20480,
+        33..=41 => 32768,
+        42 => 34816,
+        43..=50 => 110_400,
+        51..=52 => 184_320,
+        _ => 696_320,
+    };
+    let of_frame = (info.coded_width / 16 * (info.coded_height / 16)).max(1);
+    let most = (macroblocks / of_frame).clamp(1, 16);
+    info.max_reorder_frames.unwrap_or(most).min(16) as usize
+}
+
+impl Engine for H264 {
+    fn decode(&mut self, packet: &[u8]) -> Step {
+        let units = nal::parse_annex_b(packet);
+        let mut step = Step::default();
+        if units.is_empty() {
+            step.failure = Some(Failure::new(
+                FailureKind::NotCut,
+                "the packet contains no start code (00 00 01) of Annex B",
+            ));
+            return step;
+        }
+        if self.sequence.is_none() && self.refusal.is_none() && is_h265(&units, packet) {
+            step.failure = Some(Failure::new(
+                FailureKind::OtherCodec,
+                "the packet is not H.264; its parameter sets are those of H.265",
+            ));
+            return step;
+        }
+        for unit in units.iter().filter(|unit| is_slice(unit)) {
+            step.has_slices = true;
+            step.starts_period |= unit.nal_unit_type == NalUnitType::SliceIdr;
+        }
+        for unit in &units {
+            if let Err(failure) = self.feed(unit, &units, &mut step) {
+                step.failure.get_or_insert(failure);
+            }
+        }
+        if step.has_slices && !self.completes_later() {
+            let last = self.decoder.flush();
+            keep(&mut step, last);
+        }
+        step
+    }
+
+    fn end(&mut self) -> Option<Frame> {
+        let decoded = self.decoder.flush()?;
+        convert(decoded).ok()
+    }
+
+    fn reordered(&self) -> usize {
+        self.sequence.map_or(0, |sequence| sequence.reordered)
+    }
+
+    fn completes_later(&self) -> bool {
+        self.sequence.is_some_and(|sequence| sequence.has_fields)
+    }
+}
+
+impl H264 {
+    /// Feeds one unit to the library.
+    fn feed(
+        &mut self,
+        unit: &NalUnit<'_>,
+        units: &[NalUnit<'_>],
+        step: &mut Step,
+    ) -> std::result::Result<(), Failure> {
+        match unit.nal_unit_type {
+            NalUnitType::Sps => {
+                self.refusal = None;
+                if let Err(failure) = self.note_sequence(unit) {
+                    self.refusal = Some(failure.clone());
+                    return Err(failure);
+                }
+            }
+            NalUnitType::SliceDataA | NalUnitType::SliceDataB | NalUnitType::SliceDataC => {
+                return Err(Failure::damaged(
+                    "the stream uses data partitioning, which is not supported",
+                ));
+            }
+            _ if is_slice(unit) => {
+                if let Some(refusal) = &self.refusal {
+                    return Err(refusal.clone());
+                }
+                if self.needs_key && !is_key(units) {
+                    return Err(Failure::damaged(
+                        "the frame refers to others, and no key frame came before it",
+                    ));
+                }
+                self.needs_key = false;
+            }
+            _ => {}
+        }
+        let starts_frame = is_slice(unit) && Bits::new(&unit.rbsp).golomb() == Some(0);
+        match self.decoder.decode_nal(unit) {
+            // The first slice of a packet completes the frame of an earlier one.
+            Ok(Some(decoded)) if self.completes_later() && starts_frame => match convert(decoded) {
+                Ok(frame) => step.earlier = Some(frame),
+                Err(error) => return Err(Failure::damaged(error)),
+            },
+            Ok(decoded) => keep(step, decoded),
+            Err(error) => return Err(Failure::damaged(error)),
+        }
+        Ok(())
+    }
+}
+
+/// Keeps the first frame of a packet. Others have no output, and are dropped.
+fn keep(step: &mut Step, decoded: Option<Decoded>) {
+    let Some(decoded) = decoded else { return };
+    if step.own.is_some() {
+        return;
+    }
+    match convert(decoded) {
+        Ok(frame) => step.own = Some(frame),
+        Err(error) => {
+            step.failure.get_or_insert(Failure::damaged(error));
+        }
+    }
+}
+
+fn is_slice(unit: &NalUnit<'_>) -> bool {
+    matches!(
+        unit.nal_unit_type,
+        NalUnitType::Slice | NalUnitType::SliceIdr
+    )
+}
+
+/// Returns whether decoding can begin with a packet: it has an IDR frame, intra slices alone, or a recovery point.
+fn is_key(units: &[NalUnit<'_>]) -> bool {
+    let is_intra = |unit: &NalUnit<'_>| {
+        let mut bits = Bits::new(&unit.rbsp);
+        let kind = bits.golomb().and_then(|_first| bits.golomb());
+        // 2 and 7 are I; the larger number states the same of all slices of the frame.
+        unit.nal_unit_type == NalUnitType::SliceIdr || matches!(kind, Some(2 | 7))
+    };
+    let recovers = |unit: &NalUnit<'_>| {
+        unit.nal_unit_type == NalUnitType::Sei && unit.rbsp.first() == Some(&6)
+    };
+    units.iter().any(recovers) || units.iter().filter(|unit| is_slice(unit)).all(is_intra)
+}
+
+/// Returns whether a packet without parameters of H.264 has some of H.265.
+fn is_h265(units: &[NalUnit<'_>], packet: &[u8]) -> bool {
+    units
+        .iter()
+        .all(|unit| unit.nal_unit_type != NalUnitType::Sps)
+        && [0x40, 0x42, 0x44].iter().any(|first| {
+            let start = [0, 0, 1, *first, 1];
+            packet.windows(5).any(|window| window == start)
+        })
+}
+
+/// Converts a frame of the library.
+fn convert(decoded: Decoded) -> Result<Frame> {
+    let (width, height) = (decoded.width as usize, decoded.height as usize);
+    let halves = (true, decoded.chroma_format == ChromaFormat::Yuv420);
+    let planes = match decoded.bit_depth {
+        8 => [decoded.y, decoded.u, decoded.v],
+        depth => {
+            check_depth(depth)?;
+            [decoded.y, decoded.u, decoded.v].map(|plane| {
+                let samples = plane.as_chunks::<2>().0.iter();
+                samples
+                    .map(|bytes| reduce(u16::from_le_bytes(*bytes), depth))
+                    .collect()
+            })
+        }
+    };
+    check_plane(planes[0].len(), width, height)?;
+    Frame::new((width, height), halves, planes, decoded.pic_order_cnt)
+}

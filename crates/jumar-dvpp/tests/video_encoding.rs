@@ -1,0 +1,250 @@
+//! Coded video: what a decoder makes of it, key frames and bit rates.
+
+use jumar_dvpp::video::{Codec, Decoder, Encoder, EncoderSettings, Limits, Order, Profile};
+use jumar_dvpp::{Format, Image};
+
+const SETTINGS: EncoderSettings = EncoderSettings {
+    profile: Profile::Main,
+    width: 150,
+    height: 130,
+    key_interval: 8,
+    frame_rate: 25,
+    bit_rate: 600_000,
+};
+
+/// Returns a moving frame in NV12 or NV21 with padding behind its rows.
+fn scene(index: usize, format: Format, width: usize, height: usize) -> (Image, Vec<u8>) {
+    let image = Image {
+        format,
+        width,
+        height,
+        width_stride: width.next_multiple_of(16),
+        height_stride: height,
+    };
+    let mut memory = vec![0; image.size().expect("a size")];
+    let wave = |value: f32, amplitude: f32| (128.0 + amplitude * value.sin()) as u8;
+    for row in 0..height {
+        for column in 0..width {
+            let edge = u8::from((row + index) / 24 % 2 == (column + 2 * index) / 32 % 2) * 40;
+            let at = row * image.width_stride + column;
+            memory[at] = wave((column + 3 * index) as f32 / 13.0 + row as f32 / 17.0, 60.0) - edge;
+        }
+    }
+    for row in 0..height / 2 {
+        for column in 0..width / 2 {
+            let at = (height + row) * image.width_stride + 2 * column;
+            let (u, v) = (
+                wave((column + index) as f32 / 21.0, 50.0),
+                wave((row + 2 * index) as f32 / 19.0, 50.0),
+            );
+            let pair = match format {
+                Format::Nv12 => [u, v],
+                _ => [v, u],
+            };
+            memory[at..at + 2].copy_from_slice(&pair);
+        }
+    }
+    (image, memory)
+}
+
+/// Encodes frames, with a key frame forced at some of them.
+fn encode(
+    settings: EncoderSettings,
+    format: Format,
+    count: usize,
+    forced: &[usize],
+) -> Vec<(Vec<u8>, bool)> {
+    let mut encoder = Encoder::new(settings).expect("an encoder");
+    (0..count)
+        .map(|index| {
+            let (image, memory) = scene(index, format, settings.width, settings.height);
+            let packet = encoder
+                .encode(&image, &memory, forced.contains(&index))
+                .expect("a packet");
+            (packet.data, packet.is_key)
+        })
+        .collect()
+}
+
+/// Returns the noise of luma and of both chroma planes in decibels.
+fn noise(settings: EncoderSettings, packets: &[(Vec<u8>, bool)]) -> [f64; 3] {
+    let limits = Limits {
+        smallest: 64,
+        largest: 4096,
+    };
+    let mut decoder = Decoder::new(Codec::H264, limits, Order::Coding);
+    let mut squares = [0.0; 3];
+    let mut samples = [0.0; 3];
+    for (index, (packet, _)) in packets.iter().enumerate() {
+        let outcome = decoder.send(packet).remove(0);
+        let frame = outcome.result.expect("a frame");
+        let (image, memory) = scene(index, Format::Nv12, settings.width, settings.height);
+        for (component, plane) in frame.planes().iter().enumerate() {
+            for row in 0..plane.height {
+                for column in 0..plane.width {
+                    let at = match component {
+                        0 => row * image.width_stride + column,
+                        _ => {
+                            (settings.height + row) * image.width_stride + 2 * column + component
+                                - 1
+                        }
+                    };
+                    let difference = f64::from(plane.row(row)[column]) - f64::from(memory[at]);
+                    squares[component] += difference * difference;
+                    samples[component] += 1.0;
+                }
+            }
+        }
+    }
+    std::array::from_fn(|component| {
+        10.0 * (255.0 * 255.0 / (squares[component] / samples[component]).max(1e-9)).log10()
+    })
+}
+
+#[test]
+fn decoded_frames_resemble_what_was_encoded() {
+    for profile in [Profile::Baseline, Profile::Main, Profile::High] {
+        for (width, height) in [(128, 128), (150, 130), (320, 192)] {
+            for format in [Format::Nv12, Format::Nv21] {
+                let settings = EncoderSettings {
+                    profile,
+                    width,
+                    height,
+                    bit_rate: 1_000_000,
+                    ..SETTINGS
+                };
+                let packets = encode(settings, format, 12, &[]);
+                let noise = noise(settings, &packets);
+                assert!(
+                    noise.iter().all(|noise| *noise > 32.0),
+                    "{profile:?} {width}x{height} {}: {noise:?} dB",
+                    format.name()
+                );
+            }
+        }
+    }
+}
+
+/// The types of the units of a packet.
+fn units(packet: &[u8]) -> Vec<u8> {
+    let starts = packet.windows(4).filter(|window| window[..3] == [0, 0, 1]);
+    starts.map(|window| window[3] & 31).collect()
+}
+
+#[test]
+fn key_frames_come_at_the_interval_and_on_demand_with_parameter_sets() {
+    for profile in [Profile::Baseline, Profile::Main, Profile::High] {
+        let settings = EncoderSettings {
+            profile,
+            ..SETTINGS
+        };
+        let packets = encode(settings, Format::Nv12, 30, &[11]);
+        let keys: Vec<usize> = (0..30).filter(|index| packets[*index].1).collect();
+        // The interval counts from the key frame on demand.
+        assert_eq!(keys, [0, 8, 11, 19, 27], "{profile:?}");
+        for (packet, is_key) in &packets {
+            let units = units(packet);
+            assert_eq!(units.contains(&5), *is_key, "an IDR frame");
+            if *is_key {
+                assert_eq!(units[..2], [7, 8], "SPS and PPS come first");
+            }
+        }
+    }
+}
+
+#[test]
+fn each_frame_may_be_a_key_frame() {
+    let settings = EncoderSettings {
+        key_interval: 1,
+        ..SETTINGS
+    };
+    let packets = encode(settings, Format::Nv12, 5, &[]);
+    assert!(packets.iter().all(|(_, is_key)| *is_key));
+}
+
+#[test]
+fn the_profile_is_the_one_asked_for() {
+    for (profile, number) in [
+        (Profile::Baseline, 66),
+        (Profile::Main, 77),
+        (Profile::High, 100),
+    ] {
+        let settings = EncoderSettings {
+            profile,
+            ..SETTINGS
+        };
+        let packet = &encode(settings, Format::Nv12, 1, &[])[0].0;
+        let sps = packet
+            .windows(5)
+            .find(|window| window[..4] == [0, 0, 1, 0x67]);
+        assert_eq!(sps.expect("an SPS")[4], number);
+    }
+}
+
+#[test]
+fn the_bit_rate_is_kept() {
+    for bit_rate in [150_000, 400_000, 1_200_000] {
+        let settings = EncoderSettings {
+            width: 320,
+            height: 240,
+            bit_rate,
+            key_interval: 25,
+            ..SETTINGS
+        };
+        // Four seconds.
+        let packets = encode(settings, Format::Nv12, 100, &[]);
+        let bits: usize = packets.iter().map(|(packet, _)| packet.len() * 8).sum();
+        let rate = bits as f64 / 4.0;
+        let ratio = rate / f64::from(bit_rate);
+        assert!(
+            (0.9..=1.1).contains(&ratio),
+            "{rate} of {bit_rate} bits a second"
+        );
+    }
+}
+
+#[test]
+fn settings_and_frames_that_do_not_fit_are_refused() {
+    for settings in [
+        EncoderSettings {
+            width: 151,
+            ..SETTINGS
+        },
+        EncoderSettings {
+            height: 0,
+            ..SETTINGS
+        },
+        EncoderSettings {
+            key_interval: 0,
+            ..SETTINGS
+        },
+        EncoderSettings {
+            bit_rate: 0,
+            ..SETTINGS
+        },
+        EncoderSettings {
+            frame_rate: 0,
+            ..SETTINGS
+        },
+    ] {
+        assert!(Encoder::new(settings).is_err(), "{settings:?}");
+    }
+    let mut encoder = Encoder::new(SETTINGS).expect("an encoder");
+    let (image, memory) = scene(0, Format::Nv12, 128, 128);
+    let error = encoder
+        .encode(&image, &memory, false)
+        .expect_err("another size");
+    assert!(error.to_string().contains("128x128"), "{error}");
+    let (image, memory) = scene(0, Format::Nv12, 150, 130);
+    let error = encoder
+        .encode(&image, &memory[..memory.len() - 1].to_vec(), false)
+        .expect_err("too little memory");
+    assert!(error.to_string().contains("needs"), "{error}");
+    // A refused frame leaves the encoder as it was.
+    assert!(
+        encoder
+            .encode(&image, &memory, false)
+            .expect("a packet")
+            .is_key
+    );
+}
