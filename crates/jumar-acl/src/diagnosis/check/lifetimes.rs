@@ -39,6 +39,39 @@ pub(super) static MODEL: ObjectLifetime = ObjectLifetime {
     advice: "Call aclmdlUnload before the device is reset.",
 };
 
+/// The lifetime of an object of image processing.
+const fn image_object(
+    handle: &'static str,
+    kind: &'static str,
+    makers: &'static [&'static str],
+    ends: &'static [(&'static str, usize)],
+    advice: &'static str,
+) -> ObjectLifetime {
+    ObjectLifetime {
+        handle,
+        kind,
+        makers,
+        ends,
+        stale: "JMR-DVPP-003",
+        twice: "JMR-DVPP-003",
+        leak: "JMR-LEAK-002",
+        advice,
+    }
+}
+
+/// The kinds of objects of image processing.
+pub(super) const IMAGE_OBJECTS: &[&str] = &[
+    "image description",
+    "batch of image descriptions",
+    "image region",
+    "resize configuration",
+    "border configuration",
+    "JPEG configuration",
+    "image channel description",
+    "look-up table",
+    "histogram",
+];
+
 static LIFETIMES: &[ObjectLifetime] = &[
     ObjectLifetime {
         handle: "aclrtContext",
@@ -282,6 +315,69 @@ static LIFETIMES: &[ObjectLifetime] = &[
         leak: "JMR-LEAK-002",
         advice: "Call aclrtDestroyStreamConfigHandle.",
     },
+    image_object(
+        "acldvppPicDesc",
+        "image description",
+        &["acldvppCreatePicDesc"],
+        &[("acldvppDestroyPicDesc", 0)],
+        "Call acldvppDestroyPicDesc.",
+    ),
+    image_object(
+        "acldvppBatchPicDesc",
+        "batch of image descriptions",
+        &["acldvppCreateBatchPicDesc"],
+        &[("acldvppDestroyBatchPicDesc", 0)],
+        "Call acldvppDestroyBatchPicDesc.",
+    ),
+    image_object(
+        "acldvppRoiConfig",
+        "image region",
+        &["acldvppCreateRoiConfig"],
+        &[("acldvppDestroyRoiConfig", 0)],
+        "Call acldvppDestroyRoiConfig.",
+    ),
+    image_object(
+        "acldvppResizeConfig",
+        "resize configuration",
+        &["acldvppCreateResizeConfig"],
+        &[("acldvppDestroyResizeConfig", 0)],
+        "Call acldvppDestroyResizeConfig.",
+    ),
+    image_object(
+        "acldvppBorderConfig",
+        "border configuration",
+        &["acldvppCreateBorderConfig"],
+        &[("acldvppDestroyBorderConfig", 0)],
+        "Call acldvppDestroyBorderConfig.",
+    ),
+    image_object(
+        "acldvppJpegeConfig",
+        "JPEG configuration",
+        &["acldvppCreateJpegeConfig"],
+        &[("acldvppDestroyJpegeConfig", 0)],
+        "Call acldvppDestroyJpegeConfig.",
+    ),
+    image_object(
+        "acldvppChannelDesc",
+        "image channel description",
+        &["acldvppCreateChannelDesc"],
+        &[("acldvppDestroyChannelDesc", 0)],
+        "Call acldvppDestroyChannelDesc.",
+    ),
+    image_object(
+        "acldvppLutMap",
+        "look-up table",
+        &["acldvppCreateLutMap"],
+        &[("acldvppDestroyLutMap", 0)],
+        "Call acldvppDestroyLutMap.",
+    ),
+    image_object(
+        "acldvppHist",
+        "histogram",
+        &["acldvppCreateHist"],
+        &[("acldvppDestroyHist", 0)],
+        "Call acldvppDestroyHist.",
+    ),
 ];
 
 impl ObjectLifetime {

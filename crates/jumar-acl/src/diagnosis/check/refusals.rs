@@ -126,6 +126,21 @@ fn says(seen: &Seen, words: &str) -> bool {
     sentence.is_some_and(|sentence| sentence.contains(words))
 }
 
+/// Returns the rule behind a refused call on images.
+fn image_rule(check: &Check, seen: &Seen) -> Option<&'static str> {
+    if says(seen, "is not open") {
+        return Some("JMR-DVPP-002");
+    }
+    // An argument that was destroyed is reported before the call.
+    let is_reported = lifetimes::IMAGE_OBJECTS.iter().any(|kind| {
+        seen.words.iter().any(|word| {
+            let object = check.object(kind, *word);
+            object.is_some_and(|object| object.ended.is_some())
+        })
+    });
+    (!is_reported).then_some("JMR-DVPP-001")
+}
+
 fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
     let name = seen.call.name;
     let call = seen.call;
@@ -150,6 +165,9 @@ fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
         (507_007, "aclrtResetDevice" | "aclrtResetDeviceForce") => "JMR-DEV-005",
         (207_001, _) if name.contains("Malloc") => "JMR-MEM-002",
         (100_000, "aclrtMalloc" | "aclrtMallocAlign32" | "aclrtMallocCached") => "JMR-MEM-001",
+        (100_000, _) if name.starts_with("acldvpp") && name.ends_with("Async") => {
+            return image_rule(check, seen);
+        }
         (100_000, "aclrtDestroyContext" | "aclrtSetCurrentContext" | "aclrtCreateContext")
             if first_is_null =>
         {

@@ -117,7 +117,7 @@ pub(super) fn known(call: &'static Call) -> &'static CallRecord {
 
 fn before(name: &str) -> Before {
     match name {
-        "aclrtFree" | "aclrtFreeWithDevSync" => Before::Free { device: true },
+        "aclrtFree" | "aclrtFreeWithDevSync" | "acldvppFree" => Before::Free { device: true },
         "aclrtFreeHost" | "aclrtFreeHostWithDevSync" => Before::Free { device: false },
         "aclrtMemcpy" => Before::Copy { queued: false },
         "aclrtMemcpyAsync" => Before::Copy { queued: true },

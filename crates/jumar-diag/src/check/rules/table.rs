@@ -310,6 +310,30 @@ pub static RULES: &[Rule] = &[
         fix: "join the workers before the reset",
     },
     Rule {
+        id: "JMR-DVPP-001",
+        severity: Severity::Error,
+        title: "image description contradicts its memory, its channel or a limit",
+        statement: "Width, height, strides, format, region and size of an image must fit together, lie within the limits of the card, and name one allocation of device memory. The call is refused, and nothing is queued.",
+        statement_zh: "图像的宽、高、跨距、格式、区域与内存大小必须相互一致、不超过硬件规格，并且位于同一块设备内存之内；否则调用被拒绝，任务不会下发。",
+        fix: "round the width stride up to the alignment of the card, and allocate the size that format and strides need",
+    },
+    Rule {
+        id: "JMR-DVPP-002",
+        severity: Severity::Error,
+        title: "image channel used while it is not open",
+        statement: "A channel is open from acldvppCreateChannel to acldvppDestroyChannel. Its description outlives it, and names no channel before and afterwards.",
+        statement_zh: "图像通道仅在 acldvppCreateChannel 与 acldvppDestroyChannel 之间可用；通道描述可以继续存在，但不再对应任何通道。",
+        fix: "destroy the channel after the last call that uses it",
+    },
+    Rule {
+        id: "JMR-DVPP-003",
+        severity: Severity::Error,
+        title: "image description or configuration used or destroyed after its end",
+        statement: "Descriptions, batches, regions and configurations of images are destroyed once and not used afterwards. A call reads them before it returns, so they may be destroyed while its task is queued.",
+        statement_zh: "图像描述、批描述、区域与配置对象只能销毁一次，销毁之后不得再使用。调用返回之前已读取这些对象，因此任务排队期间可以销毁它们。",
+        fix: "keep one owner, and destroy after the last call",
+    },
+    Rule {
         id: "JMR-EVENT-001",
         severity: Severity::Warning,
         title: "wait for an event that was never recorded",
@@ -976,9 +1000,9 @@ pub static RULES: &[Rule] = &[
     Rule {
         id: "JMR-SYNC-023",
         severity: Severity::Error,
-        title: "model output read before the stream was waited for",
-        statement: "Outputs of aclmdlExecuteAsync are valid only after its stream was synchronised.",
-        statement_zh: "aclmdlExecuteAsync 的输出只有在其流同步之后才有效。",
+        title: "output of a model, an operator or an image function read before the stream was waited for",
+        statement: "Outputs of aclmdlExecuteAsync, of single operators and of image functions are valid only after the stream was synchronised.",
+        statement_zh: "aclmdlExecuteAsync、单算子与图像处理接口的输出只有在其流同步之后才有效。",
         fix: "aclrtSynchronizeStream(s) in between",
     },
     Rule {
