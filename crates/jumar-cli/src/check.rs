@@ -172,6 +172,10 @@ pub fn check(options: &Check) -> Result<ExitCode> {
         .env("JUMAR_CHECK", options.rules.as_deref().unwrap_or("1"))
         .env("JUMAR_CHECK_REPORT", &report)
         .env("JUMAR_SUMMARY", "1");
+    // PyTorch's adapter makes calls on a thread of its own, which has no Python stack, unless this variable is 0.
+    if std::env::var_os("TASK_QUEUE_ENABLE").is_none() {
+        command.env("TASK_QUEUE_ENABLE", "0");
+    }
     let mut replay = String::from("jumar check");
     if options.late {
         command.env("JUMAR_LATE", "1");

@@ -1,4 +1,4 @@
-//! What is alive when the process ends.
+//! What is alive when the process ends, without what a framework created for itself.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ impl Check {
             return;
         }
         let mut groups: BTreeMap<(usize, &'static str), (u64, Object)> = BTreeMap::new();
-        for (_, object) in self.alive(kind) {
+        let alive = self.alive(kind).into_iter();
+        for (_, object) in alive.filter(|(_, object)| !self.is_of_framework(object.made)) {
             let key = (self.state().locations.key(object.made), object.made_by);
             groups.entry(key).or_insert((0, object)).0 += 1;
         }
@@ -39,7 +40,8 @@ impl Check {
     /// Reports allocations that are alive at the end, grouped by source location.
     pub fn memory_leaks(&self, device_rule: &'static str, host_rule: &'static str) {
         let mut groups: BTreeMap<(usize, bool), (u64, u64, Allocation)> = BTreeMap::new();
-        for allocation in self.allocations() {
+        let alive = self.allocations().into_iter();
+        for allocation in alive.filter(|allocation| !self.is_of_framework(allocation.made)) {
             let key = (
                 self.state().locations.key(allocation.made),
                 allocation.device.is_some(),

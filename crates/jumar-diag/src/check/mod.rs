@@ -464,6 +464,12 @@ impl Check {
         alive
     }
 
+    /// Returns whether a framework's library made a call itself. What it creates lives as long as the process: the program cannot
+    /// release it, and neither initialises nor finalises the runtime.
+    pub fn is_of_framework(&self, location: SourceLocation) -> bool {
+        self.state().locations.is_of_framework(location)
+    }
+
     /// Formats a source location as `file:line function`.
     pub fn describe(&self, location: SourceLocation) -> String {
         self.state().locations.describe(location).short()

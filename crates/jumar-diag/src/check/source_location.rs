@@ -341,12 +341,17 @@ impl Described {
     }
 }
 
+/// Libraries that keep a runtime and its objects for a whole process, which a program that uses them cannot change.
+const FRAMEWORKS: [&str; 2] = ["libtorch_npu.so", "libonnxruntime_providers_cann.so"];
+
 /// Every location that was seen.
 #[derive(Default)]
 pub(super) struct SourceLocations {
     known: HashMap<(Stack, &'static str), SourceLocation>,
     stacks: Vec<(Stack, &'static str)>,
     described: HashMap<SourceLocation, Described>,
+    /// Whether a return address lies in a framework's library.
+    frameworks: HashMap<usize, bool>,
 }
 
 impl SourceLocations {
@@ -380,6 +385,19 @@ impl SourceLocations {
     /// The public function that was called there.
     pub(super) fn call(&self, location: SourceLocation) -> Option<&'static str> {
         self.stack(location).map(|(_, call)| *call)
+    }
+
+    /// Returns whether a framework's library made the call itself.
+    pub(super) fn is_of_framework(&mut self, location: SourceLocation) -> bool {
+        let Some(address) = self.stack(location).map(|(stack, _)| stack.frames[0]) else {
+            return false;
+        };
+        *self.frameworks.entry(address).or_insert_with(|| {
+            let maps = Mapping::all();
+            let map = maps.iter().find(|map| map.contains(address));
+            let name = map.and_then(|map| map.path.rsplit('/').next());
+            name.is_some_and(|name| FRAMEWORKS.contains(&name))
+        })
     }
 
     /// A number by which two calls from one line of the program are the same; 0 if unknown.

@@ -546,6 +546,9 @@ pub(super) fn swept(check: &Check, by: &'static str) {
         for (key, object) in check.alive(kind) {
             if is_gone(runtime, key) {
                 check.ended(kind, key, by);
+                if check.is_of_framework(object.made) {
+                    continue;
+                }
                 count += 1;
                 first.get_or_insert(object);
             }

@@ -211,7 +211,10 @@ fn forked(check: &Check) {
 }
 
 fn bare(check: &Check, call: &Call) {
-    if !PAST.finalized.load(Ordering::Relaxed) && !PAST.bare.swap(true, Ordering::Relaxed) {
+    if !PAST.finalized.load(Ordering::Relaxed)
+        && !check.is_of_framework(jumar::check::here())
+        && !PAST.bare.swap(true, Ordering::Relaxed)
+    {
         check.find(Finding::now(
             "JMR-INIT-009",
             format!("{} is called and aclInit was not", call.name),
