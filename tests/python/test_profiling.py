@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import threading
+from decimal import Decimal
 
 import pytest
 
@@ -81,15 +82,42 @@ def test_a_profile_contains_its_own_tasks_and_calls_and_no_others(stream, tmp_pa
     assert calls["aclrtMalloc"]["Count"] == calls["aclrtFree"]["Count"] == "1"
     (timeline,) = (made / "mindstudio_profiler_output").glob("msprof_*.json")
     events = json.loads(timeline.read_text())
-    events = events["traceEvents"] if isinstance(events, dict) else events
-    slices = [event for event in events if event.get("ph") == "X" and "aclrtMemcpyAsync" in json.dumps(event)]
-    assert len(slices) >= 7
+    calls = [event for event in events if event["name"] == "AscendCL@aclrtMemcpyAsync"]
+    assert [event["tid"] for event in calls] == [threading.get_native_id()] * 7
+    assert {path.name for path in (made / "host/data/tables").iterdir()} == {
+        path.name for path in (made / "mindstudio_profiler_output").iterdir()
+    }
     assert "Jumar" in json.loads((made / "host/info.json").read_text())["collector"]
     # The locations where scripts expect the folders of a profile, and for what was collected.
     assert {path.parent.name for path in made.glob("*/sample.json")} == {"host", "device_0"}
     assert all((path.parent / "data").is_dir() for path in made.glob("*/sample.json"))
     sample = json.loads((made / "device_0/sample.json").read_text())
     assert (sample["tasks"], sample["calls"], sample["marks"]) == (True, True, False)
+
+
+def test_a_flow_event_leads_from_a_call_to_its_task(stream, tmp_path):
+    made = profile(tmp_path, API | TASK_TIME, lambda: copies(stream, 3))
+    (timeline,) = (made / "mindstudio_profiler_output").glob("msprof_*.json")
+    events = json.loads(timeline.read_text())
+    slices = {(event["pid"], event["tid"], event["ts"]): event for event in events if event["ph"] == "X"}
+    flows = [event for event in events if event.get("cat") == "HostToDevice"]
+    begins = {event["id"]: event for event in flows if event["ph"] == "s"}
+    ends = {event["id"]: event for event in flows if event["ph"] == "f"}
+    assert len(begins) == len(ends) == 3 and begins.keys() == ends.keys()
+    for number, begin in begins.items():
+        end = ends[number]
+        task = slices[end["pid"], end["tid"], end["ts"]]
+        assert (task["name"], task["args"]["Task Id"]) == ("aclrtMemcpyAsync", number)
+        around = [
+            event
+            for event in slices.values()
+            if event["pid"] == begin["pid"] and event["tid"] == begin["tid"] and event["name"] == "AscendCL@aclrtMemcpyAsync"
+            and Decimal(event["ts"]) <= Decimal(begin["ts"]) <= Decimal(event["ts"]) + Decimal(str(event["dur"]))
+        ]
+        assert len(around) == 1
+    # Times are microseconds since 1970, as they are in the tables.
+    tasks = {row["task_start(us)"] for row in table(made, "task_time") if row["kernel_type"] == "MEMCPY"}
+    assert tasks == {event["ts"] for event in ends.values()}
 
 
 def test_only_what_the_switches_ask_for_is_written(stream, tmp_path):

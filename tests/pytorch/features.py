@@ -3,7 +3,10 @@
     python features.py [NAME ...]
 """
 
+import csv
+import json
 import os
+import pathlib
 import sys
 import tempfile
 import traceback
@@ -60,6 +63,37 @@ def autocast_and_gradient_scaler():
         assert torch.equal(one, two), "a skipped step changed a parameter"
     close(step(1.0), wanted, 1e-2)
     assert not torch.equal(next(module.parameters()), before[0]), "the second step changed nothing"
+
+
+@check
+def profiler():
+    """The adapter's own parser makes its tables of what the device measured."""
+    from torch_npu import profiler as npu
+
+    module, x = network().npu(), torch.randn(32, 8).npu()
+    module(x)
+    with tempfile.TemporaryDirectory() as folder:
+        with npu.profile(
+            activities=[npu.ProfilerActivity.CPU, npu.ProfilerActivity.NPU],
+            schedule=npu.schedule(wait=0, warmup=1, active=2, repeat=1),
+            on_trace_ready=npu.tensorboard_trace_handler(folder),
+            experimental_config=npu._ExperimentalConfig(profiler_level=npu.ProfilerLevel.Level1),
+        ) as profile:
+            for _ in range(3):
+                module(x).sum().backward()
+                profile.step()
+        (made,) = pathlib.Path(folder).glob("*_ascend_pt/ASCEND_PROFILER_OUTPUT")
+        table = lambda name: list(csv.DictReader((made / name).open(newline="")))
+        kernels = [row["Name"] for row in table("kernel_details.csv")]
+        # Two layers, two steps, each forward.
+        assert kernels.count("aclnnAddmm") == 4, kernels
+        assert {"1", "2"} == {row["Step Id"] for row in table("kernel_details.csv") if row["Name"] == "aclnnAddmm"}
+        operators = {row["Name"]: row for row in table("operator_details.csv")}
+        assert float(operators["aten::addmm"]["Device Total Duration(us)"]) > 0, operators["aten::addmm"]
+        steps = table("step_trace_time.csv")
+        assert len(steps) == 2 and all(float(row["Computing"]) > 0 for row in steps), steps
+        events = json.loads((made / "trace_view.json").read_text())
+        assert {"aten::addmm", "aclnnAddmm", "AscendCL@aclnnAddmm"} <= {event["name"] for event in events}
 
 
 @check

@@ -285,11 +285,10 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
     for name in ["atc", "bisheng", "ccec", "asc-c++"] {
         link(tree, &format!("bin/{name}"), "bin/jumar")?;
     }
-    copy_folder(
-        &source.join("ascendc/include"),
-        &tree.join("include/ascendc"),
-    )?;
+    copy_ascendc_headers(source, tree)?;
     copy_folder(&source.join("ascendc/cmake"), &tree.join("lib/cmake/ASC"))?;
+    write_profile_tool(tree)?;
+    link(tree, "bin/msprof", MSPROF_FILE)?;
     copy(&built.python, &tree.join("python/site-packages/acl.so"))?;
     copy_folder(&source.join("python"), &tree.join("python/site-packages"))?;
 
@@ -427,6 +426,37 @@ if [ -n "$_jumar_here" ]; then
 fi
 unset _jumar_here
 "#;
+
+/// The command that exports profiles. PyTorch's adapter asks for this folder, and for a script in a folder beside it.
+const MSPROF_FILE: &str = "tools/profiler/bin/msprof";
+const MSPROF: &str = r#"#!/bin/sh
+exec "$(dirname "$(readlink -f "$0")")/../../../bin/jumar" msprof "$@"
+"#;
+const MSPROF_SCRIPT_FILE: &str = "tools/profiler/profiler_tool/analysis/msprof/msprof.py";
+const MSPROF_SCRIPT: &str = r#""""Exports the tables of a profile; `msprof.py --help` lists the options."""
+
+import os
+import sys
+from pathlib import Path
+
+jumar = Path(__file__).resolve().parents[5] / "bin/jumar"
+os.execv(jumar, [str(jumar), "msprof", *sys.argv[1:]])
+"#;
+
+/// Writes the command that exports profiles.
+pub(crate) fn write_profile_tool(tree: &Path) -> Result<()> {
+    write(&tree.join(MSPROF_FILE), MSPROF)?;
+    executable(&tree.join(MSPROF_FILE))?;
+    write(&tree.join(MSPROF_SCRIPT_FILE), MSPROF_SCRIPT)
+}
+
+/// Copies the headers of Ascend C.
+pub(crate) fn copy_ascendc_headers(source: &Path, tree: &Path) -> Result<()> {
+    copy_folder(
+        &source.join("ascendc/include"),
+        &tree.join("include/ascendc"),
+    )
+}
 
 /// The name under which older scripts source the same.
 const SETENV_BASH: &str = r#"# The same as ../set_env.sh, under the name that older scripts use.

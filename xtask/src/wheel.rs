@@ -152,10 +152,8 @@ fn build_portable(log: &Path) -> Result<dist::Built> {
 fn lay_out(built: &dist::Built, source: &Path, stage: &Path) -> Result<()> {
     let tree = stage.join(TREE);
     dist::copy_folder(&source.join("include"), &tree.join("include"))?;
-    dist::copy_folder(
-        &source.join("ascendc/include"),
-        &tree.join("include/ascendc"),
-    )?;
+    dist::copy_ascendc_headers(source, &tree)?;
+    dist::write_profile_tool(&tree)?;
     dist::copy_folder(&source.join("python"), stage)?;
     dist::copy(&built.python, &stage.join("acl.abi3.so"))?;
     dist::copy(&built.command, &tree.join("bin/jumar"))?;

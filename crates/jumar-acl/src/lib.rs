@@ -101,7 +101,8 @@ pub fn enter<T>(
 fn timed<T>(cx: &Cx<'_>, body: impl FnOnce(&Cx<'_>) -> Result<T>) -> std::result::Result<T, i32> {
     let start_ns = jumar::engine::now_ns();
     let answer = body(cx).map_err(|error| message::keep(cx, error));
-    cx.process.prof.call_took(cx.call.name, start_ns);
+    let thread = cx.thread.system_number();
+    cx.process.prof.add_call(cx.call.name, thread, start_ns);
     answer
 }
 

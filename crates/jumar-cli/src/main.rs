@@ -11,6 +11,7 @@ mod env;
 mod faults;
 mod info;
 mod inspect;
+mod msprof;
 mod report;
 mod run;
 mod tree;
@@ -65,6 +66,13 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// Exports the tables of a profile again, with the options of the msprof tool.
+    #[command(disable_help_flag = true)]
+    Msprof {
+        /// The options of msprof; `jumar msprof --help` lists them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Runs a program and reports races, leaks and misuse.
     Check(check::Check),
     /// Runs a program under many schedules and reports differing runs.
@@ -94,6 +102,7 @@ fn main() -> ExitCode {
         Command::Inspect(options) => inspect::run(&options),
         Command::Bundle(options) => bundle::run(&options),
         Command::Atc { arguments } => return atc::main(arguments),
+        Command::Msprof { arguments } => return msprof::main(arguments),
         Command::Check(options) => check::check(&options),
         Command::Explore(options) => check::explore(&options),
         Command::Faults(options) => faults::run(&options),

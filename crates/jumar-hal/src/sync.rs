@@ -162,6 +162,15 @@ pub fn thread_token() -> usize {
     HERE.with(|here| std::ptr::from_ref(here).addr())
 }
 
+/// Reads the clock that no time service adjusts, `CLOCK_MONOTONIC_RAW`. Other programs' records are compared by it.
+///
+/// # Units
+/// Nanoseconds since a moment that is the same for all processes until the next boot.
+pub fn raw_monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicRaw);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
 /// Reads the monotonic clock.
 ///
 /// # Units

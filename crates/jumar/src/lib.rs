@@ -64,7 +64,8 @@ pub use model::{Model, Operand, Outputs, TensorInfo};
 pub use pending::Pending;
 pub use runtime::Runtime;
 pub use stream::{Scope, Stream};
-pub use trace::{OnTimelines, trace_flush, trace_operators, trace_start};
+pub(crate) use trace::trace_start;
+pub use trace::{OnTimelines, trace_flush, trace_operators};
 
 /// The runtime itself, for the other frontends (the C interface, the command line). Its functions rely on checks that those make, and it
 /// changes without notice: Rust programs use the types of the crate's root.

@@ -77,7 +77,7 @@ impl NodeObserver for Execution {
 ///
 /// # Errors
 /// `InvalidFile`: the file cannot be written.
-pub fn trace_start(path: &Path) -> Result<Arc<dyn Probe>> {
+pub(crate) fn trace_start(path: &Path) -> Result<Arc<dyn Probe>> {
     let trace = Arc::new(Trace::create(path, &program_name())?);
     let mut timelines = TIMELINES.lock();
     timelines.retain(|other| other.strong_count() > 0);

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jumar::engine::sync::{Mutex, SystemTime, UNIX_EPOCH};
+use jumar::engine::sync::{Mutex, SystemTime, UNIX_EPOCH, raw_monotonic_ns};
 use jumar::engine::{Admission, Op, Phase, Probe, now_ns};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -73,6 +73,15 @@ pub(super) struct Step {
     pub(super) at_ns: u64,
 }
 
+/// A call of the program.
+pub(super) struct Call {
+    pub(super) name: &'static str,
+    /// The thread's number as the system counts threads.
+    pub(super) thread: u32,
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+}
+
 /// How long the calls of one function took.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Took {
@@ -92,7 +101,8 @@ pub(super) struct Rows {
     pub(super) operators: Vec<Operator>,
     pub(super) marks: Vec<Mark>,
     pub(super) steps: Vec<Step>,
-    pub(super) calls: HashMap<&'static str, Took>,
+    pub(super) calls: Vec<Call>,
+    pub(super) took: HashMap<&'static str, Took>,
     /// Rows that found their table full.
     pub(super) lost: u64,
 }
@@ -131,6 +141,8 @@ pub(crate) struct Session {
     /// When it began, as the names of its files say it.
     pub(super) stamp: String,
     pub(super) begin_ns: u64,
+    /// When it began, by the clock that other programs' records use.
+    pub(super) begin_raw_ns: u64,
     /// The process that takes it: a child that was forked meanwhile does not write.
     process: u32,
     /// What has to be added to the clock of the rows for the time since 1970.
@@ -140,7 +152,7 @@ pub(crate) struct Session {
     /// Those among them whose profile was ended earlier than the others'.
     pub(super) stopped: Mutex<BTreeSet<u32>>,
     rows: Arc<Mutex<Rows>>,
-    probes: Option<Vec<Arc<dyn Probe>>>,
+    probe: Option<Arc<dyn Probe>>,
 }
 
 impl Session {
@@ -152,6 +164,7 @@ impl Session {
     ) -> Result<Arc<Session>> {
         let (seconds, millis) = crate::dump::stamp();
         let begin_ns = now_ns();
+        let begin_raw_ns = raw_monotonic_ns();
         let since_1970 = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default()
@@ -167,35 +180,30 @@ impl Session {
         let named = (!devices.is_empty()).then(|| devices.iter().copied().collect());
         let devices = Arc::new(Mutex::new(named));
         let stamp = seconds;
-        let probes = match switches.has_tasks() {
-            false => None,
-            true => {
-                let timeline = folder
-                    .join(output::TABLES)
-                    .join(format!("msprof_{stamp}.json"));
-                let tasks: Arc<dyn Probe> = Arc::new(Tasks {
-                    devices: devices.clone(),
-                    rows: rows.clone(),
-                });
-                Some(vec![jumar::trace_start(&timeline)?, tasks])
-            }
+        let tasks = Tasks {
+            devices: devices.clone(),
+            rows: rows.clone(),
         };
+        let probe = switches
+            .has_tasks()
+            .then(|| -> Arc<dyn Probe> { Arc::new(tasks) });
         Ok(Arc::new(Session {
             switches,
             folder,
             stamp,
             begin_ns,
+            begin_raw_ns,
             process: std::process::id(),
             offset_ns: since_1970 - i128::from(begin_ns),
             devices,
             stopped: Mutex::default(),
             rows,
-            probes,
+            probe,
         }))
     }
 
-    pub(super) fn probes(&self) -> Option<&[Arc<dyn Probe>]> {
-        self.probes.as_deref()
+    pub(super) fn probe(&self) -> Option<&Arc<dyn Probe>> {
+        self.probe.as_ref()
     }
 
     pub(super) fn add_devices(&self, devices: &[u32]) {
@@ -218,9 +226,10 @@ impl Session {
         }
     }
 
-    pub(super) fn call_took(&self, name: &'static str, took_ns: u64) {
-        let mut rows = self.rows.lock();
-        let took = rows.calls.entry(name).or_default();
+    pub(super) fn add_call(&self, call: Call) {
+        let took_ns = call.end_ns.saturating_sub(call.start_ns);
+        let rows = &mut *self.rows.lock();
+        let took = rows.took.entry(call.name).or_default();
         took.least_ns = match took.count {
             0 => took_ns,
             _ => took.least_ns.min(took_ns),
@@ -229,6 +238,7 @@ impl Session {
         took.total_ns += took_ns;
         took.most_ns = took.most_ns.max(took_ns);
         took.squares_us += (took_ns as f64 / 1e3).powi(2);
+        add(&mut rows.calls, &mut rows.lost, call);
     }
 
     pub(super) fn covers(&self, device: u32) -> bool {
@@ -260,7 +270,6 @@ impl Session {
             return Ok(());
         }
         let rows = std::mem::take(&mut *self.rows.lock());
-        jumar::trace_flush();
         output::write(self, &rows).map_err(|error| {
             let folder = self.folder.display();
             Error::new(

@@ -12,6 +12,7 @@ mod output;
 mod settings;
 mod stamp;
 mod subscription;
+mod timeline;
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
@@ -27,7 +28,7 @@ use crate::error::null;
 use crate::generated::enums;
 use crate::{Cx, Raw, refuse};
 
-use collect::Session;
+use collect::{Call, Session};
 use settings::Switches;
 
 pub(crate) use model::observer;
@@ -104,11 +105,16 @@ impl State {
         self.times_calls.load(Ordering::Relaxed)
     }
 
-    /// Takes in how long a call took that began at `start_ns`.
+    /// Adds a call of a thread that began at `start_ns` and ends now.
     #[cold]
-    pub(crate) fn call_took(&self, name: &'static str, start_ns: u64) {
+    pub(crate) fn add_call(&self, name: &'static str, thread: u32, start_ns: u64) {
         if let Some(session) = self.session() {
-            session.call_took(name, now_ns().saturating_sub(start_ns));
+            session.add_call(Call {
+                name,
+                thread,
+                start_ns,
+                end_ns: now_ns(),
+            });
         }
     }
 
@@ -145,9 +151,8 @@ impl State {
         }
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let session = Session::begin(root, number, devices, switches)?;
-        if let Some(probes) = session.probes() {
-            let gate = cx.runtime()?.gate();
-            probes.iter().for_each(|probe| gate.attach(probe.clone()));
+        if let Some(probe) = session.probe() {
+            cx.runtime()?.gate().attach(probe.clone());
         }
         *current = Some(session);
         drop(current);
@@ -169,9 +174,10 @@ impl State {
         drop(current);
         self.update_flags();
         session.map_or(Ok(()), |session| {
-            if let Some(Ok(runtime)) = crate::process::get().built() {
-                let probes = session.probes().into_iter().flatten();
-                probes.for_each(|probe| runtime.gate().detach(probe));
+            if let (Some(Ok(runtime)), Some(probe)) =
+                (crate::process::get().built(), session.probe())
+            {
+                runtime.gate().detach(probe);
             }
             session.write()
         })

@@ -1,5 +1,8 @@
 //! The folder of a profile, in the layout that the vendor's tools export to: tables and a timeline in one folder, and one
 //! folder a device and one for the host beside it, which say where the figures come from.
+//!
+//! `host/data` keeps a second copy of the tables and the timeline: tools delete what was exported and call
+//! `msprof --export=on`, which copies them again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,9 +16,12 @@ use jumar::output_file;
 use serde_json::json;
 
 use super::collect::{Operator, Rows, Session, Step, Task};
+use super::timeline;
 
 /// The folder of tables and the timeline.
 pub(super) const TABLES: &str = "mindstudio_profiler_output";
+/// The folder from which `msprof --export=on` copies the tables; the command has the same path.
+const KEPT: &str = "host/data/tables";
 /// What stands where the vendor's tools name the kind of core: no table may be read as one of a card.
 const CORE: &str = "Jumar CPU";
 
@@ -50,14 +56,18 @@ pub(super) fn make(root: &Path, number: u32, stamp: &str) -> io::Result<PathBuf>
 
 /// Writes the tables that the profile's switches ask for.
 pub(super) fn write(session: &Session, rows: &Rows) -> io::Result<()> {
-    let tables = session.folder.join(TABLES);
-    let table = |name: &str, text: String| {
-        let path = tables.join(format!("{name}_{}.csv", session.stamp));
-        output_file::write(&path, text.as_bytes())
+    let folders = [TABLES, KEPT].map(|folder| session.folder.join(folder));
+    fs::create_dir_all(&folders[1])?;
+    let file = |name: &str, text: &str| {
+        let mut folders = folders.iter();
+        folders.try_for_each(|folder| output_file::write(&folder.join(name), text.as_bytes()))
     };
+    let table = |name: &str, text: String| file(&format!("{name}_{}.csv", session.stamp), &text);
     let time = Time(session.offset_ns);
-    output_file::write(&tables.join("README.txt"), README.as_bytes())?;
+    file("README.txt", README)?;
     if session.switches.has_tasks() {
+        let events = timeline::text(rows, time, std::process::id());
+        file(&format!("msprof_{}.json", session.stamp), &events)?;
         table("op_summary", operators(rows, time))?;
         table("op_statistic", statistics(rows))?;
         table("task_time", tasks(rows, time))?;
@@ -84,7 +94,7 @@ fn about(session: &Session, rows: &Rows) -> io::Result<()> {
         "steps": switches.has_steps(),
     });
     let say = |folder: PathBuf, about: serde_json::Value| {
-        // Scripts find the folders of a profile by these names. There is no raw data: the tables are made from memory.
+        // Scripts find the folders of a profile by these names.
         fs::create_dir_all(folder.join("data"))?;
         let text = format!("{collected:#}\n");
         output_file::write(&folder.join("sample.json"), text.as_bytes())?;
@@ -99,8 +109,17 @@ fn about(session: &Session, rows: &Rows) -> io::Result<()> {
         "begin_us": time.us(session.begin_ns),
         "end_us": time.us(now_ns()),
         "rows_lost": rows.lost,
+        // Parsers look for the frequency of the counter that times are taken from. Times here are nanoseconds: it has none.
+        "CPU": [{"Id": 0, "Name": std::env::consts::ARCH, "Frequency": ""}],
     });
     say(session.folder.join("host"), host)?;
+    // One moment by two clocks: parsers bring the times of other records to the clock of the tables.
+    let start = json!({
+        "collectionTimeBegin": time.us(session.begin_ns),
+        "clockMonotonicRaw": session.begin_raw_ns.to_string(),
+    });
+    let text = format!("{start:#}\n");
+    output_file::write(&session.folder.join("host/start_info"), text.as_bytes())?;
     let mut devices: BTreeSet<u32> = session.stopped.lock().clone();
     devices.extend(session.devices.lock().iter().flatten());
     devices.extend(rows.tasks.iter().map(|task| task.device));
@@ -119,10 +138,10 @@ fn about(session: &Session, rows: &Rows) -> io::Result<()> {
 
 /// Turns the clock of the rows into time since 1970.
 #[derive(Clone, Copy)]
-struct Time(i128);
+pub(super) struct Time(i128);
 
 impl Time {
-    fn us(self, at_ns: u64) -> String {
+    pub(super) fn us(self, at_ns: u64) -> String {
         let ns = i128::from(at_ns) + self.0;
         format!("{}.{:03}", ns / 1000, ns % 1000)
     }
@@ -148,9 +167,20 @@ macro_rules! line {
     };
 }
 
-/// Kernels that the program launched itself are operators too; a model's execution is not, but its operators are.
-fn is_kernel(task: &&Task) -> bool {
-    task.kind == "KERNEL" && task.call.starts_with("aclrtLaunch")
+/// The beginnings of the calls whose tasks are operators: kernels that the program launched, single operators and collective
+/// operations. An execution of a model or a graph is none, but its operators are.
+const OPERATOR_CALLS: [&str; 5] = ["aclrtLaunch", "aclnn", "aclop", "aclblas", "Hccl"];
+
+/// Returns whether a task is an operator.
+fn is_operator(task: &&Task) -> bool {
+    let begins = |beginning: &&str| task.call.starts_with(*beginning);
+    task.kind == "KERNEL" && OPERATOR_CALLS.iter().any(begins)
+}
+
+/// Returns the type of the operator that a task runs.
+fn operator_type(task: &Task) -> &str {
+    let name = &*task.name;
+    name.strip_prefix("aclnn").unwrap_or(name)
 }
 
 fn stream(task: &Task) -> String {
@@ -191,15 +221,16 @@ fn operators(rows: &Rows, time: Time) -> String {
             tensors.join(",")
         );
     }
-    for task in rows.tasks.iter().filter(is_kernel) {
+    for task in rows.tasks.iter().filter(is_operator) {
         let waited = wait(task.device, task.stream, task.start_ns, task.end_ns);
-        let name = field(&task.name);
         line!(
             text,
-            "{},N/A,N/A,{},{},{name},{name},{CORE},{},{},{},N/A,N/A,N/A,N/A,N/A,N/A",
+            "{},N/A,N/A,{},{},{},{},{CORE},{},{},{},N/A,N/A,N/A,N/A,N/A,N/A",
             task.device,
             task.number,
             stream(task),
+            field(&task.name),
+            field(operator_type(task)),
             time.us(task.start_ns),
             us(task.end_ns.saturating_sub(task.start_ns)),
             us(waited),
@@ -219,9 +250,9 @@ fn statistics(rows: &Rows) -> String {
     for (key, took) in rows.operators.iter().map(timed) {
         types.entry(key).or_default().push(took);
     }
-    for task in rows.tasks.iter().filter(is_kernel) {
+    for task in rows.tasks.iter().filter(is_operator) {
         let took = task.end_ns.saturating_sub(task.start_ns);
-        let key = (task.device, "N/A", &*task.name);
+        let key = (task.device, "N/A", operator_type(task));
         types.entry(key).or_default().push(took);
     }
     let mut of_device: BTreeMap<u32, u64> = BTreeMap::new();
@@ -298,7 +329,7 @@ fn steps(steps: &[Step], time: Time) -> String {
 fn calls(rows: &Rows) -> String {
     let mut text =
         String::from("Device_id,Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance\n");
-    let mut all: Vec<_> = rows.calls.iter().collect();
+    let mut all: Vec<_> = rows.took.iter().collect();
     all.sort_by_key(|(name, took)| (std::cmp::Reverse(took.total_ns), **name));
     for (name, took) in all {
         let average = took.total_ns as f64 / 1e3 / took.count as f64;
