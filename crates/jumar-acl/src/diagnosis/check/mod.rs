@@ -1,11 +1,12 @@
 //! The checks' view of the interface: which calls make and end which objects, and what their codes say.
 //!
 //! The engine (findings, objects, the order of accesses) is jumar-diag's; here is what needs names of the interface. [`lifetimes`] is the
-//! table of objects; [`refusals`] explains codes; this file has the rules that check single calls.
+//! table of objects; [`memory`] has the rules for addresses; [`refusals`] explains codes; this file has the rules that check single calls.
 
 mod files;
 mod lifetimes;
 mod mapped;
+mod memory;
 mod operators;
 mod portability;
 mod recent;
@@ -15,8 +16,7 @@ mod table;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use jumar::check::{Allocation, Check, Finding, SourceLocation};
-use jumar::engine::MemoryKind;
+use jumar::check::{Check, Finding, SourceLocation};
 use jumar::engine::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 
 use crate::observers::MOST;
@@ -168,19 +168,19 @@ pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
     }
     match known.before {
         Before::Nothing => {}
-        Before::Free { device } => free(cx, check, words[0] as usize, device),
+        Before::Free { device } => memory::free(cx, check, words[0] as usize, device),
         Before::Copy { queued } => {
             let [to, capacity, from, count, kind] =
                 [words[0], words[1], words[2], words[3], words[4]].map(|word| word as usize);
-            copy(cx, check, (to, capacity), (from, count), kind, queued);
+            memory::copy(cx, check, (to, capacity), (from, count), kind, queued);
         }
-        Before::Fill => reach(check, "target", words[0] as usize, words[3] as usize),
+        Before::Fill => memory::reach(check, "target", words[0] as usize, words[3] as usize),
         Before::Buffer { first } => {
-            buffer(check, words[first] as usize, words[first + 1] as usize);
+            memory::buffer(check, words[first] as usize, words[first + 1] as usize);
         }
         Before::SetDevice => replaces_context(cx, check, words),
         Before::DestroyStream => pending_stream(cx, check, words[0]),
-        Before::ExecuteModel => host_buffers(check, words),
+        Before::ExecuteModel => memory::host_buffers(check, words),
         Before::WaitForEvent => unrecorded(check, call, words),
         // A wait with a limit ends by itself.
         Before::WaitForNotify if words[2] != 0 => check.may_be_released(),
@@ -292,307 +292,6 @@ fn gone(check: &Check, call: &Call, lifetime: &ObjectLifetime, key: u64) {
     match after_finalize {
         true => find_late(check, finding),
         false => check.find(finding),
-    }
-}
-
-/// The kind of a copy that takes its source with it at once.
-const BUFFERED: usize = crate::generated::enums::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE as usize;
-
-/// Checks a copy: destination with capacity, source with length, and whether it is queued.
-fn copy(
-    cx: &Cx<'_>,
-    check: &Check,
-    (to, capacity): (usize, usize),
-    (from, count): (usize, usize),
-    kind: usize,
-    queued: bool,
-) {
-    if count == 0 || to == 0 || from == 0 {
-        return;
-    }
-    if kind == BUFFERED {
-        check.source_is_read_at_once();
-    }
-    let ends = [
-        recent::allocation(check, to),
-        recent::allocation(check, from),
-    ];
-    ends_of_copy(cx, check, [(to, &ends[0]), (from, &ends[1])], kind);
-    if queued {
-        pageable(cx, check, [(to, &ends[0]), (from, &ends[1])]);
-    }
-    let [target, source] = &ends;
-    reach_of(check, "target", target, to, count);
-    reach_of(check, "source", source, from, count);
-    for (what, known, address) in [("target", target, to), ("source", source, from)] {
-        if known.is_none() && home(cx, address).is_none() {
-            mapped::examine(check, what, address, count);
-        }
-    }
-    if capacity > count
-        && let Some(allocation) = target
-        && capacity > left(allocation, to)
-    {
-        check.find(
-            Finding::now(
-                "JMR-COPY-003",
-                format!(
-                    "destMax is {capacity}, and {} has {} bytes from there",
-                    allocation.name(),
-                    left(allocation, to)
-                ),
-            )
-            .and("made", allocation.made, allocation.name()),
-        );
-    }
-    if count > capacity {
-        let text = format!("{count} bytes are copied into a destination of {capacity} (destMax)");
-        let mut finding = Finding::now("JMR-COPY-002", text);
-        if let Some(allocation) = target {
-            finding = finding.and("made", allocation.made, allocation.name());
-        }
-        check.find(finding);
-    }
-    if to < from.saturating_add(count) && from < to.saturating_add(count) && to != from {
-        check.find(Finding::now(
-            "JMR-COPY-009",
-            format!(
-                "target and source share {} bytes",
-                count - to.abs_diff(from)
-            ),
-        ));
-    }
-}
-
-/// How much of an allocation lies behind an address.
-fn left(allocation: &Allocation, address: usize) -> usize {
-    (allocation.start + allocation.asked).saturating_sub(address)
-}
-
-fn home(cx: &Cx<'_>, address: usize) -> Option<MemoryKind> {
-    let block = cx.runtime().ok()?.space().find(address)?;
-    Some(block.home)
-}
-
-fn free(cx: &Cx<'_>, check: &Check, address: usize, device: bool) {
-    if address == 0 {
-        return check.find(Finding::now("JMR-MEM-003", "the address is null"));
-    }
-    let known = check.allocation(address);
-    if let Some(allocation) = &known {
-        if allocation.start != address {
-            return check.find(
-                Finding::now(
-                    "JMR-MEM-006",
-                    format!(
-                        "the address lies {} bytes into {}",
-                        address - allocation.start,
-                        allocation.name()
-                    ),
-                )
-                .and("made", allocation.made, allocation.name()),
-            );
-        }
-        if allocation.device.is_some() != device {
-            let want = if device { "aclrtFreeHost" } else { "aclrtFree" };
-            return check.find(
-                Finding::now(
-                    "JMR-MEM-005",
-                    format!("{} was made by {}", allocation.name(), allocation.made_by),
-                )
-                .and("made", allocation.made, allocation.name())
-                .fix(format!("Give it back with {want}.")),
-            );
-        }
-        return;
-    }
-    if home(cx, address).is_some() {
-        return;
-    }
-    match check.freed(address) {
-        Some((allocation, location)) if allocation.start == address => check.find(
-            Finding::now(
-                "JMR-MEM-004",
-                format!("{} is freed again", allocation.name()),
-            )
-            .and(
-                "earlier",
-                location,
-                format!("{} is freed", allocation.name()),
-            )
-            .and("made", allocation.made, allocation.name()),
-        ),
-        _ => check.find(Finding::now(
-            "JMR-MEM-006",
-            format!("{address:#x} is not an allocation of this runtime"),
-        )),
-    }
-}
-
-/// Compares the kind of a copy with where its ends live.
-fn ends_of_copy(cx: &Cx<'_>, check: &Check, ends: [(usize, &Option<Allocation>); 2], kind: usize) {
-    const HOST_TO_HOST: usize = 0;
-    const HOST_TO_DEVICE: usize = 1;
-    const DEVICE_TO_HOST: usize = 2;
-    const DEVICE_TO_DEVICE: usize = 3;
-    let wanted = match kind {
-        HOST_TO_HOST => (false, false),
-        HOST_TO_DEVICE => (true, false),
-        DEVICE_TO_HOST => (false, true),
-        DEVICE_TO_DEVICE => (true, true),
-        _ => return,
-    };
-    let [(to, target), (from, source)] = ends;
-    for (name, address, known, wanted) in [
-        ("dst", to, target, wanted.0),
-        ("src", from, source, wanted.1),
-    ] {
-        let found = match known {
-            Some(allocation) => allocation.device.is_some(),
-            // Managed and registered memory is both.
-            None if home(cx, address).is_some() => continue,
-            None => {
-                if let Some((allocation, location)) = check.freed(address)
-                    && allocation.device.is_some()
-                {
-                    check.find(
-                        Finding::now(
-                            "JMR-MEM-007",
-                            format!("{name} is {}, which was freed", allocation.name()),
-                        )
-                        .and(
-                            "earlier",
-                            location,
-                            format!("{} is freed", allocation.name()),
-                        )
-                        .and("made", allocation.made, allocation.name()),
-                    );
-                    return;
-                }
-                false
-            }
-        };
-        if found != wanted {
-            let memory_name = |device| {
-                if device {
-                    "device memory"
-                } else {
-                    "host memory"
-                }
-            };
-            let mut finding = Finding::now(
-                "JMR-COPY-001",
-                format!(
-                    "{name} is {}; the kind says {}",
-                    memory_name(found),
-                    memory_name(wanted)
-                ),
-            );
-            if let Some(allocation) = known {
-                finding = finding.and("made", allocation.made, allocation.name());
-            }
-            check.find(finding);
-        }
-    }
-}
-
-/// Ordinary host memory makes an asynchronous copy wait.
-fn pageable(cx: &Cx<'_>, check: &Check, ends: [(usize, &Option<Allocation>); 2]) {
-    for (name, (address, known)) in ["target", "source"].into_iter().zip(ends) {
-        let freed = || check.freed(address).is_some();
-        if known.is_none() && home(cx, address).is_none() && !freed() {
-            check.find(Finding::now(
-                "JMR-PERF-001",
-                format!(
-                    "the {name} is ordinary host memory: the call waits for the stream and copies by itself"
-                ),
-            ));
-        }
-    }
-}
-
-/// Finds ranges that leave their allocation.
-fn reach(check: &Check, what: &str, address: usize, bytes: usize) {
-    if recent::fits(check, address, bytes) {
-        return;
-    }
-    reach_of(
-        check,
-        what,
-        &recent::allocation(check, address),
-        address,
-        bytes,
-    );
-}
-
-fn reach_of(
-    check: &Check,
-    what: &str,
-    allocation: &Option<Allocation>,
-    address: usize,
-    bytes: usize,
-) {
-    let Some(allocation) = allocation else {
-        return;
-    };
-    if bytes > left(allocation, address) {
-        check.find(
-            Finding::now(
-                "JMR-MEM-010",
-                format!(
-                    "the {what} of {bytes} bytes begins at +{} of {}, which has {} bytes",
-                    address - allocation.start,
-                    allocation.name(),
-                    allocation.asked
-                ),
-            )
-            .and("made", allocation.made, allocation.name()),
-        );
-    }
-}
-
-fn buffer(check: &Check, address: usize, bytes: usize) {
-    let Some(allocation) = check.allocation(address) else {
-        return;
-    };
-    let capacity = left(&allocation, address);
-    if bytes > capacity {
-        check.find(
-            Finding::now(
-                "JMR-MEM-015",
-                format!(
-                    "the buffer is {bytes} bytes, and {} has {capacity} from there",
-                    allocation.name()
-                ),
-            )
-            .and("made", allocation.made, allocation.name()),
-        );
-    }
-}
-
-/// Finds data buffers of a model's execution that were destroyed, or lie on the host.
-fn host_buffers(check: &Check, words: &[u64; MOST]) {
-    for (what, dataset) in [("input", words[1]), ("output", words[2])] {
-        let held: Vec<u64> = lifetimes::held_by(dataset);
-        for buffer in held {
-            let Some(object) = check.object("data buffer", buffer) else {
-                continue;
-            };
-            if let Some((by, location)) = object.ended {
-                check.find(
-                    Finding::now(
-                        "JMR-DATASET-004",
-                        format!("the {what} data set holds {}, which is gone", object.name()),
-                    )
-                    .and(
-                        "earlier",
-                        location,
-                        format!("{} is ended by {by}", object.name()),
-                    )
-                    .and("made", object.made, object.name()),
-                );
-            }
-        }
     }
 }
 

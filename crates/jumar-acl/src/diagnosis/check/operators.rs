@@ -9,7 +9,8 @@ use crate::Call;
 use crate::aclnn;
 use crate::observers::MOST;
 
-use super::{Seen, left, recent};
+use super::memory::left;
+use super::{Seen, recent};
 
 /// What the sentence of a run on a thread without a context says.
 const NO_CONTEXT: &str = "current context";

@@ -69,7 +69,7 @@ pub(super) fn fits(check: &Check, address: usize, bytes: usize) -> bool {
             && *then == check.moves()
             && allocation
                 .as_ref()
-                .is_some_and(|known| bytes <= super::left(known, address))
+                .is_some_and(|known| bytes <= super::memory::left(known, address))
     });
     fits.unwrap_or(false)
 }
