@@ -86,6 +86,8 @@ enum Suite {
     Graph,
     /// Single operators beside PyTorch on the CPU, and beside the streaming bandwidth.
     Operators,
+    /// Images (DVPP) beside libjpeg-turbo, OpenCV and plain copies.
+    Images,
     /// What the checks cost: off against a library without the gate, and on against off.
     Check,
 }
@@ -99,6 +101,7 @@ impl Suite {
         Suite::Python,
         Suite::Graph,
         Suite::Operators,
+        Suite::Images,
         Suite::Check,
     ];
 
@@ -110,6 +113,7 @@ impl Suite {
             Suite::Python => "python",
             Suite::Graph => "graph",
             Suite::Operators => "operators",
+            Suite::Images => "images",
             Suite::Check => "check",
         }
     }
@@ -162,6 +166,7 @@ pub fn run(options: &Options) -> Result<()> {
             let quick = options.quick.then(|| "--quick".to_owned());
             with_python(&tree, &python, "operators", quick.as_slice())?
         }
+        Suite::Images => images(&tree)?,
         Suite::Check => check::run(&tree)?,
     };
     print!("{}", plain(&lines));
@@ -280,6 +285,23 @@ fn runtime(tree: &Path) -> Result<Figures> {
         }
     }
     Ok(figures)
+}
+
+/// Measures images beside a program that calls libjpeg-turbo directly.
+fn images(tree: &Path) -> Result<Figures> {
+    let python = python_env::ensure_bench(&log("venv-bench"))?;
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build
+        .args(["build", "--locked", "--release", "-p", "jumar-dvpp"])
+        .args(["--features", "jpeg", "--example", "libjpeg_turbo"])
+        .current_dir(crate::root());
+    progress::run_or_fail(
+        "building the program to compare with",
+        &mut build,
+        &log("build"),
+    )?;
+    let program = target().join("release/examples/libjpeg_turbo");
+    with_python(tree, &python, "images", &[program.display().to_string()])
 }
 
 fn models(tree: &Path, extra: &[String]) -> Result<Figures> {

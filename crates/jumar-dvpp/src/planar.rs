@@ -149,18 +149,15 @@ impl PlanarImage {
     }
 
     /// Returns the image with planes of exactly its size; what they have beyond is cut.
-    pub fn cropped(self) -> PlanarImage {
-        let planes = self.planes.iter().enumerate().map(|(component, plane)| {
+    pub fn cropped(mut self) -> PlanarImage {
+        for component in 0..self.planes.len() {
             let (width, height) = self.plane_size(component, self.width, self.height);
-            match (plane.width, plane.height) == (width, height) {
-                true => plane.clone(),
-                false => plane.with_size(width, height),
+            let plane = &mut self.planes[component];
+            if (plane.width, plane.height) != (width, height) {
+                *plane = plane.with_size(width, height);
             }
-        });
-        PlanarImage {
-            planes: planes.collect(),
-            ..self
         }
+        self
     }
 
     /// Copies the image into memory, with its upper left corner at `left` and `top`. Other pixels stay as they are. The caller

@@ -190,14 +190,13 @@ fn planes(data: &[u8], header: &Header) -> Result<PlanarImage> {
         subsamp: found.subsamp,
     };
     decoder.decompress_to_yuv(data, output).map_err(failed)?;
-    let mut rest = &pixels[..];
+    let mut rest = pixels;
     let planes = sizes.into_iter().map(|(width, height)| {
-        let (data, behind) = rest.split_at(width * height);
-        rest = behind;
+        let behind = rest.split_off(width * height);
         Samples {
             width,
             height,
-            data: data.to_vec(),
+            data: std::mem::replace(&mut rest, behind),
         }
     });
     Ok(PlanarImage {

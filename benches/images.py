@@ -1,0 +1,229 @@
+"""Images (DVPP) compared with libjpeg-turbo, OpenCV and plain copies: `cargo xtask bench images`.
+
+The work alternates with that of the peer in one run, each with one thread. Prints a line of JSON for each figure, as jumar-bench does.
+
+Usage: images.py LIBJPEG_TURBO, the program of crates/jumar-dvpp/examples/libjpeg_turbo.rs
+"""
+
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import acl
+import cv2
+import numpy as np
+
+WIDTH, HEIGHT = 1920, 1080
+# What JPEGD aligns to: rows of 1,088 lines.
+LINES = 1088
+NV12 = 1
+ROUNDS = 21
+HOST_TO_DEVICE, DEVICE_TO_HOST = 1, 2
+
+
+def check(ret):
+    if ret != 0:
+        raise RuntimeError(f"{ret}: {acl.get_recent_err_msg()}")
+
+
+def photo(width, height):
+    """An NV12 image with edges, gradients and a little noise, as planes of bytes."""
+    random = np.random.default_rng(1)
+    y, x = np.mgrid[0:height, 0:width]
+    luma = 96 + 64 * np.sin(x / 37) * np.cos(y / 53) + 32 * ((x // 120 + y // 90) % 2)
+    luma = np.clip(luma + random.normal(0, 3, luma.shape), 0, 255)
+    chroma = 128 + 48 * np.sin(np.mgrid[0 : height // 2, 0:width][1] / 97)
+    return np.vstack([luma, chroma]).astype(np.uint8)
+
+
+class Image:
+    """An NV12 image in device memory, with its description."""
+
+    def __init__(self, width, height, lines=None, pixels=None):
+        self.width, self.lines = width, lines or height
+        self.size = width * self.lines * 3 // 2
+        self.data, ret = acl.media.dvpp_malloc(self.size)
+        check(ret)
+        self.desc = acl.media.dvpp_create_pic_desc()
+        for name, value in [
+            ("data", self.data),
+            ("size", self.size),
+            ("format", NV12),
+            ("width", width),
+            ("height", height),
+            ("width_stride", width),
+            ("height_stride", self.lines),
+        ]:
+            check(getattr(acl.media, f"dvpp_set_pic_desc_{name}")(self.desc, value))
+        pixels = np.zeros(self.size, np.uint8) if pixels is None else np.ascontiguousarray(pixels)
+        check(acl.rt.memcpy(self.data, self.size, pixels.ctypes.data, pixels.nbytes, HOST_TO_DEVICE))
+
+    def pixels(self):
+        found = np.empty(self.size, np.uint8)
+        check(acl.rt.memcpy(found.ctypes.data, self.size, self.data, self.size, DEVICE_TO_HOST))
+        return found.reshape(-1, self.width)
+
+    def free(self):
+        check(acl.media.dvpp_free(self.data))
+        check(acl.media.dvpp_destroy_pic_desc(self.desc))
+
+
+class Peer:
+    """libjpeg-turbo in a process of its own, which times itself."""
+
+    def __init__(self, program, path):
+        self.process = subprocess.Popen([program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def milliseconds(self, what):
+        self.process.stdin.write(what + "\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=10)
+
+
+def timed(function):
+    start = time.perf_counter()
+    function()
+    return (time.perf_counter() - start) * 1e3
+
+
+def compare(what, ours, theirs, peer, most):
+    """Measures two functions that return milliseconds, one after the other in each round."""
+    ours(), theirs()
+    pairs = [(ours(), theirs()) for _ in range(ROUNDS)]
+    value, limit = (statistics.median(column) for column in zip(*pairs))
+    line = {"what": what, "value": value, "unit": "ms", "limit": [peer, limit], "target": {"Ratio": most}}
+    print(json.dumps(line), flush=True)
+
+
+def agrees(what, found, expected, most):
+    worst = int(np.abs(found.astype(int) - expected.astype(int)).max())
+    if worst > most:
+        raise RuntimeError(f"{what} differs by {worst}")
+
+
+def encoded(channel, image, stream):
+    """Encodes an image with quality 90; returns a function that does it again, and the bytes."""
+    config = acl.media.dvpp_create_jpege_config()
+    check(acl.media.dvpp_set_jpege_config_level(config, 90))
+    bound, ret = acl.media.dvpp_jpeg_predict_enc_size(image.desc, config)
+    check(ret)
+    data, ret = acl.media.dvpp_malloc(bound)
+    check(ret)
+    size = np.zeros(1, np.uint32)
+
+    def encode():
+        size[0] = bound
+        check(acl.media.dvpp_jpeg_encode_async(channel, image.desc, data, size.ctypes.data, config, stream))
+        check(acl.rt.synchronize_stream(stream))
+
+    encode()
+    found = np.empty(size[0], np.uint8)
+    check(acl.rt.memcpy(found.ctypes.data, found.nbytes, data, found.nbytes, DEVICE_TO_HOST))
+    return encode, data, found
+
+
+def jpeg(channel, stream, program):
+    source = Image(WIDTH, HEIGHT, pixels=photo(WIDTH, HEIGHT))
+    target = Image(WIDTH, HEIGHT, LINES)
+    encode, data, found = encoded(channel, source, stream)
+
+    def decode():
+        check(acl.media.dvpp_jpeg_decode_async(channel, data, found.nbytes, target.desc, stream))
+        check(acl.rt.synchronize_stream(stream))
+
+    decode()
+    gray = cv2.imdecode(found, cv2.IMREAD_GRAYSCALE)
+    agrees("the decoded image", target.pixels()[:HEIGHT], gray, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "photo.jpg"
+        path.write_bytes(found.tobytes())
+        peer = Peer(program, path)
+        name = "libjpeg-turbo"
+        compare("JPEG 1080p to NV12", lambda: timed(decode), lambda: peer.milliseconds("decode"), name, 1.1)
+        compare("NV12 1080p to JPEG, quality 90", lambda: timed(encode), lambda: peer.milliseconds("encode"), name, 1.1)
+        peer.close()
+
+
+def resize(channel, stream):
+    side = 640
+    pixels = photo(WIDTH, HEIGHT)
+    source, target = Image(WIDTH, HEIGHT, pixels=pixels), Image(side, side)
+    config = acl.media.dvpp_create_resize_config()
+    check(acl.media.dvpp_set_resize_config_interpolation(config, 1))
+
+    def ours():
+        check(acl.media.dvpp_vpc_resize_async(channel, source.desc, target.desc, config, stream))
+        check(acl.rt.synchronize_stream(stream))
+
+    chroma = pixels[HEIGHT:].reshape(HEIGHT // 2, WIDTH // 2, 2)
+    luma_out, chroma_out = np.empty((side, side), np.uint8), np.empty((side // 2, side // 2, 2), np.uint8)
+
+    def theirs():
+        cv2.resize(pixels[:HEIGHT], (side, side), dst=luma_out)
+        cv2.resize(chroma, (side // 2, side // 2), dst=chroma_out)
+
+    ours(), theirs()
+    agrees("the resized image", target.pixels(), np.vstack([luma_out, chroma_out.reshape(-1, side)]), 1)
+    compare("NV12 1080p to 640x640, bilinear", lambda: timed(ours), lambda: timed(theirs), "OpenCV", 1.0)
+
+
+def paste(channel, stream):
+    count, side = 64, 128
+    pixels = photo(WIDTH, HEIGHT)
+    source, target = Image(WIDTH, HEIGHT, pixels=pixels), Image(WIDTH, HEIGHT)
+    corners = [((i * 208) % (WIDTH - side) // 16 * 16, (i * 130) % (HEIGHT - side) // 2 * 2) for i in range(count)]
+    sources, targets = acl.media.dvpp_create_batch_pic_desc(1), acl.media.dvpp_create_batch_pic_desc(count)
+    for batch, number, image in [(sources, 1, source), (targets, count, target)]:
+        for index in range(number):
+            desc = acl.media.dvpp_get_pic_desc(batch, index)
+            for name in ("data", "size", "format", "width", "height", "width_stride", "height_stride"):
+                value = getattr(acl.media, f"dvpp_get_pic_desc_{name}")(image.desc)
+                check(getattr(acl.media, f"dvpp_set_pic_desc_{name}")(desc, value))
+    regions = [acl.media.dvpp_create_roi_config(x, x + side - 1, y, y + side - 1) for x, y in corners]
+
+    def ours():
+        _, ret = acl.media.dvpp_vpc_batch_crop_and_paste_async(
+            channel, sources, [count], targets, regions, regions, stream
+        )
+        check(ret)
+        check(acl.rt.synchronize_stream(stream))
+
+    expected = np.zeros_like(pixels)
+
+    def theirs():
+        for x, y in corners:
+            expected[y : y + side, x : x + side] = pixels[y : y + side, x : x + side]
+            half = HEIGHT + y // 2
+            expected[half : half + side // 2, x : x + side] = pixels[half : half + side // 2, x : x + side]
+
+    ours(), theirs()
+    agrees("the image of pasted regions", target.pixels(), expected, 0)
+    compare("64 regions of 128x128 cropped and pasted", lambda: timed(ours), lambda: timed(theirs), "NumPy copies", 1.2)
+
+
+def main():
+    cv2.setNumThreads(1)
+    check(acl.init())
+    check(acl.rt.set_device(0))
+    stream, ret = acl.rt.create_stream()
+    check(ret)
+    channel = acl.media.dvpp_create_channel_desc()
+    check(acl.media.dvpp_create_channel(channel))
+    jpeg(channel, stream, sys.argv[1])
+    resize(channel, stream)
+    paste(channel, stream)
+    check(acl.media.dvpp_destroy_channel(channel))
+    check(acl.rt.reset_device(0))
+    check(acl.finalize())
+
+
+if __name__ == "__main__":
+    main()
