@@ -26,7 +26,10 @@ MODES = {
 
 
 def models():
-    """Returns a function for each model, which returns the module, its optimizer, and a function that computes the loss."""
+    """Returns a function for each model, which returns the module, its optimizer, data, and a function that computes the loss.
+
+    Some take sizes, which default to those of a quick test.
+    """
     import torch
     from torch import nn
     from torch.nn import functional
@@ -51,33 +54,32 @@ def models():
             inner = functional.relu(self.norms[0](self.first(x)), inplace=True)
             return functional.relu(self.norms[1](self.second(inner)) + self.shortcut(x), inplace=True)
 
-    def resnet18():
-        widths = [8, 16, 32, 64]
+    def resnet18(widths=(8, 16, 32, 64), batch=8, side=64):
         layers = [nn.Conv2d(3, widths[0], 7, 2, 3, bias=False), nn.BatchNorm2d(widths[0]), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
         inner = widths[0]
         for stage, width in enumerate(widths):
             layers += [Block(inner, width, 2 if stage else 1), Block(width, width, 1)]
             inner = width
         module = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inner, 10))
-        data = torch.randn(8, 3, 64, 64), torch.randint(0, 10, (8,))
+        data = torch.randn(batch, 3, side, side), torch.randint(0, 10, (batch,))
         optimizer = torch.optim.SGD(module.parameters(), lr=0.002, momentum=0.9)
         return module, optimizer, data, lambda x, y: functional.cross_entropy(module(x), y)
 
     class Encoder(nn.Module):
-        def __init__(self, words=40, width=32):
+        def __init__(self, words=40, width=32, count=2, heads=4):
             super().__init__()
             self.embedding = nn.Embedding(words, width)
-            layer = nn.TransformerEncoderLayer(width, 4, 64, dropout=0.0, batch_first=True)
-            self.layers = nn.TransformerEncoder(layer, 2)
+            layer = nn.TransformerEncoderLayer(width, heads, 2 * width, dropout=0.0, batch_first=True)
+            self.layers = nn.TransformerEncoder(layer, count)
             self.output = nn.Linear(width, words)
 
         def forward(self, tokens):
             mask = nn.Transformer.generate_square_subsequent_mask(tokens.shape[1], device=tokens.device)
             return self.output(self.layers(self.embedding(tokens), mask=mask)).flatten(0, 1)
 
-    def transformer():
-        module = Encoder()
-        data = torch.randint(0, 40, (4, 16)), torch.randint(0, 40, (64,))
+    def transformer(batch=4, length=16, **sizes):
+        module = Encoder(**sizes)
+        data = torch.randint(0, 40, (batch, length)), torch.randint(0, 40, (batch * length,))
         optimizer = torch.optim.AdamW(module.parameters(), lr=1e-3)
         return module, optimizer, data, lambda x, y: functional.cross_entropy(module(x), y)
 
@@ -134,8 +136,8 @@ def models():
                 tokens.append(following)
             return torch.cat(tokens, 1).cpu().flatten().tolist()
 
-    def gpt():
-        module = Gpt()
+    def gpt(**sizes):
+        module = Gpt(**sizes)
         tokens = torch.randint(0, 50, (4, 33))
         data = tokens[:, :-1].contiguous(), tokens[:, 1:].flatten()
         optimizer = torch.optim.AdamW(module.parameters(), lr=3e-3, weight_decay=0.1)

@@ -88,6 +88,8 @@ enum Suite {
     Operators,
     /// Images (DVPP) beside libjpeg-turbo, OpenCV and plain copies.
     Images,
+    /// PyTorch through the prebuilt adapter beside its CPU backend: training, generation, operators, memory.
+    Pytorch,
     /// What the checks cost: off against a library without the gate, and on against off.
     Check,
 }
@@ -102,6 +104,7 @@ impl Suite {
         Suite::Graph,
         Suite::Operators,
         Suite::Images,
+        Suite::Pytorch,
         Suite::Check,
     ];
 
@@ -114,6 +117,7 @@ impl Suite {
             Suite::Graph => "graph",
             Suite::Operators => "operators",
             Suite::Images => "images",
+            Suite::Pytorch => "pytorch",
             Suite::Check => "check",
         }
     }
@@ -161,10 +165,10 @@ pub fn run(options: &Options) -> Result<()> {
             let python = python_env::ensure(&log("venv"))?;
             with_python(&tree, &python, options.what.name(), &[])?
         }
-        Suite::Operators => {
+        Suite::Operators | Suite::Pytorch => {
             let python = python_env::ensure_torch(&log("venv-torch"))?;
             let quick = options.quick.then(|| "--quick".to_owned());
-            with_python(&tree, &python, "operators", quick.as_slice())?
+            with_python(&tree, &python, options.what.name(), quick.as_slice())?
         }
         Suite::Images => images(&tree)?,
         Suite::Check => check::run(&tree)?,
