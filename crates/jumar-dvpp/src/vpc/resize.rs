@@ -217,8 +217,11 @@ impl<T: Clone + Default> Lines<T> {
     }
 }
 
+/// Bits that are dropped from a sample between both passes, so that it has 16 bits.
+const DROPPED_BITS: u32 = 4;
+
 /// Interpolates a row along its columns.
-fn blend_columns(source: &[u8], count: usize, columns: &[Tap], line: &mut [i32]) {
+fn blend_columns(source: &[u8], count: usize, columns: &[Tap], line: &mut [u16]) {
     match count {
         1 => blend_groups::<1>(source, columns, line),
         2 => blend_groups::<2>(source, columns, line),
@@ -227,23 +230,27 @@ fn blend_columns(source: &[u8], count: usize, columns: &[Tap], line: &mut [i32])
     }
 }
 
-fn blend_groups<const COUNT: usize>(source: &[u8], columns: &[Tap], line: &mut [i32]) {
+fn blend_groups<const COUNT: usize>(source: &[u8], columns: &[Tap], line: &mut [u16]) {
     let (groups, _) = source.as_chunks::<COUNT>();
     let (line, _) = line.as_chunks_mut::<COUNT>();
     for (to, tap) in line.iter_mut().zip(columns) {
         let (left, right) = (&groups[tap.at], &groups[tap.next]);
         for component in 0..COUNT {
-            to[component] = i32::from(left[component]) * tap.weights[0]
+            let sum = i32::from(left[component]) * tap.weights[0]
                 + i32::from(right[component]) * tap.weights[1];
+            to[component] = (sum >> DROPPED_BITS) as u16;
         }
     }
 }
 
 /// Interpolates between two rows.
-fn blend_rows(upper: &[i32], lower: &[i32], [first, second]: [i32; 2], out: &mut [u8]) {
+fn blend_rows(upper: &[u16], lower: &[u16], weights: [i32; 2], out: &mut [u8]) {
+    let [first, second] = weights.map(|weight| weight as u16);
+    // The upper half of a product of 16 bits without sign, which every vector unit computes in one instruction.
+    let high = |sample: u16, weight: u16| ((u32::from(sample) * u32::from(weight)) >> 16) as u16;
     for ((to, upper), lower) in out.iter_mut().zip(upper).zip(lower) {
-        let sum = ((first * (upper >> 4)) >> 16) + ((second * (lower >> 4)) >> 16);
-        *to = ((sum + 2) >> 2).clamp(0, 255) as u8;
+        let sum = high(*upper, first) + high(*lower, second);
+        *to = ((sum + 2) >> 2).min(255) as u8;
     }
 }
 
