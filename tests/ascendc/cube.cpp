@@ -285,6 +285,8 @@ TEST(a_bias_comes_from_the_bias_table_or_from_l0c)
         DataCopy(bias, row, DataCopyParams(1, n * 4 / 64, 0, 0));
         auto result = co1.Get<float>(), initial = start.Get<float>();
         for (uint32_t at = 0; at < m * n; at++) initial.GetPhyAddr()[at] = static_cast<float>(at);
+        SetFlag<HardEvent::MTE1_M>(0);
+        WaitFlag<HardEvent::MTE1_M>(0);
         const MmadParams params(m, n, k, 0, false, false);
         Mmad(result, ones, twos, bias, params);
         for (uint32_t at = 0; at < m * n; at++) table[at] = result.GetPhyAddr()[at];

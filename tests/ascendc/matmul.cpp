@@ -162,6 +162,7 @@ TEST(results_in_ub_and_in_fractals)
     Matrix<half> a(m, k, false, false, 6), b(k, n, false, false, 7);
     std::vector<float> ub(m * n), wanted(m * n), fractals(m * n), wanted_fractals(m * n), partial(16 * 32), wanted_partial(16 * 32);
     const std::string said = check::run([&] {
+        KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_1);
         TPipe pipe;
         TBuf<TPosition::VECCALC> buffer, left;
         pipe.InitBuffer(buffer, 16 * 32 * 4);
@@ -215,6 +216,7 @@ TEST(sums_over_several_products_and_quantised_results)
     }
     using B8 = MatmulType<TPosition::GM, CubeFormat::ND, int8_t>;
     const std::string said = check::run([&] {
+        KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_1);
         TPipe pipe;
         Matmul<B8, B8, MatmulType<TPosition::GM, CubeFormat::ND, half>> to_half;
         Matmul<B8, B8, B8, MatmulType<TPosition::GM, CubeFormat::ND, int32_t>> to_bytes;
@@ -259,7 +261,7 @@ TEST(sums_over_several_products_and_quantised_results)
 TEST(the_cores_that_call_an_object)
 {
     Matrix<half> a(16, 16, false, false, 10), b(16, 16, false, false, 11);
-    std::vector<float> c(256);
+    std::vector<float> c(512);
     for (bool on_cube : {false, true}) {
         int cubes = 0, vectors = 0;
         const std::string said = check::run([&] {
@@ -270,7 +272,7 @@ TEST(the_cores_that_call_an_object)
             else jumar::ascendc::MatmulRegistration<false>::run(&pipe, nullptr, mm, &tiling);
             mm.SetTensorA(global(a.memory));
             mm.SetTensorB(global(b.memory));
-            mm.IterateAll(global(c));
+            mm.IterateAll(global(c)[static_cast<uint64_t>(GetSubBlockIdx()) * 256]);
             cubes += g_coreType == AIC;
             vectors += g_coreType == AIV;
         });

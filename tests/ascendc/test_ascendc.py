@@ -30,6 +30,19 @@ def test_functions_against_scalar_references(tmp_path, name):
     assert text.strip().endswith(" 0 failures"), text
 
 
+def test_the_order_of_pipes_and_blocks_is_checked(tmp_path):
+    call(BISHENG, "-x", "asc", "-O1", "-Wall", "-Wextra", "-Werror", "-D__global__=", "-DJUMAR_ASCENDC_CHECK=2", HERE / "order.cpp", "-o", "test", cwd=tmp_path)
+    text = call("./test", cwd=tmp_path)
+    assert text.strip().endswith(" 0 failures"), text
+
+
+@pytest.mark.parametrize("name,wanted", [("softmax", "largest relative error"), ("matmul", "0 of 143360 results are wrong")])
+def test_examples_have_no_reports_of_order(tmp_path, name, wanted):
+    source = ROOT / "examples/ascendc" / name / f"{name}.asc"
+    call(BISHENG, "-O1", "-DJUMAR_ASCENDC_CHECK=2", source, "-o", name, cwd=tmp_path)
+    assert wanted in call(f"./{name}", cwd=tmp_path)
+
+
 def test_launches_are_tasks_of_streams(tmp_path):
     call(BISHENG, "-g", "-Wall", "-Wextra", HERE / "launch.asc", "-o", "launch", "--npu-arch=dav-2201", cwd=tmp_path)
     text = call("./launch", cwd=tmp_path)

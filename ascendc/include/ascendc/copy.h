@@ -33,9 +33,10 @@ template <typename T> inline void atomic_update(T* at, T value, AtomicOperation 
 }
 
 // Writes bytes to global memory: plainly, or with the atomic operation that is set.
-template <typename T> inline void store_global(uint8_t* to, const uint8_t* from, uint64_t bytes)
+template <typename T> inline void store_global(uint8_t* to, const uint8_t* from, uint64_t bytes, const Call& call)
 {
     AtomicOperation operation = core().registers.atomic;
+    if (operation == AtomicOperation::NONE) record_global_write(to, bytes, call);
     if constexpr (std::is_arithmetic_v<T> || is_half<T> || is_bfloat16<T>) {
         if (operation != AtomicOperation::NONE) {
             for (uint64_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
@@ -69,6 +70,12 @@ template <typename T> inline uint64_t elements_covering(uint64_t bytes)
     return elements_in<T>(bytes + (is_int4<T> ? 0 : sizeof(T) - 1));
 }
 
+// The pipe of a copy to a local memory from another one.
+constexpr pipe_t local_copy_pipe(Memory target)
+{
+    return target == MEMORY_L1 ? PIPE_MTE3 : target == MEMORY_BIAS ? PIPE_MTE1 : target == MEMORY_FIXPIPE ? PIPE_FIX : PIPE_V;
+}
+
 inline void check_block_multiple([[maybe_unused]] uint64_t bytes, [[maybe_unused]] const Call& call)
 {
 #if JUMAR_ASCENDC_CHECK
@@ -88,39 +95,45 @@ template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    Call call{"DataCopy", site};
+    Call call{"DataCopy", site, PIPE_MTE2};
     uint64_t bytes = bytes_of<T>(count);
     check_block_multiple(bytes, call);
     bytes = bytes / 32 * 32;
     if (bytes == 0) return;
     check_access(dst, bytes, "dst", call);
     src.check(0, elements_in<T>(bytes), "DataCopy", site);
+    record_access(dst, 0, bytes, true, "dst", call);
     std::memcpy(bytes_at(dst), bytes_at(src), bytes);
 }
 template <typename T>
 void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    Call call{"DataCopy", site};
+    Call call{"DataCopy", site, PIPE_MTE3};
     uint64_t bytes = bytes_of<T>(count);
     check_block_multiple(bytes, call);
     bytes = bytes / 32 * 32;
     if (bytes == 0) return;
     check_access(src, bytes, "src", call);
     dst.check(0, elements_in<T>(bytes), "DataCopy", site);
-    store_global<T>(bytes_at(dst), bytes_at(src), bytes);
+    record_access(src, 0, bytes, false, "src", call);
+    store_global<T>(bytes_at(dst), bytes_at(src), bytes, call);
 }
 template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    Call call{"DataCopy", site};
+    Call call{"DataCopy", site, local_copy_pipe(dst.buffer() ? memory_of(dst.buffer()->position) : MEMORY_UB)};
     uint64_t bytes = bytes_of<T>(count);
     check_block_multiple(bytes, call);
     bytes = bytes / 32 * 32;
     if (bytes == 0) return;
     check_access(dst, bytes, "dst", call);
     check_access(src, bytes, "src", call);
+    if (call.pipe == PIPE_MTE3) {
+        record_access(src, 0, bytes, false, "src", call);
+        record_access(dst, 0, bytes, true, "dst", call);
+    }
     std::memmove(bytes_at(dst), bytes_at(src), bytes);
 }
 
@@ -130,39 +143,51 @@ void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataC
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    Call call{"DataCopy", site};
+    Call call{"DataCopy", site, PIPE_MTE2};
     const uint64_t length = params.blockLen * 32ull, to = length + params.dstGap * 32ull, from = length + params.srcGap * 32ull;
     if (params.blockCount == 0 || length == 0) return;
     check_access(dst, span_of(params.blockCount, length, static_cast<int64_t>(to)), "dst", call);
     src.check(0, elements_covering<T>(span_of(params.blockCount, length, static_cast<int64_t>(from))), "DataCopy", site);
-    for (uint64_t block = 0; block < params.blockCount; block++) std::memcpy(bytes_at(dst) + block * to, bytes_at(src) + block * from, length);
+    for (uint64_t block = 0; block < params.blockCount; block++) {
+        record_access(dst, block * to, length, true, "dst", call);
+        std::memcpy(bytes_at(dst) + block * to, bytes_at(src) + block * from, length);
+    }
 }
 template <typename T>
 void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& params,
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    Call call{"DataCopy", site};
+    Call call{"DataCopy", site, PIPE_MTE3};
     const uint64_t length = params.blockLen * 32ull, to = length + params.dstGap * 32ull, from = length + params.srcGap * 32ull;
     if (params.blockCount == 0 || length == 0) return;
     check_access(src, span_of(params.blockCount, length, static_cast<int64_t>(from)), "src", call);
     dst.check(0, elements_covering<T>(span_of(params.blockCount, length, static_cast<int64_t>(to))), "DataCopy", site);
-    for (uint64_t block = 0; block < params.blockCount; block++) store_global<T>(bytes_at(dst) + block * to, bytes_at(src) + block * from, length);
+    for (uint64_t block = 0; block < params.blockCount; block++) {
+        record_access(src, block * from, length, false, "src", call);
+        store_global<T>(bytes_at(dst) + block * to, bytes_at(src) + block * from, length, call);
+    }
 }
 template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& params,
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    Call call{"DataCopy", site};
     // The bias table is counted in 64 bytes, the fixpipe buffer in 128.
     const Memory memory = dst.buffer() ? memory_of(dst.buffer()->position) : MEMORY_UB;
+    Call call{"DataCopy", site, local_copy_pipe(memory)};
     const uint64_t unit = memory == MEMORY_BIAS ? 64 : memory == MEMORY_FIXPIPE ? 128 : 32;
     const uint64_t length = params.blockLen * unit, to = length + params.dstGap * unit, from = length + params.srcGap * 32ull;
     if (params.blockCount == 0 || length == 0) return;
     check_access(dst, span_of(params.blockCount, length, static_cast<int64_t>(to)), "dst", call);
     check_access(src, span_of(params.blockCount, length, static_cast<int64_t>(from)), "src", call);
-    for (uint64_t block = 0; block < params.blockCount; block++) std::memmove(bytes_at(dst) + block * to, bytes_at(src) + block * from, length);
+    for (uint64_t block = 0; block < params.blockCount; block++) {
+        if (call.pipe == PIPE_MTE3) {
+            record_access(src, block * from, length, false, "src", call);
+            record_access(dst, block * to, length, true, "dst", call);
+        }
+        std::memmove(bytes_at(dst) + block * to, bytes_at(src) + block * from, length);
+    }
 }
 
 // Row-major matrices to columns of fractals: element (n, d) goes to column d / C0, row n, position d % C0.
@@ -170,13 +195,14 @@ template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2NzParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    Call call{"DataCopy", site};
+    Call call{"DataCopy", site, PIPE_MTE2};
     constexpr uint64_t c0 = 32 / sizeof(T);
     if (params.ndNum == 0 || params.nValue == 0 || params.dValue == 0) return;
     const uint64_t padded = (params.dValue + c0 - 1) / c0 * c0;
     const uint64_t last = (params.ndNum - 1ull) * params.dstNzMatrixStride + (padded / c0 - 1) * params.dstNzC0Stride * c0 +
                           (params.nValue - 1ull) * params.dstNzNStride * c0 + c0;
     check_access(dst, last * sizeof(T), "dst", call);
+    record_access(dst, 0, last * sizeof(T), true, "dst", call);
     src.check(0, (params.ndNum - 1ull) * params.srcNdMatrixStride + (params.nValue - 1ull) * params.srcDValue + params.dValue, "DataCopy", site);
     T* to = dst.GetPhyAddr();
     const T* from = src.GetPhyAddr();
@@ -234,11 +260,12 @@ void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Slice
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    Call call{"DataCopy", site};
+    Call call{"DataCopy", site, PIPE_MTE2};
     if (dims == 0 || dims > 8) fail(site, "DataCopy: %u dimensions of slices; 1 to 8 are possible", dims);
     slices::each<T>(dst_slices, src_slices, dims, [&](uint64_t to, uint64_t from, uint64_t elements) {
         check_access(dst[static_cast<uint32_t>(to)], elements * sizeof(T), "dst", call);
         src.check(from, elements, "DataCopy", site);
+        record_access(dst, to * sizeof(T), elements * sizeof(T), true, "dst", call);
         std::memcpy(dst.GetPhyAddr() + to, src.GetPhyAddr() + from, elements * sizeof(T));
     });
 }
@@ -247,12 +274,13 @@ void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const Slice
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    Call call{"DataCopy", site};
+    Call call{"DataCopy", site, PIPE_MTE3};
     if (dims == 0 || dims > 8) fail(site, "DataCopy: %u dimensions of slices; 1 to 8 are possible", dims);
     slices::each<T>(dst_slices, src_slices, dims, [&](uint64_t to, uint64_t from, uint64_t elements) {
         check_access(src[static_cast<uint32_t>(from)], elements * sizeof(T), "src", call);
         dst.check(to, elements, "DataCopy", site);
-        store_global<T>(bytes_at(dst) + to * sizeof(T), bytes_at(src) + from * sizeof(T), elements * sizeof(T));
+        record_access(src, from * sizeof(T), elements * sizeof(T), false, "src", call);
+        store_global<T>(bytes_at(dst) + to * sizeof(T), bytes_at(src) + from * sizeof(T), elements * sizeof(T), call);
     });
 }
 
@@ -263,7 +291,7 @@ void to_local(const LocalTensor<T>& dst, const GlobalTensor<T>& src, uint64_t bl
               uint64_t left, uint64_t right, const uint8_t* value, jumar::ascendc::Site site)
 {
     using namespace jumar::ascendc;
-    Call call{"DataCopyPad", site};
+    Call call{"DataCopyPad", site, PIPE_MTE2};
     if (blocks == 0 || length == 0) return;
 #if JUMAR_ASCENDC_CHECK
     if (left * sizeof(T) > 32 || right * sizeof(T) > 32)
@@ -277,6 +305,7 @@ void to_local(const LocalTensor<T>& dst, const GlobalTensor<T>& src, uint64_t bl
     src.check(0, elements_covering<T>(span_of(blocks, length, from_step)), "DataCopyPad", site);
     for (uint64_t block = 0; block < blocks; block++) {
         uint8_t* to = bytes_at(dst) + static_cast<int64_t>(block) * to_step;
+        record_access(dst, block * static_cast<uint64_t>(to_step), row, true, "dst", call);
         const uint8_t* from = bytes_at(src) + static_cast<int64_t>(block) * from_step;
         // Without a value that of SetPadValue fills the rest, or the first element of the block.
         const Registers& registers = core().registers;
@@ -293,13 +322,15 @@ void to_global(const GlobalTensor<T>& dst, const LocalTensor<T>& src, uint64_t b
                jumar::ascendc::Site site)
 {
     using namespace jumar::ascendc;
-    Call call{"DataCopyPad", site};
+    Call call{"DataCopyPad", site, PIPE_MTE3};
     if (blocks == 0 || length == 0) return;
     const int64_t from_step = static_cast<int64_t>((length + 31) / 32 * 32) + src_gap * 32, to_step = static_cast<int64_t>(length) + dst_gap;
     check_access(src, span_of(blocks, length, from_step), "src", call);
     dst.check(0, elements_covering<T>(span_of(blocks, length, to_step)), "DataCopyPad", site);
-    for (uint64_t block = 0; block < blocks; block++)
-        store_global<T>(bytes_at(dst) + static_cast<int64_t>(block) * to_step, bytes_at(src) + static_cast<int64_t>(block) * from_step, length);
+    for (uint64_t block = 0; block < blocks; block++) {
+        record_access(src, block * static_cast<uint64_t>(from_step), length, false, "src", call);
+        store_global<T>(bytes_at(dst) + static_cast<int64_t>(block) * to_step, bytes_at(src) + static_cast<int64_t>(block) * from_step, length, call);
+    }
 }
 } // namespace padded
 

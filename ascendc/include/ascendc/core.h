@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <memory>
 
 #include "constants.h"
 
@@ -98,6 +99,12 @@ inline const char* position_name(AscendC::TPosition position)
 
 enum class BufferState : uint8_t { FREE, ALLOCATED, QUEUED, TAKEN, PLAIN, DEAD };
 
+// For each pipe the last instruction that has ended.
+struct PipeClock {
+    static constexpr int PIPES = 11;
+    uint32_t ended[PIPES] = {};
+};
+
 // A buffer of local memory. A tensor knows its buffer, and the generation of the buffer at that time.
 struct Buffer {
     uint8_t* begin = nullptr;
@@ -106,6 +113,8 @@ struct Buffer {
     BufferState state = BufferState::PLAIN;
     AscendC::TPosition position = AscendC::TPosition::VECCALC;
     const void* queue = nullptr;
+    // What the next user of the buffer waits for.
+    PipeClock clock;
 };
 
 // A local memory. It is allocated when a kernel uses it first, and stays with its thread.
@@ -188,6 +197,9 @@ struct Registers {
     Cube cube;
 };
 
+class PipeOrder;
+class GlobalWrites;
+
 struct Core {
     uint32_t block = 0;
     uint32_t blocks = 1;
@@ -206,6 +218,10 @@ struct Core {
     uint8_t events[static_cast<int>(AscendC::HardEvent::MAX)][8] = {};
     uint8_t reserved_events[static_cast<int>(AscendC::HardEvent::MAX)] = {};
     bool events_used = false;
+    // For JUMAR_ASCENDC_CHECK=2 (order.h).
+    std::shared_ptr<PipeOrder> order;
+    GlobalWrites* writes = nullptr;
+    bool is_new_block = true;
     // Suspends the block until the condition holds. Set for kernels whose blocks wait for each other.
     void* fiber = nullptr;
 
@@ -220,6 +236,8 @@ struct Core {
         sub_block = type == AscendC::AIV ? index - (layout.has_cube ? 1 : 0) : 0;
         pipe = nullptr;
         workspace = nullptr;
+        is_new_block = true;
+        writes = nullptr;
         for (auto& memory : memories) memory.used = 0;
         buffers.clear();
         registers = Registers();

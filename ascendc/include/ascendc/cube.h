@@ -79,6 +79,7 @@ inline void load_fractals(const AscendC::LocalTensor<T>& dst, const uint8_t* sou
     for (int64_t repeat = 0; repeat < params.repeatTimes; repeat++) {
         const uint8_t* from = source + (params.startIndex + repeat * step) * FRACTAL;
         uint8_t* to = bytes_at(dst) + static_cast<uint64_t>(repeat) * gap * FRACTAL;
+        if (call.pipe == PIPE_MTE2) record_access(dst, static_cast<uint64_t>(repeat) * gap * FRACTAL, FRACTAL, true, "dst", call);
         if (!params.ifTranspose) {
             std::memcpy(to, from, FRACTAL);
             continue;
@@ -173,6 +174,8 @@ inline void multiply(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTen
     const uint32_t m = params.m, n = params.n, k = params.k;
     if (m > 4095 || n > 4095 || k > 4095) fail(call.site, "Mmad: m, n and k are %u, %u and %u, and can be 4095 at most", m, n, k);
     if (m == 0 || n == 0 || k == 0) return;
+    // With a unit flag the product and Fixpipe wait for each other fractal by fractal.
+    if (PipeOrder* order = params.unitFlag ? pipe_order(core()) : nullptr) order->acquire(PIPE_M, order->release(PIPE_FIX));
     constexpr uint32_t c0 = fractal_columns<U>;
     const bool is_row = m == 1;
     uint32_t k_blocks = divided_up(k, c0);
@@ -215,7 +218,7 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadDa
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    Call call{"LoadData", site};
+    Call call{"LoadData", site, PIPE_MTE1};
     need_cube(call.name, site);
     need_memory(dst, MEMORY_L0A, MEMORY_L0B, "dst", call);
     need_memory(src, MEMORY_L1, MEMORY_L1, "src", call);
@@ -226,7 +229,7 @@ void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const LoadD
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    Call call{"LoadData", site};
+    Call call{"LoadData", site, PIPE_MTE2};
     need_cube(call.name, site);
     if (params.ifTranspose) fail(site, "LoadData: ifTranspose is possible from L1 alone");
     load_fractals(dst, bytes_at(src), params, call, [&](uint64_t last) { src.check(0, elements_in<T>((last + 1) * FRACTAL), call.name, site); });
@@ -257,7 +260,7 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadDa
     T padding = params.padValue;
     if (!config.isSetPadding) std::memcpy(static_cast<void*>(&padding), &cube.padding, sizeof padding);
     load_unfolded(dst, src, map, params.mStartPt, params.mExtension, params.kStartPt, params.kExtension, params.enTranspose, padding,
-                  Call{"LoadData", site});
+                  Call{"LoadData", site, PIPE_MTE1});
 }
 
 // Transposes squares: one fractal of 16-bit elements, two adjacent ones of 8-bit and 32-bit elements.
@@ -267,7 +270,7 @@ void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
 {
     using namespace jumar::ascendc;
     static_assert(!is_int4<T>, "LoadDataWithTranspose of 4-bit elements is not supported by Jumar; docs/ascendc.md lists what is");
-    Call call{"LoadDataWithTranspose", site};
+    Call call{"LoadDataWithTranspose", site, PIPE_MTE1};
     need_cube(call.name, site);
     need_memory(dst, MEMORY_L0A, MEMORY_L0B, "dst", call);
     need_memory(src, MEMORY_L1, MEMORY_L1, "src", call);
@@ -311,7 +314,7 @@ void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor
     const bool accumulates = params.isBias || !params.cmatrixInitVal;
     if (accumulates && params.cmatrixSource) fail(site, "Mmad: cmatrixSource is true, and no bias is passed; the form with a bias tensor is supported");
     const T* c = dst.GetPhyAddr();
-    multiply(dst, fm, filter, params, Call{"Mmad", site}, [&](uint32_t, uint64_t index) { return accumulates ? c[index] : T(0); });
+    multiply(dst, fm, filter, params, Call{"Mmad", site, PIPE_M}, [&](uint32_t, uint64_t index) { return accumulates ? c[index] : T(0); });
 }
 // The initial value is a row in the bias table, or a matrix in L0C.
 template <typename T, typename U, typename S, typename V>
@@ -319,7 +322,7 @@ void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor
           jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    Call call{"Mmad", site};
+    Call call{"Mmad", site, PIPE_M};
     need_cube(call.name, site);
     need_memory(bias, MEMORY_BIAS, MEMORY_L0C, "bias", call);
     const bool is_row = memory_of(bias.buffer()->position) == MEMORY_BIAS;
@@ -335,13 +338,15 @@ void InitConstValue(const LocalTensor<T>& dst, const InitConstValueParams<jumar:
                     jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    Call call{"InitConstValue", site};
+    Call call{"InitConstValue", site, dst.buffer() && memory_of(dst.buffer()->position) == MEMORY_L1 ? PIPE_MTE2 : PIPE_MTE1};
     need_cube(call.name, site);
     if (!dst.buffer()) fail(site, "InitConstValue: dst has no memory");
     const uint64_t unit = memory_of(dst.buffer()->position) == MEMORY_L1 ? 32 : FRACTAL;
     const uint64_t length = params.blockNum * unit, step = length + params.dstGap * unit;
     if (params.repeatTimes == 0 || length == 0) return;
     check_access(dst, (params.repeatTimes - 1) * step + length, "dst", call, static_cast<uint32_t>(unit));
+    if (call.pipe == PIPE_MTE2)
+        for (uint64_t repeat = 0; repeat < params.repeatTimes; repeat++) record_access(dst, repeat * step, length, true, "dst", call);
     for (uint64_t repeat = 0; repeat < params.repeatTimes; repeat++)
         for (uint64_t at = 0; at < length / sizeof(T); at++) dst.GetPhyAddr()[repeat * step / sizeof(T) + at] = params.initValue;
 }

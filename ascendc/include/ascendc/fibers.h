@@ -168,13 +168,23 @@ inline void run_blocks(uint32_t begin, uint32_t end, uint32_t blocks, bool toget
                        LayoutFound found = {{false, 1}, LayoutSource::UNKNOWN})
 {
     together = together && begin == 0 && end == blocks;
+#if JUMAR_ASCENDC_CHECK >= 2
+    GlobalWrites writes;
+    const BlockBody recorded = [&] {
+        core().writes = &writes;
+        body();
+    };
+    const BlockBody& run = recorded;
+#else
+    const BlockBody& run = body;
+#endif
     for (uint32_t block = begin; block < end;) {
         const bool is_single = found.layout.cores() == 1;
         if (together && (blocks > 1 || !is_single)) {
-            if (Fibers(begin, end, blocks, found, body, failed).run()) return;
+            if (Fibers(begin, end, blocks, found, run, failed).run()) return;
         } else if (is_single) {
-            block = run_in_turn(block, end, blocks, found, body, failed);
-        } else if (Fibers(block, block + 1, blocks, found, body, failed).run()) {
+            block = run_in_turn(block, end, blocks, found, run, failed);
+        } else if (Fibers(block, block + 1, blocks, found, run, failed).run()) {
             block++;
         }
     }

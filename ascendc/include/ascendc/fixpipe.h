@@ -72,7 +72,7 @@ struct ResultCopy {
     QuantMode_t mode;
     uint64_t word;
     const uint64_t* words;
-    bool relu, splits, is_row_major;
+    bool relu, splits, is_row_major, has_unit_flag;
     uint32_t matrices;
     uint64_t source_matrix, target_matrix;
 
@@ -86,6 +86,7 @@ struct ResultCopy {
                  type_name<T>());
         if (is_vector_mode(mode) && !words) fail(call.site, "%s: the mode of quantisation needs a tensor of scales", call.name);
         if (rows == 0 || columns == 0 || matrices == 0) return;
+        if (PipeOrder* order = has_unit_flag ? pipe_order(core()) : nullptr) order->acquire(PIPE_FIX, order->release(PIPE_M));
         const uint32_t blocks = divided_up(columns, 16);
         check_access(src, ((matrices - 1) * source_matrix * 256 + (blocks - 1) * source_stride * 16 + rows * 16ull) * sizeof(U), "src", call, 64);
         for (uint32_t matrix = 0; matrix < matrices; matrix++) {
@@ -120,7 +121,7 @@ struct ResultCopy {
     {
         run<T>(src, call, [&](uint64_t at, const T* values, uint32_t count) {
             dst.check(at, count, call.name, call.site);
-            store_global<T>(bytes_at(dst) + at * sizeof(T), reinterpret_cast<const uint8_t*>(values), count * sizeof(T));
+            store_global<T>(bytes_at(dst) + at * sizeof(T), reinterpret_cast<const uint8_t*>(values), count * sizeof(T), call);
         });
     }
     template <typename T, typename U> void to_local(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTensor<U>& src, const Call& call) const
@@ -139,7 +140,7 @@ template <typename T> inline ResultCopy result_copy(const AscendC::FixpipeParams
     const bool is_row_major = format == AscendC::CO2Layout::ROW_MAJOR;
     return {params.nSize,   params.mSize,       params.srcStride,   is_row_major ? params.dstStride : params.dstStride * 32ull / sizeof(T),
             params.quantPre, params.deqScalar,  words,              params.reluEn,
-            params.isChannelSplit && sizeof(T) == 4, is_row_major, is_row_major ? params.ndNum : 1u, params.srcNdStride,
+            params.isChannelSplit && sizeof(T) == 4, is_row_major, params.unitFlag != 0, is_row_major ? params.ndNum : 1u, params.srcNdStride,
             params.dstNdStride};
 }
 template <typename T> inline ResultCopy result_copy(const AscendC::DataCopyCO12DstParams& params)
@@ -148,7 +149,7 @@ template <typename T> inline ResultCopy result_copy(const AscendC::DataCopyCO12D
     const bool is_row_major = params.nz2ndEn;
     return {params.nSize,    params.mSize,      params.srcStride,   is_row_major ? params.dstStride : params.dstStride * 32ull / sizeof(T),
             params.quantPre, cube.quantisation, cube.quantisations, params.reluPre != 0,
-            params.channelSplit && sizeof(T) == 4, is_row_major, is_row_major ? cube.matrices : 1u, cube.source_stride,
+            params.channelSplit && sizeof(T) == 4, is_row_major, params.unitFlag != 0, is_row_major ? cube.matrices : 1u, cube.source_stride,
             cube.target_stride};
 }
 
@@ -170,14 +171,14 @@ void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const Fixpip
              jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    result_copy<T>(params, config.format, nullptr).to_global(dst, src, Call{"Fixpipe", site});
+    result_copy<T>(params, config.format, nullptr).to_global(dst, src, Call{"Fixpipe", site, PIPE_FIX});
 }
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
 void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const LocalTensor<uint64_t>& scales, const FixpipeParamsV220& params,
              jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    const Call call{"Fixpipe", site};
+    const Call call{"Fixpipe", site, PIPE_FIX};
     result_copy<T>(params, config.format, quantisation_words(scales, params.nSize, call)).to_global(dst, src, call);
 }
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
@@ -185,14 +186,14 @@ void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const Fixpipe
              jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    result_copy<T>(params, config.format, nullptr).to_local(dst, src, Call{"Fixpipe", site});
+    result_copy<T>(params, config.format, nullptr).to_local(dst, src, Call{"Fixpipe", site, PIPE_FIX});
 }
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
 void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const LocalTensor<uint64_t>& scales, const FixpipeParamsV220& params,
              jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    const Call call{"Fixpipe", site};
+    const Call call{"Fixpipe", site, PIPE_FIX};
     result_copy<T>(params, config.format, quantisation_words(scales, params.nSize, call)).to_local(dst, src, call);
 }
 
@@ -202,14 +203,14 @@ void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const DataC
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    result_copy<T>(params).to_global(dst, src, Call{"DataCopy", site});
+    result_copy<T>(params).to_global(dst, src, Call{"DataCopy", site, PIPE_FIX});
 }
 template <typename T, typename U>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyCO12DstParams& params,
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    result_copy<T>(params).to_local(dst, src, Call{"DataCopy", site});
+    result_copy<T>(params).to_local(dst, src, Call{"DataCopy", site, PIPE_FIX});
 }
 inline void SetFixpipeNz2ndFlag(uint16_t ndNum, uint16_t srcNdStride, uint32_t dstNdStride)
 {
@@ -228,7 +229,7 @@ void SetFixPipeConfig(const LocalTensor<T>& scales, bool = false, jumar::ascendc
     static_assert(!setRelu, "SetFixPipeConfig: a tensor of ReLU slopes is not supported by Jumar; docs/ascendc.md lists what is");
     static_assert(sizeof(T) == 8, "SetFixPipeConfig: the tensor has elements of 64 bits");
     using namespace jumar::ascendc;
-    core().registers.cube.quantisations = quantisation_words(scales.template ReinterpretCast<uint64_t>(), 1, Call{"SetFixPipeConfig", site});
+    core().registers.cube.quantisations = quantisation_words(scales.template ReinterpretCast<uint64_t>(), 1, Call{"SetFixPipeConfig", site, PIPE_FIX});
 }
 
 // A row of biases from L1 to the bias table: lengths in units of 64 bytes there. Halves become floats.
@@ -238,7 +239,7 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCo
 {
     using namespace jumar::ascendc;
     static_assert(std::is_same_v<T, float> && (is_half<U> || is_bfloat16<U>), "DataCopy between types converts half and bfloat16_t to float alone");
-    const Call call{"DataCopy", site};
+    const Call call{"DataCopy", site, PIPE_MTE1};
     need_cube(call.name, site);
     need_memory(dst, MEMORY_BIAS, MEMORY_BIAS, "dst", call);
     need_memory(src, MEMORY_L1, MEMORY_L1, "src", call);
@@ -285,7 +286,7 @@ void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const Nz2Nd
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    const Call call{"DataCopy", site};
+    const Call call{"DataCopy", site, PIPE_MTE3};
     if (params.ndNum == 0 || params.nValue == 0 || params.dValue == 0) return;
     const uint32_t blocks = divided_up(params.dValue, 16);
     check_access(src, ((params.ndNum - 1u) * params.srcNdMatrixStride * 256ull + (blocks - 1u) * params.srcNStride * 16ull + params.nValue * 16ull) * sizeof(T),
@@ -297,7 +298,7 @@ void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const Nz2Nd
                 const uint64_t to = matrix * params.dstNdMatrixStride + row * params.dstDStride + block * 16u;
                 const T* from = src.GetPhyAddr() + matrix * params.srcNdMatrixStride * 256 + block * static_cast<uint64_t>(params.srcNStride) * 16 + row * 16;
                 dst.check(to, count, call.name, site);
-                store_global<T>(bytes_at(dst) + to * sizeof(T), reinterpret_cast<const uint8_t*>(from), count * sizeof(T));
+                store_global<T>(bytes_at(dst) + to * sizeof(T), reinterpret_cast<const uint8_t*>(from), count * sizeof(T), call);
             }
 }
 

@@ -55,7 +55,7 @@ template <typename Values, bool together, size_t count> inline jumar_kernel_info
     static jumar_parameter parameters[count + 1] = {};
     Values::describe(parameters, 0);
     return {JUMAR_KERNEL_VERSION,
-            together ? static_cast<uint32_t>(JUMAR_KERNEL_TOGETHER) : static_cast<uint32_t>(JUMAR_KERNEL_CORES),
+            together || JUMAR_ASCENDC_CHECK >= 2 ? static_cast<uint32_t>(JUMAR_KERNEL_TOGETHER) : static_cast<uint32_t>(JUMAR_KERNEL_CORES),
             static_cast<uint32_t>(count),
             static_cast<uint32_t>(sizeof(jumar_launch)),
             parameters,

@@ -403,7 +403,7 @@ private:
         if (atomic != 0 || core().type == AIV) set = operations[atomic];
         each_run(where, call, [&](uint64_t at, const CT* values, uint32_t count) {
             target.check(at, count, call.name, call.site);
-            store_global<CT>(bytes_at(target) + at * sizeof(CT), reinterpret_cast<const uint8_t*>(values), count * sizeof(CT));
+            store_global<CT>(bytes_at(target) + at * sizeof(CT), reinterpret_cast<const uint8_t*>(values), count * sizeof(CT), call);
         });
         set = before;
     }

@@ -12,6 +12,7 @@ template <TPosition source, TPosition destination, int32_t depth, auto mask = 0>
 public:
     static constexpr TPosition position = destination == TPosition::GM || source == TPosition::CO1 ? source : destination;
     static constexpr bool isTQue = true;
+    static constexpr jumar::ascendc::QueuePipes pipes = jumar::ascendc::queue_pipes(source, destination);
 
     TQueBind() = default;
 
@@ -24,6 +25,7 @@ public:
             next_ = (next_ + 1) % count_;
             if (buffer->state == BufferState::FREE) {
                 buffer->state = BufferState::ALLOCATED;
+                if (PipeOrder* order = pipe_order(core())) order->acquire(pipes.producer, buffer->clock);
                 return LocalTensor<T>(buffer, 0, elements_in<T>(buffer->bytes));
             }
         }
@@ -50,6 +52,7 @@ public:
         starts_[(first_ + queued_) % MOST_BUFFERS] =
             static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(tensor.GetPhyAddr()) - buffer->begin);
         queued_++;
+        if (PipeOrder* order = pipe_order(core())) buffer->clock = order->release(pipes.producer);
         return true;
     }
     template <TPosition from, TPosition to, typename T> bool EnQue(const LocalTensor<T>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
@@ -67,6 +70,7 @@ public:
         first_ = (first_ + 1) % MOST_BUFFERS;
         queued_--;
         buffer->state = BufferState::TAKEN;
+        if (PipeOrder* order = pipe_order(core())) order->acquire(pipes.consumer, buffer->clock);
         return LocalTensor<T>(buffer, start, elements_in<T>(bytes));
     }
     template <typename T> void DeQue(LocalTensor<T>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
@@ -86,6 +90,7 @@ public:
         if (buffer->state == BufferState::QUEUED) fail(site, "FreeTensor: the tensor is still in the queue; DeQue is missing");
         buffer->state = BufferState::FREE;
         buffer->generation++;
+        if (PipeOrder* order = pipe_order(core())) buffer->clock = order->release(pipes.consumer);
     }
     void FreeAllEvent() {}
 
@@ -216,7 +221,11 @@ public:
         pool.set(take(bytes, Pool::position, site));
         return true;
     }
-    void Reset() { used_ = 0; }
+    void Reset()
+    {
+        used_ = 0;
+        if (jumar::ascendc::PipeOrder* order = jumar::ascendc::pipe_order(jumar::ascendc::core())) order->barrier(PIPE_ALL);
+    }
 
     void set(jumar::ascendc::Buffer* buffer)
     {
@@ -265,6 +274,7 @@ public:
             buffer.state = BufferState::DEAD;
         }
         queue_buffers_ = 0;
+        if (PipeOrder* order = pipe_order(self)) order->barrier(PIPE_ALL);
     }
 
     template <class Queue> bool InitBuffer(Queue& queue, uint8_t count, uint32_t bytes, jumar::ascendc::Site site = jumar::ascendc::Site::here())

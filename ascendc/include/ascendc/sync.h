@@ -15,6 +15,28 @@ inline int event_index(AscendC::HardEvent event)
     return static_cast<int>(event);
 }
 
+// The pipes of each kind of event, in the order of HardEvent.
+struct EventPipes {
+    pipe_t from, to;
+};
+// clang-format off
+inline constexpr EventPipes EVENT_PIPES[] = {
+    {PIPE_MTE2, PIPE_MTE1}, {PIPE_MTE1, PIPE_MTE2}, {PIPE_MTE1, PIPE_M}, {PIPE_M, PIPE_MTE1}, {PIPE_MTE2, PIPE_V}, {PIPE_V, PIPE_MTE2},
+    {PIPE_MTE3, PIPE_V}, {PIPE_V, PIPE_MTE3}, {PIPE_M, PIPE_V}, {PIPE_V, PIPE_M}, {PIPE_V, PIPE_V}, {PIPE_MTE3, PIPE_MTE1}, {PIPE_MTE1, PIPE_MTE3},
+    {PIPE_MTE1, PIPE_V}, {PIPE_MTE2, PIPE_M}, {PIPE_M, PIPE_MTE2}, {PIPE_V, PIPE_MTE1}, {PIPE_M, PIPE_FIX}, {PIPE_FIX, PIPE_M},
+    {PIPE_MTE3, PIPE_MTE2}, {PIPE_MTE2, PIPE_MTE3}, {PIPE_S, PIPE_V}, {PIPE_V, PIPE_S}, {PIPE_S, PIPE_MTE2}, {PIPE_MTE2, PIPE_S},
+    {PIPE_S, PIPE_MTE3}, {PIPE_MTE3, PIPE_S}, {PIPE_MTE2, PIPE_FIX}, {PIPE_FIX, PIPE_MTE2}, {PIPE_FIX, PIPE_S}, {PIPE_M, PIPE_S},
+    {PIPE_FIX, PIPE_MTE3}, {PIPE_MTE1, PIPE_FIX}, {PIPE_FIX, PIPE_MTE1}, {PIPE_FIX, PIPE_FIX}, {PIPE_FIX, PIPE_V}, {PIPE_S, PIPE_FIX},
+    {PIPE_S, PIPE_M},
+};
+// clang-format on
+static_assert(sizeof EVENT_PIPES / sizeof EVENT_PIPES[0] == static_cast<size_t>(AscendC::HardEvent::MAX));
+
+inline EventPipes event_pipes(int kind)
+{
+    return EVENT_PIPES[kind];
+}
+
 inline void set_event(int kind, int32_t id, const char* call, Site site)
 {
     Core& self = core();
@@ -23,6 +45,7 @@ inline void set_event(int kind, int32_t id, const char* call, Site site)
     uint8_t& set = self.events[kind][id];
     if (set) fail(site, "%s: event %d is set already; WaitFlag is missing", call, id);
     set = 1;
+    if (PipeOrder* order = pipe_order(self)) order->set_event(kind, id, event_pipes(kind).from);
 }
 inline void wait_event(int kind, int32_t id, const char* call, Site site)
 {
@@ -31,28 +54,14 @@ inline void wait_event(int kind, int32_t id, const char* call, Site site)
     uint8_t& set = self.events[kind][id];
     if (!set) fail(site, "%s: event %d was not set; a card would wait for ever", call, id);
     set = 0;
+    if (PipeOrder* order = pipe_order(self)) order->wait_event(kind, id, event_pipes(kind).to);
 }
 
 // The number of an event kind by its pipes, for the intrinsics.
 inline int event_of_pipes(pipe_t from, pipe_t to, Site site)
 {
-    using AscendC::HardEvent;
-    struct Pair {
-        pipe_t from, to;
-        HardEvent event;
-    };
-    static constexpr Pair all[] = {
-        {PIPE_MTE2, PIPE_MTE1, HardEvent::MTE2_MTE1}, {PIPE_MTE1, PIPE_MTE2, HardEvent::MTE1_MTE2}, {PIPE_MTE1, PIPE_M, HardEvent::MTE1_M},
-        {PIPE_M, PIPE_MTE1, HardEvent::M_MTE1},       {PIPE_MTE2, PIPE_V, HardEvent::MTE2_V},       {PIPE_V, PIPE_MTE2, HardEvent::V_MTE2},
-        {PIPE_MTE3, PIPE_V, HardEvent::MTE3_V},       {PIPE_V, PIPE_MTE3, HardEvent::V_MTE3},       {PIPE_M, PIPE_V, HardEvent::M_V},
-        {PIPE_V, PIPE_M, HardEvent::V_M},             {PIPE_V, PIPE_V, HardEvent::V_V},             {PIPE_MTE3, PIPE_MTE1, HardEvent::MTE3_MTE1},
-        {PIPE_MTE1, PIPE_MTE3, HardEvent::MTE1_MTE3}, {PIPE_MTE3, PIPE_MTE2, HardEvent::MTE3_MTE2}, {PIPE_MTE2, PIPE_MTE3, HardEvent::MTE2_MTE3},
-        {PIPE_S, PIPE_V, HardEvent::S_V},             {PIPE_V, PIPE_S, HardEvent::V_S},             {PIPE_S, PIPE_MTE2, HardEvent::S_MTE2},
-        {PIPE_MTE2, PIPE_S, HardEvent::MTE2_S},       {PIPE_S, PIPE_MTE3, HardEvent::S_MTE3},       {PIPE_MTE3, PIPE_S, HardEvent::MTE3_S},
-        {PIPE_M, PIPE_FIX, HardEvent::M_FIX},         {PIPE_FIX, PIPE_M, HardEvent::FIX_M},         {PIPE_M, PIPE_S, HardEvent::M_S},
-    };
-    for (const Pair& pair : all)
-        if (pair.from == from && pair.to == to) return event_index(pair.event);
+    for (int kind = 0; kind < event_index(AscendC::HardEvent::MAX); kind++)
+        if (EVENT_PIPES[kind].from == from && EVENT_PIPES[kind].to == to) return kind;
     fail(site, "set_flag: there is no event from pipe %d to pipe %d", static_cast<int>(from), static_cast<int>(to));
 }
 
@@ -102,8 +111,12 @@ inline int64_t GetSystemCycle()
 #endif
 }
 
-// A block runs its instructions in order, so a barrier has nothing to wait for.
-template <pipe_t pipe> void PipeBarrier() {}
+// A block runs its instructions in order, so a barrier has nothing to wait for. The check of order takes note.
+template <pipe_t pipe> void PipeBarrier()
+{
+    using namespace jumar::ascendc;
+    if (PipeOrder* order = pipe_order(core())) order->barrier(pipe);
+}
 template <HardEvent event> void SetFlag(int32_t eventID, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::set_event(jumar::ascendc::event_index(event), eventID, "SetFlag", site);
@@ -168,10 +181,13 @@ template <bool isAIVOnly = true> void SyncAll(jumar::ascendc::Site site = jumar:
     if (++barrier.arrived == group->blocks * each) {
         barrier.arrived = 0;
         barrier.rounds++;
+        order_blocks(self);
         return;
     }
     const Barrier* waiting = &barrier;
     wait_until(self, "SyncAll", site, [waiting, round] { return waiting->rounds != round; });
+    // The last block to arrive has cleared what the blocks wrote before.
+    if (PipeOrder* order = pipe_order(self)) order->barrier(PIPE_ALL);
 }
 template <bool isAIVOnly = true>
 void SyncAll(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&, const int32_t = 0, jumar::ascendc::Site site = jumar::ascendc::Site::here())
@@ -200,6 +216,7 @@ template <uint8_t modeId = 0, pipe_t pipe = PIPE_S> void CrossCoreWaitFlag(uint1
     uint32_t* pending = &group->flags[flagId].pending[group->index(self)];
     wait_until(self, "CrossCoreWaitFlag", site, [pending] { return *pending > 0; });
     --*pending;
+    order_blocks(self);
 }
 // Block by block: IBWait waits for the IBSet of another block.
 template <bool isAIVOnly = true>
@@ -231,6 +248,7 @@ void IBWait(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&, int32_t b
         fail(site, "IBWait: block %d, event %d; there are %u blocks", blockIdx, eventID, group->blocks);
     wait_until(self, "IBWait", site, [group, at] { return group->events_set.size() > at && group->events_set[at] > 0; });
     group->events_set[at]--;
+    order_blocks(self);
 }
 
 // Jumar needs no workspace of its own, so the user's part begins at the start.
@@ -317,7 +335,11 @@ inline int64_t get_subblockdim()
 {
     return AscendC::GetSubBlockNum();
 }
-inline void pipe_barrier(pipe_t) {}
+inline void pipe_barrier(pipe_t pipe)
+{
+    using namespace jumar::ascendc;
+    if (PipeOrder* order = pipe_order(core())) order->barrier(pipe);
+}
 template <typename Id> void set_flag(pipe_t from, pipe_t to, Id id, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::set_event(jumar::ascendc::event_of_pipes(from, to, site), static_cast<int32_t>(id), "set_flag", site);

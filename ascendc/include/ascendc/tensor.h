@@ -2,7 +2,7 @@
 #ifndef JUMAR_ASCENDC_TENSOR_H
 #define JUMAR_ASCENDC_TENSOR_H
 
-#include "core.h"
+#include "order.h"
 
 namespace jumar {
 namespace ascendc {
@@ -131,6 +131,9 @@ private:
             fail(site, "%s(%u) of a LocalTensor at byte %lld leaves its buffer of %u bytes in %s", call, index,
                  static_cast<long long>(reinterpret_cast<const uint8_t*>(data_) - buffer_->begin), buffer_->bytes, position_name(position_));
 #endif
+#if JUMAR_ASCENDC_CHECK >= 2
+        pipe_order(core())->scalar_access(core(), *buffer_, at, sizeof(T), call[0] != 'G');
+#endif
     }
 
     T* data_ = nullptr;
@@ -243,11 +246,16 @@ JUMAR_ASCENDC_OPERATOR(!=, CompareTag<CMPMODE::NE>)
 namespace jumar {
 namespace ascendc {
 
-// What a check needs to know about a call.
-struct Call {
-    const char* name;
-    Site site;
-};
+// Records what a call does to bytes of a tensor, if the order of pipes is checked.
+template <typename T>
+inline void record_access([[maybe_unused]] const AscendC::LocalTensor<T>& tensor, [[maybe_unused]] uint64_t offset, [[maybe_unused]] uint64_t bytes,
+                          [[maybe_unused]] bool writes, [[maybe_unused]] const char* operand, [[maybe_unused]] const Call& call)
+{
+#if JUMAR_ASCENDC_CHECK >= 2
+    Core& self = core();
+    pipe_order(self)->access(self, *tensor.buffer(), reinterpret_cast<const uint8_t*>(tensor.GetPhyAddr()) + offset, bytes, writes, operand, call);
+#endif
+}
 
 // Fails if bytes from the start of a tensor on leave its buffer, if the tensor was freed, or if it is not aligned.
 template <typename T>
@@ -266,6 +274,8 @@ inline void check_access([[maybe_unused]] const AscendC::LocalTensor<T>& tensor,
     if (reinterpret_cast<uintptr_t>(begin) % alignment != 0)
         fail(call.site, "%s: %s begins at byte %lld of its buffer in %s, and has to be aligned to %u bytes", call.name, operand, offset,
              position_name(buffer->position), alignment);
+    // Copies record each of their blocks themselves.
+    if (call.pipe != PIPE_MTE2 && call.pipe != PIPE_MTE3) record_access(tensor, 0, bytes, std::strcmp(operand, "dst") == 0, operand, call);
 #endif
 }
 

@@ -1,0 +1,218 @@
+// Checks of order, compiled with JUMAR_ASCENDC_CHECK=2: kernels with one mistake each, and the same kernels without it.
+#include "check.h"
+
+#include "lib/matmul_intf.h"
+
+namespace {
+
+constexpr uint32_t COUNT = 64;
+std::vector<float> input(4096, 1.0f), output(4096);
+
+GlobalTensor<float> in(uint32_t from = 0)
+{
+    GlobalTensor<float> tensor;
+    tensor.SetGlobalBuffer(input.data() + from, input.size() - from);
+    return tensor;
+}
+GlobalTensor<float> out(uint32_t from = 0)
+{
+    GlobalTensor<float> tensor;
+    tensor.SetGlobalBuffer(output.data() + from, output.size() - from);
+    return tensor;
+}
+
+LocalTensor<float> buffer(TPipe& pipe)
+{
+    TBuf<TPosition::VECCALC> memory;
+    pipe.InitBuffer(memory, COUNT * 4);
+    return memory.Get<float>();
+}
+
+template <HardEvent event> void order(bool is_there)
+{
+    if (!is_there) return;
+    SetFlag<event>(0);
+    WaitFlag<event>(0);
+}
+
+// In, double, out, twice through the same buffer, with an event or barrier left out.
+enum Missing { NOTHING, MTE2_V, V_MTE3, MTE3_MTE2, V_MTE2 };
+void with_events(Missing missing)
+{
+    TPipe pipe;
+    auto x = buffer(pipe), y = buffer(pipe);
+    for (int round = 0; round < 2; round++) {
+        DataCopy(x, in(), COUNT);
+        order<HardEvent::MTE2_V>(missing != MTE2_V);
+        Add(y, x, x, COUNT);
+        order<HardEvent::V_MTE2>(missing != V_MTE2);
+        order<HardEvent::V_MTE3>(missing != V_MTE3);
+        DataCopy(out(), y, COUNT);
+        order<HardEvent::MTE3_V>(true);
+    }
+}
+
+// The buffer of a copy to global memory is filled again.
+void copy_through(bool waits)
+{
+    TPipe pipe;
+    auto x = buffer(pipe);
+    for (int round = 0; round < 2; round++) {
+        DataCopy(x, in(), COUNT);
+        order<HardEvent::MTE2_MTE3>(true);
+        DataCopy(out(), x, COUNT);
+        order<HardEvent::MTE3_MTE2>(waits);
+    }
+}
+
+// Two copies fill overlapping bytes.
+void overlapping_copies(bool has_barrier)
+{
+    TPipe pipe;
+    auto x = buffer(pipe);
+    DataCopy(x, in(), COUNT);
+    if (has_barrier) PipeBarrier<PIPE_MTE2>();
+    DataCopy(x[32], in(), 32);
+}
+
+// A queue orders its own buffers, and no others.
+void with_queues(bool uses_deque_of_other)
+{
+    TPipe pipe;
+    TQue<TPosition::VECIN, 2> queue;
+    TQue<TPosition::VECOUT, 2> results;
+    pipe.InitBuffer(queue, 2, COUNT * 4);
+    pipe.InitBuffer(results, 2, COUNT * 4);
+    auto other = buffer(pipe);
+    for (uint32_t tile = 0; tile < 6; tile++) {
+        auto x = queue.AllocTensor<float>();
+        DataCopy(x, in(tile * COUNT), COUNT);
+        queue.EnQue(x);
+        x = queue.DeQue<float>();
+        if (uses_deque_of_other) DataCopy(other, in(), COUNT);
+        auto y = results.AllocTensor<float>();
+        Add(y, x, uses_deque_of_other ? other : x, COUNT);
+        results.EnQue(y);
+        queue.FreeTensor(x);
+        y = results.DeQue<float>();
+        DataCopy(out(tile * COUNT), y, COUNT);
+        results.FreeTensor(y);
+    }
+}
+
+// A product by hand. Queues order L1 and L0; with `skips` the result is taken without waiting for it.
+void product(bool skips, uint8_t unit_flag)
+{
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
+    TPipe pipe;
+    TBuf<TPosition::A2> a2;
+    TBuf<TPosition::B2> b2;
+    TBuf<TPosition::CO1> co1;
+    pipe.InitBuffer(a2, 512);
+    pipe.InitBuffer(b2, 512);
+    pipe.InitBuffer(co1, 1024);
+    auto a = a2.Get<half>(), b = b2.Get<half>();
+    auto c = co1.Get<float>();
+    InitConstValue(a, {1, 1, 0, half(1)});
+    InitConstValue(b, {1, 1, 0, half(1)});
+    order<HardEvent::MTE1_M>(true);
+    Mmad(c, a, b, MmadParams(16, 16, 16, unit_flag, false, true));
+    order<HardEvent::M_FIX>(!skips);
+    Fixpipe(out(), c, FixpipeParamsV220(16, 16, 16, 16, false, NoQuant, 0, 1, 0, 0, unit_flag));
+}
+
+// Blocks that write the same, neighbouring, or ordered memory.
+void blocks(uint32_t step, bool waits, bool adds)
+{
+    TPipe pipe;
+    auto x = buffer(pipe);
+    Duplicate(x, 1.0f, COUNT);
+    order<HardEvent::V_MTE3>(true);
+    if (adds) SetAtomicAdd<float>();
+    DataCopy(out(static_cast<uint32_t>(GetBlockIdx()) * step), x, COUNT);
+    SetAtomicNone();
+    if (!waits) return;
+    SyncAll();
+    DataCopy(out(static_cast<uint32_t>(GetBlockNum() - 1 - GetBlockIdx()) * step), x, COUNT);
+}
+
+std::string report_of(void (*kernel)(), uint32_t count = 1, bool together = false)
+{
+    return check::run(kernel, count, together);
+}
+
+} // namespace
+
+TEST(kernels_in_order_have_no_reports)
+{
+    EXPECT(report_of([] { with_events(NOTHING); }).empty());
+    EXPECT(report_of([] { copy_through(true); }).empty());
+    EXPECT(report_of([] { overlapping_copies(true); }).empty());
+    EXPECT(report_of([] { with_queues(false); }, 3).find("Add") == std::string::npos);
+    EXPECT(report_of([] { blocks(COUNT, false, false); }, 8).empty());
+    EXPECT(report_of([] { blocks(COUNT, true, false); }, 8, true).empty());
+    EXPECT(report_of([] { blocks(8, false, true); }, 8).empty());
+    EXPECT(report_of([] { product(false, 0); }).empty());
+    EXPECT(report_of([] { product(true, 3); }).empty());
+    // The compiler makes the scalar unit wait, and what follows starts later.
+    EXPECT(report_of([] {
+               TPipe pipe;
+               auto x = buffer(pipe);
+               DataCopy(x, in(), COUNT);
+               if (x.GetValue(3) == 1.0f) Adds(x, x, 1.0f, COUNT);
+           }).empty());
+    // A barrier of all pipes stands for every event.
+    EXPECT(report_of([] {
+               TPipe pipe;
+               auto x = buffer(pipe);
+               DataCopy(x, in(), COUNT);
+               PipeBarrier<PIPE_ALL>();
+               Adds(x, x, 1.0f, COUNT);
+               PipeBarrier<PIPE_ALL>();
+               DataCopy(out(), x, COUNT);
+           }).empty());
+}
+
+TEST(missing_events_are_named_with_both_calls)
+{
+    EXPECT_FAILS(([] { with_events(MTE2_V); }), "Add: PIPE_V reads src0 (VECCALC, bytes 0 to 255) and does not wait for DataCopy at order.cpp:");
+    EXPECT_FAILS(([] { with_events(MTE2_V); }), "which writes it; an event MTE2_V is missing");
+    EXPECT_FAILS(([] { with_events(V_MTE3); }), "DataCopy: PIPE_MTE3 reads src (VECCALC, bytes 0 to 255) and does not wait for Add at order.cpp:");
+    EXPECT_FAILS(([] { with_events(V_MTE3); }), "an event V_MTE3 is missing");
+    EXPECT_FAILS(([] { with_events(V_MTE2); }), "which reads it; an event V_MTE2 is missing");
+    EXPECT_FAILS(([] { copy_through(false); }), "DataCopy: PIPE_MTE2 writes dst (VECCALC, bytes 0 to 255) and does not wait for DataCopy at order.cpp:");
+    EXPECT_FAILS(([] { copy_through(false); }), "an event MTE3_MTE2 is missing");
+    EXPECT_FAILS(([] { with_queues(true); }), "Add: PIPE_V reads src1");
+    EXPECT_FAILS(([] { product(true, 0); }), "Fixpipe: PIPE_FIX reads src (L0C, bytes 0 to 1023) and does not wait for Mmad");
+    EXPECT_FAILS(([] { product(true, 0); }), "an event M_FIX is missing");
+    // An event of other pipes does not help.
+    EXPECT_FAILS(([] {
+                     TPipe pipe;
+                     auto x = buffer(pipe);
+                     DataCopy(x, in(), COUNT);
+                     order<HardEvent::MTE2_MTE3>(true);
+                     Adds(x, x, 1.0f, COUNT);
+                 }),
+                 "an event MTE2_V is missing");
+}
+
+TEST(missing_barriers_are_named)
+{
+    EXPECT_FAILS(([] { overlapping_copies(false); }), "DataCopy: PIPE_MTE2 writes dst (VECCALC, bytes 128 to 255), which DataCopy at order.cpp:");
+    EXPECT_FAILS(([] { overlapping_copies(false); }), "PipeBarrier<PIPE_MTE2> is missing");
+}
+
+TEST(blocks_that_write_the_same_memory_are_named)
+{
+    const std::string said = check::run([] { blocks(COUNT - 16, false, false); }, 8);
+    EXPECT(said.rfind("1: order.cpp:", 0) == 0);
+    EXPECT(said.find("DataCopy: bytes 0 to 63 of the copy go to global memory that block 0 has written (DataCopy at order.cpp:") != std::string::npos);
+    EXPECT_FAILS(([] { blocks(0, false, false); }, 2), "bytes 0 to 255 of the copy go to global memory that block 0 has written");
+    // Waiting orders what comes before with what comes after, and nothing else.
+    EXPECT_FAILS(([] { blocks(COUNT - 8, true, false); }, 4, true), "global memory that block 0 has written");
+}
+
+int main()
+{
+    return check::finish("order");
+}
