@@ -22,6 +22,7 @@
 #include "ascendc/math.h"
 #include "ascendc/softmax.h"
 #include "ascendc/quantize.h"
+#include "ascendc/norm.h"
 #include "ascendc/missing.h"
 #include "ascendc/print.h"
 #include "ascendc/tiling.h"

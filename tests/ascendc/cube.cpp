@@ -503,8 +503,8 @@ void exchange(float* shared, float* out, uint32_t rounds)
             CrossCoreWaitFlag(6);
             shared[own] += 1;
         }
-        CrossCoreSetFlag<1, PIPE_MTE3>(7);
-        CrossCoreWaitFlag<1>(7);
+        ffts_cross_core_sync(PIPE_MTE3, 1 | 1 << 4 | 7 << 8);
+        wait_flag_dev(7);
         // The other vector core of the block has added its last one.
         out[own] = shared[own] + 1000 * shared[own ^ 1];
     }

@@ -118,6 +118,85 @@ TEST(softmax_in_parts_equals_softmax_at_once)
     for (size_t at = 0; at < wanted.size(); at++) EXPECT(std::fabs(static_cast<double>(got[at]) - wanted[at]) <= 1e-6 * (wanted[at] + 1e-4));
 }
 
+TEST(rows_are_normalised)
+{
+    constexpr uint32_t rows = 6, columns = 37, stride = 40;
+    const auto in = numbers<float>(rows * stride, 8), gamma = numbers<float>(stride, 9), beta = numbers<float>(stride, 10);
+    std::vector<float> layer, means, variances, rms;
+    EXPECT(check::run([&] {
+               TPipe pipe;
+               auto x = check::put(pipe, in), y = check::put(pipe, in), z = check::put(pipe, in), g = check::put(pipe, gamma), b = check::put(pipe, beta);
+               auto mean = check::put(pipe, std::vector<float>(8)), variance = check::put(pipe, std::vector<float>(8));
+               auto buffer = check::put(pipe, std::vector<uint8_t>(2048));
+               LayerNormTiling tiling;
+               GetLayerNormNDTilingInfo(Shape{{2, 3, stride}}, 2048, 4, false, tiling);
+               tiling.originalHLength = columns;
+               LayerNorm(y, mean, variance, x, g, b, buffer, 1e-3f, tiling);
+               RmsNormTiling rms_tiling;
+               EXPECT(GetRmsNormTilingInfo(Shape{{2, 3, stride}}, Shape{{2, 3, columns}}, 2048, 4, rms_tiling));
+               EXPECT(!GetRmsNormTilingInfo(Shape{{2, 3, stride}}, Shape{{2, 3, columns}}, 64, 4, rms_tiling));
+               RmsNorm(z, x, g, 1e-3f, rms_tiling);
+               layer = check::get(y, in.size());
+               rms = check::get(z, in.size());
+               means = check::get(mean, rows);
+               variances = check::get(variance, rows);
+           }).empty());
+    std::vector<double> wanted, wanted_rms, wanted_means, wanted_variances;
+    for (uint32_t row = 0; row < rows; row++) {
+        double sum = 0, spread = 0, squares = 0;
+        auto value = [&](uint32_t at) { return static_cast<double>(in[row * stride + at]); };
+        for (uint32_t at = 0; at < columns; at++) sum += value(at) / columns;
+        for (uint32_t at = 0; at < columns; at++) {
+            spread += (value(at) - sum) * (value(at) - sum) / columns;
+            squares += value(at) * value(at) / columns;
+        }
+        for (uint32_t at = 0; at < stride; at++) {
+            const double scale = static_cast<double>(gamma[at]);
+            wanted.push_back(at < columns ? scale * (value(at) - sum) / std::sqrt(spread + 1e-3) + static_cast<double>(beta[at]) : value(at));
+            wanted_rms.push_back(at < columns ? scale * value(at) / std::sqrt(squares + 1e-3) : value(at));
+        }
+        wanted_means.push_back(sum);
+        wanted_variances.push_back(spread);
+    }
+    near(layer, wanted, __LINE__);
+    near(rms, wanted_rms, __LINE__);
+    near(means, wanted_means, __LINE__);
+    near(variances, wanted_variances, __LINE__);
+    EXPECT_FAILS(([] {
+                     TPipe pipe;
+                     auto tensor = check::put(pipe, std::vector<float>(16));
+                     RmsNorm(tensor, tensor, tensor, 1e-3f, RmsNormTiling());
+                 }),
+                 "RmsNorm: the tiling has bLength 0");
+}
+
+TEST(gradients_of_softmax)
+{
+    constexpr uint32_t rows = 3, columns = 30, stride = 32;
+    const auto grad = numbers<float>(rows * stride, 11), values = numbers<float>(rows * stride, 12);
+    std::vector<float> got, front;
+    EXPECT(check::run([&] {
+               TPipe pipe;
+               auto g = check::put(pipe, grad), y = check::put(pipe, values), dst = check::put(pipe, grad);
+               auto sums = check::put(pipe, std::vector<float>(rows * 8));
+               const SoftMaxShapeInfo shape{rows, stride, rows, columns};
+               SoftmaxGrad(dst, g, y, SoftMaxTiling(), false, shape);
+               SoftmaxGradFront(sums, g, y, SoftMaxTiling(), shape);
+               got = check::get(dst, grad.size());
+               front = check::get(sums, rows * 8);
+           }).empty());
+    for (uint32_t row = 0; row < rows; row++) {
+        double sum = 0;
+        for (uint32_t at = 0; at < columns; at++) sum += static_cast<double>(grad[row * stride + at]) * static_cast<double>(values[row * stride + at]);
+        for (uint32_t at = 0; at < 8; at++) EXPECT(std::fabs(static_cast<double>(front[row * 8 + at]) - sum) <= 1e-5 * std::fabs(sum));
+        for (uint32_t at = 0; at < stride; at++) {
+            const double wanted = at < columns ? (static_cast<double>(grad[row * stride + at]) - sum) * static_cast<double>(values[row * stride + at])
+                                               : static_cast<double>(grad[row * stride + at]);
+            EXPECT(std::fabs(static_cast<double>(got[row * stride + at]) - wanted) <= 1e-5 * (std::fabs(wanted) + 1));
+        }
+    }
+}
+
 TEST(rows_of_a_masked_maximum_are_replaced)
 {
     std::vector<float> got;

@@ -251,6 +251,19 @@ void IBWait(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&, int32_t b
     order_blocks(self);
 }
 
+// The next kernel of a stream starts when this one has ended.
+template <pipe_t vector = PIPE_MTE3, pipe_t cube = PIPE_FIX, bool force = false> void SetNextTaskStart() {}
+template <bool force = false> void WaitPreTaskEnd() {}
+
+template <typename T> T ReadGmByPassDCache(__gm__ T* address)
+{
+    return *static_cast<volatile T*>(address);
+}
+template <typename T> void WriteGmByPassDCache(__gm__ T* address, T value)
+{
+    *static_cast<volatile T*>(address) = value;
+}
+
 // Jumar needs no workspace of its own, so the user's part begins at the start.
 inline void SetSysWorkspace(GM_ADDR workspace)
 {
@@ -347,6 +360,23 @@ template <typename Id> void set_flag(pipe_t from, pipe_t to, Id id, jumar::ascen
 template <typename Id> void wait_flag(pipe_t from, pipe_t to, Id id, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::wait_event(jumar::ascendc::event_of_pipes(from, to, site), static_cast<int32_t>(id), "wait_flag", site);
+}
+template <typename... Arguments> void dcci(const Arguments&...) {}
+inline void set_ffts_base_addr(uint64_t) {}
+// Sets a flag between cores: bits 4 and 5 of the value are the mode, bits 8 to 11 the flag.
+inline void ffts_cross_core_sync(pipe_t, uint64_t config, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    const uint16_t flag = static_cast<uint16_t>(config >> 8 & 15);
+    switch (config >> 4 & 3) {
+    case 0: return AscendC::CrossCoreSetFlag<0, PIPE_MTE3>(flag, site);
+    case 1: return AscendC::CrossCoreSetFlag<1, PIPE_MTE3>(flag, site);
+    case 2: return AscendC::CrossCoreSetFlag<2, PIPE_MTE3>(flag, site);
+    default: jumar::ascendc::fail(site, "ffts_cross_core_sync: the value %#llx has mode 3; modes are 0, 1 and 2", static_cast<unsigned long long>(config));
+    }
+}
+inline void wait_flag_dev(uint64_t flag, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    AscendC::CrossCoreWaitFlag(static_cast<uint16_t>(flag), site);
 }
 inline void set_mask_norm()
 {

@@ -59,8 +59,25 @@ constexpr SoftMaxTiling softmax_tiling(uint32_t rows, uint32_t columns, uint32_t
     return tiling;
 }
 
+#define JUMAR_LAYER_NORM_TILING_FIELDS(FIELD)                                                                                                        \
+    FIELD(bLength) FIELD(sLength) FIELD(hLength) FIELD(originalHLength) FIELD(inputXSize) FIELD(meanVarSize) FIELD(tmpBufSize)
+#define JUMAR_RMS_NORM_TILING_FIELDS(FIELD)                                                                                                          \
+    FIELD(bLength) FIELD(sLength) FIELD(hLength) FIELD(originalHLength) FIELD(mainBshLength) FIELD(mainBsLength) FIELD(loopRound)
+
+// Rows of hLength elements, of which originalHLength hold values.
+struct LayerNormTiling {
+#define JUMAR_FIELD(name) uint32_t name = 0;
+    JUMAR_LAYER_NORM_TILING_FIELDS(JUMAR_FIELD)
+};
+struct RmsNormTiling {
+    JUMAR_RMS_NORM_TILING_FIELDS(JUMAR_FIELD)
+#undef JUMAR_FIELD
+};
+
 } // namespace tiling
 } // namespace AscendC
+using AscendC::tiling::LayerNormTiling;
+using AscendC::tiling::RmsNormTiling;
 using AscendC::tiling::SoftMaxTiling;
 using AscendC::tiling::TCubeTiling;
 

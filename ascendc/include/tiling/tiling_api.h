@@ -31,6 +31,8 @@ namespace optiling {
     };
 JUMAR_HOST_TILING(TCubeTiling, JUMAR_CUBE_TILING_FIELDS)
 JUMAR_HOST_TILING(SoftMaxTiling, JUMAR_SOFTMAX_TILING_FIELDS)
+JUMAR_HOST_TILING(LayerNormTiling, JUMAR_LAYER_NORM_TILING_FIELDS)
+JUMAR_HOST_TILING(RmsNormTiling, JUMAR_RMS_NORM_TILING_FIELDS)
 #undef JUMAR_HOST_TILING
 #undef JUMAR_FIELD
 
@@ -79,6 +81,52 @@ void SoftMaxFlashV2TilingFunc(const Shape& shape, const uint32_t, const uint32_t
                               const bool = false, const bool = false)
 {
     SoftMaxTilingFunc(shape, size, workspace, result);
+}
+
+// A shape (B, S, H); H is a multiple of 32 bytes, and `original` is the one without padding.
+template <typename Shape> void GetLayerNormMaxMinTmpSize(const Shape& shape, const uint32_t, const bool, uint32_t& most, uint32_t& least)
+{
+    least = GetSoftMaxMinTmpSize(shape, 4, false) * 3;
+    most = least * std::max(rows_of(shape), 1u);
+}
+template <typename Shape> void GetLayerNormNDTilingInfo(const Shape& shape, const uint32_t workspace, const uint32_t, const bool, tiling::LayerNormTiling& result)
+{
+    result.bLength = static_cast<uint32_t>(shape.GetDim(0));
+    result.sLength = static_cast<uint32_t>(shape.GetDim(1));
+    result.hLength = result.originalHLength = static_cast<uint32_t>(shape.GetDim(2));
+    result.inputXSize = rows_of(shape) * result.hLength;
+    result.meanVarSize = rows_of(shape);
+    result.tmpBufSize = workspace;
+}
+template <typename Shape>
+void GetLayerNormNDTilingInfo(const Shape& shape, const uint32_t workspace, const uint32_t size, const bool reuse, optiling::LayerNormTiling& result)
+{
+    GetLayerNormNDTilingInfo(shape, workspace, size, reuse, result.data());
+}
+template <typename Shape> bool GetRmsNormMaxMinTmpSize(const Shape& shape, const uint32_t size, uint32_t& most, uint32_t& least, const bool = false)
+{
+    GetLayerNormMaxMinTmpSize(shape, size, false, most, least);
+    return true;
+}
+// Returns false if the buffer has no space for a row.
+template <typename Shape>
+bool GetRmsNormTilingInfo(const Shape& shape, const Shape& original, const uint32_t workspace, const uint32_t, tiling::RmsNormTiling& result, const bool = false)
+{
+    if (workspace < columns_of(shape) * 4) return false;
+    result.bLength = static_cast<uint32_t>(shape.GetDim(0));
+    result.sLength = static_cast<uint32_t>(shape.GetDim(1));
+    result.hLength = columns_of(shape);
+    result.originalHLength = columns_of(original);
+    result.mainBsLength = std::min(rows_of(shape), workspace / (columns_of(shape) * 4));
+    result.mainBshLength = result.mainBsLength * result.hLength;
+    result.loopRound = rows_of(shape) / std::max(result.mainBsLength, 1u);
+    return true;
+}
+template <typename Shape>
+bool GetRmsNormTilingInfo(const Shape& shape, const Shape& original, const uint32_t workspace, const uint32_t size, optiling::RmsNormTiling& result,
+                          const bool basic = false)
+{
+    return GetRmsNormTilingInfo(shape, original, workspace, size, result.data(), basic);
 }
 
 } // namespace AscendC

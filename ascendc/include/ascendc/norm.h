@@ -1,0 +1,158 @@
+// Normalisation of rows, and the gradient of softmax.
+#ifndef JUMAR_ASCENDC_NORM_H
+#define JUMAR_ASCENDC_NORM_H
+
+#include "softmax.h"
+
+namespace jumar {
+namespace ascendc {
+
+// Rows of `stride` elements, of which the first ones hold values.
+struct NormRows {
+    uint64_t rows;
+    uint32_t columns, stride;
+
+    template <typename Tiling>
+    NormRows(const Tiling& tiling, const Call& call)
+        : rows(static_cast<uint64_t>(tiling.bLength) * tiling.sLength), columns(tiling.originalHLength ? tiling.originalHLength : tiling.hLength),
+          stride(tiling.hLength)
+    {
+        if (rows == 0 || columns == 0 || columns > stride)
+            fail(call.site, "%s: the tiling has bLength %u, sLength %u, hLength %u and originalHLength %u; a function of the host fills it", call.name,
+                 tiling.bLength, tiling.sLength, tiling.hLength, tiling.originalHLength);
+    }
+};
+
+} // namespace ascendc
+} // namespace jumar
+
+namespace AscendC {
+
+using tiling::LayerNormTiling;
+using tiling::RmsNormTiling;
+
+// output = gamma * (x - mean) / sqrt(variance + epsilon) + beta for each row.
+template <typename T, bool isReuseSource = false>
+void LayerNorm(const LocalTensor<T>& output, const LocalTensor<T>& mean, const LocalTensor<T>& variance, const LocalTensor<T>& x,
+               const LocalTensor<T>& gamma, const LocalTensor<T>& beta, const jumar::ascendc::AsIs<T> epsilon, const LayerNormTiling& tiling,
+               jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    const Call call{"LayerNorm", site};
+    const NormRows shape(tiling, call);
+    check_access(x, shape.rows * shape.stride * sizeof(T), "inputX", call);
+    check_access(gamma, shape.columns * sizeof(T), "gamma", call);
+    check_access(beta, shape.columns * sizeof(T), "beta", call);
+    check_access(output, shape.rows * shape.stride * sizeof(T), "dst", call);
+    check_access(mean, shape.rows * sizeof(T), "dst", call);
+    check_access(variance, shape.rows * sizeof(T), "dst", call);
+    for (uint64_t row = 0; row < shape.rows; row++) {
+        const T* line = x.GetPhyAddr() + row * shape.stride;
+        T* result = output.GetPhyAddr() + row * shape.stride;
+        double sum = 0, squares = 0;
+        for (uint32_t at = 0; at < shape.columns; at++) sum += static_cast<double>(line[at]);
+        const double middle = sum / shape.columns;
+        for (uint32_t at = 0; at < shape.columns; at++) squares += (static_cast<double>(line[at]) - middle) * (static_cast<double>(line[at]) - middle);
+        const double spread = squares / shape.columns, factor = 1 / std::sqrt(spread + static_cast<double>(epsilon));
+        for (uint32_t at = 0; at < shape.columns; at++)
+            result[at] = static_cast<T>((static_cast<double>(line[at]) - middle) * factor * static_cast<double>(gamma.GetPhyAddr()[at]) +
+                                        static_cast<double>(beta.GetPhyAddr()[at]));
+        mean.GetPhyAddr()[row] = static_cast<T>(middle);
+        variance.GetPhyAddr()[row] = static_cast<T>(spread);
+    }
+}
+template <typename T, bool isReuseSource = false>
+void LayerNorm(const LocalTensor<T>& output, const LocalTensor<T>& mean, const LocalTensor<T>& variance, const LocalTensor<T>& x,
+               const LocalTensor<T>& gamma, const LocalTensor<T>& beta, const LocalTensor<uint8_t>& sharedTmpBuffer,
+               const jumar::ascendc::AsIs<T> epsilon, const LayerNormTiling& tiling, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::check_temporary(sharedTmpBuffer, {"LayerNorm", site});
+    LayerNorm<T, isReuseSource>(output, mean, variance, x, gamma, beta, epsilon, tiling, site);
+}
+
+// dst = gamma * src / sqrt(mean of squares + epsilon) for each row.
+template <typename T, bool isBasicBlock = false>
+void RmsNorm(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& gamma, const jumar::ascendc::AsIs<T> epsilon,
+             const RmsNormTiling& tiling, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    const Call call{"RmsNorm", site};
+    const NormRows shape(tiling, call);
+    check_access(src, shape.rows * shape.stride * sizeof(T), "src", call);
+    check_access(gamma, shape.columns * sizeof(T), "gamma", call);
+    check_access(dst, shape.rows * shape.stride * sizeof(T), "dst", call);
+    for (uint64_t row = 0; row < shape.rows; row++) {
+        const T* line = src.GetPhyAddr() + row * shape.stride;
+        T* result = dst.GetPhyAddr() + row * shape.stride;
+        double squares = 0;
+        for (uint32_t at = 0; at < shape.columns; at++) squares += static_cast<double>(line[at]) * static_cast<double>(line[at]);
+        const double factor = 1 / std::sqrt(squares / shape.columns + static_cast<double>(epsilon));
+        for (uint32_t at = 0; at < shape.columns; at++)
+            result[at] = static_cast<T>(static_cast<double>(line[at]) * factor * static_cast<double>(gamma.GetPhyAddr()[at]));
+    }
+}
+template <typename T, bool isBasicBlock = false>
+void RmsNorm(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& gamma, const LocalTensor<uint8_t>& sharedTmpBuffer,
+             const jumar::ascendc::AsIs<T> epsilon, const RmsNormTiling& tiling, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::check_temporary(sharedTmpBuffer, {"RmsNorm", site});
+    RmsNorm<T, isBasicBlock>(dst, src, gamma, epsilon, tiling, site);
+}
+
+// A block of 32 bytes for each row with the sum of grad * src.
+template <typename T, bool isBasicBlock = false, bool isDataFormatNZ = false>
+void SoftmaxGradFront(const LocalTensor<T>& dst, const LocalTensor<T>& grad, const LocalTensor<T>& src, const SoftMaxTiling& tiling,
+                      const SoftMaxShapeInfo& info = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    static_assert(!isDataFormatNZ, "SoftmaxGradFront of fractals is not supported by Jumar; docs/ascendc.md lists what is");
+    const Call call{"SoftmaxGradFront", site};
+    const SoftmaxRows rows(tiling, info, call);
+    const T *gradients = rows.source(grad, "grad", call), *values = rows.source(src, "src", call);
+    T* sums = rows.blocks(dst, "dst", call);
+    for (uint32_t row = 0; row < rows.rows; row++) {
+        double sum = 0;
+        for (uint64_t at = static_cast<uint64_t>(row) * rows.stride; at < static_cast<uint64_t>(row) * rows.stride + rows.columns; at++)
+            sum += static_cast<double>(gradients[at]) * static_cast<double>(values[at]);
+        SoftmaxRows::fill(sums, row, sum);
+    }
+}
+// dst = (grad - sum of grad * src) * src for each row.
+template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false>
+void SoftmaxGrad(const LocalTensor<T>& dst, const LocalTensor<T>& grad, const LocalTensor<T>& src, const SoftMaxTiling& tiling, bool isFront = false,
+                 const SoftMaxShapeInfo& info = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    static_assert(!isDataFormatNZ, "SoftmaxGrad of fractals is not supported by Jumar; docs/ascendc.md lists what is");
+    if (isFront) return SoftmaxGradFront<T>(dst, grad, src, tiling, info, site);
+    const Call call{"SoftmaxGrad", site};
+    const SoftmaxRows rows(tiling, info, call);
+    const T *gradients = rows.source(grad, "grad", call), *values = rows.source(src, "src", call);
+    T* to = rows.target(dst, "dst", call);
+    for (uint32_t row = 0; row < rows.rows; row++) {
+        const uint64_t begin = static_cast<uint64_t>(row) * rows.stride;
+        double sum = 0;
+        for (uint64_t at = begin; at < begin + rows.columns; at++) sum += static_cast<double>(gradients[at]) * static_cast<double>(values[at]);
+        for (uint64_t at = begin; at < begin + rows.columns; at++)
+            to[at] = static_cast<T>((static_cast<double>(gradients[at]) - sum) * static_cast<double>(values[at]));
+    }
+}
+template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false>
+void SoftmaxGrad(const LocalTensor<T>& dst, const LocalTensor<T>& grad, const LocalTensor<T>& src, const LocalTensor<uint8_t>& sharedTmpBuffer,
+                 const SoftMaxTiling& tiling, bool isFront = false, const SoftMaxShapeInfo& info = {},
+                 jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::check_temporary(sharedTmpBuffer, {"SoftmaxGrad", site});
+    SoftmaxGrad<T, isReuseSource, isDataFormatNZ>(dst, grad, src, tiling, isFront, info, site);
+}
+template <typename T, bool isBasicBlock = false, bool isDataFormatNZ = false>
+void SoftmaxGradFront(const LocalTensor<T>& dst, const LocalTensor<T>& grad, const LocalTensor<T>& src, const LocalTensor<uint8_t>& sharedTmpBuffer,
+                      const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::check_temporary(sharedTmpBuffer, {"SoftmaxGradFront", site});
+    SoftmaxGradFront<T, isBasicBlock, isDataFormatNZ>(dst, grad, src, tiling, info, site);
+}
+
+} // namespace AscendC
+
+#endif
