@@ -114,7 +114,7 @@ given = dict(
     pseType=1, **TRAIN, **FREE,
 )
 for change, status, text in [
-    ({"pseType": 2}, 561003, "pseType 2"), ({"pseType": 9}, 161002, "pseType is 9"), ({"sparseMode": 6}, 561003, "sparseMode 6"),
+    ({"pseType": 3}, 561003, "pseType 3"), ({"pseType": 9}, 161002, "pseType is 9"), ({"sparseMode": 6}, 561003, "sparseMode 6"),
     ({"key": q.half()}, 161002, "key has the type float16"), ({"realShiftOptional": noise(1, 2, 2, 3)}, 561003, "realShiftOptional"),
     ({"realShiftOptional": noise(1, 3, 3, 3)}, 161002, "realShiftOptional has the shape"), ({"prefixOptional": [1]}, 561003, "prefixOptional"),
     ({"key": noise(2, 2, 3, 4), "value": noise(2, 2, 3, 4)}, 161002, "batch of 2"), ({"value": noise(1, 2, 4, 4)}, 161002, "lengths of the keys"),

@@ -163,6 +163,71 @@ for dtype in FLOATS:
             cases.add("aclnnFlashAttentionUnpaddingScoreGradV4", softmaxInLayout="same_as_input", **joint, **back)
             cases.add("aclnnFlashAttentionVarLenScoreV4", query=q, key=k, softmaxOutLayout="same_as_input", **forward)
             cases.add("aclnnFlashAttentionVarLenScoreV4", query=q, key=k, softmaxOutLayout="NTD", refuse=(161002, "softmaxOutLayout"), **forward)
+
+
+# Dropout of the probabilities by a mask of bits, and a bias that falls with the distance.
+def changed(q, k, v, scale, kept, keep, slopes, shift, mask):
+    """As `attention`, for one head of keys a head of queries; `kept` is 1 where a probability stays, `slopes` has one of each head."""
+    scores = q @ k.transpose(-1, -2) * scale
+    distance = (torch.arange(q.shape[-2])[:, None] + shift - torch.arange(k.shape[-2])).abs()
+    if slopes is not None:
+        scores = scores - slopes.double()[..., None, None] * distance
+    if mask is not None:
+        scores = scores.masked_fill(mask, -1e30)
+    largest = scores.amax(-1, keepdim=True)
+    powers = (scores - largest).exp()
+    total = powers.sum(-1, keepdim=True)
+    return powers / total * kept / keep @ v, largest, total
+
+
+def packed(kept):
+    """Bits, the first one lowest, in whole groups of 128."""
+    bits = torch.cat([part.flatten() for part in kept]).to(torch.int64)
+    bits = torch.cat([bits, torch.ones(-len(bits) % 128, dtype=torch.int64)]).reshape(-1, 8)
+    return (bits << torch.arange(8)).sum(1).to(u8)
+
+
+def training_case(dtype, layout, rows, columns, heads, width, keep, sloped, mode, starts, stored=True):
+    """`rows` and `columns` list the lengths of sequences, which are equal but where they lie behind each other."""
+    joined = layout == "TND"
+    slopes = (torch.randint(1, 33, (len(rows), heads) if sloped == "sequences" else (heads,)) / 64) if sloped else None
+    q, k, v, gradient = ([noise(1, heads, length, width, dtype=dtype) for length in lengths] for lengths in (rows, columns, columns, rows))
+    kept = [(torch.rand(1, heads, own, other) < keep).double() for own, other in zip(rows, columns)]
+    shift = starts[0] - starts[1]
+    found = []
+    for index, (own, other) in enumerate(zip(rows, columns)):
+        mask = band(own, other, 10**9, 0, 0) if mode == 2 else None
+        leaves = [x[index].double().requires_grad_() for x in (q, k, v)]
+        slope = None if slopes is None else slopes.expand(len(rows), heads)[index][None]
+        y, largest, total = changed(*leaves, 0.5, kept[index], keep, slope, shift, mask)
+        found.append([y.detach(), largest.detach(), total.detach(), *torch.autograd.grad(y, leaves, gradient[index].double())])
+    whole = (lambda parts: torch.cat([part[0].transpose(0, 1) for part in parts])) if joined else (lambda parts: arranged(torch.cat(parts), layout))
+    one = (lambda parts: copies(torch.cat([part[0].transpose(0, 1) for part in parts]))) if joined else (lambda parts: copies(torch.cat(parts)))
+    y, largest, total, dq, dk, dv = zip(*found)
+    given = dict(query=whole(q), value=whole(v), dropMaskOptional=packed(kept) if keep < 1 else Null, paddingMaskOptional=Null,
+                 attenMaskOptional=torch.ones(4, 4, dtype=boolean) if mode else Null, prefixOptional=Null, qStartIdxOptional=[starts[0]] if sloped else Null,
+                 kvStartIdxOptional=[starts[1]] if sloped else Null, scaleValue=0.5, keepProb=keep, headNum=heads, inputLayout=layout, innerPrecise=0,
+                 sparseMode=mode, pseType=2 if sloped else 1, within=WITHIN[dtype], **FREE)
+    bias = slopes if sloped else Null
+    ends = lambda lengths: torch.tensor(lengths).cumsum(0).tolist()
+    if joined:
+        given.update(actualSeqQLenOptional=ends(rows), actualSeqKvLenOptional=ends(columns))
+    cases.add("aclnnFlashAttentionVarLenScoreV2" if joined else "aclnnFlashAttentionScoreV2", key=whole(k), realShiftOptional=bias, softmaxOutOut=Null,
+              softmaxMaxOut=Out(one(largest)), softmaxSumOut=Out(one(total)), attentionOutOut=Out(whole(y).to(dtype)), **given)
+    cases.add("aclnnFlashAttentionUnpaddingScoreGradV2" if joined else "aclnnFlashAttentionScoreGradV2", keyIn=whole(k), dy=whole(gradient), pseShiftOptional=bias,
+              softmaxMaxOptional=one(largest) if stored else Null, softmaxSumOptional=one(total) if stored else Null, softmaxInOptional=Null,
+              attentionInOptional=whole(y).to(dtype) if stored else Null, dqOut=Out(whole(dq).to(dtype)), dkOut=Out(whole(dk).to(dtype)),
+              dvOut=Out(whole(dv).to(dtype)), dpseOut=Null, **given)
+
+
+for dtype in FLOATS:
+    training_case(dtype, "BNSD", [3, 3], [5, 5], 2, 3, 0.75, None, 0, (0, 0))
+    training_case(dtype, "BNSD", [3, 3], [5, 5], 2, 3, 0.75, None, 0, (0, 0), stored=False)
+    training_case(dtype, "BSND", [4, 4], [4, 4], 2, 2, 1.0, "heads", 2, (0, 0))
+    training_case(dtype, "BSH", [3, 3], [4, 4], 2, 2, 0.5, "sequences", 0, (5, 2))
+    training_case(dtype, "TND", [2, 3], [3, 1], 2, 3, 0.5, "sequences", 0, (1, 4))
+# Several tiles of rows and of columns.
+training_case(f32, "BNSD", [70], [135], 1, 1, 0.75, "heads", 2, (0, 0))
 q = noise(1, 2, 3, 4)
 given = dict(
     query=q, keyIn=q, value=q, dy=q, pseShiftOptional=Null, attenMaskOptional=Null, softmaxMaxOptional=Null, softmaxSumOptional=Null,
@@ -170,12 +235,17 @@ given = dict(
     dpseOut=Null, qStartIdxOptional=Null, kvStartIdxOptional=Null, pseType=1, **BACKWARD, **FREE,
 )
 for change, status, text in [
-    ({"pseType": 2}, 561003, "pseType 2"), ({"sparseMode": 6}, 561003, "sparseMode 6"), ({"keyIn": q.half()}, 161002, "keyIn has the type float16"),
+    ({"pseType": 3}, 561003, "pseType 3"), ({"pseType": 2}, 161001, "pseShiftOptional"),
+    ({"pseType": 2, "pseShiftOptional": noise(3)}, 161002, "a slope for each of 2 heads"),
+    ({"pseType": 2, "pseShiftOptional": noise(2), "dpseOut": Out(noise(1, 2, 3, 3), False)}, 161002, "slopes have no gradient"),
+    ({"pseType": 2, "pseShiftOptional": noise(2), "qStartIdxOptional": [1, 2]}, 161002, "qStartIdxOptional is [1, 2]"),
+    ({"keepProb": 0.5}, 161002, "dropMaskOptional is empty"), ({"keepProb": 0.0}, 161002, "keepProb is 0"),
+    ({"sparseMode": 6}, 561003, "sparseMode 6"), ({"keyIn": q.half()}, 161002, "keyIn has the type float16"),
     ({"dy": noise(1, 2, 3, 5)}, 161002, "dy has the shape"), ({"dy": q.half()}, 161002, "dy has the type"), ({"inputLayout": "TND"}, 561003, "TND"),
     ({"softmaxSumOptional": noise(1, 2, 2, 8)}, 161002, "softmaxSumOptional has the shape"), ({"headNum": 3}, 161002, "heads"),
     ({"attentionInOptional": noise(1, 2, 3, 5)}, 161002, "attentionInOptional has the shape"), ({"dqOut": Out(noise(1, 2, 4, 4), False)}, 161002, "dqOut has the shape"),
     ({"dpseOut": Out(noise(1, 2, 3, 4), False)}, 161002, "dpseOut has the shape"), ({"pseShiftOptional": noise(1, 3, 3, 3)}, 161002, "pseShiftOptional has the shape"),
-    ({"dropMaskOptional": torch.ones(8, dtype=u8)}, 561003, "dropout"), ({"keyIn": noise(1, 3, 3, 4), "value": noise(1, 3, 3, 4)}, 161002, "heads"),
+    ({"dropMaskOptional": torch.ones(2, dtype=u8)}, 161002, "dropMaskOptional has 2 bytes"), ({"keyIn": noise(1, 3, 3, 4), "value": noise(1, 3, 3, 4)}, 161002, "heads"),
 ]:
     cases.add("aclnnFlashAttentionScoreGradV2", refuse=(status, text), **{**given, **change})
 cases.write()

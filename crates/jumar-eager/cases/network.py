@@ -347,7 +347,7 @@ for change, status, text in [
     ({"inputLayout": "XYZ"}, 161002, "inputLayout"), ({"inputLayout": "TND"}, 561003, "TND"), ({"headNum": 0}, 161002, "headNum"),
     ({"key": noise(1, 3, 3, 4)}, 161002, "heads"), ({"key": noise(1, 2, 3, 5)}, 161002, "lengths of the keys"), ({"query": q[0]}, 161002, "query has the shape"),
     ({"attenMaskOptional": torch.ones(2, 3, dtype=boolean)}, 161002, "attenMaskOptional has the shape"),
-    ({"sparseMode": 5}, 561003, "sparseMode 5"), ({"dropMaskOptional": torch.ones(8, dtype=u8)}, 561003, "dropout"),
+    ({"sparseMode": 5}, 561003, "sparseMode 5"), ({"dropMaskOptional": torch.ones(2, dtype=u8)}, 161002, "dropMaskOptional has 2 bytes"),
     ({"attentionOutOut": Out(noise(1, 2, 3, 5), False)}, 161002, "attentionOutOut has the shape"),
     ({"attentionOutOut": Out(noise(1, 3, 2, 4), False)}, 161002, "attentionOutOut has the shape"),
     ({"value": noise(1, 2, 5, 4)}, 161002, ""), ({"query": Null}, 161001, "query"),

@@ -140,6 +140,9 @@ fn plan(cx: &mut Cx<'_>, kind: i64, names: Names) -> Result<(), Refusal> {
         if names.ends.is_some() {
             return Err(cx.unsupported("dpseOut of joined sequences is not computed"));
         }
+        if operands.effects.slopes.is_some() {
+            return Err(cx.invalid("dpseOut is given; slopes have no gradient"));
+        }
         cx.check_types(out, FLOATS)?;
         cx.check_dims(out, &[batch, heads, rows, columns])?;
     }
@@ -164,6 +167,9 @@ fn plan(cx: &mut Cx<'_>, kind: i64, names: Names) -> Result<(), Refusal> {
     };
     let addend = covering(cx, operands.addend)?;
     let mask = covering(cx, operands.mask.view)?;
+    let effects = operands
+        .effects
+        .of_sequences(&mut inputs, heads, &operands.ranges);
     let extra_width = operands.extra.map_or(0, |(query, _)| query.dims()[3]);
     let key_sums = [key.dims()[0], key_heads, columns, width + extra_width];
     let key_sums = cx.temporary(DataType::Float32, &key_sums)?;
@@ -176,7 +182,7 @@ fn plan(cx: &mut Cx<'_>, kind: i64, names: Names) -> Result<(), Refusal> {
         .map(|(query, _)| add(&mut outputs, query.view));
 
     let mut gradients = Vec::with_capacity(operands.ranges.len());
-    for range in &operands.ranges {
+    for (range, (slopes, dropout)) in operands.ranges.iter().zip(effects) {
         let of_rows =
             |(view, operand): (View, usize)| plane(&view, operand, range.batch, range.first_row);
         let of_columns = |(view, operand): (View, usize)| {
@@ -192,6 +198,8 @@ fn plan(cx: &mut Cx<'_>, kind: i64, names: Names) -> Result<(), Refusal> {
             out: of_rows((to_query.view, 0)),
             extra: extra.map(|(query, key)| (of_rows(query), of_columns(key))),
             addend: addend.map(all_rows),
+            slopes,
+            dropout,
             mask: mask.map(all_rows),
             largest: None,
             sum: None,

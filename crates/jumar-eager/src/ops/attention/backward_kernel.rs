@@ -249,6 +249,9 @@ impl Backward {
             (memory.gradients, COLUMNS),
             &PLAIN,
         );
+        sequence.drop_out(views, task, (rows, first, count), memory.line, |row| {
+            memory.gradients.slice(row * COLUMNS, count)
+        });
     }
 
     /// Reads the largest score and the sum of each row, or computes them in a pass of its own.
@@ -347,6 +350,9 @@ impl Backward {
             self.products(views, sequence, task, (rows, first, count), memory);
             memory.normalise(rows, count);
             exchange(memory.scores, memory.exchanged, rows, count);
+            sequence.drop_out(views, task, (rows, first, count), memory.line, |row| {
+                memory.exchanged.stepped(row, count, ROWS)
+            });
             let sums = |plane: &Plane, width: usize| {
                 let start = plane.row(task.head, first);
                 let row = views.outputs[plane.operand].float32(start, count * width, 1);

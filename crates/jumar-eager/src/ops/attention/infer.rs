@@ -4,7 +4,7 @@ use jumar_types::dtype::DataType;
 
 use super::layout::{Layout, Target};
 use super::train::joined;
-use super::{Cache, Mask, Plan, Range, Rule, mask};
+use super::{Cache, Effects, Mask, Plan, Range, Rule, mask};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::fused::FLOATS;
@@ -495,6 +495,7 @@ fn plan(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
         cache,
         addend,
         addend_scaled: false,
+        effects: Effects::default(),
         mask,
         mask_param: names.mask,
         scale: cx.float("scaleValue")?,

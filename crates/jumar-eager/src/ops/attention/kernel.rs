@@ -83,6 +83,23 @@ impl Band {
     }
 }
 
+/// A bias that falls with the distance: `slope * |row + shift - column|` is subtracted from the scores, with a slope for each head.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slopes {
+    pub plane: Plane,
+    pub shift: i64,
+}
+
+/// Dropout of the probabilities: a dense bit for each head, row and column, which is 1 where a probability is kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dropout {
+    /// The input that holds the bits, and the first bit of the sequence.
+    pub operand: usize,
+    pub start: usize,
+    /// Kept probabilities are multiplied by this factor.
+    pub factor: f32,
+}
+
 /// One sequence of a batch.
 #[derive(Clone, Debug)]
 pub(super) struct Sequence {
@@ -95,7 +112,9 @@ pub(super) struct Sequence {
     /// Further entries of queries and keys, whose products are added.
     pub extra: Option<(Plane, Plane)>,
     pub addend: Option<Plane>,
+    pub slopes: Option<Slopes>,
     pub mask: Option<Plane>,
+    pub dropout: Option<Dropout>,
     /// The largest score, the sum of the powers, and the logarithm of the sum.
     pub largest: Option<Plane>,
     pub sum: Option<Plane>,
@@ -178,6 +197,16 @@ impl Sequence {
                 }
                 None => scores.map1(scores.as_row(), |score| score * scale),
             }
+            if let Some(slopes) = &self.slopes {
+                let slope = line.slice(0, 1);
+                views.load(&slopes.plane, slopes.plane.row(head, 0), slope);
+                let slope = slope.get(0);
+                let distance = own as i64 + slopes.shift - first as i64;
+                for column in 0..count {
+                    let distance = (distance - column as i64).unsigned_abs() as f32;
+                    scores.set(column, scores.get(column) - slope * distance);
+                }
+            }
             if let Some(plane) = &self.mask {
                 let start = plane.row(head, own) + first * plane.step;
                 views.load(plane, start, line);
@@ -192,6 +221,35 @@ impl Sequence {
                 let high = high.clamp(first, first + count) - first;
                 scores.slice(0, low).fill(MASKED);
                 scores.slice(high, count - high).fill(MASKED);
+            }
+        }
+    }
+
+    /// Applies dropout to a tile of probabilities or of their gradients. `row_of` returns the elements of a row. `line` is scratch
+    /// memory for one row.
+    pub fn drop_out<'a>(
+        &self,
+        views: &Views<'_>,
+        task: Task,
+        (rows, first, count): (usize, usize, usize),
+        line: RowMut<'_, f32>,
+        row_of: impl Fn(usize) -> RowMut<'a, f32>,
+    ) {
+        let Some(dropout) = self.dropout else { return };
+        for row in 0..rows {
+            let (head, own) = task.head_and_row(self, row);
+            let bit = dropout.start + (head * self.rows + own) * self.columns + first;
+            let bytes = line.slice(0, (bit % 8 + count).div_ceil(8));
+            views.inputs[dropout.operand].load(bit / 8, 1, bytes);
+            let values = row_of(row);
+            for column in 0..count {
+                let at = bit % 8 + column;
+                let kept = bytes.get(at / 8) as u8 >> (at % 8) & 1 == 1;
+                let value = match kept {
+                    true => values.get(column) * dropout.factor,
+                    false => 0.0,
+                };
+                values.set(column, value);
             }
         }
     }
@@ -523,6 +581,9 @@ impl Tiled {
                 rows,
                 columns: count,
                 width,
+            });
+            sequence.drop_out(views, task, (rows, first, count), memory.addend, |row| {
+                memory.scores.slice(row * COLUMNS, count)
             });
             for panel in 0..Self::panels(width) {
                 let start = panel * PANEL;

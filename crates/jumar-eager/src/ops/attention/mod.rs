@@ -14,7 +14,7 @@ use super::Table;
 use crate::build::Cx;
 use crate::view::View;
 use crate::{Refusal, Scalar};
-use kernel::{Band, Pages, Plane, Scaling, Sequence, Tiled};
+use kernel::{Band, Dropout, Pages, Plane, Scaling, Sequence, Slopes, Tiled};
 
 pub(crate) static TABLE: &Table = &[
     ("aclnnFlashAttentionScore", train::score),
@@ -151,6 +151,55 @@ struct Cache {
     size: usize,
 }
 
+/// What training adds to attention.
+#[derive(Default)]
+struct Effects {
+    /// Slopes as sequences, heads; and for each sequence what its first row is behind its first column.
+    slopes: Option<(View, Vec<i64>)>,
+    /// The bits of a dropout, dense, and the factor of what is kept.
+    dropout: Option<(View, f32)>,
+}
+
+impl Effects {
+    /// Adds the operands, and returns the effects on each sequence.
+    fn of_sequences(
+        &self,
+        inputs: &mut Vec<View>,
+        heads: usize,
+        ranges: &[Range],
+    ) -> Vec<(Option<Slopes>, Option<Dropout>)> {
+        let mut add = |view: View| {
+            inputs.push(view);
+            inputs.len() - 1
+        };
+        let slopes = self.slopes.as_ref();
+        let slopes = slopes.map(|(view, shifts)| (view, shifts, add(*view)));
+        let dropout = self.dropout.map(|(view, factor)| (add(view), factor));
+        let mut bit = 0;
+        let effects = ranges.iter().enumerate().map(|(index, range)| {
+            let slopes = slopes.map(|(view, shifts, operand)| Slopes {
+                plane: Plane {
+                    operand,
+                    start: index * stride(view, 0),
+                    heads: stride(view, 1),
+                    rows: 0,
+                    step: 1,
+                },
+                shift: shifts[index],
+            });
+            let start = bit;
+            bit += heads * range.rows * range.columns;
+            let dropout = dropout.map(|(operand, factor)| Dropout {
+                operand,
+                start,
+                factor,
+            });
+            (slopes, dropout)
+        });
+        effects.collect()
+    }
+}
+
 /// Everything that one call computes. Tensors are seen as batch, heads, length, width.
 struct Plan {
     query: View,
@@ -162,6 +211,7 @@ struct Plan {
     cache: Option<Cache>,
     addend: Option<View>,
     addend_scaled: bool,
+    effects: Effects,
     mask: Mask,
     mask_param: &'static str,
     scale: f64,
@@ -307,6 +357,9 @@ impl Plan {
             }
             None => None,
         };
+        let effects = self
+            .effects
+            .of_sequences(&mut inputs, self.query.dims()[1], &self.ranges);
         let mut outputs = vec![self.out];
         let mut copies = Vec::new();
         let mut statistics = [None; 3];
@@ -325,7 +378,7 @@ impl Plan {
             outputs.push(target);
         }
         let mut sequences = Vec::with_capacity(self.ranges.len());
-        for range in &self.ranges {
+        for (range, (slopes, dropout)) in self.ranges.iter().zip(effects) {
             let (key, value) = (&self.keys[range.list], &self.values[range.list]);
             let pages = cache.map(|(cache, table, operand)| Pages {
                 table: operand,
@@ -361,6 +414,8 @@ impl Plan {
                     )
                 }),
                 addend: addend.map(|(view, operand)| plane(&view, operand, range.batch, 0)),
+                slopes,
+                dropout,
                 mask: mask.map(|(view, operand)| plane(&view, operand, range.batch, 0)),
                 largest: statistic(0),
                 sum: statistic(1),

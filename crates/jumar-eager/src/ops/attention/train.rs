@@ -3,7 +3,7 @@
 use jumar_types::dtype::DataType;
 
 use super::layout::{Layout, Target};
-use super::{Mask, Plan, Range, mask};
+use super::{Effects, Mask, Plan, Range, mask};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::fused::FLOATS;
@@ -100,15 +100,11 @@ pub(super) fn check_statistics_layout(cx: &Cx<'_>, param: &str) -> Result<(), Re
 
 /// Refuses tensors and numbers whose effect is not computed.
 fn check_absent(cx: &Cx<'_>) -> Result<(), Refusal> {
-    for (name, what) in [
-        ("dropMaskOptional", "a dropout mask"),
-        ("paddingMaskOptional", "a padding mask"),
-    ] {
-        if cx.optional(name)?.is_some_and(|mask| !mask.is_empty()) {
-            return Err(cx.unsupported(format_args!(
-                "{name}: attention with {what} is not computed"
-            )));
-        }
+    let padding = cx.optional("paddingMaskOptional")?;
+    if padding.is_some_and(|mask| !mask.is_empty()) {
+        return Err(
+            cx.unsupported("paddingMaskOptional: attention with a padding mask is not supported")
+        );
     }
     if cx
         .optional_ints("prefixOptional")?
@@ -150,6 +146,7 @@ pub(super) struct Operands {
     pub ranges: Vec<Range>,
     pub addend: Option<View>,
     pub addend_scaled: bool,
+    pub effects: Effects,
     pub mask: Mask,
     pub scale: f64,
 }
@@ -160,9 +157,11 @@ impl Operands {
         check_absent(cx)?;
         let addend_scaled = match kind {
             1 => true,
-            0 => false,
-            2 | 3 => {
-                return Err(cx.unsupported(format_args!("pseType {kind} is not computed")));
+            0 | 2 => false,
+            3 => {
+                return Err(cx.unsupported(
+                    "pseType 3 is not supported: the documents do not state its formula",
+                ));
             }
             other => {
                 return Err(cx.invalid(format_args!(
@@ -206,6 +205,15 @@ impl Operands {
         let addend = cx
             .optional(names.addend)?
             .filter(|addend| !addend.is_empty());
+        let (addend, slopes) = match (kind, addend) {
+            (2, Some(view)) => (
+                None,
+                Some(slopes(cx, names.addend, view, (heads, ranges.len()))?),
+            ),
+            (2, None) => return Err(cx.null(names.addend)),
+            (_, addend) => (addend, None),
+        };
+        let dropout = dropout(cx, heads, &ranges)?;
         if names.ends.is_some() && addend.is_some() {
             return Err(cx.unsupported(format_args!(
                 "{} of joined sequences is not computed",
@@ -243,10 +251,87 @@ impl Operands {
             ranges,
             addend,
             addend_scaled,
+            effects: Effects { slopes, dropout },
             mask,
             scale: cx.float("scaleValue")?,
         })
     }
+}
+
+/// Returns a slope for each sequence and head, and the distance of the first row from the first column of each sequence.
+fn slopes(
+    cx: &Cx<'_>,
+    param: &str,
+    view: View,
+    (heads, sequences): (usize, usize),
+) -> Result<(View, Vec<i64>), Refusal> {
+    cx.check_dtype(&view, DataType::Float32)?;
+    let view = match view.dims() {
+        &[own] if own == heads => view.unsqueeze(0),
+        &[1, own] if own == heads => view,
+        &[of_batch, own] if of_batch == sequences && own == heads => view,
+        dims => {
+            return Err(cx.invalid(format_args!(
+                "{param} has the shape {dims:?}; pseType 2 takes a slope for each of {heads} heads, or [{sequences}, {heads}] slopes"
+            )));
+        }
+    };
+    let mut shifts = vec![0i64; sequences];
+    for (name, sign) in [("qStartIdxOptional", 1), ("kvStartIdxOptional", -1)] {
+        let starts = cx.optional_ints(name)?.unwrap_or(&[]);
+        if starts.len() > 1 && starts.len() != sequences {
+            return Err(cx.invalid(format_args!(
+                "{name} is {starts:?}; one position, or one for each of {sequences} sequences, is required"
+            )));
+        }
+        for (index, shift) in shifts.iter_mut().enumerate() {
+            let start = starts.get(index).or(starts.first()).copied().unwrap_or(0);
+            if !(0..=i64::from(u32::MAX)).contains(&start) {
+                return Err(cx.invalid(format_args!(
+                    "{name} is {starts:?}; positions from 0 to {} are required",
+                    u32::MAX
+                )));
+            }
+            *shift += sign * start;
+        }
+    }
+    Ok((view, shifts))
+}
+
+/// Returns the bits of a dropout and the factor of what is kept.
+fn dropout(
+    cx: &mut Cx<'_>,
+    heads: usize,
+    ranges: &[Range],
+) -> Result<Option<(View, f32)>, Refusal> {
+    let keep = cx.float("keepProb")?;
+    if !(keep > 0.0 && keep <= 1.0) {
+        return Err(cx.invalid(format_args!(
+            "keepProb is {keep}; it must be above 0 and at most 1"
+        )));
+    }
+    let Some(mask) = cx
+        .optional("dropMaskOptional")?
+        .filter(|mask| !mask.is_empty())
+    else {
+        return match keep < 1.0 {
+            true => Err(cx.invalid(format_args!(
+                "keepProb is {keep} and dropMaskOptional is empty; pass the mask that aclnnDropoutGenMask draws"
+            ))),
+            false => Ok(None),
+        };
+    };
+    cx.check_dtype(&mask, DataType::UInt8)?;
+    let bits: usize = ranges.iter().map(|range| range.rows * range.columns).sum();
+    let bytes = (bits * heads).div_ceil(8);
+    if mask.elements() < bytes {
+        return Err(cx.invalid(format_args!(
+            "dropMaskOptional has {} bytes; it must have at least {bytes}, a bit for each of {} probabilities",
+            mask.elements(),
+            bits * heads
+        )));
+    }
+    Ok(Some((cx.dense(mask)?, (1.0 / keep) as f32)))
 }
 
 /// Returns the order of dimensions and the number of heads of the query.
@@ -359,6 +444,7 @@ fn plan(cx: &mut Cx<'_>, kind: i64, names: Names) -> Result<(), Refusal> {
         cache: None,
         addend: operands.addend,
         addend_scaled: operands.addend_scaled,
+        effects: operands.effects,
         mask: operands.mask,
         mask_param: "attenMaskOptional",
         scale: operands.scale,
