@@ -13,6 +13,15 @@ JUMAR_IN(weights)
 JUMAR_OUT(bins)
 JUMAR_OP_END
 
+JUMAR_OP(CdistGrad)
+JUMAR_IN(grad)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_IN(cdist)
+JUMAR_OUT(y)
+JUMAR_ATTR(p, Float)
+JUMAR_OP_END
+
 JUMAR_OP(Erf)
 JUMAR_IN(x)
 JUMAR_OUT(y)

@@ -168,26 +168,31 @@ def models():
         return module, optimizer, data, module
 
     class Tagger(nn.Module):
-        """One layer in one direction: the adapter computes others by an operator of the Graph Engine, DynamicRNN."""
-
-        def __init__(self, words=60, width=16, hidden=24, tags=7):
+        def __init__(self, layer=nn.LSTM, words=60, width=16, hidden=24, tags=7, **options):
             super().__init__()
             self.embedding = nn.Embedding(words, width, padding_idx=0)
-            self.recurrent = nn.LSTM(width, hidden, batch_first=True)
-            self.output = nn.Linear(hidden, tags)
+            self.recurrent = layer(width, hidden, batch_first=True, **options)
+            self.output = nn.Linear(hidden * (1 + self.recurrent.bidirectional), tags)
 
         def forward(self, words):
             return self.output(self.recurrent(self.embedding(words))[0]).flatten(0, 1)
 
-    def tagger():
-        module = Tagger()
+    def tagger(layer=nn.LSTM, **options):
+        module = Tagger(layer, **options)
         words = torch.randint(1, 60, (6, 10))
         words[1, 7:], words[4, 5:] = 0, 0
         tags = torch.randint(0, 7, (6, 10)).masked_fill(words == 0, -100)
         optimizer = torch.optim.Adam(module.parameters(), lr=1e-2)
         return module, optimizer, (words, tags.flatten()), lambda x, y: functional.cross_entropy(module(x), y, ignore_index=-100)
 
-    return {"mlp": mlp, "resnet18": resnet18, "transformer": transformer, "gpt": gpt, "vae": vae, "lstm": tagger}
+    # The adapter computes one layer in one direction by aclnnLSTM, others by DynamicRNN of the Graph Engine, and GRUs by aclnnGRU.
+    def lstm2():
+        return tagger(num_layers=2, bidirectional=True)
+
+    def gru():
+        return tagger(nn.GRU, num_layers=2, bidirectional=True)
+
+    return {"mlp": mlp, "resnet18": resnet18, "transformer": transformer, "gpt": gpt, "vae": vae, "lstm": tagger, "lstm2": lstm2, "gru": gru}
 
 
 def train(name, device, steps):

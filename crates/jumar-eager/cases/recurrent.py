@@ -43,70 +43,125 @@ for dtype in FLOATS:
                       gradBiasOut=Out(to_sums.sum(0).to(dtype)) if biased else Null, within=WITHIN[dtype])
 
 
-def sequence(x, state, params, layers, bidirectional, biased):
-    """The layers of torch.lstm, with the gates of each layer and direction."""
+def run(kind, data, sizes, states, params, layers, bidirectional, biased):
+    """The layers of torch.lstm or torch.gru over a packed sequence, with the gates of each layer and direction."""
     directions, each = 1 + bidirectional, 4 if biased else 2
+    starts = [sum(sizes[:time]) for time in range(len(sizes))]
     kept, last = [], []
     for layer in range(layers):
         outputs = []
         for direction in range(directions):
             number = layer * directions + direction
             own = params[number * each : (number + 1) * each]
-            h, c = state[0][number], state[1][number]
+            now = [state[number] for state in states]
             rows = {}
-            order = range(len(x)) if direction == 0 else range(len(x) - 1, -1, -1)
-            for time in order:
-                sums = x[time] @ own[0].T + h @ own[1].T + (own[2] + own[3] if biased else 0)
-                i, f, g, o = sums.chunk(4, 1)
-                i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
-                c = f * c + i * g
-                h = o * c.tanh()
-                rows[time] = (i, g, f, o, h, c, c.tanh())
-            kept.append([torch.stack([rows[time][index] for time in range(len(x))]) for index in range(7)])
+            for time in range(len(sizes)) if direction == 0 else reversed(range(len(sizes))):
+                count = sizes[time]
+                before = [state[:count] for state in now]
+                by_input = data[starts[time] : starts[time] + count] @ own[0].T + (own[2] if biased else 0)
+                by_state = before[0] @ own[1].T + (own[3] if biased else 0)
+                if kind == "lstm":
+                    i, f, g, o = (by_input + by_state).chunk(4, 1)
+                    i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+                    c = f * before[1] + i * g
+                    after = [o * c.tanh(), c]
+                    rows[time] = (i, g, f, o, *after, c.tanh())
+                else:
+                    one, two = by_input.chunk(3, 1), by_state.chunk(3, 1)
+                    r, z = ((one[gate] + two[gate]).sigmoid() for gate in range(2))
+                    n = (one[2] + r * two[2]).tanh()
+                    after = [(1 - z) * n + z * before[0]]
+                    rows[time] = (r, z, n, two[2], *after)
+                now = [torch.cat([new, old[count:]]) for new, old in zip(after, now, strict=True)]
+            kept.append([torch.cat([rows[time][index] for time in range(len(sizes))]) for index in range(len(rows[0]))])
             outputs.append(kept[-1][4])
-            last.append((h, c))
-        x = torch.cat(outputs, 2)
-    return x, torch.stack([h for h, _ in last]), torch.stack([c for _, c in last]), kept
+            last.append(now)
+        data = torch.cat(outputs, 1)
+    return [data, *(torch.stack(own) for own in zip(*last, strict=True)), kept]
 
 
-LISTS = ["iOut", "jOut", "fOut", "oOut", "hOut", "cOut", "tanhCOut"]
-READ = ["i", "g", "f", "o", "h", "c", "tanhc"]
-for dtype in [f32, f64, f16]:
-    for times, batch, width, units, layers, bidirectional, biased, batch_first in [
-        (3, 2, 2, 3, 1, False, True, False), (2, 1, 3, 2, 2, True, True, True), (3, 2, 2, 2, 2, False, False, False), (1, 2, 2, 2, 1, True, True, False),
-    ]:
-        directions = 1 + bidirectional
-        x = noise(times, batch, width, dtype=dtype)
-        params = []
-        for layer in range(layers):
-            for _ in range(directions):
-                params += [noise(4 * units, width if layer == 0 else directions * units, dtype=dtype), noise(4 * units, units, dtype=dtype)]
-                params += [noise(4 * units, dtype=dtype) for _ in range(2)] if biased else []
-        state = [noise(layers * directions, batch, units, dtype=dtype) for _ in range(2)]
-        ex, ep, es = exact(x), [exact(each) for each in params], [exact(each) for each in state]
-        y, h, c, kept = sequence(ex, es, ep, layers, bidirectional, biased)
-        wanted = torch.lstm(ex, es, ep, biased, layers, 0.0, False, bidirectional, False)
-        assert all(torch.allclose(one, two) for one, two in zip((y, h, c), wanted, strict=True))
-        turned = lambda x: x.transpose(0, 1).contiguous() if batch_first else x
-        given = dict(input=turned(x), params=params, hx=state, hasBias=biased, numLayers=layers, dropout=0.0, train=True, bidirectional=bidirectional,
-                     batchFirst=batch_first)
-        lists = {name: [Out(each[index].detach().to(dtype)) for each in kept] for index, name in enumerate(LISTS)}
-        cases.add("aclnnLSTM", batchSizes=Null, output=Out(turned(y.detach()).to(dtype)), hy=Out(h.detach().to(dtype)), cy=Out(c.detach().to(dtype)),
-                  within=WITHIN[dtype], **given, **lists)
-        if dtype == f16:
-            continue
-        gradients = [noise(*each.shape, dtype=dtype) for each in (y, h, c)]
-        found = torch.autograd.grad([y, h, c], [ex, *es, *ep], [each.double() for each in gradients])
-        found = [each.to(dtype) for each in found]
-        lists = {name: [each[index].detach().to(dtype) for each in kept] for index, name in enumerate(READ)}
-        cases.add("aclnnLstmBackward", dy=turned(gradients[0]), dh=gradients[1], dc=gradients[2], batchSizesOptional=Null, outputMask=[True] * 4 if dtype == f32 else Null,
-                  dxOut=Out(turned(found[0])), dhPrevOut=Out(found[1]), dcPrevOut=Out(found[2]), dparamsOut=[Out(each) for each in found[3:]],
-                  within={f32: 5e-5, f64: 1e-11}[dtype], **given, **lists)
-x, state = noise(2, 1, 3), [noise(1, 1, 2), noise(1, 1, 2)]
-params = [noise(8, 3), noise(8, 2)]
-given = dict(input=x, hx=state, hasBias=False, numLayers=1, train=True, bidirectional=False, batchFirst=False, output=Out(noise(2, 1, 2), False),
-             hy=Out(state[0], False), cy=Out(state[0], False))
-cases.add("aclnnLSTM", params=params, batchSizes=Null, dropout=0.5, refuse=(561003, "dropout is 0.5"), **given)
-cases.add("aclnnLSTM", params=params[:1], batchSizes=Null, dropout=0.0, refuse=(161002, "params has 1"), **given)
-cases.add("aclnnLSTM", params=params, batchSizes=torch.tensor([1, 1]), dropout=0.0, refuse=(561003, "packed sequences"), **given)
+KINDS = {
+    "lstm": ("aclnnLSTM", "aclnnLstmBackward", 4, ["iOut", "jOut", "fOut", "oOut", "hOut", "cOut", "tanhCOut"], ["i", "g", "f", "o", "h", "c", "tanhc"]),
+    "gru": ("aclnnGRU", "aclnnGRUBackward", 3, ["rOut", "zOut", "nOut", "hnOut", "hOut"], ["r", "z", "n", "hn", "h"]),
+}
+
+
+def layers_case(kind, dtype, sizes, packed, batch, width, units, layers, bidirectional, biased, batch_first):
+    forward, backward, gates, lists, read = KINDS[kind]
+    directions, states = 1 + bidirectional, 2 if kind == "lstm" else 1
+    x = noise(sum(sizes), width, dtype=dtype)
+    params = []
+    for layer in range(layers):
+        for _ in range(directions):
+            params += [noise(gates * units, width if layer == 0 else directions * units, dtype=dtype), noise(gates * units, units, dtype=dtype)]
+            params += [noise(gates * units, dtype=dtype) for _ in range(2)] if biased else []
+    state = [noise(layers * directions, batch, units, dtype=dtype) for _ in range(states)]
+    ex, ep, es = exact(x), [exact(each) for each in params], [exact(each) for each in state]
+    *results, kept = run(kind, ex, sizes, es, ep, layers, bidirectional, biased)
+    # PyTorch's own layers agree.
+    initial = es if kind == "lstm" else es[0]
+    wanted = getattr(torch, kind)(ex, torch.tensor(sizes), initial, ep, biased, layers, 0.0, False, bidirectional)
+    assert all(torch.allclose(one, two) for one, two in zip(results, wanted, strict=True))
+
+    def laid(rows):
+        """Rows as the call has them: packed, or with times or the batch first."""
+        rows = rows.detach()
+        if packed:
+            return rows
+        rows = rows.reshape(len(sizes), batch, -1)
+        return rows.transpose(0, 1).contiguous() if batch_first else rows
+
+    given = dict(input=laid(x), params=params, hx=state if kind == "lstm" else state[0], hasBias=biased, numLayers=layers, batchFirst=batch_first)
+    given["bidirectional" if kind == "lstm" else "bidirection"] = bidirectional
+    training = dict(dropout=0.0, train=True)
+    counts = torch.tensor(sizes) if packed else Null
+    outs = {name: [Out((each[index].detach() if packed else each[index].detach().reshape(len(sizes), batch, units)).to(dtype)) for each in kept]
+            for index, name in enumerate(lists)}
+    ends = dict(zip(["hy", "cy"], (Out(each.detach().to(dtype)) for each in results[1:])))
+    cases.add(forward, batchSizes=counts, output=Out(laid(results[0]).to(dtype)), within=WITHIN[dtype], **ends, **training, **given, **outs)
+    if dtype == f16:
+        return
+    gradients = [noise(*each.shape, dtype=dtype) for each in results]
+    found = torch.autograd.grad(results, [ex, *es, *ep], [each.double() for each in gradients])
+    found = [each.to(dtype) for each in found]
+    held = {name: [each[index].detach().to(dtype) for each in kept] for index, name in enumerate(read)}
+    given.update(zip(["dh", "dc"], gradients[1:]))
+    given.update(zip(["dhPrevOut", "dcPrevOut"], map(Out, found[1 : 1 + states])))
+    if kind == "lstm":
+        given.update(training, batchSizesOptional=counts, outputMask=[True] * 4 if dtype == f32 else Null)
+    else:
+        given.update(batchSizes=counts)
+    cases.add(backward, dy=laid(gradients[0]), dxOut=Out(laid(found[0])), dparamsOut=[Out(each) for each in found[1 + states :]],
+              within={f32: 5e-5, f64: 1e-11}[dtype], **given, **held)
+
+
+for kind in KINDS:
+    for dtype in [f32, f64, f16]:
+        layers_case(kind, dtype, [2] * 3, False, 2, 2, 3, 1, False, True, False)
+        layers_case(kind, dtype, [1] * 2, False, 1, 3, 2, 2, True, True, True)
+        layers_case(kind, dtype, [2] * 3, False, 2, 2, 2, 2, False, False, False)
+        layers_case(kind, dtype, [2], False, 2, 2, 2, 1, True, True, False)
+        # Sequences of the lengths 3, 2, 2 and 1, then of 2 and 1.
+        layers_case(kind, dtype, [4, 3, 1], True, 4, 2, 3, 1, True, True, False)
+        layers_case(kind, dtype, [2, 1], True, 2, 2, 2, 2, True, False, False)
+    # Rows enough for several threads.
+    layers_case(kind, f32, [5] * 2, False, 5, 2, 3, 1, True, True, False)
+
+
+def refused(kind, code, text, **changes):
+    gates = KINDS[kind][2]
+    state, out = noise(2, 1, 2), Out(noise(2, 1, 2), False)
+    given = dict(input=noise(2, 1, 3), params=[noise(gates * 2, 3), noise(gates * 2, 2), noise(gates * 2, 2), noise(gates * 2, 2)], batchSizes=Null, hasBias=False,
+                 numLayers=2, dropout=0.0, train=True, batchFirst=False, output=out, hy=Out(state, False))
+    given.update(dict(hx=[state, state], cy=Out(state, False), bidirectional=False) if kind == "lstm" else dict(hx=state, bidirection=False))
+    given.update(changes)
+    cases.add(KINDS[kind][0], refuse=(code, text), **given)
+
+
+for kind in KINDS:
+    refused(kind, 561003, "dropout is 0.5", dropout=0.5)
+    refused(kind, 161002, "params has 1", params=[noise(8, 3)])
+    refused(kind, 161002, "numLayers is 0", numLayers=0)
+    refused(kind, 161002, "2 of a packed input", batchSizes=torch.tensor([1, 1]))
+    refused(kind, 161002, "params[0] has the shape [7, 3]", params=[noise(7, 3), noise(8, 2), noise(8, 2), noise(8, 2)])
 cases.write()

@@ -136,6 +136,14 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("aclnnGridSampler3DBackward", &["inputGrad", "gridGrad"]),
     ("aclnnGroupNorm", &["gamma", "beta"]),
     (
+        "aclnnGRU",
+        &["batchSizes", "rOut", "zOut", "nOut", "hnOut", "hOut"],
+    ),
+    (
+        "aclnnGRUBackward",
+        &["dy", "dh", "batchSizes", "dparamsOut"],
+    ),
+    (
         "aclnnGroupNormBackward",
         &["gamma", "gradInput", "gradGammaOut", "gradBetaOut"],
     ),

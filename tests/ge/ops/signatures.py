@@ -124,8 +124,10 @@ def spread():
 # --- what there is no case for ------------------------------------------------------------------------------------------
 
 OFFSET = "offset_w is refused when the graph is built: the documents have it as reserved"
+DROPOUT = "the mask of a dropout is refused when the graph is built"
 EXEMPT = {
     **{(op, "offset_w", "*"): OFFSET for op in suite.PROTOTYPES},
+    **{(op, "mask", "*"): DROPOUT for op in ("DynamicRNN", "DynamicRNNGrad", "DynamicRNNV2", "DynamicRNNV2Grad")},
     **{
         ("ApplyAdam", name, dtype): "refused when the graph is built: a step of this kind is always a fraction"
         for name, _ in suite.PROTOTYPES["ApplyAdam"]["inputs"]

@@ -18,6 +18,7 @@ pub(crate) mod norm;
 pub(crate) mod number;
 pub(crate) mod pool;
 pub(crate) mod recurrent;
+pub(crate) mod recurrent_steps;
 pub(crate) mod reduce;
 mod reduce_float32;
 pub(crate) mod softmax;

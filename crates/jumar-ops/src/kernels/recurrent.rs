@@ -47,7 +47,7 @@ impl Cell {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Activation {
+pub(super) enum Activation {
     Affine(f64, f64),
     Relu,
     LeakyRelu(f64),
@@ -476,9 +476,9 @@ impl Recurrent {
 }
 
 /// An activation of a row, in place. The two usual ones are compiled for each level of instructions.
-struct ActivatedRow<'a, W> {
-    activation: Activation,
-    row: RowMut<'a, W>,
+pub(super) struct ActivatedRow<'a, W> {
+    pub activation: Activation,
+    pub row: RowMut<'a, W>,
 }
 
 impl<W: Working> Work for ActivatedRow<'_, W> {

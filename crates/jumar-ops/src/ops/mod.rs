@@ -111,6 +111,7 @@ mod quantize;
 mod random;
 mod range;
 mod reciprocal;
+mod recurrent_steps;
 mod reduce_l1;
 mod reduce_l2;
 mod reduce_log_sum;
@@ -271,6 +272,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     random::OPERATORS,
     range::OPERATORS,
     reciprocal::OPERATORS,
+    recurrent_steps::OPERATORS,
     reduce_l1::OPERATORS,
     reduce_l2::OPERATORS,
     reduce_log_sum::OPERATORS,

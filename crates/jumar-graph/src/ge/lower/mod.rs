@@ -4,6 +4,7 @@ mod activation;
 mod array;
 mod control;
 mod diagonal;
+mod distance;
 mod elementwise;
 mod filter;
 mod image;
@@ -14,6 +15,7 @@ mod norm;
 mod op;
 mod pool;
 mod random;
+mod recurrent;
 mod reduce;
 mod sequence;
 mod slice;
@@ -109,6 +111,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             activation::TABLE,
             array::TABLE,
             diagonal::TABLE,
+            distance::TABLE,
             elementwise::TABLE,
             filter::TABLE,
             image::TABLE,
@@ -118,6 +121,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             norm::TABLE,
             pool::TABLE,
             random::TABLE,
+            recurrent::TABLE,
             reduce::TABLE,
             sequence::TABLE,
             slice::TABLE,

@@ -1,0 +1,142 @@
+"""Recurrent layers as they are trained, and gradients of distances."""
+
+import itertools
+
+import numpy as np
+
+from cases import case, f, v
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def lstm(x, w_x, w_h, b, h, c, order="ijfo", mask=None, reverse=False, forget_bias=0.0):
+    """x [T, N, I], w_x [I, 4H], w_h [H, 4H]. Returns y, output_h, output_c, i, j, f, o, tanhc."""
+    rows = {}
+    for time in range(x.shape[0])[:: -1 if reverse else 1]:
+        gates = dict(zip(order.replace("c", "j"), np.split(x[time] @ w_x + h @ w_h + b, 4, 1)))
+        i, j, forget, o = sigmoid(gates["i"]), np.tanh(gates["j"]), sigmoid(gates["f"] + forget_bias), sigmoid(gates["o"])
+        new = forget * c + i * j
+        squashed = np.tanh(new)
+        kept = 1 if mask is None else mask[time]
+        y = kept * o * squashed
+        h, c = y + (1 - kept) * h, kept * new + (1 - kept) * c
+        rows[time] = (y, h, c, i, j, forget, o, squashed)
+    return [np.stack([rows[time][index] for time in range(x.shape[0])]) for index in range(8)]
+
+
+def joint(x, w, b, h, c, **rest):
+    """`w` has the rows of the input above those of the state."""
+    return lstm(x, w[: x.shape[2]], w[x.shape[2] :], b, h[0] if h.ndim == 3 else h, c[0] if c.ndim == 3 else c, **rest)
+
+
+SIZES = {"x": f(3, 2, 4, lo=-1, hi=1), "w": f(9, 20, lo=-1, hi=1), "b": f(20, lo=-1, hi=1)}
+STATES = {"init_h": f(1, 2, 5, lo=-1, hi=1), "init_c": f(1, 2, 5, lo=-1, hi=1)}
+LENGTHS = np.array([[[1.0] * 5, [1.0] * 5], [[1.0] * 5, [0.0] * 5], [[1.0] * 5, [0.0] * 5]])
+
+case("DynamicRNN", "", SIZES, lambda x, w, b: joint(x, w, b, np.zeros((2, 5)), np.zeros((2, 5))), types=["float16"])
+case("DynamicRNN", "states, another order of gates, a bias of the forget gate", {**SIZES, **STATES},
+     lambda x, w, b, h, c: joint(x, w, b, h, c, order="ifjo", forget_bias=0.5), {"gate_order": "ifjo", "forget_bias": 0.5}, types=["float16"])
+case("DynamicRNN", "a mask of the times", {**SIZES, "seq_length": v(LENGTHS, "float16"), **STATES},
+     lambda x, w, b, mask, h, c: joint(x, w, b, h, c, mask=mask))
+case("DynamicRNN", "lengths, backwards", {**SIZES, "seq_length": v([3, 1], "int32"), **STATES},
+     lambda x, w, b, lengths, h, c: joint(x, w, b, h, c, mask=LENGTHS, reverse=True), {"direction": "REDIRECTIONAL"})
+
+PARTS = {"x": f(3, 2, 4, lo=-1, hi=1), "weight_input": f(4, 20, lo=-1, hi=1), "weight_hidden": f(5, 20, lo=-1, hi=1)}
+case("DynamicRNNV2", "", PARTS, lambda x, w_x, w_h: lstm(x, w_x, w_h, 0, np.zeros((2, 5)), np.zeros((2, 5))), types=["float16"])
+case("DynamicRNNV2", "biases, states, another order of gates", {**PARTS, "b": f(20, lo=-1, hi=1), **STATES},
+     lambda x, w_x, w_h, b, h, c: lstm(x, w_x, w_h, b, h[0], c[0], order="ifjo"), {"gate_order": "ifco"}, types=["float16"])
+case("DynamicRNNV2", "lengths", {**PARTS, "seq_length": v([3, 1], "int32"), **STATES},
+     lambda x, w_x, w_h, lengths, h, c: lstm(x, w_x, w_h, 0, h[0], c[0], mask=LENGTHS))
+
+
+def slopes(loss, values):
+    """The gradient of a loss, exact but for rounding: the imaginary part after a tiny imaginary step of each element."""
+    tiny = 1e-30
+    found = []
+    for at, value in enumerate(values):
+        gradient = np.zeros(value.shape)
+        for index in itertools.product(*map(range, value.shape)):
+            moved = [one.astype(np.complex128) for one in values]
+            moved[at][index] += tiny * 1j
+            gradient[index] = loss(*moved).imag / tiny
+        found.append(gradient)
+    return found
+
+
+def trained(name, joined, types=(), reverse=False, mask=None, lengths=None, order="ijfo", times=3):
+    """A case of the gradient: the results of the forward pass are inputs."""
+    rng = np.random.default_rng(7)
+
+    def numbers(*dims):
+        return np.round(rng.uniform(-1, 1, dims) * 64) / 64
+
+    x, w, b, h, c = numbers(times, 2, 4), numbers(9, 20), numbers(20), numbers(2, 5), numbers(2, 5)
+    by = dict(dy=numbers(times, 2, 5), dh=numbers(2, 5), dc=numbers(2, 5))
+    rest = dict(order=order, mask=mask, reverse=reverse)
+    y, hs, cs, *gates = joint(x, w, b, h, c, **rest)
+    last = 0 if reverse else -1
+    kept = dict(zip(["i", "j", "f", "o", "tanhct"], gates))
+
+    def loss(x, w, b, h, c):
+        y, hs, cs, *_ = joint(x, w, b, h, c, **rest)
+        return np.sum(by["dy"] * y) + np.sum(by["dh"] * hs[last]) + np.sum(by["dc"] * cs[last])
+
+    dx, dw, db, dh, dc = slopes(loss, [x, w, b, h, c])
+    weights = {"w": v(w), "b": v(b)} if joined else {"w_x": v(w[:4]), "w_h": v(w[4:])}
+    inputs = {"x": v(x), **weights, "y": v(y), "init_h": v(h), "init_c": v(c), "h": v(hs), "c": v(cs)}
+    inputs |= {key: v(value) for key, value in {**by, **kept}.items()}
+    if mask is not None:
+        inputs["seq_length"] = v(mask, "float16") if lengths is None else v(lengths, "int32")
+    of_weights = [dw] if joined else [dw[:4], dw[4:]]
+    attrs = {"gate_order": order, "direction": "REDIRECTIONAL" if reverse else "UNIDIRECTIONAL"}
+    case("DynamicRNNGrad" if joined else "DynamicRNNV2Grad", name, inputs, lambda *_: [*of_weights, db, dx, dh, dc], attrs, types=types,
+         loose=4, why="sums of products over three times, of which each is rounded")
+
+
+trained("", True, types=["float16"])
+trained("backwards, another order of gates", True, reverse=True, order="ifjo")
+trained("a mask of the times", True, mask=LENGTHS)
+trained("backwards with lengths", True, mask=LENGTHS, lengths=[3, 1], reverse=True)
+trained("", False, types=["float16"])
+trained("one time", False, times=1)
+trained("lengths", False, mask=LENGTHS, lengths=[3, 1])
+
+
+def distances(x1, x2, p):
+    difference = np.abs(x1[:, :, None] - x2[:, None])
+    if p == np.inf:
+        return difference.max(-1)
+    if p == 0:
+        return (difference != 0).sum(-1)
+    return (difference**p).sum(-1) ** (1 / p)
+
+
+def cdist_gradient(p):
+    """By rows, with the derivative written out for each kind of norm."""
+
+    def run(grad, x1, x2, cdist):
+        difference = (x1[:, :, None] - x2[:, None])
+        size, by, distance = np.abs(difference), grad[..., None], cdist[..., None]
+        if p == 0:
+            return np.zeros_like(x1)
+        if p == np.inf:
+            return (np.sign(difference) * (size == distance) * by).sum(2)
+        with np.errstate(all="ignore"):
+            slope = np.sign(difference) * (size / distance) ** (p - 1)
+        return (np.where((distance == 0) | (size == 0), 0, slope) * by).sum(2)
+
+    return run
+
+
+POINTS = np.array([[[0.5, -1.0, 0.25], [1.0, 1.0, -0.5]], [[0.0, 0.0, 0.0], [-1.5, 0.75, 2.0]]])
+OTHERS = np.array([[[0.5, -1.0, 0.25], [0.5, 0.0, -0.5], [2.0, 1.0, 1.0]], [[1.0, 0.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.5, 0.25]]])
+for p in [0.0, 0.5, 1.0, 2.0, 3.0, np.inf]:
+    case("CdistGrad", f"p is {p}", {"grad": f(2, 2, 3), "x1": v(POINTS), "x2": v(OTHERS), "cdist": v(distances(POINTS, OTHERS, p))}, cdist_gradient(p), {"p": p},
+         types=["float16"] if p in (1.0, np.inf) else [])
+    case("CdistGrad", f"all of one shape, p is {p}",
+         {"grad": v(np.broadcast_to(np.array([[0.5, -1.0, 2.0], [1.0, 0.25, -0.5]])[None, :, :, None], (2, 2, 3, 3)).copy()),
+          "x1": v(np.broadcast_to(POINTS[:, :, None], (2, 2, 3, 3)).copy()), "x2": v(np.broadcast_to(OTHERS[:, None], (2, 2, 3, 3)).copy()),
+          "cdist": v(np.broadcast_to(distances(POINTS, OTHERS, p)[..., None], (2, 2, 3, 3)).copy())},
+         lambda grad, x1, x2, cdist, p=p: cdist_gradient(p)(grad[..., 0], x1[:, :, 0], x2[:, 0], cdist[..., 0]), {"p": -1.0 if p == np.inf else p})
