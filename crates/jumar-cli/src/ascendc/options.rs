@@ -143,10 +143,11 @@ impl Options {
                 }
                 "-xasc" | "-xcce" => language = Some(true),
                 "-mllvm" | "-Xclang" | "-Xaicore" | "-Xhost" => drop(value(&text)?),
-                "-forward-options-to-host-compiler"
-                | "--enable-simt"
-                | "--sanitizer"
-                | "-sanitizer" => {}
+                "-forward-options-to-host-compiler" | "--enable-simt" => {}
+                // The checks of order are those that are off by default.
+                "--sanitizer" | "-sanitizer" => {
+                    options.preprocess.push("-DJUMAR_ASCENDC_CHECK=2".into());
+                }
                 "--jumar-entries" => options.entries = true,
                 "--jumar-binary" => options.binary = true,
                 "--jumar-headers" => options.headers = Some(value(&text)?.into()),

@@ -32,7 +32,7 @@ pub struct Rewritten {
 }
 
 /// Calls by which blocks wait for each other.
-const WAITS: &[&str] = &["SyncAll", "CrossCoreWaitFlag", "IBWait"];
+const WAITS: &[&str] = &["SyncAll", "CrossCoreWaitFlag", "IBWait", "wait_flag_dev"];
 
 /// Functions of cube cores. A kernel without a type that uses them and asks for the kind of core runs on both kinds.
 const CUBE: &[&str] = &["Mmad", "LoadData", "Fixpipe"];
