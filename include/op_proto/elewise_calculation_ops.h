@@ -33,10 +33,37 @@ JUMAR_IN(x2)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(AddExample)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(AddExampleAicpu)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(AddMatMatElements)
+JUMAR_IN(c)
+JUMAR_IN(a)
+JUMAR_IN(b)
+JUMAR_IN(beta)
+JUMAR_IN(alpha)
+JUMAR_OUT(c)
+JUMAR_OP_END
+
 JUMAR_OP(AddN)
 JUMAR_INS(x)
 JUMAR_OUT(y)
 JUMAR_ATTR(N, Int)
+JUMAR_OP_END
+
+JUMAR_OP(AddV2)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
 JUMAR_OP_END
 
 JUMAR_OP(Addcdiv)
@@ -59,6 +86,11 @@ JUMAR_OP(Adds)
 JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_ATTR(value, Float)
+JUMAR_OP_END
+
+JUMAR_OP(AngleV2)
+JUMAR_IN(x)
+JUMAR_OUT(y)
 JUMAR_OP_END
 
 JUMAR_OP(ApproximateEqual)
@@ -159,6 +191,13 @@ JUMAR_OUT(y)
 JUMAR_ATTR(alpha, Float)
 JUMAR_OP_END
 
+JUMAR_OP(AxpyV2)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_IN(alpha)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(Bias)
 JUMAR_IN(x)
 JUMAR_IN(bias)
@@ -210,7 +249,28 @@ JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(CeluV2)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(alpha, Float)
+JUMAR_OP_END
+
+JUMAR_OP(ClipByNormNoDivSum)
+JUMAR_IN(x)
+JUMAR_IN(greater_zeros)
+JUMAR_IN(select_ones)
+JUMAR_IN(maximum_ones)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(ClipByValue)
+JUMAR_IN(x)
+JUMAR_IN(clip_value_min)
+JUMAR_IN(clip_value_max)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(ClipByValueV2)
 JUMAR_IN(x)
 JUMAR_IN(clip_value_min)
 JUMAR_IN(clip_value_max)
@@ -237,6 +297,20 @@ JUMAR_OP(DivNoNan)
 JUMAR_IN(x1)
 JUMAR_IN(x2)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(DropOutDoMaskV3)
+JUMAR_IN(x)
+JUMAR_IN(mask)
+JUMAR_IN(keep_prob)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(DropOutDoMaskV3D)
+JUMAR_IN(x)
+JUMAR_IN(mask)
+JUMAR_OUT(y)
+JUMAR_ATTR(keep_prob, Float)
 JUMAR_OP_END
 
 JUMAR_OP(Eltwise)
@@ -266,6 +340,67 @@ JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(FakeQuantWithMinMaxArgs)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(min, Float)
+JUMAR_ATTR(max, Float)
+JUMAR_ATTR(num_bits, Int)
+JUMAR_ATTR(narrow_range, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(FakeQuantWithMinMaxArgsGradient)
+JUMAR_IN(gradients)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(min, Float)
+JUMAR_ATTR(max, Float)
+JUMAR_ATTR(num_bits, Int)
+JUMAR_ATTR(narrow_range, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(FakeQuantWithMinMaxVars)
+JUMAR_IN(x)
+JUMAR_IN(min)
+JUMAR_IN(max)
+JUMAR_OUT(y)
+JUMAR_ATTR(num_bits, Int)
+JUMAR_ATTR(narrow_range, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(FakeQuantWithMinMaxVarsGradient)
+JUMAR_IN(gradients)
+JUMAR_IN(x)
+JUMAR_IN(min)
+JUMAR_IN(max)
+JUMAR_OUT(backprops_wrt_x)
+JUMAR_OUT(backprops_wrt_min)
+JUMAR_OUT(backprops_wrt_max)
+JUMAR_ATTR(num_bits, Int)
+JUMAR_ATTR(narrow_range, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(FakeQuantWithMinMaxVarsPerChannel)
+JUMAR_IN(x)
+JUMAR_IN(min)
+JUMAR_IN(max)
+JUMAR_OUT(y)
+JUMAR_ATTR(num_bits, Int)
+JUMAR_ATTR(narrow_range, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(FakeQuantWithMinMaxVarsPerChannelGradient)
+JUMAR_IN(gradients)
+JUMAR_IN(x)
+JUMAR_IN(min)
+JUMAR_IN(max)
+JUMAR_OUT(backprops_wrt_x)
+JUMAR_OUT(backprops_wrt_min)
+JUMAR_OUT(backprops_wrt_max)
+JUMAR_ATTR(num_bits, Int)
+JUMAR_ATTR(narrow_range, Bool)
+JUMAR_OP_END
+
 JUMAR_OP(Fills)
 JUMAR_IN(x)
 JUMAR_OUT(y)
@@ -289,6 +424,55 @@ JUMAR_IN(x2)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(FusedBiasLeakyRelu)
+JUMAR_IN(x)
+JUMAR_IN(bias)
+JUMAR_OUT(y)
+JUMAR_ATTR(negative_slope, Float)
+JUMAR_ATTR(scale, Float)
+JUMAR_OP_END
+
+JUMAR_OP(FusedMulAdd)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_IN(x3)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(FusedMulAddAdd)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_IN(x3)
+JUMAR_IN(x4)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(FusedMulAddN)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_IN(x3)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(FusedMulAddNL2loss)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_IN(x3)
+JUMAR_OUT(y1)
+JUMAR_OUT(y2)
+JUMAR_OP_END
+
+JUMAR_OP(GemmV2)
+JUMAR_IN(a)
+JUMAR_IN(b)
+JUMAR_IN(alpha)
+JUMAR_IN(beta)
+JUMAR_IN(c)
+JUMAR_OUT(c)
+JUMAR_ATTR(transpose_a, Bool)
+JUMAR_ATTR(transpose_b, Bool)
+JUMAR_OP_END
+
 JUMAR_OP(Greater)
 JUMAR_IN(x1)
 JUMAR_IN(x2)
@@ -305,6 +489,11 @@ JUMAR_OP(HardMax)
 JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_ATTR(axis, Int)
+JUMAR_OP_END
+
+JUMAR_OP(Inv)
+JUMAR_IN(x)
+JUMAR_OUT(y)
 JUMAR_OP_END
 
 JUMAR_OP(Invert)
@@ -385,15 +574,37 @@ JUMAR_IN(x2)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(MulAddn)
+JUMAR_INS(x1)
+JUMAR_INS(x2)
+JUMAR_OUT(y)
+JUMAR_ATTR(N, Int)
+JUMAR_OP_END
+
+JUMAR_OP(MulNoNan)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(Muls)
 JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_ATTR(value, Float)
 JUMAR_OP_END
 
+JUMAR_OP(NPUAllocFloatStatus)
+JUMAR_OUT(data)
+JUMAR_OP_END
+
 JUMAR_OP(Neg)
 JUMAR_IN(x)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(NonFiniteCheck)
+JUMAR_INS(tensor_list)
+JUMAR_OUT(found_flag)
 JUMAR_OP_END
 
 JUMAR_OP(NotEqual)
@@ -413,6 +624,12 @@ JUMAR_IN(x2)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(Pows)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(RealDiv)
 JUMAR_IN(x1)
 JUMAR_IN(x2)
@@ -422,6 +639,12 @@ JUMAR_OP_END
 JUMAR_OP(Reciprocal)
 JUMAR_IN(x)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Relu6D)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(scale, Float)
 JUMAR_OP_END
 
 JUMAR_OP(Rint)
@@ -446,6 +669,11 @@ JUMAR_OUT(y)
 JUMAR_OP_END
 
 JUMAR_OP(Sin)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Sinc)
 JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
@@ -494,16 +722,39 @@ JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(TensorRedirect)
+JUMAR_IN(x)
+JUMAR_OUT(output_x)
+JUMAR_OP_END
+
 JUMAR_OP(Threshold)
 JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_ATTR(threshold, Float)
 JUMAR_OP_END
 
+JUMAR_OP(TruncateDiv)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(TruncateMod)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(Xdivy)
 JUMAR_IN(x1)
 JUMAR_IN(x2)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Xlog1py)
+JUMAR_IN(x)
+JUMAR_IN(y)
+JUMAR_OUT(z)
 JUMAR_OP_END
 
 JUMAR_OP(Xlogy)

@@ -6,11 +6,41 @@
 
 namespace ge {
 
+JUMAR_OP(ConfusionSoftmaxGrad)
+JUMAR_IN(grad)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(CosineEmbeddingLoss)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_IN(target)
+JUMAR_OUT(y)
+JUMAR_ATTR(margin, Float)
+JUMAR_ATTR(reduction, String)
+JUMAR_OP_END
+
+JUMAR_OP(CosineSimilarity)
+JUMAR_IN(input_x1)
+JUMAR_IN(input_x2)
+JUMAR_OUT(output_y)
+JUMAR_ATTR(dim, Int)
+JUMAR_ATTR(eps, Float)
+JUMAR_OP_END
+
 JUMAR_OP(DropOutDoMask)
 JUMAR_IN(x)
 JUMAR_IN(mask)
 JUMAR_IN(keep_prob)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(EuclideanNorm)
+JUMAR_IN(x)
+JUMAR_IN(axes)
+JUMAR_OUT(y)
+JUMAR_ATTR(keep_dims, Bool)
 JUMAR_OP_END
 
 JUMAR_OP(InstanceNorm)
@@ -22,6 +52,28 @@ JUMAR_OUT(mean)
 JUMAR_OUT(variance)
 JUMAR_ATTR(data_format, String)
 JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
+
+JUMAR_OP(KLDivV2)
+JUMAR_IN(x)
+JUMAR_IN(target)
+JUMAR_OUT(y)
+JUMAR_ATTR(reduction, String)
+JUMAR_ATTR(log_target, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(L2Loss)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(L2NormalizeGrad)
+JUMAR_IN(x)
+JUMAR_IN(y)
+JUMAR_IN(dy)
+JUMAR_OUT(dx)
+JUMAR_ATTR(dim, ListInt)
+JUMAR_ATTR(eps, Float)
 JUMAR_OP_END
 
 JUMAR_OP(LRN)
@@ -64,11 +116,65 @@ JUMAR_OUT(logsoftmax)
 JUMAR_ATTR(axes, ListInt)
 JUMAR_OP_END
 
+JUMAR_OP(LpNormUpdate)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(p, Int)
+JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
+
+JUMAR_OP(LpNormUpdateV2)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(p, Float)
+JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
+
 JUMAR_OP(MVNV2)
 JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_ATTR(eps, Float)
 JUMAR_ATTR(axes, ListInt)
+JUMAR_OP_END
+
+JUMAR_OP(PoissonNllLoss)
+JUMAR_IN(input_x)
+JUMAR_IN(target)
+JUMAR_OUT(loss)
+JUMAR_ATTR(log_input, Bool)
+JUMAR_ATTR(full, Bool)
+JUMAR_ATTR(eps, Float)
+JUMAR_ATTR(reduction, String)
+JUMAR_OP_END
+
+JUMAR_OP(ReduceMeanWithCast)
+JUMAR_IN(x)
+JUMAR_IN(axes)
+JUMAR_OUT(y)
+JUMAR_ATTR(keep_dims, Bool)
+JUMAR_ATTR(noop_with_empty_axes, Bool)
+JUMAR_ATTR(dtype, Type)
+JUMAR_OP_END
+
+JUMAR_OP(ReduceStdV2Update)
+JUMAR_IN(x)
+JUMAR_IN(mean)
+JUMAR_OUT(output_var)
+JUMAR_ATTR(dim, ListInt)
+JUMAR_ATTR(if_std, Bool)
+JUMAR_ATTR(unbiased, Bool)
+JUMAR_ATTR(keepdim, Bool)
+JUMAR_ATTR(correction, Int)
+JUMAR_OP_END
+
+JUMAR_OP(ReduceVar)
+JUMAR_IN(x)
+JUMAR_OUT(var)
+JUMAR_OUT(mean)
+JUMAR_ATTR(dim, ListInt)
+JUMAR_ATTR(correction, Int)
+JUMAR_ATTR(keepdim, Bool)
+JUMAR_ATTR(is_mean_out, Bool)
 JUMAR_OP_END
 
 JUMAR_OP(Renorm)
@@ -97,6 +203,25 @@ JUMAR_ATTR(num_axes, Int)
 JUMAR_ATTR(scale_from_blob, Bool)
 JUMAR_OP_END
 
+JUMAR_OP(SigmoidCrossEntropyWithLogits)
+JUMAR_IN(predict)
+JUMAR_IN(target)
+JUMAR_OUT(loss)
+JUMAR_OP_END
+
+JUMAR_OP(Slogdet)
+JUMAR_IN(x)
+JUMAR_OUT(sign)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(SmoothL1Loss)
+JUMAR_IN(predict)
+JUMAR_IN(label)
+JUMAR_OUT(loss)
+JUMAR_ATTR(sigma, Float)
+JUMAR_OP_END
+
 JUMAR_OP(SoftmaxCrossEntropyLoss)
 JUMAR_IN(scores)
 JUMAR_IN(labels)
@@ -119,6 +244,66 @@ JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_ATTR(axes, ListInt)
 JUMAR_ATTR(half_to_float, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(SparseSoftmaxCrossEntropyWithLogits)
+JUMAR_IN(features)
+JUMAR_IN(labels)
+JUMAR_OUT(loss)
+JUMAR_OUT(backprop)
+JUMAR_OP_END
+
+JUMAR_OP(SquareSumAll)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y1)
+JUMAR_OUT(y2)
+JUMAR_OP_END
+
+JUMAR_OP(SyncBNTrainingUpdate)
+JUMAR_IN(mean)
+JUMAR_IN(running_mean)
+JUMAR_OUT(running_mean_update)
+JUMAR_ATTR(momentum, Float)
+JUMAR_OP_END
+
+JUMAR_OP(SyncBatchNormBackwardElemt)
+JUMAR_IN(grad_output)
+JUMAR_IN(save_input)
+JUMAR_IN(mean)
+JUMAR_IN(invstd)
+JUMAR_IN(weight)
+JUMAR_IN(mean_dy)
+JUMAR_IN(mean_dy_xmu)
+JUMAR_OUT(grad_input)
+JUMAR_OP_END
+
+JUMAR_OP(SyncBatchNormBackwardReduce)
+JUMAR_IN(sum_dy)
+JUMAR_IN(sum_dy_dx_pad)
+JUMAR_IN(mean)
+JUMAR_IN(invert_std)
+JUMAR_OUT(sum_dy_xmu)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(SyncBatchNormGatherStats)
+JUMAR_IN(total_sum)
+JUMAR_IN(total_square_sum)
+JUMAR_IN(sample_count)
+JUMAR_IN(mean)
+JUMAR_IN(variance)
+JUMAR_OUT(batch_mean)
+JUMAR_OUT(batch_invstd)
+JUMAR_OUT(mean)
+JUMAR_OUT(variance)
+JUMAR_ATTR(momentum, Float)
+JUMAR_ATTR(eps, Float)
+JUMAR_OP_END
+
+JUMAR_OP(Trace)
+JUMAR_IN(x)
+JUMAR_OUT(y)
 JUMAR_OP_END
 }  // namespace ge
 

@@ -6,6 +6,36 @@
 
 namespace ge {
 
+JUMAR_OP(AcosGrad)
+JUMAR_IN(y)
+JUMAR_IN(dy)
+JUMAR_OUT(z)
+JUMAR_OP_END
+
+JUMAR_OP(AcoshGrad)
+JUMAR_IN(y)
+JUMAR_IN(dy)
+JUMAR_OUT(z)
+JUMAR_OP_END
+
+JUMAR_OP(AsinGrad)
+JUMAR_IN(y)
+JUMAR_IN(dy)
+JUMAR_OUT(z)
+JUMAR_OP_END
+
+JUMAR_OP(AsinhGrad)
+JUMAR_IN(y)
+JUMAR_IN(dy)
+JUMAR_OUT(z)
+JUMAR_OP_END
+
+JUMAR_OP(AtanGrad)
+JUMAR_IN(y)
+JUMAR_IN(dy)
+JUMAR_OUT(z)
+JUMAR_OP_END
+
 JUMAR_OP(BNLL)
 JUMAR_IN(x)
 JUMAR_OUT(y)
@@ -27,9 +57,23 @@ JUMAR_ATTR(scale, Float)
 JUMAR_ATTR(input_scale, Float)
 JUMAR_OP_END
 
+JUMAR_OP(EluGrad)
+JUMAR_IN(grads)
+JUMAR_IN(activations)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(FastGelu)
 JUMAR_IN(x)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(FusedBiasLeakyReluGrad)
+JUMAR_IN(y_grad)
+JUMAR_IN(features)
+JUMAR_OUT(x_grad)
+JUMAR_ATTR(negative_slope, Float)
+JUMAR_ATTR(scale, Float)
 JUMAR_OP_END
 
 JUMAR_OP(Gelu)
@@ -52,6 +96,12 @@ JUMAR_OP_END
 
 JUMAR_OP(HardSwish)
 JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(InvGrad)
+JUMAR_IN(x)
+JUMAR_IN(grad)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
@@ -87,6 +137,18 @@ JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(Relu6Grad)
+JUMAR_IN(gradients)
+JUMAR_IN(features)
+JUMAR_OUT(backprops)
+JUMAR_OP_END
+
+JUMAR_OP(ReluGrad)
+JUMAR_IN(gradients)
+JUMAR_IN(features)
+JUMAR_OUT(backprops)
+JUMAR_OP_END
+
 JUMAR_OP(ReluV2)
 JUMAR_IN(x)
 JUMAR_OUT(y)
@@ -95,6 +157,12 @@ JUMAR_OP_END
 
 JUMAR_OP(Selu)
 JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(SeluGrad)
+JUMAR_IN(gradients)
+JUMAR_IN(outputs)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
@@ -110,14 +178,70 @@ JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(SigmoidCrossEntropyWithLogitsGrad)
+JUMAR_IN(predict)
+JUMAR_IN(target)
+JUMAR_IN(dout)
+JUMAR_OUT(gradient)
+JUMAR_OP_END
+
+JUMAR_OP(SigmoidGrad)
+JUMAR_IN(y)
+JUMAR_IN(dy)
+JUMAR_OUT(z)
+JUMAR_ATTR(complex_conj, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(SmoothL1LossGrad)
+JUMAR_IN(predict)
+JUMAR_IN(label)
+JUMAR_IN(dout)
+JUMAR_OUT(gradient)
+JUMAR_ATTR(sigma, Float)
+JUMAR_OP_END
+
+JUMAR_OP(SoftMarginLossGrad)
+JUMAR_IN(predict)
+JUMAR_IN(label)
+JUMAR_IN(dout)
+JUMAR_OUT(gradient)
+JUMAR_ATTR(reduction, String)
+JUMAR_OP_END
+
 JUMAR_OP(Softplus)
 JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(SoftplusGrad)
+JUMAR_IN(gradients)
+JUMAR_IN(features)
+JUMAR_OUT(backprops)
+JUMAR_OP_END
+
+JUMAR_OP(SoftplusV2Grad)
+JUMAR_IN(input_gradients)
+JUMAR_IN(input_features)
+JUMAR_OUT(output_backprops)
+JUMAR_ATTR(beta, Float)
+JUMAR_ATTR(threshold, Float)
+JUMAR_OP_END
+
 JUMAR_OP(Softsign)
 JUMAR_IN(x)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(SoftsignGrad)
+JUMAR_IN(gradients)
+JUMAR_IN(features)
+JUMAR_OUT(output)
+JUMAR_OP_END
+
+JUMAR_OP(SqrtGrad)
+JUMAR_IN(y)
+JUMAR_IN(dy)
+JUMAR_OUT(z)
 JUMAR_OP_END
 
 JUMAR_OP(Swish)
@@ -137,6 +261,13 @@ JUMAR_OP_END
 JUMAR_OP(Tanh)
 JUMAR_IN(x)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(TanhGrad)
+JUMAR_IN(y)
+JUMAR_IN(dy)
+JUMAR_OUT(z)
+JUMAR_ATTR(complex_conj, Bool)
 JUMAR_OP_END
 
 JUMAR_OP(ThresholdV2)

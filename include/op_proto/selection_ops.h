@@ -6,12 +6,49 @@
 
 namespace ge {
 
+JUMAR_OP(AsStrided)
+JUMAR_IN(x)
+JUMAR_IN(size)
+JUMAR_IN(stride)
+JUMAR_IN(storage_offset)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Bucketize)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(boundaries, ListFloat)
+JUMAR_ATTR(dtype, Type)
+JUMAR_ATTR(right, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(BucketizeV2)
+JUMAR_IN(x)
+JUMAR_IN(boundaries)
+JUMAR_OUT(y)
+JUMAR_ATTR(out_int32, Bool)
+JUMAR_ATTR(right, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(CompareAndBitpack)
+JUMAR_IN(x)
+JUMAR_IN(threshold)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(Crop)
 JUMAR_IN(x)
 JUMAR_IN(size)
 JUMAR_OUT(y)
 JUMAR_ATTR(axis, Int)
 JUMAR_ATTR(offsets, ListInt)
+JUMAR_OP_END
+
+JUMAR_OP(Cross)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_ATTR(dim, Int)
 JUMAR_OP_END
 
 JUMAR_OP(Cumprod)
@@ -28,6 +65,27 @@ JUMAR_IN(axis)
 JUMAR_OUT(y)
 JUMAR_ATTR(exclusive, Bool)
 JUMAR_ATTR(reverse, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(CumulativeLogsumexp)
+JUMAR_IN(x)
+JUMAR_IN(axis)
+JUMAR_OUT(y)
+JUMAR_ATTR(exclusive, Bool)
+JUMAR_ATTR(reverse, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(DataFormatDimMap)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(src_format, String)
+JUMAR_ATTR(dst_format, String)
+JUMAR_OP_END
+
+JUMAR_OP(FillV2)
+JUMAR_IN(dims)
+JUMAR_OUT(y)
+JUMAR_ATTR(value, Float)
 JUMAR_OP_END
 
 JUMAR_OP(Gather)
@@ -71,10 +129,50 @@ JUMAR_OUT(y)
 JUMAR_ATTR(axis, Int)
 JUMAR_OP_END
 
+JUMAR_OP(GetShape)
+JUMAR_INS(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(HistogramFixedWidth)
+JUMAR_IN(x)
+JUMAR_IN(range)
+JUMAR_IN(nbins)
+JUMAR_OUT(y)
+JUMAR_ATTR(dtype, Int)
+JUMAR_OP_END
+
+JUMAR_OP(HistogramV2)
+JUMAR_IN(x)
+JUMAR_IN(min)
+JUMAR_IN(max)
+JUMAR_OUT(y)
+JUMAR_ATTR(bins, Int)
+JUMAR_OP_END
+
+JUMAR_OP(InplaceAdd)
+JUMAR_IN(x)
+JUMAR_IN(indices)
+JUMAR_IN(v)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(InplaceSub)
+JUMAR_IN(x)
+JUMAR_IN(indices)
+JUMAR_IN(v)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(InplaceUpdate)
 JUMAR_IN(x)
 JUMAR_IN(indices)
 JUMAR_IN(v)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(InvertPermutation)
+JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
@@ -108,6 +206,11 @@ JUMAR_IN(off_value)
 JUMAR_OUT(y)
 JUMAR_ATTR(depth, Int)
 JUMAR_ATTR(axis, Int)
+JUMAR_OP_END
+
+JUMAR_OP(PopulationCount)
+JUMAR_IN(x)
+JUMAR_OUT(y)
 JUMAR_OP_END
 
 JUMAR_OP(Proposal)
@@ -148,6 +251,15 @@ JUMAR_IN(shape)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(SearchSorted)
+JUMAR_IN(sorted_sequence)
+JUMAR_IN(values)
+JUMAR_IN(sorter)
+JUMAR_OUT(out)
+JUMAR_ATTR(dtype, Type)
+JUMAR_ATTR(right, Bool)
+JUMAR_OP_END
+
 JUMAR_OP(SegmentSum)
 JUMAR_IN(x)
 JUMAR_IN(segment_ids)
@@ -173,6 +285,39 @@ JUMAR_IN(x)
 JUMAR_IN(offsets)
 JUMAR_IN(size)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(SliceLastDim)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(start, Int)
+JUMAR_ATTR(end, Int)
+JUMAR_ATTR(stride, Int)
+JUMAR_OP_END
+
+JUMAR_OP(SortWithIndex)
+JUMAR_IN(x)
+JUMAR_IN(index)
+JUMAR_OUT(y)
+JUMAR_OUT(sorted_index)
+JUMAR_ATTR(axis, Int)
+JUMAR_ATTR(descending, Bool)
+JUMAR_ATTR(stable, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(SparseToDense)
+JUMAR_IN(indices)
+JUMAR_IN(output_shape)
+JUMAR_IN(values)
+JUMAR_IN(default_value)
+JUMAR_OUT(y)
+JUMAR_ATTR(validate_indices, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(SqueezeV2)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(axis, ListInt)
 JUMAR_OP_END
 
 JUMAR_OP(StridedSlice)
@@ -215,6 +360,15 @@ JUMAR_ATTR(new_axis_mask, Int)
 JUMAR_ATTR(shrink_axis_mask, Int)
 JUMAR_OP_END
 
+JUMAR_OP(StridedSliceV3)
+JUMAR_IN(x)
+JUMAR_IN(begin)
+JUMAR_IN(end)
+JUMAR_IN(axes)
+JUMAR_IN(strides)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(Tile)
 JUMAR_IN(x)
 JUMAR_IN(multiples)
@@ -225,6 +379,13 @@ JUMAR_OP(TileD)
 JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_ATTR(multiples, ListInt)
+JUMAR_OP_END
+
+JUMAR_OP(TileWithAxis)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(axis, Int)
+JUMAR_ATTR(tiles, Int)
 JUMAR_OP_END
 
 JUMAR_OP(TopK)
@@ -258,6 +419,27 @@ JUMAR_ATTR(dim, Int)
 JUMAR_ATTR(largest, Bool)
 JUMAR_OP_END
 
+JUMAR_OP(UnsortedSegmentMax)
+JUMAR_IN(x)
+JUMAR_IN(segment_ids)
+JUMAR_IN(num_segments)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(UnsortedSegmentMin)
+JUMAR_IN(x)
+JUMAR_IN(segment_ids)
+JUMAR_IN(num_segments)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(UnsortedSegmentProd)
+JUMAR_IN(x)
+JUMAR_IN(segment_ids)
+JUMAR_IN(num_segments)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(UnsortedSegmentSum)
 JUMAR_IN(x)
 JUMAR_IN(segment_ids)
@@ -265,6 +447,12 @@ JUMAR_IN(num_segments)
 JUMAR_OUT(y)
 JUMAR_ATTR(is_preprocessed, Bool)
 JUMAR_ATTR(check_ids, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(UnsqueezeV2)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(axis, ListInt)
 JUMAR_OP_END
 }  // namespace ge
 

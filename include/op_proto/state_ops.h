@@ -6,6 +6,46 @@
 
 namespace ge {
 
+JUMAR_OP(ScatterDiv)
+JUMAR_IN(var)
+JUMAR_IN(indices)
+JUMAR_IN(updates)
+JUMAR_OUT(var)
+JUMAR_ATTR(use_locking, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(ScatterMax)
+JUMAR_IN(var)
+JUMAR_IN(indices)
+JUMAR_IN(updates)
+JUMAR_OUT(var)
+JUMAR_ATTR(use_locking, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(ScatterMin)
+JUMAR_IN(var)
+JUMAR_IN(indices)
+JUMAR_IN(updates)
+JUMAR_OUT(var)
+JUMAR_ATTR(use_locking, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(ScatterMul)
+JUMAR_IN(var)
+JUMAR_IN(indices)
+JUMAR_IN(updates)
+JUMAR_OUT(var)
+JUMAR_ATTR(use_locking, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(ScatterNdSub)
+JUMAR_IN(var)
+JUMAR_IN(indices)
+JUMAR_IN(updates)
+JUMAR_OUT(var)
+JUMAR_ATTR(use_locking, Bool)
+JUMAR_OP_END
+
 JUMAR_OP(Variable)
 JUMAR_IN(x)
 JUMAR_OUT(y)

@@ -13,6 +13,13 @@ JUMAR_OUT(y)
 JUMAR_ATTR(align_corners, Bool)
 JUMAR_OP_END
 
+JUMAR_OP(BatchToSpace)
+JUMAR_IN(x)
+JUMAR_IN(crops)
+JUMAR_OUT(y)
+JUMAR_ATTR(block_size, Int)
+JUMAR_OP_END
+
 JUMAR_OP(BatchToSpaceND)
 JUMAR_IN(x)
 JUMAR_IN(block_shape)
@@ -61,6 +68,13 @@ JUMAR_OP(Permute)
 JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_ATTR(order, ListInt)
+JUMAR_OP_END
+
+JUMAR_OP(SpaceToBatch)
+JUMAR_IN(x)
+JUMAR_IN(paddings)
+JUMAR_OUT(y)
+JUMAR_ATTR(block_size, Int)
 JUMAR_OP_END
 
 JUMAR_OP(SpaceToBatchND)

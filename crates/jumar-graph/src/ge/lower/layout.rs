@@ -11,6 +11,7 @@ use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("BatchToSpace", |cx, op| batches(cx, op, "crops", false)),
     ("BatchToSpaceND", |cx, op| batches(cx, op, "crops", false)),
     ("Bias", |cx, op| {
         let bias = op.input("bias")?;
@@ -129,6 +130,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             .map(|x| cx.one("Shape", &[x], plain().with("dtype", dtype)))
             .collect()
     }),
+    ("SpaceToBatch", |cx, op| batches(cx, op, "paddings", true)),
     ("SpaceToBatchND", |cx, op| batches(cx, op, "paddings", true)),
     ("TileD", |cx, op| {
         let multiples = cx.ints(op.ints("multiples")?);
@@ -190,7 +192,11 @@ fn broadcast_channels(
 /// Moves blocks of the axes behind the first one into the batch, or back.
 fn batches(cx: &mut Cx, op: &Op<'_>, edges: &str, into: bool) -> Answer {
     let x = op.input("x")?;
-    let block = numbers(cx, op.input("block_shape")?, "block_shape")?;
+    // The older operators have one size for two axes.
+    let block = match op.maybe("block_shape") {
+        Some(block) => numbers(cx, block, "block_shape")?,
+        None => vec![op.int("block_size")?; 2],
+    };
     let edge = numbers(cx, op.input(edges)?, edges)?;
     let count = block.len();
     let dims = cx.dims(x)?;

@@ -7,9 +7,13 @@ mod diagonal;
 mod distance;
 mod elementwise;
 mod filter;
+mod formula;
+mod fused;
+mod gradient;
 mod image;
 mod index;
 mod layout;
+mod loss;
 mod matrix;
 mod norm;
 mod op;
@@ -17,9 +21,11 @@ mod pool;
 mod random;
 mod recurrent;
 mod reduce;
+mod search;
 mod sequence;
 mod slice;
 mod state;
+mod training;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
@@ -114,18 +120,23 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             distance::TABLE,
             elementwise::TABLE,
             filter::TABLE,
+            fused::TABLE,
+            gradient::TABLE,
             image::TABLE,
             index::TABLE,
             layout::TABLE,
+            loss::TABLE,
             matrix::TABLE,
             norm::TABLE,
             pool::TABLE,
             random::TABLE,
             recurrent::TABLE,
             reduce::TABLE,
+            search::TABLE,
             sequence::TABLE,
             slice::TABLE,
             state::TABLE,
+            training::TABLE,
         ]
         .into_iter()
         .flatten()
@@ -474,7 +485,7 @@ impl Cx {
             }
             return Ok(Vec::new());
         }
-        if !root && state::TABLE.iter().any(|(name, _)| *name == op.kind()) {
+        if !root && state::changes_variables(op.kind()) {
             return Err(GraphError::unsupported(
                 "variables inside branches and loops are not supported",
             ));

@@ -5,7 +5,7 @@ use jumar_types::dtype::DataType;
 
 use super::index::scattered;
 use super::op::Op;
-use super::{Cx, Lowering, SourceNode, invalid, tensor_attr, type_of};
+use super::{Cx, Lowering, SourceNode, invalid, tensor_attr, training, type_of};
 use crate::ValueId;
 
 /// What the names of variables begin with that count how often was drawn at random.
@@ -16,22 +16,38 @@ pub(super) const VARIABLES: &[&str] = &["Variable", "VariableV2", "VarHandleOp"]
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("ApplyAdam", adam),
+    ("ApplyAdamD", adam),
     ("ApplyGradientDescent", |cx, op| {
         let (var, rate, way) = (op.input("var")?, op.input("alpha")?, op.input("delta")?);
         let step = cx.one("Mul", &[rate, way], Attrs::new())?;
         let new = cx.one("Sub", &[var, step], Attrs::new())?;
-        write(cx, op, "var", new)
+        write_or_pass(cx, op, "var", new)
     }),
     ("ApplyMomentum", momentum),
     ("Assign", |cx, op| {
         let value = op.input("value")?;
-        write(cx, op, "ref", value)
+        write_or_pass(cx, op, "ref", value)
     }),
     ("AssignAdd", |cx, op| change(cx, op, "ref", "Add")),
     ("AssignSub", |cx, op| change(cx, op, "var", "Sub")),
     ("ScatterAdd", |cx, op| slices(cx, op, "add")),
+    ("ScatterDiv", |cx, op| {
+        let updates = cx.one("Reciprocal", &[op.input("updates")?], Attrs::new())?;
+        let new = scattered(cx, op.input("var")?, op.input("indices")?, updates, "mul")?;
+        write_or_pass(cx, op, "var", new)
+    }),
+    ("ScatterMax", |cx, op| slices(cx, op, "max")),
+    ("ScatterMin", |cx, op| slices(cx, op, "min")),
+    ("ScatterMul", |cx, op| slices(cx, op, "mul")),
     ("ScatterNdMax", |cx, op| scatter(cx, op, "max")),
     ("ScatterNdMin", |cx, op| scatter(cx, op, "min")),
+    ("ScatterNdSub", |cx, op| {
+        let updates = cx.one("Neg", &[op.input("updates")?], Attrs::new())?;
+        let inputs = [op.input("var")?, op.input("indices")?, updates];
+        let attrs = Attrs::new().with("reduction", "add");
+        let new = cx.one("TensorScatterUpdate", &inputs, attrs)?;
+        write_or_pass(cx, op, "var", new)
+    }),
     ("ScatterUpdate", |cx, op| slices(cx, op, "none")),
     ("ScatterNdUpdate", |cx, op| scatter(cx, op, "none")),
     ("ScatterNdAdd", |cx, op| scatter(cx, op, "add")),
@@ -42,12 +58,17 @@ type Answer = Result<Vec<ValueId>, OpError>;
 /// Returns the names of the inputs that an operator updates.
 pub(in crate::ge) fn updated_inputs(kind: &str) -> &'static [&'static str] {
     match kind {
-        "ApplyAdam" => &["var", "m", "v"],
+        "ApplyAdam" | "ApplyAdamD" => &["var", "m", "v"],
         "ApplyMomentum" => &["var", "accum"],
         "Assign" | "AssignAdd" => &["ref"],
         _ if TABLE.iter().any(|(own, _)| *own == kind) => &["var"],
-        _ => &[],
+        _ => training::updated(kind),
     }
+}
+
+/// Returns whether an operator writes variables.
+pub(super) fn changes_variables(kind: &str) -> bool {
+    TABLE.iter().any(|(own, _)| *own == kind) || !training::updated(kind).is_empty()
 }
 
 /// What is known of a variable while a graph is lowered.
@@ -168,12 +189,13 @@ fn write(cx: &mut Cx, op: &Op<'_>, name: &str, new: ValueId) -> Answer {
     Ok(vec![new])
 }
 
-/// As [`write`]; a value that is not a variable is only passed on.
-fn write_or_pass(cx: &mut Cx, op: &Op<'_>, name: &str, new: ValueId) -> Answer {
+/// As [`write`]; the new value of an input that is not a variable is only passed on.
+pub(super) fn write_or_pass(cx: &mut Cx, op: &Op<'_>, name: &str, new: ValueId) -> Answer {
     if variable(cx, op, name).is_some() {
         return write(cx, op, name, new);
     }
-    Ok(vec![new])
+    let dtype = cx.ty(op.input(name)?).dtype;
+    Ok(vec![cx.cast(new, dtype)?])
 }
 
 /// Writes elements or slices of a variable.
@@ -194,7 +216,7 @@ fn slices(cx: &mut Cx, op: &Op<'_>, how: &'static str) -> Answer {
 fn change(cx: &mut Cx, op: &Op<'_>, name: &str, how: &'static str) -> Answer {
     let (old, value) = (op.input(name)?, op.input("value")?);
     let new = cx.one(how, &[old, value], Attrs::new())?;
-    write(cx, op, name, new)
+    write_or_pass(cx, op, name, new)
 }
 
 fn momentum(cx: &mut Cx, op: &Op<'_>) -> Answer {
@@ -211,8 +233,11 @@ fn momentum(cx: &mut Cx, op: &Op<'_>) -> Answer {
     };
     let step = cx.one("Mul", &[way, rate], plain())?;
     let new = cx.one("Sub", &[var, step], plain())?;
-    write(cx, op, "accum", accum)?;
-    write(cx, op, "var", new)
+    let accum = write_or_pass(cx, op, "accum", accum)?;
+    let mut outputs = write_or_pass(cx, op, "var", new)?;
+    outputs.extend(accum);
+    outputs.truncate(op.outputs());
+    Ok(outputs)
 }
 
 fn adam(cx: &mut Cx, op: &Op<'_>) -> Answer {
@@ -251,22 +276,21 @@ fn adam(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let way = cx.one("RealDiv", &[up, down], plain())?;
     let step = cx.one("Mul", &[rate, way], plain())?;
     let new = cx.one("Sub", &[var, step], plain())?;
-    write(cx, op, "m", m)?;
-    write(cx, op, "v", v)?;
-    write(cx, op, "var", new)
+    let m = write_or_pass(cx, op, "m", m)?;
+    let v = write_or_pass(cx, op, "v", v)?;
+    let mut outputs = write_or_pass(cx, op, "var", new)?;
+    outputs.extend(m.into_iter().chain(v));
+    outputs.truncate(op.outputs());
+    Ok(outputs)
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn every_operator_that_writes_is_known() {
-        for (name, _) in super::TABLE {
+        for (name, _) in super::TABLE.iter().chain(super::training::TABLE) {
             assert!(super::super::is_known(name), "{name}");
-            let Some(prototype) = crate::ge::prototype(name) else {
-                // The headers have no class of it, so that no single call can name it.
-                assert_eq!(*name, "ApplyGradientDescent");
-                continue;
-            };
+            let prototype = crate::ge::prototype(name).expect(name);
             for updated in super::updated_inputs(name) {
                 let inputs = prototype.inputs.iter();
                 assert!(inputs.clone().any(|(own, _)| own == updated), "{name}");

@@ -1,0 +1,323 @@
+//! Several steps of arithmetic as one operator, and quantisation for training.
+
+use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
+use jumar_types::dtype::DataType;
+
+use super::formula::{Formula, of};
+use super::op::Op;
+use super::{Cx, Lowering, invalid};
+use crate::ValueId;
+
+pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("AddExample", |cx, op| {
+        of(cx, op, ["x1", "x2"], |f, [a, b]| Ok(vec![f.add(a, b)?]))
+    }),
+    ("AddExampleAicpu", |cx, op| {
+        of(cx, op, ["x1", "x2"], |f, [a, b]| Ok(vec![f.add(a, b)?]))
+    }),
+    ("AddMatMatElements", |cx, op| {
+        of(
+            cx,
+            op,
+            ["c", "a", "b", "beta", "alpha"],
+            |f, [c, a, b, beta, alpha]| {
+                let product = f.mul(f.mul(a, b)?, alpha)?;
+                Ok(vec![f.add(f.mul(c, beta)?, product)?])
+            },
+        )
+    }),
+    ("AngleV2", |cx, op| {
+        of(cx, op, ["x"], |f, [x]| {
+            let half = f.number(std::f64::consts::PI, x)?;
+            // Not a number stays one.
+            let none = f.mul(x, f.number(0.0, x)?)?;
+            Ok(vec![f.choose(f.below(x, 0.0)?, half, none)?])
+        })
+    }),
+    ("AxpyV2", |cx, op| {
+        of(cx, op, ["x1", "x2", "alpha"], |f, [a, b, alpha]| {
+            Ok(vec![f.add(a, f.mul(alpha, b)?)?])
+        })
+    }),
+    ("CeluV2", |cx, op| {
+        let alpha = op.float("alpha")?;
+        let attrs = Attrs::new().with("alpha1", alpha).with("alpha2", alpha);
+        Ok(vec![cx.one("Celu", &[op.input("x")?], attrs)?])
+    }),
+    ("ClipByNormNoDivSum", |cx, op| {
+        let names = ["x", "greater_zeros", "select_ones", "maximum_ones"];
+        of(cx, op, names, |f, [x, zeros, ones, least]| {
+            let above = f.greater(x, zeros)?;
+            let root = f.of("Sqrt", f.choose(above, x, ones)?)?;
+            Ok(vec![f.max(f.choose(above, root, x)?, least)?])
+        })
+    }),
+    ("ClipByValueV2", |cx, op| {
+        of(
+            cx,
+            op,
+            ["x", "clip_value_min", "clip_value_max"],
+            |f, [x, low, high]| Ok(vec![f.min(f.max(x, low)?, high)?]),
+        )
+    }),
+    ("DropOutDoMaskV3", |cx, op| {
+        let (x, mask, keep) = (op.input("x")?, op.input("mask")?, op.input("keep_prob")?);
+        let f = Formula::new(cx);
+        let keep = f.cast(keep, f.dtype(x))?;
+        Ok(vec![f.div(f.mul(x, f.cast(mask, f.dtype(x))?)?, keep)?])
+    }),
+    ("DropOutDoMaskV3D", |cx, op| {
+        let (x, mask, keep) = (op.input("x")?, op.input("mask")?, op.float("keep_prob")?);
+        let f = Formula::new(cx);
+        let kept = f.mul(x, f.cast(mask, f.dtype(x))?)?;
+        Ok(vec![f.div(kept, f.number(f64::from(keep), kept)?)?])
+    }),
+    ("FakeQuantWithMinMaxArgs", |cx, op| {
+        let x = op.input("x")?;
+        let (low, high) = (number(cx, op, "min")?, number(cx, op, "max")?);
+        let f = Formula::new(cx);
+        Ok(vec![Grid::new(&f, op, low, high)?.quantised(&f, x)?])
+    }),
+    ("FakeQuantWithMinMaxArgsGradient", |cx, op| {
+        let (g, x) = (op.input("gradients")?, op.input("x")?);
+        let (low, high) = (number(cx, op, "min")?, number(cx, op, "max")?);
+        let f = Formula::new(cx);
+        Ok(vec![
+            Grid::new(&f, op, low, high)?.gradients(&f, g, x, None)?[0],
+        ])
+    }),
+    ("FakeQuantWithMinMaxVars", fake_quant),
+    ("FakeQuantWithMinMaxVarsGradient", |cx, op| {
+        fake_quant_gradient(cx, op, false)
+    }),
+    ("FakeQuantWithMinMaxVarsPerChannel", fake_quant),
+    ("FakeQuantWithMinMaxVarsPerChannelGradient", |cx, op| {
+        fake_quant_gradient(cx, op, true)
+    }),
+    ("FusedBiasLeakyRelu", |cx, op| {
+        let (slope, scale) = (op.float("negative_slope")?, op.float("scale")?);
+        of(cx, op, ["x", "bias"], |f, [x, bias]| {
+            let high = f.times(f.add(x, bias)?, f64::from(scale))?;
+            let low = f.times(high, f64::from(slope))?;
+            Ok(vec![f.choose(f.above(high, 0.0)?, high, low)?])
+        })
+    }),
+    ("FusedMulAdd", |cx, op| {
+        of(cx, op, ["x1", "x2", "x3"], |f, [a, b, c]| {
+            Ok(vec![f.add(f.mul(a, b)?, c)?])
+        })
+    }),
+    ("FusedMulAddAdd", |cx, op| {
+        of(cx, op, ["x1", "x2", "x3", "x4"], |f, [a, b, c, d]| {
+            Ok(vec![f.add(f.add(f.mul(a, b)?, c)?, d)?])
+        })
+    }),
+    ("FusedMulAddN", |cx, op| {
+        of(cx, op, ["x1", "x2", "x3"], |f, [a, b, factor]| {
+            Ok(vec![f.add(f.mul(a, factor)?, b)?])
+        })
+    }),
+    ("FusedMulAddNL2loss", |cx, op| {
+        of(cx, op, ["x1", "x2", "x3"], |f, [a, b, factor]| {
+            let loss = f.times(f.sum(f.square(a)?, &[], false)?, 0.5)?;
+            Ok(vec![f.add(f.mul(a, factor)?, b)?, loss])
+        })
+    }),
+    ("GemmV2", |cx, op| {
+        let attrs = Attrs::new()
+            .with("transpose_x1", op.yes("transpose_a")?)
+            .with("transpose_x2", op.yes("transpose_b")?);
+        of(
+            cx,
+            op,
+            ["a", "b", "alpha", "beta", "c"],
+            |f, [a, b, alpha, beta, c]| {
+                let product = f.node("MatMul", &[a, b], attrs)?;
+                Ok(vec![f.add(f.mul(product, alpha)?, f.mul(c, beta)?)?])
+            },
+        )
+    }),
+    ("Inv", |cx, op| {
+        of(cx, op, ["x"], |f, [x]| Ok(vec![f.of("Reciprocal", x)?]))
+    }),
+    ("MulAddn", |cx, op| {
+        let (first, second) = (op.list("x1")?, op.list("x2")?);
+        if first.len() != second.len() || first.is_empty() {
+            return Err(invalid(format!(
+                "it has {} inputs x1 and {} inputs x2; there have to be as many, and at least one",
+                first.len(),
+                second.len()
+            )));
+        }
+        let f = Formula::new(cx);
+        let mut sum = None;
+        for (a, b) in first.into_iter().zip(second) {
+            let [a, b] = f.promoted([a, b])?;
+            let product = f.mul(a, b)?;
+            sum = Some(match sum {
+                Some(sum) => f.add(sum, product)?,
+                None => product,
+            });
+        }
+        Ok(sum.into_iter().collect())
+    }),
+    ("MulNoNan", |cx, op| {
+        of(cx, op, ["x1", "x2"], |f, [a, b]| {
+            let nothing = f.equal(b, f.number(0.0, b)?)?;
+            let product = f.mul(a, b)?;
+            Ok(vec![f.choose(nothing, f.number(0.0, product)?, product)?])
+        })
+    }),
+    ("NPUAllocFloatStatus", |cx, _| {
+        Ok(vec![cx.add_constant(Tensor::from_floats(&[0.0; 8]))])
+    }),
+    ("NonFiniteCheck", |cx, op| {
+        let list = op.list("tensor_list")?;
+        let f = Formula::new(cx);
+        let mut worst: Option<ValueId> = None;
+        for x in list {
+            // What is finite becomes 0, and everything else not a number.
+            let rest = f.sub(x, x)?;
+            let bad = f.of("LogicalNot", f.equal(rest, rest)?)?;
+            let bad = f.reduce("ReduceMax", f.cast(bad, DataType::Float32)?, &[], false)?;
+            let bad = f.reshape(bad, &[1])?;
+            worst = Some(match worst {
+                Some(worst) => f.max(worst, bad)?,
+                None => bad,
+            });
+        }
+        worst
+            .map(|worst| vec![worst])
+            .ok_or_else(|| invalid("it has no inputs"))
+    }),
+    ("Pows", |cx, op| {
+        of(cx, op, ["x1", "x2"], |f, [a, b]| Ok(vec![f.pow(a, b)?]))
+    }),
+    ("Relu6D", |cx, op| {
+        let scale = f64::from(op.float("scale")?);
+        of(cx, op, ["x"], |f, [x]| {
+            Ok(vec![f.times(f.of("Relu6", x)?, scale)?])
+        })
+    }),
+    ("Sinc", |cx, op| {
+        of(cx, op, ["x"], |f, [x]| {
+            let angle = f.times(x, std::f64::consts::PI)?;
+            let middle = f.equal(x, f.number(0.0, x)?)?;
+            let ratio = f.div(f.of("Sin", angle)?, angle)?;
+            Ok(vec![f.choose(middle, f.number(1.0, x)?, ratio)?])
+        })
+    }),
+    ("TensorRedirect", |cx, op| {
+        Ok(vec![cx.one("Identity", &[op.input("x")?], Attrs::new())?])
+    }),
+    ("TruncateDiv", |cx, op| {
+        of(cx, op, ["x1", "x2"], |f, [a, b]| {
+            if f.dtype(a).is_integer() {
+                return Ok(vec![f.node("Div", &[a, b], Attrs::new())?]);
+            }
+            let quotient = f.div(a, b)?;
+            let size = f.of("Floor", f.of("Abs", quotient)?)?;
+            Ok(vec![f.mul(f.of("Sign", quotient)?, size)?])
+        })
+    }),
+    ("TruncateMod", |cx, op| {
+        of(cx, op, ["x1", "x2"], |f, [a, b]| {
+            Ok(vec![f.node("Mod", &[a, b], Attrs::new())?])
+        })
+    }),
+    ("Xlog1py", |cx, op| {
+        of(cx, op, ["x", "y"], |f, [x, y]| {
+            let nothing = f.equal(x, f.number(0.0, x)?)?;
+            let product = f.mul(x, f.of("Log1p", y)?)?;
+            Ok(vec![f.choose(nothing, f.number(0.0, product)?, product)?])
+        })
+    }),
+];
+
+type Answer = Result<Vec<ValueId>, OpError>;
+
+/// An attribute as a constant of float32.
+fn number(cx: &mut Cx, op: &Op<'_>, name: &str) -> Result<ValueId, OpError> {
+    let value = op.float(name)?;
+    let all = cx.add_constant(Tensor::from_floats(&[value]));
+    cx.reshape(all, &[])
+}
+
+/// The numbers that a quantised tensor can hold: from `low` to `high`, where 0 is one of them.
+struct Grid {
+    low: ValueId,
+    high: ValueId,
+    step: ValueId,
+}
+
+impl Grid {
+    fn new(f: &Formula<'_>, op: &Op<'_>, low: ValueId, high: ValueId) -> Result<Grid, OpError> {
+        let bits = op.int("num_bits")?;
+        if !(2..=16).contains(&bits) {
+            return Err(invalid(format!(
+                "its attribute num_bits is {bits}; it must be from 2 to 16"
+            )));
+        }
+        let least = if op.yes("narrow_range")? { 1.0 } else { 0.0 };
+        let most = f64::from((1i32 << bits) - 1);
+        // A quotient, not a product with the reciprocal: the level of 0 may lie half way between two.
+        let step = f.sub(high, low)?;
+        let step = f.div(step, f.number(most - least, step)?)?;
+        // The level of 0 becomes a whole one, and the bounds move with it.
+        let zero = f.from(least, f.div(low, step)?)?;
+        let zero = f.of("Floor", f.plus(zero, 0.5)?)?;
+        let zero = f.max(zero, f.number(least, zero)?)?;
+        let zero = f.min(zero, f.number(most, zero)?)?;
+        Ok(Grid {
+            low: f.mul(f.from(least, zero)?, step)?,
+            high: f.mul(f.from(most, zero)?, step)?,
+            step,
+        })
+    }
+
+    fn quantised(&self, f: &Formula<'_>, x: ValueId) -> Result<ValueId, OpError> {
+        let x = f.min(f.max(x, self.low)?, self.high)?;
+        let level = f.div(f.sub(x, self.low)?, self.step)?;
+        let level = f.of("Floor", f.plus(level, 0.5)?)?;
+        f.add(f.mul(level, self.step)?, self.low)
+    }
+
+    /// Returns the gradients of the input and of both bounds, which are summed over the axes, if any are stated.
+    fn gradients(&self, f: &Formula<'_>, g: ValueId, x: ValueId, axes: Option<&[i64]>) -> Answer {
+        let below = f.less(x, self.low)?;
+        let above = f.greater(x, self.high)?;
+        let outside = f.node("LogicalOr", &[below, above], Attrs::new())?;
+        let inside = f.only(f.of("LogicalNot", outside)?, g)?;
+        let Some(axes) = axes else {
+            return Ok(vec![inside]);
+        };
+        let sum = |which: ValueId| {
+            let all = f.only(which, g)?;
+            if axes.is_empty() && f.rank(all)? == 1 {
+                // Each channel has one element.
+                return Ok(all);
+            }
+            f.sum(all, axes, false)
+        };
+        Ok(vec![inside, sum(below)?, sum(above)?])
+    }
+}
+
+fn fake_quant(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    of(cx, op, ["x", "min", "max"], |f, [x, low, high]| {
+        Ok(vec![Grid::new(f, op, low, high)?.quantised(f, x)?])
+    })
+}
+
+fn fake_quant_gradient(cx: &mut Cx, op: &Op<'_>, by_channel: bool) -> Answer {
+    of(
+        cx,
+        op,
+        ["gradients", "x", "min", "max"],
+        |f, [g, x, low, high]| {
+            let rank = f.rank(x)? as i64;
+            let axes: Vec<i64> = (0..if by_channel { rank - 1 } else { rank }).collect();
+            Grid::new(f, op, low, high)?.gradients(f, g, x, Some(&axes))
+        },
+    )
+}
