@@ -96,7 +96,11 @@ pub(crate) const GRAPH_ENGINE_NAMES: &[&str] = &[
     "register",
     "lowering",
     "eager_style_graph_builder_base",
+    "es_all",
     "es_math",
+    "es_nn",
+    "es_cv",
+    "es_transformer",
     "dflow_runner",
     "flow_graph",
     "opp_registry",
@@ -137,6 +141,8 @@ const MARK: &str = "Implementation=Jumar";
 pub(crate) struct Built {
     pub runtime: PathBuf,
     pub graph_engine: PathBuf,
+    /// Headers of functions that build graphs.
+    pub es_headers: PathBuf,
     pub python: PathBuf,
     pub command: PathBuf,
 }
@@ -145,13 +151,17 @@ impl Built {
     /// Finds the files in cargo's folder of a profile, and builds the C++ library above them.
     pub fn at(folder: &Path) -> Result<Built> {
         let runtime = folder.join("libascendcl.so");
-        let graph_engine =
-            graph_engine::build(crate::root(), &runtime, &folder.join("graph-engine"))?;
+        let command = folder.join("jumar");
+        let own = folder.join("graph-engine");
+        let es_headers = own.join("es");
+        graph_engine::generate_functions(&command, &es_headers)?;
+        let graph_engine = graph_engine::build(crate::root(), &runtime, &own, &es_headers)?;
         Ok(Built {
             runtime,
             graph_engine,
+            es_headers,
             python: folder.join("libacl.so"),
-            command: folder.join("jumar"),
+            command,
         })
     }
 }
@@ -297,7 +307,8 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
     }
 
     copy(&built.command, &tree.join("bin/jumar"))?;
-    for name in ["atc", "bisheng", "ccec", "asc-c++"] {
+    copy_headers(&built.es_headers, &tree.join("include/es"))?;
+    for name in ["atc", "bisheng", "ccec", "asc-c++", "gen_esb"] {
         link(tree, &format!("bin/{name}"), "bin/jumar")?;
     }
     copy_ascendc_headers(source, tree)?;
@@ -382,6 +393,17 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
             }
         } else {
             copy(&source, &target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies the headers of a folder.
+pub(crate) fn copy_headers(from: &Path, to: &Path) -> Result<()> {
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
+        let source = entry?.path();
+        if source.extension().is_some_and(|ending| ending == "h") {
+            copy(&source, &to.join(source.file_name().unwrap_or_default()))?;
         }
     }
     Ok(())
@@ -496,6 +518,7 @@ mod tests {
                 "repo/ascendc/cmake/ascendc.cmake",
                 "repo/ascendc/include/kernel_operator.h",
                 "built",
+                "es/es_Add.h",
             ] {
                 write(&folder.join(file), file).unwrap();
             }
@@ -509,6 +532,7 @@ mod tests {
             let built = Built {
                 runtime: file(),
                 graph_engine: file(),
+                es_headers: self.0.join("es"),
                 python: file(),
                 command: file(),
             };

@@ -161,6 +161,7 @@ fn lay_out(built: &dist::Built, source: &Path, stage: &Path) -> Result<()> {
     // One file under two names would be two files in a wheel: a script that looks at the name it was called by.
     dist::write(&tree.join("bin/atc"), ATC)?;
     dist::executable(&tree.join("bin/atc"))?;
+    dist::copy_headers(&built.es_headers, &tree.join("include/es"))?;
     dist::write_versions(&tree)?;
     let runtime = tree.join("lib64/libascendcl.so");
     dist::copy(&built.runtime, &runtime)?;

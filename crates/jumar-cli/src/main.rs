@@ -8,6 +8,7 @@ mod bundle;
 mod check;
 mod doctor;
 mod env;
+mod es;
 mod faults;
 mod info;
 mod inspect;
@@ -89,6 +90,9 @@ fn main() -> ExitCode {
     let name = Path::new(&called_as).file_name().unwrap_or_default();
     if name == "atc" {
         return atc::main(arguments.collect());
+    }
+    if name == es::NAME {
+        return es::main(arguments.collect());
     }
     if let Some(name) = ascendc::NAMES.iter().find(|known| name == **known) {
         return ascendc::main(name, arguments.collect());

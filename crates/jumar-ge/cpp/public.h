@@ -3,8 +3,11 @@
 #define JUMAR_GE_CPP_PUBLIC_H_
 
 #pragma GCC visibility push(default)
+#include "ge/compliant_node_builder.h"
+#include "ge/es_graph_builder.h"
 #include "ge/ge_api_v2.h"
 #include "ge/ge_utils.h"
+#include "ge/jumar_es_node.h"
 #include "graph/operator_factory.h"
 #include "parser/caffe_parser.h"
 #include "parser/onnx_parser.h"

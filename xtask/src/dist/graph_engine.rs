@@ -24,6 +24,7 @@ const UNITS: &[&str] = &[
     "build",
     "compatible",
     "engine",
+    "es",
     "graph",
     "operator",
     "passes",
@@ -35,21 +36,30 @@ const STRINGS: &str = "strings";
 /// Public headers that the sources include.
 const HEADERS: &[&str] = &["ge", "graph", "parser", "exe_graph/runtime", "register"];
 /// What the linker exports of the sources, besides the functions that are filtered.
-const EXPORTS: &str = "_ZN2ge*; _ZNK2ge*; _ZT?N2ge*;";
+const EXPORTS: &str =
+    "_ZN2ge*; _ZNK2ge*; _ZT?N2ge*; Es*; _ZN*EsC*Holder*; _ZNK*EsC*Holder*; _ZN15EsCGraphBuilder*;";
+/// The generated unit with a function for each operator.
+const FUNCTIONS: &str = "es_all_ops";
 
 /// Builds the library beside `runtime`, which is a libascendcl.so, in `folder`, unless the one there is newer than everything
 /// that it is made of. Returns its path.
 ///
 /// # Errors
 /// There is no C++ compiler, or it refuses a source.
-pub(crate) fn build(root: &Path, runtime: &Path, folder: &Path) -> Result<PathBuf> {
+pub(crate) fn build(
+    root: &Path,
+    runtime: &Path,
+    folder: &Path,
+    functions: &Path,
+) -> Result<PathBuf> {
     let library = folder.join(FILE);
-    if up_to_date(root, runtime, &library)? {
+    if up_to_date(root, runtime, functions, &library)? {
         return Ok(library);
     }
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut jobs: Vec<(&str, &str, PathBuf)> = UNITS
         .iter()
+        .chain(std::iter::once(&FUNCTIONS))
         .map(|unit| (*unit, "1", folder.join(format!("{unit}.o"))))
         .collect();
     for layout in ["0", "1"] {
@@ -59,7 +69,9 @@ pub(crate) fn build(root: &Path, runtime: &Path, folder: &Path) -> Result<PathBu
     let done = std::thread::scope(|scope| {
         let running: Vec<_> = jobs
             .iter()
-            .map(|(unit, layout, object)| scope.spawn(|| compile(root, unit, layout, object)))
+            .map(|(unit, layout, object)| {
+                scope.spawn(|| compile(root, functions, unit, layout, object))
+            })
             .collect();
         running
             .into_iter()
@@ -106,13 +118,38 @@ pub(crate) fn build(root: &Path, runtime: &Path, folder: &Path) -> Result<PathBu
     Ok(library)
 }
 
+/// Writes the functions that build graphs of the built-in operators: headers, and the unit of the library.
+///
+/// # Errors
+/// The command cannot run, or it fails.
+pub(crate) fn generate_functions(command: &Path, folder: &Path) -> Result<()> {
+    let link = folder.with_file_name("gen_esb");
+    let _ = fs::remove_file(&link);
+    if let Some(parent) = link.parent() {
+        fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+    }
+    // The command is a generator under this name.
+    std::os::unix::fs::symlink(command, &link)
+        .with_context(|| format!("cannot make {}", link.display()))?;
+    tool(
+        "gen_esb",
+        Command::new(&link).arg(format!("--output_dir={}", folder.display())),
+    )
+    .map(|_| ())
+}
+
 fn compiler() -> OsString {
     std::env::var_os("CXX").unwrap_or_else(|| "c++".into())
 }
 
 /// Compiles a unit for a layout of std::string.
-fn compile(root: &Path, unit: &str, layout: &str, object: &Path) -> Result<()> {
-    let source = root.join(SOURCES).join(unit).with_extension("cpp");
+fn compile(root: &Path, functions: &Path, unit: &str, layout: &str, object: &Path) -> Result<()> {
+    let folder = if unit == FUNCTIONS {
+        functions.to_owned()
+    } else {
+        root.join(SOURCES)
+    };
+    let source = folder.join(unit).with_extension("cpp");
     tool(
         "c++",
         Command::new(compiler())
@@ -129,7 +166,7 @@ fn compile(root: &Path, unit: &str, layout: &str, object: &Path) -> Result<()> {
 }
 
 /// Compares the library's time with those of its parts.
-fn up_to_date(root: &Path, runtime: &Path, library: &Path) -> Result<bool> {
+fn up_to_date(root: &Path, runtime: &Path, functions: &Path, library: &Path) -> Result<bool> {
     let Ok(built) = time_of(library) else {
         return Ok(false);
     };
@@ -146,7 +183,8 @@ fn up_to_date(root: &Path, runtime: &Path, library: &Path) -> Result<bool> {
             }
         }
     }
-    Ok(time_of(runtime)? < built)
+    let source = functions.join(FUNCTIONS).with_extension("cpp");
+    Ok(time_of(runtime)? < built && time_of(&source)? < built)
 }
 
 fn time_of(path: &Path) -> Result<SystemTime> {
