@@ -35,7 +35,7 @@ int main() {
   float factor = 0;
   if (graph == nullptr || y.GetProducer()->GetType(type) != 0 || type != "OwnScale") return 1;
   if (y.GetProducer()->GetAttr("factor", factor) != 0 || factor != 3.0f) return 2;
-  // No library computes the operator: the build says so, with its name.
+  // No library computes the operator: the build reports its name.
   const std::map<ge::AscendString, ge::AscendString> none;
   if (ge::GEInitialize(none) != ge::SUCCESS) return 3;
   ge::Session session(none);

@@ -51,9 +51,9 @@ case("TruncateMod", "without a sign", {"x1": v([7, 9]), "x2": v([2, 4])}, np.fmo
 case("Xlog1py", "", {"x": v([0.0, 1.0, 2.0, 0.0]), "y": v([-1.0, 0.5, 3.0, np.inf])}, lambda x, y: np.where(x == 0, 0, x * np.log1p(np.where(x == 0, 0, y))), types=HALF)
 
 
-def grid(low, high, bits=8, narrow=False):
+def grid(low, high, bits=8, reduced=False):
     """The nudged bounds and the step, as TensorFlow documents fake quantisation."""
-    least, most = (1.0 if narrow else 0.0), 2.0**bits - 1
+    least, most = (1.0 if reduced else 0.0), 2.0**bits - 1
     step = (high - low) / (most - least)
     zero = np.clip(np.floor(least - low / step + 0.5), least, most)
     return (least - zero) * step, (most - zero) * step, step
@@ -67,7 +67,7 @@ def fake(x, low, high, **how):
 # Away from the borders between two levels, where rounding decides.
 LEVELS = v([-7.0, -5.97, -0.01, 0.0, 1.23, 5.5, 7.0])
 case("FakeQuantWithMinMaxArgs", "", {"x": LEVELS}, lambda x: fake(x, -6.0, 6.0))
-case("FakeQuantWithMinMaxArgs", "narrow", {"x": LEVELS}, lambda x: fake(x, -2.0, 5.0, bits=4, narrow=True), {"min": -2.0, "max": 5.0, "num_bits": 4, "narrow_range": True})
+case("FakeQuantWithMinMaxArgs", "reduced range", {"x": LEVELS}, lambda x: fake(x, -2.0, 5.0, bits=4, reduced=True), {"min": -2.0, "max": 5.0, "num_bits": 4, "narrow_range": True})
 GRADIENTS = v([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
 
 

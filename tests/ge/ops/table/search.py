@@ -73,10 +73,10 @@ case("SortWithIndex", "", {"x": distinct(3, 5), "index": i(3, 5, hi=99)}, lambda
 case("SortWithIndex", "descending, another axis", {"x": distinct(3, 5), "index": i(3, 5, hi=99)}, lambda x, n: ordered(x, n, 0, True), {"axis": 0, "descending": True})
 
 
-def dense(places, shape, values, default):
+def dense(positions, shape, values, default):
     y = np.full((2, 3), default)
-    for place, value in zip(places, np.broadcast_to(values, len(places))):
-        y[tuple(place)] = value
+    for position, value in zip(positions, np.broadcast_to(values, len(positions))):
+        y[tuple(position)] = value
     return y
 
 

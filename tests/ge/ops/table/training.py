@@ -1,5 +1,5 @@
-"""Steps of training, by the formulas that TensorFlow documents for its operators of the same names. A variable is changed in
-place; a parameter that is no variable is read, and its new value is the output."""
+"""Steps of training, by the formulas that TensorFlow documents for its operators of the same names. A variable is updated;
+of a parameter that is not a variable, the new value is the output."""
 
 import numpy as np
 

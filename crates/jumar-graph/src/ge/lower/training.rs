@@ -157,13 +157,13 @@ fn step(
     names: &[&str],
     formula: impl FnOnce(&Formula<'_>, &Step<'_, '_>) -> Answer,
 ) -> Answer {
-    let whole: Vec<ValueId> = names
+    let parameters: Vec<ValueId> = names
         .iter()
         .map(|name| op.input(name))
         .collect::<Result<_, _>>()?;
     let indices = op.maybe("indices");
     let mut own = Vec::with_capacity(names.len());
-    for (name, value) in names.iter().zip(&whole) {
+    for (name, value) in names.iter().zip(&parameters) {
         let value = match indices {
             Some(indices) => {
                 let axis = cx.ints(&[0]);
@@ -175,11 +175,11 @@ fn step(
         };
         own.push((*name, value));
     }
-    let dtype = cx.ty(whole[0]).dtype;
+    let dtype = cx.ty(parameters[0]).dtype;
     let step = Step { op, own, dtype };
     let mut new = formula(&Formula::new(cx), &step)?;
     if let Some(indices) = indices {
-        for (value, all) in new.iter_mut().zip(&whole) {
+        for (value, all) in new.iter_mut().zip(&parameters) {
             *value = scattered(cx, *all, indices, *value, "none")?;
         }
     }
