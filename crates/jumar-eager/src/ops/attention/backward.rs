@@ -135,13 +135,16 @@ fn plan(cx: &mut Cx<'_>, kind: i64, names: Names) -> Result<(), Refusal> {
         )),
         None => None,
     };
-    let to_addend = cx.optional("dpseOut")?.filter(|out| !out.is_empty());
+    let mut to_addend = cx.optional("dpseOut")?.filter(|out| !out.is_empty());
+    if operands.effects.slopes.is_some()
+        && let Some(out) = to_addend.take()
+    {
+        // Slopes have no gradient.
+        cx.fill(Scalar::of_i64(0), out)?;
+    }
     if let Some(out) = &to_addend {
         if names.ends.is_some() {
             return Err(cx.unsupported("dpseOut of joined sequences is not computed"));
-        }
-        if operands.effects.slopes.is_some() {
-            return Err(cx.invalid("dpseOut is given; slopes have no gradient"));
         }
         cx.check_types(out, FLOATS)?;
         cx.check_dims(out, &[batch, heads, rows, columns])?;
