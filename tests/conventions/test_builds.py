@@ -125,6 +125,14 @@ def test_the_example_of_images_writes_an_image_that_it_reads_again(tmp_path):
     assert again.startswith("240x160, 3 components -> 120x80, ")
 
 
+def test_the_example_of_video_writes_a_clip_that_it_reads_again(tmp_path):
+    folder = tmp_path / "video"
+    shutil.copytree(ROOT / "examples/video", folder)
+    run("make", cwd=folder)
+    first = run(folder / "redraw", "clip.h264", "out.h264", "32,20,96,80", cwd=folder).stdout
+    assert first.startswith("40 frames decoded, 40 encoded as 192x144 with 3 key frames, ")
+
+
 @pytest.mark.parametrize("name", ["threads", "processes"])
 def test_the_example_of_collectives_prints_the_mean_of_all_ranks(name, tmp_path):
     folder = tmp_path / "collectives"

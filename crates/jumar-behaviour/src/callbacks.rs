@@ -39,7 +39,7 @@ pub fn word(name: &str) -> Option<u64> {
 pub fn closure(word: u64, user: u64) -> Option<Box<dyn Fn() + Send + Sync>> {
     let at = usize::try_from(word).ok()?.checked_sub(1)?;
     Some(match *jumar_testkit::language::CALLBACKS.get(at)? {
-        "cb_note" => Box::new(move || note(&mut state(), user)),
+        "cb_note" | "cb_frame" => Box::new(move || note(&mut state(), user)),
         "cb_hold" => Box::new(hold),
         _ => Box::new(|| note(&mut state(), 0)),
     })

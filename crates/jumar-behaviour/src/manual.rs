@@ -18,7 +18,7 @@ use jumar_acl::{Raw, allocator, capture, memory};
 use crate::callbacks;
 use crate::generated::calls::Player;
 use crate::raw;
-use crate::raw_args::{Played, RawArgs, Stop, span, status};
+use crate::raw_args::{Played, RawArgs, Stop, span, status, value};
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
@@ -86,6 +86,44 @@ pub const CALLS: &[(&str, Player)] = &[
             enter(&calls::acldvppMallocWithCfg, |cx| {
                 memory::acldvppMallocWithCfg(cx, w.plain(1), w.plain(2), config(&attributes))
             }),
+        )
+    }),
+    ("aclvdecCreateChannel", |w| {
+        status(enter(&calls::aclvdecCreateChannel, |cx| {
+            jumar_acl::dvpp::aclvdecCreateChannel(cx, w.plain(0), report)
+        }))
+    }),
+    ("aclvencCreateChannel", |w| {
+        status(enter(&calls::aclvencCreateChannel, |cx| {
+            jumar_acl::dvpp::aclvencCreateChannel(cx, w.plain(0), report)
+        }))
+    }),
+    ("aclvdecSetChannelDescCallback", |w| {
+        status(enter(&calls::aclvdecSetChannelDescCallback, |cx| {
+            jumar_acl::dvpp::aclvdecSetChannelDescCallback(cx, w.plain(0), w.plain(1))
+        }))
+    }),
+    ("aclvencSetChannelDescCallback", |w| {
+        status(enter(&calls::aclvencSetChannelDescCallback, |cx| {
+            jumar_acl::dvpp::aclvencSetChannelDescCallback(cx, w.plain(0), w.plain(1))
+        }))
+    }),
+    ("aclvdecGetChannelDescCallback", |w| {
+        let call = &calls::aclvdecGetChannelDescCallback;
+        value(
+            enter(call, |cx| {
+                jumar_acl::dvpp::aclvdecGetChannelDescCallback(cx, w.plain(0))
+            }),
+            0_usize,
+        )
+    }),
+    ("aclvencGetChannelDescCallback", |w| {
+        let call = &calls::aclvencGetChannelDescCallback;
+        value(
+            enter(call, |cx| {
+                jumar_acl::dvpp::aclvencGetChannelDescCallback(cx, w.plain(0))
+            }),
+            0_usize,
         )
     }),
     ("aclrtMemManagedGetAttrs", managed_attributes),
@@ -252,6 +290,13 @@ fn snapshot_unregister(w: &RawArgs<'_>) -> Played {
     status(enter(&calls::aclrtSnapShotCallbackUnregister, |cx| {
         jumar_acl::snapshot::aclrtSnapShotCallbackUnregister(cx, w.plain(0), w.plain(1))
     }))
+}
+
+/// Calls the table's function that a word stands for.
+fn report(function: usize, _input: u64, _output: u64, data: usize) {
+    if let Some(function) = callbacks::closure(function as u64, data as u64) {
+        function();
+    }
 }
 
 fn launch_callback(w: &RawArgs<'_>) -> Played {

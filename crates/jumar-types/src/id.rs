@@ -172,6 +172,14 @@ id_kinds! {
     Histogram = 0x98, "histogram";
     /// A description of a coded video stream.
     VideoStreamDesc = 0x99, "video stream description";
+    /// A description of a decoding channel.
+    DecodingDesc = 0x9A, "decoding channel description";
+    /// A configuration of a packet that is decoded.
+    PacketConfig = 0x9B, "packet configuration";
+    /// A description of an encoding channel.
+    EncodingDesc = 0x9C, "encoding channel description";
+    /// A configuration of a frame that is encoded.
+    FrameConfig = 0x9D, "frame configuration";
 }
 
 /// A handle taken apart.

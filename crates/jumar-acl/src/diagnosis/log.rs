@@ -149,6 +149,13 @@ pub(crate) fn problem(text: &str) {
     }
 }
 
+/// Logs the cause of a failure that the program gets as a code outside of a call.
+pub(crate) fn reported(text: &str) {
+    if ERROR >= log().settings.level_of("ASCENDCL") {
+        write(Kind::Level(ERROR), "ASCENDCL", text);
+    }
+}
+
 /// Logs which library was loaded, if events are logged. Otherwise the first other line logs it: a program that
 /// has nothing to log leaves no file in its user's home.
 pub(crate) fn loaded(_cx: &Cx<'_>) {

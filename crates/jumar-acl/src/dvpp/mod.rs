@@ -1,4 +1,4 @@
-//! DVPP: images on channels. Descriptions are objects of the program; the work itself is that of `jumar-dvpp`, queued on streams.
+//! DVPP: images and video on channels. Descriptions are objects of the program; the work itself is that of `jumar-dvpp`, queued on streams.
 
 mod border;
 mod channel;
@@ -11,11 +11,14 @@ mod regions;
 mod statistics;
 mod streams;
 mod task;
+mod video;
 mod vpc;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jumar::engine::Table;
+use jumar::engine::sync::Mutex;
 use jumar_dvpp::ImageError;
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 
@@ -32,6 +35,7 @@ pub use png::*;
 pub use regions::*;
 pub use statistics::*;
 pub use streams::*;
+pub use video::*;
 pub use vpc::*;
 
 /// The objects of the group.
@@ -46,6 +50,14 @@ pub(crate) struct State {
     tables: Table<statistics::Tables>,
     histograms: Table<statistics::Counts>,
     streams: Table<streams::StreamDesc>,
+    decoders: Table<video::DecodingDesc>,
+    packet_configs: Table<video::PacketConfig>,
+    encoders: Table<video::EncodingDesc>,
+    frame_configs: Table<video::FrameConfig>,
+    /// The device and the number of each open decoding channel.
+    decoding: Mutex<BTreeSet<(u32, u32)>>,
+    /// The same of encoding channels.
+    encoding: Mutex<BTreeSet<(u32, u32)>>,
 }
 
 impl Default for State {
@@ -61,6 +73,12 @@ impl Default for State {
             tables: Table::new(IdKind::LookUpTable, Arc::default()),
             histograms: Table::new(IdKind::Histogram, Arc::default()),
             streams: Table::new(IdKind::VideoStreamDesc, Arc::default()),
+            decoders: Table::new(IdKind::DecodingDesc, Arc::default()),
+            packet_configs: Table::new(IdKind::PacketConfig, Arc::default()),
+            encoders: Table::new(IdKind::EncodingDesc, Arc::default()),
+            frame_configs: Table::new(IdKind::FrameConfig, Arc::default()),
+            decoding: Mutex::default(),
+            encoding: Mutex::default(),
         }
     }
 }

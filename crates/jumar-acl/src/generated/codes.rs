@@ -1605,8 +1605,12 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (42, ErrorKind::ParseFile) => 161002,
         // aclmdlRICaptureEnd
         (105, ErrorKind::NullPointer) => 107000,
+        // aclvencCreateChannel
+        (304, ErrorKind::NoStreamResource) => 500000,
         // acldvppCreateChannel
         (329, ErrorKind::NoStreamResource) => 500000,
+        // aclvdecCreateChannel
+        (343, ErrorKind::NoStreamResource) => 500000,
         // aclrtStreamWaitEventWithTimeout
         (424, ErrorKind::NullPointer) => 107000,
         // aclrtGetOverflowStatus

@@ -295,6 +295,146 @@ pub const CALLS: &[(&str, Player)] = &[
     ("acldvppDestroyJpegeConfig", acldvppDestroyJpegeConfig),
     ("acldvppSetJpegeConfigLevel", acldvppSetJpegeConfigLevel),
     ("acldvppGetJpegeConfigLevel", acldvppGetJpegeConfigLevel),
+    ("aclvdecCreateChannelDesc", aclvdecCreateChannelDesc),
+    ("aclvdecDestroyChannelDesc", aclvdecDestroyChannelDesc),
+    (
+        "aclvdecSetChannelDescChannelId",
+        aclvdecSetChannelDescChannelId,
+    ),
+    (
+        "aclvdecSetChannelDescThreadId",
+        aclvdecSetChannelDescThreadId,
+    ),
+    ("aclvdecSetChannelDescEnType", aclvdecSetChannelDescEnType),
+    (
+        "aclvdecSetChannelDescOutPicFormat",
+        aclvdecSetChannelDescOutPicFormat,
+    ),
+    (
+        "aclvdecSetChannelDescOutPicWidth",
+        aclvdecSetChannelDescOutPicWidth,
+    ),
+    (
+        "aclvdecSetChannelDescOutPicHeight",
+        aclvdecSetChannelDescOutPicHeight,
+    ),
+    (
+        "aclvdecSetChannelDescRefFrameNum",
+        aclvdecSetChannelDescRefFrameNum,
+    ),
+    (
+        "aclvdecSetChannelDescBitDepth",
+        aclvdecSetChannelDescBitDepth,
+    ),
+    (
+        "aclvdecGetChannelDescChannelId",
+        aclvdecGetChannelDescChannelId,
+    ),
+    (
+        "aclvdecGetChannelDescThreadId",
+        aclvdecGetChannelDescThreadId,
+    ),
+    ("aclvdecGetChannelDescEnType", aclvdecGetChannelDescEnType),
+    (
+        "aclvdecGetChannelDescOutPicFormat",
+        aclvdecGetChannelDescOutPicFormat,
+    ),
+    (
+        "aclvdecGetChannelDescOutPicWidth",
+        aclvdecGetChannelDescOutPicWidth,
+    ),
+    (
+        "aclvdecGetChannelDescOutPicHeight",
+        aclvdecGetChannelDescOutPicHeight,
+    ),
+    (
+        "aclvdecGetChannelDescBitDepth",
+        aclvdecGetChannelDescBitDepth,
+    ),
+    (
+        "aclvdecGetChannelDescRefFrameNum",
+        aclvdecGetChannelDescRefFrameNum,
+    ),
+    ("aclvencCreateChannelDesc", aclvencCreateChannelDesc),
+    ("aclvencDestroyChannelDesc", aclvencDestroyChannelDesc),
+    (
+        "aclvencSetChannelDescThreadId",
+        aclvencSetChannelDescThreadId,
+    ),
+    ("aclvencSetChannelDescEnType", aclvencSetChannelDescEnType),
+    (
+        "aclvencSetChannelDescPicFormat",
+        aclvencSetChannelDescPicFormat,
+    ),
+    (
+        "aclvencSetChannelDescPicWidth",
+        aclvencSetChannelDescPicWidth,
+    ),
+    (
+        "aclvencSetChannelDescPicHeight",
+        aclvencSetChannelDescPicHeight,
+    ),
+    (
+        "aclvencSetChannelDescKeyFrameInterval",
+        aclvencSetChannelDescKeyFrameInterval,
+    ),
+    ("aclvencSetChannelDescBufAddr", aclvencSetChannelDescBufAddr),
+    ("aclvencSetChannelDescBufSize", aclvencSetChannelDescBufSize),
+    ("aclvencSetChannelDescRcMode", aclvencSetChannelDescRcMode),
+    ("aclvencSetChannelDescSrcRate", aclvencSetChannelDescSrcRate),
+    (
+        "aclvencSetChannelDescMaxBitRate",
+        aclvencSetChannelDescMaxBitRate,
+    ),
+    ("aclvencSetChannelDescParam", aclvencSetChannelDescParam),
+    ("aclvencGetChannelDescBufAddr", aclvencGetChannelDescBufAddr),
+    ("aclvencGetChannelDescBufSize", aclvencGetChannelDescBufSize),
+    (
+        "aclvencGetChannelDescChannelId",
+        aclvencGetChannelDescChannelId,
+    ),
+    (
+        "aclvencGetChannelDescThreadId",
+        aclvencGetChannelDescThreadId,
+    ),
+    ("aclvencGetChannelDescEnType", aclvencGetChannelDescEnType),
+    (
+        "aclvencGetChannelDescPicFormat",
+        aclvencGetChannelDescPicFormat,
+    ),
+    (
+        "aclvencGetChannelDescPicWidth",
+        aclvencGetChannelDescPicWidth,
+    ),
+    (
+        "aclvencGetChannelDescPicHeight",
+        aclvencGetChannelDescPicHeight,
+    ),
+    (
+        "aclvencGetChannelDescKeyFrameInterval",
+        aclvencGetChannelDescKeyFrameInterval,
+    ),
+    ("aclvencGetChannelDescRcMode", aclvencGetChannelDescRcMode),
+    ("aclvencGetChannelDescSrcRate", aclvencGetChannelDescSrcRate),
+    (
+        "aclvencGetChannelDescMaxBitRate",
+        aclvencGetChannelDescMaxBitRate,
+    ),
+    ("aclvencGetChannelDescParam", aclvencGetChannelDescParam),
+    (
+        "aclvencGetFrameConfigForceIFrame",
+        aclvencGetFrameConfigForceIFrame,
+    ),
+    ("aclvencGetFrameConfigEos", aclvencGetFrameConfigEos),
+    (
+        "aclvencSetFrameConfigForceIFrame",
+        aclvencSetFrameConfigForceIFrame,
+    ),
+    ("aclvencSetFrameConfigEos", aclvencSetFrameConfigEos),
+    ("aclvencDestroyFrameConfig", aclvencDestroyFrameConfig),
+    ("aclvencCreateFrameConfig", aclvencCreateFrameConfig),
+    ("aclvencDestroyChannel", aclvencDestroyChannel),
+    ("aclvencSendFrame", aclvencSendFrame),
     ("acldvppCreateStreamDesc", acldvppCreateStreamDesc),
     ("acldvppDestroyStreamDesc", acldvppDestroyStreamDesc),
     ("acldvppSetStreamDescData", acldvppSetStreamDescData),
@@ -315,6 +455,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ),
     ("acldvppGetStreamDescRetCode", acldvppGetStreamDescRetCode),
     ("acldvppGetStreamDescEos", acldvppGetStreamDescEos),
+    ("aclvdecCreateFrameConfig", aclvdecCreateFrameConfig),
+    ("aclvdecDestroyFrameConfig", aclvdecDestroyFrameConfig),
     ("acldvppJpegGetImageInfo", acldvppJpegGetImageInfo),
     ("acldvppJpegGetImageInfoV2", acldvppJpegGetImageInfoV2),
     ("acldvppJpegPredictEncSize", acldvppJpegPredictEncSize),
@@ -334,6 +476,9 @@ pub const CALLS: &[(&str, Player)] = &[
     ("acldvppJpegDecodeAsync", acldvppJpegDecodeAsync),
     ("acldvppJpegEncodeAsync", acldvppJpegEncodeAsync),
     ("acldvppPngDecodeAsync", acldvppPngDecodeAsync),
+    ("aclvdecDestroyChannel", aclvdecDestroyChannel),
+    ("aclvdecSendFrame", aclvdecSendFrame),
+    ("aclvdecSendSkippedFrame", aclvdecSendSkippedFrame),
     ("acldvppVpcConvertColorAsync", acldvppVpcConvertColorAsync),
     ("acldvppVpcPyrDownAsync", acldvppVpcPyrDownAsync),
     ("acldvppSetChannelDescMode", acldvppSetChannelDescMode),
@@ -345,6 +490,8 @@ pub const CALLS: &[(&str, Player)] = &[
         "acldvppGetResizeConfigInterpolation",
         acldvppGetResizeConfigInterpolation,
     ),
+    ("aclvdecSetChannelDescOutMode", aclvdecSetChannelDescOutMode),
+    ("aclvdecGetChannelDescOutMode", aclvdecGetChannelDescOutMode),
     ("acldvppCreateBatchPicDesc", acldvppCreateBatchPicDesc),
     ("acldvppGetPicDesc", acldvppGetPicDesc),
     ("acldvppDestroyBatchPicDesc", acldvppDestroyBatchPicDesc),
@@ -383,6 +530,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ("acldvppClearHist", acldvppClearHist),
     ("acldvppSetChannelDescParam", acldvppSetChannelDescParam),
     ("acldvppGetChannelDescParam", acldvppGetChannelDescParam),
+    ("aclvdecSetChannelDescParam", aclvdecSetChannelDescParam),
+    ("aclvdecGetChannelDescParam", aclvdecGetChannelDescParam),
     ("aclGetRecentErrMsg", aclGetRecentErrMsg),
     ("aclrtPeekAtLastError", aclrtPeekAtLastError),
     ("aclrtGetLastError", aclrtGetLastError),
@@ -3966,6 +4115,476 @@ fn acldvppGetJpegeConfigLevel(w: &RawArgs<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
+fn aclvdecCreateChannelDesc(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::aclvdecCreateChannelDesc,
+        jumar_acl::dvpp::aclvdecCreateChannelDesc,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvdecDestroyChannelDesc(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvdecDestroyChannelDesc, |cx| {
+        jumar_acl::dvpp::aclvdecDestroyChannelDesc(cx, channelDesc)
+    });
+    raw_args::status(done)
+}
+
+fn aclvdecSetChannelDescChannelId(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let channelId = w.plain(1);
+    let done = enter(&calls::aclvdecSetChannelDescChannelId, |cx| {
+        jumar_acl::dvpp::aclvdecSetChannelDescChannelId(cx, channelDesc, channelId)
+    });
+    raw_args::status(done)
+}
+
+fn aclvdecSetChannelDescThreadId(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let threadId = w.plain(1);
+    let done = enter(&calls::aclvdecSetChannelDescThreadId, |cx| {
+        jumar_acl::dvpp::aclvdecSetChannelDescThreadId(cx, channelDesc, threadId)
+    });
+    raw_args::status(done)
+}
+
+fn aclvdecSetChannelDescEnType(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let enType = w.plain(1);
+    let done = enter(&calls::aclvdecSetChannelDescEnType, |cx| {
+        jumar_acl::dvpp::aclvdecSetChannelDescEnType(cx, channelDesc, enType)
+    });
+    raw_args::status(done)
+}
+
+fn aclvdecSetChannelDescOutPicFormat(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let outPicFormat = w.plain(1);
+    let done = enter(&calls::aclvdecSetChannelDescOutPicFormat, |cx| {
+        jumar_acl::dvpp::aclvdecSetChannelDescOutPicFormat(cx, channelDesc, outPicFormat)
+    });
+    raw_args::status(done)
+}
+
+fn aclvdecSetChannelDescOutPicWidth(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let outPicWidth = w.plain(1);
+    let done = enter(&calls::aclvdecSetChannelDescOutPicWidth, |cx| {
+        jumar_acl::dvpp::aclvdecSetChannelDescOutPicWidth(cx, channelDesc, outPicWidth)
+    });
+    raw_args::status(done)
+}
+
+fn aclvdecSetChannelDescOutPicHeight(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let outPicHeight = w.plain(1);
+    let done = enter(&calls::aclvdecSetChannelDescOutPicHeight, |cx| {
+        jumar_acl::dvpp::aclvdecSetChannelDescOutPicHeight(cx, channelDesc, outPicHeight)
+    });
+    raw_args::status(done)
+}
+
+fn aclvdecSetChannelDescRefFrameNum(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let refFrameNum = w.plain(1);
+    let done = enter(&calls::aclvdecSetChannelDescRefFrameNum, |cx| {
+        jumar_acl::dvpp::aclvdecSetChannelDescRefFrameNum(cx, channelDesc, refFrameNum)
+    });
+    raw_args::status(done)
+}
+
+fn aclvdecSetChannelDescBitDepth(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let bitDepth = w.plain(1);
+    let done = enter(&calls::aclvdecSetChannelDescBitDepth, |cx| {
+        jumar_acl::dvpp::aclvdecSetChannelDescBitDepth(cx, channelDesc, bitDepth)
+    });
+    raw_args::status(done)
+}
+
+fn aclvdecGetChannelDescChannelId(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvdecGetChannelDescChannelId, |cx| {
+        jumar_acl::dvpp::aclvdecGetChannelDescChannelId(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvdecGetChannelDescThreadId(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvdecGetChannelDescThreadId, |cx| {
+        jumar_acl::dvpp::aclvdecGetChannelDescThreadId(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvdecGetChannelDescEnType(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvdecGetChannelDescEnType, |cx| {
+        jumar_acl::dvpp::aclvdecGetChannelDescEnType(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvdecGetChannelDescOutPicFormat(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvdecGetChannelDescOutPicFormat, |cx| {
+        jumar_acl::dvpp::aclvdecGetChannelDescOutPicFormat(cx, channelDesc)
+    });
+    raw_args::value(done, 10000_i64)
+}
+
+fn aclvdecGetChannelDescOutPicWidth(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvdecGetChannelDescOutPicWidth, |cx| {
+        jumar_acl::dvpp::aclvdecGetChannelDescOutPicWidth(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvdecGetChannelDescOutPicHeight(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvdecGetChannelDescOutPicHeight, |cx| {
+        jumar_acl::dvpp::aclvdecGetChannelDescOutPicHeight(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvdecGetChannelDescBitDepth(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvdecGetChannelDescBitDepth, |cx| {
+        jumar_acl::dvpp::aclvdecGetChannelDescBitDepth(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvdecGetChannelDescRefFrameNum(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvdecGetChannelDescRefFrameNum, |cx| {
+        jumar_acl::dvpp::aclvdecGetChannelDescRefFrameNum(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencCreateChannelDesc(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::aclvencCreateChannelDesc,
+        jumar_acl::dvpp::aclvencCreateChannelDesc,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencDestroyChannelDesc(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencDestroyChannelDesc, |cx| {
+        jumar_acl::dvpp::aclvencDestroyChannelDesc(cx, channelDesc)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSetChannelDescThreadId(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let threadId = w.plain(1);
+    let done = enter(&calls::aclvencSetChannelDescThreadId, |cx| {
+        jumar_acl::dvpp::aclvencSetChannelDescThreadId(cx, channelDesc, threadId)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSetChannelDescEnType(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let enType = w.plain(1);
+    let done = enter(&calls::aclvencSetChannelDescEnType, |cx| {
+        jumar_acl::dvpp::aclvencSetChannelDescEnType(cx, channelDesc, enType)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSetChannelDescPicFormat(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let picFormat = w.plain(1);
+    let done = enter(&calls::aclvencSetChannelDescPicFormat, |cx| {
+        jumar_acl::dvpp::aclvencSetChannelDescPicFormat(cx, channelDesc, picFormat)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSetChannelDescPicWidth(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let picWidth = w.plain(1);
+    let done = enter(&calls::aclvencSetChannelDescPicWidth, |cx| {
+        jumar_acl::dvpp::aclvencSetChannelDescPicWidth(cx, channelDesc, picWidth)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSetChannelDescPicHeight(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let picHeight = w.plain(1);
+    let done = enter(&calls::aclvencSetChannelDescPicHeight, |cx| {
+        jumar_acl::dvpp::aclvencSetChannelDescPicHeight(cx, channelDesc, picHeight)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSetChannelDescKeyFrameInterval(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let keyFrameInterval = w.plain(1);
+    let done = enter(&calls::aclvencSetChannelDescKeyFrameInterval, |cx| {
+        jumar_acl::dvpp::aclvencSetChannelDescKeyFrameInterval(cx, channelDesc, keyFrameInterval)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSetChannelDescBufAddr(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let bufAddr = w.plain(1);
+    let done = enter(&calls::aclvencSetChannelDescBufAddr, |cx| {
+        jumar_acl::dvpp::aclvencSetChannelDescBufAddr(cx, channelDesc, bufAddr)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSetChannelDescBufSize(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let bufSize = w.plain(1);
+    let done = enter(&calls::aclvencSetChannelDescBufSize, |cx| {
+        jumar_acl::dvpp::aclvencSetChannelDescBufSize(cx, channelDesc, bufSize)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSetChannelDescRcMode(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let rcMode = w.plain(1);
+    let done = enter(&calls::aclvencSetChannelDescRcMode, |cx| {
+        jumar_acl::dvpp::aclvencSetChannelDescRcMode(cx, channelDesc, rcMode)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSetChannelDescSrcRate(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let srcRate = w.plain(1);
+    let done = enter(&calls::aclvencSetChannelDescSrcRate, |cx| {
+        jumar_acl::dvpp::aclvencSetChannelDescSrcRate(cx, channelDesc, srcRate)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSetChannelDescMaxBitRate(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let maxBitRate = w.plain(1);
+    let done = enter(&calls::aclvencSetChannelDescMaxBitRate, |cx| {
+        jumar_acl::dvpp::aclvencSetChannelDescMaxBitRate(cx, channelDesc, maxBitRate)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSetChannelDescParam(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let paramType = w.plain(1);
+    let length = w.plain(2);
+    let param = w.slice::<u8>(3, raw_args::count(w.plain::<usize>(2)))?;
+    let done = enter(&calls::aclvencSetChannelDescParam, |cx| {
+        jumar_acl::dvpp::aclvencSetChannelDescParam(
+            cx,
+            channelDesc,
+            paramType,
+            length,
+            param.as_deref(),
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclvencGetChannelDescBufAddr(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencGetChannelDescBufAddr, |cx| {
+        jumar_acl::dvpp::aclvencGetChannelDescBufAddr(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencGetChannelDescBufSize(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencGetChannelDescBufSize, |cx| {
+        jumar_acl::dvpp::aclvencGetChannelDescBufSize(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencGetChannelDescChannelId(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencGetChannelDescChannelId, |cx| {
+        jumar_acl::dvpp::aclvencGetChannelDescChannelId(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencGetChannelDescThreadId(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencGetChannelDescThreadId, |cx| {
+        jumar_acl::dvpp::aclvencGetChannelDescThreadId(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencGetChannelDescEnType(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencGetChannelDescEnType, |cx| {
+        jumar_acl::dvpp::aclvencGetChannelDescEnType(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencGetChannelDescPicFormat(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencGetChannelDescPicFormat, |cx| {
+        jumar_acl::dvpp::aclvencGetChannelDescPicFormat(cx, channelDesc)
+    });
+    raw_args::value(done, 10000_i64)
+}
+
+fn aclvencGetChannelDescPicWidth(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencGetChannelDescPicWidth, |cx| {
+        jumar_acl::dvpp::aclvencGetChannelDescPicWidth(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencGetChannelDescPicHeight(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencGetChannelDescPicHeight, |cx| {
+        jumar_acl::dvpp::aclvencGetChannelDescPicHeight(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencGetChannelDescKeyFrameInterval(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencGetChannelDescKeyFrameInterval, |cx| {
+        jumar_acl::dvpp::aclvencGetChannelDescKeyFrameInterval(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencGetChannelDescRcMode(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencGetChannelDescRcMode, |cx| {
+        jumar_acl::dvpp::aclvencGetChannelDescRcMode(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencGetChannelDescSrcRate(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencGetChannelDescSrcRate, |cx| {
+        jumar_acl::dvpp::aclvencGetChannelDescSrcRate(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencGetChannelDescMaxBitRate(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencGetChannelDescMaxBitRate, |cx| {
+        jumar_acl::dvpp::aclvencGetChannelDescMaxBitRate(cx, channelDesc)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencGetChannelDescParam(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let paramType = w.plain(1);
+    let length = w.plain(2);
+    let paramRetSize = w.out(3)?;
+    let param = w.array(4, raw_args::count(w.plain::<usize>(2)), false)?;
+    let done = enter(&calls::aclvencGetChannelDescParam, |cx| {
+        jumar_acl::dvpp::aclvencGetChannelDescParam(cx, channelDesc, paramType, length)
+    });
+    let done = match done {
+        Ok((paramRetSize_value, param_value)) => {
+            paramRetSize.set(&paramRetSize_value);
+            param.set_all(&param_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn aclvencGetFrameConfigForceIFrame(w: &RawArgs<'_>) -> Played {
+    let config = w.plain(0);
+    let done = enter(&calls::aclvencGetFrameConfigForceIFrame, |cx| {
+        jumar_acl::dvpp::aclvencGetFrameConfigForceIFrame(cx, config)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencGetFrameConfigEos(w: &RawArgs<'_>) -> Played {
+    let config = w.plain(0);
+    let done = enter(&calls::aclvencGetFrameConfigEos, |cx| {
+        jumar_acl::dvpp::aclvencGetFrameConfigEos(cx, config)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencSetFrameConfigForceIFrame(w: &RawArgs<'_>) -> Played {
+    let config = w.plain(0);
+    let forceIFrame = w.plain(1);
+    let done = enter(&calls::aclvencSetFrameConfigForceIFrame, |cx| {
+        jumar_acl::dvpp::aclvencSetFrameConfigForceIFrame(cx, config, forceIFrame)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSetFrameConfigEos(w: &RawArgs<'_>) -> Played {
+    let config = w.plain(0);
+    let eos = w.plain(1);
+    let done = enter(&calls::aclvencSetFrameConfigEos, |cx| {
+        jumar_acl::dvpp::aclvencSetFrameConfigEos(cx, config, eos)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencDestroyFrameConfig(w: &RawArgs<'_>) -> Played {
+    let config = w.plain(0);
+    let done = enter(&calls::aclvencDestroyFrameConfig, |cx| {
+        jumar_acl::dvpp::aclvencDestroyFrameConfig(cx, config)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencCreateFrameConfig(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::aclvencCreateFrameConfig,
+        jumar_acl::dvpp::aclvencCreateFrameConfig,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvencDestroyChannel(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvencDestroyChannel, |cx| {
+        jumar_acl::dvpp::aclvencDestroyChannel(cx, channelDesc)
+    });
+    raw_args::status(done)
+}
+
+fn aclvencSendFrame(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let input = w.plain(1);
+    let reserve = w.plain(2);
+    let config = w.plain(3);
+    let userdata = w.plain(4);
+    let done = enter(&calls::aclvencSendFrame, |cx| {
+        jumar_acl::dvpp::aclvencSendFrame(cx, channelDesc, input, reserve, config, userdata)
+    });
+    raw_args::status(done)
+}
+
 fn acldvppCreateStreamDesc(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::acldvppCreateStreamDesc,
@@ -4082,6 +4701,22 @@ fn acldvppGetStreamDescEos(w: &RawArgs<'_>) -> Played {
         jumar_acl::dvpp::acldvppGetStreamDescEos(cx, streamDesc)
     });
     raw_args::value(done, 0_i64)
+}
+
+fn aclvdecCreateFrameConfig(_: &RawArgs<'_>) -> Played {
+    let done = enter(
+        &calls::aclvdecCreateFrameConfig,
+        jumar_acl::dvpp::aclvdecCreateFrameConfig,
+    );
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvdecDestroyFrameConfig(w: &RawArgs<'_>) -> Played {
+    let vdecFrameConfig = w.plain(0);
+    let done = enter(&calls::aclvdecDestroyFrameConfig, |cx| {
+        jumar_acl::dvpp::aclvdecDestroyFrameConfig(cx, vdecFrameConfig)
+    });
+    raw_args::status(done)
 }
 
 fn acldvppJpegGetImageInfo(w: &RawArgs<'_>) -> Played {
@@ -4366,6 +5001,37 @@ fn acldvppPngDecodeAsync(w: &RawArgs<'_>) -> Played {
     raw_args::status(done)
 }
 
+fn aclvdecDestroyChannel(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvdecDestroyChannel, |cx| {
+        jumar_acl::dvpp::aclvdecDestroyChannel(cx, channelDesc)
+    });
+    raw_args::status(done)
+}
+
+fn aclvdecSendFrame(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let input = w.plain(1);
+    let output = w.plain(2);
+    let config = w.plain(3);
+    let userData = w.plain(4);
+    let done = enter(&calls::aclvdecSendFrame, |cx| {
+        jumar_acl::dvpp::aclvdecSendFrame(cx, channelDesc, input, output, config, userData)
+    });
+    raw_args::status(done)
+}
+
+fn aclvdecSendSkippedFrame(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let input = w.plain(1);
+    let config = w.plain(2);
+    let userData = w.plain(3);
+    let done = enter(&calls::aclvdecSendSkippedFrame, |cx| {
+        jumar_acl::dvpp::aclvdecSendSkippedFrame(cx, channelDesc, input, config, userData)
+    });
+    raw_args::status(done)
+}
+
 fn acldvppVpcConvertColorAsync(w: &RawArgs<'_>) -> Played {
     let channelDesc = w.plain(0);
     let inputDesc = w.plain(1);
@@ -4418,6 +5084,23 @@ fn acldvppGetResizeConfigInterpolation(w: &RawArgs<'_>) -> Played {
     let resizeConfig = w.plain(0);
     let done = enter(&calls::acldvppGetResizeConfigInterpolation, |cx| {
         jumar_acl::dvpp::acldvppGetResizeConfigInterpolation(cx, resizeConfig)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn aclvdecSetChannelDescOutMode(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let outMode = w.plain(1);
+    let done = enter(&calls::aclvdecSetChannelDescOutMode, |cx| {
+        jumar_acl::dvpp::aclvdecSetChannelDescOutMode(cx, channelDesc, outMode)
+    });
+    raw_args::status(done)
+}
+
+fn aclvdecGetChannelDescOutMode(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let done = enter(&calls::aclvdecGetChannelDescOutMode, |cx| {
+        jumar_acl::dvpp::aclvdecGetChannelDescOutMode(cx, channelDesc)
     });
     raw_args::value(done, 0_i64)
 }
@@ -4744,6 +5427,43 @@ fn acldvppGetChannelDescParam(w: &RawArgs<'_>) -> Played {
     let param = w.array(4, raw_args::count(w.plain::<usize>(2)), false)?;
     let done = enter(&calls::acldvppGetChannelDescParam, |cx| {
         jumar_acl::dvpp::acldvppGetChannelDescParam(cx, channelDesc, paramType, length)
+    });
+    let done = match done {
+        Ok((paramRetSize_value, param_value)) => {
+            paramRetSize.set(&paramRetSize_value);
+            param.set_all(&param_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn aclvdecSetChannelDescParam(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let paramType = w.plain(1);
+    let length = w.plain(2);
+    let param = w.slice::<u8>(3, raw_args::count(w.plain::<usize>(2)))?;
+    let done = enter(&calls::aclvdecSetChannelDescParam, |cx| {
+        jumar_acl::dvpp::aclvdecSetChannelDescParam(
+            cx,
+            channelDesc,
+            paramType,
+            length,
+            param.as_deref(),
+        )
+    });
+    raw_args::status(done)
+}
+
+fn aclvdecGetChannelDescParam(w: &RawArgs<'_>) -> Played {
+    let channelDesc = w.plain(0);
+    let paramType = w.plain(1);
+    let length = w.plain(2);
+    let paramRetSize = w.out(3)?;
+    let param = w.array(4, raw_args::count(w.plain::<usize>(2)), false)?;
+    let done = enter(&calls::aclvdecGetChannelDescParam, |cx| {
+        jumar_acl::dvpp::aclvdecGetChannelDescParam(cx, channelDesc, paramType, length)
     });
     let done = match done {
         Ok((paramRetSize_value, param_value)) => {

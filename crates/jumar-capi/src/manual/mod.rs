@@ -25,6 +25,7 @@ pub mod securec;
 pub mod single_op;
 pub mod source_location;
 pub mod tdt_queue;
+pub mod video;
 
 #[cfg(test)]
 mod tests {

@@ -3664,13 +3664,6 @@ fn media_vdec_get_channel_desc_bit_depth<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&ret)
 }
 
-fn media_vdec_get_channel_desc_callback<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvdecGetChannelDescCallback(Pointer) -> Pointer, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
 fn media_vdec_get_channel_desc_channel_id<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(1, 1)?;
     let channel_desc = call.get::<Pointer>(0)?;
@@ -3862,13 +3855,6 @@ fn media_venc_get_channel_desc_buf_size<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(1, 1)?;
     let channel_desc = call.get::<Pointer>(0)?;
     let ret = c_call!(call.returns aclvencGetChannelDescBufSize(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_get_channel_desc_callback<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetChannelDescCallback(Pointer) -> Pointer, [channel_desc], or Default::default());
     call.one(&ret)
 }
 
@@ -4198,7 +4184,7 @@ static MEDIA: Table = Table::new(&[
     method!(c"vdec_destroy_channel_desc", manual::media_vdec_destroy_channel_desc, c"acl.media.vdec_destroy_channel_desc args parse failed", c"vdec_destroy_channel_desc($module, channel_desc, /)\n--\n\nCalls aclvdecDestroyChannelDesc.\n\nReturns int."),
     method!(c"vdec_destroy_frame_config", media_vdec_destroy_frame_config, c"acl.media.vdec_destroy_frame_config args parse failed", c"vdec_destroy_frame_config($module, vdec_frame_config, /)\n--\n\nCalls aclvdecDestroyFrameConfig.\n\nReturns int."),
     method!(c"vdec_get_channel_desc_bit_depth", media_vdec_get_channel_desc_bit_depth, c"acl.media.vdec_get_channel_desc_bit_depth args parse failed", c"vdec_get_channel_desc_bit_depth($module, channel_desc, /)\n--\n\nCalls aclvdecGetChannelDescBitDepth.\n\nReturns int."),
-    method!(c"vdec_get_channel_desc_callback", media_vdec_get_channel_desc_callback, c"acl.media.vdec_get_channel_desc_callback args parse failed", c"vdec_get_channel_desc_callback($module, channel_desc, /)\n--\n\nCalls aclvdecGetChannelDescCallback.\n\nReturns int."),
+    method!(c"vdec_get_channel_desc_callback", manual::media_vdec_get_channel_desc_callback, c"acl.media.vdec_get_channel_desc_callback args parse failed", c"vdec_get_channel_desc_callback($module, channel_desc, /)\n--\n\nCalls aclvdecGetChannelDescCallback. The function that was set, or None.\n\nReturns Callable[..., object]."),
     method!(c"vdec_get_channel_desc_channel_id", media_vdec_get_channel_desc_channel_id, c"acl.media.vdec_get_channel_desc_channel_id args parse failed", c"vdec_get_channel_desc_channel_id($module, channel_desc, /)\n--\n\nCalls aclvdecGetChannelDescChannelId.\n\nReturns int."),
     method!(c"vdec_get_channel_desc_entype", media_vdec_get_channel_desc_entype, c"acl.media.vdec_get_channel_desc_entype args parse failed", c"vdec_get_channel_desc_entype($module, channel_desc, /)\n--\n\nCalls aclvdecGetChannelDescEnType.\n\nReturns int."),
     method!(c"vdec_get_channel_desc_out_mode", media_vdec_get_channel_desc_out_mode, c"acl.media.vdec_get_channel_desc_out_mode args parse failed", c"vdec_get_channel_desc_out_mode($module, channel_desc, /)\n--\n\nCalls aclvdecGetChannelDescOutMode.\n\nReturns int."),
@@ -4229,7 +4215,7 @@ static MEDIA: Table = Table::new(&[
     method!(c"venc_destroy_frame_config", media_venc_destroy_frame_config, c"acl.media.venc_destroy_frame_config args parse failed", c"venc_destroy_frame_config($module, config, /)\n--\n\nCalls aclvencDestroyFrameConfig.\n\nReturns int."),
     method!(c"venc_get_channel_desc_buf_addr", media_venc_get_channel_desc_buf_addr, c"acl.media.venc_get_channel_desc_buf_addr args parse failed", c"venc_get_channel_desc_buf_addr($module, channel_desc, /)\n--\n\nCalls aclvencGetChannelDescBufAddr.\n\nReturns int."),
     method!(c"venc_get_channel_desc_buf_size", media_venc_get_channel_desc_buf_size, c"acl.media.venc_get_channel_desc_buf_size args parse failed", c"venc_get_channel_desc_buf_size($module, channel_desc, /)\n--\n\nCalls aclvencGetChannelDescBufSize.\n\nReturns int."),
-    method!(c"venc_get_channel_desc_callback", media_venc_get_channel_desc_callback, c"acl.media.venc_get_channel_desc_callback args parse failed", c"venc_get_channel_desc_callback($module, channel_desc, /)\n--\n\nCalls aclvencGetChannelDescCallback.\n\nReturns int."),
+    method!(c"venc_get_channel_desc_callback", manual::media_venc_get_channel_desc_callback, c"acl.media.venc_get_channel_desc_callback args parse failed", c"venc_get_channel_desc_callback($module, channel_desc, /)\n--\n\nCalls aclvencGetChannelDescCallback. The function that was set, or None.\n\nReturns Callable[..., object]."),
     method!(c"venc_get_channel_desc_channel_id", media_venc_get_channel_desc_channel_id, c"acl.media.venc_get_channel_desc_channel_id args parse failed", c"venc_get_channel_desc_channel_id($module, channel_desc, /)\n--\n\nCalls aclvencGetChannelDescChannelId.\n\nReturns int."),
     method!(c"venc_get_channel_desc_entype", media_venc_get_channel_desc_entype, c"acl.media.venc_get_channel_desc_entype args parse failed", c"venc_get_channel_desc_entype($module, channel_desc, /)\n--\n\nCalls aclvencGetChannelDescEnType.\n\nReturns int."),
     method!(c"venc_get_channel_desc_key_frame_interval", media_venc_get_channel_desc_key_frame_interval, c"acl.media.venc_get_channel_desc_key_frame_interval args parse failed", c"venc_get_channel_desc_key_frame_interval($module, channel_desc, /)\n--\n\nCalls aclvencGetChannelDescKeyFrameInterval.\n\nReturns int."),

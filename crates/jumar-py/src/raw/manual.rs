@@ -554,6 +554,12 @@ pub fn media_venc_set_channel_desc_callback<'py>(call: &Args<'py>) -> Answer<'py
     call.one(&ret)
 }
 
+pub fn media_vdec_get_channel_desc_callback<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let channel = call.get::<Pointer>(0)?;
+    call.one(&DECODERS.get(call.py(), channel))
+}
+
 pub fn media_vdec_destroy_channel_desc<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(1, 1)?;
     let channel = call.get::<Pointer>(0)?;
@@ -563,6 +569,12 @@ pub fn media_vdec_destroy_channel_desc<'py>(call: &Args<'py>) -> Answer<'py> {
         DECODERS.set(call.py(), channel, None);
     }
     call.one(&ret)
+}
+
+pub fn media_venc_get_channel_desc_callback<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let channel = call.get::<Pointer>(0)?;
+    call.one(&ENCODERS.get(call.py(), channel))
 }
 
 pub fn media_venc_destroy_channel_desc<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -583,9 +595,11 @@ pub fn media_vdec_send_frame<'py>(call: &Args<'py>) -> Answer<'py> {
     let output = call.get::<Pointer>(2)?;
     let config = call.get::<Pointer>(3)?;
     let boxed = CallbackBox::new(DECODERS.get(call.py(), channel), call.object(4)?);
+    // The end of the stream has no callback, which would take the box.
+    let eos = c_call!(call.returns acldvppGetStreamDescEos(Pointer) -> u8, [input], or 0);
     let ret = c_call!(call.waits aclvdecSendFrame(Pointer, Pointer, Pointer, Pointer, Pointer) -> i32,
         [channel, input, output, config, boxed.pointer()], or NOT_SUPPORTED);
-    if ret != SUCCESS {
+    if ret != SUCCESS || eos != 0 {
         boxed.discard(call.py());
     }
     call.one(&ret)
@@ -612,9 +626,11 @@ pub fn media_venc_send_frame<'py>(call: &Args<'py>) -> Answer<'py> {
     let reserve = call.get::<Pointer>(2)?;
     let config = call.get::<Pointer>(3)?;
     let boxed = CallbackBox::new(ENCODERS.get(call.py(), channel), call.object(4)?);
+    // The end of the stream has no callback, which would take the box.
+    let eos = c_call!(call.returns aclvencGetFrameConfigEos(Pointer) -> u8, [config], or 0);
     let ret = c_call!(call.waits aclvencSendFrame(Pointer, Pointer, Pointer, Pointer, Pointer) -> i32,
         [channel, input, reserve, config, boxed.pointer()], or NOT_SUPPORTED);
-    if ret != SUCCESS {
+    if ret != SUCCESS || eos != 0 {
         boxed.discard(call.py());
     }
     call.one(&ret)

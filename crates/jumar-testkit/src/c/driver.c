@@ -363,6 +363,13 @@ void cb_note(void *data)
     pthread_mutex_unlock(&callback_lock);
 }
 
+void cb_frame(void *input, void *output, void *data)
+{
+    (void)input;
+    (void)output;
+    cb_note(data);
+}
+
 void cb_hold(void *data)
 {
     (void)data;

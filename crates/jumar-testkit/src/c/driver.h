@@ -89,6 +89,7 @@ void jm_start_time(void);
 /* Functions that a case hands to the library, and what they leave behind. */
 void cb_count(void *data);
 void cb_note(void *data);
+void cb_frame(void *input, void *output, void *data);
 void cb_hold(void *data);
 void cb_device_state(int32_t device, aclrtDeviceState state, void *data);
 void cb_stream_state(aclrtStream stream, aclrtStreamState state, void *data);

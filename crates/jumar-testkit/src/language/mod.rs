@@ -177,6 +177,7 @@ pub const PREDICATES: &[(&str, usize)] = &[("same", 3), ("contains", 2)];
 pub const CALLBACKS: &[&str] = &[
     "cb_count",
     "cb_note",
+    "cb_frame",
     "cb_hold",
     "cb_device_state",
     "cb_stream_state",

@@ -72,6 +72,9 @@ class Callbacks:
         with self.changed:
             self.note(data)
 
+    def cb_frame(self, _input, _output, data):
+        self.cb_note(data)
+
     def cb_hold(self, _data):
         with self.changed:
             self.held = True
