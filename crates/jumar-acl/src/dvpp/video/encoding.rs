@@ -268,7 +268,7 @@ pub fn aclvencSendFrame(
                 encoding.encode(
                     reports,
                     &image,
-                    &frame,
+                    frame,
                     settings.is_key != 0,
                     (input.0, data),
                 );
@@ -300,7 +300,7 @@ impl Encoding {
         if fields.width_stride != 0 {
             image.width_stride = fields.width_stride as usize;
         }
-        if image.width_stride % 16 != 0 {
+        if !image.width_stride.is_multiple_of(16) {
             return Err(argument(format!(
                 "the width stride of input is {}; it must be a multiple of 16",
                 image.width_stride
@@ -324,11 +324,11 @@ impl Encoding {
         self: &Arc<Encoding>,
         reports: &Reports,
         image: &Image,
-        frame: &Vec<u8>,
+        frame: Vec<u8>,
         is_key: bool,
         (input, data): (u64, usize),
     ) {
-        let coded = self.encoder.lock().encode(image, frame, is_key);
+        let coded = self.encoder.lock().encode(image, &frame, is_key);
         let packet = match coded {
             Ok(packet) => Ok(packet.data),
             Err(error) => {

@@ -486,18 +486,19 @@ fn segments(cx: &mut Cx, op: &Op<'_>, how: &'static str, start: f64) -> Answer {
         (true, None) => start.signum() * largest(dtype),
         (false, _) => start,
     };
-    let f = Formula::new(cx);
-    let fill = f.node(
-        "Fill",
-        &[
-            f.ints(&[&[count + 1], &rest[..]].concat()),
-            f.number(start, x)?,
-        ],
-        Attrs::new(),
-    )?;
-    let (least, end) = (f.number(0.0, ids)?, f.number(count as f64, ids)?);
-    let ids = f.min(f.choose(f.less(ids, least)?, end, ids)?, end)?;
-    drop(f);
+    let (fill, ids) = {
+        let f = Formula::new(cx);
+        let fill = f.node(
+            "Fill",
+            &[
+                f.ints(&[&[count + 1], &rest[..]].concat()),
+                f.number(start, x)?,
+            ],
+            Attrs::new(),
+        )?;
+        let (least, end) = (f.number(0.0, ids)?, f.number(count as f64, ids)?);
+        (fill, f.min(f.choose(f.less(ids, least)?, end, ids)?, end)?)
+    };
     let all = scattered(cx, fill, ids, x, how)?;
     let (begin, end, axes) = (cx.ints(&[0]), cx.ints(&[count]), cx.ints(&[0]));
     let inputs = [Some(all), Some(begin), Some(end), Some(axes)];
