@@ -34,8 +34,9 @@ def _remove_cuda_allocator_keys():
     remove = ctypes.CDLL(library).remove_cuda_allocator_keys
     remove.argtypes = [ctypes.c_char_p]
     libc10 = os.path.join(os.path.dirname(torch.__file__), "lib", "libc10.so")
-    if remove(libc10.encode()) < 0:
-        raise ImportError(f"{libc10} has no set of allocator options: this release of PyTorch is not known")
+    # Releases before 2.10 have no such set (-2), and no duplicate names.
+    if remove(libc10.encode()) == -1:
+        raise ImportError(f"{libc10} is not loaded: the names of CUDA's allocator options cannot be removed")
 
 
 sys.meta_path.insert(0, _BeforeTheAdapter())
