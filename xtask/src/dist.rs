@@ -518,7 +518,7 @@ mod tests {
                 "repo/ascendc/cmake/ascendc.cmake",
                 "repo/ascendc/include/kernel_operator.h",
                 "built",
-                "es/es_Add.h",
+                "repo/es/es_Add.h",
             ] {
                 write(&folder.join(file), file).unwrap();
             }
@@ -532,7 +532,7 @@ mod tests {
             let built = Built {
                 runtime: file(),
                 graph_engine: file(),
-                es_headers: self.0.join("es"),
+                es_headers: self.0.join("repo/es"),
                 python: file(),
                 command: file(),
             };
@@ -604,6 +604,9 @@ mod tests {
             moved.join("bin/atc").exists() && moved.join("python/site-packages/acl.so").exists()
         );
         assert!(moved.join("python/site-packages/acl-stubs/rt.pyi").exists());
+        // PyTorch's adapter looks for the script from the real path of the command.
+        let tool = fs::canonicalize(moved.join("bin/msprof")).unwrap();
+        assert!(tool.ends_with(MSPROF_FILE) && moved.join(MSPROF_SCRIPT_FILE).is_file());
     }
 
     #[test]
