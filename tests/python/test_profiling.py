@@ -16,7 +16,7 @@ from fake import build
 
 API, TASK_TIME, TX = 0x1, 0x2, 0x80
 NONE = 255
-TO_DEVICE, HUGE_FIRST = 1, 0
+TO_DEVICE, INSIDE_DEVICE, HUGE_FIRST = 1, 3, 0
 
 
 def profile(folder, switches, work):
@@ -96,7 +96,15 @@ def test_a_profile_contains_its_own_tasks_and_calls_and_no_others(stream, tmp_pa
 
 
 def test_a_flow_event_leads_from_a_call_to_its_task(stream, tmp_path):
-    made = profile(tmp_path, API | TASK_TIME, lambda: copies(stream, 3))
+    def work():
+        memory, ret = acl.rt.malloc(8192, HUGE_FIRST)
+        assert ret == 0
+        for _ in range(3):
+            assert acl.rt.memcpy_async(memory, 4096, memory + 4096, 4096, INSIDE_DEVICE, stream) == 0
+        assert acl.rt.synchronize_stream(stream) == 0
+        assert acl.rt.free(memory) == 0
+
+    made = profile(tmp_path, API | TASK_TIME, work)
     (timeline,) = (made / "mindstudio_profiler_output").glob("msprof_*.json")
     events = json.loads(timeline.read_text())
     slices = {(event["pid"], event["tid"], event["ts"]): event for event in events if event["ph"] == "X"}

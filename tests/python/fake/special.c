@@ -165,6 +165,19 @@ aclError aclvencSetChannelDescCallback(aclvencChannelDesc *channelDesc, aclvencC
     return fake_code;
 }
 
+/* The description of a packet, and the configuration of a frame, that end a stream: such a send has no callback. */
+#define END 0xE05
+
+uint8_t acldvppGetStreamDescEos(const acldvppStreamDesc *streamDesc)
+{
+    return (uintptr_t)streamDesc == END;
+}
+
+uint8_t aclvencGetFrameConfigEos(const aclvencFrameConfig *config)
+{
+    return (uintptr_t)config == END;
+}
+
 aclError aclvdecSendFrame(aclvdecChannelDesc *channelDesc, acldvppStreamDesc *input, acldvppPicDesc *output,
                           aclvdecFrameConfig *config, void *userData)
 {
@@ -173,7 +186,7 @@ aclError aclvdecSendFrame(aclvdecChannelDesc *channelDesc, acldvppStreamDesc *in
     note((uintptr_t)input);
     note((uintptr_t)output);
     note((uintptr_t)config);
-    if (fake_code == 0) {
+    if (fake_code == 0 && !acldvppGetStreamDescEos(input)) {
         struct task task = {.decoded = decoder, .input = input, .output = output, .data = userData};
         push(task);
     }
@@ -188,7 +201,7 @@ aclError aclvencSendFrame(aclvencChannelDesc *channelDesc, acldvppPicDesc *input
     note((uintptr_t)input);
     note((uintptr_t)reserve);
     note((uintptr_t)config);
-    if (fake_code == 0) {
+    if (fake_code == 0 && !aclvencGetFrameConfigEos(config)) {
         struct task task = {.encoded = encoder, .input = input, .output = (void *)0x5550000, .data = userdata};
         push(task);
     }

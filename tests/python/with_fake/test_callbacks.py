@@ -213,8 +213,27 @@ def test_video_frames_carry_any_object(fake, reports):
     assert acl.media.venc_send_frame(0x20, 4, 0, 5, None) == 0
     assert done.wait(30)
     assert seen == [(1, 2, True), (4, 0x5550000, None)]
+    assert acl.media.vdec_get_channel_desc_callback(0x10) is decoded
+    assert acl.media.venc_get_channel_desc_callback(0x20) is encoded
     assert acl.media.vdec_destroy_channel_desc(0x10) == 0
     assert acl.media.venc_destroy_channel_desc(0x20) == 0
+    assert acl.media.vdec_get_channel_desc_callback(0x10) is None
+    assert acl.media.venc_get_channel_desc_callback(0x20) is None
+
+
+def test_the_end_of_a_video_releases_the_object_of_its_send(fake):
+    end = 0xE05
+    assert acl.media.dvpp_get_stream_desc_eos(end) == acl.media.venc_get_frame_config_eos(end) == 1
+    for send in (
+        lambda given: acl.media.vdec_send_frame(0x10, end, 0, 0, given),
+        lambda given: acl.media.venc_send_frame(0x20, 0, 0, end, given),
+    ):
+        data = Data()
+        alive = weakref.ref(data)
+        assert send(data) == 0
+        del data
+        gc.collect()
+        assert alive() is None
 
 
 def test_threads_run_while_a_call_waits(fake):

@@ -220,6 +220,8 @@ SPECIAL = {
     "acl.mdl.get_first_aipp_info", "acl.mdl.get_input_dynamic_dims", "acl.mdl.create_and_get_op_desc",
     "acl.mdl.dump_unreg_callback", "acl.prof.get_op_name", "acl.prof.get_op_type", "acl.prof.get_op_name_v2",
     "acl.prof.get_op_type_v2", "acl.prof.set_stamp_trace_message", "acl.media.vdec_destroy_channel_desc", "acl.media.venc_destroy_channel_desc",
+    "acl.media.vdec_get_channel_desc_callback", "acl.media.venc_get_channel_desc_callback", "acl.media.dvpp_get_stream_desc_eos",
+    "acl.media.venc_get_frame_config_eos",
 }
 # Neither plain nor special: lists, dicts and callables, which the other files test one by one.
 PLAIN = [name for name in NAMES if plain_call(name) is not None]
