@@ -113,16 +113,22 @@ fn kept(profile: &Path) -> Result<Vec<PathBuf>> {
     entries.map(|entry| Ok(entry?.path())).collect()
 }
 
+/// Copies the tables. They appear all at once: PyTorch's parser reads the timeline as soon as there is a table.
 fn export(profile: &Path) -> Result<()> {
     let tables = profile.join(TABLES);
-    fs::create_dir_all(&tables).with_context(|| format!("creating {}", tables.display()))?;
+    let copies = profile.join(format!(".{TABLES}.{}", std::process::id()));
+    fs::create_dir(&copies).with_context(|| format!("creating {}", copies.display()))?;
     for file in kept(profile)? {
         let Some(name) = file.file_name() else {
             continue;
         };
-        let to = tables.join(name);
+        let to = copies.join(name);
         fs::copy(&file, &to).with_context(|| format!("writing {}", to.display()))?;
     }
+    if tables.exists() {
+        fs::remove_dir_all(&tables).with_context(|| format!("replacing {}", tables.display()))?;
+    }
+    fs::rename(&copies, &tables).with_context(|| format!("creating {}", tables.display()))?;
     println!("{}", tables.display());
     Ok(())
 }
@@ -180,6 +186,8 @@ mod tests {
         for output in [folder.path().to_owned(), folder.path().join("PROF_1")] {
             with(&output, &["--export=on", "--analyze=on"]).unwrap();
             assert!(fs::read_to_string(&made).unwrap().contains("aclnnAdd"));
+            // Once more over tables that are there, and from nothing.
+            with(&output, &["--export=on"]).unwrap();
             fs::remove_dir_all(made.parent().unwrap()).unwrap();
         }
     }
