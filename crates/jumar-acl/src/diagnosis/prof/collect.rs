@@ -134,19 +134,45 @@ fn covers(devices: &Devices, device: u32) -> bool {
     devices.as_ref().is_none_or(|some| some.contains(&device))
 }
 
+/// A moment by two clocks.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    /// The clock of the rows.
+    pub(super) own_ns: u64,
+    /// The clock that other programs' records use.
+    pub(super) raw_ns: u64,
+}
+
+impl Moment {
+    /// Reads both clocks. Of several attempts the one counts in which they were read closest to each other.
+    pub(super) fn now() -> Moment {
+        let read = || {
+            let (before, raw_ns, after) = (now_ns(), raw_monotonic_ns(), now_ns());
+            let own_ns = before + (after - before) / 2;
+            (after - before, Moment { own_ns, raw_ns })
+        };
+        let first = read();
+        let closest = (0..4).map(|_| read()).fold(
+            first,
+            |best, next| {
+                if next.0 < best.0 { next } else { best }
+            },
+        );
+        closest.1
+    }
+}
+
 /// A profile that is being taken.
 pub(crate) struct Session {
     pub(super) switches: Switches,
     pub(super) folder: PathBuf,
     /// When it began, as the names of its files say it.
     pub(super) stamp: String,
-    pub(super) begin_ns: u64,
-    /// When it began, by the clock that other programs' records use.
-    pub(super) begin_raw_ns: u64,
+    pub(super) begin: Moment,
     /// The process that takes it: a child that was forked meanwhile does not write.
     process: u32,
-    /// What has to be added to the clock of the rows for the time since 1970.
-    pub(super) offset_ns: i128,
+    /// The time since 1970 when it began.
+    pub(super) since_1970_ns: i128,
     /// The devices that were named.
     pub(super) devices: Devices,
     /// Those among them whose profile was ended earlier than the others'.
@@ -163,8 +189,7 @@ impl Session {
         switches: Switches,
     ) -> Result<Arc<Session>> {
         let (seconds, millis) = crate::dump::stamp();
-        let begin_ns = now_ns();
-        let begin_raw_ns = raw_monotonic_ns();
+        let begin = Moment::now();
         let since_1970 = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default()
@@ -191,10 +216,9 @@ impl Session {
             switches,
             folder,
             stamp,
-            begin_ns,
-            begin_raw_ns,
+            begin,
             process: std::process::id(),
-            offset_ns: since_1970 - i128::from(begin_ns),
+            since_1970_ns: since_1970,
             devices,
             stopped: Mutex::default(),
             rows,

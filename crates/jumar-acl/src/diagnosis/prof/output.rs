@@ -15,7 +15,7 @@ use jumar::engine::now_ns;
 use jumar::output_file;
 use serde_json::json;
 
-use super::collect::{Operator, Rows, Session, Step, Task};
+use super::collect::{Moment, Operator, Rows, Session, Step, Task};
 use super::timeline;
 
 /// The folder of tables and the timeline.
@@ -63,7 +63,7 @@ pub(super) fn write(session: &Session, rows: &Rows) -> io::Result<()> {
         folders.try_for_each(|folder| output_file::write(&folder.join(name), text.as_bytes()))
     };
     let table = |name: &str, text: String| file(&format!("{name}_{}.csv", session.stamp), &text);
-    let time = Time(session.offset_ns);
+    let time = Time::of(session);
     file("README.txt", README)?;
     if session.switches.has_tasks() {
         let events = timeline::text(rows, time, std::process::id());
@@ -81,10 +81,10 @@ pub(super) fn write(session: &Session, rows: &Rows) -> io::Result<()> {
     if session.switches.has_marks() {
         table("msprof_tx", marks(rows, time))?;
     }
-    about(session, rows)
+    about(session, rows, time)
 }
 
-fn about(session: &Session, rows: &Rows) -> io::Result<()> {
+fn about(session: &Session, rows: &Rows, time: Time) -> io::Result<()> {
     let switches = session.switches;
     let collected = json!({
         "switches": format!("{:#x}", switches.bits()),
@@ -101,12 +101,11 @@ fn about(session: &Session, rows: &Rows) -> io::Result<()> {
         let text = format!("{about:#}\n");
         output_file::write(&folder.join("info.json"), text.as_bytes())
     };
-    let time = Time(session.offset_ns);
     let host = json!({
         "collector": format!("Jumar {}, a software device", env!("CARGO_PKG_VERSION")),
         "pid": std::process::id(),
         "switches": format!("{:#x}", session.switches.bits()),
-        "begin_us": time.us(session.begin_ns),
+        "begin_us": time.us(session.begin.own_ns),
         "end_us": time.us(now_ns()),
         "rows_lost": rows.lost,
         // Parsers look for the frequency of the counter that times are taken from. Times here are nanoseconds: it has none.
@@ -115,8 +114,8 @@ fn about(session: &Session, rows: &Rows) -> io::Result<()> {
     say(session.folder.join("host"), host)?;
     // One moment by two clocks: parsers bring the times of other records to the clock of the tables.
     let start = json!({
-        "collectionTimeBegin": time.us(session.begin_ns),
-        "clockMonotonicRaw": session.begin_raw_ns.to_string(),
+        "collectionTimeBegin": time.us(session.begin.own_ns),
+        "clockMonotonicRaw": session.begin.raw_ns.to_string(),
     });
     let text = format!("{start:#}\n");
     output_file::write(&session.folder.join("host/start_info"), text.as_bytes())?;
@@ -136,13 +135,31 @@ fn about(session: &Session, rows: &Rows) -> io::Result<()> {
     Ok(())
 }
 
-/// Turns the clock of the rows into time since 1970.
+/// Turns the clock of the rows into time since 1970. The time services of a system adjust that clock and not the one of other
+/// programs' records, so that a second of the rows is made as long as a second of those.
 #[derive(Clone, Copy)]
-pub(super) struct Time(i128);
+pub(super) struct Time {
+    begin: Moment,
+    end: Moment,
+    /// The time since 1970 of `begin`.
+    since_1970_ns: i128,
+}
 
 impl Time {
+    /// Returns the conversion for a profile that ends now.
+    fn of(session: &Session) -> Time {
+        Time {
+            begin: session.begin,
+            end: Moment::now(),
+            since_1970_ns: session.since_1970_ns,
+        }
+    }
+
     pub(super) fn us(self, at_ns: u64) -> String {
-        let ns = i128::from(at_ns) + self.0;
+        let since_begin = i128::from(at_ns) - i128::from(self.begin.own_ns);
+        let own = i128::from(self.end.own_ns.saturating_sub(self.begin.own_ns)).max(1);
+        let raw = i128::from(self.end.raw_ns.saturating_sub(self.begin.raw_ns));
+        let ns = self.since_1970_ns + since_begin * raw / own;
         format!("{}.{:03}", ns / 1000, ns % 1000)
     }
 }
