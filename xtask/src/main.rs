@@ -1,21 +1,16 @@
 //! The project's own commands: `cargo xtask <gen|dist|demo|ci|bench|tidy>`.
 
-mod bench;
 mod ci;
 mod demo;
-mod dist;
-mod r#gen;
-mod progress;
-mod python_env;
-mod tidy;
-mod wheel;
 
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use xtask_base::{progress, python_env, root};
+use xtask_tree::{dist, wheel};
 
 #[derive(Parser)]
 #[command(
@@ -54,7 +49,7 @@ enum Command {
     /// Runs everything that has to pass, and prints a table of it.
     Ci(ci::Options),
     /// Measures Jumar against the limits of this machine.
-    Bench(bench::Options),
+    Bench(xtask_bench::Options),
     /// Compiles every installed header in every dialect, and links the layout test against the installed library.
     #[command(hide = true)]
     Headers,
@@ -85,7 +80,7 @@ fn run(command: Command) -> Result<bool> {
     let callers_folder = std::env::current_dir()?;
     std::env::set_current_dir(root())?;
     match command {
-        Command::Gen { check } => r#gen::run(check).map(|()| true),
+        Command::Gen { check } => xtask_gen::run(check).map(|()| true),
         Command::Dist { prefix } => {
             let tree = dist::run(prefix.map(|prefix| callers_folder.join(prefix)))?;
             println!("install tree: {}", tree.display());
@@ -98,18 +93,18 @@ fn run(command: Command) -> Result<bool> {
         }
         Command::Demo => demo::run().map(|()| true),
         Command::Ci(options) => ci::run(&options),
-        Command::Bench(options) => bench::run(&options).map(|()| true),
+        Command::Bench(options) => xtask_bench::run(&options).map(|()| true),
         Command::Headers => {
             let tree = root().join("target/jumar");
-            r#gen::check::headers(&tree.join("include"))?;
-            r#gen::check::links(&tree.join("include"), &tree.join("lib64"))?;
+            xtask_gen::check::headers(&tree.join("include"))?;
+            xtask_gen::check::links(&tree.join("include"), &tree.join("lib64"))?;
             Ok(true)
         }
         Command::Tidy { update_vocabulary } => {
             if update_vocabulary {
-                tidy::update_vocabulary()?;
+                xtask_tidy::update_vocabulary()?;
             }
-            tidy::run()
+            xtask_tidy::run()
         }
     }
 }
@@ -153,11 +148,4 @@ fn shed_cargo() {
     // exec comes back only when it failed; then the command runs in the environment that there is.
     let error = again.exec();
     eprintln!("note: could not start again with a clean environment: {error}");
-}
-
-/// Returns the repository's root folder.
-pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the manifest lies in <root>/xtask")
 }

@@ -51,6 +51,33 @@ pub(super) fn loom(job: &Job) -> Result<Outcome> {
     job.cargo_test(&mut command)
 }
 
+/// Collectives over the plug-in for Gloo, between network namespaces if this user may create them.
+pub(super) fn machines(job: &Job) -> Result<Outcome> {
+    if !Path::new("/usr/include/gloo/context.h").exists() {
+        return Ok(Outcome::Skipped("libgloo-dev is not installed".into()));
+    }
+    let plugin = crate::root().join("plugins/gloo");
+    if let Some(problem) = run_one(job, Command::new("make").arg("-C").arg(&plugin))? {
+        return Ok(Outcome::Failed(format!("the plug-in: {problem}")));
+    }
+    let namespace = "jumar-ci";
+    let namespaces = answers(Command::new("ip").args(["netns", "add", namespace]));
+    if namespaces {
+        answers(Command::new("ip").args(["netns", "delete", namespace]));
+    }
+    let mut command = cargo(&["test", "--locked", "-p", "jumar-hccl", "--test", "ranks"]);
+    command.env("LD_LIBRARY_PATH", &plugin).env(
+        "JUMAR_TEST_GLOO",
+        if namespaces { "machines" } else { "loopback" },
+    );
+    Ok(match job.cargo_test(&mut command)? {
+        Outcome::Passed(counts) if !namespaces => Outcome::Passed(format!(
+            "{counts}; on one machine, without network namespaces"
+        )),
+        other => other,
+    })
+}
+
 pub(super) fn asan(job: &Job) -> Result<Outcome> {
     let target = host_target()?;
     let mut command = cargo(&[
@@ -253,6 +280,9 @@ fn with_adapter(job: &Job, program: &str) -> Result<std::result::Result<Command,
     Ok(Ok(command))
 }
 
+/// The published models that are trained for a step.
+const ARCHITECTURES: &str = "tests/pytorch/architectures.py";
+
 /// Trains models with PyTorch's prebuilt adapter on the installed tree, compares the losses with those of the CPU, and checks
 /// features of the adapter.
 pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
@@ -260,12 +290,20 @@ pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
         "examples/pytorch/train.py",
         "tests/pytorch/models.py",
         "tests/pytorch/features.py",
+        ARCHITECTURES,
+        "tests/pytorch/collectives.py",
     ];
     for program in programs {
         let mut run = match with_adapter(job, program)? {
             Ok(run) => run,
             Err(outcome) => return Ok(outcome),
         };
+        if program == ARCHITECTURES {
+            let python = python_env::ensure_torch(&job.log)?;
+            let models = python_env::ensure_architectures(&python, &job.log)?;
+            let site = crate::root().join("examples/pytorch/site");
+            run.env("PYTHONPATH", std::env::join_paths([site, models])?);
+        }
         let limit = Duration::from_secs(1800);
         if let Some(problem) = progress::run_logged(job.name, &mut run, &job.log, limit)?.problem()
         {
@@ -273,7 +311,8 @@ pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
         }
     }
     Ok(Outcome::Passed(
-        "models trained as on the CPU, to 1e-4, in each mode of the queue".into(),
+        "models trained as on the CPU, to 1e-4, in each mode of the queue; published architectures"
+            .into(),
     ))
 }
 
@@ -652,7 +691,16 @@ pub(super) fn onnxruntime(job: &Job) -> Result<Outcome> {
         command.arg(file).env("PYTHONDONTWRITEBYTECODE", "1");
         job.simple(&mut command)
     };
-    let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider"];
+    let retention = "tmp_path_retention_policy=failed";
+    let pytest = [
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        retention,
+    ];
     match run(&pytest, &folder)? {
         Outcome::Passed(_) => {}
         other => return Ok(other),

@@ -199,6 +199,13 @@ pub(super) const ALL: &[Step] = &[
         run: long::loom,
     },
     Step {
+        name: "machines",
+        what: "collectives over Gloo, between network namespaces where that is permitted",
+        part: Some(Part::Endurance),
+        needs: &[],
+        run: long::machines,
+    },
+    Step {
         name: "asan",
         what: "unit tests of the unsafe modules under the address sanitizer",
         part: Some(Part::Sanitizers),
@@ -563,7 +570,12 @@ impl Job {
 
     /// Runs a command whose status says everything.
     pub(super) fn simple(&self, command: &mut Command) -> Result<Outcome> {
+        // Tests of errors write gigabytes of application logs, by default into the home directory.
+        let application_logs = self.log.with_extension("plog");
+        command.env("ASCEND_PROCESS_LOG_PATH", &application_logs);
         let ended = progress::run_logged(self.name, command, &self.log, self.limit())?;
+        // A process that outlives the step may still write; what remains is small.
+        let _ = fs::remove_dir_all(&application_logs);
         Ok(match ended.problem() {
             None => Outcome::Passed(String::new()),
             Some(problem) => Outcome::Failed(problem),
@@ -613,6 +625,9 @@ impl Job {
             "-q",
             "-p",
             "no:cacheprovider",
+            // The models of a test that passed are removed, some have hundreds of megabytes.
+            "-o",
+            "tmp_path_retention_policy=failed",
             "--timeout=300",
             "--durations=5",
             "-rs",

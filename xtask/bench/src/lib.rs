@@ -11,7 +11,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-use crate::{dist, progress, python_env};
+use xtask_base::{progress, python_env, root};
+use xtask_tree::dist;
 
 /// What `cargo xtask bench` takes.
 #[derive(clap::Args)]
@@ -25,19 +26,19 @@ pub struct Options {
     /// Shows the table without writing it into docs/benchmarks.
     #[arg(long)]
     no_page: bool,
-    /// Measures four of the models at batch 1, or the operators in float32, and shows the table only.
+    /// Measures four of the models at batch 1, all further networks at batch 1, or the operators in float32, and shows the table only.
     #[arg(long)]
     quick: bool,
-    /// models: measures these networks only (`ResNet-50,bert`), or `extras`; other rows keep their earlier figures.
+    /// models, networks: measures these networks only (`ResNet-50,bert`), or `extras`; other rows keep their earlier figures.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// models: measures these sizes of a batch only.
+    /// models, networks: measures these sizes of a batch only.
     #[arg(long, value_delimiter = ',')]
     batch: Vec<u32>,
-    /// models: measures with these numbers of threads only.
+    /// models, networks: measures with these numbers of threads only.
     #[arg(long, value_delimiter = ',')]
     threads: Vec<u32>,
-    /// models: continues an interrupted run, and measures only what is missing.
+    /// models, networks: continues an interrupted run, and measures only what is missing.
     #[arg(long)]
     resume: bool,
 }
@@ -78,6 +79,8 @@ enum Suite {
     Runtime,
     /// Models against ONNX Runtime and OpenVINO, in turn in the same process; memory, kernels, an image of profiles.
     Models,
+    /// Networks of other kinds against both engines; the package and dynamic shapes against `aclmdlExecute` with fixed shapes.
+    Networks,
     /// Models in bfloat16, where a precision mode allows it, and int8 kernels, beside both engines.
     LowPrecision,
     /// What a call from Python costs beyond the call from C.
@@ -92,6 +95,8 @@ enum Suite {
     Pytorch,
     /// What the checks cost: off against a library without the gate, and on against off.
     Check,
+    /// Kernels in Ascend C beside a plain loop, with and without their checks, and what compiling them takes.
+    Ascendc,
 }
 
 impl Suite {
@@ -99,6 +104,7 @@ impl Suite {
     const ALL: &[Suite] = &[
         Suite::Runtime,
         Suite::Models,
+        Suite::Networks,
         Suite::LowPrecision,
         Suite::Python,
         Suite::Graph,
@@ -106,12 +112,14 @@ impl Suite {
         Suite::Images,
         Suite::Pytorch,
         Suite::Check,
+        Suite::Ascendc,
     ];
 
     fn name(self) -> &'static str {
         match self {
             Suite::Runtime => "runtime",
             Suite::Models => "models",
+            Suite::Networks => "networks",
             Suite::LowPrecision => "low-precision",
             Suite::Python => "python",
             Suite::Graph => "graph",
@@ -119,6 +127,7 @@ impl Suite {
             Suite::Images => "images",
             Suite::Pytorch => "pytorch",
             Suite::Check => "check",
+            Suite::Ascendc => "ascendc",
         }
     }
 }
@@ -155,7 +164,12 @@ pub fn run(options: &Options) -> Result<()> {
     );
     let Figures { lines, problems } = match options.what {
         Suite::Runtime => runtime(&tree)?,
-        Suite::Models => models(&tree, &options.for_models())?,
+        Suite::Models => models(&tree, "models", &options.for_models())?,
+        Suite::Networks => {
+            let mut extra = options.for_models();
+            extra.push("--further".into());
+            models(&tree, "networks", &extra)?
+        }
         Suite::LowPrecision => {
             let python = python_env::ensure_bench(&log("venv-bench"))?;
             let quick = options.quick.then(|| "--quick".to_owned());
@@ -171,6 +185,7 @@ pub fn run(options: &Options) -> Result<()> {
             with_python(&tree, &python, options.what.name(), quick.as_slice())?
         }
         Suite::Images => images(&tree)?,
+        Suite::Ascendc => with_python(&tree, Path::new("python3"), "ascendc", &[])?,
         Suite::Check => check::run(&tree)?,
     };
     print!("{}", plain(&lines));
@@ -308,23 +323,29 @@ fn images(tree: &Path) -> Result<Figures> {
     with_python(tree, &python, "images", &[program.display().to_string()])
 }
 
-fn models(tree: &Path, extra: &[String]) -> Result<Figures> {
+/// Measures models. `name`: the suite, whose parts have a folder of their own.
+fn models(tree: &Path, name: &str, extra: &[String]) -> Result<Figures> {
     let python = python_env::ensure_bench(&log("venv-bench"))?;
-    with_python(tree, &python, "models", extra)
+    let mut command = python_program(tree, &python, "models", extra);
+    command.env("JUMAR_BENCH_PARTS", target().join("bench").join(name));
+    measure(&mut command, name, MODELS_LIMIT)
 }
 
 /// Runs a benchmark that is written in Python, against the tree's modules.
 fn with_python(tree: &Path, python: &Path, name: &str, extra: &[String]) -> Result<Figures> {
-    measure(
-        Command::new(tree.join("bin/jumar"))
-            .args(["run", "--"])
-            .arg(python)
-            .arg(crate::root().join(format!("benches/{name}.py")))
-            .args(extra)
-            .env("JUMAR_BENCH_PARTS", target().join("bench/models")),
-        name,
-        MODELS_LIMIT,
-    )
+    let mut command = python_program(tree, python, name, extra);
+    measure(&mut command, name, MODELS_LIMIT)
+}
+
+/// Returns the command that runs a benchmark written in Python.
+fn python_program(tree: &Path, python: &Path, name: &str, extra: &[String]) -> Command {
+    let mut command = Command::new(tree.join("bin/jumar"));
+    command
+        .args(["run", "--"])
+        .arg(python)
+        .arg(crate::root().join(format!("benches/{name}.py")))
+        .args(extra);
+    command
 }
 
 fn target() -> PathBuf {

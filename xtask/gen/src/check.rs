@@ -17,10 +17,10 @@ const DIALECTS: &[(&str, &str)] = &[("cc", "c11"), ("c++", "c++11"), ("c++", "c+
 /// # Errors
 /// A compiler cannot be run, or it says something.
 pub fn headers(include: &Path) -> Result<()> {
-    let root = super::root()?;
+    let root = super::root();
     let scratch = std::env::temp_dir().join(format!("jumar-headers-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;
-    let outcome = compile_all(&root, include, &scratch);
+    let outcome = compile_all(root, include, &scratch);
     fs::remove_dir_all(&scratch).context("removing the scratch folder")?;
     outcome
 }
@@ -123,7 +123,7 @@ fn run_all(jobs: &[(String, Vec<String>)]) -> Result<()> {
 /// # Errors
 /// It does not build, or does not return 0.
 pub fn links(include: &Path, library_folder: &Path) -> Result<()> {
-    let root = super::root()?;
+    let root = super::root();
     let program: PathBuf =
         std::env::temp_dir().join(format!("jumar-layout-{}", std::process::id()));
     let output = Command::new("cc")

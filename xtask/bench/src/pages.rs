@@ -101,6 +101,11 @@ const HEADLINE: &[(Suite, &str, &str)] = &[
         "a digit read by a model: copy in, execute, copy out, wait: all rules, races too",
         "a small model under `jumar check`",
     ),
+    (
+        Suite::Ascendc,
+        "Add of two tensors of 64 MiB, float, tiles of 8 KiB, all cores, without checks",
+        "an Ascend C kernel that adds",
+    ),
 ];
 
 /// Returns the page of a suite, from the repository's root.

@@ -23,7 +23,7 @@ const GLOSSARY: &str = "docs/glossary.md";
 const COUNTS: &str = "xtask/vocabulary.tsv";
 
 /// The files of this check: their tests need the words.
-const OWN: &str = "xtask/src/tidy/vocabulary";
+const OWN: &str = "xtask/tidy/src/vocabulary";
 
 /// Endings of files that people write and read.
 const ENDINGS: &[&str] = &[

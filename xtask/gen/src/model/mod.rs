@@ -171,12 +171,19 @@ pub struct CType {
 impl CType {
     /// Reports whether a function with this result returns a status.
     pub fn is_status(&self) -> bool {
-        ["aclError", "aclnnStatus"].contains(&self.text.as_str()) || self.is_hccl()
+        ["aclError", "aclnnStatus"].contains(&self.text.as_str())
+            || self.is_hccl()
+            || self.is_media()
     }
 
     /// Reports whether a function with this result returns a status of collective communication.
     pub fn is_hccl(&self) -> bool {
         self.text == "HcclResult"
+    }
+
+    /// Reports whether a function with this result returns a status of the second interface of images and video.
+    pub fn is_media(&self) -> bool {
+        self.text == "hi_s32"
     }
 }
 
@@ -294,6 +301,9 @@ pub struct Kind {
     /// The `HcclResult` that functions of collective communication return for it.
     #[serde(default)]
     pub hccl: Option<i64>,
+    /// The id in the code that functions of the second interface of images and video return for it.
+    #[serde(default)]
+    pub media: Option<i64>,
     /// The id of the vendor's message that opens the text.
     pub vendor: String,
     /// The general advice.

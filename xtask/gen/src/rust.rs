@@ -1,6 +1,6 @@
 //! The Rust side of the API's types: plain structs, constants, codes and the list of calls.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -379,9 +379,14 @@ fn codes(api: &Api) -> String {
     out.push_str("    }\n}\n\n/// Returns the code that a call returns for a kind of error.\npub fn code_for(call: &Call, kind: ErrorKind) -> i32 {\n");
     let mut special = String::new();
     let mut hccl = Vec::new();
+    let mut media: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (number, (_, function)) in api.functions().enumerate() {
         if function.ret.is_hccl() {
             hccl.push(number.to_string());
+        }
+        if function.ret.is_media() {
+            let module = media_module(&function.name);
+            media.entry(module).or_default().push(number);
         }
         for (kind, value) in &function.codes {
             let _ = writeln!(
@@ -396,6 +401,13 @@ fn codes(api: &Api) -> String {
             special,
             "        ({}, _) => hccl_code(kind),",
             hccl.join(" | ")
+        );
+    }
+    for (module, numbers) in &media {
+        let _ = writeln!(
+            special,
+            "        ({}, _) => media_code({module}, kind),",
+            number_pattern(numbers)
         );
     }
     if special.is_empty() {
@@ -413,7 +425,47 @@ fn codes(api: &Api) -> String {
         let _ = writeln!(out, "        ErrorKind::{} => {value},", kind.kind);
     }
     out.push_str("    }\n}\n");
+    out.push_str("\n/// Returns the code that a module of the second interface of images and video returns for a kind of error.\npub const fn media_code(module: u32, kind: ErrorKind) -> i32 {\n    let id = match kind {\n");
+    for kind in &api.kinds {
+        if let Some(id) = kind.media {
+            let _ = writeln!(out, "        ErrorKind::{} => {id},", kind.kind);
+        }
+    }
+    let _ = writeln!(
+        out,
+        "        _ => {MEDIA_SYSTEM_ERROR},\n    }};\n    (0xA000_8000_u32 | module << 16 | id).cast_signed()\n}}"
+    );
     out
+}
+
+/// Returns the pattern that matches ascending numbers: neighbours become ranges.
+fn number_pattern(numbers: &[usize]) -> String {
+    let runs = numbers.chunk_by(|before, number| before + 1 == *number);
+    let patterns = runs.filter_map(|run| match run {
+        [] => None,
+        [one] => Some(one.to_string()),
+        [first, .., last] => Some(format!("{first}..={last}")),
+    });
+    patterns.collect::<Vec<_>>().join(" | ")
+}
+
+/// The id of an error that has no id of its own.
+const MEDIA_SYSTEM_ERROR: u32 = 0x15;
+
+/// Returns the number of the module that a function of the second interface of images and video belongs to.
+fn media_module(function: &str) -> u32 {
+    let module = function
+        .trim_start_matches("hi_")
+        .trim_start_matches("mpi_")
+        .split('_')
+        .next();
+    match module {
+        Some("vdec") => 5,
+        Some("vpc") => 7,
+        Some("venc") => 8,
+        Some("pngd" | "png") => 64,
+        _ => 2,
+    }
 }
 
 /// Writes one line for each function: its number, its name and its group.

@@ -133,7 +133,7 @@ const KERNEL_CMAKE_FOLDERS: &[&str] = &[
 
 /// The toolkit version whose interface is offered, as the runtime answers it. Scripts compare it; the implementation's name stands
 /// in a line of its own.
-const INTERFACE_VERSION: &str = include_str!("../../api/toolkit-version.txt").trim_ascii();
+const INTERFACE_VERSION: &str = include_str!("../../../api/toolkit-version.txt").trim_ascii();
 /// The line by which a tree of ours is known before it is replaced.
 const MARK: &str = "Implementation=Jumar";
 
@@ -167,7 +167,7 @@ impl Built {
 }
 
 /// What is built for a tree or a wheel, as arguments of cargo.
-pub(crate) const PACKAGES: &[&str] = &["-p", "jumar-capi", "-p", "jumar-py", "-p", "jumar-cli"];
+pub const PACKAGES: &[&str] = &["-p", "jumar-capi", "-p", "jumar-py", "-p", "jumar-cli"];
 
 /// Builds everything in release mode and lays out the install tree in `prefix`, by default target/jumar.
 ///
@@ -185,7 +185,7 @@ pub fn run(prefix: Option<PathBuf>) -> Result<PathBuf> {
     let built = build()?;
     replace(&prefix, |stage| {
         lay_out(&built, crate::root(), stage)?;
-        crate::r#gen::write_coverage(stage)
+        xtask_gen::write_coverage(stage)
     })?;
     Ok(prefix)
 }

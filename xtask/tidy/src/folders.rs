@@ -19,11 +19,6 @@ const UNITS: &[(&str, &[&str], &str)] = &[
         "a submit is recorded where its stream is captured, and a capture records streams, events and launches",
     ),
     (
-        "crates/jumar-eager",
-        &["ops/fused", "ops/quant"],
-        "fused operators end in a quantisation, and quantised operators have the gates of fused ones",
-    ),
-    (
         "crates/jumar-sched",
         &["pool", "stream"],
         "a stream puts itself into the run queue, whose workers run streams",

@@ -10,14 +10,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
+use xtask_base::root;
 
-pub mod aclnn;
+mod aclnn;
 mod behaviour;
 pub mod check;
 mod ge;
 mod ge_calls;
 mod headers;
-pub mod model;
+mod model;
 mod pages;
 mod profiles;
 mod python;
@@ -43,10 +44,10 @@ const OWNED: &[&str] = &[
 /// # Errors
 /// The data is wrong, a file cannot be written or, with `check`, a file differs.
 pub fn run(check: bool) -> Result<()> {
-    let root = root()?;
-    let api = model::Api::load(&root)?;
-    let files = everything(&root, &api)?;
-    let stale = stale(&root, &files)?;
+    let root = root();
+    let api = model::Api::load(root)?;
+    let files = everything(root, &api)?;
+    let stale = stale(root, &files)?;
     if check {
         let differing: Vec<String> = files
             .iter()
@@ -93,17 +94,17 @@ pub fn run(check: bool) -> Result<()> {
 /// # Errors
 /// The data is wrong, or a page cannot be written.
 pub fn write_coverage(tree: &Path) -> Result<()> {
-    let root = root()?;
-    let api = model::Api::load(&root)?;
+    let root = root();
+    let api = model::Api::load(root)?;
     let operators = fs::read_to_string(root.join("docs/graph-engine-operators.md"))?;
-    let single = aclnn::coverage(&aclnn::Aclnn::load(&root)?);
+    let single = aclnn::coverage(&aclnn::Aclnn::load(root)?);
     write(
         &tree.join("docs/coverage.md"),
         &format!("{}\n{single}\n{operators}", pages::coverage(&api)),
     )?;
     write(
         &tree.join("docs/refusals.md"),
-        &pages::refusals(&root, &api)?,
+        &pages::refusals(root, &api)?,
     )?;
     Ok(())
 }
@@ -187,16 +188,4 @@ fn format_rust(root: &Path, files: &mut [(PathBuf, String)]) -> Result<()> {
         *text = String::from_utf8(output.stdout)?;
     }
     Ok(())
-}
-
-/// Finds the repository's root.
-///
-/// # Errors
-/// The manifest folder of this program has no parent.
-pub fn root() -> Result<PathBuf> {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    Ok(manifest
-        .parent()
-        .context("xtask lies in the workspace")?
-        .to_owned())
 }

@@ -1,6 +1,6 @@
 //! Splits a file into the words of its prose and the parts of its names.
 
-use crate::tidy::source::File;
+use crate::source::File;
 
 /// One word of prose, or one part of a name.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -137,9 +137,12 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
+/// How names of the vendor's interface start; the last one is that of fields of `hi_vpc_pic_info`.
+const OF_INTERFACE: &[&str] = &["acl", "ACL", "hi_", "HI_", "picture_"];
+
 /// Appends the parts of a name, unless it belongs to the vendor's interface.
 fn parts<'a>(name: &'a str, at: usize, names: &mut Vec<Token<'a>>) {
-    if name.starts_with("acl") || name.starts_with("ACL") {
+    if OF_INTERFACE.iter().any(|prefix| name.starts_with(prefix)) {
         return;
     }
     for (index, (offset, text)) in parts_of(name).enumerate() {

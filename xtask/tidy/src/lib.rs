@@ -15,6 +15,7 @@ mod vocabulary;
 use std::time::Instant;
 
 use anyhow::Result;
+use xtask_base::root;
 
 use source::Repository;
 

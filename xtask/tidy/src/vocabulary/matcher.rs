@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::text::{Token, parts_of, prose_of, tokens};
-use crate::tidy::source::File;
+use crate::source::File;
 
 const OPEN: &str = "<!-- vocabulary: begin -->";
 const CLOSE: &str = "<!-- vocabulary: end -->";

@@ -40,6 +40,35 @@ pub fn ensure_torch(log: &Path) -> Result<PathBuf> {
     )
 }
 
+/// Returns the folder with the published models that are trained by PyTorch's adapter, and installs them first where needed.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_architectures(python: &Path, log: &Path) -> Result<PathBuf> {
+    const LIST: &str = "tests/pytorch/architectures.txt";
+    let root = crate::root();
+    let folder = root.join("target/site-architectures");
+    let wanted = fs::read_to_string(root.join(LIST)).with_context(|| LIST.to_owned())?;
+    let mark = folder.join("made-from.txt");
+    if fs::read_to_string(&mark).is_ok_and(|made_from| made_from == wanted) {
+        return Ok(folder);
+    }
+    let _ = fs::remove_dir_all(&folder);
+    let mut install = Command::new(python);
+    install
+        .args(["-m", "pip", "install", "--quiet", "--no-input"])
+        .args(["--disable-pip-version-check", "--only-binary=:all:"])
+        .args(["--no-deps", "--target"])
+        .arg(&folder)
+        .arg("-r")
+        .arg(root.join(LIST));
+    progress::run_or_fail("installing models", &mut install, log).with_context(|| {
+        format!("the packages of {LIST} could not be installed; is a package index reachable?")
+    })?;
+    fs::write(&mark, wanted)?;
+    Ok(folder)
+}
+
 /// Returns the interpreter of an environment that has ONNX Runtime with its prebuilt CANN provider, and creates it first where
 /// needed.
 ///

@@ -348,6 +348,8 @@ fn comment(function: &Function) -> String {
     if function.ret.text != "void" {
         let text = if function.ret.is_hccl() {
             "HCCL_SUCCESS, or a code"
+        } else if function.ret.is_media() {
+            "HI_SUCCESS, or a code"
         } else if function.ret.is_status() {
             "ACL_SUCCESS, or a code"
         } else {

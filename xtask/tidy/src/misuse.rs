@@ -123,7 +123,7 @@ fn answers_by_row(repository: &Repository) -> Result<BTreeMap<String, Vec<u32>>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::source::File;
+    use crate::source::File;
 
     #[test]
     fn a_part_needs_a_line_of_its_own_with_the_code() {

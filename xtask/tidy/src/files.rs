@@ -108,6 +108,7 @@ const ROOT: &[&str] = &[
     "docs",
     "examples",
     "include",
+    "plugins",
     "python",
     "tests",
     "xtask",
