@@ -115,65 +115,70 @@ outs["gradWeightOut"] = Out(noise(4), False)
 cases.add("aclnnLayerNormBackward", outputMask=[True] * 3, refuse=(161002, "gradWeightOut has the shape"), **given, **outs)
 
 # Batch norm.
+def batch_norm(dtype, shape, affine, tracked, kind):
+    small = f64 if dtype == f64 else f32
+    channels = shape[1]
+    x, gradient = noise(*shape, dtype=dtype), noise(*shape, dtype=dtype)
+    weight = noise(channels, dtype=kind) if affine else None
+    bias = noise(channels, dtype=kind) if affine else None
+    mean = noise(channels, dtype=kind) if tracked else None
+    variance = noise(channels, dtype=kind).abs() + 0.5 if tracked else None
+    null = lambda value: Null if value is None else value
+    within = {f32: 2e-5}.get(dtype)
+    for training in [True, False] if tracked else [True]:
+        ex, ew, eb = exact(x), exact(weight), exact(bias)
+        new_mean = None if mean is None else mean.double().clone()
+        new_variance = None if variance is None else variance.double().clone()
+        y, save_mean, save_rstd = torch.native_batch_norm(ex, ew, eb, new_mean, new_variance, training, 0.1, 1e-5)
+        y.backward(gradient.double())
+        given = dict(input=x, weight=null(weight))
+        before = dict(runningMean=null(mean), runningVar=null(variance))
+        change = before
+        if tracked and training:
+            change = dict(
+                runningMean=InOut(mean, new_mean.to(kind)), runningVar=InOut(variance, new_variance.to(kind))
+            )
+        save_mean, save_rstd = save_mean.detach().to(small), save_rstd.detach().to(small)
+        if training:
+            saves = dict(saveMean=Out(save_mean), saveInvstd=Out(save_rstd))
+        else:
+            saves = dict(saveMean=Out(noise(channels, dtype=small), False), saveInvstd=Out(noise(channels, dtype=small), False))
+        cases.add(
+            "aclnnBatchNorm", bias=null(bias), training=training, momentum=0.1, eps=1e-5, output=Out(y.detach().to(dtype)),
+            within=within, **given, **change, **saves,
+        )
+        if not training:
+            cases.add(
+                "aclnnBatchNorm", bias=null(bias), training=training, momentum=0.1, eps=1e-5, output=Out(y.detach().to(dtype)),
+                within=within, saveMean=Null, saveInvstd=Null, **given, **change,
+            )
+        saves = dict(saveMean=save_mean, saveInvstd=save_rstd) if training else dict(saveMean=Null, saveInvstd=Null)
+        all_grads = torch.ops.aten.native_batch_norm_backward(
+            gradient.double(), x.double(), None if weight is None else weight.double(),
+            None if mean is None else mean.double().clone(), None if variance is None else variance.double().clone(),
+            save_mean.double(), save_rstd.double(), training, 1e-5, [True] * 3,
+        )
+        outs = dict(
+            gradInput=Out(all_grads[0].to(dtype)), gradWeight=Out(all_grads[1].to(kind)), gradBias=Out(all_grads[2].to(kind))
+        )
+        cases.add(
+            "aclnnBatchNormBackward", gradOut=gradient, training=training, eps=1e-5, outputMask=[True] * 3,
+            within=1e-4 if dtype == f32 else None, **given, **before, **saves, **outs,
+        )
+        outs.update(gradWeight=Null, gradBias=Null)
+        cases.add(
+            "aclnnBatchNormBackward", gradOut=gradient, training=training, eps=1e-5, outputMask=[True, False, False],
+            within=1e-4 if dtype == f32 else None, **given, **before, **saves, **outs,
+        )
+
+
 for dtype in FLOATS:
     small = f64 if dtype == f64 else f32
     for shape, affine, tracked, kind in [
         ((2, 3, 2, 2), True, True, small), ((4, 3), True, True, small), ((2, 2, 5), False, True, small), ((3, 2, 2), True, False, small),
         ((2, 2, 1, 2, 3), True, True, small), ((4, 2), False, False, small), ((2, 3, 2), True, True, dtype),
     ] if dtype in (f32, f16) else [((2, 3, 2), True, True, small), ((3, 2), False, True, dtype)]:
-        channels = shape[1]
-        x, gradient = noise(*shape, dtype=dtype), noise(*shape, dtype=dtype)
-        weight = noise(channels, dtype=kind) if affine else None
-        bias = noise(channels, dtype=kind) if affine else None
-        mean = noise(channels, dtype=kind) if tracked else None
-        variance = noise(channels, dtype=kind).abs() + 0.5 if tracked else None
-        null = lambda value: Null if value is None else value
-        within = {f32: 2e-5}.get(dtype)
-        for training in [True, False] if tracked else [True]:
-            ex, ew, eb = exact(x), exact(weight), exact(bias)
-            new_mean = None if mean is None else mean.double().clone()
-            new_variance = None if variance is None else variance.double().clone()
-            y, save_mean, save_rstd = torch.native_batch_norm(ex, ew, eb, new_mean, new_variance, training, 0.1, 1e-5)
-            y.backward(gradient.double())
-            given = dict(input=x, weight=null(weight))
-            before = dict(runningMean=null(mean), runningVar=null(variance))
-            change = before
-            if tracked and training:
-                change = dict(
-                    runningMean=InOut(mean, new_mean.to(kind)), runningVar=InOut(variance, new_variance.to(kind))
-                )
-            save_mean, save_rstd = save_mean.detach().to(small), save_rstd.detach().to(small)
-            if training:
-                saves = dict(saveMean=Out(save_mean), saveInvstd=Out(save_rstd))
-            else:
-                saves = dict(saveMean=Out(noise(channels, dtype=small), False), saveInvstd=Out(noise(channels, dtype=small), False))
-            cases.add(
-                "aclnnBatchNorm", bias=null(bias), training=training, momentum=0.1, eps=1e-5, output=Out(y.detach().to(dtype)),
-                within=within, **given, **change, **saves,
-            )
-            if not training:
-                cases.add(
-                    "aclnnBatchNorm", bias=null(bias), training=training, momentum=0.1, eps=1e-5, output=Out(y.detach().to(dtype)),
-                    within=within, saveMean=Null, saveInvstd=Null, **given, **change,
-                )
-            saves = dict(saveMean=save_mean, saveInvstd=save_rstd) if training else dict(saveMean=Null, saveInvstd=Null)
-            all_grads = torch.ops.aten.native_batch_norm_backward(
-                gradient.double(), x.double(), None if weight is None else weight.double(),
-                None if mean is None else mean.double().clone(), None if variance is None else variance.double().clone(),
-                save_mean.double(), save_rstd.double(), training, 1e-5, [True] * 3,
-            )
-            outs = dict(
-                gradInput=Out(all_grads[0].to(dtype)), gradWeight=Out(all_grads[1].to(kind)), gradBias=Out(all_grads[2].to(kind))
-            )
-            cases.add(
-                "aclnnBatchNormBackward", gradOut=gradient, training=training, eps=1e-5, outputMask=[True] * 3,
-                within=1e-4 if dtype == f32 else None, **given, **before, **saves, **outs,
-            )
-            outs.update(gradWeight=Null, gradBias=Null)
-            cases.add(
-                "aclnnBatchNormBackward", gradOut=gradient, training=training, eps=1e-5, outputMask=[True, False, False],
-                within=1e-4 if dtype == f32 else None, **given, **before, **saves, **outs,
-            )
+        batch_norm(dtype, shape, affine, tracked, kind)
 x = noise(2, 3, 2)
 v = noise(3)
 given = dict(input=x, weight=v, bias=v, training=False, momentum=0.1, eps=1e-5, saveMean=Out(v, False), saveInvstd=Out(v, False))
@@ -221,4 +226,10 @@ cases.add("aclnnMseLoss", self=x, target=x, reduction=1, out=Out(x, False), refu
 cases.add("aclnnMseLoss", self=x, target=noise(2), reduction=0, out=Out(x, False), refuse=(161002, "broadcast"))
 cases.add("aclnnMseLossBackward", gradOutput=x, self=x, target=x, reduction=-1, out=Out(x, False), refuse=(161002, "reduction is -1"))
 cases.add("aclnnMseLossBackward", gradOutput=noise(2), self=x, target=x, reduction=0, out=Out(x, False), refuse=(161002, "broadcast"))
+
+# Batch norm of channels whose elements are processed as rows.
+for dtype in FLOATS:
+    for shape, affine, tracked in [((2, 3, 4, 5), True, True), ((3, 2, 16), False, True), ((1, 2, 1040), True, False)]:
+        if dtype == f32 or shape[-1] < 100:
+            batch_norm(dtype, shape, affine, tracked, f64 if dtype == f64 else f32)
 cases.write()

@@ -5,8 +5,8 @@ use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
 use super::Table;
-use super::fused::FLOATS;
 use super::normalization::computed;
+use super::operands::FLOATS;
 use super::reduction::reduce;
 use crate::build::{Cx, Operand};
 use crate::element::F;

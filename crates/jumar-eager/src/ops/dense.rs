@@ -10,7 +10,7 @@ use crate::element::number::Num;
 use crate::view::View;
 
 /// The floating-point types in which these kernels compute.
-pub(super) trait Real: jumar_ops::view::Element + Copy {
+pub(super) trait Real: jumar_ops::view::Element + Copy + PartialOrd {
     fn of(value: f64) -> Self;
     fn number(self) -> f64;
 }

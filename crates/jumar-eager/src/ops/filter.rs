@@ -5,7 +5,7 @@ use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
 use super::Table;
-use super::fused::FLOATS;
+use super::operands::FLOATS;
 use crate::Refusal;
 use crate::build::Cx;
 use crate::view::View;

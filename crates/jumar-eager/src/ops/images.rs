@@ -4,8 +4,8 @@ use jumar_ops::{Attrs, Tensor};
 use jumar_types::dtype::DataType;
 
 use super::Table;
-use super::fused::FLOATS;
 use super::normalization::{computed, number};
+use super::operands::FLOATS;
 use super::reduction::accumulator;
 use super::window::{Axis, Rule, apply};
 use crate::Refusal;

@@ -3,7 +3,7 @@
 use jumar_types::dtype::DataType;
 
 use super::Table;
-use super::fused::FLOATS;
+use super::operands::FLOATS;
 use crate::Refusal;
 use crate::build::Cx;
 use crate::rows::{RowFunction, Rows};

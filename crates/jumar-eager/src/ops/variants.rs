@@ -6,9 +6,9 @@ use jumar_ops::view::Layout;
 use jumar_types::dtype::DataType;
 
 use super::Table;
-use super::fused::FLOATS;
 use super::index::{located, rows_at};
 use super::normalization::computed;
+use super::operands::FLOATS;
 use super::reduction::{reduce, reduced_dims};
 use crate::build::{Cx, Input, Operand};
 use crate::element::F;

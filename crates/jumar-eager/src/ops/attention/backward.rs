@@ -8,7 +8,7 @@ use super::layout::{Layout, Target};
 use super::train::{ENDS, Names, Operands, check_statistics_layout, statistic};
 use super::{check_cover, four, plane, shared_heads};
 use crate::build::Cx;
-use crate::ops::fused::FLOATS;
+use crate::ops::operands::FLOATS;
 use crate::view::View;
 use crate::{Refusal, Scalar};
 

@@ -7,7 +7,7 @@ use super::train::joined;
 use super::{Cache, Effects, Mask, Plan, Range, Rule, mask};
 use crate::Refusal;
 use crate::build::Cx;
-use crate::ops::fused::FLOATS;
+use crate::ops::operands::FLOATS;
 use crate::view::View;
 
 /// The names under which an operator has its parameters. An empty name: it has none.

@@ -6,7 +6,7 @@ use super::layout::{Layout, Target};
 use super::{Effects, Mask, Plan, Range, mask};
 use crate::Refusal;
 use crate::build::Cx;
-use crate::ops::fused::FLOATS;
+use crate::ops::operands::FLOATS;
 use crate::view::View;
 
 /// The names of parameters that differ between the operators of both directions.

@@ -3,11 +3,11 @@
 use jumar_ops::Attrs;
 use jumar_types::dtype::DataType;
 
-use super::FLOATS;
 use crate::Refusal;
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::ops::normalization::{computed, number};
+use crate::ops::operands::FLOATS;
 use crate::view::View;
 
 /// Adds the bias, scales the queries by the root of their width, and splits heads.

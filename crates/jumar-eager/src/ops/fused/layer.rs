@@ -4,9 +4,9 @@
 use jumar_types::dtype::DataType;
 
 use super::super::reduction::reduce;
-use super::{FLOATS, Merged, check_same, entries, leading};
 use crate::Refusal;
 use crate::build::Cx;
+use crate::ops::operands::{FLOATS, Merged, check_same, entries, leading};
 use crate::rows::{RowFunction, Rows, sum};
 use crate::view::View;
 

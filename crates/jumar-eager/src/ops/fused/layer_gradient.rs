@@ -4,8 +4,8 @@ use jumar_types::dtype::DataType;
 
 use super::super::reduction::reduce;
 use super::layer::{Joined, normalized, values};
-use super::{FLOATS, Merged, entries};
 use crate::build::Cx;
+use crate::ops::operands::{FLOATS, Merged, entries};
 use crate::rows::{RowFunction, Rows, sum};
 use crate::view::View;
 use crate::{Refusal, Scalar};
@@ -108,7 +108,7 @@ fn gradient(cx: &mut Cx<'_>, names: &Names, alpha: f32, more: Option<View>) -> R
     let mut figure = |param: &str| {
         let view = cx.tensor(param)?;
         cx.check_dtype(&view, DataType::Float32)?;
-        super::check_elements(cx, &view, &joined.numbers)?;
+        crate::ops::operands::check_elements(cx, &view, &joined.numbers)?;
         cx.reshaped(view, &joined.numbers)
     };
     let (mean, rstd) = (figure("mean")?, figure("rstd")?);

@@ -4,8 +4,8 @@ use jumar_ops::view::{Row, RowMut};
 use jumar_types::dtype::DataType;
 
 use super::super::quant::{self, Quantised};
-use super::{FLOATS, Merged, check_same, entries, leading};
 use crate::build::Cx;
+use crate::ops::operands::{FLOATS, Merged, check_same, entries, leading};
 use crate::rows::{RowFunction, Rows, sum_of_squares};
 use crate::view::View;
 use crate::{Arg, Refusal};

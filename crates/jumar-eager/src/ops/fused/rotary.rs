@@ -5,9 +5,9 @@ use jumar_types::dtype::DataType;
 
 use super::super::index;
 use super::super::reduction::reduce;
-use super::{FLOATS, check_same};
 use crate::Refusal;
 use crate::build::Cx;
+use crate::ops::operands::{FLOATS, check_same};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 
@@ -407,7 +407,7 @@ pub(super) fn by_cache(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         };
         let dims = [tokens, heads, head];
         let x = cx.reshaped(x, &dims)?;
-        let merged = super::Merged::new(cx, out, &dims)?;
+        let merged = crate::ops::operands::Merged::new(cx, out, &dims)?;
         let function = Partial { rotated, pairing };
         let inputs = [Some(x), Some(cos), Some(sin)];
         cx.rows(function, &inputs, &[Some(merged.rows)])?;

@@ -2,9 +2,9 @@
 
 use jumar_types::dtype::DataType;
 
-use super::{FLOATS, check_same};
 use crate::Refusal;
 use crate::build::Cx;
+use crate::ops::operands::{FLOATS, check_same};
 use crate::rows::{RowFunction, Rows, sum};
 use crate::view::View;
 

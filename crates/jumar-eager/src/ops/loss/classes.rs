@@ -6,10 +6,10 @@ use jumar_ops::{Attrs, Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
 use super::super::dense::bad_data;
-use super::super::fused::FLOATS;
 use super::super::reduction::{reduce, reduce_kept, without_dims};
 use crate::build::{Cx, Operand};
 use crate::element::F;
+use crate::ops::operands::FLOATS;
 use crate::view::View;
 use crate::{Refusal, Scalar};
 

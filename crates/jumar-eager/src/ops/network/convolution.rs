@@ -203,8 +203,13 @@ fn convolve(cx: &mut Cx<'_>, out: View) -> Result<(), Refusal> {
     if x.is_empty() {
         return Err(cx.unsupported("transposed convolutions of no elements are not supported"));
     }
-    let result = input_gradient(cx, filter, x, &window, out.dims().to_vec().as_slice())?;
+    let result = match bias.is_none() {
+        true => target(cx, out, dtype)?,
+        false => cx.temporary(dtype, out.dims())?,
+    };
+    input_gradient(cx, filter, x, &window, result)?;
     match bias {
+        _ if result == out => Ok(()),
         Some(bias) => {
             let bias = cx.reshaped(bias, &[1, out.dims()[1], 1, 1])?;
             cx.map(
@@ -267,16 +272,15 @@ fn ge_attrs(window: &Window) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Returns the gradient of a convolution by its input, in the type of the operands.
+/// Computes the gradient of a convolution by its input, in the type of the operands.
 fn input_gradient(
     cx: &mut Cx<'_>,
     filter: View,
     gradient: View,
     window: &Window,
-    dims: &[usize],
-) -> Result<View, Refusal> {
-    let out = cx.temporary(gradient.dtype(), dims)?;
-    let size: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
+    out: View,
+) -> Result<(), Refusal> {
+    let size: Vec<i64> = out.dims().iter().map(|&dim| dim as i64).collect();
     let inputs = [
         ("input_size", Input::ints(&size)),
         ("filter", filter.into()),
@@ -287,8 +291,7 @@ fn input_gradient(
         &inputs,
         &ge_attrs(window),
         &[("y", out)],
-    )?;
-    Ok(out)
+    )
 }
 
 /// Refuses a gradient that has not the shape of the convolution's result. `large` is what the window moves over.
@@ -364,8 +367,11 @@ pub(super) fn convolution_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             cx.op("Conv2D", &operands, &window.attrs(), &[out])?;
         } else {
             cx.check_dims(&out, x.dims())?;
-            let result = input_gradient(cx, filter, g, &window, x.dims())?;
-            cx.copy(result, out)?;
+            let result = target(cx, out, compute)?;
+            input_gradient(cx, filter, g, &window, result)?;
+            if result != out {
+                cx.copy(result, out)?;
+            }
         }
     }
     if let Some(out) = cx.optional("gradWeight")?.filter(|_| to_weight) {
@@ -374,7 +380,7 @@ pub(super) fn convolution_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         let size: Vec<i64> = filter.dims().iter().map(|&dim| dim as i64).collect();
         // The roles of input and gradient are exchanged in a transposed convolution.
         let (x, g) = if transposed { (g, x) } else { (x, g) };
-        let result = cx.temporary(compute, filter.dims())?;
+        let result = target(cx, out, compute)?;
         let inputs = [
             ("x", x.into()),
             ("filter_size", Input::ints(&size)),
@@ -386,7 +392,17 @@ pub(super) fn convolution_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             &ge_attrs(&window),
             &[("y", result)],
         )?;
-        cx.copy(result, out)?;
+        if result != out {
+            cx.copy(result, out)?;
+        }
     }
     Ok(())
+}
+
+/// Returns the view that a gradient of type `compute` is computed in: the output where that has the type.
+fn target(cx: &mut Cx<'_>, out: View, compute: DataType) -> Result<View, Refusal> {
+    match out.dtype() == compute {
+        true => Ok(out),
+        false => cx.temporary(compute, out.dims()),
+    }
 }

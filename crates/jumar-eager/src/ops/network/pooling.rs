@@ -112,6 +112,9 @@ fn grain(elements: usize) -> usize {
     GRAIN.div_ceil(elements.max(1))
 }
 
+/// The position of the greatest element of a window that sees nothing but padding.
+const NOWHERE: usize = usize::MAX;
+
 /// Finds the greatest elements of windows, or adds gradients at their positions.
 struct MaxPool {
     compute: DataType,
@@ -148,40 +151,64 @@ impl MaxPool {
             dilations,
             ..
         } = self.pool;
+        // For each tap across: the columns of the output that see the image through it, and what the first of them sees.
+        let taps: Vec<(usize, usize, usize)> = (0..kernel[1])
+            .filter_map(|tap| {
+                let shift = tap * dilations[1];
+                let from = pads[1].saturating_sub(shift).div_ceil(strides[1]);
+                let reach = (width + pads[1]).saturating_sub(shift);
+                let to = reach.div_ceil(strides[1]).min(columns);
+                (from < to).then(|| (from, to, from * strides[1] + shift - pads[1]))
+            })
+            .collect();
         let one_plane = |plane: usize| {
             if self.backward {
                 let size = height * width;
                 out.slice(plane * size, size).fill(T::of(0.0));
             }
+            // The greatest element of each window of a row, and its position in the plane; as many elements at one tap.
+            let mut best = vec![T::of(f64::NEG_INFINITY); columns];
+            let mut positions = vec![NOWHERE; columns];
+            let mut line = vec![T::of(0.0); columns];
             for row in 0..rows {
-                for column in 0..columns {
-                    let (mut best, mut at) = (f64::NEG_INFINITY, None);
-                    for y in 0..kernel[0] {
-                        let y = row * strides[0] + y * dilations[0];
-                        let Some(y) = y.checked_sub(pads[0]).filter(|&y| y < height) else {
-                            continue;
-                        };
-                        for x_in in 0..kernel[1] {
-                            let x_at = column * strides[1] + x_in * dilations[1];
-                            let Some(x_at) = x_at.checked_sub(pads[1]).filter(|&x| x < width)
-                            else {
-                                continue;
+                best.fill(T::of(f64::NEG_INFINITY));
+                positions.fill(NOWHERE);
+                for y in 0..kernel[0] {
+                    let y = row * strides[0] + y * dilations[0];
+                    let Some(y) = y.checked_sub(pads[0]).filter(|&y| y < height) else {
+                        continue;
+                    };
+                    for (from, to, source) in &taps {
+                        let (from, to, count) = (*from, *to, *to - *from);
+                        let index = y * width + source;
+                        x.slice(plane * height * width, height * width)
+                            .stepped(index, count, strides[1])
+                            .load(&mut line[..count], |value| value);
+                        let found = best[from..to].iter_mut().zip(&mut positions[from..to]);
+                        for (step, (&value, (best, position))) in
+                            line[..count].iter().zip(found).enumerate()
+                        {
+                            let is_nan = value.partial_cmp(&value).is_none();
+                            let greater = value > *best || is_nan || *position == NOWHERE;
+                            *best = if greater { value } else { *best };
+                            *position = if greater {
+                                index + step * strides[1]
+                            } else {
+                                *position
                             };
-                            let index = (plane * height + y) * width + x_at;
-                            let value = x.get(index).number();
-                            if at.is_none() || value > best || value.is_nan() {
-                                (best, at) = (value, Some(index));
-                            }
                         }
                     }
-                    let target = (plane * rows + row) * columns + column;
-                    match (gradient, at) {
-                        (Some(gradient), Some(at)) => {
-                            let sum = out.get(at).number() + gradient.get(target).number();
-                            out.set(at, T::of(sum));
-                        }
-                        (Some(_), None) => {}
-                        (None, _) => out.set(target, T::of(best)),
+                }
+                let first = (plane * rows + row) * columns;
+                let Some(gradient) = gradient else {
+                    out.slice(first, columns).store(&best, |value| value);
+                    continue;
+                };
+                for (column, &position) in positions.iter().enumerate() {
+                    if position != NOWHERE {
+                        let at = plane * height * width + position;
+                        let sum = out.get(at).number() + gradient.get(first + column).number();
+                        out.set(at, T::of(sum));
                     }
                 }
             }

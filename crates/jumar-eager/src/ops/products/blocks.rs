@@ -11,7 +11,7 @@ use super::super::normalization::computed;
 use super::super::reduction::accumulator;
 use crate::build::{Cx, Operand};
 use crate::element::F;
-use crate::ops::fused::FLOATS;
+use crate::ops::operands::FLOATS;
 use crate::view::View;
 use crate::{Arg, Refusal, Scalar};
 

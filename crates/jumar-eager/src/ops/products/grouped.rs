@@ -12,7 +12,7 @@ use super::quantised::as_int8;
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::element::any::AnyView;
-use crate::ops::fused::FLOATS;
+use crate::ops::operands::FLOATS;
 use crate::ops::quant::decoded_scales;
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;

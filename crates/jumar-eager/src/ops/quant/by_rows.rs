@@ -7,7 +7,7 @@ use super::packed::{Quantised, check_number};
 use super::rounding::{by_largest, limited};
 use crate::Refusal;
 use crate::build::Cx;
-use crate::ops::fused::{FLOATS, Merged};
+use crate::ops::operands::{FLOATS, Merged};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 

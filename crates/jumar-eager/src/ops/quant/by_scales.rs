@@ -7,7 +7,7 @@ use super::packed::{Quantised, check_number, unpacked};
 use super::rounding::{Rounding, limited};
 use crate::Refusal;
 use crate::build::Cx;
-use crate::ops::fused::FLOATS;
+use crate::ops::operands::FLOATS;
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 

@@ -7,7 +7,8 @@ use super::packed::{Quantised, check_number};
 use super::rounding::by_largest;
 use crate::Refusal;
 use crate::build::Cx;
-use crate::ops::fused::{FLOATS, Gate, Halves, Merged};
+use crate::ops::gates::{self, Gate, Halves};
+use crate::ops::operands::{self, FLOATS, Merged};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 
@@ -181,7 +182,7 @@ fn plan(cx: &mut Cx<'_>, gate: Gate, halves: Halves) -> Result<(), Refusal> {
         }
     };
     let counts = match cx.optional("groupIndexOptional")? {
-        Some(groups) => Some(crate::ops::fused::counts(cx, groups)?),
+        Some(groups) => Some(gates::counts(cx, groups)?),
         None => None,
     };
     let groups = counts.map_or(1, |counts| counts.elements());
@@ -202,7 +203,7 @@ fn plan(cx: &mut Cx<'_>, gate: Gate, halves: Halves) -> Result<(), Refusal> {
     let activation = match cx.optional("activationScaleOptional")? {
         Some(scale) if integers => {
             cx.check_dtype(&scale, DataType::Float32)?;
-            crate::ops::fused::check_elements(cx, &scale, &scale_dims)?;
+            operands::check_elements(cx, &scale, &scale_dims)?;
             Some(cx.reshaped(scale, &scale_dims)?)
         }
         Some(_) => {

@@ -7,7 +7,7 @@ use super::kernels::Positions;
 use super::permute::{int64, is_null};
 use crate::Refusal;
 use crate::build::Cx;
-use crate::ops::fused::FLOATS;
+use crate::ops::operands::FLOATS;
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 

@@ -6,7 +6,7 @@ use jumar_types::dtype::DataType;
 use super::kernels::ColumnNumbers;
 use crate::Refusal;
 use crate::build::Cx;
-use crate::ops::fused::{FLOATS, Merged};
+use crate::ops::operands::{FLOATS, Merged};
 use crate::rows::{RowFunction, Rows, sum};
 use crate::view::View;
 

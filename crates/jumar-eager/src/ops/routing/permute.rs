@@ -5,7 +5,7 @@ use jumar_types::dtype::DataType;
 use super::super::index;
 use super::kernels::{CountUpTo, Route, RouteByMap, RunningSum, Space};
 use crate::build::Cx;
-use crate::ops::fused::FLOATS;
+use crate::ops::operands::FLOATS;
 use crate::ops::quant::{Quantised, by_largest};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;

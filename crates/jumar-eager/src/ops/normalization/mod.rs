@@ -3,6 +3,8 @@
 use jumar_ops::Attrs;
 use jumar_types::dtype::DataType;
 
+mod by_rows;
+
 use super::Table;
 use super::reduction::{accumulator, mean_and_squares, reduce, reduce_kept, without_dims};
 use crate::build::{Cx, Operand};
@@ -104,6 +106,13 @@ fn softmax_gradient(cx: &mut Cx<'_>) -> Result<(View, View, usize, View), Refusa
 fn softmax_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (gradient, result, axis, out) = softmax_gradient(cx)?;
     let dtype = gradient.dtype();
+    if dtype == DataType::Float32 && axis + 1 == gradient.rank() {
+        return cx.rows(
+            by_rows::SoftmaxGradient,
+            &[Some(gradient), Some(result)],
+            &[Some(out)],
+        );
+    }
     let both = [Operand::Tensor(gradient), Operand::Tensor(result)];
     let products = computed(cx, F::Mul, dtype, &both, gradient.dims())?;
     let sum = reduce_kept(cx, "ReduceSum", products, &[axis])?;
@@ -248,6 +257,40 @@ fn layer_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let gradient = flat(cx, gradient, &shape)?;
     let x = flat(cx, x, &shape)?;
     let (mean, rstd) = (flat(cx, mean, &[rows, 1])?, flat(cx, rstd, &[rows, 1])?);
+    if let Some(out) = to_x
+        && compute == DataType::Float32
+        && !x.is_empty()
+    {
+        cx.check_dims(&out, &dims)?;
+        let scale = match weight {
+            Some(weight) => Some(flat(cx, weight, &[columns])?),
+            None => None,
+        };
+        let terms = match to_weight {
+            Some(_) => Some(cx.temporary(compute, &shape)?),
+            None => None,
+        };
+        let target = match out.reshape(&shape) {
+            Some(target) => target,
+            None => cx.temporary(compute, &shape)?,
+        };
+        cx.rows(
+            by_rows::LayerGradient { width: columns },
+            &[Some(gradient), Some(x), Some(mean), Some(rstd), scale],
+            &[Some(target), terms],
+        )?;
+        if out.reshape(&shape).is_none() {
+            let result = cx.reshaped(target, &dims)?;
+            cx.copy(result, out)?;
+        }
+        if let (Some(terms), Some(out)) = (terms, to_weight) {
+            sum_rows(cx, terms, out)?;
+        }
+        return match to_bias {
+            Some(out) => sum_rows(cx, gradient, out),
+            None => Ok(()),
+        };
+    }
     let centred = computed(
         cx,
         F::Sub,
@@ -366,9 +409,15 @@ fn batch_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let x = cx.cast(input, compute)?;
     let x = cx.reshaped(x, &shape)?;
     let vector = [1, count, 1];
+    let in_rows = by_rows::pays(compute, rest);
     let (mean, rstd) = if training {
-        let (mean, squares) = mean_and_squares(cx, x, &[0, 2])?;
-        let variance = reduce_kept(cx, "ReduceMean", squares, &[0, 2])?;
+        let (mean, variance) = match in_rows {
+            true => by_rows::moments(cx, x, shape)?,
+            false => {
+                let (mean, squares) = mean_and_squares(cx, x, &[0, 2])?;
+                (mean, reduce_kept(cx, "ReduceMean", squares, &[0, 2])?)
+            }
+        };
         let elements = (batch * rest) as f64;
         let unbiased = elements / (elements - 1.0).max(1.0);
         update(cx, running_mean, mean, 1.0, momentum)?;
@@ -418,6 +467,14 @@ fn batch_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         }
         None => rstd,
     };
+    if in_rows {
+        let bias = match bias {
+            Some(bias) => Some(per_channel(cx, bias, count, compute)?),
+            None => None,
+        };
+        let inputs = [Some(x), Some(mean), Some(scale), bias];
+        return by_rows::write(cx, by_rows::Normalize, &inputs, shape, output);
+    }
     let centred = computed(
         cx,
         F::Sub,
@@ -510,29 +567,36 @@ fn batch_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         cx.reshaped(view, &shape)
     };
     let (gradient, x) = (flat(cx, gradient)?, flat(cx, input)?);
-    let centred = computed(
-        cx,
-        F::Sub,
-        compute,
-        &[Operand::Tensor(x), Operand::Tensor(mean)],
-        &shape,
-    )?;
-    let unit = computed(
-        cx,
-        F::Mul,
-        compute,
-        &[Operand::Tensor(centred), Operand::Tensor(rstd)],
-        &shape,
-    )?;
-    let products = computed(
-        cx,
-        F::Mul,
-        compute,
-        &[Operand::Tensor(gradient), Operand::Tensor(unit)],
-        &shape,
-    )?;
-    let sum_of_products = reduce_kept(cx, "ReduceSum", products, &[0, 2])?;
-    let sum_of_gradient = reduce_kept(cx, "ReduceSum", gradient, &[0, 2])?;
+    let in_rows = by_rows::pays(compute, rest) && !x.is_empty();
+    let (unit, sum_of_products, sum_of_gradient) = if in_rows {
+        let [products, sum] = by_rows::gradient_sums(cx, [gradient, x, mean, rstd], shape)?;
+        (None, products, sum)
+    } else {
+        let centred = computed(
+            cx,
+            F::Sub,
+            compute,
+            &[Operand::Tensor(x), Operand::Tensor(mean)],
+            &shape,
+        )?;
+        let unit = computed(
+            cx,
+            F::Mul,
+            compute,
+            &[Operand::Tensor(centred), Operand::Tensor(rstd)],
+            &shape,
+        )?;
+        let products = computed(
+            cx,
+            F::Mul,
+            compute,
+            &[Operand::Tensor(gradient), Operand::Tensor(unit)],
+            &shape,
+        )?;
+        let sum_of_products = reduce_kept(cx, "ReduceSum", products, &[0, 2])?;
+        let sum_of_gradient = reduce_kept(cx, "ReduceSum", gradient, &[0, 2])?;
+        (Some(unit), sum_of_products, sum_of_gradient)
+    };
     for (name, flag, sum) in [
         ("gradWeight", wanted[1], sum_of_products),
         ("gradBias", wanted[2], sum_of_gradient),
@@ -559,6 +623,22 @@ fn batch_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             )?
         }
         None => rstd,
+    };
+    let Some(unit) = unit else {
+        let mut inputs = vec![Some(gradient), Some(scale)];
+        if training {
+            let share = number(((batch * rest) as f64).recip());
+            let mean_of = |cx: &mut Cx<'_>, sum: View| {
+                let operands = [Operand::Tensor(sum), share];
+                computed(cx, F::Mul, compute, &operands, &vector)
+            };
+            let level = mean_of(cx, sum_of_gradient)?;
+            let along = mean_of(cx, sum_of_products)?;
+            let both = [Operand::Tensor(along), Operand::Tensor(rstd)];
+            let slope = computed(cx, F::Mul, compute, &both, &vector)?;
+            inputs.extend([Some(x), Some(mean), Some(level), Some(slope)]);
+        }
+        return by_rows::write(cx, by_rows::BatchGradient, &inputs, shape, out);
     };
     let across = if training {
         let share = number(((batch * rest).max(1) as f64).recip());

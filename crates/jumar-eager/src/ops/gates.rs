@@ -3,8 +3,8 @@
 use jumar_ops::view::Row;
 use jumar_types::dtype::DataType;
 
-use super::super::elementwise::gelu_gate;
-use super::{FLOATS, Merged};
+use super::elementwise::gelu_gate;
+use super::operands::{FLOATS, Merged};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::rows::{RowFunction, Rows};
