@@ -3,6 +3,7 @@
 //! float32 goes through the matrix product: patches of the image are packed straight into the panels that it reads
 //! (there is no separate im2col matrix). Everything else, and groups of very few output channels, sums rows directly.
 
+use super::blocked::{self, InPlanes};
 use super::number::{Number, for_dtype};
 use super::window::{FixedWindow, Format, Window};
 use crate::simd::{self, Epilogue, PANEL, Segment, Start};
@@ -136,7 +137,26 @@ pub(crate) fn prepare(
         inputs: Inputs { residual, ..inputs },
     };
     let dtype = cx.dtype(0)?;
-    if dtype == jumar_types::dtype::DataType::Float32 && shape.outputs >= 4 {
+    let float32 = dtype == jumar_types::dtype::DataType::Float32;
+    if float32 && residual.is_none() {
+        let fixed = shape.window.window;
+        let sizes = blocked::Sizes {
+            images: batch,
+            groups,
+            depth,
+            outputs: shape.outputs,
+            image: shape.window.image,
+            output: shape.window.output,
+            kernel: fixed.kernel,
+            stride: fixed.stride,
+            dilation: fixed.dilation,
+            before: fixed.before,
+        };
+        if let Some(kernel) = InPlanes::forward(sizes, cx.has(inputs.bias), clamp) {
+            return Ok(Box::new(kernel));
+        }
+    }
+    if float32 && shape.outputs >= 4 {
         return Ok(Box::new(ByProduct::new(shape)));
     }
     for_dtype!(

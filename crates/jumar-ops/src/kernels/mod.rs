@@ -7,6 +7,7 @@ pub(crate) mod conv;
 pub(crate) mod data_movement;
 pub(crate) mod elementwise;
 mod evaluate;
+pub(crate) mod filter_gradient;
 pub(crate) mod fourier;
 pub(crate) mod generic;
 pub(crate) mod int8;

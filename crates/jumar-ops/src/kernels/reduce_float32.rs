@@ -6,6 +6,7 @@
 
 use super::loops::{Loops, dense_strides};
 use super::reduce::Join;
+use crate::simd::{self, wide::Work};
 use crate::view::{Row, RowMut};
 use crate::{Call, Kernel, OpError};
 
@@ -96,7 +97,7 @@ impl Direct {
         if self.columns == 1 {
             return self.each(|from, to| {
                 let row = input.slice(from, self.count);
-                let mut sum = sum_near(row, near);
+                let mut sum = simd::wide::wide(SumRow { row, near });
                 if !fits(sum) {
                     sum = row.fold(0.0, |sum, x| sum + wide(f64::from(x)));
                 }
@@ -107,7 +108,13 @@ impl Direct {
         self.each(|from, to| {
             for start in (0..self.columns).step_by(COLUMNS) {
                 let own = &mut own[..COLUMNS.min(self.columns - start)];
-                self.columns_near(input, from + start, own, near);
+                simd::wide::wide(ColumnSums {
+                    direct: self,
+                    input,
+                    from: from + start,
+                    own: &mut *own,
+                    near,
+                });
                 if !own.iter().all(|&sum| fits(sum)) {
                     own.fill(0.0);
                     for row in 0..self.count {
@@ -126,6 +133,7 @@ impl Direct {
     }
 
     /// Adds the rows of a group, column by column.
+    #[inline(always)]
     fn columns_near(
         &self,
         input: Row<'_, f32>,
@@ -309,7 +317,42 @@ fn part(
     even
 }
 
+/// The sum of a row.
+struct SumRow<'a, N> {
+    row: Row<'a, f32>,
+    near: N,
+}
+
+impl<N: Fn(f32) -> f32 + Copy> Work for SumRow<'_, N> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> f64 {
+        sum_near(self.row, self.near)
+    }
+}
+
+/// The sums of columns.
+struct ColumnSums<'a, N> {
+    direct: &'a Direct,
+    input: Row<'a, f32>,
+    from: usize,
+    own: &'a mut [f64],
+    near: N,
+}
+
+impl<N: Fn(f32) -> f32 + Copy> Work for ColumnSums<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        self.direct
+            .columns_near(self.input, self.from, self.own, self.near);
+    }
+}
+
 /// Adds the elements of a row that lie side by side.
+#[inline(always)]
 fn sum_near(row: Row<'_, f32>, near: impl Fn(f32) -> f32 + Copy) -> f64 {
     let mut sums = [0.0; SIDE];
     let deep = row.len() / (SIDE * DEPTH) * (SIDE * DEPTH);

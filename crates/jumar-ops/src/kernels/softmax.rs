@@ -211,10 +211,11 @@ impl<const LOG: bool> Work for OneRow<'_, LOG> {
             |x| Fast::<FUSED>(x - most).exp().0,
         );
         let sum = out.as_row().fold_wide(0f32, add, add);
+        let scale = 1.0 / sum;
         out.map1(
             out.as_row(),
             #[inline(always)]
-            |x| x / sum,
+            |x| x * scale,
         );
     }
 }

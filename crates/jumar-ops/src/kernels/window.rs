@@ -309,14 +309,17 @@ impl FixedWindow {
             .saturating_sub(shift)
             .div_ceil(stride)
             .min(to);
-        let len = end.saturating_sub(start);
-        Reach {
-            start,
-            len,
-            source: if len > 0 {
-                start * stride + shift - before
-            } else {
-                0
+        match end.checked_sub(start) {
+            // With more padding than image, `start` may lie behind the last output position.
+            None | Some(0) => Reach {
+                start: from,
+                len: 0,
+                source: 0,
+            },
+            Some(len) => Reach {
+                start,
+                len,
+                source: start * stride + shift - before,
             },
         }
     }
@@ -328,32 +331,39 @@ mod tests {
 
     #[test]
     fn reach_agrees_with_counting_positions() {
-        for (kernel, stride, dilation, before, image) in [
-            (3, 1, 1, 1, 5),
-            (3, 2, 1, 0, 7),
-            (2, 3, 2, 1, 6),
-            (5, 2, 3, 4, 4),
-            (1, 1, 1, 0, 1),
+        for (kernel, stride, dilation, before, after, image) in [
+            (3, 1, 1, 1, 9, 5),
+            (3, 2, 1, 0, 8, 7),
+            (2, 3, 2, 1, 9, 6),
+            (5, 2, 3, 4, 12, 4),
+            (1, 1, 1, 0, 8, 1),
+            // More padding than image.
+            (9, 1, 1, 4, 4, 3),
+            (5, 1, 1, 4, 0, 1),
         ] {
             let window = Window {
                 kernel: [kernel; 2],
                 stride: [stride; 2],
                 dilation: [dilation; 2],
                 before: [before; 2],
-                after: [before + 8; 2],
+                after: [after; 2],
                 ceil: false,
                 auto: AutoPad::NotSet,
             };
             let fixed = window.fix([image; 2]).unwrap();
             for tap in 0..kernel {
-                let seen: Vec<_> = (1..fixed.output[0])
+                let from = 1.min(fixed.output[0] - 1);
+                let seen: Vec<_> = (from..fixed.output[0])
                     .filter(|&o| {
                         let at = (o * stride + tap * dilation) as i64 - before as i64;
                         (0..image as i64).contains(&at)
                     })
                     .collect();
-                let reach = fixed.reach(0, tap, 1, fixed.output[0]);
+                let reach = fixed.reach(0, tap, from, fixed.output[0]);
                 assert_eq!(reach.len, seen.len(), "{fixed:?} {tap}");
+                let end = reach.start + reach.len;
+                assert!(end <= fixed.output[0], "{fixed:?} {tap}: {reach:?}");
+                assert!(reach.source < image, "{fixed:?} {tap}: {reach:?}");
                 if let Some(&first) = seen.first() {
                     assert_eq!(reach.start, first);
                     assert_eq!(reach.source, first * stride + tap * dilation - before);

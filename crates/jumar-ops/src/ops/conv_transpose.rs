@@ -51,6 +51,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             outputs: filter[1],
             space: space(cx)?,
         };
+        if let Some(kernel) = algorithm.in_blocks(cx)? {
+            return Ok(kernel);
+        }
         generic_kernel(cx, algorithm, &[0, 1, 2], &[0])
     },
 }];
@@ -217,7 +220,188 @@ fn space(cx: &PrepareCx<'_>) -> Result<Space, OpError> {
 
 #[cfg(test)]
 mod tests {
+    use jumar_types::dtype::DataType;
+
     use crate::table::*;
+
+    /// Image, filter, strides, padding above and to the left, dilations, what the output has beyond the windows, groups.
+    type Case = (
+        [usize; 4],
+        [usize; 4],
+        [i64; 2],
+        [i64; 2],
+        [i64; 2],
+        [i64; 2],
+        usize,
+    );
+
+    const CASES: &[Case] = &[
+        // Through blocks: one convolution.
+        (
+            [2, 32, 13, 15],
+            [32, 24, 3, 3],
+            [1, 1],
+            [1, 1],
+            [1, 1],
+            [0, 0],
+            1,
+        ),
+        (
+            [2, 24, 13, 9],
+            [24, 27, 3, 2],
+            [1, 1],
+            [2, 0],
+            [2, 3],
+            [0, 0],
+            1,
+        ),
+        (
+            [2, 48, 14, 14],
+            [48, 11, 1, 1],
+            [1, 1],
+            [0, 0],
+            [1, 1],
+            [0, 0],
+            1,
+        ),
+        (
+            [2, 64, 9, 14],
+            [64, 16, 3, 3],
+            [1, 1],
+            [1, 1],
+            [1, 1],
+            [0, 0],
+            2,
+        ),
+        // One for each remainder.
+        (
+            [2, 32, 13, 12],
+            [32, 24, 3, 3],
+            [2, 2],
+            [1, 1],
+            [1, 1],
+            [1, 0],
+            1,
+        ),
+        (
+            [2, 32, 12, 12],
+            [32, 24, 5, 4],
+            [3, 2],
+            [2, 1],
+            [1, 1],
+            [2, 1],
+            1,
+        ),
+        (
+            [2, 64, 9, 12],
+            [64, 16, 3, 3],
+            [2, 1],
+            [1, 1],
+            [1, 1],
+            [1, 0],
+            2,
+        ),
+        // Few channels are read where they are.
+        (
+            [2, 4, 30, 31],
+            [4, 22, 7, 7],
+            [1, 1],
+            [3, 3],
+            [1, 1],
+            [0, 0],
+            1,
+        ),
+        // Padding beyond the window, remainders without a tap, strides with dilations: not through blocks.
+        (
+            [2, 32, 13, 15],
+            [32, 32, 3, 3],
+            [1, 1],
+            [3, 1],
+            [1, 1],
+            [0, 0],
+            1,
+        ),
+        (
+            [2, 48, 18, 18],
+            [48, 32, 1, 1],
+            [2, 2],
+            [0, 0],
+            [1, 1],
+            [1, 1],
+            1,
+        ),
+        (
+            [2, 32, 12, 13],
+            [32, 24, 3, 3],
+            [2, 2],
+            [1, 1],
+            [2, 2],
+            [1, 1],
+            1,
+        ),
+    ];
+
+    #[test]
+    fn agrees_with_its_definition() {
+        for (index, &(x, w, strides, pads, dilations, more, groups)) in CASES.iter().enumerate() {
+            let (image, filter) = (noise(&x, 5 + index as u32), noise(&w, 40 + index as u32));
+            let outputs = w[1] * groups;
+            let bias = noise(&[outputs], 90);
+            let size = |axis: usize| {
+                (x[2 + axis] as i64 - 1) * strides[axis]
+                    + dilations[axis] * (w[2 + axis] as i64 - 1)
+                    + 1
+                    - 2 * pads[axis]
+                    + more[axis]
+            };
+            let (height, width) = (size(0) as usize, size(1) as usize);
+            let attrs = none()
+                .with("strides", strides.to_vec())
+                .with("dilations", dilations.to_vec())
+                .with("pads", [pads, pads].concat())
+                .with("output_padding", more.to_vec())
+                .with("group", groups as i64);
+            let (xs, ws) = (image.floats().unwrap(), filter.floats().unwrap());
+            let own = x[1] / groups;
+            for bias in [None, Some(bias)] {
+                let mut sums = vec![0f64; x[0] * outputs * height * width];
+                if let Some(bias) = &bias {
+                    let bias = bias.floats().unwrap();
+                    for (at, sum) in sums.iter_mut().enumerate() {
+                        *sum = bias[at / (height * width) % outputs];
+                    }
+                }
+                for (at, value) in xs.iter().enumerate() {
+                    let (y, z) = (at / x[3] % x[2], at % x[3]);
+                    let (n, c) = (at / (x[1] * x[2] * x[3]), at / (x[2] * x[3]) % x[1]);
+                    for (tap, weight) in ws[c * w[1] * w[2] * w[3]..][..w[1] * w[2] * w[3]]
+                        .iter()
+                        .enumerate()
+                    {
+                        let (o, i, j) = (tap / (w[2] * w[3]), tap / w[3] % w[2], tap % w[3]);
+                        let row = y as i64 * strides[0] + i as i64 * dilations[0] - pads[0];
+                        let column = z as i64 * strides[1] + j as i64 * dilations[1] - pads[1];
+                        if (0..height as i64).contains(&row) && (0..width as i64).contains(&column)
+                        {
+                            let plane = n * outputs + c / own * w[1] + o;
+                            sums[(plane * height + row as usize) * width + column as usize] +=
+                                value * weight;
+                        }
+                    }
+                }
+                let sums: Vec<f32> = sums.iter().map(|&sum| sum as f32).collect();
+                let wanted = f32s(&[x[0], outputs, height, width], &sums);
+                let inputs: Vec<_> = [image.clone(), filter.clone()]
+                    .into_iter()
+                    .chain(bias)
+                    .collect();
+                check("jumar.ConvTranspose", &inputs, attrs.clone(), &wanted);
+                let wide: Vec<_> = inputs.iter().map(|t| cast(t, DataType::Float64)).collect();
+                let wanted = cast(&wanted, DataType::Float64);
+                check_within("jumar.ConvTranspose", &wide, attrs.clone(), &wanted, 1e-6);
+            }
+        }
+    }
 
     #[test]
     fn agrees_with_onnx_runtime() {

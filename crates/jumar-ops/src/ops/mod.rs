@@ -35,6 +35,7 @@ mod compress;
 mod concat;
 mod constant;
 mod conv2d;
+mod conv2d_filter_gradient;
 mod conv_nd;
 mod conv_transpose;
 mod cos;
@@ -196,6 +197,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     concat::OPERATORS,
     constant::OPERATORS,
     conv2d::OPERATORS,
+    conv2d_filter_gradient::OPERATORS,
     conv_nd::OPERATORS,
     conv_transpose::OPERATORS,
     cos::OPERATORS,

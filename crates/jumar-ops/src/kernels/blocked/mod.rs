@@ -5,11 +5,13 @@
 
 mod cut;
 mod pack;
+mod planes;
 
 use jumar_types::dtype::DataType;
 
 pub(super) use cut::{PARTS_EACH, part_of, split};
 pub use pack::{pack_channels, pack_depthwise, pack_filter, pack_gathered, takes_planes};
+pub(in crate::kernels) use planes::{InPlanes, Sizes};
 
 use super::pool;
 use super::window::{Format, Window};
@@ -452,37 +454,41 @@ impl Kernel for OfBlocks {
     }
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let operands = self.extras.operands(call)?;
-        let Dense {
-            window,
-            groups,
-            inputs,
-            outputs,
-        } = self.dense;
-        let pairs = groups * outputs.div_ceil(PAIR);
-        let output = window.output;
-        let factors = [
-            output[0] * output[1],
-            window.kernel[0] * window.kernel[1],
-            inputs * PAIR * self.images * pairs * LANES * LANES,
-        ];
-        let cost = factors.into_iter().fold(1, usize::saturating_mul);
-        let threads = if cost < WORTH {
-            1
-        } else {
-            call.workers().threads()
-        };
-        let weights = inputs * outputs * groups * window.taps() * LANES;
-        let most = groups * (inputs * window.pixels()).max(outputs * window.outputs());
-        let each = together(&self.dense, self.images, pairs);
-        let cut = Cut::of(threads, (self.images, each), pairs, output, most >= weights);
-        let one = |index: usize| convolve(&self.dense, &operands, cut.share(index));
-        if threads == 1 {
-            (0..cut.parts()).for_each(one);
-        } else {
-            call.workers().each(cut.parts(), one);
-        }
+        convolve_all(call, &self.dense, self.images, &self.extras.operands(call)?);
         Ok(())
+    }
+}
+
+/// Computes the convolution of all images, in parts that threads share.
+fn convolve_all(call: &Call<'_>, dense: &Dense, images: usize, operands: &Operands<'_>) {
+    let Dense {
+        window,
+        groups,
+        inputs,
+        outputs,
+    } = *dense;
+    let pairs = groups * outputs.div_ceil(PAIR);
+    let output = window.output;
+    let factors = [
+        output[0] * output[1],
+        window.kernel[0] * window.kernel[1],
+        inputs * PAIR * images * pairs * LANES * LANES,
+    ];
+    let cost = factors.into_iter().fold(1, usize::saturating_mul);
+    let threads = if cost < WORTH {
+        1
+    } else {
+        call.workers().threads()
+    };
+    let weights = inputs * outputs * groups * window.taps() * LANES;
+    let most = groups * (inputs * window.pixels()).max(outputs * window.outputs());
+    let each = together(dense, images, pairs);
+    let cut = Cut::of(threads, (images, each), pairs, output, most >= weights);
+    let one = |index: usize| convolve(dense, operands, cut.share(index));
+    if threads == 1 {
+        (0..cut.parts()).for_each(one);
+    } else {
+        call.workers().each(cut.parts(), one);
     }
 }
 

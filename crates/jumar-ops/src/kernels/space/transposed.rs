@@ -1,9 +1,12 @@
 //! Convolution taken backwards: each element of the image is spread over a window of the output.
 
-use super::{MOST, Space};
-use crate::OpError;
+use jumar_types::dtype::DataType;
+
+use super::{Axis, MOST, Space};
+use crate::kernels::blocked::{InPlanes, Sizes};
 use crate::kernels::generic::{Algorithm, Io, Product, Working};
 use crate::view::{Row, RowMut};
+use crate::{Kernel, OpError, PrepareCx};
 
 /// What the space describes is the convolution that leads back: its image is this output, and its output this image.
 pub(crate) struct Transposed {
@@ -17,6 +20,30 @@ pub(crate) struct Transposed {
 }
 
 impl Transposed {
+    /// Returns the kernel that goes through the convolutions of images in blocks, where that pays off.
+    pub(crate) fn in_blocks(&self, cx: &PrepareCx<'_>) -> Result<Option<Box<dyn Kernel>>, OpError> {
+        let &[rows, columns] = &self.space.axes[..] else {
+            return Ok(None);
+        };
+        if cx.dtype(0)? != DataType::Float32 {
+            return Ok(None);
+        }
+        let both = |get: fn(&Axis) -> usize| [get(&rows), get(&columns)];
+        let sizes = Sizes {
+            images: self.batch,
+            groups: self.groups,
+            depth: self.depth,
+            outputs: self.outputs,
+            image: both(|axis| axis.output),
+            output: both(|axis| axis.image),
+            kernel: both(|axis| axis.kernel),
+            stride: both(|axis| axis.stride),
+            dilation: both(|axis| axis.dilation),
+            before: both(|axis| axis.before),
+        };
+        Ok(InPlanes::gradient(sizes, cx.has(2)).map(|kernel| Box::new(kernel) as Box<dyn Kernel>))
+    }
+
     fn columns(&self) -> usize {
         let rows = (self.outputs * self.space.taps()).max(1);
         ((1 << 19) / rows)

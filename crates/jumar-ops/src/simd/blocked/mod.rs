@@ -96,7 +96,7 @@ impl Sliding {
     }
 
     /// Returns whether each output pixel sees one pixel of the image, the one at its position.
-    pub(in crate::simd) fn is_one_pixel(&self) -> bool {
+    pub(crate) fn is_one_pixel(&self) -> bool {
         self.kernel == [1, 1]
             && self.stride == [1, 1]
             && self.before == [0, 0]
@@ -350,14 +350,30 @@ fn address(row: Option<Row<'_, f32>>, offset: usize) -> *const f32 {
     row.map_or(std::ptr::null(), |row| row.address().wrapping_add(offset))
 }
 
+/// Returns the number of pixels of the next tile, where `rest` pixels of a row remain.
+///
+/// Additions to one sum wait for each other, so that a tile of one pixel takes as long as one of four. Therefore the last two tiles
+/// of a row have about the same width.
+fn tile_width(rest: usize, allows_wide: bool) -> usize {
+    if rest <= STANDARD {
+        rest
+    } else if rest < WIDE {
+        rest.div_ceil(2)
+    } else if allows_wide && !(WIDE + 1..WIDE + 4).contains(&rest) {
+        WIDE
+    } else {
+        STANDARD
+    }
+}
+
 /// Goes along one output row. `tile` describes its pixel 0.
 fn across(level: Level, tile: &Tile, count: usize, window: &Sliding, (mut x, end): (usize, usize)) {
     while x < end {
         let column = (x * window.stride[1]) as isize - window.before[1] as isize;
         let reach = (WIDE - 1) * window.stride[1] + (window.kernel[1] - 1) * window.dilation[1];
         let inside = column >= 0 && column as usize + reach < window.image[1];
-        let wide = window.stride[1] <= 2 && inside && end - x >= WIDE;
-        let pixels = if wide { WIDE } else { STANDARD.min(end - x) };
+        let pixels = tile_width(end - x, window.stride[1] <= 2 && inside);
+        let wide = pixels == WIDE;
         let tile = tile.at(x, column);
         // SAFETY: the caller checked that the operands cover the whole image; the rows of taps lie inside it, and a tile
         // that may leave it sideways reads zeros there.
@@ -379,6 +395,8 @@ pub struct Planar {
 
 /// Numbers of the lines that [`convolve_planar`] keeps on the stack.
 const LINES: usize = 4096;
+/// Numbers that are enough for the lines of a small image. Clearing [`LINES`] takes longer than its convolution.
+const FEW_LINES: usize = 512;
 
 impl Planar {
     /// Returns how many columns of the output are made at a time; 0: the window is too large.
@@ -431,8 +449,20 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
         columns > 0,
         "a window of {kernel_h} x {kernel_w} x {channels}"
     );
-    let mut lines = [0f32; LINES];
-    let width = LINES / (channels * kernel_h).max(1);
+    // What the pixels of the longest strip see.
+    let strip = columns.min(part.columns.1.saturating_sub(part.columns.0));
+    let width = strip.saturating_sub(1) * window.stride[1] + kernel_w;
+    let (mut few, mut many);
+    let lines: &mut [f32] = match size([channels, kernel_h, width]) {
+        0..=FEW_LINES => {
+            few = [0f32; FEW_LINES];
+            &mut few
+        }
+        _ => {
+            many = [0f32; LINES];
+            &mut many
+        }
+    };
     for y in part.rows.0..part.rows.1 {
         let (line, tap, taps) = window.rows(y);
         let mut start = part.columns.0;
@@ -494,10 +524,7 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
                 };
                 let mut x = start;
                 while x < end {
-                    let pixels = match end - x {
-                        WIDE.. => WIDE,
-                        rest => STANDARD.min(rest),
-                    };
+                    let pixels = tile_width(end - x, true);
                     let tile = tile.at(x, ((x - start) * window.stride[1]) as isize);
                     // SAFETY: the lines hold `len` numbers for each channel and row, which is what the pixels up to `end` see;
                     // the other operands were checked above.

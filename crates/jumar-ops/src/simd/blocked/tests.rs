@@ -864,3 +864,21 @@ fn blocks_and_planes_are_each_other_s_inverse() {
         }
     }
 }
+
+#[test]
+fn tiles_of_a_row_are_never_much_narrower_than_their_neighbours() {
+    for allows_wide in [false, true] {
+        for row in 1..200 {
+            let mut rest = row;
+            let mut widths = Vec::new();
+            while rest > 0 {
+                let width = tile_width(rest, allows_wide);
+                assert!(width <= if allows_wide { WIDE } else { STANDARD }, "{row}");
+                widths.push(width);
+                rest -= width;
+            }
+            let narrowest = widths.iter().min().copied();
+            assert!(narrowest >= Some(row.min(4)), "{row}: {widths:?}");
+        }
+    }
+}
