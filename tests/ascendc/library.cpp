@@ -113,6 +113,38 @@ TEST(kernels_run_without_a_stream)
     AscendC::GmFree(x);
 }
 
+struct ThreeNumbers {
+    uint32_t first, second, third;
+};
+
+TEST(tiling_data_that_is_shorter_than_the_structure)
+{
+    static const uint32_t numbers[3] = {5, 6, 7};
+    auto with = [](uint64_t bytes, void (*kernel)(GM_ADDR)) {
+        return check::run([=] {
+            jumar::ascendc::Core& self = jumar::ascendc::core();
+            self.has_tiling = true;
+            self.tiling = numbers;
+            self.tiling_bytes = bytes;
+            self.tiling_key = 9;
+            kernel((GM_ADDR)numbers);
+        });
+    };
+    auto read = [](GM_ADDR tiling) {
+        GET_TILING_DATA_WITH_STRUCT(ThreeNumbers, data, tiling);
+        EXPECT(data.first == 5 && data.third == 7);
+        EXPECT(TILING_KEY_IS(9) && !TILING_KEY_IS(3));
+        GET_TILING_DATA_MEMBER(ThreeNumbers, second, second, tiling);
+        EXPECT(second == 6);
+    };
+    EXPECT(with(12, read).empty());
+    EXPECT(with(8, read).find("the kernel reads 12 bytes of tiling data from byte 0 on, and the tiling function has written 8") != std::string::npos);
+    EXPECT(with(12, [](GM_ADDR) {
+               GET_TILING_DATA_WITH_STRUCT(ThreeNumbers, data, nullptr);
+               static_cast<void>(data);
+           }).find("the tiling data's address is null") != std::string::npos);
+}
+
 } // namespace
 
 int main()

@@ -121,6 +121,45 @@ TEST(products_of_all_types_formats_and_transpositions)
     check_products<int8_t, int32_t>();
 }
 
+TEST(products_in_batches)
+{
+    const uint32_t m = 20, n = 35, k = 24, products = 4;
+    for (uint32_t batches_b : {4u, 2u, 1u}) {
+        std::vector<half> a, b;
+        for (half value : small_integers<half>(products * m * k, 8)) a.push_back(value);
+        for (half value : small_integers<half>(batches_b * k * n, 9)) b.push_back(value);
+        std::vector<float> c(products * m * n, -1), spread(products * (m * n + 16), -1), wanted(products * m * n), wanted_spread(products * (m * n + 16), -1);
+        const std::string said = check::run([&] {
+            KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_1);
+            TPipe pipe;
+            using N = MatmulType<TPosition::GM, CubeFormat::ND, half, false, LayoutMode::NORMAL>;
+            using O = MatmulType<TPosition::GM, CubeFormat::ND, float, false, LayoutMode::NORMAL>;
+            Matmul<N, N, O, O> mm;
+            const TCubeTiling tiling = tiling_of(m, n, k, 16, 32);
+            REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &tiling);
+            mm.SetTensorA(global(a));
+            mm.SetTensorB(global(b));
+            mm.IterateBatch(global(c), products, batches_b, false);
+            mm.SetBatchNum(products, static_cast<int32_t>(batches_b));
+            mm.IterateBatch(global(spread), false, 0, false, 0, 0, m * n + 16);
+            mm.WaitIterateBatch();
+            mm.End();
+        });
+        EXPECT(said.empty());
+        for (uint32_t product = 0; product < products; product++)
+            for (uint32_t row = 0; row < m; row++)
+                for (uint32_t column = 0; column < n; column++) {
+                    const half* left = a.data() + product * m * k;
+                    const half* right = b.data() + product * batches_b / products * k * n;
+                    double sum = 0;
+                    for (uint32_t at = 0; at < k; at++) sum += double(left[row * k + at]) * double(right[at * n + column]);
+                    wanted[product * m * n + row * n + column] = wanted_spread[product * (m * n + 16) + row * n + column] = static_cast<float>(sum);
+                }
+        EXPECT_EQUAL(c, wanted);
+        EXPECT_EQUAL(spread, wanted_spread);
+    }
+}
+
 TEST(parts_of_a_matrix_with_tails_and_atomic_additions)
 {
     const uint32_t m = 50, n = 90, k = 40;

@@ -2,7 +2,9 @@
 
 import os
 import pathlib
+import re
 import shutil
+import signal
 import subprocess
 
 import pytest
@@ -23,7 +25,7 @@ def call(*command, cwd, fails=False, limit=240):
     return text
 
 
-@pytest.mark.parametrize("name", ["arithmetic.cpp", "numbers.cpp", "memory.cpp", "library.cpp", "cube.cpp", "matmul.cpp", "layers.cpp"])
+@pytest.mark.parametrize("name", ["arithmetic.cpp", "numbers.cpp", "memory.cpp", "library.cpp", "cube.cpp", "matmul.cpp", "layers.cpp", "rows.cpp", "names.cpp"])
 def test_functions_against_scalar_references(tmp_path, name):
     call(BISHENG, "-x", "asc", "-O1", "-Wall", "-Wextra", "-Werror", "-D__global__=", HERE / name, "-o", "test", cwd=tmp_path)
     text = call("./test", cwd=tmp_path)
@@ -34,6 +36,12 @@ def test_the_order_of_pipes_and_blocks_is_checked(tmp_path):
     call(BISHENG, "-x", "asc", "-O1", "-Wall", "-Wextra", "-Werror", "-D__global__=", "-DJUMAR_ASCENDC_CHECK=2", HERE / "order.cpp", "-o", "test", cwd=tmp_path)
     text = call("./test", cwd=tmp_path)
     assert text.strip().endswith(" 0 failures"), text
+
+
+def test_seeded_mistakes_are_found_and_correct_kernels_have_no_reports(tmp_path):
+    source = HERE / "seeded.cpp"
+    call(BISHENG, "-x", "asc", "-O1", "-Wall", "-Wextra", "-Werror", "-D__global__=", "-DJUMAR_ASCENDC_CHECK=2", source, "-o", "test", cwd=tmp_path)
+    assert "60 of 60 mistakes found, 120 of 120 correct kernels without a report" in call("./test", cwd=tmp_path)
 
 
 @pytest.mark.parametrize("name,wanted", [("softmax", "largest relative error"), ("matmul", "0 of 143360 results are wrong")])
@@ -51,6 +59,94 @@ def test_launches_are_tasks_of_streams(tmp_path):
         assert f"[AIV Block {block}/2] hello 7, 2.5 text\n" in text
     for block in range(3):
         assert f"[AIC Block {block}/3] cube\n" in text
+
+
+def test_launches_that_cannot_run_are_reported(tmp_path):
+    call(BISHENG, "-g", "-O1", "-Wall", "-Wextra", "-DJUMAR_ASCENDC_CHECK=2", HERE / "misuse.asc", "-o", "misuse", cwd=tmp_path)
+    assert "misuse: 0 failures" in call("./misuse", cwd=tmp_path)
+
+
+def test_a_program_whose_kernel_does_not_end_can_be_interrupted(tmp_path):
+    call(BISHENG, "-g", "-O1", HERE / "misuse.asc", "-o", "misuse", cwd=tmp_path)
+    env = dict(os.environ, LD_LIBRARY_PATH=str(PREFIX / "lib64"))
+    with subprocess.Popen(["./misuse", "endless"], cwd=tmp_path, env=env, stdout=subprocess.PIPE) as program:
+        assert program.stdout.readline() == b"waiting\n"
+        program.send_signal(signal.SIGINT)
+        assert program.wait(timeout=60) == -signal.SIGINT
+
+
+COMPILERS = [name for name in ["clang++-15", "clang++-16", "clang++-17", "clang++-18", "clang++-19"] if shutil.which(name)]
+
+
+@pytest.mark.skipif(not COMPILERS, reason="there is no Clang 15 or later")
+@pytest.mark.parametrize("name,level", [("numbers.cpp", 1), ("memory.cpp", 1), ("cube.cpp", 1), ("rows.cpp", 1), ("seeded.cpp", 2), ("passes.asc", 1), ("launch.asc", 1)])
+def test_clang_compiles_kernels(tmp_path, name, level, monkeypatch):
+    monkeypatch.setenv("JUMAR_CXX", COMPILERS[-1])
+    options = ["-D__global__="] if name.endswith(".cpp") else []
+    call(BISHENG, "-x", "asc", "-O1", f"-DJUMAR_ASCENDC_CHECK={level}", *options, HERE / name, "-o", "test", cwd=tmp_path)
+    text = call("./test", cwd=tmp_path)
+    assert " 0 failures" in text or "60 of 60 mistakes found" in text, text
+
+
+def test_sources_are_compiled_for_each_kind_of_core(tmp_path):
+    call(BISHENG, "-g", "-O1", HERE / "passes.asc", "-o", "passes", cwd=tmp_path)
+    assert "passes: 0 failures" in call("./passes", cwd=tmp_path)
+    call(BISHENG, "-c", HERE / "passes.asc", "-o", "passes.o", cwd=tmp_path)
+    call(BISHENG, "passes.o", "-o", "linked", cwd=tmp_path)
+    assert "passes: 0 failures" in call("./linked", cwd=tmp_path)
+    call(BISHENG, HERE / "host.asc", "-o", "host", cwd=tmp_path)
+    assert "host: done" in call("./host", cwd=tmp_path)
+
+
+def test_a_library_of_kernels_for_each_kind_of_core(tmp_path):
+    """Two objects of one source, whose kernels have the same names and different values, in one program with generated entries."""
+    (tmp_path / "k.cpp").write_text(
+        """
+#include "kernel_operator.h"
+template <typename T> __aicore__ inline T mark(T value)
+{
+#ifdef __DAV_C220_CUBE__
+    return value * FACTOR + 1;
+#else
+    return value * FACTOR;
+#endif
+}
+extern "C" __global__ __aicore__ void NAME(GM_ADDR out, int32_t value)
+{
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_1);
+    reinterpret_cast<__gm__ int32_t*>(out)[ASCEND_IS_AIC ? 0 : 1] = mark(value);
+}
+"""
+    )
+    (tmp_path / "main.cpp").write_text(
+        """
+#include <cstdio>
+#include <initializer_list>
+#include "acl/acl.h"
+#include "aclrtlaunch_one.h"
+#include "aclrtlaunch_two.h"
+int main()
+{
+    void* out = nullptr;
+    aclrtStream stream = nullptr;
+    if (aclInit(nullptr) || aclrtSetDevice(0) || aclrtCreateStream(&stream) || aclrtMalloc(&out, 4096, ACL_MEM_MALLOC_HUGE_FIRST)) return 1;
+    int values[2];
+    for (auto launch : {aclrtlaunch_one, aclrtlaunch_two}) {
+        if (launch(1, stream, out, 7) || aclrtSynchronizeStream(stream)) return 2;
+        if (aclrtMemcpy(values, 8, out, 8, ACL_MEMCPY_DEVICE_TO_HOST)) return 3;
+        std::printf("cube %d, vector %d\\n", values[0], values[1]);
+    }
+    return 0;
+}
+"""
+    )
+    for name, factor in [("one", 10), ("two", 100)]:
+        call(
+            BISHENG, "-c", "-x", "asc", "-O1", "--jumar-entries", "--jumar-headers", "headers",
+            f"-DNAME={name}", f"-DFACTOR={factor}", "k.cpp", "-o", f"{name}.o", cwd=tmp_path,
+        )  # fmt: skip
+    call("c++", "-I", "headers", "-I", PREFIX / "include", "main.cpp", "one.o", "two.o", "-o", "main", "-L", PREFIX / "lib64", "-lascendcl", cwd=tmp_path)
+    assert call("./main", cwd=tmp_path).splitlines() == ["cube 71, vector 70", "cube 701, vector 700"]
 
 
 def test_a_library_with_generated_entries(tmp_path):
@@ -82,6 +178,74 @@ def test_a_matrix_product_on_cube_and_vector_cores(tmp_path):
     assert "0 of 143360 results are wrong; 40 vector cores" in call("build/matmul", cwd=tmp_path)
 
 
+def custom_operators(folder):
+    """Copies the example's project, so that its build folder is a temporary one."""
+    project = folder / "project"
+    shutil.copytree(ROOT / "examples/ascendc/custom_op", project, ignore=shutil.ignore_patterns("build_out"))
+    return project
+
+
+def test_a_project_of_custom_operators(tmp_path):
+    if shutil.which("cmake") is None:
+        pytest.skip("there is no cmake")
+    project = custom_operators(tmp_path)
+    call("./build.sh", cwd=project)
+    (package,) = (project / "build_out").glob("custom_opp_*.run")
+    call(package, f"--install-path={tmp_path}/opp", cwd=tmp_path)
+    assert "unknown option --instal-path=x" in call(package, "--instal-path=x", cwd=tmp_path, fails=True)
+    assert (tmp_path / "opp/vendors/config.ini").read_text() == "load_priority=customize\n"
+    exported = call("nm", "-D", "--defined-only", tmp_path / "opp/vendors/customize/op_api/lib/libcust_opapi.so", cwd=tmp_path)
+    assert "aclnnAxpyCustomGetWorkspaceSize" in exported and "axpy_custom" not in exported
+    call("cmake", "-S", project / "test", "-B", "build", f"-DOPP={tmp_path}/opp", cwd=tmp_path)
+    call("cmake", "--build", "build", cwd=tmp_path)
+    text = call("build/axpy", cwd=tmp_path)
+    assert text.count("0 wrong results\n") == 4
+    assert "AxpyCustom: the operator has no combination of types (DT_INT32, DT_FLOAT, DT_FLOAT); its definition lists 2" in text
+
+
+def test_an_output_with_an_initial_value_is_zero_when_the_kernel_starts(tmp_path):
+    """The kernel adds to its output, which holds other values before the call."""
+    if shutil.which("cmake") is None:
+        pytest.skip("there is no cmake")
+    project = custom_operators(tmp_path)
+    changes = [
+        ("op_host/axpy_custom.cpp", 'Output("z").ParamType(REQUIRED)', 'Output("z").ParamType(REQUIRED).InitValue(0)'),
+        ("op_kernel/axpy_custom.cpp", "            DataCopyPad(z_[done]", "            SetAtomicAdd<T>();\n            DataCopyPad(z_[done]"),
+        ("op_kernel/axpy_custom.cpp", "            zs_.FreeTensor(z);", "            SetAtomicNone();\n            zs_.FreeTensor(z);"),
+        ("test/main.cpp", "    uint64_t workspace_bytes = 0;", "    aclrtMemset(result.data, bytes, 0x33, bytes);\n    uint64_t workspace_bytes = 0;"),
+    ]
+    for name, before, after in changes:
+        text = (project / name).read_text()
+        assert text.count(before) == 1
+        (project / name).write_text(text.replace(before, after))
+    call("./build.sh", cwd=project)
+    (package,) = (project / "build_out").glob("custom_opp_*.run")
+    call(package, f"--install-path={tmp_path}/opp", cwd=tmp_path)
+    call("cmake", "-S", project / "test", "-B", "build", f"-DOPP={tmp_path}/opp", cwd=tmp_path)
+    call("cmake", "--build", "build", cwd=tmp_path)
+    assert call("build/axpy", cwd=tmp_path).count("0 wrong results\n") == 4
+
+
+def test_definitions_that_are_not_supported_are_refused_by_name(tmp_path):
+    if shutil.which("cmake") is None:
+        pytest.skip("there is no cmake")
+    project = custom_operators(tmp_path)
+    definition = project / "op_host/axpy_custom.cpp"
+    good = definition.read_text()
+    cases = {
+        ('Input("y").ParamType(REQUIRED)', 'Input("y").ParamType(DYNAMIC)'): "AxpyCustom: parameter y is a list of tensors (DYNAMIC), which is not supported",
+        ("Float(1.0f)", "ListFloat({1.0f})"): "AxpyCustom: attribute alpha is a list, which is not supported",
+        ('Output("z")', 'Output("z").InitValue(1)'): "AxpyCustom: parameter z has an initial value (InitValue) other than 0, which is not supported",
+        ("OP_ADD(AxpyCustom);", ""): "the sources define no operator (OP_ADD)",
+        ("context->SetBlockDim", "context->SetBlocks"): "the definitions of operators do not compile",
+    }
+    for (before, after), wanted in cases.items():
+        assert before in good
+        definition.write_text(good.replace(before, after))
+        text = call("cmake", "-S", ".", "-B", "build_out", "--preset=default", cwd=project, fails=True)
+        assert wanted in " ".join(text.split()), text
+
+
 def test_a_kernel_binary(tmp_path):
     kernel = ROOT / "examples/ascendc/vector_add/add.cpp"
     call(BISHENG, "-shared", "-fPIC", "-x", "asc", "--jumar-binary", "-O1", kernel, "-o", "add.o", cwd=tmp_path)
@@ -93,7 +257,7 @@ def test_mistakes_in_a_source_are_reported_at_its_lines(tmp_path):
     kernel = '#include "kernel_operator.h"\n\n__global__ __aicore__ void k(__gm__ half* x)\n{\n    %s\n}\n'
     cases = {
         "undeclared(x);": "k.asc:5:",
-        "AscendC::LocalTensor<half> a; AscendC::TopK(a, a);": "AscendC::TopK is not supported by Jumar; docs/ascendc.md lists what is",
+        "AscendC::LocalTensor<half> a; AscendC::TransData(a, a);": "AscendC::TransData is not supported by Jumar; docs/ascendc.md lists what is",
         "k<<<1, x);": "k.asc:5: error: a launch's <<< has no >>>",
     }
     for body, wanted in cases.items():
@@ -101,6 +265,65 @@ def test_mistakes_in_a_source_are_reported_at_its_lines(tmp_path):
         assert wanted in call(BISHENG, "-c", "k.asc", cwd=tmp_path, fails=True), body
     (tmp_path / "k.asc").write_text(kernel % "")
     assert "the chip dav-3510 is not supported" in call(BISHENG, "-c", "k.asc", "--npu-arch=dav-3510", cwd=tmp_path, fails=True)
+
+
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="there is no gdb")
+def test_a_debugger_stops_at_a_kernels_own_lines(tmp_path):
+    (tmp_path / "step.asc").write_text(
+        """\
+#include "acl/acl.h"
+#include "kernel_operator.h"
+
+__global__ __aicore__ void triple(__gm__ int32_t* out, int32_t value)
+{
+    int32_t result = value * 2;
+    result += value;
+    out[AscendC::GetBlockIdx()] = result;
+}
+
+int main()
+{
+    void* out = nullptr;
+    aclrtStream stream = nullptr;
+    if (aclInit(nullptr) || aclrtSetDevice(0) || aclrtCreateStream(&stream) || aclrtMalloc(&out, 4096, ACL_MEM_MALLOC_HUGE_FIRST)) return 1;
+    triple<<<1, nullptr, stream>>>(static_cast<int32_t*>(out), 7);
+    return aclrtSynchronizeStream(stream);
+}
+"""
+    )
+    call(BISHENG, "-g", "-O0", "step.asc", "-o", "step", cwd=tmp_path)
+    steps = ["set debuginfod enabled off", "break step.asc:6", "run", "next", "next", "print result", "backtrace 1", "kill"]
+    text = call("gdb", "-nx", "-batch", *[word for step in steps for word in ("-ex", step)], "./step", cwd=tmp_path)
+    assert "6\t    int32_t result = value * 2;" in text, text
+    assert "7\t    result += value;" in text and "$1 = 21" in text, text
+    assert re.search(r"#0 +triple \(out=0x[0-9a-f]+, value=7\) at step.asc:8", text), text
+
+
+def test_the_page_lists_names_that_the_headers_have():
+    headers = ROOT / "ascendc/include"
+    missing = set(re.findall(r"^JUMAR_ASCENDC_MISSING\((\w+)\)", (headers / "ascendc/missing.h").read_text(), re.M))
+    words = set()
+    for path in [*headers.rglob("*.h"), ROOT / "include/jumar/kernel.h"]:
+        if path.name != "missing.h":
+            words |= set(re.findall(r"\w+", re.sub(r"//.*", "", path.read_text())))
+    functions = (ROOT / "docs/ascendc.md").read_text().split("## Functions")[1]
+    rows = [line.split("|")[2] for line in functions.splitlines() if line.startswith("| ") and "`" in line]
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert len(listed) > 290 and len(missing) > 30
+    assert not listed - words
+    assert not listed & missing
+
+
+def test_each_missing_name_stops_the_compilation_with_its_name(tmp_path):
+    functions = re.findall(r"^JUMAR_ASCENDC_MISSING\((\w+)\)", (ROOT / "ascendc/include/ascendc/missing.h").read_text(), re.M)
+    uses = "".join(f"    AscendC::{name}(x);\n" for name in functions)
+    kernel = '#include "kernel_operator.h"\n__global__ __aicore__ void k(__gm__ half* x)\n{\n%s}\n'
+    (tmp_path / "k.asc").write_text(kernel % (uses + "    AscendC::Hccl<> hccl;\n"))
+    text = call(BISHENG, "-c", "k.asc", "-fmax-errors=0", cwd=tmp_path, fails=True)
+    reported = [name for name in [*functions, "Hccl"] if f"AscendC::{name} is not supported by Jumar; docs/ascendc.md lists what is" in text]
+    assert reported == [*functions, "Hccl"], text
+    (tmp_path / "k.asc").write_text('#include "c_api/asc_simd.h"\n' + kernel % "")
+    assert "the C functions of kernels (asc_*, c_api/asc_simd.h) are not supported by Jumar" in call(BISHENG, "-c", "k.asc", cwd=tmp_path, fails=True)
 
 
 def test_the_driver_says_whose_it_is(tmp_path):

@@ -54,6 +54,16 @@ template <typename T> inline T relu(T a)
 {
     return a != a ? a : a > T(0) ? a : T(0);
 }
+template <typename T> inline T square_root(T a)
+{
+    if constexpr (is_half<T>) return static_cast<T>(std::sqrt(static_cast<float>(a)));
+    else return static_cast<T>(std::sqrt(a));
+}
+// Returns a scalar in the type of an element.
+template <typename S, typename T> constexpr T like(S scalar, T)
+{
+    return static_cast<T>(scalar);
+}
 template <typename T> inline T absolute(T a)
 {
     if constexpr (is_float<T>) return static_cast<T>(std::fabs(static_cast<Wide<T>>(a)));
@@ -90,40 +100,41 @@ template <typename T> inline T shift_right(T a, T by, bool round)
 
 namespace AscendC {
 
-// The forms of a function of one tensor. `x` is the element, and `T` its type.
-#define JUMAR_ASCENDC_UNARY(Name, result)                                                                                                            \
+// The forms of a function of one tensor. `calculated` is in_float or in_type. `x` is the element, and `T` its type.
+#define JUMAR_ASCENDC_UNARY(Name, calculated, result)                                                                                                \
     template <typename T>                                                                                                                            \
     void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t& count,                                                            \
               jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
     {                                                                                                                                                \
         using namespace jumar::ascendc;                                                                                                              \
-        unary(dst, src, count, Call{#Name, site}, [](T x) -> T { return result; });                                                                  \
+        unary(dst, src, count, Call{#Name, site}, calculated([](auto x) -> decltype(x) { return result; }));                                         \
     }                                                                                                                                                \
     template <typename T, bool isSetMask = true>                                                                                                     \
     void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::MaskArgument& mask, const uint8_t repeatTime,              \
               const UnaryRepeatParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())                                             \
     {                                                                                                                                                \
         using namespace jumar::ascendc;                                                                                                              \
-        unary(dst, src, mask, isSetMask, repeatTime, params, Call{#Name, site}, [](T x) -> T { return result; });                                    \
+        unary(dst, src, mask, isSetMask, repeatTime, params, Call{#Name, site}, calculated([](auto x) -> decltype(x) { return result; }));           \
     }
 
-JUMAR_ASCENDC_UNARY(Abs, absolute(x))
-JUMAR_ASCENDC_UNARY(Exp, static_cast<T>(std::exp(static_cast<std::conditional_t<is_half<T>, float, T>>(x))))
-JUMAR_ASCENDC_UNARY(Ln, static_cast<T>(std::log(static_cast<std::conditional_t<is_half<T>, float, T>>(x))))
-JUMAR_ASCENDC_UNARY(Sqrt, static_cast<T>(std::sqrt(static_cast<std::conditional_t<is_half<T>, float, T>>(x))))
-JUMAR_ASCENDC_UNARY(Rsqrt, static_cast<T>(Wide<T>(1) / std::sqrt(static_cast<Wide<T>>(x))))
-JUMAR_ASCENDC_UNARY(Reciprocal, static_cast<T>(Wide<T>(1) / static_cast<Wide<T>>(x)))
-JUMAR_ASCENDC_UNARY(Relu, relu(x))
-JUMAR_ASCENDC_UNARY(Not, static_cast<T>(~x))
+JUMAR_ASCENDC_UNARY(Abs, in_float, absolute(x))
+JUMAR_ASCENDC_UNARY(Exp, in_type, static_cast<T>(std::exp(static_cast<std::conditional_t<is_half<T>, float, T>>(x))))
+JUMAR_ASCENDC_UNARY(Ln, in_type, static_cast<T>(std::log(static_cast<std::conditional_t<is_half<T>, float, T>>(x))))
+JUMAR_ASCENDC_UNARY(Sqrt, in_float, square_root(x))
+JUMAR_ASCENDC_UNARY(Rsqrt, in_type, static_cast<T>(Wide<T>(1) / std::sqrt(static_cast<Wide<T>>(x))))
+JUMAR_ASCENDC_UNARY(Reciprocal, in_type, static_cast<T>(Wide<T>(1) / static_cast<Wide<T>>(x)))
+JUMAR_ASCENDC_UNARY(Relu, in_float, relu(x))
+JUMAR_ASCENDC_UNARY(Not, in_type, static_cast<T>(~x))
 
 // The forms of a function of two tensors. `x` and `y` are elements of the sources, and `z` is that of the destination.
-#define JUMAR_ASCENDC_BINARY(Name, result)                                                                                                           \
+#define JUMAR_ASCENDC_BINARY(Name, calculated, result)                                                                                               \
     template <typename T>                                                                                                                            \
     void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const int32_t& count,                               \
               jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
     {                                                                                                                                                \
         using namespace jumar::ascendc;                                                                                                              \
-        binary(dst, src0, src1, count, Call{#Name, site}, [](T x, T y, [[maybe_unused]] T z) -> T { return result; });                               \
+        binary(dst, src0, src1, count, Call{#Name, site},                                                                                            \
+               calculated([](auto x, auto y, [[maybe_unused]] auto z) -> decltype(x) { return result; }));                                           \
     }                                                                                                                                                \
     template <typename T, bool isSetMask = true>                                                                                                     \
     void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const jumar::ascendc::MaskArgument& mask,           \
@@ -131,22 +142,22 @@ JUMAR_ASCENDC_UNARY(Not, static_cast<T>(~x))
     {                                                                                                                                                \
         using namespace jumar::ascendc;                                                                                                              \
         binary(dst, src0, src1, mask, isSetMask, repeatTime, params, Call{#Name, site},                                                              \
-               [](T x, T y, [[maybe_unused]] T z) -> T { return result; });                                                                          \
+               calculated([](auto x, auto y, [[maybe_unused]] auto z) -> decltype(x) { return result; }));                                           \
     }
 
-JUMAR_ASCENDC_BINARY(Add, wrapping_add(x, y))
-JUMAR_ASCENDC_BINARY(Sub, wrapping_sub(x, y))
-JUMAR_ASCENDC_BINARY(Mul, wrapping_mul(x, y))
-JUMAR_ASCENDC_BINARY(Div, divide(x, y))
-JUMAR_ASCENDC_BINARY(Max, larger(x, y))
-JUMAR_ASCENDC_BINARY(Min, smaller(x, y))
-JUMAR_ASCENDC_BINARY(And, static_cast<T>(x & y))
-JUMAR_ASCENDC_BINARY(Or, static_cast<T>(x | y))
-JUMAR_ASCENDC_BINARY(AddRelu, relu(wrapping_add(x, y)))
-JUMAR_ASCENDC_BINARY(SubRelu, relu(wrapping_sub(x, y)))
-JUMAR_ASCENDC_BINARY(FusedMulAdd, fused(x, z, y))
-JUMAR_ASCENDC_BINARY(FusedMulAddRelu, relu(fused(x, z, y)))
-JUMAR_ASCENDC_BINARY(MulAddRelu, relu(fused(x, z, y)))
+JUMAR_ASCENDC_BINARY(Add, in_float, wrapping_add(x, y))
+JUMAR_ASCENDC_BINARY(Sub, in_float, wrapping_sub(x, y))
+JUMAR_ASCENDC_BINARY(Mul, in_float, wrapping_mul(x, y))
+JUMAR_ASCENDC_BINARY(Div, in_float, divide(x, y))
+JUMAR_ASCENDC_BINARY(Max, in_float, larger(x, y))
+JUMAR_ASCENDC_BINARY(Min, in_float, smaller(x, y))
+JUMAR_ASCENDC_BINARY(And, in_type, static_cast<T>(x & y))
+JUMAR_ASCENDC_BINARY(Or, in_type, static_cast<T>(x | y))
+JUMAR_ASCENDC_BINARY(AddRelu, in_float, relu(wrapping_add(x, y)))
+JUMAR_ASCENDC_BINARY(SubRelu, in_float, relu(wrapping_sub(x, y)))
+JUMAR_ASCENDC_BINARY(FusedMulAdd, in_type, fused(x, z, y))
+JUMAR_ASCENDC_BINARY(FusedMulAddRelu, in_type, relu(fused(x, z, y)))
+JUMAR_ASCENDC_BINARY(MulAddRelu, in_type, relu(fused(x, z, y)))
 
 // dst += src0 * src1, also with a wider destination.
 template <typename T, typename U>
@@ -166,13 +177,13 @@ void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const Loca
 }
 
 // The forms of a function of a tensor and a scalar `s`.
-#define JUMAR_ASCENDC_SCALAR(Name, result)                                                                                                           \
+#define JUMAR_ASCENDC_SCALAR(Name, calculated, result)                                                                                               \
     template <typename T>                                                                                                                            \
     void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::AsIs<T>& scalarValue, const int32_t& count,                \
               jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
     {                                                                                                                                                \
         using namespace jumar::ascendc;                                                                                                              \
-        unary(dst, src, count, Call{#Name, site}, [s = scalarValue](T x) -> T { return result; });                                                   \
+        unary(dst, src, count, Call{#Name, site}, calculated([s = scalarValue](auto x) -> decltype(x) { return result; }));                          \
     }                                                                                                                                                \
     template <typename T, typename U>                                                                                                                \
     void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::AsIs<U>& scalarValue, const int32_t& count,                \
@@ -186,7 +197,8 @@ void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const Loca
               jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
     {                                                                                                                                                \
         using namespace jumar::ascendc;                                                                                                              \
-        unary(dst, src, mask, isSetMask, repeatTime, params, Call{#Name, site}, [s = scalarValue](T x) -> T { return result; });                     \
+        unary(dst, src, mask, isSetMask, repeatTime, params, Call{#Name, site},                                                                      \
+              calculated([s = scalarValue](auto x) -> decltype(x) { return result; }));                                                              \
     }                                                                                                                                                \
     template <typename T, typename U, bool isSetMask = true>                                                                                         \
     void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::AsIs<U>& scalarValue,                                      \
@@ -196,12 +208,12 @@ void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const Loca
         Name<T, isSetMask>(dst, src, static_cast<T>(scalarValue), mask, repeatTime, params, site);                                                   \
     }
 
-JUMAR_ASCENDC_SCALAR(Adds, wrapping_add(x, s))
-JUMAR_ASCENDC_SCALAR(Muls, wrapping_mul(x, s))
-JUMAR_ASCENDC_SCALAR(Maxs, larger(x, s))
-JUMAR_ASCENDC_SCALAR(Mins, smaller(x, s))
-JUMAR_ASCENDC_SCALAR(LeakyRelu, x >= T(0) ? x : wrapping_mul(x, s))
-JUMAR_ASCENDC_SCALAR(ShiftLeft, shift_left(x, s))
+JUMAR_ASCENDC_SCALAR(Adds, in_float, wrapping_add(x, like(s, x)))
+JUMAR_ASCENDC_SCALAR(Muls, in_float, wrapping_mul(x, like(s, x)))
+JUMAR_ASCENDC_SCALAR(Maxs, in_float, larger(x, like(s, x)))
+JUMAR_ASCENDC_SCALAR(Mins, in_float, smaller(x, like(s, x)))
+JUMAR_ASCENDC_SCALAR(LeakyRelu, in_float, x >= like(0, x) ? x : wrapping_mul(x, like(s, x)))
+JUMAR_ASCENDC_SCALAR(ShiftLeft, in_type, shift_left(x, s))
 
 template <typename T>
 void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::AsIs<T>& scalarValue, const int32_t& count,

@@ -99,7 +99,7 @@ constexpr uint64_t MASK_PLACEHOLDER = 0;
 constexpr uint64_t FULL_MASK = ~static_cast<uint64_t>(0);
 constexpr uint64_t MASK_PLACEHOLDER_LIST[2] = {0, 0};
 
-#if __NPU_ARCH__ == 2002
+#if JUMAR_ASCENDC_CHIP == 2002
 constexpr uint64_t ASC_UB_SIZE = 256 * 1024;
 constexpr uint64_t ASC_L1_SIZE = 1024 * 1024;
 constexpr uint64_t ASC_L0C_SIZE = 256 * 1024;
@@ -113,7 +113,7 @@ constexpr uint64_t ASC_L0B_SIZE = 64 * 1024;
 constexpr uint64_t ASC_BT_SIZE = 1024;
 constexpr uint64_t TOTAL_UB_SIZE = ASC_UB_SIZE;
 constexpr uint64_t TMP_UB_SIZE = 8 * 1024;
-#if __NPU_ARCH__ == 2002
+#if JUMAR_ASCENDC_CHIP == 2002
 constexpr int32_t TOTAL_VEC_LOCAL_SIZE = 248 * 1024;
 #else
 constexpr int32_t TOTAL_VEC_LOCAL_SIZE = 184 * 1024;

@@ -115,6 +115,8 @@ struct Buffer {
     const void* queue = nullptr;
     // What the next user of the buffer waits for.
     PipeClock clock;
+    // The last call of the queue for this buffer.
+    Site site{"kernel", 0};
 };
 
 // A local memory. It is allocated when a kernel uses it first, and stays with its thread.
@@ -198,7 +200,7 @@ struct Registers {
 };
 
 class PipeOrder;
-class GlobalWrites;
+class GlobalOrder;
 
 struct Core {
     uint32_t block = 0;
@@ -212,15 +214,24 @@ struct Core {
     const char* kernel = "";
     AscendC::TPipe* pipe = nullptr;
     uint8_t* workspace = nullptr;
+    // The tiling data and the key of a custom operator's launch.
+    bool has_tiling = false;
+    uint64_t tiling_key = 0;
+    const void* tiling = nullptr;
+    uint64_t tiling_bytes = 0;
+    // How often the block has waited for its turn.
+    uint32_t rounds = 0;
     LocalMemory memories[MEMORY_COUNT];
     std::deque<Buffer> buffers;
     Registers registers;
     uint8_t events[static_cast<int>(AscendC::HardEvent::MAX)][8] = {};
+    // Where the events were set.
+    Site event_sites[static_cast<int>(AscendC::HardEvent::MAX)][8] = {};
     uint8_t reserved_events[static_cast<int>(AscendC::HardEvent::MAX)] = {};
     bool events_used = false;
     // For JUMAR_ASCENDC_CHECK=2 (order.h).
     std::shared_ptr<PipeOrder> order;
-    GlobalWrites* writes = nullptr;
+    GlobalOrder* global = nullptr;
     bool is_new_block = true;
     // Suspends the block until the condition holds. Set for kernels whose blocks wait for each other.
     void* fiber = nullptr;
@@ -236,8 +247,10 @@ struct Core {
         sub_block = type == AscendC::AIV ? index - (layout.has_cube ? 1 : 0) : 0;
         pipe = nullptr;
         workspace = nullptr;
+        has_tiling = false;
+        rounds = 0;
         is_new_block = true;
-        writes = nullptr;
+        global = nullptr;
         for (auto& memory : memories) memory.used = 0;
         buffers.clear();
         registers = Registers();
@@ -317,7 +330,7 @@ inline void use_layout(CoreLayout layout, LayoutSource source)
 constexpr CoreLayout layout_of(AscendC::KernelMetaType type)
 {
     using namespace AscendC;
-#if __NPU_ARCH__ != 2002
+#if JUMAR_ASCENDC_CHIP != 2002
     switch (type) {
     case KERNEL_TYPE_AIC_ONLY:
     case KERNEL_TYPE_MIX_AIC_1_0: return {true, 0};
@@ -344,7 +357,7 @@ inline void kernel_type_of_key(bool is_key, AscendC::KernelMetaType type)
 // What the rewriter puts in front of a kernel's body for __mix__, __cube__ and __vector__.
 inline void kernel_cores(int cubes, int vectors)
 {
-#if __NPU_ARCH__ != 2002
+#if JUMAR_ASCENDC_CHIP != 2002
     if (in_kernel()) use_layout({cubes > 0, static_cast<uint8_t>(vectors)}, LayoutSource::KERNEL_TYPE);
 #else
     static_cast<void>(cubes);
@@ -361,7 +374,7 @@ inline void kernel_uses_both()
 // Fails on a vector core. A kernel that has no type starts again on cube cores; 310P has one kind of core.
 inline void need_cube([[maybe_unused]] const char* call, [[maybe_unused]] Site site)
 {
-#if __NPU_ARCH__ != 2002
+#if JUMAR_ASCENDC_CHIP != 2002
     Core& self = core();
     if (self.type == AscendC::AIC) return;
     if (!self.layout.has_cube) throw LayoutFound{{true, 0}, LayoutSource::KERNEL_TYPE_OF_KEY};

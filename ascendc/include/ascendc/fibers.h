@@ -169,10 +169,11 @@ inline void run_blocks(uint32_t begin, uint32_t end, uint32_t blocks, bool toget
 {
     together = together && begin == 0 && end == blocks;
 #if JUMAR_ASCENDC_CHECK >= 2
-    GlobalWrites writes;
+    GlobalOrder global;
     const BlockBody recorded = [&] {
-        core().writes = &writes;
+        core().global = &global;
         body();
+        check_end(core());
     };
     const BlockBody& run = recorded;
 #else

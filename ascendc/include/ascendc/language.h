@@ -34,7 +34,19 @@
 #define GM_ADDR __gm__ uint8_t*
 #endif
 
-// The chip that kernels are compiled for. The driver defines these from --npu-arch.
+// What the driver compiles a text for. A source that distinguishes the kinds of cores by macros is compiled once for each of them
+// (crates/jumar-cli/src/ascendc/passes.rs).
+#define JUMAR_ASCENDC_ALL 0
+#define JUMAR_ASCENDC_VECTOR_AND_HOST 1
+#define JUMAR_ASCENDC_CUBE 2
+#define JUMAR_ASCENDC_VECTOR 3
+#define JUMAR_ASCENDC_HOST 4
+#ifndef JUMAR_ASCENDC_PASS
+#define JUMAR_ASCENDC_PASS JUMAR_ASCENDC_ALL
+#endif
+
+// The chip that kernels are compiled for. The driver defines these from --npu-arch. The host's pass has no macros of the device.
+#if JUMAR_ASCENDC_PASS != JUMAR_ASCENDC_HOST
 #ifndef __NPU_ARCH__
 #define __NPU_ARCH__ 2201
 #endif
@@ -45,8 +57,12 @@
 #define __CCE_AICORE__ 220
 #endif
 #endif
-#if __NPU_ARCH__ == 2201 && !defined(__DAV_C220_VEC__)
+#if __NPU_ARCH__ == 2201 && !defined(__DAV_C220_VEC__) && !defined(__DAV_C220_CUBE__)
 #define __DAV_C220_VEC__ 1
+#endif
+#endif
+#ifndef JUMAR_ASCENDC_CHIP
+#define JUMAR_ASCENDC_CHIP __NPU_ARCH__
 #endif
 
 // 0 removes the checks of bounds, alignment and queues.

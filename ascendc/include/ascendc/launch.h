@@ -3,6 +3,7 @@
 #define JUMAR_ASCENDC_LAUNCH_H
 
 #include <tuple>
+#include <typeinfo>
 
 #include "acl/acl_rt.h"
 #include "fibers.h"
@@ -21,25 +22,101 @@ inline uint32_t queue_kernel(const jumar_kernel_object& kernel, uint32_t blocks,
     return static_cast<uint32_t>(code);
 }
 
-// The function of a launch: a lambda without captures that the rewriter made around the callee.
-template <typename Function> inline const Function*& function_of_launch()
-{
-    static const Function* function = nullptr;
-    return function;
-}
-
+// Calls the function of a launch, a lambda without captures that the rewriter made around the callee. It has no state, so any object of its
+// type will do.
 template <typename Function, typename... P> inline void call_kernel(P... values)
 {
-    (*function_of_launch<Function>())(values...);
+    alignas(Function) static const unsigned char storage[sizeof(Function)] = {};
+    (*reinterpret_cast<const Function*>(storage))(values...);
+}
+
+// Runs a block with the arguments of the launch that the thread works on.
+using CoreCode = void (*)();
+
+// The code of a kernel for the kinds of cores.
+struct KernelCode {
+    CoreCode vector, cube;
+};
+
+// A launch in the source. The driver lists the functions `run` of a pass in the pass's table, by the names of the types.
+template <typename Function, typename... P> struct LaunchSite {
+#if JUMAR_ASCENDC_PASS != JUMAR_ASCENDC_HOST
+    __attribute__((used)) static void run() { jumar::kernel::Unpack<P...>::call(&call_kernel<Function, P...>, jumar_current->arguments); }
+#endif
+};
+
+#if JUMAR_ASCENDC_PASS == JUMAR_ASCENDC_VECTOR_AND_HOST || JUMAR_ASCENDC_PASS == JUMAR_ASCENDC_HOST
+// A row of the table of a pass. The last one has no key.
+struct PassKernel {
+    const char* key;
+    CoreCode run;
+};
+#define JUMAR_ASCENDC_GLUE(a, b) a##b
+#define JUMAR_ASCENDC_TABLE(kind, unit) JUMAR_ASCENDC_GLUE(kind, unit)
+extern "C" __attribute__((visibility("hidden"))) const PassKernel JUMAR_ASCENDC_TABLE(jumar_cube_, JUMAR_ASCENDC_UNIT)[];
+#if JUMAR_ASCENDC_PASS == JUMAR_ASCENDC_HOST
+extern "C" __attribute__((visibility("hidden"))) const PassKernel JUMAR_ASCENDC_TABLE(jumar_vector_, JUMAR_ASCENDC_UNIT)[];
+#endif
+
+inline CoreCode code_in(const PassKernel* table, const char* key)
+{
+    for (; table->key; table++)
+        if (std::strcmp(table->key, key) == 0) return table->run;
+    return [] { fail(Site{"kernel", 0}, "the source has no code of the kernel for this kind of core; the launch has to be visible in each pass (docs/ascendc.md)"); };
+}
+#endif
+
+// Returns the code of a launch or a kernel.
+template <typename Where> inline KernelCode code_of()
+{
+#if JUMAR_ASCENDC_PASS == JUMAR_ASCENDC_VECTOR_AND_HOST
+    static const CoreCode cube = code_in(JUMAR_ASCENDC_TABLE(jumar_cube_, JUMAR_ASCENDC_UNIT), typeid(Where).name());
+    return {&Where::run, cube};
+#elif JUMAR_ASCENDC_PASS == JUMAR_ASCENDC_HOST
+    static const CoreCode cube = code_in(JUMAR_ASCENDC_TABLE(jumar_cube_, JUMAR_ASCENDC_UNIT), typeid(Where).name());
+    static const CoreCode vector = code_in(JUMAR_ASCENDC_TABLE(jumar_vector_, JUMAR_ASCENDC_UNIT), typeid(Where).name());
+    return {vector, cube};
+#else
+    return {&Where::run, &Where::run};
+#endif
+}
+
+// With JUMAR_ASCENDC_CHECK=2: fails a launch whose addresses are not those of allocated memory. Returns whether it may run.
+template <typename... P> inline bool has_live_addresses([[maybe_unused]] jumar_launch* launch)
+{
+#if JUMAR_ASCENDC_CHECK >= 2
+    const unsigned char* at = launch->arguments;
+    uint32_t number = 0;
+    bool is_wrong = false;
+    [[maybe_unused]] auto check = [&](bool is_address, size_t size) {
+        const void* address = nullptr;
+        if (is_address) std::memcpy(&address, at, sizeof address);
+        at += jumar::kernel::slot(size);
+        aclrtPtrAttributes attributes{};
+        if (!is_wrong && address && aclrtPointerGetAttributes(address, &attributes) == 0 && attributes.location.type == ACL_MEM_LOCATION_TYPE_UNREGISTERED)
+            is_wrong = true;
+        if (!is_wrong) number++;
+    };
+    (check(std::is_pointer_v<P>, sizeof(P)), ...);
+    if (!is_wrong) return true;
+    char text[160];
+    std::snprintf(text, sizeof text, "argument %u of the launch is an address in no allocated memory of a device; it was freed, or is one of the host", number);
+    jumar_launch* outer = jumar_current;
+    jumar_current = launch;
+    jumar_kernel_fail(1, text);
+    jumar_current = outer;
+    return false;
+#else
+    return true;
+#endif
 }
 
 // Runs the blocks of one call of the runtime.
-template <typename Values, typename Call> inline void run_launch(jumar_launch* launch, bool together, Call* call)
+inline void run_launch(jumar_launch* launch, bool together, KernelCode code)
 {
     jumar_launch* outer = jumar_current;
     jumar_current = launch;
-    const unsigned char* arguments = launch->arguments;
-    const BlockBody body = [arguments, call] { Values::call(call, arguments); };
+    const BlockBody body = [code] { (core_type() == AscendC::AIC ? code.cube : code.vector)(); };
     const BlockFailed failed = [launch](uint32_t block, const char* text) {
         launch->block = block;
         jumar_kernel_fail(1, text);
@@ -65,7 +142,10 @@ template <typename Values, bool together, size_t count> inline jumar_kernel_info
 template <bool together, typename Function, typename... P> struct Launch {
     using Values = jumar::kernel::Unpack<P...>;
 
-    static void run(jumar_launch* launch) { run_launch<Values>(launch, together, &call_kernel<Function, P...>); }
+    static void run(jumar_launch* launch)
+    {
+        if (has_live_addresses<P...>(launch)) run_launch(launch, together, code_of<LaunchSite<Function, P...>>());
+    }
     static const jumar_kernel_object& object(const char* name)
     {
         static const jumar_kernel_object object = {JUMAR_KERNEL_MAGIC, name, describe<Values, together, sizeof...(P)>(&run)};
@@ -82,11 +162,7 @@ template <typename T> inline void append_argument(unsigned char*& at, const T& v
 
 template <bool together, typename Function> class Pending {
 public:
-    Pending(const char* name, const Function& function, uint32_t blocks, void* stream) : name_(name), blocks_(blocks), stream_(stream)
-    {
-        static const Function kept = function;
-        function_of_launch<Function>() = &kept;
-    }
+    Pending(const char* name, uint32_t blocks, void* stream) : name_(name), blocks_(blocks), stream_(stream) {}
     template <typename... A> uint32_t operator()(A&&... arguments) const { return queue<std::decay_t<A>...>(arguments...); }
 
 private:
@@ -105,14 +181,14 @@ private:
 
 // What kernel<<<blocks, l2, stream>>> becomes. The second value, bytes of dynamic local memory, has no effect.
 template <bool together, typename Function, typename Blocks>
-inline Pending<together, Function> launch(const char* name, const Function& function, Blocks blocks)
+inline Pending<together, Function> launch(const char* name, const Function&, Blocks blocks)
 {
-    return {name, function, static_cast<uint32_t>(blocks), nullptr};
+    return {name, static_cast<uint32_t>(blocks), nullptr};
 }
 template <bool together, typename Function, typename Blocks, typename Local>
-inline Pending<together, Function> launch(const char* name, const Function& function, Blocks blocks, Local&&, void* stream = nullptr)
+inline Pending<together, Function> launch(const char* name, const Function&, Blocks blocks, Local&&, void* stream = nullptr)
 {
-    return {name, function, static_cast<uint32_t>(blocks), stream};
+    return {name, static_cast<uint32_t>(blocks), stream};
 }
 
 // With HAVE_WORKSPACE the last parameter, or with HAVE_TILING the one before it, is the workspace.
@@ -131,17 +207,28 @@ template <typename... P> inline void take_workspace([[maybe_unused]] P... values
 #endif
 }
 
-// What aclrtlaunch_<kernel> and kernel binaries call: the kernel's own parameter types decide.
-template <bool together, auto function> struct Entry;
-template <bool together, typename... P, void (*function)(P...)> struct Entry<together, function> {
-    using Values = jumar::kernel::Unpack<P...>;
-
+// A kernel that is named by its function: the kernel's own parameter types decide.
+template <auto function> struct KernelSite;
+template <typename... P, void (*function)(P...)> struct KernelSite<function> {
+#if JUMAR_ASCENDC_PASS != JUMAR_ASCENDC_HOST
     static void call(P... values)
     {
         take_workspace(values...);
         function(values...);
     }
-    static void run(jumar_launch* launch) { run_launch<Values>(launch, together, &call); }
+    __attribute__((used)) static void run() { jumar::kernel::Unpack<P...>::call(&call, jumar_current->arguments); }
+#endif
+};
+
+// What aclrtlaunch_<kernel> and kernel binaries call.
+template <bool together, auto function> struct Entry;
+template <bool together, typename... P, void (*function)(P...)> struct Entry<together, function> {
+    using Values = jumar::kernel::Unpack<P...>;
+
+    static void run(jumar_launch* launch)
+    {
+        if (has_live_addresses<P...>(launch)) run_launch(launch, together, code_of<KernelSite<function>>());
+    }
     static jumar_kernel_info info() { return describe<Values, together, sizeof...(P)>(&run); }
     template <typename... A> static uint32_t queue(const char* name, uint32_t blocks, void* stream, A... arguments)
     {
@@ -153,6 +240,64 @@ template <bool together, typename... P, void (*function)(P...)> struct Entry<tog
         return queue_kernel(object, blocks, stream, block, bytes);
     }
 };
+
+// A kernel of a custom operator: behind the kernel's own arguments, the last of which is the address of the tiling data, stand the tiling
+// key and the number of bytes of the tiling data.
+template <auto function> struct OperatorSite;
+template <typename... P, void (*function)(P...)> struct OperatorSite<function> {
+    static constexpr size_t TILING = (size_t(0) + ... + jumar::kernel::slot(sizeof(P)));
+
+    static void run(const CoreCode code)
+    {
+        Core& self = core();
+        const unsigned char* behind = jumar_current->arguments + TILING;
+        std::memcpy(&self.tiling, behind - 8, 8);
+        std::memcpy(&self.tiling_key, behind, 8);
+        std::memcpy(&self.tiling_bytes, behind + 8, 8);
+        self.has_tiling = true;
+        code();
+    }
+};
+template <bool together, auto function> struct OperatorEntry;
+template <bool together, typename... P, void (*function)(P...)> struct OperatorEntry<together, function> {
+    using Values = jumar::kernel::Unpack<P..., uint64_t, uint64_t>;
+    static_assert(sizeof...(P) >= 2 && (... && std::is_pointer_v<P>), "the parameters of a custom operator's kernel are addresses; the last ones are the workspace and the tiling data");
+
+    static void run(jumar_launch* launch)
+    {
+        static const KernelCode code = code_of<KernelSite<function>>();
+        run_launch(launch, together, {[] { OperatorSite<function>::run(code.vector); }, [] { OperatorSite<function>::run(code.cube); }});
+    }
+    static const jumar_kernel_object* object(const char* name)
+    {
+        static const jumar_kernel_object object = {JUMAR_KERNEL_MAGIC, name, describe<Values, together, sizeof...(P) + 2>(&run)};
+        return &object;
+    }
+};
+
+// What a launch of a kernel becomes that another pass defines.
+template <bool together, auto function> class PendingKernel {
+public:
+    PendingKernel(const char* name, uint32_t blocks, void* stream) : name_(name), blocks_(blocks), stream_(stream) {}
+    template <typename... A> uint32_t operator()(A... arguments) const
+    {
+        return Entry<together, function>::queue(name_, blocks_, stream_, arguments...);
+    }
+
+private:
+    const char* name_;
+    uint32_t blocks_;
+    void* stream_;
+};
+template <bool together, auto function, typename Blocks> inline PendingKernel<together, function> launch_kernel(const char* name, Blocks blocks)
+{
+    return {name, static_cast<uint32_t>(blocks), nullptr};
+}
+template <bool together, auto function, typename Blocks, typename Local>
+inline PendingKernel<together, function> launch_kernel(const char* name, Blocks blocks, Local&&, void* stream = nullptr)
+{
+    return {name, static_cast<uint32_t>(blocks), stream};
+}
 
 } // namespace ascendc
 } // namespace jumar

@@ -244,10 +244,38 @@ public:
         }
         next_ = 0;
     }
-    template <typename... Arguments> void IterateBatch(const Arguments&...)
+    // Several products: matrices of A, B and C follow each other, at the strides or without gaps. If there are fewer of A or of B, each of them
+    // belongs to as many neighbouring products.
+    void SetBatchNum(int32_t batchA, int32_t batchB)
     {
-        static_assert(jumar::ascendc::never<Arguments...>, "Matmul::IterateBatch is not supported by Jumar; docs/ascendc.md lists what is");
+        batch_a_ = batchA;
+        batch_b_ = batchB;
     }
+    template <bool sync = true, bool waitIterateBatch = false>
+    void IterateBatch(const GlobalTensor<CT>& target, uint32_t batchA, uint32_t batchB, bool enSequentialWrite, const uint32_t matrixStrideA = 0,
+                      const uint32_t matrixStrideB = 0, const uint32_t matrixStrideC = 0, const bool enPartialSum = false, const uint8_t enAtomic = 0,
+                      jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        each_batch(batchA, batchB, matrixStrideA, matrixStrideB, matrixStrideC, enPartialSum, site,
+                   [&](uint64_t offset) { IterateAll(target[offset], enAtomic, enSequentialWrite, false, false, site); });
+    }
+    template <bool sync = true>
+    void IterateBatch(const LocalTensor<CT>& target, uint32_t batchA, uint32_t batchB, bool, const uint32_t matrixStrideA = 0, const uint32_t matrixStrideB = 0,
+                      const uint32_t matrixStrideC = 0, const bool enPartialSum = false, const uint8_t enAtomic = 0,
+                      jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        each_batch(batchA, batchB, matrixStrideA, matrixStrideB, matrixStrideC, enPartialSum, site,
+                   [&](uint64_t offset) { IterateAll(target[static_cast<uint32_t>(offset)], enAtomic, site); });
+    }
+    // The numbers of matrices are those of SetBatchNum.
+    template <typename Target>
+    void IterateBatch(const Target& target, bool enPartialSum, uint8_t enAtomic, bool enSequentialWrite, const uint32_t matrixStrideA = 0,
+                      const uint32_t matrixStrideB = 0, const uint32_t matrixStrideC = 0, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        IterateBatch(target, static_cast<uint32_t>(batch_a_), static_cast<uint32_t>(batch_b_), enSequentialWrite, matrixStrideA, matrixStrideB, matrixStrideC,
+                     enPartialSum, enAtomic, site);
+    }
+    void WaitIterateBatch() {}
 
     // Results are complete when a call returns, and need no workspace.
     void WaitIterateAll() {}
@@ -278,6 +306,36 @@ private:
     {
         source.scalar = scalar;
         source.kind = source.SCALAR;
+    }
+
+    template <typename Body>
+    void each_batch(uint32_t batch_a, uint32_t batch_b, uint64_t stride_a, uint64_t stride_b, uint64_t stride_c, bool is_partial, jumar::ascendc::Site site, Body body)
+    {
+        using namespace jumar::ascendc;
+        static_assert(A::layout == LayoutMode::NONE || A::layout == LayoutMode::NORMAL,
+                      "Matmul::IterateBatch of other layouts than NORMAL is not supported by Jumar; docs/ascendc.md lists what is");
+        if (!is_ready_) return;
+        const uint32_t products = batch_a > batch_b ? batch_a : batch_b;
+        if (batch_a == 0 || batch_b == 0 || products % batch_a != 0 || products % batch_b != 0)
+            fail(site, "IterateBatch: %u matrices A and %u matrices B; one number has to be a multiple of the other", batch_a, batch_b);
+        if (is_partial) fail(site, "IterateBatch: enPartialSum is not supported; docs/ascendc.md lists what is");
+        if (stride_a == 0) stride_a = static_cast<uint64_t>(org_m_) * static_cast<uint64_t>(org_ka_);
+        if (stride_b == 0) stride_b = static_cast<uint64_t>(org_n_) * static_cast<uint64_t>(org_kb_);
+        if (stride_c == 0) stride_c = static_cast<uint64_t>(org_m_) * this->stride_c();
+        const auto a = a_;
+        const auto b = b_;
+        const auto bias = bias_;
+        for (uint32_t product = 0; product < products; product++) {
+            const uint64_t at_a = product / (products / batch_a) * stride_a, at_b = product / (products / batch_b) * stride_b;
+            a_.global = a.global[at_a];
+            b_.global = b.global[at_b];
+            if (a.kind == a.LOCAL) a_.local = a.local[static_cast<uint32_t>(at_a)];
+            if (b.kind == b.LOCAL) b_.local = b.local[static_cast<uint32_t>(at_b)];
+            body(product * stride_c);
+        }
+        a_ = a;
+        b_ = b;
+        bias_ = bias;
     }
 
     uint32_t base_m() const { return static_cast<uint32_t>(tiling_.baseM); }
@@ -423,6 +481,7 @@ private:
     jumar::ascendc::MatrixSource<uint64_t> scales_;
     uint64_t scale_ = 0;
     bool is_quantised_ = false, is_ready_ = false, is_partial_ = false;
+    int32_t batch_a_ = 1, batch_b_ = 1;
     int org_m_ = 0, org_n_ = 0, org_ka_ = 0, org_kb_ = 0, org_kc_ = 0;
     int single_m_ = 0, single_n_ = 0, single_k_ = 0;
     uint32_t next_ = 0, row_ = 0, column_ = 0, rows_ = 0, columns_ = 0;
@@ -455,7 +514,7 @@ template <bool on_cube> struct MatmulRegistration {
     static void run(AscendC::TPipe* pipe, const void* workspace, Object& object, const Tiling& tiling, Rest&&... rest)
     {
         Core& self = core();
-#if __NPU_ARCH__ != 2002
+#if JUMAR_ASCENDC_CHIP != 2002
         if (self.layout_source == LayoutSource::UNKNOWN)
             use_layout(layout_of(on_cube ? AscendC::KERNEL_TYPE_AIC_ONLY : AscendC::KERNEL_TYPE_MIX_AIC_1_2), LayoutSource::USE);
         if (!on_cube && self.type == AscendC::AIC && self.layout.vectors > 0) throw Served{};

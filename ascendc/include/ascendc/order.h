@@ -1,10 +1,9 @@
-// Checks of order, with JUMAR_ASCENDC_CHECK=2: what one pipe does to local memory and another one did before, and what blocks write to
-// the same global memory. The order that events, barriers and queues make is judged, not the order in which this run does its work.
+// Checks of order, with JUMAR_ASCENDC_CHECK=2: what one pipe does to local memory and another one did before (global_order.h has global
+// memory). The order that events, barriers and queues make is judged, not the order in which this run does its work.
 #ifndef JUMAR_ASCENDC_ORDER_H
 #define JUMAR_ASCENDC_ORDER_H
 
-#include <iterator>
-#include <map>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -29,8 +28,28 @@ inline const char* pipe_name(pipe_t pipe)
 // The instructions of a core have numbers, in the order of the program. A clock holds for each pipe the last instruction that has ended.
 class PipeOrder {
 public:
-    // A block begins: nothing of an earlier one is running.
-    void begin() { acquire(PIPE_ALL, release(PIPE_ALL)); }
+    // A block begins: nothing of an earlier one is running, and local memory has no values.
+    void begin()
+    {
+        acquire(PIPE_ALL, release(PIPE_ALL));
+        first_ = number_;
+    }
+    // The values of a buffer are undefined from here on.
+    void forget(const Core& self, const Buffer& buffer)
+    {
+        const Memory memory = memory_of(buffer.position);
+        std::vector<Block>& blocks = blocks_[memory];
+        const uint64_t begin = static_cast<uint64_t>(buffer.begin - const_cast<Core&>(self).memories[memory].base(memory));
+        for (uint64_t block = begin / 32; block < (begin + buffer.bytes + 31) / 32 && block < blocks.size(); block++) blocks[block].is_fresh = true;
+        std::memset(buffer.begin, UNDEFINED, buffer.bytes);
+    }
+    // The number of the last instruction, and whether the next one of a pipe waits for it.
+    uint32_t last() const { return number_; }
+    bool waits_for(pipe_t pipe, pipe_t other, uint32_t number) const
+    {
+        const uint32_t issued = known_[PIPE_S].ended[other];
+        return number <= known_[pipe].ended[other] || number <= issued;
+    }
 
     // What has ended when the instructions that a pipe has received so far have ended.
     PipeClock release(pipe_t pipe) const
@@ -69,18 +88,28 @@ public:
         const uint8_t* base = const_cast<Core&>(self).memories[memory].base(memory);
         const uint64_t begin = static_cast<uint64_t>(at - base), end = begin + bytes;
         if (blocks.size() < (end + 31) / 32) blocks.resize((memory_info(memory).bytes + 31) / 32 + 1);
+        // Temporary buffers of the library are read after it has written them.
+        if (!writes && memory == MEMORY_UB && std::strncmp(operand, "src", 3) == 0) check_values(blocks, base, begin, end, buffer, operand, call);
         for (uint64_t block = begin / 32; block < (end + 31) / 32; block++) {
             Block& state = blocks[block];
             // Who reads what is overwritten is looked at first: waiting for the reader often orders the writers as well.
-            for (int reader = 0; writes && reader < PIPES; reader++)
-                check(state.read[reader], reader, "reads", pipe, buffer, at, bytes, writes, operand, call);
+            if (writes)
+                each_read(memory, state, block, [&](int reader, uint32_t read) { check(read, reader, "reads", pipe, buffer, at, bytes, writes, operand, call); });
             check(state.written, state.writer, "writes", pipe, buffer, at, bytes, writes, operand, call);
             if (writes) {
                 state.written = number_;
                 state.writer = static_cast<uint8_t>(pipe);
-                for (uint32_t& read : state.read) read = 0;
+                state.is_fresh = false;
+                state.read = 0;
+                if (state.has_other_readers) others_[memory][block] = {};
+                state.has_other_readers = false;
+            } else if (state.read == 0 || state.reader == pipe) {
+                state.read = number_;
+                state.reader = static_cast<uint8_t>(pipe);
             } else {
-                state.read[pipe] = number_;
+                if (others_[memory].empty()) others_[memory].resize(blocks.size());
+                others_[memory][block][static_cast<size_t>(pipe)] = number_;
+                state.has_other_readers = true;
             }
         }
     }
@@ -92,20 +121,62 @@ public:
         const uint64_t begin = static_cast<uint64_t>(at - const_cast<Core&>(self).memories[memory].base(memory));
         for (uint64_t block = begin / 32; block < (begin + bytes + 31) / 32 && block < blocks.size(); block++) {
             raise(known_[PIPE_S].ended[blocks[block].writer], blocks[block].written);
-            for (int reader = 0; writes && reader < PIPES; reader++) raise(known_[PIPE_S].ended[reader], blocks[block].read[reader]);
+            if (writes)
+                each_read(memory, blocks[block], block, [&](int reader, uint32_t read) { raise(known_[PIPE_S].ended[reader], read); });
         }
     }
 
 private:
     static constexpr int PIPES = PipeClock::PIPES;
     static constexpr uint32_t CALLS = 4096;
+    using Numbers = std::array<uint32_t, PIPES>;
 
     // 32 bytes of local memory: the instructions that wrote and read them last.
     struct Block {
         uint32_t written = 0;
-        uint32_t read[PIPES] = {};
+        uint32_t read = 0;
         uint8_t writer = 0;
+        uint8_t reader = 0;
+        // Further pipes have read; `others_` has their instructions. Keeping these apart leaves the usual state in the processor's cache.
+        bool has_other_readers = false;
+        // The buffer has a new owner, who has written nothing yet.
+        bool is_fresh = false;
     };
+    static constexpr uint8_t UNDEFINED = 0xa5;
+
+    // Calls body(pipe, instruction) for the pipes that have read a block since it was written.
+    template <typename Body> void each_read(Memory memory, const Block& state, uint64_t block, Body body) const
+    {
+        if (state.read) body(state.reader, state.read);
+        if (!state.has_other_readers) return;
+        const Numbers& others = others_[memory][block];
+        for (int pipe = 0; pipe < PIPES; pipe++)
+            if (others[static_cast<size_t>(pipe)]) body(pipe, others[static_cast<size_t>(pipe)]);
+    }
+
+    // Fails if the end of what is read, or all of it, was never written. Instructions may read beyond their data up to the end of a repeat,
+    // and what a program writes through pointers is recognised by its values.
+    void check_values(const std::vector<Block>& blocks, const uint8_t* base, uint64_t begin, uint64_t end, const Buffer& buffer, const char* operand,
+                      const Call& call) const
+    {
+        uint64_t written = end;
+        while (written > begin) {
+            const uint64_t block = (written - 1) / 32, from = block * 32 > begin ? block * 32 : begin;
+            const bool has_value = !blocks[block].is_fresh && blocks[block].written > first_;
+            if (has_value || !is_undefined(base + from, base + written)) break;
+            written = from;
+        }
+        const uint64_t missing = end - written, allowed = call.pipe == PIPE_MTE3 ? 0 : 256;
+        if (missing == 0 || (written != begin && missing <= allowed)) return;
+        const unsigned long long offset = static_cast<unsigned long long>(base + written - buffer.begin);
+        fail(call.site, "%s: PIPE_%s reads %s (%s), whose bytes %llu to %llu were never written", call.name, pipe_name(call.pipe), operand,
+             position_name(buffer.position), offset, offset + missing - 1);
+    }
+    static bool is_undefined(const uint8_t* at, const uint8_t* end)
+    {
+        while (at < end && *at == UNDEFINED) at++;
+        return at == end;
+    }
 
     static void raise(uint32_t& value, uint32_t to)
     {
@@ -129,51 +200,13 @@ private:
     }
 
     uint32_t number_ = 0;
+    uint32_t first_ = 0;
     uint32_t issued_[PIPES] = {};
     PipeClock known_[PIPES] = {};
     PipeClock events_[static_cast<int>(AscendC::HardEvent::MAX)][8] = {};
     std::vector<Block> blocks_[MEMORY_COUNT];
+    std::vector<Numbers> others_[MEMORY_COUNT];
     Call calls_[CALLS] = {};
-};
-
-// What the blocks of a launch have written to global memory since they last waited for each other.
-class GlobalWrites {
-public:
-    void add(const Core& self, const uint8_t* at, uint64_t bytes, const Call& call)
-    {
-        const uintptr_t begin = reinterpret_cast<uintptr_t>(at), end = begin + bytes;
-        const uint32_t block = block_index(self) * 2 + (self.type == AscendC::AIC ? 1 : 0);
-        auto next = all_.lower_bound(begin);
-        if (next != all_.begin() && std::prev(next)->second.end > begin) --next;
-        for (; next != all_.end() && next->first < end; ++next) {
-            const Write& other = next->second;
-            if (other.block == block) continue;
-            const uintptr_t from = next->first > begin ? next->first : begin, to = other.end < end ? other.end : end;
-            fail(call.site, "%s: bytes %llu to %llu of the copy go to global memory that block %u has written (%s at %s:%d); SyncAll or an atomic copy is missing",
-                 call.name, static_cast<unsigned long long>(from - begin), static_cast<unsigned long long>(to - begin - 1), other.block / 2, other.call.name,
-                 other.call.site.name(), other.call.site.line);
-        }
-        auto before = all_.lower_bound(begin);
-        if (before != all_.begin() && std::prev(before)->second.end >= begin && std::prev(before)->second.block == block) {
-            raise(std::prev(before)->second.end, end);
-            return;
-        }
-        Write& write = all_[begin];
-        if (write.end < end) write = {end, block, call};
-    }
-    void clear() { all_.clear(); }
-
-private:
-    struct Write {
-        uintptr_t end;
-        uint32_t block;
-        Call call;
-    };
-    static void raise(uintptr_t& value, uintptr_t to)
-    {
-        if (value < to) value = to;
-    }
-    std::map<uintptr_t, Write> all_;
 };
 
 // The order of the running core; null unless it is checked.
@@ -192,23 +225,6 @@ inline PipeOrder* pipe_order(Core& self)
 #endif
 }
 
-inline void record_global_write([[maybe_unused]] const uint8_t* at, [[maybe_unused]] uint64_t bytes, [[maybe_unused]] const Call& call)
-{
-#if JUMAR_ASCENDC_CHECK >= 2
-    Core& self = core();
-    if (self.writes) self.writes->add(self, at, bytes, call);
-#endif
-}
-
-// Blocks have waited for each other: what they wrote before is ordered, and their pipes are idle.
-inline void order_blocks([[maybe_unused]] Core& self)
-{
-#if JUMAR_ASCENDC_CHECK >= 2
-    if (self.writes) self.writes->clear();
-    pipe_order(self)->barrier(PIPE_ALL);
-#endif
-}
-
 // Pipes that fill and empty a queue's buffers. PIPE_ALL stands for paths that use several.
 struct QueuePipes {
     pipe_t producer, consumer;
@@ -221,7 +237,7 @@ constexpr QueuePipes queue_pipes(AscendC::TPosition source, AscendC::TPosition d
     if (source == TPosition::VECOUT && destination == TPosition::GM) return {PIPE_V, PIPE_MTE3};
     if (source == TPosition::VECIN && destination == TPosition::VECOUT) return {PIPE_MTE2, PIPE_MTE3};
     if ((source == TPosition::A1 && destination == TPosition::A2) || (source == TPosition::B1 && destination == TPosition::B2)) return {PIPE_MTE1, PIPE_M};
-#if __NPU_ARCH__ != 2002
+#if JUMAR_ASCENDC_CHIP != 2002
     if (source == TPosition::CO1 && destination == TPosition::CO2) return {PIPE_M, PIPE_FIX};
 #endif
     return {PIPE_ALL, PIPE_ALL};

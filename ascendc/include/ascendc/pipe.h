@@ -20,12 +20,19 @@ public:
     {
         using namespace jumar::ascendc;
         if (count_ == 0) fail(site, "AllocTensor: the queue has no buffers; InitBuffer was not called");
+        // The first free buffer is probably still in the processor's cache. Checks of order need the turns of a card: a buffer that is used
+        // again at once waits for its last reader, and so hides that other buffers do not.
+        if (JUMAR_ASCENDC_CHECK < 2) next_ = 0;
         for (uint32_t tried = 0; tried < count_; tried++) {
             Buffer* buffer = buffers_[next_];
             next_ = (next_ + 1) % count_;
             if (buffer->state == BufferState::FREE) {
                 buffer->state = BufferState::ALLOCATED;
-                if (PipeOrder* order = pipe_order(core())) order->acquire(pipes.producer, buffer->clock);
+                buffer->site = site;
+                if (PipeOrder* order = pipe_order(core())) {
+                    order->acquire(pipes.producer, buffer->clock);
+                    order->forget(core(), *buffer);
+                }
                 return LocalTensor<T>(buffer, 0, elements_in<T>(buffer->bytes));
             }
         }
@@ -47,6 +54,7 @@ public:
         if (queued_ >= most)
             fail(site, "EnQue: %u tensors are in the queue, whose depth is %d", queued_, static_cast<int>(depth));
         buffer->state = BufferState::QUEUED;
+        buffer->site = site;
         order_[(first_ + queued_) % MOST_BUFFERS] = buffer;
         sizes_[(first_ + queued_) % MOST_BUFFERS] = static_cast<uint32_t>(bytes_of<T>(tensor.GetSize()));
         starts_[(first_ + queued_) % MOST_BUFFERS] =
@@ -70,6 +78,7 @@ public:
         first_ = (first_ + 1) % MOST_BUFFERS;
         queued_--;
         buffer->state = BufferState::TAKEN;
+        buffer->site = site;
         if (PipeOrder* order = pipe_order(core())) order->acquire(pipes.consumer, buffer->clock);
         return LocalTensor<T>(buffer, start, elements_in<T>(bytes));
     }

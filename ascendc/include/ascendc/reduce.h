@@ -349,7 +349,7 @@ void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Local
 {
     using namespace jumar::ascendc;
     if (count <= 0) return;
-    reduce_sum(dst, src, sharedTmpBuffer, mask_of_first(static_cast<uint64_t>(count)), 0, Strides{1, 8}, __NPU_ARCH__ != 2002, Call{"ReduceSum", site});
+    reduce_sum(dst, src, sharedTmpBuffer, mask_of_first(static_cast<uint64_t>(count)), 0, Strides{1, 8}, JUMAR_ASCENDC_CHIP != 2002, Call{"ReduceSum", site});
 }
 template <typename T>
 void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& sharedTmpBuffer, const jumar::ascendc::MaskArgument& mask,

@@ -51,6 +51,10 @@ template <> struct SortPair<float> {
     uint32_t index;
 };
 
+template <typename T> struct Proposal {
+    T fields[8];
+};
+
 template <typename T> inline bool before(const SortPair<T>& a, const SortPair<T>& b)
 {
     // A NaN sorts as the largest value, so that the order is total.
@@ -177,6 +181,76 @@ void Sort(const LocalTensor<T>& dst, const LocalTensor<T>& concat, const LocalTe
         SortPair<T>* pairs = reinterpret_cast<SortPair<T>*>(dst.GetPhyAddr());
         std::stable_sort(pairs, pairs + count, before<T>);
     }
+}
+
+// Region proposals of 310P: 8 elements each, of which the fifth is the score. A repeat has 16 of them.
+template <typename T>
+void ProposalConcat(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const int32_t modeNumber,
+                    jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    const Call call{"ProposalConcat", site};
+    if (modeNumber < 0 || modeNumber > 5) fail(site, "ProposalConcat: modeNumber is %d; fields have the numbers 0 to 5", modeNumber);
+    if (repeatTime <= 0) return;
+    const uint64_t count = static_cast<uint64_t>(repeatTime) * 16;
+    check_access(dst, count * sizeof(Proposal<T>), "dst", call);
+    check_access(src, count * sizeof(T), "src", call);
+    for (uint64_t at = 0; at < count; at++) dst.GetPhyAddr()[at * 8 + static_cast<uint64_t>(modeNumber)] = src.GetPhyAddr()[at];
+}
+template <typename T>
+void ProposalExtract(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const int32_t modeNumber,
+                     jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    const Call call{"ProposalExtract", site};
+    if (modeNumber < 0 || modeNumber > 5) fail(site, "ProposalExtract: modeNumber is %d; fields have the numbers 0 to 5", modeNumber);
+    if (repeatTime <= 0) return;
+    const uint64_t count = static_cast<uint64_t>(repeatTime) * 16;
+    check_access(dst, count * sizeof(T), "dst", call);
+    check_access(src, count * sizeof(Proposal<T>), "src", call);
+    for (uint64_t at = 0; at < count; at++) dst.GetPhyAddr()[at] = src.GetPhyAddr()[at * 8 + static_cast<uint64_t>(modeNumber)];
+}
+template <typename T>
+void RpSort16(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    const Call call{"RpSort16", site};
+    if (repeatTime <= 0) return;
+    const uint64_t bytes = static_cast<uint64_t>(repeatTime) * 16 * sizeof(Proposal<T>);
+    check_access(dst, bytes, "dst", call);
+    check_access(src, bytes, "src", call);
+    for (int32_t repeat = 0; repeat < repeatTime; repeat++) {
+        Proposal<T> sorted[16];
+        std::memcpy(sorted, src.GetPhyAddr() + repeat * 128, sizeof sorted);
+        std::stable_sort(sorted, sorted + 16, [](const Proposal<T>& a, const Proposal<T>& b) { return a.fields[4] > b.fields[4]; });
+        std::memcpy(dst.GetPhyAddr() + repeat * 128, sorted, sizeof sorted);
+    }
+}
+// Merges 2 to 4 lists of region proposals. Of equal scores that of the lower list comes first.
+template <typename T>
+void MrgSort4(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgSort4Info& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    const Call call{"MrgSort4", site};
+    const int lists = params.validBit == 15 ? 4 : params.validBit == 7 ? 3 : params.validBit == 3 ? 2 : 0;
+    if (lists == 0) fail(site, "MrgSort4: validBit is %u; it has to be 3, 7 or 15", params.validBit);
+    const LocalTensor<T>* tensors[4] = {&src.src1, &src.src2, &src.src3, &src.src4};
+    uint64_t all = 0, taken[4] = {0, 0, 0, 0};
+    for (int list = 0; list < lists; list++) {
+        all += params.elementLengths[list];
+        check_access(*tensors[list], params.elementLengths[list] * sizeof(Proposal<T>), "src", call);
+    }
+    check_access(dst, all * sizeof(Proposal<T>), "dst", call);
+    for (uint64_t at = 0; at < all; at++) {
+        int best = -1;
+        for (int list = 0; list < lists; list++) {
+            if (taken[list] == params.elementLengths[list]) continue;
+            if (best < 0 || tensors[list]->GetPhyAddr()[taken[list] * 8 + 4] > tensors[best]->GetPhyAddr()[taken[best] * 8 + 4]) best = list;
+        }
+        std::memcpy(dst.GetPhyAddr() + at * 8, tensors[best]->GetPhyAddr() + taken[best]++ * 8, sizeof(Proposal<T>));
+        if (params.ifExhaustedSuspension && taken[best] == params.elementLengths[best]) break;
+    }
+    for (int list = 0; list < 4; list++) core().registers.merged[list] = static_cast<uint16_t>(taken[list]);
 }
 
 } // namespace AscendC

@@ -45,6 +45,7 @@ inline void set_event(int kind, int32_t id, const char* call, Site site)
     uint8_t& set = self.events[kind][id];
     if (set) fail(site, "%s: event %d is set already; WaitFlag is missing", call, id);
     set = 1;
+    self.event_sites[kind][id] = site;
     if (PipeOrder* order = pipe_order(self)) order->set_event(kind, id, event_pipes(kind).from);
 }
 inline void wait_event(int kind, int32_t id, const char* call, Site site)
@@ -138,9 +139,15 @@ public:
 };
 template <MemDsbT scope> void DataSyncBarrier() {}
 // Memory is coherent here: what the scalar unit stores is visible at once.
-template <typename T, CacheLine line, DcciDst target> void DataCacheCleanAndInvalid(const GlobalTensor<T>&) {}
+template <typename T, CacheLine line, DcciDst target> void DataCacheCleanAndInvalid(const GlobalTensor<T>& tensor)
+{
+    jumar::ascendc::record_cache_clean(tensor.GetPhyAddr(), line == CacheLine::ENTIRE_DATA_CACHE);
+}
 template <typename T, CacheLine line, DcciDst target> void DataCacheCleanAndInvalid(const LocalTensor<T>&) {}
-template <typename T, CacheLine line> void DataCacheCleanAndInvalid(const GlobalTensor<T>&) {}
+template <typename T, CacheLine line> void DataCacheCleanAndInvalid(const GlobalTensor<T>& tensor)
+{
+    jumar::ascendc::record_cache_clean(tensor.GetPhyAddr(), line == CacheLine::ENTIRE_DATA_CACHE);
+}
 inline void ICachePreLoad(const int64_t) {}
 
 inline void InitSocState()
@@ -251,6 +258,24 @@ void IBWait(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&, int32_t b
     order_blocks(self);
 }
 
+// Blocks in turn: each waits for the one before, and the first one for the last one of the round before.
+inline void InitDetermineComputeWorkspace(GlobalTensor<int32_t>&, LocalTensor<int32_t>&)
+{
+    jumar::ascendc::core().rounds = 0;
+}
+inline void WaitPreBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int32_t>& ubWorkspace, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    Core& self = core();
+    const bool is_first = self.block == 0;
+    if (self.rounds++ == 0 && is_first) return;
+    IBWait(gmWorkspace, ubWorkspace, static_cast<int32_t>(is_first ? self.blocks - 1 : self.block - 1), 4095, site);
+}
+inline void NotifyNextBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int32_t>& ubWorkspace, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    IBSet(gmWorkspace, ubWorkspace, static_cast<int32_t>(jumar::ascendc::core().block), 4095, site);
+}
+
 // The next kernel of a stream starts when this one has ended.
 template <pipe_t vector = PIPE_MTE3, pipe_t cube = PIPE_FIX, bool force = false> void SetNextTaskStart() {}
 template <bool force = false> void WaitPreTaskEnd() {}
@@ -324,16 +349,27 @@ struct BlockIndex {
 struct BlockCount {
     operator int64_t() const { return core().blocks; }
 };
+#if JUMAR_ASCENDC_PASS == JUMAR_ASCENDC_ALL || JUMAR_ASCENDC_PASS == JUMAR_ASCENDC_HOST
 struct CurrentCoreType {
     operator AscendC::CoreType() const { return core_type(); }
 };
+#else
+struct CurrentCoreType {
+    constexpr operator AscendC::CoreType() const { return JUMAR_ASCENDC_PASS == JUMAR_ASCENDC_CUBE ? AscendC::AIC : AscendC::AIV; }
+};
+#endif
 } // namespace ascendc
 } // namespace jumar
 [[maybe_unused]] static const jumar::ascendc::BlockIndex block_idx;
 [[maybe_unused]] static const jumar::ascendc::BlockCount block_num;
 
-// The kind of core that runs the code. The rewriter makes an ordinary condition of "if constexpr" on it.
+// The kind of core that runs the code. It is a constant in a pass for one kind of core; otherwise the rewriter makes an ordinary condition
+// of "if constexpr" on it.
+#if JUMAR_ASCENDC_PASS == JUMAR_ASCENDC_ALL || JUMAR_ASCENDC_PASS == JUMAR_ASCENDC_HOST
 [[maybe_unused]] static const jumar::ascendc::CurrentCoreType g_coreType;
+#else
+[[maybe_unused]] static constexpr jumar::ascendc::CurrentCoreType g_coreType;
+#endif
 namespace AscendC {
 using ::g_coreType;
 }
@@ -361,7 +397,11 @@ template <typename Id> void wait_flag(pipe_t from, pipe_t to, Id id, jumar::asce
 {
     jumar::ascendc::wait_event(jumar::ascendc::event_of_pipes(from, to, site), static_cast<int32_t>(id), "wait_flag", site);
 }
-template <typename... Arguments> void dcci(const Arguments&...) {}
+// The second argument is 0 for the line of the address, and 1 for all lines.
+template <typename T, typename Lines, typename... Arguments> void dcci(T* address, Lines lines, const Arguments&...)
+{
+    jumar::ascendc::record_cache_clean(address, static_cast<uint64_t>(lines) != 0);
+}
 inline void set_ffts_base_addr(uint64_t) {}
 // Sets a flag between cores: bits 4 and 5 of the value are the mode, bits 8 to 11 the flag.
 inline void ffts_cross_core_sync(pipe_t, uint64_t config, jumar::ascendc::Site site = jumar::ascendc::Site::here())

@@ -2,7 +2,7 @@
 #ifndef JUMAR_ASCENDC_TENSOR_H
 #define JUMAR_ASCENDC_TENSOR_H
 
-#include "order.h"
+#include "global_order.h"
 
 namespace jumar {
 namespace ascendc {
@@ -184,6 +184,7 @@ public:
     void SetValue(uint64_t offset, jumar::ascendc::AsIs<T> value, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
     {
         check(offset, 1, "SetValue", site);
+        jumar::ascendc::record_global_store(data_ + offset, sizeof(T), site);
         data_[offset] = value;
     }
     uint64_t GetSize() const { return size_; }

@@ -7,20 +7,38 @@
 namespace jumar {
 namespace ascendc {
 
-// The key that TILING_KEY_IS compares with. Kernels that are launched directly run with key 0.
+// The key that TILING_KEY_IS compares with outside of custom operators, whose launches have a key of their own. Kernels that are launched
+// directly run with key 0.
 __attribute__((weak, visibility("hidden"))) uint64_t tiling_key;
 
+inline uint64_t current_tiling_key()
+{
+    return in_kernel() && core().has_tiling ? core().tiling_key : tiling_key;
+}
+
+inline void copy_tiling(void* into, const void* from, uint64_t bytes, Site site)
+{
+    if (!from) fail(site, "the tiling data's address is null");
+    // A custom operator's launch knows how long its tiling data is.
+    if (in_kernel() && core().has_tiling) {
+        const uintptr_t begin = reinterpret_cast<uintptr_t>(core().tiling), at = reinterpret_cast<uintptr_t>(from);
+        const uint64_t length = core().tiling_bytes;
+        if (at >= begin && at < begin + length && at + bytes > begin + length)
+            fail(site, "the kernel reads %llu bytes of tiling data from byte %llu on, and the tiling function has written %llu",
+                 static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(at - begin), static_cast<unsigned long long>(length));
+    }
+    std::memcpy(into, from, bytes);
+}
 template <typename T> inline void read_tiling(T& into, const void* from, Site site = Site::here())
 {
     static_assert(std::is_trivially_copyable_v<T>, "tiling data is copied byte by byte");
-    if (!from) fail(site, "the tiling data's address is null");
-    std::memcpy(&into, from, sizeof into);
+    copy_tiling(&into, from, sizeof into, site);
 }
 
 } // namespace ascendc
 } // namespace jumar
 
-#define TILING_KEY_IS(key) (jumar::ascendc::tiling_key == static_cast<uint64_t>(key))
+#define TILING_KEY_IS(key) (jumar::ascendc::current_tiling_key() == static_cast<uint64_t>(key))
 #define REGISTER_TILING_DEFAULT(structure) using jumar_tiling_structure [[maybe_unused]] = structure
 #define REGISTER_TILING_FOR_TILINGKEY(expression, structure) static_assert(true)
 #define GET_TILING_DATA(variable, argument) GET_TILING_DATA_WITH_STRUCT(jumar_tiling_structure, variable, argument)

@@ -2,6 +2,10 @@
 #ifndef JUMAR_ASCENDC_VECTOR_H
 #define JUMAR_ASCENDC_VECTOR_H
 
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
 #include "tensor.h"
 
 namespace jumar {
@@ -133,6 +137,103 @@ inline void leave_full_mask()
     registers.counts = false;
 }
 
+// Calls body(index) for the first elements. Operands are the same memory or do not overlap, so the calls of a group are independent, and a
+// compiler can use vector instructions without tests of addresses. A group of constant length needs no more than -O2 for that.
+#if defined(__clang__)
+#define JUMAR_ASCENDC_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define JUMAR_ASCENDC_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+template <typename Body> inline void each_index(int64_t count, Body body)
+{
+    constexpr int64_t GROUP = 64;
+    int64_t begin = 0;
+    for (; begin + GROUP <= count; begin += GROUP) {
+        JUMAR_ASCENDC_INDEPENDENT
+        for (int64_t at = 0; at < GROUP; at++) body(begin + at);
+    }
+    for (int64_t at = 0; at < GROUP && begin + at < count; at++) body(begin + at);
+}
+
+// An operation on halves that has the same bits if it calculates in float and rounds its result once.
+template <typename Function> struct InFloat : Function {
+    using Function::operator();
+};
+template <typename Function> constexpr InFloat<Function> in_float(Function function)
+{
+    return InFloat<Function>{function};
+}
+// Any other operation.
+template <typename Function> constexpr Function in_type(Function function)
+{
+    return function;
+}
+template <typename Operation> constexpr bool is_in_float = false;
+template <typename Function> constexpr bool is_in_float<InFloat<Function>> = true;
+
+// Stores operation(left[i], right[i]) for the first elements. GCC 12 does not convert halves with vector instructions by itself.
+template <typename Operation>
+inline void each_half(half* to, const half* left, const half* right, int64_t count, Operation operation)
+{
+    constexpr int64_t GROUP = 64;
+    int64_t begin = 0;
+#if defined(__F16C__)
+    alignas(32) float x[GROUP], y[GROUP];
+    const auto widen = [](float* floats, const half* halves) {
+        for (int64_t at = 0; at < GROUP; at += 8)
+            _mm256_store_ps(floats + at, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(halves + at))));
+    };
+    for (; begin + GROUP <= count; begin += GROUP) {
+        widen(x, left + begin);
+        widen(y, right + begin);
+        JUMAR_ASCENDC_INDEPENDENT
+        for (int64_t at = 0; at < GROUP; at++) x[at] = operation(x[at], y[at]);
+        for (int64_t at = 0; at < GROUP; at += 8)
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(to + begin + at), _mm256_cvtps_ph(_mm256_load_ps(x + at), _MM_FROUND_TO_NEAREST_INT));
+    }
+#endif
+    to += begin, left += begin, right += begin;
+    const uint64_t rest = static_cast<uint64_t>(count - begin);
+    for (uint64_t at = 0; at < rest; at++) to[at] = static_cast<half>(operation(static_cast<float>(left[at]), static_cast<float>(right[at])));
+}
+#undef JUMAR_ASCENDC_INDEPENDENT
+
+// Whether an operand's elements follow each other, over all repeats.
+template <typename T> constexpr bool is_contiguous(Strides strides, uint32_t per)
+{
+    return strides.block == 1 && strides.repeat * 32ull == per * sizeof(T);
+}
+// Whether two operands of at most so many bytes are the same memory, or do not overlap. Later repeats may read the results of earlier ones.
+inline bool is_independent(const void* to, const void* from, uint64_t bytes)
+{
+    const uintptr_t a = reinterpret_cast<uintptr_t>(to), b = reinterpret_cast<uintptr_t>(from);
+    return a == b || (a < b ? b - a : a - b) >= bytes;
+}
+// Returns the number of elements if they are the first ones of operands without gaps, and otherwise -1.
+inline int64_t first_elements(const Mask& mask, uint64_t repeats, uint32_t per, bool contiguous)
+{
+    if (!contiguous) return -1;
+    if (mask.counts) return static_cast<int64_t>(mask.count);
+    const uint64_t high = per == 128 ? ~uint64_t(0) : 0, low = per >= 64 ? ~uint64_t(0) : (uint64_t(1) << per) - 1;
+    if (per > 128 || mask.bits[0] != low || (per == 128 && mask.bits[1] != high)) return -1;
+    return static_cast<int64_t>(repeats * per);
+}
+
+// dst[i] = operation(src[i]), and dst[i] = operation(src0[i], src1[i], dst[i]).
+template <typename D, typename S, typename Operation> inline void unary_elements(D* to, const S* from, int64_t count, Operation operation)
+{
+    if constexpr (is_half<D> && is_half<S> && is_in_float<Operation>)
+        each_half(to, from, from, count, [operation](float x, float) { return operation(x); });
+    else each_index(count, [=](int64_t at) { to[at] = operation(from[at]); });
+}
+template <typename D, typename S, typename V, typename Operation>
+inline void binary_elements(D* to, const S* left, const V* right, int64_t count, Operation operation)
+{
+    if constexpr (is_half<D> && is_half<S> && is_half<V> && is_in_float<Operation>)
+        each_half(to, left, right, count, [operation](float x, float y) { return operation(x, y, 0.0f); });
+    else each_index(count, [=](int64_t at) { to[at] = operation(left[at], right[at], to[at]); });
+}
+
 // dst[i] = operation(src[i]) for the first elements.
 template <typename D, typename S, typename Operation>
 inline void unary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTensor<S>& src, int64_t count, const Call& call, Operation operation)
@@ -142,7 +243,7 @@ inline void unary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTensor
     check_access(src, bytes_of<S>(static_cast<uint64_t>(count)), "src", call);
     D* to = dst.GetPhyAddr();
     const S* from = src.GetPhyAddr();
-    for (int64_t at = 0; at < count; at++) to[at] = operation(from[at]);
+    unary_elements(to, from, count, operation);
     leave_full_mask();
 }
 template <typename D, typename S, typename Operation>
@@ -156,6 +257,9 @@ inline void unary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTensor
     check_access(src, covered<S>(mask, repeats, per, from_strides), "src", call);
     D* to = dst.GetPhyAddr();
     const S* from = src.GetPhyAddr();
+    const int64_t first = first_elements(mask, repeats, per, is_contiguous<D>(to_strides, per) && is_contiguous<S>(from_strides, per));
+    const uint64_t bytes = static_cast<uint64_t>(first) * (256 / per);
+    if (first >= 0 && is_independent(to, from, bytes)) return unary_elements(to, from, first, operation);
     each_element(mask, repeats, per, [&](uint64_t repeat, uint32_t element) {
         to[index_of<D>(repeat, element, to_strides.block, to_strides.repeat)] =
             operation(from[index_of<S>(repeat, element, from_strides.block, from_strides.repeat)]);
@@ -174,7 +278,7 @@ inline void binary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTenso
     D* to = dst.GetPhyAddr();
     const S* left = src0.GetPhyAddr();
     const V* right = src1.GetPhyAddr();
-    for (int64_t at = 0; at < count; at++) to[at] = operation(left[at], right[at], to[at]);
+    binary_elements(to, left, right, count, operation);
     leave_full_mask();
 }
 template <typename D, typename S, typename V, typename Operation>
@@ -192,6 +296,10 @@ inline void binary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTenso
     D* to = dst.GetPhyAddr();
     const S* left = src0.GetPhyAddr();
     const V* right = src1.GetPhyAddr();
+    const bool contiguous = is_contiguous<D>(to_strides, per) && is_contiguous<S>(left_strides, per) && is_contiguous<V>(right_strides, per);
+    const int64_t first = first_elements(mask, repeats, per, contiguous);
+    const uint64_t bytes = static_cast<uint64_t>(first) * (256 / per);
+    if (first >= 0 && is_independent(to, left, bytes) && is_independent(to, right, bytes)) return binary_elements(to, left, right, first, operation);
     each_element(mask, repeats, per, [&](uint64_t repeat, uint32_t element) {
         D& result = to[index_of<D>(repeat, element, to_strides.block, to_strides.repeat)];
         result = operation(left[index_of<S>(repeat, element, left_strides.block, left_strides.repeat)],

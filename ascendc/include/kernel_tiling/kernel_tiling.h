@@ -59,6 +59,7 @@ constexpr SoftMaxTiling softmax_tiling(uint32_t rows, uint32_t columns, uint32_t
     return tiling;
 }
 
+#define JUMAR_TOPK_TILING_FIELDS(FIELD) FIELD(tmpLocalSize) FIELD(allDataSize) FIELD(innerDataSize)
 #define JUMAR_LAYER_NORM_TILING_FIELDS(FIELD)                                                                                                        \
     FIELD(bLength) FIELD(sLength) FIELD(hLength) FIELD(originalHLength) FIELD(inputXSize) FIELD(meanVarSize) FIELD(tmpBufSize)
 #define JUMAR_RMS_NORM_TILING_FIELDS(FIELD)                                                                                                          \
@@ -71,6 +72,9 @@ struct LayerNormTiling {
 };
 struct RmsNormTiling {
     JUMAR_RMS_NORM_TILING_FIELDS(JUMAR_FIELD)
+};
+struct TopkTiling {
+    JUMAR_TOPK_TILING_FIELDS(JUMAR_FIELD)
 #undef JUMAR_FIELD
 };
 
@@ -80,5 +84,6 @@ using AscendC::tiling::LayerNormTiling;
 using AscendC::tiling::RmsNormTiling;
 using AscendC::tiling::SoftMaxTiling;
 using AscendC::tiling::TCubeTiling;
+using AscendC::tiling::TopkTiling;
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "../ascendc/matmul_types.h"
 #include "../kernel_tiling/kernel_tiling.h"
@@ -33,6 +34,7 @@ JUMAR_HOST_TILING(TCubeTiling, JUMAR_CUBE_TILING_FIELDS)
 JUMAR_HOST_TILING(SoftMaxTiling, JUMAR_SOFTMAX_TILING_FIELDS)
 JUMAR_HOST_TILING(LayerNormTiling, JUMAR_LAYER_NORM_TILING_FIELDS)
 JUMAR_HOST_TILING(RmsNormTiling, JUMAR_RMS_NORM_TILING_FIELDS)
+JUMAR_HOST_TILING(TopkTiling, JUMAR_TOPK_TILING_FIELDS)
 #undef JUMAR_HOST_TILING
 #undef JUMAR_FIELD
 
@@ -50,6 +52,51 @@ template <typename Shape> inline uint32_t rows_of(const Shape& shape)
     int64_t rows = 1;
     for (size_t at = 0; at + 1 < shape.GetDimNum(); at++) rows *= shape.GetDim(at);
     return static_cast<uint32_t>(rows);
+}
+// The functions of rows need no temporary buffer. The sizes are those of one row and of all.
+template <typename Shape> void GetCumSumMaxMinTmpSize(const Shape& shape, const uint32_t size, const bool, const bool, uint32_t& most, uint32_t& least)
+{
+    least = (columns_of(shape) * size + 31) / 32 * 32;
+    most = least * std::max(rows_of(shape), 1u);
+}
+template <typename Shape> void GetDropOutMaxMinTmpSize(const Shape& shape, const uint32_t size, const bool, uint32_t& most, uint32_t& least)
+{
+    GetCumSumMaxMinTmpSize(shape, size, true, false, most, least);
+}
+template <typename Shape> void GetGeGLUMaxMinTmpSize(const Shape& shape, const uint32_t size, const bool, uint32_t& most, uint32_t& least)
+{
+    GetCumSumMaxMinTmpSize(shape, size, true, false, most, least);
+}
+template <typename Shape> void GetReGluMaxMinTmpSize(const Shape& shape, const uint32_t size, const bool, uint32_t& most, uint32_t& least)
+{
+    GetCumSumMaxMinTmpSize(shape, size, true, false, most, least);
+}
+inline void GetMeanMaxMinTmpSize(const uint32_t n, const uint32_t, const uint32_t size, const bool, uint32_t& most, uint32_t& least)
+{
+    least = most = (n * size + 31) / 32 * 32 + 32;
+}
+template <typename Mode>
+bool GetTopKMaxMinTmpSize(const platform_ascendc::PlatformAscendC&, const int32_t inner, const int32_t outter, const bool, const bool, Mode, const bool,
+                          const uint32_t size, uint32_t& most, uint32_t& least)
+{
+    if (inner <= 0 || outter <= 0 || inner % 32 != 0) return false;
+    least = static_cast<uint32_t>(inner) * (size + 4) * 2;
+    most = least * static_cast<uint32_t>(outter);
+    return true;
+}
+template <typename Mode, typename Tiling>
+bool TopKTilingFunc(const platform_ascendc::PlatformAscendC& platform, const int32_t inner, const int32_t outter, const int32_t k, const uint32_t size,
+                    const bool has_index, Mode mode, const bool is_largest, Tiling& tiling)
+{
+    uint32_t most = 0, least = 0;
+    if (k <= 0 || k > inner || !GetTopKMaxMinTmpSize(platform, inner, outter, false, has_index, mode, is_largest, size, most, least)) return false;
+    tiling::TopkTiling values;
+    values.tmpLocalSize = most / size;
+    values.allDataSize = static_cast<uint32_t>(inner * outter);
+    values.innerDataSize = static_cast<uint32_t>(inner);
+    if constexpr (std::is_same_v<Tiling, tiling::TopkTiling>) tiling = values;
+    else tiling.data() = values;
+    return true;
 }
 // The temporary buffer of a call holds at least one row, and at most all of them.
 template <typename Shape> uint32_t GetSoftMaxMinTmpSize(const Shape& shape, const uint32_t, const bool)

@@ -1,8 +1,11 @@
 //! The compiler driver for Ascend C: `bisheng`, `ccec` and `asc-c++` are names of this command.
 
 mod driver;
+mod kernel;
 mod options;
+mod passes;
 mod rewrite;
+mod tokens;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

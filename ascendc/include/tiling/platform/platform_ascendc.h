@@ -10,9 +10,26 @@ namespace platform_ascendc {
 enum class CoreMemType { L0_A = 0, L0_B = 1, L0_C = 2, L1 = 3, L2 = 4, UB = 5, HBM = 6, FB = 7, BT = 8, RESERVED };
 enum class SocVersion { ASCEND910 = 0, ASCEND910B, ASCEND310P, ASCEND310B, ASCEND910_95, RESERVED_VERSION = 99999 };
 
+} // namespace platform_ascendc
+
+namespace fe {
+// The chip that a tiling function is called for.
+class PlatFormInfos {
+public:
+    explicit PlatFormInfos(platform_ascendc::SocVersion version = platform_ascendc::SocVersion::ASCEND910B) : version_(version) {}
+    platform_ascendc::SocVersion version() const { return version_; }
+
+private:
+    platform_ascendc::SocVersion version_;
+};
+} // namespace fe
+
+namespace platform_ascendc {
+
 class PlatformAscendC {
 public:
     explicit PlatformAscendC(SocVersion version) : version_(version) {}
+    explicit PlatformAscendC(const fe::PlatFormInfos* platform) : version_(platform ? platform->version() : SocVersion::ASCEND910B) {}
 
     SocVersion GetSocVersion() const { return version_; }
     // A 910B has 20 cube cores with two vector cores each, a 310P has 8 cores.

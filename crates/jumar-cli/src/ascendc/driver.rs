@@ -3,12 +3,13 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::options::{Options, Output, Source};
-use super::rewrite::{self, Rewritten};
+use super::options::{Chip, Options, Output, Source};
+use super::passes;
+use super::rewrite::{Facts, Pass, Rewritten, Unit};
 use crate::tree::Tree;
 
 /// Runs the driver.
@@ -121,30 +122,216 @@ impl Driver {
             command.arg(&source.path).arg("-o").arg(object);
             return self.execute(&mut command);
         }
-        let plain = self.folder.path().join(format!("{number}.ii"));
-        let mut command = self.command(&["-E", "-x", "c++", "-include", "ascendc/launch.h"]);
-        command
-            .args(self.preprocessing())
-            .args(self.language())
-            .args(&self.options.compile);
-        command.arg(&source.path).arg("-o").arg(&plain);
+        let unit = passes::unit(&source.path, object);
+        let library = self.headers().display().to_string();
+        let text = match self.preprocess(source, number, Pass::All, &unit)? {
+            Ok(text) => text,
+            Err(status) => return Ok(Err(status)),
+        };
+        let single = match read(&text, &library) {
+            Ok(unit) => unit,
+            Err(status) => return Ok(Err(status)),
+        };
+        let separate = match self.separate(source, number, &unit, &single)? {
+            Ok(separate) => separate,
+            Err(status) => return Ok(Err(status)),
+        };
+        if separate.is_empty() {
+            let rewritten = match single.rewrite(single.facts(), Pass::All, &[]) {
+                Ok(rewritten) => rewritten,
+                Err(problem) => return Ok(Err(report(&problem))),
+            };
+            if let Err(status) = self.write_first(&rewritten, number, object)? {
+                return Ok(Err(status));
+            }
+        } else if let Err(status) = self.compile_passes(number, object, &unit, &separate)? {
+            return Ok(Err(status));
+        }
+        match &self.options.operator {
+            Some((_, symbol)) if self.options.output != Output::Text => {
+                self.isolate(object, symbol)
+            }
+            _ => Ok(Ok(())),
+        }
+    }
+
+    /// Removes the global symbols of the kernel of a custom operator. Kernels of the same operator for other types define the same names.
+    fn isolate(&self, object: &Path, symbol: &str) -> Step<()> {
+        let own = self.folder.path().join("own.o");
+        if let Err(status) = self.ungroup(object, &own)? {
+            return Ok(Err(status));
+        }
+        let mut command = keep_global(symbol);
+        command.arg(&own).arg(object);
+        self.execute(&mut command)
+    }
+
+    /// Makes ordinary sections of the groups of templates, so that no linker merges them with those of other objects.
+    fn ungroup(&self, object: &Path, own: &Path) -> Step<()> {
+        let mut command = self.command(&["-r", "-nostdlib", "-Wl,--force-group-allocation"]);
+        command.arg(object).arg("-o").arg(own);
+        self.execute(&mut command)
+    }
+
+    /// Returns the passes of a source that cannot be compiled for all cores at once, with their preprocessed texts. The first pass is
+    /// that of the host.
+    fn separate(
+        &self,
+        source: &Source,
+        number: usize,
+        unit: &str,
+        single: &Unit<'_>,
+    ) -> Step<Vec<(Pass, String)>> {
+        if self.options.chip != Chip::A2201 {
+            return Ok(Ok(Vec::new()));
+        }
+        let own: Vec<Vec<u8>> = single
+            .files()
+            .into_iter()
+            .filter_map(|file| fs::read(file).ok())
+            .collect();
+        let names = |macros: &[&str]| {
+            let mut words = macros.iter();
+            words.any(|word| own.iter().any(|text| contains(text, word)))
+        };
+        let mut separate = Vec::new();
+        let library = self.headers().display().to_string();
+        let preprocess = |pass| self.preprocess(source, number, pass, unit);
+        // A source whose host code differs from its device code has a pass of the host. One that cannot be preprocessed without macros of
+        // the device has none.
+        if names(passes::DEVICE_MACROS) {
+            let mut command = self.preprocessor(source, number, Pass::Host, unit);
+            command.stderr(Stdio::null());
+            if self.execute(&mut command)?.is_ok() {
+                let host = self.preprocessed(number, Pass::Host)?;
+                let is_other =
+                    Unit::read(&host, &library).is_ok_and(|unit| !unit.has_host_code_of(single));
+                if is_other {
+                    separate.push((Pass::Host, host));
+                }
+            }
+        }
+        let needs_host = !separate.is_empty();
+        if !needs_host && !names(passes::CORE_MACROS) && !single.has_constant_of_core() {
+            return Ok(Ok(Vec::new()));
+        }
+        let cube = match preprocess(Pass::Cube)? {
+            Ok(cube) => cube,
+            Err(status) => return Ok(Err(status)),
+        };
+        if !needs_host && !single.has_constant_of_core() {
+            let unit = match read(&cube, &library) {
+                Ok(unit) => unit,
+                Err(status) => return Ok(Err(status)),
+            };
+            if unit.has_code_of(single) {
+                return Ok(Ok(Vec::new()));
+            }
+        }
+        let vector = match needs_host {
+            true => Pass::Vector,
+            false => Pass::VectorAndHost,
+        };
+        match preprocess(vector)? {
+            Ok(text) => separate.push((vector, text)),
+            Err(status) => return Ok(Err(status)),
+        }
+        separate.push((Pass::Cube, cube));
+        Ok(Ok(separate))
+    }
+
+    /// Compiles the passes of a source to one object.
+    fn compile_passes(
+        &self,
+        number: usize,
+        object: &Path,
+        unit: &str,
+        passes: &[(Pass, String)],
+    ) -> Step<()> {
+        let library = self.headers().display().to_string();
+        let mut units = Vec::new();
+        for (_, text) in passes {
+            match read(text, &library) {
+                Ok(unit) => units.push(unit),
+                Err(status) => return Ok(Err(status)),
+            }
+        }
+        let facts = Facts {
+            waits: units.iter().any(|unit| unit.facts().waits),
+            uses_both: units.iter().any(Unit::uses_cube),
+        };
+        // The host's pass launches by name what it does not define.
+        let mut named = Vec::new();
+        for (number, one) in units.iter().enumerate().skip(1) {
+            if passes[0].0 == Pass::Host && passes[number].0 != Pass::Host {
+                named.extend(one.kernels());
+            }
+        }
+        let defined = units[0].kernels();
+        named.retain(|kernel| !defined.iter().any(|other| other.path == kernel.path));
+        let mut objects = Vec::new();
+        for ((pass, _), one) in passes.iter().zip(&units) {
+            let named = if *pass == Pass::Host { &named[..] } else { &[] };
+            let rewritten = match one.rewrite(facts, *pass, named) {
+                Ok(rewritten) => rewritten,
+                Err(problem) => return Ok(Err(report(&problem))),
+            };
+            let part = self.folder.path().join(format!("{number}.{pass:?}.o"));
+            let step = match pass.table(unit) {
+                None => self.write_first(&rewritten, number, &part)?,
+                Some(table) => self.write_other(&rewritten, &part, &table)?,
+            };
+            if let Err(status) = step {
+                return Ok(Err(status));
+            }
+            objects.push(part);
+        }
+        if self.options.output == Output::Text {
+            return Ok(Ok(()));
+        }
+        let mut command = self.command(&["-r", "-nostdlib"]);
+        command.args(&objects).arg("-o").arg(object);
+        self.execute(&mut command)
+    }
+
+    /// Runs the preprocessor.
+    fn preprocess(&self, source: &Source, number: usize, pass: Pass, unit: &str) -> Step<String> {
+        let mut command = self.preprocessor(source, number, pass, unit);
         if let Err(status) = self.execute(&mut command)? {
             return Ok(Err(status));
         }
-        let text = fs::read(&plain).with_context(|| format!("cannot read {}", plain.display()))?;
-        let text = String::from_utf8_lossy(&text);
-        let library = self.headers().display().to_string();
-        let rewritten = match rewrite::rewrite(&text, &library) {
-            Ok(rewritten) => rewritten,
-            Err(problem) => {
-                let (location, what) = problem.rsplit_once(": ").unwrap_or(("", &problem));
-                eprintln!("{location}: error: {what}");
-                return Ok(Err(ExitCode::FAILURE));
-            }
-        };
-        let text = self.with_entries(&rewritten);
+        Ok(Ok(self.preprocessed(number, pass)?))
+    }
+
+    fn preprocessor(&self, source: &Source, number: usize, pass: Pass, unit: &str) -> Command {
+        let mut command = self.command(&["-E", "-x", "c++", "-include", "ascendc/launch.h"]);
+        command
+            .args(self.preprocessing())
+            .args(pass.definitions(self.options.chip.number(), unit));
+        if pass == Pass::Cube {
+            command.arg("-D__DAV_C220_CUBE__=1");
+        }
+        command.args(self.language()).args(&self.options.compile);
+        command.arg(&source.path);
+        command.arg("-o").arg(self.preprocessed_file(number, pass));
+        command
+    }
+
+    fn preprocessed_file(&self, number: usize, pass: Pass) -> PathBuf {
+        self.folder.path().join(format!("{number}.{pass:?}.ii"))
+    }
+
+    fn preprocessed(&self, number: usize, pass: Pass) -> Result<String> {
+        let file = self.preprocessed_file(number, pass);
+        let text = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Compiles the pass of the host, which has the functions that launch kernels.
+    fn write_first(&self, rewritten: &Rewritten, number: usize, object: &Path) -> Step<()> {
+        let text = self.with_entries(rewritten)?;
         if let Some(folder) = &self.options.headers {
-            write_headers(folder, &rewritten)?;
+            write_headers(folder, rewritten)?;
         }
         if self.options.output == Output::Text {
             match &self.options.file {
@@ -162,10 +349,54 @@ impl Driver {
         self.execute(&mut command)
     }
 
-    /// Adds what the options request for each kernel.
-    fn with_entries(&self, rewritten: &Rewritten) -> String {
+    /// Compiles the pass of a kind of core: an object whose only symbols are its table and the state that all passes share.
+    fn write_other(&self, rewritten: &Rewritten, object: &Path, table: &str) -> Step<()> {
+        if self.options.output == Output::Text {
+            return Ok(Ok(()));
+        }
         let mut text = rewritten.text.clone();
-        if self.options.entries || self.options.binary {
+        text.push_str("\n# 1 \"<kernels of a pass>\"\n");
+        for kernel in &rewritten.kernels {
+            text.push_str(&kernel.pass_entry());
+        }
+        let file = |suffix: &str| object.with_extension(suffix);
+        let write = |path: &Path, text: String| {
+            fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+        };
+        write(&file("ii"), text)?;
+        let mut command = self.command(&["-S", "-x", "c++-cpp-output"]);
+        command.args(self.language()).args(&self.options.compile);
+        // The text is needed in assembler.
+        command.arg("-fno-lto").arg(file("ii"));
+        command.arg("-o").arg(file("s"));
+        if let Err(status) = self.execute(&mut command)? {
+            return Ok(Err(status));
+        }
+        let assembly = fs::read_to_string(file("s"))
+            .with_context(|| format!("cannot read {}", file("s").display()))?;
+        let rows = passes::table(&assembly, table);
+        write(&file("s"), assembly + &rows)?;
+        let mut command = self.command(&["-c", "-Wa,--no-warn"]);
+        command.arg(file("s")).arg("-o").arg(file("mixed.o"));
+        if let Err(status) = self.execute(&mut command)? {
+            return Ok(Err(status));
+        }
+        if let Err(status) = self.ungroup(&file("mixed.o"), &file("own.o"))? {
+            return Ok(Err(status));
+        }
+        let mut command = keep_global(table);
+        // The host's pass has the program's own initializers.
+        for section in [".init_array*", ".ctors*", ".fini_array*", ".dtors*"] {
+            command.arg(format!("--remove-section={section}"));
+        }
+        command.arg(file("own.o")).arg(object);
+        self.execute(&mut command)
+    }
+
+    /// Adds what the options request for each kernel.
+    fn with_entries(&self, rewritten: &Rewritten) -> Result<String> {
+        let mut text = rewritten.text.clone();
+        if self.options.entries || self.options.binary || self.options.operator.is_some() {
             text.push_str("\n# 1 \"<entries of kernels>\"\n");
         }
         for kernel in &rewritten.kernels {
@@ -176,7 +407,16 @@ impl Driver {
                 text.push_str(&kernel.binary(rewritten.waits));
             }
         }
-        text
+        if let Some((name, symbol)) = &self.options.operator {
+            let mut kernels = rewritten.kernels.iter();
+            match kernels.find(|kernel| kernel.name == *name) {
+                Some(kernel) => text.push_str(&kernel.operator(rewritten.waits, symbol)),
+                None => {
+                    bail!("the source defines no kernel {name}, which its operator is named after")
+                }
+            }
+        }
+        Ok(text)
     }
 
     /// The library's own headers.
@@ -190,7 +430,6 @@ impl Driver {
             all.push("-I".into());
             all.push(folder.into());
         }
-        all.push(format!("-D__NPU_ARCH__={}", self.options.chip.number()).into());
         all
     }
 
@@ -209,7 +448,7 @@ impl Driver {
             "-Wno-unknown-pragmas",
         ];
         if self.compiler.is_clang {
-            all.push("-ffloat16-excess-precision=none");
+            all.extend(["-Xclang", "-ffloat16-excess-precision=none"]);
         } else {
             all.extend(["-fexcess-precision=16", "-fno-gnu-unique"]);
         }
@@ -274,6 +513,34 @@ impl Driver {
             false => Err(ExitCode::FAILURE),
         })
     }
+}
+
+/// Returns the command that makes all symbols of an object local but one and those that all passes share.
+fn keep_global(symbol: &str) -> Command {
+    let mut command = Command::new("objcopy");
+    command.arg("--wildcard");
+    for name in passes::SHARED.iter().copied().chain([symbol]) {
+        command.arg(format!("--keep-global-symbol={name}"));
+    }
+    command
+}
+
+/// Reads a preprocessed source, and reports what is wrong with it.
+fn read<'a>(text: &'a str, library: &'a str) -> std::result::Result<Unit<'a>, ExitCode> {
+    Unit::read(text, library).map_err(|problem| report(&problem))
+}
+
+/// Prints what is wrong with a source as a compiler does.
+fn report(problem: &str) -> ExitCode {
+    let (location, what) = problem.rsplit_once(": ").unwrap_or(("", problem));
+    eprintln!("{location}: error: {what}");
+    ExitCode::FAILURE
+}
+
+/// Returns whether a file has a word.
+fn contains(text: &[u8], word: &str) -> bool {
+    text.windows(word.len())
+        .any(|window| window == word.as_bytes())
 }
 
 /// Conversions of half need an instruction that not every x86-64 processor has. Kernels are compiled for the machine that they run on.

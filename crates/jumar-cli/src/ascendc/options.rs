@@ -53,6 +53,8 @@ pub struct Options {
     pub entries: bool,
     /// Exports the description of each kernel, for a kernel binary.
     pub binary: bool,
+    /// The kernel of a custom operator, and the function that returns its description. The object has no other symbols.
+    pub operator: Option<(String, String)>,
     /// The folder for the headers `aclrtlaunch_<kernel>.h`.
     pub headers: Option<PathBuf>,
 }
@@ -151,6 +153,13 @@ impl Options {
                 "--jumar-entries" => options.entries = true,
                 "--jumar-binary" => options.binary = true,
                 "--jumar-headers" => options.headers = Some(value(&text)?.into()),
+                name if name.starts_with("--jumar-operator=") => {
+                    let Some((kernel, symbol)) = name["--jumar-operator=".len()..].split_once(':')
+                    else {
+                        bail!("{name} needs a kernel and a symbol, separated by a colon");
+                    };
+                    options.operator = Some((kernel.to_owned(), symbol.to_owned()));
+                }
                 name if PREPROCESS_PAIRS.contains(&name) => {
                     options.preprocess.push(argument);
                     options.preprocess.push(value(name)?);
@@ -248,6 +257,14 @@ mod tests {
         assert_eq!(options.preprocess, ["-DX=1", "-I", "inc"]);
         assert_eq!(options.compile, ["-O2", "-g"]);
         assert_eq!(options.link, ["-L", "lib", "-lfoo", "z.o"]);
+    }
+
+    #[test]
+    fn the_kernel_of_a_custom_operator_has_a_symbol() {
+        let options = parse("-c --jumar-operator=add:jumar_operator_Add_0 add.cpp").unwrap();
+        let wanted = ("add".to_owned(), "jumar_operator_Add_0".to_owned());
+        assert_eq!(options.operator, Some(wanted));
+        assert!(parse("-c --jumar-operator=add add.cpp").is_err());
     }
 
     #[test]

@@ -5,20 +5,10 @@
 //! block, and a failed `assert` of a kernel fails the block instead of the process. It finds the definitions of kernels, from which the
 //! functions `aclrtlaunch_<kernel>` and the exported descriptions are made.
 
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 
-/// A kernel that is defined in the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kernel {
-    /// The name without namespaces.
-    pub name: String,
-    /// The name with the namespaces that enclose it.
-    pub path: String,
-    /// The text of each parameter, without its name and default value.
-    pub parameters: Vec<String>,
-    /// Whether it has the linkage of C, so that its symbol is its name.
-    pub is_c: bool,
-}
+use super::kernel::{Kernel, body, declaration, kernels};
+use super::tokens::{Kind, Token, location, marker, matching, texts, tokens};
 
 /// What the rewriter returns.
 #[derive(Debug)]
@@ -31,78 +21,249 @@ pub struct Rewritten {
     pub waits: bool,
 }
 
+/// What a text is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// The host and all cores; the kind of core is known when the kernel runs.
+    All,
+    /// The host and the vector cores.
+    VectorAndHost,
+    /// The cube cores.
+    Cube,
+    /// The vector cores.
+    Vector,
+    /// The host.
+    Host,
+}
+
+/// What the passes of a source have to agree on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Whether blocks of the kernels wait for each other.
+    pub waits: bool,
+    /// Whether a kernel without a type runs on cube and vector cores.
+    pub uses_both: bool,
+}
+
+/// A preprocessed source.
+pub struct Unit<'a> {
+    source: &'a str,
+    tokens: Vec<Token<'a>>,
+    library: &'a str,
+}
+
 /// Calls by which blocks wait for each other.
 const WAITS: &[&str] = &["SyncAll", "CrossCoreWaitFlag", "IBWait", "wait_flag_dev"];
 
 /// Functions of cube cores. A kernel without a type that uses them and asks for the kind of core runs on both kinds.
 const CUBE: &[&str] = &["Mmad", "LoadData", "Fixpipe"];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Identifier,
-    Number,
-    Literal,
-    Punctuation,
-    /// A line that begins with `#`: a line marker or a pragma.
-    Directive,
+impl<'a> Unit<'a> {
+    /// Reads a preprocessed source. `library` is the folder of the library's own headers, whose calls do not count as the kernel's.
+    ///
+    /// # Errors
+    /// A literal is not closed; the sentence has file and line.
+    pub fn read(source: &'a str, library: &'a str) -> Result<Unit<'a>, String> {
+        Ok(Unit {
+            source,
+            tokens: tokens(source)?,
+            library,
+        })
+    }
+
+    /// Returns what the source uses.
+    pub fn facts(&self) -> Facts {
+        Facts {
+            waits: self.uses(WAITS),
+            uses_both: self.uses_cube() && self.uses(&["g_coreType"]),
+        }
+    }
+
+    /// Returns whether the source calls functions of cube cores.
+    pub fn uses_cube(&self) -> bool {
+        self.uses(CUBE)
+    }
+
+    /// Returns the kernels that the source defines.
+    pub fn kernels(&self) -> Vec<Kernel> {
+        kernels(&self.tokens)
+    }
+
+    /// Returns the program's own files, which are neither headers of the system nor of the library.
+    pub fn files(&self) -> BTreeSet<&'a str> {
+        self.tokens
+            .iter()
+            .filter(|token| token.kind == Kind::Directive && !is_system(token.text))
+            .filter_map(|token| marker(token.text))
+            .map(|(_, file)| file)
+            .filter(|file| !file.starts_with('<') && !self.is_of_library(file))
+            .collect()
+    }
+
+    /// Returns whether two passes have the same code outside of the library.
+    pub fn has_code_of(&self, other: &Unit<'_>) -> bool {
+        self.own()
+            .map(|token| token.text)
+            .eq(other.own().map(|token| token.text))
+    }
+
+    /// Returns whether two passes have the same launches and the same `main`.
+    pub fn has_host_code_of(&self, other: &Unit<'_>) -> bool {
+        fn host_code<'b>(unit: &'b Unit<'_>) -> impl Iterator<Item = &'b str> {
+            unit.own()
+                .map(|token| token.text)
+                .filter(|text| matches!(*text, "<<<" | "main"))
+        }
+        host_code(self).eq(host_code(other))
+    }
+
+    /// Returns whether a constant expression depends on the kind of core: a template argument, a `constexpr` variable or a
+    /// `static_assert`.
+    pub fn has_constant_of_core(&self) -> bool {
+        let own: Vec<Token<'_>> = self.own().collect();
+        (0..own.len()).any(|at| own[at].text == "g_coreType" && is_constant(&own[..at]))
+    }
+
+    /// Returns the tokens outside of the library's headers.
+    fn own(&self) -> impl Iterator<Item = Token<'a>> + '_ {
+        let mut own = true;
+        self.tokens.iter().copied().filter(move |token| {
+            if token.kind == Kind::Directive {
+                if let Some((_, file)) = marker(token.text) {
+                    own = !self.is_of_library(file);
+                }
+                return false;
+            }
+            own
+        })
+    }
+
+    fn is_of_library(&self, file: &str) -> bool {
+        !self.library.is_empty() && file.starts_with(self.library)
+    }
+
+    /// Returns whether code outside of the library's headers uses one of the names.
+    fn uses(&self, names: &[&str]) -> bool {
+        self.own()
+            .any(|token| token.kind == Kind::Identifier && names.contains(&token.text))
+    }
+
+    /// Rewrites the source for a pass. `named` are the kernels that other passes define.
+    ///
+    /// # Errors
+    /// A launch is not closed; the sentence has file and line.
+    pub fn rewrite(&self, facts: Facts, pass: Pass, named: &[Kernel]) -> Result<Rewritten, String> {
+        let kernels = self.kernels();
+        let text = rewrite_tokens(self.source, &self.tokens, facts, pass, named)?;
+        Ok(Rewritten {
+            text,
+            kernels,
+            waits: facts.waits,
+        })
+    }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Token<'a> {
-    kind: Kind,
-    text: &'a str,
-    begin: usize,
-    end: usize,
+/// Returns whether a line marker has the flag of system headers.
+fn is_system(line: &str) -> bool {
+    line.rsplit_once('"')
+        .is_some_and(|(_, flags)| flags.split(' ').any(|flag| flag == "3"))
 }
 
-/// Rewrites a preprocessed source. `library` is the folder of the library's own headers, whose calls do not count as the kernel's.
-///
-/// # Errors
-/// A launch or a literal is not closed; the sentence has file and line.
-pub fn rewrite(source: &str, library: &str) -> Result<Rewritten, String> {
-    let tokens = tokens(source)?;
+/// Returns whether the expression that follows the tokens has to be constant.
+fn is_constant(before: &[Token<'_>]) -> bool {
+    let (mut open_angles, mut parentheses) = (0_i32, 0_i32);
+    // What follows `<` up to a logical operator is compared, and no template argument.
+    let mut is_compared = false;
+    for (at, token) in before.iter().enumerate().rev() {
+        match token.text {
+            ";" | "{" | "}" => return false,
+            ")" => parentheses += 1,
+            "(" if parentheses == 0 => {
+                // The kind of core in the condition of an `if` needs no constant.
+                let callee = before[..at].last().map_or("", |token| token.text);
+                let is_if = callee == "if"
+                    || (callee == "constexpr" && at >= 2 && before[at - 2].text == "if");
+                if is_if {
+                    return false;
+                }
+                if callee == "static_assert" {
+                    return true;
+                }
+            }
+            "(" => parentheses -= 1,
+            ">" => open_angles -= 1,
+            ">>" => open_angles -= 2,
+            "<" => {
+                open_angles += 1;
+                if open_angles > 0
+                    && !is_compared
+                    && at > 0
+                    && before[at - 1].kind == Kind::Identifier
+                {
+                    return true;
+                }
+            }
+            // The token of "&&" is "&" twice.
+            "&" | "|" if parentheses == 0 => is_compared = true,
+            "constexpr" | "using" | "typedef" => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Makes the changes of the pass.
+fn rewrite_tokens(
+    source: &str,
+    tokens: &[Token<'_>],
+    facts: Facts,
+    pass: Pass,
+    named: &[Kernel],
+) -> Result<String, String> {
     let mut changes: Vec<(usize, usize, String)> = Vec::new();
-    let waits = uses(&tokens, library, WAITS);
-    let uses_both = uses(&tokens, library, CUBE) && uses(&tokens, library, &["g_coreType"]);
-    let kernels = kernels(&tokens);
+    // The passes of one kind of core know it at compile time.
+    let is_known = matches!(pass, Pass::VectorAndHost | Pass::Vector | Pass::Cube);
     let mut at = 0;
     while at < tokens.len() {
         let token = tokens[at];
         match (token.kind, token.text) {
             (Kind::Identifier, "__global__") => {
                 changes.push((token.begin, token.end, String::new()));
-                if let Some(change) = selected_cores(&tokens, at, uses_both) {
+                if let Some(change) = selected_cores(tokens, at, facts.uses_both) {
                     changes.push(change);
                 }
             }
             (Kind::Identifier, "__cube__" | "__vector__") => {
                 changes.push((token.begin, token.end, String::new()));
             }
-            (Kind::Identifier, "__mix__") if texts(&tokens, at + 1, &["("]) => {
-                if let Some(close) = matching(&tokens, at + 1) {
+            (Kind::Identifier, "__mix__") if texts(tokens, at + 1, &["("]) => {
+                if let Some(close) = matching(tokens, at + 1) {
                     changes.push((token.begin, tokens[close].end, String::new()));
                     at = close;
                 }
             }
             // The kind of core is known when the kernel runs.
             (Kind::Identifier, "constexpr")
-                if at > 0 && tokens[at - 1].text == "if" && asks_for_core(&tokens, at + 1) =>
+                if !is_known
+                    && at > 0
+                    && tokens[at - 1].text == "if"
+                    && asks_for_core(tokens, at + 1) =>
             {
                 changes.push((token.begin, token.end, String::new()));
             }
-            (Kind::Punctuation, "[") if texts(&tokens, at + 1, &["aicore", "]"]) => {
+            (Kind::Punctuation, "[") if texts(tokens, at + 1, &["aicore", "]"]) => {
                 changes.push((token.begin, tokens[at + 2].end, String::new()));
                 at += 2;
             }
             (Kind::Identifier, "asm" | "__asm__" | "__asm")
-                if texts(&tokens, at + 1, &["(", "\"trap\"", ")"]) =>
+                if texts(tokens, at + 1, &["(", "\"trap\"", ")"]) =>
             {
                 let call = "::jumar::ascendc::trap()".to_owned();
                 changes.push((token.begin, tokens[at + 3].end, call));
                 at += 3;
             }
             (Kind::Identifier, "asm" | "__asm__" | "__asm")
-                if texts(&tokens, at + 1, &["volatile", "(", "\"trap\"", ")"]) =>
+                if texts(tokens, at + 1, &["volatile", "(", "\"trap\"", ")"]) =>
             {
                 let call = "::jumar::ascendc::trap()".to_owned();
                 changes.push((token.begin, tokens[at + 4].end, call));
@@ -116,7 +277,7 @@ pub fn rewrite(source: &str, library: &str) -> Result<Rewritten, String> {
                 changes.push((token.begin, token.end, call));
             }
             (Kind::Punctuation, "<<<") => {
-                let launch = launch(source, &tokens, at, waits)?;
+                let launch = launch(source, tokens, at, facts, named)?;
                 changes.push(launch.callee);
                 changes.push(launch.configuration);
                 at = launch.next;
@@ -143,56 +304,7 @@ pub fn rewrite(source: &str, library: &str) -> Result<Rewritten, String> {
         done = end;
     }
     text.push_str(&source[done..]);
-    Ok(Rewritten {
-        text,
-        kernels,
-        waits,
-    })
-}
-
-/// Returns whether the tokens from `at` on have these texts.
-fn texts(tokens: &[Token<'_>], at: usize, wanted: &[&str]) -> bool {
-    tokens.len() >= at + wanted.len()
-        && wanted
-            .iter()
-            .zip(&tokens[at..])
-            .all(|(text, token)| *text == token.text)
-}
-
-/// Returns whether code outside of the library's headers uses one of the names.
-fn uses(tokens: &[Token<'_>], library: &str, names: &[&str]) -> bool {
-    let mut own = true;
-    for token in tokens {
-        if token.kind == Kind::Directive {
-            if let Some((_, file)) = marker(token.text) {
-                own = library.is_empty() || !file.starts_with(library);
-            }
-        } else if own && token.kind == Kind::Identifier && names.contains(&token.text) {
-            return true;
-        }
-    }
-    false
-}
-
-/// Reads a line marker: `# 12 "file.cpp" 1`.
-fn marker(line: &str) -> Option<(u32, &str)> {
-    let rest = line.strip_prefix('#')?.trim_start();
-    let rest = rest.strip_prefix("line").unwrap_or(rest).trim_start();
-    let (number, rest) = rest.split_once(' ')?;
-    let file = rest.trim_start().strip_prefix('"')?;
-    Some((number.parse().ok()?, &file[..file.find('"')?]))
-}
-
-/// Returns file and line of a position, as line markers give them.
-fn location(source: &str, position: usize) -> String {
-    let (mut file, mut line) = ("", 0);
-    for text in source[..position].split('\n') {
-        match marker(text) {
-            Some((number, name)) => (file, line) = (name, number.saturating_sub(1)),
-            None => line += 1,
-        }
-    }
-    format!("{file}:{line}")
+    Ok(text)
 }
 
 struct Launch {
@@ -202,7 +314,13 @@ struct Launch {
 }
 
 /// Rewrites the launch whose `<<<` is the token `at`.
-fn launch(source: &str, tokens: &[Token<'_>], at: usize, waits: bool) -> Result<Launch, String> {
+fn launch(
+    source: &str,
+    tokens: &[Token<'_>],
+    at: usize,
+    facts: Facts,
+    named: &[Kernel],
+) -> Result<Launch, String> {
     let wrong = |what: &str| format!("{}: {what}", location(source, tokens[at].begin));
     let first = callee(tokens, at).ok_or_else(|| wrong("no kernel's name stands before <<<"))?;
     let close = closing(tokens, at + 1).ok_or_else(|| wrong("a launch's <<< has no >>>"))?;
@@ -224,9 +342,18 @@ fn launch(source: &str, tokens: &[Token<'_>], at: usize, waits: bool) -> Result<
         .collect();
     let name = name.rsplit("::").next().unwrap_or(&name);
     let callee = callee.trim();
-    let call = format!(
-        "::jumar::ascendc::launch<{waits}>(\"{name}\", [](auto... jumar_arguments) {{ {callee}(jumar_arguments...); }}, "
-    );
+    let waits = facts.waits;
+    let path = callee.strip_prefix("::").unwrap_or(callee);
+    let call = if named
+        .iter()
+        .any(|kernel| kernel.path == path || kernel.name == path)
+    {
+        format!("::jumar::ascendc::launch_kernel<{waits}, &{callee}>(\"{name}\", ")
+    } else {
+        format!(
+            "::jumar::ascendc::launch<{waits}>(\"{name}\", [](auto... jumar_arguments) {{ {callee}(jumar_arguments...); }}, "
+        )
+    };
     Ok(Launch {
         callee: (tokens[first].begin, begin, call),
         configuration: (end, tokens[close].end, ")".to_owned()),
@@ -291,19 +418,6 @@ fn closing(tokens: &[Token<'_>], from: usize) -> Option<usize> {
     None
 }
 
-/// Returns the parenthesis that closes the one at token `open`.
-fn matching(tokens: &[Token<'_>], open: usize) -> Option<usize> {
-    let mut depth = 0_i32;
-    (open..tokens.len()).find(|at| {
-        match tokens[*at].text {
-            "(" => depth += 1,
-            ")" => depth -= 1,
-            _ => {}
-        }
-        depth == 0
-    })
-}
-
 /// Returns whether the condition that begins at token `at` depends on the kind of core.
 fn asks_for_core(tokens: &[Token<'_>], at: usize) -> bool {
     texts(tokens, at, &["("])
@@ -344,431 +458,14 @@ fn selected_cores(
     Some((tokens[body].end, tokens[body].end, statement))
 }
 
-/// Returns the first token of the declaration that has `__global__` as token `at`, and the parenthesis of its parameters.
-fn declaration(tokens: &[Token<'_>], at: usize) -> Option<(usize, usize)> {
-    let begin = tokens[..at]
-        .iter()
-        .rposition(|token| matches!(token.text, ";" | "}" | "{") || token.kind == Kind::Directive)
-        .map_or(0, |before| before + 1);
-    let open = (at..tokens.len()).find(|index| {
-        tokens[*index].text == "("
-            && *index > 0
-            && tokens[*index - 1].kind == Kind::Identifier
-            && !matches!(
-                tokens[*index - 1].text,
-                "__attribute__" | "__mix__" | "__schedmode__" | "alignas"
-            )
-    })?;
-    Some((begin, open))
-}
-
-/// Returns the brace that opens the body of the function whose parameters end at token `close`.
-fn body(tokens: &[Token<'_>], close: usize) -> Option<usize> {
-    let found = (close + 1..tokens.len()).find(|index| {
-        tokens[*index].kind != Kind::Directive && tokens[*index].text != "noexcept"
-    })?;
-    (tokens[found].text == "{").then_some(found)
-}
-
-/// Finds the definitions of kernels.
-fn kernels(tokens: &[Token<'_>]) -> Vec<Kernel> {
-    let mut found: Vec<Kernel> = Vec::new();
-    // The names of enclosing namespaces, and the brace depth at which each began.
-    let mut namespaces: Vec<(String, i32)> = Vec::new();
-    let mut depth = 0_i32;
-    let mut at = 0;
-    while at < tokens.len() {
-        match tokens[at].text {
-            "{" => depth += 1,
-            "}" => {
-                depth -= 1;
-                while namespaces.last().is_some_and(|(_, began)| *began > depth) {
-                    namespaces.pop();
-                }
-            }
-            "namespace" if tokens[at].kind == Kind::Identifier => {
-                let name: String = tokens[at + 1..]
-                    .iter()
-                    .take_while(|token| {
-                        token.text == "::"
-                            || (token.kind == Kind::Identifier && token.text != "__attribute__")
-                    })
-                    .map(|token| token.text)
-                    .collect();
-                let after = tokens[at + 1..]
-                    .iter()
-                    .find(|token| matches!(token.text, "{" | ";" | "="));
-                if after.is_some_and(|token| token.text == "{") {
-                    namespaces.push((name, depth + 1));
-                }
-            }
-            "__global__" => {
-                if let Some(kernel) = definition(tokens, at, &namespaces)
-                    && !found.iter().any(|known| known.path == kernel.path)
-                {
-                    found.push(kernel);
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    found
-}
-
-/// Reads the function whose declaration has `__global__` as token `at`; none for templates and mere declarations.
-fn definition(tokens: &[Token<'_>], at: usize, namespaces: &[(String, i32)]) -> Option<Kernel> {
-    // A template has `template` at the declaration's begin.
-    let (begin, open) = declaration(tokens, at)?;
-    if tokens[begin..at]
-        .iter()
-        .any(|token| token.text == "template")
-    {
-        return None;
-    }
-    let name = tokens[open - 1].text;
-    let mut parameters = Vec::new();
-    let (mut depth, mut current, mut close) = (0_i32, Vec::new(), None);
-    for (index, token) in tokens.iter().enumerate().skip(open) {
-        match token.text {
-            "(" | "[" | "{" | "<" => depth += 1,
-            ")" | "]" | "}" | ">" => depth -= 1,
-            _ => {}
-        }
-        if index == open || token.kind == Kind::Directive {
-            continue;
-        }
-        if depth == 0 || (depth == 1 && token.text == ",") {
-            if !current.is_empty() {
-                parameters.push(parameter(&current));
-            }
-            current.clear();
-            if depth == 0 {
-                close = Some(index);
-                break;
-            }
-            continue;
-        }
-        current.push(token.text);
-    }
-    body(tokens, close?)?;
-    if parameters == ["void"] {
-        parameters.clear();
-    }
-    let mut path = String::new();
-    for (namespace, _) in namespaces.iter().filter(|(name, _)| !name.is_empty()) {
-        let _ = write!(path, "{namespace}::");
-    }
-    path.push_str(name);
-    Some(Kernel {
-        name: name.to_owned(),
-        path,
-        parameters,
-        is_c: tokens[begin..open]
-            .iter()
-            .any(|token| token.text == "\"C\"")
-            || texts(tokens, begin.saturating_sub(2), &["\"C\"", "{"]),
-    })
-}
-
-/// Returns a parameter's type: its text without the name.
-fn parameter(tokens: &[&str]) -> String {
-    let declared = tokens
-        .iter()
-        .position(|text| *text == "=")
-        .map_or(tokens, |equals| &tokens[..equals]);
-    let is_word = |text: &str| text.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    let builtin = |text: &str| {
-        matches!(
-            text,
-            "const"
-                | "volatile"
-                | "unsigned"
-                | "signed"
-                | "int"
-                | "char"
-                | "short"
-                | "long"
-                | "float"
-                | "double"
-                | "bool"
-                | "__restrict"
-                | "__restrict__"
-                | "struct"
-                | "restrict"
-        )
-    };
-    let words = declared
-        .iter()
-        .filter(|text| {
-            is_word(text)
-                && !matches!(
-                    **text,
-                    "const" | "volatile" | "struct" | "__restrict" | "__restrict__" | "restrict"
-                )
-        })
-        .count();
-    let mut end = declared.len();
-    // The last word is the name, unless it is the type itself.
-    if let Some(last) = declared.last()
-        && is_word(last)
-        && !builtin(last)
-        && words > 1
-        && declared[..end - 1]
-            .last()
-            .is_none_or(|before| *before != "::")
-    {
-        end -= 1;
-    }
-    let mut text = String::new();
-    for word in declared[..end]
-        .iter()
-        .filter(|text| !matches!(**text, "__restrict" | "__restrict__" | "restrict"))
-    {
-        let glued = text.ends_with("::") || *word == "::" || text.is_empty();
-        if !glued && is_word(word) {
-            text.push(' ');
-        }
-        text.push_str(word);
-    }
-    text
-}
-
-impl Kernel {
-    /// Returns the parameter types of `aclrtlaunch_<kernel>`: pointers to numbers become `void *`.
-    pub fn entry_types(&self) -> Vec<String> {
-        self.parameters
-            .iter()
-            .map(|text| {
-                if is_number_pointer(text) {
-                    "void *".to_owned()
-                } else {
-                    text.clone()
-                }
-            })
-            .collect()
-    }
-
-    /// Returns the declaration of `aclrtlaunch_<kernel>`.
-    pub fn declaration(&self) -> String {
-        let mut text = format!(
-            "extern \"C\" uint32_t aclrtlaunch_{}(uint32_t numBlocks, aclrtStream stream",
-            self.name
-        );
-        for (number, kind) in self.entry_types().iter().enumerate() {
-            let _ = write!(text, ", {kind} p{number}");
-        }
-        text.push(')');
-        text
-    }
-
-    /// Returns the definition of `aclrtlaunch_<kernel>`. It stands in the kernel's namespace, where the parameters' types are known.
-    pub fn entry(&self, waits: bool) -> String {
-        let (name, path) = (&self.name, &self.path);
-        let mut text = format!(
-            "{} {{ return ::jumar::ascendc::Entry<{waits}, &::{path}>::queue(\"{name}\", numBlocks, stream",
-            self.declaration()
-        );
-        for number in 0..self.parameters.len() {
-            let _ = write!(text, ", p{number}");
-        }
-        text.push_str("); }");
-        match path.strip_suffix(&format!("::{name}")) {
-            Some(namespace) => format!("namespace {namespace} {{ {text} }}\n"),
-            None => text + "\n",
-        }
-    }
-
-    /// Returns what a kernel binary exports: the kernel's name, and its description.
-    pub fn binary(&self, waits: bool) -> String {
-        let (name, path) = (&self.name, &self.path);
-        let symbol = if self.is_c {
-            String::new()
-        } else {
-            // The loader finds a kernel by its plain name.
-            format!(
-                "extern \"C\" __attribute__((visibility(\"default\"))) void jumar_symbol_{name}() __asm__(\"{name}\");\n\
-                 extern \"C\" void jumar_symbol_{name}() {{}}\n"
-            )
-        };
-        format!(
-            "{symbol}extern \"C\" __attribute__((visibility(\"default\"))) const jumar_kernel_info jumar_kernel_info_{name};\n\
-             const jumar_kernel_info jumar_kernel_info_{name} = ::jumar::ascendc::Entry<{waits}, &::{path}>::info();\n"
-        )
-    }
-
-    /// Returns the header `aclrtlaunch_<kernel>.h`.
-    pub fn header(&self) -> String {
-        let guard = format!("HEADER_ACLRTLAUNCH_{}_H", self.name.to_uppercase());
-        format!(
-            "#ifndef {guard}\n#define {guard}\n#include \"acl/acl_base.h\"\n\n#ifndef ACLRT_LAUNCH_KERNEL\n#define ACLRT_LAUNCH_KERNEL(kernel_func) \
-             aclrtlaunch_##kernel_func\n#endif\n\n{};\n#endif\n",
-            self.declaration()
-        )
-    }
-}
-
-/// Returns whether a type is a pointer to a number.
-fn is_number_pointer(text: &str) -> bool {
-    const NUMBERS: &[&str] = &[
-        "void",
-        "bool",
-        "char",
-        "signed char",
-        "unsigned char",
-        "short",
-        "unsigned short",
-        "int",
-        "unsigned",
-        "unsigned int",
-        "long",
-        "unsigned long",
-        "long long",
-        "unsigned long long",
-        "float",
-        "double",
-        "half",
-        "_Float16",
-        "bfloat16_t",
-        "int8_t",
-        "uint8_t",
-        "int16_t",
-        "uint16_t",
-        "int32_t",
-        "uint32_t",
-        "int64_t",
-        "uint64_t",
-        "size_t",
-    ];
-    let Some(pointee) = text.trim().strip_suffix('*') else {
-        return false;
-    };
-    let pointee = pointee.trim();
-    let pointee = pointee.strip_prefix("const ").unwrap_or(pointee).trim();
-    NUMBERS.contains(&pointee.trim_end_matches(" const"))
-}
-
-/// Splits a preprocessed source into tokens. White space and comments are left out.
-fn tokens(source: &str) -> Result<Vec<Token<'_>>, String> {
-    let bytes = source.as_bytes();
-    let mut found = Vec::new();
-    let mut at = 0;
-    let mut line_begins = true;
-    let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
-    let is_word = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80 || b == b'$';
-    while at < bytes.len() {
-        let begin = at;
-        let b = bytes[at];
-        if b == b'\n' {
-            line_begins = true;
-            at += 1;
-            continue;
-        }
-        if b.is_ascii_whitespace() {
-            at += 1;
-            continue;
-        }
-        if b == b'#' && line_begins {
-            while at < bytes.len() && bytes[at] != b'\n' {
-                at += 1;
-            }
-            found.push(Token {
-                kind: Kind::Directive,
-                text: &source[begin..at],
-                begin,
-                end: at,
-            });
-            continue;
-        }
-        line_begins = false;
-        if b == b'/' && byte(at + 1) == b'/' {
-            while at < bytes.len() && bytes[at] != b'\n' {
-                at += 1;
-            }
-            continue;
-        }
-        if b == b'/' && byte(at + 1) == b'*' {
-            at = source[at + 2..]
-                .find("*/")
-                .map_or(bytes.len(), |end| at + 2 + end + 2);
-            continue;
-        }
-        let kind;
-        if let Some(end) = literal_end(source, at)? {
-            kind = Kind::Literal;
-            at = end;
-        } else if b.is_ascii_digit() || (b == b'.' && byte(at + 1).is_ascii_digit()) {
-            kind = Kind::Number;
-            at += 1;
-            while is_word(byte(at))
-                || byte(at) == b'.'
-                || (byte(at) == b'\'' && is_word(byte(at + 1)))
-                || (matches!(byte(at), b'+' | b'-')
-                    && matches!(byte(at - 1), b'e' | b'E' | b'p' | b'P'))
-            {
-                at += 1;
-            }
-        } else if is_word(b) {
-            kind = Kind::Identifier;
-            while is_word(byte(at)) {
-                at += 1;
-            }
-        } else {
-            kind = Kind::Punctuation;
-            at += ["<<<", ">>>", "<<", ">>", "::", "->", "<=", ">="]
-                .iter()
-                .find(|text| source[at..].starts_with(**text))
-                .map_or(1, |text| text.len());
-        }
-        found.push(Token {
-            kind,
-            text: &source[begin..at],
-            begin,
-            end: at,
-        });
-    }
-    Ok(found)
-}
-
-/// Returns the end of the literal that begins at a position, if one does: a text, a raw text or a character, with its prefix.
-fn literal_end(source: &str, begin: usize) -> Result<Option<usize>, String> {
-    let rest = &source[begin..];
-    let prefix = ["u8R", "uR", "UR", "LR", "R", "u8", "u", "U", "L", ""]
-        .into_iter()
-        .find(|prefix| {
-            rest.strip_prefix(prefix).is_some_and(|after| {
-                after.starts_with('"') || (after.starts_with('\'') && !prefix.ends_with('R'))
-            })
-        });
-    let Some(prefix) = prefix else {
-        return Ok(None);
-    };
-    let open = begin + prefix.len();
-    let unclosed = || format!("{}: a literal is not closed", location(source, begin));
-    if prefix.ends_with('R') {
-        let paren = source[open..].find('(').ok_or_else(unclosed)? + open;
-        let end = format!("){}\"", &source[open + 1..paren]);
-        let found = source[paren..].find(&end).ok_or_else(unclosed)?;
-        return Ok(Some(paren + found + end.len()));
-    }
-    let bytes = source.as_bytes();
-    let quote = bytes[open];
-    let mut at = open + 1;
-    while let Some(b) = bytes.get(at) {
-        match *b {
-            b'\\' => at += 1,
-            b'\n' => return Err(unclosed()),
-            b if b == quote => return Ok(Some(at + 1)),
-            _ => {}
-        }
-        at += 1;
-    }
-    Err(unclosed())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn rewrite(source: &str, library: &str) -> Result<Rewritten, String> {
+        let unit = Unit::read(source, library)?;
+        unit.rewrite(unit.facts(), Pass::All, &[])
+    }
 
     fn text(source: &str) -> String {
         rewrite(source, "").unwrap().text
@@ -890,5 +587,67 @@ mod tests {
     fn an_open_launch_is_refused_with_file_and_line() {
         let error = rewrite("# 7 \"k.asc\"\n\nvoid f() { add<<<8, 0(x); }", "").unwrap_err();
         assert_eq!(error, "k.asc:8: a launch's <<< has no >>>");
+    }
+
+    #[test]
+    fn a_pass_of_one_kind_of_core_keeps_its_constants() {
+        let source = "void f() { if constexpr (g_coreType == AIC) { g(); } }";
+        let unit = Unit::read(source, "").unwrap();
+        let cube = unit.rewrite(unit.facts(), Pass::Cube, &[]).unwrap();
+        assert_eq!(cube.text, source);
+        let host = unit.rewrite(unit.facts(), Pass::Host, &[]).unwrap();
+        assert!(!host.text.contains("constexpr"));
+    }
+
+    #[test]
+    fn constants_of_the_core_differ_from_conditions() {
+        let needs = |source: &str| Unit::read(source, "").unwrap().has_constant_of_core();
+        assert!(needs("void f() { Tile<g_coreType == AIC> tile; }"));
+        assert!(needs(
+            "void f() { constexpr bool is_cube = g_coreType == AIC; }"
+        ));
+        assert!(needs("static_assert(g_coreType == AIV);"));
+        assert!(needs(
+            "using T = std::conditional_t<(g_coreType == AIC), A, B>;"
+        ));
+        assert!(!needs("void f() { if (g_coreType == AIC) { g(); } }"));
+        assert!(!needs(
+            "void f() { if constexpr (N > 1 && (g_coreType == AIC)) { g(); } }"
+        ));
+        assert!(!needs(
+            "void f() { if (i < n && g_coreType == AIC) g(); bool b = g_coreType == AIV; }"
+        ));
+    }
+
+    #[test]
+    fn passes_are_compared_by_the_code_of_the_program() {
+        let library = "# 1 \"/lib/a.h\" 1\nint a;\n# 2 \"k.cpp\" 2\nint b;";
+        let other = "# 1 \"/lib/a.h\" 1\nint c;\n# 7 \"k.cpp\" 2\n\nint b;";
+        let (one, two) = (
+            Unit::read(library, "/lib").unwrap(),
+            Unit::read(other, "/lib").unwrap(),
+        );
+        assert!(one.has_code_of(&two));
+        assert!(one.has_host_code_of(&two));
+        let launching = Unit::read("int b; int main() { k<<<1>>>(); }", "/lib").unwrap();
+        assert!(!one.has_code_of(&launching));
+        assert!(!one.has_host_code_of(&launching));
+        let system = "# 1 \"/usr/include/x.h\" 1 3 4\n# 1 \"/lib/a.h\" 1\n# 3 \"own.h\" 1\n";
+        let files = Unit::read(system, "/lib").unwrap().files();
+        assert_eq!(files.into_iter().collect::<Vec<_>>(), ["own.h"]);
+    }
+
+    #[test]
+    fn a_kernel_that_only_other_passes_define_is_launched_by_its_name() {
+        let device = Unit::read("namespace n { __global__ void k(int x) {} }", "").unwrap();
+        let host = Unit::read("void f() { n::k<<<4, 0, s>>>(1); }", "").unwrap();
+        let text = host
+            .rewrite(host.facts(), Pass::Host, &device.kernels())
+            .unwrap()
+            .text;
+        assert!(
+            text.contains("::jumar::ascendc::launch_kernel<false, &n::k>(\"k\", 4, 0, s)(1);"),
+            "{text}"
+        );
     }
 }

@@ -1,0 +1,252 @@
+// Functions of rows: the largest elements, running sums, means, and masks of dropouts. Temporary buffers are accepted and not needed.
+#ifndef JUMAR_ASCENDC_ROWS_H
+#define JUMAR_ASCENDC_ROWS_H
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "../kernel_tiling/kernel_tiling.h"
+#include "math.h"
+#include "reduce.h"
+
+namespace AscendC {
+
+enum class TopKMode { TOPK_NORMAL, TOPK_NSMALL };
+enum class TopKAlgo { RADIX_SELECT, MERGE_SORT };
+enum class TopKOrder { UNSET, LARGEST, SMALLEST };
+struct TopKConfig {
+    TopKAlgo algo = TopKAlgo::MERGE_SORT;
+    TopKOrder order = TopKOrder::UNSET;
+    bool sorted = true;
+};
+inline constexpr TopKConfig defaultTopKConfig{};
+// Rows of `inner` elements, of which n hold values.
+struct TopKInfo {
+    int32_t outter = 1;
+    int32_t inner = 0;
+    int32_t n = 0;
+};
+
+// The k largest or smallest elements of each row, in order, with their indices; of equal ones that of the lower index comes first. A row of
+// results begins at a multiple of 32 bytes, except with rows of 32 elements (TOPK_NSMALL).
+template <typename T, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false, enum TopKMode topkMode = TopKMode::TOPK_NORMAL,
+          const TopKConfig& config = defaultTopKConfig>
+void TopK(const LocalTensor<T>& dstValue, const LocalTensor<int32_t>& dstIndex, const LocalTensor<T>& src, const LocalTensor<int32_t>& srcIndex,
+          const LocalTensor<bool>& finish, const int32_t k, const TopkTiling&, const TopKInfo& info, const bool isLargest = true,
+          jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    const Call call{"TopK", site};
+    constexpr bool is_small = topkMode == TopKMode::TOPK_NSMALL;
+    if (info.outter <= 0 || info.n <= 0 || k <= 0 || k > info.n || info.n > info.inner)
+        fail(site, "TopK: k is %d, and the %d rows have %d elements of %d; wanted are 1 <= k <= n <= inner", k, info.outter, info.n, info.inner);
+    if ((is_small && info.inner != 32) || info.inner % 32 != 0)
+        fail(site, "TopK: a row has %d elements; it has to have %s", info.inner, is_small ? "32 with TOPK_NSMALL" : "a multiple of 32");
+    const uint64_t rows = static_cast<uint64_t>(info.outter), inner = static_cast<uint64_t>(info.inner), count = static_cast<uint64_t>(k);
+    auto padded = [count](uint64_t size) { return is_small ? count : (count * size + 31) / 32 * 32 / size; };
+    const uint64_t value_step = padded(sizeof(T)), index_step = padded(4);
+    check_access(dstValue, ((rows - 1) * value_step + count) * sizeof(T), "dstValue", call);
+    check_access(dstIndex, ((rows - 1) * index_step + count) * 4, "dstIndex", call);
+    check_access(src, rows * inner * sizeof(T), "src", call);
+    if constexpr (isInitIndex) check_access(srcIndex, (is_small ? rows * inner : inner) * 4, "srcIndex", call);
+    if constexpr (isHasfinish) check_access(finish, rows, "finish", call);
+    std::vector<uint32_t> order(static_cast<size_t>(info.n));
+    for (uint64_t row = 0; row < rows; row++) {
+        const T* line = src.GetPhyAddr() + row * inner;
+        for (size_t at = 0; at < order.size(); at++) order[at] = static_cast<uint32_t>(at);
+        // A NaN is larger than all numbers.
+        auto larger = [line](uint32_t a, uint32_t b) {
+            const bool a_nan = line[a] != line[a], b_nan = line[b] != line[b];
+            return a_nan || b_nan ? a_nan && !b_nan : line[a] > line[b];
+        };
+        std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return isLargest ? larger(a, b) : larger(b, a); });
+        for (uint64_t at = 0; at < count; at++) {
+            const uint32_t from = order[at];
+            int32_t index = static_cast<int32_t>(from);
+            if constexpr (isInitIndex) index = srcIndex.GetPhyAddr()[(is_small ? row * inner : 0) + from];
+            // A row that has ended has the index n.
+            if constexpr (isHasfinish) index = finish.GetPhyAddr()[row] ? info.n : index;
+            dstValue.GetPhyAddr()[row * value_step + at] = line[from];
+            dstIndex.GetPhyAddr()[row * index_step + at] = index;
+        }
+    }
+}
+template <typename T, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false, enum TopKMode topkMode = TopKMode::TOPK_NORMAL,
+          const TopKConfig& config = defaultTopKConfig>
+void TopK(const LocalTensor<T>& dstValue, const LocalTensor<int32_t>& dstIndex, const LocalTensor<T>& src, const LocalTensor<int32_t>& srcIndex,
+          const LocalTensor<bool>& finish, const LocalTensor<uint8_t>&, const int32_t k, const TopkTiling& tiling, const TopKInfo& info,
+          const bool isLargest = true, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    TopK<T, isInitIndex, isHasfinish, isReuseSrc, topkMode, config>(dstValue, dstIndex, src, srcIndex, finish, k, tiling, info, isLargest, site);
+}
+
+struct CumSumConfig {
+    bool isLastAxis = true;
+    bool isReuseSource = false;
+    bool outputLastRow = false;
+};
+inline constexpr CumSumConfig defaultCumSumConfig{true, false, true};
+struct CumSumInfo {
+    uint32_t outter = 0;
+    uint32_t inner = 0;
+};
+
+// Running sums along the rows, or down the columns; on request the last row of the result as well. Sums of half are kept in float.
+template <typename T, const CumSumConfig& config = defaultCumSumConfig>
+void CumSum(LocalTensor<T>& dst, LocalTensor<T>& lastRow, const LocalTensor<T>& src, const CumSumInfo& info,
+            jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    const Call call{"CumSum", site};
+    const uint64_t rows = info.outter, columns = info.inner;
+    if (rows == 0 || columns == 0) return;
+    if (columns * sizeof(T) % 32 != 0) fail(site, "CumSum: a row has %u elements of %zu bytes; it has to have a multiple of 32 bytes", info.inner, sizeof(T));
+    check_access(dst, rows * columns * sizeof(T), "dst", call);
+    check_access(src, rows * columns * sizeof(T), "src", call);
+    if (config.outputLastRow) check_access(lastRow, columns * sizeof(T), "lastRow", call);
+    const uint64_t lines = config.isLastAxis ? rows : columns, steps = config.isLastAxis ? columns : rows;
+    for (uint64_t line = 0; line < lines; line++) {
+        float sum = 0;
+        for (uint64_t step = 0; step < steps; step++) {
+            const uint64_t at = config.isLastAxis ? line * columns + step : step * columns + line;
+            sum += static_cast<float>(src.GetPhyAddr()[at]);
+            dst.GetPhyAddr()[at] = static_cast<T>(sum);
+        }
+    }
+    if (config.outputLastRow) std::copy_n(dst.GetPhyAddr() + (rows - 1) * columns, columns, lastRow.GetPhyAddr());
+}
+template <typename T, const CumSumConfig& config = defaultCumSumConfig>
+void CumSum(LocalTensor<T>& dst, LocalTensor<T>& lastRow, const LocalTensor<T>& src, LocalTensor<uint8_t>&, const CumSumInfo& info,
+            jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    CumSum<T, config>(dst, lastRow, src, info, site);
+}
+
+// Rows of `inner` elements, of which n hold values.
+struct MeanParams {
+    uint32_t outter = 1;
+    uint32_t inner = 0;
+    uint32_t n = 0;
+};
+template <typename T, typename accType = T, bool isReuseSource = false, bool isBasicBlock = false, int32_t reduceDim = -1>
+void Mean(const LocalTensor<T>& dst, const LocalTensor<T>& src, const MeanParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    static_assert(reduceDim == -1, "Mean along other dimensions than the last is not supported by Jumar; docs/ascendc.md lists what is");
+    const Call call{"Mean", site};
+    if (params.outter == 0 || params.n == 0) return;
+    if (params.n > params.inner || params.inner * sizeof(T) % 32 != 0)
+        fail(site, "Mean: a row has %u elements of %u; n is inner at most, and inner a multiple of 32 bytes", params.n, params.inner);
+    check_access(dst, params.outter * sizeof(T), "dst", call);
+    check_access(src, uint64_t(params.outter) * params.inner * sizeof(T), "src", call);
+    for (uint64_t row = 0; row < params.outter; row++) {
+        double sum = 0;
+        for (uint64_t at = 0; at < params.n; at++) sum += static_cast<double>(src.GetPhyAddr()[row * params.inner + at]);
+        dst.GetPhyAddr()[row] = static_cast<T>(sum / params.n);
+    }
+}
+template <typename T, typename accType = T, bool isReuseSource = false, bool isBasicBlock = false, int32_t reduceDim = -1>
+void Mean(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>&, const MeanParams& params,
+          jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    Mean<T, accType, isReuseSource, isBasicBlock, reduceDim>(dst, src, params, site);
+}
+
+// The mask has a byte or a bit for each element. Its rows may be longer than those of the source.
+constexpr uint32_t DROPOUT_MODE_BYTE_MISALIGN = 1, DROPOUT_MODE_BYTE_ALIGN = 2, DROPOUT_MODE_BIT_ALIGN = 3, DROPOUT_MODE_BIT_MISALIGN = 4;
+struct DropOutShapeInfo {
+    uint32_t firstAxis = 0;
+    uint32_t srcLastAxis = 0;
+    uint32_t maskLastAxis = 0;
+};
+// Elements whose mask is 0 become 0, the others are divided by the rate at which elements are kept.
+template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
+void DropOut(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& mask, const float keepProb, const DropOutShapeInfo& info,
+             jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    static_assert(dropOutMode <= DROPOUT_MODE_BIT_MISALIGN, "DropOut has modes 0 to 4");
+    const Call call{"DropOut", site};
+    const uint64_t rows = info.firstAxis, columns = info.srcLastAxis, step = info.maskLastAxis;
+    if (rows == 0 || columns == 0) return;
+    if (!(keepProb > 0 && keepProb <= 1)) fail(site, "DropOut: keepProb is %g; it has to be larger than 0 and at most 1", static_cast<double>(keepProb));
+    // Without a mode the lengths of rows distinguish bytes from bits.
+    const bool is_bits = dropOutMode == 0 ? step < columns : dropOutMode >= DROPOUT_MODE_BIT_ALIGN;
+    if (step * (is_bits ? 8 : 1) < columns)
+        fail(site, "DropOut: a row of the mask has %u bytes, and %u elements need %s of the mask", info.maskLastAxis, info.srcLastAxis, is_bits ? "a bit each" : "a byte each");
+    check_access(dst, rows * columns * sizeof(T), "dst", call);
+    check_access(src, rows * columns * sizeof(T), "src", call);
+    check_access(mask, rows * step, "mask", call);
+    for (uint64_t row = 0; row < rows; row++)
+        for (uint64_t column = 0; column < columns; column++) {
+            const uint8_t byte = mask.GetPhyAddr()[row * step + (is_bits ? column / 8 : column)];
+            const bool is_kept = is_bits ? byte >> (column % 8) & 1 : byte != 0;
+            const uint64_t at = row * columns + column;
+            dst.GetPhyAddr()[at] = is_kept ? static_cast<T>(static_cast<float>(src.GetPhyAddr()[at]) / keepProb) : static_cast<T>(0.0f);
+        }
+}
+template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
+void DropOut(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& mask, const LocalTensor<uint8_t>&, const float keepProb,
+             const DropOutShapeInfo& info, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    DropOut<T, isInitBitMode, dropOutMode>(dst, src, mask, keepProb, info, site);
+}
+
+// dst = src0 * function(src1), with and without a temporary buffer, and with and without a count.
+#define JUMAR_ASCENDC_GATED(Name, gate)                                                                                                              \
+    template <typename T, bool isReuseSource = false>                                                                                                \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const uint32_t count,                               \
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
+    {                                                                                                                                                \
+        using namespace jumar::ascendc;                                                                                                              \
+        binary(dst, src0, src1, count, Call{#Name, site}, [](T x, T y, T) -> T {                                                                     \
+            const Wide<T> w = static_cast<Wide<T>>(y);                                                                                               \
+            return static_cast<T>(static_cast<Wide<T>>(x) * (gate));                                                                                 \
+        });                                                                                                                                          \
+    }                                                                                                                                                \
+    template <typename T, bool isReuseSource = false>                                                                                                \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, jumar::ascendc::Site site = jumar::ascendc::Site::here()) \
+    {                                                                                                                                                \
+        Name(dst, src0, src1, src0.GetSize(), site);                                                                                                 \
+    }                                                                                                                                                \
+    template <typename T, bool isReuseSource = false>                                                                                                \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const LocalTensor<uint8_t>&, const uint32_t count,  \
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
+    {                                                                                                                                                \
+        Name(dst, src0, src1, count, site);                                                                                                          \
+    }                                                                                                                                                \
+    template <typename T, bool isReuseSource = false>                                                                                                \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const LocalTensor<uint8_t>&,                        \
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
+    {                                                                                                                                                \
+        Name(dst, src0, src1, src0.GetSize(), site);                                                                                                 \
+    }
+JUMAR_ASCENDC_GATED(GeGLU, jumar::ascendc::gelu(w))
+JUMAR_ASCENDC_GATED(ReGlu, w > 0 ? w : Wide<T>(0))
+#undef JUMAR_ASCENDC_GATED
+
+// The newer names of the reductions of a repeat.
+template <ReduceType reduceType, typename T, typename U, bool isSetMask = true>
+void ReduceRepeat(const LocalTensor<T>& dst, const LocalTensor<U>& src, const jumar::ascendc::MaskArgument& mask, const int32_t repeatTime,
+                  const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX,
+                  jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    static_assert(std::is_same_v<T, U>, "ReduceRepeat has one type on 910B and 310P");
+    if constexpr (reduceType == ReduceType::SUM) WholeReduceSum<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride, site);
+    else if constexpr (reduceType == ReduceType::MAX)
+        WholeReduceMax<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride, order, site);
+    else WholeReduceMin<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride, order, site);
+}
+template <ReduceType reduceType, typename T, typename U, bool isSetMask = true>
+void ReducePairElem(const LocalTensor<T>& dst, const LocalTensor<U>& src, const jumar::ascendc::MaskArgument& mask, const int32_t repeatTime,
+                    const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,
+                    jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    static_assert(reduceType == ReduceType::SUM && std::is_same_v<T, U>, "ReducePairElem has sums of one type");
+    PairReduceSum<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride, srcRepStride, site);
+}
+
+} // namespace AscendC
+
+#endif
