@@ -1,5 +1,6 @@
 //! `jumar doctor`: which libascendcl a program would load, why, and which problems prevent it from working.
 
+mod gloo;
 mod loader;
 mod onnxruntime;
 mod prebuilt;
@@ -82,6 +83,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             check_python(&mut report, &tree);
             torch::examine(&mut report, &tree);
             onnxruntime::examine(&mut report, &tree);
+            gloo::examine(&mut report, &tree);
             if let Some(program) = &options.program {
                 check_program(&mut report, &tree, program);
             }
@@ -172,6 +174,9 @@ fn check_tree(report: &mut Report, tree: &Tree) {
             .map(|entry| entry.path())
             .filter(|path| is_library(path))
         {
+            if path.file_name().is_some_and(|name| name == gloo::PLUGIN) {
+                continue;
+            }
             names += 1;
             let filters = || loader::filtered(&path).is_some_and(|name| name == "libascendcl.so");
             let target = path.canonicalize().ok();

@@ -111,6 +111,12 @@ impl Queued {
         &self.operation
     }
 
+    /// Returns the numbers that the call took; `None` for a captured operation, which takes them each time it runs, and once
+    /// the operation has begun.
+    pub fn numbers(&self) -> Option<Numbers> {
+        self.taken.lock().clone()
+    }
+
     /// Returns the program that announces the rank, the signal to wait for and clear, and the program that returns how the
     /// operation ended.
     pub fn tasks(self: &Arc<Self>) -> (Arc<dyn Program>, Arc<Signal>, Arc<dyn Program>) {

@@ -9,6 +9,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::arrival::{Arrival, Channel, Numbers, Queued};
 use crate::local::LocalGroup;
+use crate::network::NetworkGroup;
 use crate::operation::{Operation, digest};
 use crate::remote::RemoteGroup;
 use crate::words::Label;
@@ -20,6 +21,8 @@ pub(crate) enum Transport {
     Local(Arc<LocalGroup>),
     /// Ranks are in several processes of this machine.
     Remote(Arc<RemoteGroup>),
+    /// Ranks are on several machines.
+    Network(Arc<NetworkGroup>),
 }
 
 /// What is chosen when a communicator is created.
@@ -33,6 +36,19 @@ pub struct Options {
     pub limit: Option<Duration>,
     /// What has to be equal on all ranks.
     pub digest: u64,
+}
+
+/// An operation of a rank that waits for other ranks.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    /// The rank that waits.
+    pub rank: u32,
+    /// What it waits in.
+    pub operation: Arc<Operation>,
+    /// What matches it to the other ranks.
+    pub numbers: Numbers,
+    /// The ranks that have not come, in ascending order.
+    pub missing: Vec<u32>,
 }
 
 /// One rank of a communicator.
@@ -145,6 +161,24 @@ impl Communicator {
         self.is_child
     }
 
+    /// Reports whether all ranks are in this process.
+    pub fn is_local(&self) -> bool {
+        matches!(self.transport, Transport::Local(_))
+    }
+
+    /// Returns how often the communicator was resumed. Operations of different epochs never match.
+    pub fn epoch(&self) -> u32 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Lists the operations of all ranks of this process that wait for other ranks. Empty for ranks of several processes.
+    pub fn waiting(&self) -> Vec<Waiting> {
+        match &self.transport {
+            Transport::Local(group) => group.waiting(),
+            Transport::Remote(_) | Transport::Network(_) => Vec::new(),
+        }
+    }
+
     /// Returns how many operations were queued.
     pub fn operations(&self) -> u64 {
         self.operations.load(Ordering::Relaxed)
@@ -155,6 +189,7 @@ impl Communicator {
         match &self.transport {
             Transport::Local(group) => group.failure(),
             Transport::Remote(group) => group.failure(),
+            Transport::Network(group) => group.failure(),
         }
     }
 
@@ -203,6 +238,7 @@ impl Communicator {
         match &self.transport {
             Transport::Local(group) => group.fail(error),
             Transport::Remote(group) => group.fail(error),
+            Transport::Network(group) => group.fail(error),
         }
     }
 
@@ -268,6 +304,7 @@ impl Communicator {
         match &self.transport {
             Transport::Local(group) => group.arrive(arrival, epoch),
             Transport::Remote(group) => group.arrive(arrival, epoch),
+            Transport::Network(group) => group.arrive(arrival, epoch),
         }
     }
 
@@ -279,6 +316,7 @@ impl Communicator {
         match &self.transport {
             Transport::Local(group) => group.abandon(arrival),
             Transport::Remote(group) => group.abandon(arrival),
+            Transport::Network(group) => group.abandon(arrival),
         }
     }
 
@@ -286,6 +324,8 @@ impl Communicator {
         match &self.transport {
             Transport::Local(group) => group.cancel(because),
             Transport::Remote(group) => group.cancel(because),
+            // Messages that are on their way cannot be taken back.
+            Transport::Network(group) => group.fail(because),
         }
     }
 
@@ -295,6 +335,7 @@ impl Communicator {
         match &self.transport {
             Transport::Local(group) => group.expire(now, limit),
             Transport::Remote(group) => group.expire(now, limit),
+            Transport::Network(group) => group.expire(now, limit),
         }
     }
 
@@ -312,6 +353,7 @@ impl Communicator {
         match &self.transport {
             Transport::Local(group) => group.leave(self.rank),
             Transport::Remote(group) => group.leave(),
+            Transport::Network(group) => group.leave(),
         }
         true
     }
@@ -343,6 +385,8 @@ impl Communicator {
         match &self.transport {
             Transport::Local(group) => group.recover(),
             Transport::Remote(group) => group.recover(),
+            // Its connections are spent after a failure: it stays failed.
+            Transport::Network(_) => {}
         }
         self.epoch.fetch_add(1, Ordering::AcqRel);
         self.state.store(READY, Ordering::Release);
@@ -404,6 +448,7 @@ impl Communicator {
         let transport = match &self.transport {
             Transport::Local(group) => Transport::Local(group.child(tag, label.clone())),
             Transport::Remote(group) => Transport::Remote(group.child(tag, label.clone(), ranks)),
+            Transport::Network(group) => Transport::Network(group.child(tag, label.clone(), ranks)),
         };
         Ok(Communicator::new(
             label,

@@ -10,8 +10,9 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::communicator::{Communicator, Options, Transport};
 use crate::exchange;
 use crate::local::LocalGroup;
+use crate::network::Network;
 use crate::os;
-use crate::remote::{Meetings, RootInfo};
+use crate::remote::{Meetings, RootInfo, Ways};
 use crate::words::Label;
 
 /// What a process has one of.
@@ -33,18 +34,32 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_s
 impl Domain {
     /// Creates the state of a process, on whose devices' memory the backend works.
     pub fn new(backend: Arc<dyn Backend>) -> Domain {
-        Domain::with(backend, false)
+        Domain::with(backend, Network::default(), Ways::Fastest)
+    }
+
+    /// As [`Domain::new`], with what a program chooses for communicators of several machines.
+    pub fn with_network(backend: Arc<dyn Backend>, network: Network) -> Domain {
+        Domain::with(backend, network, Ways::Fastest)
     }
 
     /// As [`Domain::new`], but ranks that meet by root information use shared memory within a process too: for tests and
     /// measurements of that transport.
     pub fn with_shared_memory_only(backend: Arc<dyn Backend>) -> Domain {
-        Domain::with(backend, true)
+        Domain::with(backend, Network::default(), Ways::SharedMemory)
     }
 
-    fn with(backend: Arc<dyn Backend>, always_shared: bool) -> Domain {
+    /// As [`Domain::with_shared_memory_only`], for the network.
+    pub fn with_network_only(backend: Arc<dyn Backend>) -> Domain {
+        let network = Network {
+            host: Some(std::net::Ipv4Addr::LOCALHOST.into()),
+            ..Network::default()
+        };
+        Domain::with(backend, network, Ways::Network)
+    }
+
+    fn with(backend: Arc<dyn Backend>, network: Network, ways: Ways) -> Domain {
         Domain {
-            meetings: Meetings::new(backend.clone(), always_shared),
+            meetings: Meetings::new(backend.clone(), network, ways),
             backend,
             observed: Arc::default(),
         }

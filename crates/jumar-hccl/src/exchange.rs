@@ -124,6 +124,7 @@ mod tests {
             descriptor: 3,
             key: 4,
             machine: 5,
+            address: None,
         };
         let name = format!("test-{}", std::process::id());
         let limit = Duration::from_secs(30);

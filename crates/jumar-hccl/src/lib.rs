@@ -2,7 +2,7 @@
 //!
 //! A [`Communicator`] is one rank of several. An [`Operation`] that a rank reaches is matched by its number to those of
 //! the other ranks. Ranks of one process read each other's memory; ranks of several processes of one machine use memory
-//! files without names. Sums are formed in rank order everywhere, so that a result has the same bits however the
+//! files without names; ranks of several machines send messages through a plug-in. Sums are formed in rank order everywhere, so that a result has the same bits however the
 //! ranks are spread. A stream that waits for other ranks waits for a signal and holds no thread.
 //!
 //! Nothing here knows streams, gates or the C interface: [`Queued`] is what a stream has to run.
@@ -23,6 +23,8 @@ mod exchange;
 #[cfg(not(loom))]
 mod local;
 #[cfg(not(loom))]
+mod network;
+#[cfg(not(loom))]
 mod operation;
 #[cfg(not(loom))]
 #[expect(
@@ -41,9 +43,11 @@ mod words;
 #[cfg(not(loom))]
 pub use arrival::{Arrival, Channel, Numbers, Queued};
 #[cfg(not(loom))]
-pub use communicator::{Communicator, Options};
+pub use communicator::{Communicator, Options, Waiting};
 #[cfg(not(loom))]
 pub use domain::Domain;
+#[cfg(not(loom))]
+pub use network::{Interfaces, Network, choose_host, why_not};
 #[cfg(not(loom))]
 pub use operation::{Collective, Message, Operation, Pieces, Signature, digest};
 #[cfg(not(loom))]

@@ -12,6 +12,7 @@ use jumar_hal::{Backend, Span, Transfer};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::arrival::{Arrival, Channel, Numbers};
+use crate::communicator::Waiting;
 use crate::operation::{Collective, Message, Operation};
 use crate::reduce::reduce;
 use crate::words::Label;
@@ -413,6 +414,28 @@ impl LocalGroup {
         if let Some((all, error)) = failed {
             fail(all, &error);
         }
+    }
+
+    /// Lists what waits, by rank.
+    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+        let inner = self.inner.lock();
+        let mut waiting: Vec<Waiting> = Vec::new();
+        let mut seen: Vec<&Arc<Arrival>> = Vec::new();
+        for arrival in inner.pending() {
+            // A batch of transfers is listed once for each of them.
+            if seen.iter().any(|known| Arc::ptr_eq(known, arrival)) {
+                continue;
+            }
+            seen.push(arrival);
+            waiting.push(Waiting {
+                rank: arrival.rank,
+                operation: arrival.operation.clone(),
+                numbers: arrival.numbers.clone(),
+                missing: inner.missing(arrival, self.label.size),
+            });
+        }
+        waiting.sort_by_key(|one| (one.rank, one.operation.name()));
+        waiting
     }
 
     /// Fails everything that waits, and everything that comes.

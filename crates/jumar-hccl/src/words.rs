@@ -93,3 +93,25 @@ pub fn ranks(list: &[u32]) -> String {
         [first @ .., last] => format!("ranks {} and {last}", first.join(", ")),
     }
 }
+
+/// Returns an error that another process described by its number and text.
+pub(crate) fn error_of(kind: u64, text: &str) -> Error {
+    let kind = match kind {
+        1 => ErrorKind::CommTimeout,
+        2 => ErrorKind::CommMismatch,
+        _ => ErrorKind::CommPeerLost,
+    };
+    Error::new(kind, text)
+}
+
+/// Returns the number by which another process knows the kind of an error.
+pub(crate) fn number_of(error: &Error) -> u64 {
+    let kinds = [ErrorKind::CommTimeout, ErrorKind::CommMismatch];
+    let at = kinds.iter().position(|kind| *kind == error.kind());
+    at.map_or(3, |at| at as u64 + 1)
+}
+
+/// Describes what the system refused.
+pub(crate) fn system(what: &str, error: std::io::Error) -> Error {
+    Error::new(ErrorKind::RuntimeInternal, format!("{what}: {error}"))
+}

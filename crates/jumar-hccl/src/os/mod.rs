@@ -5,6 +5,9 @@
 //! with the last process that has it, however that process ends. Its size is sealed, so that no process can take pages
 //! away from under another one.
 
+pub mod addresses;
+pub mod gloo;
+
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io;

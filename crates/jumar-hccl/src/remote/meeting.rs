@@ -6,6 +6,7 @@
 //! only harms itself.
 
 use std::fmt::Write as _;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,10 +21,13 @@ use super::layout::{
 use super::mesh::{Mesh, Peer};
 use super::wake::WakePage;
 use crate::os::{self, Mapping, Process};
-use crate::words::ranks;
+use crate::words::{ranks, system};
 
 /// Version of the text; it changes with the layout of what is shared.
-const FORM: &str = "JUMAR-HCCL-1";
+const FORM: &str = "JUMAR-HCCL-2";
+
+/// Stands for an address where there is none.
+const NO_ADDRESS: &str = "-";
 
 /// Stages of a record.
 const TAKEN: u64 = 1;
@@ -47,16 +51,22 @@ pub struct RootInfo {
     pub key: u128,
     /// What distinguishes the machine.
     pub machine: u64,
+    /// Where ranks of other machines find it, if they can.
+    pub address: Option<SocketAddr>,
 }
 
 impl RootInfo {
     /// Returns the text.
     pub fn text(&self) -> String {
         let mut text = String::new();
+        let address = match self.address {
+            Some(address) => address.to_string(),
+            None => NO_ADDRESS.to_owned(),
+        };
         // Writing to a string cannot fail.
         let _ = write!(
             text,
-            "{FORM} {} {} {} {:032x} {:016x} ",
+            "{FORM} {} {} {} {:032x} {:016x} {address} ",
             self.process, self.started, self.descriptor, self.key, self.machine
         );
         text
@@ -78,6 +88,10 @@ impl RootInfo {
                 descriptor: words.next()?.parse().ok()?,
                 key: u128::from_str_radix(words.next()?, 16).ok()?,
                 machine: u64::from_str_radix(words.next()?, 16).ok()?,
+                address: match words.next()? {
+                    NO_ADDRESS => None,
+                    address => Some(address.parse().ok()?),
+                },
             })
         };
         match (form, form == FORM) {
@@ -97,10 +111,6 @@ fn not_root_info(why: &str) -> Error {
         format!("rootInfo is not what HcclGetRootInfo returned: {why}"),
     )
     .fix("Carry all 4108 bytes unchanged from the root to every rank.")
-}
-
-pub(super) fn system(what: &str, error: std::io::Error) -> Error {
-    Error::new(ErrorKind::RuntimeInternal, format!("{what}: {error}"))
 }
 
 /// A rank that creates a communicator.
@@ -147,6 +157,7 @@ impl Meeting {
             descriptor: file.descriptor(),
             key,
             machine: os::machine(),
+            address: None,
         };
         Ok((Meeting { file, key }, info))
     }
@@ -154,15 +165,8 @@ impl Meeting {
     /// Opens the file of the root.
     ///
     /// # Errors
-    /// `CommUnsupported`: the root is on another machine; `CommRootGone`: it has ended; `CommArgument`: the file is another.
+    /// `CommRootGone`: it has ended; `CommArgument`: the file is another.
     pub(super) fn open(info: &RootInfo) -> Result<Meeting> {
-        if info.machine != os::machine() {
-            return Err(Error::new(
-                ErrorKind::CommUnsupported,
-                "the root information comes from another machine or container; ranks of several machines are not supported",
-            )
-            .fix("Start all ranks on one machine, in one container."));
-        }
         let gone = |why: String| {
             Error::new(
                 ErrorKind::CommRootGone,
@@ -264,10 +268,7 @@ impl Meeting {
                 ));
             }
         }
-        let name = match own.name {
-            "" => format!("comm_{:016x}", self.key as u64),
-            name => name.to_owned(),
-        };
+        let name = super::shared_name(own.name, self.key);
         let local = (0..own.size).all(|rank| self.word(rank, RECORD_PROCESS) == u64::from(process));
         Ok(Met { name, local })
     }
@@ -417,6 +418,7 @@ mod tests {
             descriptor: 9,
             key: 0xfeed_0000_1111_2222_3333_4444_5555_6666,
             machine: 0x1234,
+            address: "[fd00::1]:60000".parse().ok(),
         };
         let mut bytes = [0u8; 4108];
         let text = info.text();
@@ -427,7 +429,7 @@ mod tests {
         let refused = Err(ErrorKind::CommArgument);
         assert_eq!(kind(&[0; 4108]), refused);
         assert_eq!(kind(&bytes[..20]), refused);
-        assert_eq!(kind(b"JUMAR-HCCL-2 1 2 3 4 5 "), refused);
+        assert_eq!(kind(b"JUMAR-HCCL-1 1 2 3 4 5 "), refused);
         bytes[14] = 200;
         assert_eq!(kind(&bytes), refused);
     }

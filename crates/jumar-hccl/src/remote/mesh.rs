@@ -12,12 +12,12 @@ use super::layout::{
     ack, slot,
 };
 use super::wake::WakePage;
-use super::work::{Work, error_of, number_of};
+use super::work::Work;
 use crate::arrival::Arrival;
 use crate::operation::{Message, Operation};
 use crate::os::{Mapping, Process};
 use crate::protocol;
-use crate::words::Label;
+use crate::words::{Label, error_of, number_of};
 
 /// The tag of the communicator that all ranks of a mesh belong to.
 const EVERYONE: u64 = 1;

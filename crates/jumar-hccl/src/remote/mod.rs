@@ -16,31 +16,55 @@ use jumar_types::Result;
 
 use crate::communicator::{Options, Transport};
 use crate::local::LocalGroup;
+use crate::network::gathering::{self, Gathering, Guest};
+use crate::network::{self, Network, no_plugin};
 use crate::os;
-use crate::words::Label;
+use crate::words::{Label, system};
 pub use meeting::RootInfo;
-use meeting::{Joiner, Meeting, system};
+use meeting::{Joiner, Meeting};
 use mesh::Progress;
 pub(crate) use mesh::RemoteGroup;
 use wake::WakePage;
+
+/// A meeting of this process.
+struct Made {
+    key: u128,
+    until: Instant,
+    /// Open for ranks of this machine.
+    _meeting: Meeting,
+    /// Open for ranks of other machines.
+    _gathering: Option<Gathering>,
+}
+
+/// What carries operations between ranks that could use several transports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ways {
+    /// The fastest: memory of the process, then of the machine.
+    Fastest,
+    /// Shared memory, within a process too.
+    SharedMemory,
+    /// The network, within a process too.
+    Network,
+}
 
 /// What a process needs to meet other processes.
 pub(crate) struct Meetings {
     backend: Arc<dyn Backend>,
     /// The meetings that this process has made, until a rank of it has met the others there, or until they expire.
-    made: Mutex<Vec<(u128, Meeting, Instant)>>,
+    made: Mutex<Vec<Made>>,
     /// Groups of ranks that are all in this process, by key, with the number of ranks that have taken them.
     groups: Mutex<HashMap<u128, (Arc<LocalGroup>, u32)>>,
     progress: Mutex<Option<Arc<Progress>>>,
-    /// Ranks of one process use shared memory too.
-    always_shared: bool,
+    network: Network,
+    ways: Ways,
 }
 
 impl Meetings {
-    pub(crate) fn new(backend: Arc<dyn Backend>, always_shared: bool) -> Meetings {
+    pub(crate) fn new(backend: Arc<dyn Backend>, network: Network, ways: Ways) -> Meetings {
         Meetings {
             backend,
-            always_shared,
+            network,
+            ways,
             made: Mutex::default(),
             groups: Mutex::default(),
             progress: Mutex::default(),
@@ -49,11 +73,25 @@ impl Meetings {
 
     /// Makes root information, which is valid for `limit`.
     pub(crate) fn root_info(&self, limit: Duration) -> Result<RootInfo> {
-        let (meeting, info) = Meeting::create()?;
+        let (meeting, mut info) = Meeting::create()?;
+        // Without the plug-in no rank of another machine can take part, and no port is opened.
+        let gathering = match network::why_not() {
+            Some(_) => None,
+            None => {
+                let (gathering, address) = Gathering::open(info.key, &self.network, limit)?;
+                info.address = Some(address);
+                Some(gathering)
+            }
+        };
         let mut made = self.made.lock();
         let now = Instant::now();
-        made.retain(|(_, _, until)| *until > now);
-        made.push((info.key, meeting, now + limit));
+        made.retain(|one| one.until > now);
+        made.push(Made {
+            key: info.key,
+            until: now + limit,
+            _meeting: meeting,
+            _gathering: gathering,
+        });
         Ok(info)
     }
 
@@ -65,6 +103,34 @@ impl Meetings {
         options: &Options,
         limit: Duration,
     ) -> Result<(Transport, Label)> {
+        let until = Instant::now() + limit;
+        if let Some(address) = info.address {
+            let guest = Guest {
+                size,
+                rank,
+                name: &options.name,
+                digest: options.digest,
+                machine: os::machine(),
+                until,
+                limit,
+            };
+            let gathered = gathering::gather(address, info.key, &guest)?;
+            if !gathered.one_machine || self.ways == Ways::Network {
+                let label = Label {
+                    name: shared_name(&options.name, info.key),
+                    size,
+                };
+                let known = (info.key, label.clone());
+                let backend = self.backend.clone();
+                let group = network::connect(gathered, &self.network, known, rank, limit, backend)?;
+                self.made.lock().retain(|one| one.key != info.key);
+                return Ok((Transport::Network(Arc::new(group)), label));
+            }
+        } else if info.machine != os::machine() {
+            return Err(no_plugin(
+                "the process that made the root information does not have it",
+            ));
+        }
         let meeting = Meeting::open(info)?;
         let progress = self.progress()?;
         let joiner = Joiner {
@@ -72,7 +138,7 @@ impl Meetings {
             rank,
             name: &options.name,
             digest: options.digest,
-            until: Instant::now() + limit,
+            until,
             limit,
         };
         let met = meeting.join(&joiner, progress.wake.descriptor())?;
@@ -80,7 +146,7 @@ impl Meetings {
             name: met.name,
             size,
         };
-        let transport = match met.local && !self.always_shared {
+        let transport = match met.local && self.ways != Ways::SharedMemory {
             true => Transport::Local(self.local_group(info.key, &label)),
             false => {
                 let mesh = meeting.connect(&joiner, &progress.wake, self.backend.clone())?;
@@ -90,7 +156,7 @@ impl Meetings {
             }
         };
         // All ranks have the file by now.
-        self.made.lock().retain(|(key, ..)| *key != info.key);
+        self.made.lock().retain(|one| one.key != info.key);
         Ok((transport, label))
     }
 
@@ -129,5 +195,13 @@ impl Meetings {
             .map_err(|error| system("the thread for collective operations was refused", error))?;
         *progress = Some(made.clone());
         Ok(made)
+    }
+}
+
+/// Returns the name of a communicator: the one that its ranks chose, or one that is made from the key.
+fn shared_name(chosen: &str, key: u128) -> String {
+    match chosen {
+        "" => format!("comm_{:016x}", key as u64),
+        name => name.to_owned(),
     }
 }

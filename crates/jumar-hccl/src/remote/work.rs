@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use jumar_hal::{Backend, Span, Transfer};
-use jumar_types::{Error, ErrorKind, Result};
+use jumar_types::{Error, Result};
 
 use super::layout::{
     DEPTH, KEY, KEY_WORDS, PIECE, PUBLISHED, SIGNATURE, SIZES, SLOTS, STATE, ack, slot, staging,
@@ -757,23 +757,6 @@ fn copy(backend: &Arc<dyn Backend>, to: Span, from: Span) {
     if let Some(transfer) = Transfer::new(to, from) {
         backend.copy_now(transfer);
     }
-}
-
-/// An error that another process described, from its number and text.
-pub(super) fn error_of(kind: u64, text: &str) -> Error {
-    let kind = match kind {
-        1 => ErrorKind::CommTimeout,
-        2 => ErrorKind::CommMismatch,
-        _ => ErrorKind::CommPeerLost,
-    };
-    Error::new(kind, text)
-}
-
-/// The number by which another process knows the kind of an error.
-pub(super) fn number_of(error: &Error) -> u64 {
-    let kinds = [ErrorKind::CommTimeout, ErrorKind::CommMismatch];
-    let at = kinds.iter().position(|kind| *kind == error.kind());
-    at.map_or(3, |at| at as u64 + 1)
 }
 
 const _: () = assert!(ack(super::layout::MOST_RANKS - 1, SLOTS - 1, 1) * 8 < staging(0, 0, 0));

@@ -11,7 +11,7 @@ use jumar_hccl::{
 };
 use jumar_types::{Error, ErrorKind};
 
-use crate::harness::{Machine, WAYS, all, call};
+use crate::harness::{Machine, Way, all, call, ways};
 
 fn sum(span: Span, count: u64) -> Operation {
     Operation::Collective(Collective {
@@ -75,7 +75,7 @@ fn options(limit: Duration) -> Options {
 #[test]
 fn ranks_that_call_different_operations_fail_at_once_and_name_both() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         let ranks = machine.ranks_with(way, 2, &options(Duration::from_secs(60)));
         let spans: Vec<Span> = (0..4).map(|_| machine.buffer(&[0; 4])).collect();
         let outcomes = all(
@@ -104,7 +104,7 @@ fn ranks_that_call_different_operations_fail_at_once_and_name_both() {
 #[test]
 fn ranks_that_pass_different_counts_fail_at_once_and_name_both() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         let ranks = machine.ranks_with(way, 3, &options(Duration::from_secs(60)));
         let spans: Vec<Span> = (0..3).map(|_| machine.buffer(&[0; 8])).collect();
         let short = spans[2].part(0, 4).expect("half of it");
@@ -123,7 +123,7 @@ fn ranks_that_pass_different_counts_fail_at_once_and_name_both() {
 #[test]
 fn a_receive_of_another_length_than_its_send_fails_on_both_ends() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         let ranks = machine.ranks_with(way, 2, &options(Duration::from_secs(60)));
         let (long, short) = (machine.buffer(&[0; 8]), machine.buffer(&[0; 4]));
         let outcomes = all(
@@ -141,7 +141,7 @@ fn a_receive_of_another_length_than_its_send_fails_on_both_ends() {
 #[test]
 fn parts_of_different_lengths_fail_on_all_ranks() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         let ranks = machine.ranks_with(way, 2, &options(Duration::from_secs(60)));
         let span = machine.buffer(&[0; 64]);
         let part = |at, bytes| span.part(at, bytes);
@@ -174,7 +174,7 @@ fn parts_of_different_lengths_fail_on_all_ranks() {
 #[test]
 fn an_operation_that_a_rank_never_issues_ends_after_the_limit() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         let limit = Duration::from_millis(150);
         let ranks = machine.ranks_with(way, 3, &options(limit));
         let spans: Vec<Span> = (0..3).map(|_| machine.buffer(&[0; 4])).collect();
@@ -198,7 +198,7 @@ fn an_operation_that_a_rank_never_issues_ends_after_the_limit() {
 #[test]
 fn a_receive_without_its_send_ends_after_the_limit() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         let ranks = machine.ranks_with(way, 2, &options(Duration::from_millis(100)));
         let span = machine.buffer(&[0; 4]);
         let outcome = call(&ranks[0], message(false, 1, span, 1));
@@ -213,7 +213,7 @@ fn a_receive_without_its_send_ends_after_the_limit() {
 #[test]
 fn a_rank_that_destroys_its_communicator_ends_the_waits_of_the_others() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         let ranks = machine.ranks_with(way, 3, &options(Duration::from_secs(60)));
         let spans: Vec<Span> = (0..3).map(|_| machine.buffer(&[0; 4])).collect();
         std::thread::scope(|scope| {
@@ -239,7 +239,7 @@ fn a_rank_that_destroys_its_communicator_ends_the_waits_of_the_others() {
 #[test]
 fn what_is_complete_does_not_miss_a_rank_that_goes() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         for _ in 0..50 {
             let ranks = machine.ranks_with(way, 3, &options(Duration::from_secs(60)));
             let spans: Vec<Span> = (0..3).map(|_| machine.buffer(&[1; 40])).collect();
@@ -259,7 +259,7 @@ fn what_is_complete_does_not_miss_a_rank_that_goes() {
 #[test]
 fn an_operation_that_its_stream_gives_up_fails_on_the_others() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         let ranks = machine.ranks_with(way, 2, &options(Duration::from_secs(60)));
         let spans: Vec<Span> = (0..2).map(|_| machine.buffer(&[0; 4])).collect();
         let queued = ranks[0].prepare(sum(spans[0], 1), false).expect("accepted");
@@ -277,7 +277,7 @@ fn an_operation_that_its_stream_gives_up_fails_on_the_others() {
 #[test]
 fn a_rank_that_failed_and_left_is_reported_with_the_failure() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         let ranks = machine.ranks_with(way, 3, &options(Duration::from_secs(60)));
         let spans: Vec<Span> = (0..2).map(|_| machine.buffer(&[0; 4])).collect();
         let queued = ranks[0].prepare(sum(spans[0], 1), false).expect("accepted");
@@ -293,7 +293,7 @@ fn a_rank_that_failed_and_left_is_reported_with_the_failure() {
 #[test]
 fn a_suspended_communicator_refuses_operations_until_it_is_resumed() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         let ranks = machine.ranks_with(way, 2, &options(Duration::from_secs(60)));
         let spans: Vec<Span> = (0..2).map(|_| machine.buffer(&[1, 0, 0, 0])).collect();
         // Rank 0 is one operation ahead, which both forget.
@@ -310,6 +310,12 @@ fn a_suspended_communicator_refuses_operations_until_it_is_resumed() {
         let refused = call(&ranks[1], sum(spans[1], 1));
         assert_failed(&[refused], ErrorKind::CommSuspended, &["tested"]);
         ranks.iter().for_each(|rank| rank.resume());
+        if way == Way::Network {
+            // What was abandoned on its way cannot be taken back: the connections are spent.
+            let refused = call(&ranks[1], sum(spans[1], 1));
+            assert_failed(&[refused], ErrorKind::CommUnavailable, &["suspended"]);
+            continue;
+        }
         let outcomes = all(&ranks, spans.iter().map(|span| sum(*span, 1)).collect());
         assert!(outcomes.iter().all(Result::is_ok), "{way:?}: {outcomes:?}");
         assert_eq!(machine.read(spans[1]), [2, 0, 0, 0]);
@@ -319,7 +325,7 @@ fn a_suspended_communicator_refuses_operations_until_it_is_resumed() {
 #[test]
 fn a_refused_submit_gives_its_number_back() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         let ranks = machine.ranks(way, 2);
         let spans: Vec<Span> = (0..2).map(|_| machine.buffer(&[1, 0, 0, 0])).collect();
         let queued = ranks[0].prepare(sum(spans[0], 1), false).expect("accepted");
@@ -332,7 +338,7 @@ fn a_refused_submit_gives_its_number_back() {
 #[test]
 fn ranks_of_a_part_work_among_themselves() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         let ranks = machine.ranks(way, 4);
         let odd: Vec<Arc<Communicator>> = [1, 3]
             .into_iter()
@@ -392,6 +398,16 @@ fn root_information_is_good_for_one_communicator_of_agreeing_ranks() {
     let used = domain.root_info(limit).expect("root information");
     join(&used, 1, 0).expect("one rank alone");
     assert_eq!(kind_of(join(&used, 1, 0)), ErrorKind::CommRootGone);
+    let other_key = RootInfo {
+        key: info.key ^ 1,
+        ..info
+    };
+    assert_eq!(kind_of(join(&other_key, 2, 1)), ErrorKind::CommRootGone);
+    // The rest is about ranks of one machine.
+    let info = RootInfo {
+        address: None,
+        ..info
+    };
     let other_key = RootInfo {
         key: info.key ^ 1,
         ..info

@@ -14,9 +14,18 @@ use jumar_types::Result;
 pub enum Way {
     Threads,
     SharedMemory,
+    Network,
 }
 
-pub const WAYS: [Way; 2] = [Way::Threads, Way::SharedMemory];
+/// Lists the transports. The network needs the plug-in, so it takes part where the environment says that it is there.
+pub fn ways() -> Vec<Way> {
+    let mut all = vec![Way::Threads, Way::SharedMemory];
+    if std::env::var_os("JUMAR_TEST_GLOO").is_some() {
+        assert_eq!(jumar_hccl::why_not(), None);
+        all.push(Way::Network);
+    }
+    all
+}
 
 /// A device whose memory all ranks use.
 pub struct Machine {
@@ -71,6 +80,7 @@ impl Machine {
         let domain = match way {
             Way::Threads => Domain::new(backend),
             Way::SharedMemory => Domain::with_shared_memory_only(backend),
+            Way::Network => Domain::with_network_only(backend),
         };
         let limit = Duration::from_secs(30);
         let info = domain.root_info(limit).expect("root information");

@@ -3,6 +3,7 @@
 mod collectives;
 mod failures;
 mod harness;
+mod machines;
 mod messages;
 mod processes;
 mod reference;

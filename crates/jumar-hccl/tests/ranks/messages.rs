@@ -3,7 +3,7 @@
 use jumar_hal::Span;
 use jumar_hccl::{DataType, Message, Operation};
 
-use crate::harness::{Machine, Random, WAYS, all};
+use crate::harness::{Machine, Random, all, ways};
 
 fn message(sends: bool, peer: u32, span: Span) -> Message {
     Message {
@@ -18,7 +18,7 @@ fn message(sends: bool, peer: u32, span: Span) -> Message {
 #[test]
 fn a_send_meets_its_receive() {
     let machine = Machine::new();
-    for way in WAYS {
+    for way in ways() {
         let ranks = machine.ranks(way, 3);
         for bytes in [0, 1, 1_000, 1_700_001] {
             let data: Vec<u8> = (0..bytes).map(|at| (at * 7) as u8).collect();
@@ -37,7 +37,7 @@ fn a_send_meets_its_receive() {
 fn a_batch_meets_the_batches_of_the_others_in_order() {
     let machine = Machine::new();
     let mut random = Random(11);
-    for way in WAYS {
+    for way in ways() {
         for size in 1..=5u32 {
             let ranks = machine.ranks(way, size);
             let text = |from: u32, to: u32, time: u32| format!("{from} to {to}, time {time}");

@@ -60,7 +60,12 @@ fn role(machine: &Machine) -> Option<Arc<Communicator>> {
     Some(made.expect("a communicator"))
 }
 
-fn sum(machine: &Machine, own: &Arc<Communicator>, of: DataType, bytes: &[u8]) -> Result<Vec<u8>> {
+pub fn sum(
+    machine: &Machine,
+    own: &Arc<Communicator>,
+    of: DataType,
+    bytes: &[u8],
+) -> Result<Vec<u8>> {
     let span = machine.buffer(bytes);
     let outcome = call(
         own,

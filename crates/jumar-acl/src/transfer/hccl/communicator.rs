@@ -10,6 +10,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::settings::Chosen;
 use super::table::RankTable;
 use super::{Comm, wrong};
+use crate::check::collectives;
 use crate::error::null;
 use crate::generated::types;
 use crate::{Cx, Raw};
@@ -58,7 +59,7 @@ fn reserve(
     device: u32,
     table: Option<(u64, u32)>,
 ) -> Result<Arc<Comm>> {
-    cx.process.communication.comms.insert(|id| {
+    let made = cx.process.communication.comms.insert(|id| {
         Arc::new(Comm {
             id,
             engine: OnceLock::new(),
@@ -71,7 +72,9 @@ fn reserve(
             users: AtomicUsize::new(0),
             own_buffer: Mutex::default(),
         })
-    })
+    })?;
+    collectives::was_created(made.id, cx.call.name);
+    Ok(made)
 }
 
 fn adopt(cx: &Cx<'_>, chosen: &Chosen, device: u32, made: Arc<Communicator>) -> Result<Raw> {
@@ -176,6 +179,7 @@ fn create(cx: &Cx<'_>, request: Request) -> Result<Raw> {
 
 /// Takes back the handle of a communicator that was not created.
 pub(super) fn forget(cx: &Cx<'_>, handle: Raw) {
+    collectives::was_not_created(handle.0, cx.call.name);
     // It is there: the program has not got it yet.
     drop(
         cx.process
@@ -343,6 +347,9 @@ pub fn HcclCommDestroy(cx: &Cx<'_>, handle: Raw) -> Result<()> {
     super::memory::release(cx, &comm);
     if let Some(engine) = comm.engine.get() {
         engine.close();
+        let left = cx.process.communication.engines();
+        let is_last = left.iter().all(|other| other.name() != engine.name());
+        collectives::was_destroyed(comm.id, engine.name(), is_last);
     }
     Ok(())
 }

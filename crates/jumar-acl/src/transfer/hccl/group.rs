@@ -2,9 +2,12 @@
 
 use std::cell::RefCell;
 
+use jumar::check::{SourceLocation, here};
 use jumar::engine::sync::thread;
 use jumar_hccl::{Message, Operation};
 use jumar_types::{Error, ErrorKind, Result};
+
+use crate::check::collectives;
 
 use super::communicator::{Request, forget};
 use super::{operation, wrong};
@@ -17,10 +20,24 @@ pub(crate) struct Group(RefCell<Collected>);
 #[derive(Default)]
 struct Collected {
     depth: u32,
+    /// Where the outermost group was begun.
+    begun: SourceLocation,
     kind: Option<Member>,
     requests: Vec<Request>,
     /// By communicator and stream, in the order of the first call.
     messages: Vec<((Raw, Raw), Vec<Message>)>,
+}
+
+impl Drop for Group {
+    /// The thread ends: what it collected is dropped.
+    fn drop(&mut self) {
+        let group = self.0.get_mut();
+        let messages = group.messages.iter().map(|(_, list)| list.len());
+        let left = group.requests.len() + messages.sum::<usize>();
+        if group.depth > 0 {
+            collectives::group_was_dropped(group.begun, left);
+        }
+    }
 }
 
 /// What calls a group consists of.
@@ -43,7 +60,11 @@ impl Member {
 
 pub fn HcclGroupStart(cx: &Cx<'_>) -> Result<()> {
     cx.comm_settings()?;
-    cx.thread.group.0.borrow_mut().depth += 1;
+    let mut group = cx.thread.group.0.borrow_mut();
+    if group.depth == 0 {
+        group.begun = here();
+    }
+    group.depth += 1;
     Ok(())
 }
 

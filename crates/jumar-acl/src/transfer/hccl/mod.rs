@@ -6,6 +6,7 @@
 mod communicator;
 mod group;
 mod memory;
+mod network;
 mod operation;
 mod options;
 mod settings;
@@ -47,6 +48,17 @@ impl Default for Collectives {
             comms: Table::new(IdKind::Communicator, Arc::default()),
             memory: Table::new(IdKind::CommMemory, Arc::default()),
         }
+    }
+}
+
+impl Collectives {
+    /// Lists the communicators whose ranks have met.
+    pub(crate) fn engines(&self) -> Vec<Arc<Communicator>> {
+        let comms = self.comms.all();
+        comms
+            .iter()
+            .filter_map(|comm| comm.engine.get().cloned())
+            .collect()
     }
 }
 
@@ -127,10 +139,11 @@ impl Cx<'_> {
 
     fn domain(&self) -> Result<&'static Domain> {
         let runtime = self.runtime()?;
+        let network = &self.comm_settings()?.network;
         let communication = &self.process.communication;
         Ok(communication
             .domain
-            .get_or_init(|| Domain::new(runtime.backend().clone())))
+            .get_or_init(|| Domain::with_network(runtime.backend().clone(), network.clone())))
     }
 
     fn default_deterministic(&self) -> Result<u32> {

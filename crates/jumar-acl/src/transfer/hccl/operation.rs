@@ -11,6 +11,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use super::group::{self, Member};
 use super::{Comm, wrong};
+use crate::check::collectives;
 use crate::error::null;
 use crate::generated::types;
 use crate::{Cx, Raw};
@@ -223,10 +224,14 @@ pub(super) fn queue(cx: &Cx<'_>, comm: &Comm, handle: Raw, operation: Operation)
     let engine = comm.engine()?;
     let (reads, writes) = (operation.reads(), operation.writes());
     let queued = engine.prepare(operation, stream.is_recorded())?;
+    collectives::is_about_to_be_queued(engine, queued.operation(), queued.numbers().as_ref());
     let (begin, signal, end) = queued.tasks();
     let spans = (reads.as_slice(), writes.as_slice());
     match stream.launch_and_wait(begin, signal, end, spans, &cx.caller()) {
-        Ok(None) => Ok(()),
+        Ok(None) => {
+            collectives::was_queued(comm.id, engine, stream.number());
+            Ok(())
+        }
         Ok(Some(broken)) => {
             queued.fail(&broken);
             Ok(())

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jumar::config;
-use jumar_hccl::{Options, digest};
+use jumar_hccl::{Network, Options, digest};
 use jumar_types::{Error, ErrorKind, Result};
 
 /// What the environment says; a field of a configuration comes first.
@@ -19,6 +19,8 @@ pub(super) struct Settings {
     pub(super) buffer: u32,
     /// A word of the program's own that keeps jobs with the same rank table apart.
     pub(super) job: String,
+    /// How this process takes part in communicators of several machines.
+    pub(super) network: Network,
 }
 
 /// What comes on top of `HCCL_CONNECT_TIMEOUT`, as on a card.
@@ -26,7 +28,7 @@ const CONNECT_EXTRA: Duration = Duration::from_secs(20);
 /// The largest value of `HCCL_EXEC_TIMEOUT` and `hcclExecTimeOut`.
 const LONGEST: f64 = 2_147_483_647.0;
 
-fn bad<T>(name: &str, value: &str, expected: &str) -> Result<T> {
+pub(super) fn bad<T>(name: &str, value: &str, expected: &str) -> Result<T> {
     Err(Error::new(
         ErrorKind::CommVariable,
         format!("{name} is \"{value}\"; it must be {expected}"),
@@ -34,7 +36,7 @@ fn bad<T>(name: &str, value: &str, expected: &str) -> Result<T> {
 }
 
 /// Reads a variable as a number in a range.
-fn number(name: &str, least: f64, most: f64, expected: &str) -> Result<Option<f64>> {
+pub(super) fn number(name: &str, least: f64, most: f64, expected: &str) -> Result<Option<f64>> {
     let Some(value) = config::collectives_variable(name) else {
         return Ok(None);
     };
@@ -88,6 +90,7 @@ impl Settings {
             deterministic,
             buffer: buffer.unwrap_or(200.0) as u32,
             job: config::collectives_variable("JUMAR_JOB").unwrap_or_default(),
+            network: super::network::read()?,
         })
     }
 }
@@ -280,6 +283,7 @@ mod tests {
             deterministic: 0,
             buffer: 200,
             job: String::new(),
+            network: Network::default(),
         }
     }
 

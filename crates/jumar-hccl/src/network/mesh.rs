@@ -1,0 +1,543 @@
+//! The ranks of several machines, as one of them sees them: what runs, and the notices that ranks send each other.
+//!
+//! Ranks send each other notices: that the communicator failed and why, that a rank destroyed its communicator, and at
+//! the end goodbye. A connection that is closed loses what is still on its way, so a rank closes its connections after
+//! the goodbyes of all others.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jumar_hal::sync::{AtomicBool, Condvar, Instant, Mutex, Ordering, thread};
+use jumar_hal::{Backend, Transfer};
+use jumar_types::{Error, ErrorKind, Result};
+
+use super::link::{Fields, put_bytes};
+use super::pool::Pool;
+use super::work::{Stop, Work};
+use crate::arrival::{Arrival, Channel, Numbers};
+use crate::operation::{Message, Operation};
+use crate::os;
+use crate::os::gloo::{Ends, Transit};
+use crate::words::{Label, error_of, number_of, system};
+
+const NOTICE: u64 = 2;
+const GOODBYE: u64 = 3;
+const NOTICE_BYTES: usize = 1024;
+const GOODBYE_BYTES: usize = 8;
+/// The tag of the communicator that all ranks of a mesh belong to.
+const EVERYONE: u64 = 1;
+
+// Kinds of notices.
+const FAILED: u32 = 1;
+const LEFT: u32 = 2;
+
+/// How long a rank whose connection broke looks for the reason that another rank sends.
+const REASON_TIME: Duration = Duration::from_millis(300);
+/// How long a failed communicator waits for the goodbyes of the others.
+const GOODBYE_TIME: Duration = Duration::from_secs(5);
+/// How often a rank looks whether an operation that it gave up has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// How long transfers of a rank that has left may still need to be noticed.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// An operation that runs.
+pub(super) struct Entry {
+    pub(super) arrival: Arc<Arrival>,
+    label: Label,
+    tag: u64,
+    number: u64,
+    /// The members whose first message has not come, with their ranks in the mesh.
+    pub(super) awaited: Mutex<Vec<(u32, u32)>>,
+    /// All others that take part.
+    all: Vec<u32>,
+    /// What is waited for, and why it is to end, if it is.
+    transits: Mutex<(Vec<std::sync::Weak<Transit>>, Option<Error>)>,
+}
+
+impl Entry {
+    /// Has a transfer end when the operation is ended.
+    pub(super) fn keep(&self, transit: Transit) -> Arc<Transit> {
+        let transit = Arc::new(transit);
+        let mut transits = self.transits.lock();
+        if transits.1.is_some() {
+            transit.abort();
+        }
+        transits.0.push(Arc::downgrade(&transit));
+        transit
+    }
+
+    fn end(&self, because: &Error) {
+        let mut transits = self.transits.lock();
+        transits.1.get_or_insert(because.clone());
+        for transit in transits.0.iter().filter_map(std::sync::Weak::upgrade) {
+            transit.abort();
+        }
+    }
+
+    fn lost(&self, member: u32, why: &str) -> Error {
+        let operation = &*self.arrival.operation;
+        self.label.lost(operation, self.number, member, why)
+    }
+}
+
+#[derive(Default)]
+struct State {
+    failure: Option<Error>,
+    /// The communicators that a rank has left, with the number of collectives that it had begun there.
+    left: HashMap<(u32, u64), u64>,
+    running: Vec<Arc<Entry>>,
+    /// What is on its way to other ranks.
+    outbox: Vec<Transit>,
+    /// The wait for the next notice.
+    notice: Option<Arc<Transit>>,
+}
+
+/// What threads share.
+pub(super) struct Core {
+    pub(super) ends: Arc<Ends>,
+    pub(super) backend: Arc<dyn Backend>,
+    rank: u32,
+    names: Vec<String>,
+    state: Mutex<State>,
+    failed: Condvar,
+    closing: AtomicBool,
+    pool: Arc<Pool>,
+}
+
+/// All ranks of a communicator of several machines.
+struct Mesh(Arc<Core>);
+
+impl Drop for Mesh {
+    fn drop(&mut self) {
+        self.0.closing.store(true, Ordering::Release);
+        let notice = self.0.state.lock().notice.take();
+        if let Some(notice) = notice {
+            notice.abort();
+        }
+        self.0.failed.notify_all();
+    }
+}
+
+impl Core {
+    fn others(&self) -> impl Iterator<Item = u32> + use<> {
+        let (rank, size) = (self.rank, self.names.len() as u32);
+        (0..size).filter(move |other| *other != rank)
+    }
+
+    fn notify(&self, content: &[u8]) {
+        for other in self.others() {
+            // A connection that is broken needs no notice.
+            if let Ok(transit) = Transit::send(&self.ends, other, NOTICE, content.to_vec()) {
+                self.state.lock().outbox.push(transit);
+            }
+        }
+    }
+
+    /// Fails the communicator if it has not failed before, and returns why it failed.
+    pub(super) fn fail(&self, error: &Error) -> Error {
+        let (cause, is_first, running) = {
+            let mut state = self.state.lock();
+            let is_first = state.failure.is_none();
+            let cause = state.failure.get_or_insert(error.clone()).clone();
+            (cause, is_first, state.running.clone())
+        };
+        self.failed.notify_all();
+        if is_first {
+            let mut content = FAILED.to_le_bytes().to_vec();
+            content.extend(number_of(&cause).to_le_bytes());
+            let mut text = cause.sentence();
+            while text.len() > NOTICE_BYTES - content.len() - 4 {
+                text = &text[..text.floor_char_boundary(text.len() - 1)];
+            }
+            put_bytes(&mut content, text.as_bytes());
+            self.notify(&content);
+        }
+        running.iter().for_each(|entry| entry.end(&cause));
+        cause
+    }
+
+    /// Finds out why an operation cannot continue with a rank.
+    fn explain(&self, entry: &Entry, member: u32, rank: u32) -> Error {
+        if let Some(ended) = entry.transits.lock().1.clone() {
+            return ended;
+        }
+        let mut state = self.state.lock();
+        let until = Instant::now() + REASON_TIME;
+        while state.failure.is_none() {
+            let rest = until.saturating_duration_since(Instant::now());
+            if rest.is_zero() {
+                break;
+            }
+            (state, _) = self.failed.wait_for(state, rest);
+        }
+        let known = state.failure.clone();
+        drop(state);
+        known.unwrap_or_else(|| {
+            let name = self.names.get(rank as usize).map_or("?", String::as_str);
+            self.fail(&entry.lost(
+                member,
+                &format!("({name}) has ended or closed its connection"),
+            ))
+        })
+    }
+
+    fn read_notice(&self, from: i32, content: &[u8]) -> std::io::Result<()> {
+        let mut fields = Fields(content);
+        let from = u32::try_from(from).map_err(|_| super::link::damaged())?;
+        match fields.u32()? {
+            FAILED => {
+                let kind = fields.u64()?;
+                let text = String::from_utf8_lossy(fields.bytes()?).into_owned();
+                let cause = error_of(kind, &text);
+                let running = {
+                    let mut state = self.state.lock();
+                    state.failure.get_or_insert(cause.clone());
+                    state.running.clone()
+                };
+                self.failed.notify_all();
+                running.iter().for_each(|entry| entry.end(&cause));
+            }
+            LEFT => {
+                let (tag, begun) = (fields.u64()?, fields.u64()?);
+                self.state.lock().left.insert((from, tag), begun);
+                // Its last transfers came before this notice; the threads that wait for them may not have run yet.
+                thread::sleep(GRACE);
+                let running = self.state.lock().running.clone();
+                let missed = running.iter().find_map(|entry| {
+                    let member = self.missed(entry, from)?;
+                    Some(entry.lost(member, "destroyed its communicator"))
+                });
+                if let Some(error) = missed {
+                    self.fail(&error);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns the member that an operation waits for in vain, if it is a rank that has left.
+    fn missed(&self, entry: &Entry, rank: u32) -> Option<u32> {
+        let begun = *self.state.lock().left.get(&(rank, entry.tag))?;
+        let arrival = &entry.arrival;
+        if let (Channel::Calls, Numbers::Collective(number)) = (arrival.channel, &arrival.numbers)
+            && *number < begun
+        {
+            return None;
+        }
+        let awaited = entry.awaited.lock();
+        let found = awaited.iter().find(|(_, other)| *other == rank);
+        found.map(|(member, _)| *member)
+    }
+
+    /// Reads notices until the mesh is dropped, and closes the connections.
+    fn attend(self: Arc<Self>, goodbyes: Vec<Transit>) {
+        while let Ok(transit) = Transit::receive_any(&self.ends, NOTICE, NOTICE_BYTES) {
+            let transit = Arc::new(transit);
+            self.state.lock().notice = Some(transit.clone());
+            if self.closing.load(Ordering::Acquire) {
+                break;
+            }
+            let Ok(from) = transit.wait(None) else { break };
+            let mut content = vec![0; NOTICE_BYTES];
+            self.backend.read_now(transit.span(), &mut content);
+            // A notice that makes no sense comes from a rank that has gone wrong: it harms itself.
+            let _ = self.read_notice(from, &content);
+        }
+        let mut state = self.state.lock();
+        while !self.closing.load(Ordering::Acquire) {
+            state = self.failed.wait(state);
+        }
+        let limit = state.failure.is_some().then_some(GOODBYE_TIME);
+        drop(state);
+        let farewell = self.others().filter_map(|other| {
+            Transit::send(&self.ends, other, GOODBYE, vec![0; GOODBYE_BYTES]).ok()
+        });
+        let farewell: Vec<Transit> = farewell.collect();
+        for transit in farewell.iter().chain(&goodbyes) {
+            // A rank that has ended says no goodbye.
+            let _ = transit.wait(limit);
+        }
+        self.ends.close();
+        self.state.lock().outbox.clear();
+    }
+
+    fn run(self: &Arc<Self>, entry: &Arc<Entry>, work: Work) {
+        let outcome = match work.run(self, entry) {
+            Ok(()) => Ok(()),
+            Err(Stop::Error(error)) => Err(self.fail(&error)),
+            Err(Stop::Broken { member, rank }) => Err(self.explain(entry, member, rank)),
+        };
+        self.state
+            .lock()
+            .running
+            .retain(|other| !Arc::ptr_eq(other, entry));
+        finish(&entry.arrival, outcome);
+    }
+}
+
+fn finish(arrival: &Arc<Arrival>, outcome: Result<()>) {
+    match outcome {
+        Ok(()) => {
+            if arrival.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                arrival.complete(Ok(()));
+            }
+        }
+        Err(error) => arrival.complete(Err(error)),
+    }
+}
+
+/// The ranks of one communicator among those of a mesh.
+pub(crate) struct NetworkGroup {
+    mesh: Arc<Mesh>,
+    tag: u64,
+    label: Label,
+    members: Arc<[u32]>,
+    me: usize,
+    /// How many collectives have begun.
+    begun: jumar_hal::sync::AtomicU64,
+}
+
+impl NetworkGroup {
+    pub(super) fn everyone(
+        ends: Arc<Ends>,
+        rank: u32,
+        label: Label,
+        names: Vec<String>,
+        backend: Arc<dyn Backend>,
+    ) -> Result<NetworkGroup> {
+        let core = Arc::new(Core {
+            ends,
+            backend,
+            rank,
+            names,
+            state: Mutex::default(),
+            failed: Condvar::new(),
+            closing: AtomicBool::new(false),
+            pool: Arc::default(),
+        });
+        let broken = |why| {
+            let sentence = format!("the connections of rank {rank} failed: {why:?}");
+            Error::new(ErrorKind::CommIncomplete, sentence)
+        };
+        let goodbyes = core
+            .others()
+            .map(|other| Transit::receive(&core.ends, other, GOODBYE, GOODBYE_BYTES));
+        let goodbyes = goodbyes
+            .collect::<std::result::Result<Vec<_>, _>>()
+            .map_err(broken)?;
+        let attending = core.clone();
+        thread::Builder::new()
+            .name("jumar-hccl-net".to_owned())
+            .spawn(move || {
+                os::block_signals();
+                attending.attend(goodbyes);
+            })
+            .map_err(|error| system("the thread for notices was refused", error))?;
+        Ok(NetworkGroup {
+            mesh: Arc::new(Mesh(core)),
+            tag: EVERYONE,
+            members: (0..label.size).collect(),
+            me: rank as usize,
+            label,
+            begun: Default::default(),
+        })
+    }
+
+    fn core(&self) -> &Arc<Core> {
+        &self.mesh.0
+    }
+
+    /// Returns the group of some of the members, which includes this rank.
+    pub(crate) fn child(&self, tag: u64, label: Label, ranks: &[u32]) -> Arc<NetworkGroup> {
+        let members: Arc<[u32]> = ranks
+            .iter()
+            .filter_map(|rank| self.members.get(*rank as usize).copied())
+            .collect();
+        let own = self.core().rank;
+        Arc::new(NetworkGroup {
+            mesh: self.mesh.clone(),
+            tag,
+            label,
+            me: members.iter().position(|rank| *rank == own).unwrap_or(0),
+            members,
+            begun: Default::default(),
+        })
+    }
+
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.core().state.lock().failure.clone()
+    }
+
+    /// Takes in an operation that this rank has reached.
+    pub(crate) fn arrive(&self, arrival: &Arc<Arrival>, epoch: u32) {
+        if let Some(failure) = self.failure() {
+            // It was queued before the failure, and ends as those that were waiting.
+            arrival.complete(Err(failure));
+            return;
+        }
+        let membership = (&self.members, self.me);
+        let key = (self.tag, epoch);
+        match &*arrival.operation {
+            Operation::Collective(own) => {
+                if arrival.channel == Channel::Calls {
+                    self.begun.fetch_add(1, Ordering::AcqRel);
+                }
+                let work = Work::collective(self.label.clone(), arrival, own, membership, key);
+                self.start(arrival, work);
+            }
+            Operation::Messages(messages) => {
+                let (own, others): (Vec<_>, Vec<_>) = messages
+                    .iter()
+                    .enumerate()
+                    .partition(|(_, message)| message.peer as usize == self.me);
+                if let Err(error) = self.copy_own(arrival, &own) {
+                    finish(arrival, Err(self.core().fail(&error)));
+                    return;
+                }
+                for (at, message) in others {
+                    let label = self.label.clone();
+                    let work = Work::message(label, arrival, at, *message, membership, key);
+                    self.start(arrival, work);
+                }
+            }
+        }
+    }
+
+    fn start(&self, arrival: &Arc<Arrival>, work: Work) {
+        let core = self.core();
+        let involved = work.involved();
+        let entry = Arc::new(Entry {
+            arrival: arrival.clone(),
+            label: self.label.clone(),
+            tag: self.tag,
+            number: work.number(),
+            all: involved.iter().map(|(member, _)| *member).collect(),
+            awaited: Mutex::new(involved.clone()),
+            transits: Mutex::default(),
+        });
+        let failed = {
+            let mut state = core.state.lock();
+            state.running.push(entry.clone());
+            state.failure.clone()
+        };
+        // It failed since the operation began: what ended the others did not know this one.
+        if let Some(cause) = failed {
+            entry.end(&cause);
+        }
+        let missed = involved
+            .iter()
+            .find_map(|(_, rank)| core.missed(&entry, *rank));
+        if let Some(member) = missed {
+            core.fail(&entry.lost(member, "destroyed its communicator"));
+        }
+        let (own, running) = (core.clone(), entry.clone());
+        let job = Box::new(move || own.run(&running, work));
+        if let Err(error) = core.pool.run(job) {
+            let error = system("a thread for collective operations was refused", error);
+            core.state
+                .lock()
+                .running
+                .retain(|other| !Arc::ptr_eq(other, &entry));
+            finish(arrival, Err(core.fail(&error)));
+        }
+    }
+
+    /// Does the transfers of a rank to itself, which meet in order.
+    fn copy_own(&self, arrival: &Arc<Arrival>, own: &[(usize, &Message)]) -> Result<()> {
+        let end = |sends| {
+            own.iter()
+                .filter(move |(_, message)| message.sends == sends)
+        };
+        for ((_, sent), (_, received)) in end(true).zip(end(false)) {
+            if (sent.count, sent.data_type) != (received.count, received.data_type) {
+                let me = self.me as u32;
+                let number = arrival.number();
+                let error = self.label.mismatch(number, (me, *sent), (me, *received));
+                return Err(error);
+            }
+            if let Some(transfer) = Transfer::new(received.span, sent.span)
+                && !sent.span.is_empty()
+            {
+                self.core().backend.copy_now(transfer);
+            }
+            finish(arrival, Ok(()));
+            finish(arrival, Ok(()));
+        }
+        Ok(())
+    }
+
+    /// Takes back an operation whose stream gave it up: the others cannot end it any more.
+    pub(crate) fn abandon(&self, arrival: &Arc<Arrival>) {
+        if arrival.is_complete() {
+            return;
+        }
+        let error = self.label.lost(
+            &*arrival.operation,
+            arrival.number(),
+            arrival.rank,
+            "gave it up: its stream was aborted or destroyed",
+        );
+        let cause = self.core().fail(&error);
+        // The memory belongs to the program again once no thread uses it.
+        let core = self.core();
+        let mut state = core.state.lock();
+        while state
+            .running
+            .iter()
+            .any(|entry| Arc::ptr_eq(&entry.arrival, arrival))
+        {
+            (state, _) = core.failed.wait_for(state, POLL_INTERVAL);
+        }
+        drop(state);
+        arrival.complete(Err(cause));
+    }
+
+    /// Announces that this rank's communicator was destroyed, and ends what runs.
+    pub(crate) fn leave(&self) {
+        let core = self.core();
+        let own: Vec<Arc<Entry>> = {
+            let state = core.state.lock();
+            let own = state.running.iter().filter(|entry| entry.tag == self.tag);
+            own.cloned().collect()
+        };
+        if let Some(entry) = own.first() {
+            core.fail(&entry.lost(self.me as u32, "destroyed its communicator"));
+        }
+        let mut content = LEFT.to_le_bytes().to_vec();
+        content.extend(self.tag.to_le_bytes());
+        content.extend(self.begun.load(Ordering::Acquire).to_le_bytes());
+        core.notify(&content);
+    }
+
+    pub(crate) fn fail(&self, error: &Error) {
+        self.core().fail(error);
+    }
+
+    /// Fails the operations that have waited too long.
+    pub(crate) fn expire(&self, now: Instant, limit: Duration) {
+        let core = self.core();
+        let late = {
+            let state = core.state.lock();
+            let late = state.running.iter().find(|entry| {
+                let waited = now.saturating_duration_since(entry.arrival.since);
+                entry.tag == self.tag && waited >= limit
+            });
+            late.cloned()
+        };
+        let Some(entry) = late else { return };
+        let awaited = entry.awaited.lock().clone();
+        let mut missing: Vec<u32> = awaited.iter().map(|(member, _)| *member).collect();
+        if missing.is_empty() {
+            missing.clone_from(&entry.all);
+        }
+        let operation = &*entry.arrival.operation;
+        let seconds = limit.as_secs_f64();
+        core.fail(
+            &self
+                .label
+                .timeout(operation, entry.number, &missing, seconds),
+        );
+    }
+}
