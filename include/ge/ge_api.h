@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../exe_graph/runtime/tensor.h"
@@ -128,5 +129,12 @@ Status GeSessionExecuteGraphWithStreamAsync(Session &session, uint32_t graph_id,
                                             std::vector<gert::Tensor> &outputs);
 
 }  // namespace ge
+
+/* Returns the prototype of an operator type: names of inputs and outputs with "required", "optional" or "dynamic", and names of
+ * attributes with their types, as VT_INT. Clients also look it up by this name at run time. */
+extern "C" ge::Status GetRegisteredIrDef(const char *op_type,
+                                         std::vector<std::pair<ge::AscendString, ge::AscendString>> &inputs,
+                                         std::vector<std::pair<ge::AscendString, ge::AscendString>> &outputs,
+                                         std::vector<std::pair<ge::AscendString, ge::AscendString>> &attrs);
 
 #endif

@@ -202,6 +202,14 @@ void RunsThatAreNone(ge::Session &session) {
   CHECK(run({OnDevice(host.data(), 16, {2, 2})}) == ge::FAILED && Contains(Error(), "device memory"));
   CHECK(run({OnDevice(x.address(), 8, {2, 2})}) == ge::FAILED && Contains(Error(), "8 bytes"));
   CHECK(run({OnDevice(static_cast<char *>(x.address()) + 8, 16, {2, 2})}) == ge::SUCCESS || !Error().empty());
+  // Dimensions that change one by one leave the stated size behind: the memory itself has to be large enough.
+  {
+    ge::Tensor grown = OnDevice(x.address(), 8, {1, 2});
+    CHECK(grown.SetShapeDim(0, 2) == ge::GRAPH_SUCCESS);
+    CHECK(run({grown}) == ge::SUCCESS && aclrtSynchronizeStream(stream) == ACL_SUCCESS);
+    CHECK(grown.SetData(static_cast<uint8_t *>(x.address()), 8, [](uint8_t *) {}) == ge::GRAPH_SUCCESS);
+    CHECK(run({grown}) == ge::FAILED && Contains(Error(), "8 bytes"));
+  }
   CHECK(run({ge::Tensor(Desc({2, 2}))}) == ge::FAILED && !Error().empty());
   CHECK(run({}) == ge::FAILED && Contains(Error(), "inputs"));
   void *gone = nullptr;

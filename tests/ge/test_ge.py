@@ -75,6 +75,77 @@ def test_errors_are_written_to_the_log(tmp_path):
     assert "ge.graphRunMode" not in silent
 
 
+OTHER_SHAPE = r"""
+#include "all_ops.h"
+#include "ge/ge_api.h"
+int main() {
+  std::map<ge::AscendString, ge::AscendString> none;
+  if (ge::GEInitialize(none) != ge::SUCCESS) return 2;
+  ge::Status status;
+  {
+    ge::Session session(none);
+    ge::op::Data x("x");
+    x.update_input_desc_x(ge::TensorDesc(ge::Shape({2})));
+    x.update_output_desc_y(ge::TensorDesc(ge::Shape({2})));
+    ge::op::Relu y("y");
+    y.set_input_x(x);
+    ge::Graph graph("graph");
+    graph.SetInputs({x}).SetOutputs(std::vector<ge::Operator>{y});
+    if (session.AddGraph(1, graph) != ge::SUCCESS) return 3;
+    float values[3] = {-1, 2, 3};
+    std::vector<ge::Tensor> outputs;
+    const ge::Tensor good(ge::TensorDesc(ge::Shape({2})), reinterpret_cast<uint8_t *>(values), 8);
+    const ge::Tensor large(ge::TensorDesc(ge::Shape({3})), reinterpret_cast<uint8_t *>(values), 12);
+    if (session.RunGraph(1, {good}, outputs) != ge::SUCCESS) return 4;
+    status = session.RunGraph(1, {large}, outputs);
+  }
+  return ge::GEFinalize() == ge::SUCCESS && status == ge::FAILED ? 0 : 5;
+}
+"""
+
+
+def test_errors_are_shown_by_jumar_run_and_check_and_by_no_program_alone(tmp_path):
+    compile_text(tmp_path, OTHER_SHAPE, "-lge_runner")
+    for command in [["run", "--"], ["check", "--"]]:
+        done = subprocess.run([PREFIX / "bin/jumar", *command, tmp_path / "program"], capture_output=True, text=True, timeout=120)
+        assert "jumar: Graph Engine: E13025: input 0 of graph 1 is float32[3]" in done.stderr, done.stderr
+    # The tests themselves run under `jumar run`, whose variables a program alone does not have.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("JUMAR_")}
+    env["LD_LIBRARY_PATH"] = str(LIB64)
+    done = subprocess.run([tmp_path / "program"], env=env, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+IR = r"""
+#include <cstdio>
+#include <cstring>
+#include "ge/ge_api.h"
+typedef std::vector<std::pair<ge::AscendString, ge::AscendString>> Pairs;
+void Show(const char *what, const Pairs &pairs) {
+  for (const auto &pair : pairs) std::printf("%s %s %s\n", what, pair.first.GetString(), pair.second.GetString());
+}
+int main() {
+  Pairs inputs, outputs, attrs;
+  if (GetRegisteredIrDef("Conv2D", inputs, outputs, attrs) != ge::SUCCESS) return 1;
+  Show("input", inputs);
+  Show("output", outputs);
+  Show("attr", attrs);
+  if (GetRegisteredIrDef("ConcatD", inputs, outputs, attrs) != ge::SUCCESS) return 2;
+  Show("input", inputs);
+  if (GetRegisteredIrDef("NoSuch", inputs, outputs, attrs) == ge::SUCCESS) return 3;
+  if (GetRegisteredIrDef(nullptr, inputs, outputs, attrs) == ge::SUCCESS) return 4;
+  return std::strstr(ge::GEGetErrorMsgV2().GetString(), "NoSuch") == nullptr ? 5 : 0;
+}
+"""
+
+
+def test_prototypes_are_found_by_their_type(tmp_path):
+    compile_text(tmp_path, IR, "-lge_runner")
+    lines = run(tmp_path / "program", tmp_path).splitlines()
+    for line in ["input x required", "input bias optional", "output y required", "attr strides VT_LIST_INT", "attr data_format VT_STRING", "input x dynamic"]:
+        assert line in lines, lines
+
+
 def test_training_gives_the_same_numbers_each_time(tmp_path):
     compile_program(HERE / "train.cpp", tmp_path / "train", "-lge_runner", "-O1")
     first, second = (run(tmp_path / "train", tmp_path, DIGITS, HERE / "digits") for _ in range(2))

@@ -33,6 +33,8 @@ struct __attribute__((visibility("hidden"))) Access {
   static void Write(Message &to, const TensorDesc &desc);
   static void Write(Message &to, const Tensor &tensor);
   static void Write(Message &to, const NamedAttrs &attrs);
+  /* Returns how many bytes a tensor in device memory has. */
+  static size_t DeviceSize(const Tensor &tensor);
   static TensorDesc ReadDesc(Reply &from);
   static Tensor ReadTensor(Reply &from);
   static NamedAttrs ReadNamedAttrs(Reply &from);

@@ -174,6 +174,8 @@ enum class CallId : uint32_t {
   kBuildSave = 80,
   /* Returns the attributes of an operator's prototype, with the names of their types. */
   kOpAttrTypes = 81,
+  /* Returns the inputs, outputs and attributes of an operator type, with how often each occurs or its type. */
+  kOpPrototype = 82,
 };
 
 /* How jumar_ge_run and jumar_ge_run_async run a graph. */

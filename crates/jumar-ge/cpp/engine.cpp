@@ -30,6 +30,14 @@ __attribute__((constructor)) void CheckVersions() {
   }
 }
 
+void Pairs(Reply &reply, std::vector<std::pair<AscendString, AscendString>> &pairs) {
+  pairs.clear();
+  for (uint64_t left = reply.U64(); left > 0; --left) {
+    const AscendString name = reply.Text();
+    pairs.emplace_back(name, reply.Text());
+  }
+}
+
 }  // namespace
 
 Status GEInitialize(const std::map<AscendString, AscendString> &options) {
@@ -240,3 +248,21 @@ size_t ContinuousTensorList::GetBufferSize() const { return impl_->size; }
 const void *ContinuousTensorList::GetBuffer() const { return impl_->buffer == nullptr ? nullptr : impl_->buffer->data(); }
 
 }  // namespace ge
+
+extern "C" {
+
+ge::Status GetRegisteredIrDef(const char *op_type, std::vector<std::pair<ge::AscendString, ge::AscendString>> &inputs,
+                              std::vector<std::pair<ge::AscendString, ge::AscendString>> &outputs,
+                              std::vector<std::pair<ge::AscendString, ge::AscendString>> &attrs) {
+  ge::jumar::Reply reply;
+  const ge::jumar::Message type = ge::jumar::Message().Text(op_type == nullptr ? "" : op_type);
+  const ge::Status status = ge::jumar::Call(ge::jumar::CallId::kOpPrototype, type, reply);
+  if (status == ge::SUCCESS) {
+    ge::Pairs(reply, inputs);
+    ge::Pairs(reply, outputs);
+    ge::Pairs(reply, attrs);
+  }
+  return status;
+}
+
+}  // extern "C"

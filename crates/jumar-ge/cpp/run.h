@@ -27,7 +27,8 @@ class Tensors {
       tensor.dtype = static_cast<int32_t>(desc.GetDataType());
       tensor.format = static_cast<int32_t>(desc.GetFormat());
       tensor.data = const_cast<uint8_t *>(one.GetData());
-      tensor.bytes = tensor.data == nullptr ? 0 : one.GetSize();
+      const bool on_device = !on_host && desc.GetPlacement() == kPlacementDevice;
+      tensor.bytes = tensor.data == nullptr ? 0 : on_device ? Access::DeviceSize(one) : one.GetSize();
       tensor.on_host = on_host ? 1 : 0;
       all_.push_back(tensor);
     }

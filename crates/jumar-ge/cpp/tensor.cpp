@@ -175,6 +175,8 @@ struct Tensor::Impl {
   TensorDesc desc;
   uint8_t *data = nullptr;
   size_t size = 0;
+  /* Whether dimensions were changed one by one after the memory was set: the size may be that of the earlier shape. */
+  bool resized = false;
   DeleteFunc deleter;
   Impl() = default;
   Impl(const Impl &) = delete;
@@ -184,6 +186,7 @@ struct Tensor::Impl {
     Free();
     data = new_data;
     size = new_size;
+    resized = false;
     deleter = new_deleter;
   }
   void Free() {
@@ -274,6 +277,7 @@ graphStatus Tensor::SetShapeDimNum(const size_t count) {
     return GRAPH_PARAM_INVALID;
   }
   impl_->desc.SetShape(Resized(impl_->desc.GetShape(), count));
+  impl_->resized = true;
   return GRAPH_SUCCESS;
 }
 size_t Tensor::GetShapeDimNum() const { return impl_->desc.GetShape().GetDimNum(); }
@@ -281,6 +285,7 @@ graphStatus Tensor::SetShapeDim(const size_t index, const int64_t value) {
   Shape shape = impl_->desc.GetShape();
   const graphStatus status = shape.SetDim(index, value);
   impl_->desc.SetShape(shape);
+  impl_->resized = true;
   return status;
 }
 int64_t Tensor::GetShapeDim(const size_t index) const { return impl_->desc.GetShape().GetDim(index); }
@@ -319,6 +324,13 @@ graphStatus Tensor::SetPlacement(const ge::Placement &placement) {
   return GRAPH_SUCCESS;
 }
 ge::Placement Tensor::GetPlacement() const { return impl_->desc.GetPlacement(); }
+/* A client that runs a graph again with a tensor in the same memory changes its dimensions alone. Whether the memory is that large
+ * is checked where the address is looked up. */
+size_t jumar::Access::DeviceSize(const Tensor &tensor) {
+  const Tensor::Impl &own = *tensor.impl_;
+  const int64_t needs = own.resized ? GetSizeInBytes(own.desc.GetShape().GetShapeSize(), own.desc.GetDataType()) : 0;
+  return std::max(own.size, needs > 0 ? static_cast<size_t>(needs) : size_t(0));
+}
 Tensor Tensor::Clone() const { return Tensor(impl_->desc, impl_->data, impl_->size); }
 
 namespace jumar {

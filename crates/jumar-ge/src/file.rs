@@ -51,12 +51,14 @@ fn write(to: &mut Writer, graph: &Graph) {
     });
 }
 
-/// Reads a graph; the bytes are not trusted.
+/// Reads a graph that [`save`] wrote, or one that a client serialized; the bytes are not trusted.
 pub fn load(bytes: &[u8]) -> GeResult<Graph> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
-        return Err(GeError::new(
-            "the file is not a graph that Jumar saved: its first bytes differ",
-        ));
+        return crate::graph::ge::read_serialized(bytes).map_err(|error| {
+            GeError::new(format!(
+                "the data is neither a graph that Jumar saved nor a serialized graph: {error}"
+            ))
+        });
     };
     let mut from = Reader::new(rest);
     let graph = read(&mut from, 0)?;

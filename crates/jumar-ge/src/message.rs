@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::sync::MutexGuard;
+use crate::sync::{AtomicUsize, MutexGuard, Ordering};
 use crate::{GeError, registry, session};
 
 thread_local! {
@@ -28,10 +28,30 @@ fn push(list: &RefCell<Vec<String>>, text: String) {
     list.push(text);
 }
 
-/// Keeps the text of an error for the thread, and writes it to the log.
+/// A program that fails in a loop gets this many lines on standard error; the log has all.
+const MOST_SHOWN: usize = 20;
+
+/// How many errors there were.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Returns the line that standard error gets for an error, if it gets one: few programs print the texts of errors.
+fn shown(before: usize, text: &str) -> Option<String> {
+    match before {
+        0..MOST_SHOWN => Some(format!("jumar: Graph Engine: {text}")),
+        MOST_SHOWN => Some("jumar: Graph Engine: further errors are in the log only".to_owned()),
+        _ => None,
+    }
+}
+
+/// Keeps the text of an error for the thread, and writes it to the log; under `jumar run` and `jumar check` to standard error as well.
 pub fn error(fail: &GeError) {
     let text = format!("{}: {}", fail.code, fail.text);
     jumar_acl::frontend::log_graph_engine_error(&text);
+    if jumar::config::summary()
+        && let Some(line) = shown(COUNT.fetch_add(1, Ordering::Relaxed), &text)
+    {
+        eprintln!("{line}");
+    }
     ERRORS.with(|list| push(list, text));
 }
 
@@ -68,4 +88,17 @@ pub fn fork_prepared() {
 /// Called after a fork, in the parent and in the child.
 pub fn fork_ended() {
     let _ = HELD.try_with(|held| drop(held.borrow_mut().take()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_error_gets_the_first_errors_and_then_one_last_line() {
+        let lines: Vec<String> = (0..100).filter_map(|at| shown(at, "E1: text")).collect();
+        assert_eq!(lines.len(), MOST_SHOWN + 1);
+        assert_eq!(lines[0], "jumar: Graph Engine: E1: text");
+        assert!(lines[MOST_SHOWN].ends_with("in the log only"));
+    }
 }

@@ -3,7 +3,7 @@
 //! An operator exists as long as a reference to it or to any operator linked with it exists, in either direction: a consumer that a
 //! program has dropped still belongs to the graph.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, OnceLock};
 
 use crate::graph::ge::{self, Desc, Occurs, Value};
@@ -279,6 +279,11 @@ impl GraphRegistry {
         let tensor_desc = source.outputs[position].tensor_desc.clone();
         let op = self.op_mut(to)?;
         let (name, kind) = (op.name.clone(), op.kind.clone());
+        // Asked of the inputs, which are few: a constant may have as many consumers as the graph has nodes.
+        let reads = op
+            .inputs
+            .iter()
+            .any(|one| one.from.is_some_and(|(own, _)| own == from));
         let Some(slot) = op.inputs.iter_mut().find(|one| one.name == input) else {
             return Err(GeError::new(format!(
                 "{name} ({kind}) has no input {input}"
@@ -292,12 +297,12 @@ impl GraphRegistry {
         } else {
             slot.tensor_desc = tensor_desc;
         }
-        if let Some((old, _)) = before {
+        if let Some((old, _)) = before
+            && old != from
+        {
             self.forget_consumer(old, to);
         }
-        if let Some(source) = self.ops.get_mut(&from)
-            && !source.consumers.contains(&to)
-        {
+        if !reads && let Some(source) = self.ops.get_mut(&from) {
             source.consumers.push(to);
         }
         Ok(())
@@ -624,7 +629,7 @@ impl GraphRegistry {
                 .iter()
                 .map(|&at| index_of(at))
                 .collect::<GeResult<Vec<_>>>()?;
-            let producers: Vec<u64> = inputs.iter().filter_map(|i| Some(i.from?.0)).collect();
+            let producers: BTreeSet<u64> = inputs.iter().filter_map(|i| Some(i.from?.0)).collect();
             let op = self.op_mut(own)?;
             op.attrs = node.attrs.clone();
             op.inputs = inputs;
@@ -643,10 +648,7 @@ impl GraphRegistry {
             op.before.clone_from(&before);
             op.bodies = bodies;
             for from in producers {
-                let source = self.op_mut(from)?;
-                if !source.consumers.contains(&own) {
-                    source.consumers.push(own);
-                }
+                self.op_mut(from)?.consumers.push(own);
             }
             for from in before {
                 self.op_mut(from)?.after.push(own);

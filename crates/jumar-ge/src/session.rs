@@ -1,7 +1,7 @@
 //! Sessions: which graphs they hold, in which state each is, and how one is built.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use jumar::check::Finding;
 use jumar::engine::{Call, Caller, Context, Lookups, Runtime, Signal, Stream, StreamOptions};
@@ -75,6 +75,8 @@ pub struct Session {
     pub lent: Mutex<BTreeMap<usize, DeviceMemory>>,
     /// Memory of inputs that was copied from the host for runs that are queued.
     in_flight: Mutex<Vec<InFlight>>,
+    /// The streams of the program that runs were queued on, by their ids.
+    streams: Mutex<BTreeMap<u64, Weak<Stream>>>,
 }
 
 /// The device of a session, and the stream on which it runs graphs from host memory.
@@ -115,7 +117,10 @@ pub fn initialize(options: Options) -> GeResult<()> {
 }
 
 /// Ends the Graph Engine, and all sessions with it.
-pub fn finalize() {
+///
+/// # Errors
+/// Runs that are still on a stream after the wait; the engine has ended all the same.
+pub fn finalize() -> GeResult<()> {
     let here = jumar::check::here();
     let mut engine = engine();
     if engine.started {
@@ -130,9 +135,17 @@ pub fn finalize() {
             .keys()
             .for_each(|id| check.ended(SESSION, *id, "GEFinalize"));
     }
-    for session in sessions.into_values() {
-        session.close();
+    let mut outcome = Ok(());
+    for (id, session) in sessions {
+        // Every session is closed; the first error is the one that is returned.
+        let closed = session.close(id);
+        if outcome.is_ok() {
+            outcome = closed;
+        } else if let Err(fail) = closed {
+            message::error(&fail);
+        }
     }
+    outcome
 }
 
 const PRECISION_MODE: &str = "ge.exec.precision_mode";
@@ -268,6 +281,7 @@ pub fn create(options: Options) -> GeResult<u64> {
             retired: Mutex::default(),
             lent: Mutex::default(),
             in_flight: Mutex::default(),
+            streams: Mutex::default(),
         }),
     );
     drop(engine);
@@ -284,7 +298,9 @@ pub fn destroy(id: u64) {
         if let Some(check) = jumar::check::from_environment() {
             check.ended(SESSION, id, "its destructor");
         }
-        session.close();
+        if let Err(fail) = session.close(id) {
+            message::error(&fail);
+        }
     }
 }
 
@@ -485,14 +501,51 @@ impl Session {
         drop(memory);
     }
 
-    fn close(self: Arc<Self>) {
+    /// Records a stream that runs are queued on.
+    pub fn uses(&self, stream: &Arc<Stream>) {
+        let mut streams = self.streams.lock();
+        if !streams.contains_key(&stream.id()) {
+            // The program may have made and destroyed many.
+            streams.retain(|_, one| one.strong_count() > 0);
+            streams.insert(stream.id(), Arc::downgrade(stream));
+        }
+    }
+
+    /// Waits for the plans that still run, as long as [`Stream::drain_briefly`] does on each of their streams. Returns the
+    /// numbers of the streams that did not come to their end.
+    fn drain(&self, plans: &[Arc<Plan>]) -> Vec<u32> {
+        let is_idle = || plans.iter().all(|plan| plan.is_idle());
+        let mut blocked = Vec::new();
+        let streams = std::mem::take(&mut *self.streams.lock());
+        for stream in streams.values().filter_map(Weak::upgrade) {
+            if is_idle() {
+                return Vec::new();
+            }
+            stream.drain_briefly();
+            if !stream.is_idle() {
+                blocked.push(stream.number());
+            }
+        }
+        if is_idle() { Vec::new() } else { blocked }
+    }
+
+    /// Ends the runs of the session and frees what it holds.
+    ///
+    /// # Errors
+    /// A stream is blocked: the session's memory stays allocated, as its runs may still use it.
+    fn close(self: Arc<Self>, id: u64) -> GeResult<()> {
         if !self.is_here() {
             // What it holds is the parent's to release, and locks may be held by threads that are not in this process.
             std::mem::forget(self);
-            return;
+            return Ok(());
         }
         *self.closed.lock() = true;
-        self.queue.close();
+        let cancelled = self.queue.close();
+        if cancelled > 0 {
+            message::warn(format!(
+                "session {id} ends with {cancelled} runs of RunGraphAsync that have not begun: their callbacks get FAILED"
+            ));
+        }
         let _turn = self.running.lock();
         let graphs = std::mem::take(&mut *self.graphs.lock());
         for entry in graphs.values() {
@@ -502,8 +555,19 @@ impl Session {
             let plans = std::mem::take(&mut entry.state.lock().plans);
             self.retire(plans);
         }
-        // Dropping the plans waits for their runs; then nothing uses the memory of inputs, outputs and variables.
         let retired = std::mem::take(&mut *self.retired.lock());
+        let blocked = self.drain(&retired);
+        if !blocked.is_empty() {
+            let list: Vec<String> = blocked.iter().map(u32::to_string).collect();
+            // Its graphs, their memory and the device stay until the process ends.
+            std::mem::forget(retired);
+            std::mem::forget(self.clone());
+            return Err(GeError::new(format!(
+                "session {id} has runs that did not end: stream {} is blocked; their memory stays allocated. Synchronise the streams of RunGraphWithStreamAsync before GEFinalize or the session's destructor",
+                list.join(", ")
+            )));
+        }
+        // Dropping the plans waits for their runs; then nothing uses the memory of inputs, outputs and variables.
         drop(retired);
         let in_flight = std::mem::take(&mut *self.in_flight.lock());
         drop(in_flight);
@@ -512,7 +576,7 @@ impl Session {
         let variables = std::mem::take(&mut *self.variables.lock());
         drop(variables);
         let Some(device) = self.opened.get() else {
-            return;
+            return Ok(());
         };
         let done = with_runtime(|_, caller| {
             drop(device.context.destroy_stream(&device.stream, true, caller));
@@ -520,5 +584,6 @@ impl Session {
         });
         drop(done);
         self.release(&device.context);
+        Ok(())
     }
 }

@@ -8,8 +8,7 @@ pub fn initialize(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 }
 
 pub fn finalize(_: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    session::finalize();
-    Ok(())
+    session::finalize()
 }
 
 pub fn error(_: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {

@@ -306,6 +306,34 @@ pub fn attr_types(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     Ok(())
 }
 
+/// Writes names with how often each occurs, as programs read it.
+fn occurrences(to: &mut Writer, list: &[(&str, ge::Occurs)]) {
+    to.list(list, |to, (name, occurs)| {
+        to.text(name);
+        to.text(match occurs {
+            ge::Occurs::Once => "required",
+            ge::Occurs::Maybe => "optional",
+            ge::Occurs::Often => "dynamic",
+        });
+    });
+}
+
+pub fn prototype(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
+    let kind = from.text()?;
+    let prototype = ge::prototype(&kind).ok_or_else(|| {
+        GeError::new(format!(
+            "there is no prototype of an operator type \"{kind}\""
+        ))
+    })?;
+    occurrences(to, prototype.inputs);
+    occurrences(to, prototype.outputs);
+    to.list(prototype.attrs, |to, (name, default)| {
+        to.text(name);
+        to.text(default.type_name());
+    });
+    Ok(())
+}
+
 pub fn input_desc(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     tensor_desc(to, &input_of(from, &mut registry::lock())?.tensor_desc);
     Ok(())

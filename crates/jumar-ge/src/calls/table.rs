@@ -412,6 +412,11 @@ pub(super) static CALLS: &[Call] = &[
         frozen: false,
         warns: false,
     },
+    Call {
+        run: op::prototype,
+        frozen: false,
+        warns: false,
+    },
 ];
 
 /// The numbers of the calls, for tests.
@@ -499,4 +504,5 @@ pub(crate) mod number {
     pub const BUILD_BUNDLE: u32 = 79;
     pub const BUILD_SAVE: u32 = 80;
     pub const OP_ATTR_TYPES: u32 = 81;
+    pub const OP_PROTOTYPE: u32 = 82;
 }

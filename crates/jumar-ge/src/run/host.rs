@@ -78,6 +78,7 @@ impl Run<'_> {
             inputs: &spans(&staging.inputs),
             outputs: &spans(&staging.outputs),
             bindings: self.bindings(),
+            awaited: true,
             ..Execute::default()
         };
         let ended = self
@@ -117,6 +118,7 @@ impl Run<'_> {
             outputs: vec![None; self.plan.outputs],
             bindings: self.bindings(),
             results: results.clone(),
+            awaited: true,
             ..ExecuteOpen::default()
         };
         self.model

@@ -40,11 +40,12 @@ struct Refused {
 }
 
 impl Queue {
-    /// Refuses further runs. Those that wait end with FAILED, on the thread of the queue.
-    pub fn close(&self) {
+    /// Refuses further runs. Those that wait end with FAILED, on the thread of the queue. Returns their number.
+    pub fn close(&self) -> usize {
         let mut state = self.state.lock();
         state.is_closed = true;
         self.changed.notify_all();
+        state.jobs.len()
     }
 
     /// Appends a run. Returns whether a thread has to be started.

@@ -72,6 +72,7 @@ pub fn run(
         let (targets, lent) = run.targets(outputs)?;
         let used = variables::of_plan(&session.variables, &plan, device, caller)?;
         let mut reply = Writer::default();
+        session.uses(&stream);
         if plan.description.open {
             run.open(inputs, &reads, targets, used, copied, &mut reply)?;
         } else {
@@ -200,6 +201,7 @@ impl Run<'_> {
             outputs: &writes,
             work,
             bindings: bindings(used.as_ref()),
+            ..Execute::default()
         };
         let done = self.model.submit_with(self.stream, execute, self.caller)?;
         self.session.keep(copied, done);
@@ -237,6 +239,7 @@ impl Run<'_> {
             outputs: targets.clone(),
             bindings: bindings(used.as_ref()),
             results: results.clone(),
+            awaited: true,
             ..ExecuteOpen::default()
         };
         let done = self

@@ -1,6 +1,8 @@
 //! Sessions as the headers use them: by calls with messages, on the process's one runtime.
 
+mod finalize;
 mod memory;
+mod scale;
 mod variables;
 
 use std::sync::Arc;

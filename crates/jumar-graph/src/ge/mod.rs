@@ -7,6 +7,7 @@
 mod lower;
 mod prototype;
 mod prototypes;
+mod serialized;
 mod single;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use jumar_types::dtype::DataType;
 
 pub use lower::{Lowered, Variable, is_known, lower};
 pub use prototype::{Default, Occurs, Prototype, prototype, prototypes};
+pub use serialized::read_serialized;
 pub use single::{
     CompiledOperator, SingleInput, SingleOperator, SingleSource, SingleTarget, compile_single,
     infer_single,

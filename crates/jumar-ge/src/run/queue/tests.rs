@@ -88,6 +88,25 @@ fn runs_that_wait_when_the_queue_closes_end_as_failed() {
 }
 
 #[test]
+fn runs_that_have_not_begun_are_counted_in_a_warning_at_the_end_of_the_engine() {
+    let _turn = alone();
+    let owned = Owned::new();
+    let session = owned.inner();
+    let (first, second) = (job(), job());
+    append(&session, first.0, later).expect("queued");
+    append(&session, second.0, later).expect("queued");
+    message::take_warnings();
+    session::finalize().expect("nothing is on a stream");
+    let text = message::take_warnings();
+    assert!(text.contains("2 runs of RunGraphAsync"), "{text}");
+    work(&session);
+    assert_eq!(
+        (first.1.try_recv(), second.1.try_recv()),
+        (Ok(FAILED), Ok(FAILED))
+    );
+}
+
+#[test]
 fn a_thread_that_cannot_be_started_fails_the_runs_and_is_tried_again() {
     let _turn = alone();
     let session = Owned::new();

@@ -359,8 +359,7 @@ fn transposed(cx: &mut Cx, op: &Op<'_>, dims: usize, name: &str, size: Option<&[
     Ok(vec![backward(cx, y, window.last, dims)?])
 }
 
-/// The gradient of a convolution with respect to its filter: the images convolved with the gradient, where batch and
-/// channels are swapped, and strides and dilations, too.
+/// The gradient of a convolution with respect to its filter.
 fn backprop_filter(cx: &mut Cx, op: &Op<'_>, size: &[i64]) -> Answer {
     let window = Window::read(op, 2)?;
     let groups = op.int("groups")?.max(1);
@@ -389,40 +388,18 @@ fn backprop_filter(cx: &mut Cx, op: &Op<'_>, size: &[i64]) -> Answer {
     // The gradient of a filter is float32, whatever the images are.
     let x = cx.cast(x, DataType::Float32)?;
     let gradient = cx.cast(gradient, DataType::Float32)?;
-    let mut x = cx.transpose(x, &[1, 0, 2, 3])?;
-    let gradient = cx.transpose(gradient, &[1, 0, 2, 3])?;
-    if groups != 1 {
-        // Channels [group, inner] by batch become inner by [group, batch]: each group convolves its own images.
-        let own = cx.dims(x)?;
-        if own[0] % groups != 0 || plain[0] % groups != 0 {
-            return Err(invalid(format!(
-                "{} channels and {} filters do not fit {groups} groups",
-                own[0], plain[0]
-            )));
-        }
-        let [channels, batch, height, width] = own[..] else {
-            return Err(invalid("its input has to have 4 dimensions"));
-        };
-        x = cx.reshape(x, &[groups, channels / groups, batch, height, width])?;
-        x = cx.transpose(x, &[1, 0, 2, 3, 4])?;
-        x = cx.reshape(x, &[channels / groups, groups * batch, height, width])?;
-    }
     let [top, left, bottom, right] = window.pads[..] else {
         return Err(invalid("its attribute pads has to have 4 entries"));
     };
     let four = |list: &[i64]| [vec![1, 1], list.to_vec()].concat();
     let attrs = Attrs::new()
-        .with("strides", four(&window.dilations))
-        .with("dilations", four(&window.strides))
+        .with("kernel", plain[2..].to_vec())
+        .with("strides", four(&window.strides))
+        .with("dilations", four(&window.dilations))
         .with("pads", vec![top, bottom, left, right])
         .with("groups", groups)
         .with("data_format", "NCHW");
-    let all = cx.one("Conv2D", &[x, gradient], attrs)?;
-    // Where the window did not fit a last time, there are more than the filter's own.
-    let (begin, end, axes) = (cx.ints(&[0, 0]), cx.ints(&plain[2..]), cx.ints(&[2, 3]));
-    let inputs = [Some(all), Some(begin), Some(end), Some(axes)];
-    let part = cx.add_node("StridedSliceV2", &inputs, Attrs::new(), 1)?[0];
-    let filter = cx.transpose(part, &[1, 0, 2, 3])?;
+    let filter = cx.one("jumar.Conv2DFilterGradient", &[x, gradient], attrs)?;
     Ok(vec![match order {
         Some(order) => cx.transpose(filter, &inverse(&order))?,
         None => filter,
