@@ -135,7 +135,7 @@ def judge(source, commands, folder, variables):
 
 
 def build(source, target, *more):
-    link = ["-g", "-pthread", "-L", LIB64, "-lascendcl"]
+    link = ["-g", "-pthread", "-L", LIB64, "-lascendcl", "-lhccl"]
     if source.suffix == ".c":
         return compile_c(source, target, *more, *link)
     run(
@@ -186,18 +186,19 @@ def fresh(tmp_path_factory):
 
 
 @pytest.mark.parametrize("source", FRESH, ids=lambda path: path.name)
-def test_a_program_of_somebody_who_knew_the_list_alone(source, fresh, tmp_path):
+def test_a_program_of_somebody_who_knew_the_list_alone(source, fresh, given, tmp_path):
+    variables = given(source)
     expected = EXPECTED[source.name]
     # What was expected, or what stands beside it with the reason.
     now, earlier = ({**expected, **expected.get("reported", {})}[key] for key in ("now", "earlier"))
     wrong, right = fresh(source)
-    done, _ = check(wrong, source, tmp_path, "wrong", {})
+    done, _ = check(wrong, source, tmp_path, "wrong", variables)
     findings = json.loads((tmp_path / "wrong.json").read_text())
     assert [one["rule"] for one in findings] == [expected["rule"]], done.stderr
     lines = [line["line"] for line in findings[0]["lines"]]
     assert lines[0] == now and set(earlier) <= set(lines[1:]), (lines, done.stderr)
     assert done.returncode != 0
-    done, found = check(right, source, tmp_path, "right", {})
+    done, found = check(right, source, tmp_path, "right", variables)
     assert found == set() and done.returncode == 0, done.stderr
 
 

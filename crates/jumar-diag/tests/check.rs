@@ -444,3 +444,34 @@ fn objects_of_operators_do_not_displace_what_is_known_of_others() {
     assert!(check.object("tensor", 2).is_none());
     assert!(check.object("tensor", 9_999).is_some());
 }
+
+#[test]
+fn a_reset_takes_no_object_that_another_thread_is_destroying() {
+    let check = check();
+    check.made("stream", 5, None, "aclrtCreateStream", 0);
+    let reset = |key| check.swept("stream", key, Some(1), "aclrtResetDevice");
+    // The owner's call has taken the stream out of the runtime, and has not returned.
+    check.set_ending("stream", 5, true);
+    assert!(reset(5).is_none());
+    check.ended("stream", 5, "aclrtDestroyStream");
+    assert!(reset(5).is_none());
+    let ended = check.object("stream", 5).and_then(|object| object.ended);
+    assert_eq!(ended.map(|(by, _)| by), Some("aclrtDestroyStream"));
+
+    // A refused call leaves the stream to the reset, which takes it once.
+    check.made("stream", 6, None, "aclrtCreateStream", 0);
+    check.set_ending("stream", 6, true);
+    check.set_ending("stream", 6, false);
+    assert!(reset(6).is_some());
+    assert!(reset(6).is_none());
+
+    // Two devices are reset at once: each reset takes what is its own.
+    check.made("stream", 7, None, "aclrtCreateStream", 0);
+    check.belongs_to("stream", 7, 2);
+    assert!(reset(7).is_none());
+    assert!(
+        check
+            .swept("stream", 7, Some(2), "aclrtResetDevice")
+            .is_some()
+    );
+}

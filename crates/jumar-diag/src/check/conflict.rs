@@ -4,11 +4,13 @@ use jumar_core::Op;
 
 use super::Finding;
 use super::cells::{Access, Cell, Region, Verb};
-use super::order::{Clock, knows};
+use super::order::{Actor, Clock, knows};
 
 /// One access on its way through cells.
 pub(super) struct AccessCheck<'a> {
     pub(super) clock: &'a Clock,
+    /// All actors, where tasks of different devices are not compared.
+    pub(super) others: Option<&'a Vec<Actor>>,
     pub(super) writes: bool,
     pub(super) needs_bytes: bool,
     pub(super) access: &'a Access,
@@ -71,10 +73,20 @@ impl AccessCheck<'_> {
             }
         }
         let clock = self.clock;
+        let (others, own) = (self.others, self.access.actor);
+        let is_elsewhere = |earlier: &Access| {
+            others.is_some_and(|actors| {
+                let earlier = &actors[earlier.actor as usize];
+                !earlier.is_thread && earlier.device != actors[own as usize].device
+            })
+        };
         // Of several the last: an edge behind it orders those before it too.
         let mut consider = |earlier: &Access, wrote: bool| {
             let later = |(last, ..): &(Access, bool, usize, usize)| last.ticket < earlier.ticket;
-            if !knows(clock, earlier) && self.last.as_ref().is_none_or(later) {
+            if !knows(clock, earlier)
+                && !is_elsewhere(earlier)
+                && self.last.as_ref().is_none_or(later)
+            {
                 self.last = Some((*earlier, wrote, from, cell.end));
             }
         };

@@ -75,6 +75,12 @@ impl DeadlockState {
         self.seen.1 == POLLS
     }
 
+    /// Returns where the thread is that has waited longest.
+    pub(super) fn waiting_host(&self) -> SourceLocation {
+        let first = self.hosts.iter().min_by_key(|(ticket, _)| **ticket);
+        first.map_or(SourceLocation::UNKNOWN, |(_, host)| host.location)
+    }
+
     /// Describes the cycle of waits.
     pub(super) fn explain(&self) -> Option<Finding> {
         let held = |stream: u32| {

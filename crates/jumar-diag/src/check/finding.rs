@@ -102,6 +102,10 @@ pub struct Object {
     pub ended: Option<(&'static str, SourceLocation)>,
     /// Something more that its rules need (a device, a size).
     pub note: u64,
+    /// The device that it belongs to, if one is known.
+    pub device: Option<u32>,
+    /// A call that ends it is running on another thread, or on this one.
+    pub is_ending: bool,
 }
 
 impl Object {

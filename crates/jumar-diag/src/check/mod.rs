@@ -11,6 +11,7 @@
 mod cells;
 mod conflict;
 mod deadlock;
+mod exclusive;
 mod finding;
 mod leaks;
 mod order;
@@ -24,7 +25,7 @@ use std::cell::Cell;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jumar_core::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
 use jumar_core::{Admission, Op, Phase, Probe, Span};
@@ -187,7 +188,12 @@ pub struct Check {
     moves: AtomicU64,
     /// Whether the program was found to stand still forever.
     deadlocked: AtomicBool,
+    explainer: OnceLock<Explainer>,
 }
+
+/// Returns why a program is blocked forever, where the operations that passed the gate do not explain it. The argument is where the
+/// host waits. Called without a lock of the check.
+pub type Explainer = fn(SourceLocation) -> Option<Finding>;
 
 impl Check {
     /// Makes a check.
@@ -217,6 +223,7 @@ impl Check {
             ends: AtomicU64::new(1),
             moves: AtomicU64::new(1),
             deadlocked: AtomicBool::new(false),
+            explainer: OnceLock::new(),
         };
         check.accesses = OF_ACCESSES.iter().any(|rule| check.wants(rule));
         Ok(check)
@@ -426,6 +433,8 @@ impl Check {
             made: here(),
             ended: None,
             note,
+            device: None,
+            is_ending: false,
         };
         state.objects.insert((kind, key), object);
         // The key may have been that of an object that ended.
@@ -437,6 +446,42 @@ impl Check {
     pub fn ended(&self, kind: &'static str, key: u64, by: &'static str) {
         self.state().end((kind, key), by);
         self.ends.fetch_add(1, Ordering::Release);
+    }
+
+    /// Records the device that an object belongs to.
+    pub fn belongs_to(&self, kind: &'static str, key: u64, device: u32) {
+        if let Some(object) = self.state().objects.get_mut(&(kind, key)) {
+            object.device = Some(device);
+        }
+    }
+
+    /// Records that a call which ends an object begins, or that it was refused. Until [`Check::ended`] the runtime may have lost the
+    /// object already: its end belongs to that call.
+    pub fn set_ending(&self, kind: &'static str, key: u64, is_ending: bool) {
+        if let Some(object) = self.state().objects.get_mut(&(kind, key)) {
+            object.is_ending = is_ending;
+        }
+    }
+
+    /// Notes that a reset ended an object with its device, and returns the object. Returns none if the object ended before, if a call of
+    /// another thread is ending it, or if it belongs to another device.
+    pub fn swept(
+        &self,
+        kind: &'static str,
+        key: u64,
+        device: Option<u32>,
+        by: &'static str,
+    ) -> Option<Object> {
+        let mut state = self.state();
+        let object = state.objects.get(&(kind, key))?.clone();
+        let is_elsewhere = matches!((device, object.device), (Some(a), Some(b)) if a != b);
+        if object.ended.is_some() || object.is_ending || is_elsewhere {
+            return None;
+        }
+        state.end((kind, key), by);
+        drop(state);
+        self.ends.fetch_add(1, Ordering::Release);
+        Some(object)
     }
 
     /// Finds an object, alive or gone.
@@ -577,13 +622,42 @@ impl Check {
         if !state.races.deadlock.looked(asleep && threads == waiting) {
             return false;
         }
-        let finding = state.races.deadlock.explain();
+        let host = state.races.deadlock.waiting_host();
+        let finding = match (state.races.deadlock.explain(), self.explainer.get()) {
+            (None, Some(explain)) => {
+                drop(state);
+                let finding = explain(host);
+                state = self.state();
+                finding
+            }
+            (finding, _) => finding,
+        };
         let Some(finding) = finding.filter(|finding| self.wants(finding.rule)) else {
             return false;
         };
         state.report_finding(finding);
         self.deadlocked.store(true, Ordering::Release);
         true
+    }
+
+    /// Sets what explains a blocked program where the operations at the gate do not. The first one stays.
+    pub fn set_explainer(&self, explainer: Explainer) {
+        let _ = self.explainer.set(explainer);
+    }
+
+    /// Notes that the task queued last on a stream uses what one task at a time may use, and reports `rule` if no order puts it
+    /// behind the last use on another stream. `what` names it.
+    pub fn uses_exclusively(&self, key: u64, stream: u32, rule: &'static str, what: &str) {
+        self.as_thread(|state, _, location| {
+            let races = &mut state.races;
+            let found = races.uses_exclusively(key, stream, location, (rule, what));
+            self.report_all(state, found.into_iter().collect());
+        });
+    }
+
+    /// Forgets what was used exclusively: it is gone.
+    pub fn ends_exclusive_use(&self, key: u64) {
+        self.state().races.ends_exclusive_use(key);
     }
 
     /// Returns whether the program was found to stand still forever.

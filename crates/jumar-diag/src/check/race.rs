@@ -89,6 +89,10 @@ pub(super) struct Races {
     /// Where tasks were queued, by the last digits of their numbers.
     queued: Vec<(u64, SourceLocation)>,
     pub(super) failed: Option<super::Failed>,
+    /// By key: the last use of what is to be used by one task after the other.
+    pub(super) exclusive: Numbers<u64, Access>,
+    /// Ranks of this process met in an operation: that puts tasks of different devices into an order that is not recorded.
+    ranks_meet: bool,
     pub(super) deadlock: DeadlockState,
 }
 
@@ -117,8 +121,8 @@ fn cause(mut sentence: &str) -> &str {
     sentence
 }
 
-/// How the names of calls begin that queue a single operator.
-const OPERATORS: &[&str] = &["aclnn", "aclop", "aclblas"];
+/// How the names of calls begin that queue a single operator, or an operation of several ranks.
+const OPERATORS: &[&str] = &["aclnn", "aclop", "aclblas", "Hccl"];
 
 /// Calls whose memory others may write without passing the gate.
 const OPEN_MAKERS: &[&str] = &["Managed", "Import", "Reserve", "Ipc"];
@@ -261,6 +265,7 @@ impl Races {
                 writes,
             } if checks_accesses => {
                 let kernel = admission.call.starts_with("aclrtLaunch");
+                self.ranks_meet |= admission.call.starts_with("Hccl");
                 // An operator is a task like a copy; models and kernels have findings of their own.
                 let is_operator = OPERATORS
                     .iter()
@@ -372,6 +377,7 @@ impl Races {
             ("cells", cells.clone().count()),
             ("reads", cells.map(|cell| cell.reads.len()).sum()),
             ("freed", self.freed.len()),
+            ("exclusive", self.exclusive.len()),
             ("queued", self.queued.len()),
             ("waits", self.deadlock.waits.len()),
             ("records", self.deadlock.records.len()),
@@ -724,6 +730,7 @@ impl Races {
         let end = span.end().min(border);
         let mut check = AccessCheck {
             clock: &actor.clock,
+            others: (self.ranks_meet && !actor.is_thread).then_some(&self.order.actors),
             writes,
             needs_bytes: needs != Needs::Nothing,
             access,

@@ -10,13 +10,31 @@ use super::collect::{Event, Extent, Flow, Operator, RowPosition, Slice, Track, W
 /// The host's row group. Devices follow; these are labels for the viewer, not process ids of the system.
 const HOST: u32 = 1;
 
+/// What a timeline says of the process that writes it.
+pub(super) struct Origin<'a> {
+    pub(super) program: &'a str,
+    pub(super) process: u32,
+    /// The rank that the launcher of a distributed program gave the process.
+    pub(super) rank: Option<u32>,
+    /// The moment 0 of the timeline on the clock that all processes of the machine share.
+    pub(super) start_ns: u64,
+}
+
 /// Opens the file: who wrote it, and the host's row group.
-pub(super) fn header(program: &str, process: u32) -> String {
+pub(super) fn header(origin: &Origin<'_>) -> String {
+    let Origin {
+        program, process, ..
+    } = origin;
+    let rank = origin
+        .rank
+        .map_or(String::new(), |rank| format!(",\"rank\":{rank}"));
     let mut text = format!(
-        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"producer\":\"Jumar {}\",\"program\":{},\"times\":\
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"producer\":\"Jumar {}\",\"program\":{},\"process\":{process}{rank},\
+         \"startNs\":{},\"times\":\
          \"Times of this machine's processors running Jumar, not of an Ascend card.\"}},\"traceEvents\":[\n",
         env!("CARGO_PKG_VERSION"),
-        quoted(program)
+        quoted(program),
+        origin.start_ns
     );
     name_group(
         &mut text,

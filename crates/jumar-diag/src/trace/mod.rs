@@ -15,7 +15,7 @@ mod output;
 
 use std::path::{Path, PathBuf};
 
-use jumar_core::sync::Mutex;
+use jumar_core::sync::{Mutex, raw_monotonic_ns};
 use jumar_core::{Admission, Phase, Probe, now_ns};
 use jumar_types::{Error, Result};
 
@@ -36,6 +36,15 @@ pub struct Trace {
     process: u32,
 }
 
+/// Variables in which launchers of distributed programs pass the rank of a process.
+const RANK_VARIABLES: &[&str] = &["RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK_ID"];
+
+/// Returns the rank that a launcher gave this process.
+fn rank() -> Option<u32> {
+    let mut values = RANK_VARIABLES.iter().filter_map(std::env::var_os);
+    values.find_map(|value| value.to_str()?.parse().ok())
+}
+
 /// How many events are collected before a thread that reports one writes them.
 const WRITE_AT: usize = 1 << 13;
 /// How many events are collected before a thread that submits writes them: it may hold locks, so it should not have to.
@@ -51,7 +60,13 @@ impl Trace {
     /// `InvalidFile`: the file cannot be made or written, or is not an ordinary file.
     pub fn create(path: &Path, program: &str) -> Result<Trace> {
         let process = std::process::id();
-        let (output, path) = Output::create(path, &json::header(program, process))?;
+        let origin = json::Origin {
+            program,
+            process,
+            rank: rank(),
+            start_ns: raw_monotonic_ns().saturating_sub(now_ns()),
+        };
+        let (output, path) = Output::create(path, &json::header(&origin))?;
         Ok(Trace {
             state: Mutex::default(),
             output: Mutex::new(output),

@@ -70,6 +70,11 @@ pub(super) const IMAGE_OBJECTS: &[&str] = &[
     "image channel description",
     "look-up table",
     "histogram",
+    "decoding channel description",
+    "encoding channel description",
+    "stream description",
+    "decoding configuration",
+    "encoding configuration",
 ];
 
 static LIFETIMES: &[ObjectLifetime] = &[
@@ -272,6 +277,16 @@ static LIFETIMES: &[ObjectLifetime] = &[
         advice: "Run the second phase; a repeatable executor, and one that is not run, needs aclDestroyAclOpExecutor.",
     },
     ObjectLifetime {
+        handle: "HcclComm",
+        kind: super::collectives::KIND,
+        makers: &[],
+        ends: &[("HcclCommDestroy", 0)],
+        stale: "JMR-COMM-004",
+        twice: "JMR-COMM-004",
+        leak: "JMR-COMM-005",
+        advice: "Call HcclCommDestroy on every rank, after the streams that use it are done.",
+    },
+    ObjectLifetime {
         handle: "aclmdlRI",
         kind: "captured model",
         makers: &["aclmdlRICaptureEnd", "aclmdlRIBuildBegin"],
@@ -377,6 +392,41 @@ static LIFETIMES: &[ObjectLifetime] = &[
         &["acldvppCreateHist"],
         &[("acldvppDestroyHist", 0)],
         "Call acldvppDestroyHist.",
+    ),
+    image_object(
+        "aclvdecChannelDesc",
+        "decoding channel description",
+        &["aclvdecCreateChannelDesc"],
+        &[("aclvdecDestroyChannelDesc", 0)],
+        "Call aclvdecDestroyChannelDesc.",
+    ),
+    image_object(
+        "aclvencChannelDesc",
+        "encoding channel description",
+        &["aclvencCreateChannelDesc"],
+        &[("aclvencDestroyChannelDesc", 0)],
+        "Call aclvencDestroyChannelDesc.",
+    ),
+    image_object(
+        "acldvppStreamDesc",
+        "stream description",
+        &["acldvppCreateStreamDesc"],
+        &[("acldvppDestroyStreamDesc", 0)],
+        "Call acldvppDestroyStreamDesc.",
+    ),
+    image_object(
+        "aclvdecFrameConfig",
+        "decoding configuration",
+        &["aclvdecCreateFrameConfig"],
+        &[("aclvdecDestroyFrameConfig", 0)],
+        "Call aclvdecDestroyFrameConfig.",
+    ),
+    image_object(
+        "aclvencFrameConfig",
+        "encoding configuration",
+        &["aclvencCreateFrameConfig"],
+        &[("aclvencDestroyFrameConfig", 0)],
+        "Call aclvencDestroyFrameConfig.",
     ),
 ];
 
@@ -490,6 +540,9 @@ pub(super) fn after(check: &Check, seen: &Seen) {
         {
             let number = number_of(lifetime.kind, key);
             check.made(lifetime.kind, key, number, name, 0);
+            if let Some(device) = device_of(lifetime.kind, key) {
+                check.belongs_to(lifetime.kind, key, device);
+            }
         }
         if let Some((_, argument)) = lifetime.ends.iter().find(|(ends, _)| *ends == name) {
             check.ended(lifetime.kind, seen.words[*argument], name);
@@ -524,8 +577,36 @@ fn number_of(kind: &str, handle: u64) -> Option<u64> {
     }
 }
 
+/// Returns the device of a live object that goes with its device.
+fn device_of(kind: &str, handle: u64) -> Option<u32> {
+    let runtime = process::get().runtime().ok()?;
+    let context = match kind {
+        "stream" => return Some(runtime.streams().get(handle).ok()?.device()),
+        "event" => runtime.events().get(handle).ok()?.context_id(),
+        "context" => handle,
+        _ => return None,
+    };
+    Some(runtime.contexts().get(context).ok()?.device().number())
+}
+
+/// Records that a call which ends an object begins (`true`), or that it was refused.
+pub(super) fn set_ending(
+    check: &Check,
+    call: &str,
+    lifetime: &ObjectLifetime,
+    key: u64,
+    is_ending: bool,
+) {
+    let goes_with_device = ["stream", "event", "context"].contains(&lifetime.kind);
+    if goes_with_device && lifetime.ends.iter().any(|(name, _)| *name == call) {
+        check.set_ending(lifetime.kind, key, is_ending);
+    }
+}
+
 /// Records and reports the objects that a reset, a destroyed context or a finalisation destroyed.
-pub(super) fn swept(check: &Check, by: &'static str) {
+///
+/// `device` is the one device that lost its objects. Calls of other threads may be ending objects at the same time: those are theirs.
+pub(super) fn swept(check: &Check, by: &'static str, device: Option<u32>) {
     let Ok(runtime) = process::get().runtime() else {
         return;
     };
@@ -544,14 +625,14 @@ pub(super) fn swept(check: &Check, by: &'static str) {
         ("context", |r, key| r.contexts().get(key).is_err()),
     ] {
         for (key, object) in check.alive(kind) {
-            if is_gone(runtime, key) {
-                check.ended(kind, key, by);
-                if check.is_of_framework(object.made) {
-                    continue;
-                }
-                count += 1;
-                first.get_or_insert(object);
+            if !is_gone(runtime, key) || check.swept(kind, key, device, by).is_none() {
+                continue;
             }
+            if check.is_of_framework(object.made) {
+                continue;
+            }
+            count += 1;
+            first.get_or_insert(object);
         }
     }
     if let Some(object) = first {

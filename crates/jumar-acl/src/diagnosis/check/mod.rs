@@ -3,7 +3,10 @@
 //! The engine (findings, objects, the order of accesses) is jumar-diag's; here is what needs names of the interface. [`lifetimes`] is the
 //! table of objects; [`memory`] has the rules for addresses; [`refusals`] explains codes; this file has the rules that check single calls.
 
+pub(crate) mod collectives;
 mod files;
+pub(crate) mod frames;
+mod image_portability;
 mod lifetimes;
 mod mapped;
 mod memory;
@@ -162,10 +165,12 @@ pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
         if key != 0 && !recent::is_alive(check, key) {
             gone(check, call, lifetime, key);
         }
+        lifetimes::set_ending(check, call.name, lifetime, key, true);
         if lifetime.kind == "stream" && submits(call) {
             almost_full(cx, check, key);
         }
     }
+    frames::before(check, call, words[0]);
     match known.before {
         Before::Nothing => {}
         Before::Free { device } => memory::free(cx, check, words[0] as usize, device),
@@ -419,6 +424,9 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
     let name = seen.call.name;
     let known = table::known(seen.call);
     if seen.code != 0 {
+        for (index, lifetime) in &known.handles {
+            lifetimes::set_ending(check, name, lifetime, seen.words[*index], false);
+        }
         if PAST.finalized.load(Ordering::Relaxed) && gives_back(name) {
             // Already reported as a late call.
             return;
@@ -454,14 +462,14 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             PAST.finalized.store(true, Ordering::Relaxed);
             *PAST.finalized_at.lock() = jumar::check::here();
             check.host_knows_all();
-            lifetimes::swept(check, name);
+            lifetimes::swept(check, name, None);
         }
         After::FinalizeReference => {
             if seen.written[0] == 0 {
                 PAST.finalized.store(true, Ordering::Relaxed);
                 *PAST.finalized_at.lock() = jumar::check::here();
                 check.host_knows_all();
-                lifetimes::swept(check, name);
+                lifetimes::swept(check, name, None);
             }
         }
         After::Malloc => check.asked(seen.written[0] as usize, seen.words[1] as usize),
@@ -489,11 +497,13 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
                     ),
                 );
             }
-            lifetimes::swept(check, name);
+            lifetimes::swept(check, name, Some(seen.words[0] as u32));
         }
         After::DestroyContext => {
             check.host_knows_all();
-            lifetimes::swept(check, name);
+            let context = check.object("context", seen.words[0]);
+            let device = context.and_then(|context| context.device);
+            lifetimes::swept(check, name, device);
         }
         After::StreamIsDone => {
             if seen.written[1] == 0

@@ -6,8 +6,9 @@
 use jumar::check::{Check, Finding};
 use jumar::engine::sync::{AtomicU64, Ordering};
 use jumar::engine::{Device, Profile};
+use jumar_hccl::{DataType, Kind, Reduction, Signature};
 
-use super::Seen;
+use super::{Seen, image_portability};
 use crate::generated::enums;
 use crate::process;
 
@@ -15,12 +16,16 @@ use crate::process;
 const FAMILIES: &[(&str, Family)] = &[
     ("Ascend310P", Family::P310),
     ("Ascend310B", Family::B310),
+    ("Ascend310", Family::A310),
     ("Ascend910B", Family::B910),
+    // The 910C.
+    ("Ascend910_9", Family::B910),
     ("Ascend910", Family::A910),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Family {
+pub(super) enum Family {
+    A310,
     P310,
     B310,
     B910,
@@ -99,6 +104,80 @@ const LIMITED: &[Limited] = &[
 /// The exceeded limits that were reported: a bit for each kind and profile.
 static REPORTED: AtomicU64 = AtomicU64::new(0);
 
+/// Returns whether a family of products has a collective for a type and a reduction.
+///
+/// # Source
+/// The tables of data types in the documentation of HCCL. It has none for the 310 and the 310B.
+fn has_collective(family: Family, kind: Kind, of: DataType, by: Option<Reduction>) -> Option<bool> {
+    use DataType as T;
+    let bits_8_to_64 = matches!(
+        of,
+        T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64
+    );
+    let transfers = bits_8_to_64 || matches!(of, T::Float16 | T::Float32 | T::Float64);
+    let halves = matches!(of, T::Float16 | T::Float32);
+    let Some(by) = by else {
+        return Some(match (family, kind) {
+            (Family::A310 | Family::B310, _) => return None,
+            (Family::B910, Kind::Barrier) | (Family::A910, Kind::Barrier) => true,
+            (Family::B910, _) => transfers || of == T::BFloat16,
+            (Family::A910, kind) => kind != Kind::AllGatherV && transfers,
+            (
+                Family::P310,
+                Kind::AllGather | Kind::AllGatherV | Kind::AllToAll | Kind::AllToAllV,
+            ) => transfers,
+            (Family::P310, _) => false,
+        });
+    };
+    let product = by == Reduction::Product;
+    Some(match (family, kind) {
+        (Family::A310 | Family::B310, _) => return None,
+        (Family::B910, Kind::ReduceScatterV) => {
+            !product && (halves || matches!(of, T::Int8 | T::Int16 | T::Int32 | T::BFloat16))
+        }
+        (Family::B910, _) => {
+            let refused = product && matches!(of, T::Int16 | T::BFloat16);
+            let integer = matches!(of, T::Int8 | T::Int16 | T::Int32 | T::Int64);
+            !refused && (halves || integer || of == T::BFloat16)
+        }
+        (Family::A910, Kind::ReduceScatterV) => false,
+        (Family::A910, _) => halves || matches!(of, T::Int8 | T::Int32 | T::Int64),
+        (Family::P310, Kind::Reduce) => false,
+        (Family::P310, Kind::ReduceScatterV) => by == Reduction::Sum && (halves || of == T::Int16),
+        (Family::P310, _) => {
+            let integer = matches!(of, T::Int8 | T::Int32);
+            halves || integer || of == T::Int16 && by == Reduction::Sum
+        }
+    })
+}
+
+/// Finds the requested products that lack a collective which a call is about to queue.
+pub(super) fn lacking_collective(signature: &Signature) -> Option<Finding> {
+    let Signature {
+        kind,
+        data_type,
+        reduction,
+        ..
+    } = *signature;
+    let lack = jumar::check::profiles().iter().filter(|profile| {
+        family(profile)
+            .and_then(|family| has_collective(family, kind, data_type, reduction))
+            .is_some_and(|has| !has)
+    });
+    let names: Vec<&str> = lack.map(|profile| profile.soc_name.as_str()).collect();
+    let what = match (kind, reduction) {
+        (Kind::Barrier, _) => kind.name().to_owned(),
+        (_, Some(by)) => format!("{} of type {} with {by}", kind.name(), data_type.name()),
+        (_, None) => format!("{} of type {}", kind.name(), data_type.name()),
+    };
+    (!names.is_empty()).then(|| {
+        Finding::now(
+            "JMR-PORT-001",
+            format!("{} has no {what}", names.join(", ")),
+        )
+    })
+}
+
 /// Looks at a call that went well.
 pub(super) fn inspect(check: &Check, seen: &Seen) {
     let profiles = jumar::check::profiles();
@@ -106,7 +185,8 @@ pub(super) fn inspect(check: &Check, seen: &Seen) {
         return;
     }
     let name = seen.call.name;
-    if let Some((what, families)) = lacking(seen) {
+    let missing = lacking(seen).map(|(what, families)| (what.to_owned(), families));
+    if let Some((what, families)) = missing.or_else(|| image_portability::lacking(seen)) {
         let lack = profiles
             .iter()
             .filter(|profile| family(profile).is_some_and(|family| families.contains(&family)));
@@ -116,6 +196,7 @@ pub(super) fn inspect(check: &Check, seen: &Seen) {
             check.find(Finding::now("JMR-PORT-001", text));
         }
     }
+    image_portability::inspect_images(check, seen, profiles);
     if OF_SOME.contains(&name) {
         let text = format!("not every product has {name}: ask for it first, or keep another way");
         check.find(Finding::now("JMR-PORT-001", text));

@@ -3,6 +3,7 @@
 use jumar::check::{Check, Finding, SourceLocation};
 use jumar::engine::sync::Ordering;
 
+use super::collectives;
 use super::{CONTEXT_AT, PAST, Seen, is, lifetimes};
 
 /// Calls that ask whether there is a context, or whose refusal is an answer.
@@ -87,6 +88,7 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
                 finding.and("earlier", location, "everything is finalised"),
             );
         }
+        "JMR-SYNC-012" if collectives::explain_failure(check, seen) => return,
         "JMR-SYNC-012" => {
             // Without a task that failed the code is about the call itself.
             let Some(failed) = check.last_failed() else {
@@ -168,6 +170,15 @@ fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
         (100_000, _) if name.starts_with("acldvpp") && name.ends_with("Async") => {
             return image_rule(check, seen);
         }
+        // A wait for callbacks inside a callback has nothing to do with images.
+        (
+            100_000,
+            "aclvdecSendFrame"
+            | "aclvdecSendSkippedFrame"
+            | "aclvencSendFrame"
+            | "aclvdecDestroyChannel"
+            | "aclvencDestroyChannel",
+        ) if !says(seen, "inside a callback") => return image_rule(check, seen),
         (100_000, "aclrtDestroyContext" | "aclrtSetCurrentContext" | "aclrtCreateContext")
             if first_is_null =>
         {
