@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import acl
@@ -209,6 +210,159 @@ def paste(channel, stream):
     compare("64 regions of 128x128 cropped and pasted", lambda: timed(ours), lambda: timed(theirs), "NumPy copies", 1.2)
 
 
+FRAMES = 100
+FRAME_WIDTH, FRAME_HEIGHT, FRAME_RATE = 1280, 720, 25
+H264_MAIN = 2
+
+
+class Video:
+    """Channels of one clip: their callbacks run on a thread of their own, which takes a function for each packet or frame."""
+
+    def __init__(self, context):
+        self.context, self.ended, self.failures = context, False, []
+        self.named = threading.Event()
+        self.thread = threading.Thread(target=self.report, daemon=True)
+        self.thread.start()
+        self.named.wait()
+
+    def report(self):
+        self.id = threading.get_ident()
+        check(acl.rt.set_context(self.context))
+        self.named.set()
+        while not self.ended:
+            # It is refused while no channel names the thread, and when nothing came in time.
+            acl.rt.process_report(100)
+
+    def guarded(self, function):
+        """An exception in a callback is reported by the thread that waits for the clip."""
+
+        def call(*arguments):
+            try:
+                function(*arguments)
+            except Exception as error:
+                self.failures.append(error)
+
+        return call
+
+    def decoder(self, number, on_frame):
+        desc = acl.media.vdec_create_channel_desc()
+        for name, value in [
+            ("channel_id", number),
+            ("thread_id", self.id),
+            ("callback", self.guarded(on_frame)),
+            ("entype", H264_MAIN),
+            ("out_pic_format", NV12),
+            ("out_mode", 1),
+        ]:
+            check(getattr(acl.media, f"vdec_set_channel_desc_{name}")(desc, value))
+        check(acl.media.vdec_create_channel(desc))
+        return desc
+
+    def encoder(self, on_packet):
+        desc = acl.media.venc_create_channel_desc()
+        for name, value in [
+            ("thread_id", self.id),
+            ("callback", self.guarded(on_packet)),
+            ("entype", H264_MAIN),
+            ("pic_format", NV12),
+            ("pic_width", FRAME_WIDTH),
+            ("pic_height", FRAME_HEIGHT),
+            ("key_frame_interval", 50),
+            ("src_rate", FRAME_RATE),
+            ("max_bit_rate", 4000),
+        ]:
+            check(getattr(acl.media, f"venc_set_channel_desc_{name}")(desc, value))
+        check(acl.media.venc_create_channel(desc))
+        return desc
+
+    def end(self):
+        self.ended = True
+        self.thread.join()
+        if self.failures:
+            raise self.failures[0]
+
+
+def encode_clip(video, images):
+    """Encodes FRAMES frames; returns the packets and the milliseconds."""
+    packets = []
+
+    def take(_image, packet, _data):
+        size = acl.media.dvpp_get_stream_desc_size(packet)
+        found = np.empty(size, np.uint8)
+        check(acl.rt.memcpy(found.ctypes.data, size, acl.media.dvpp_get_stream_desc_data(packet), size, DEVICE_TO_HOST))
+        packets.append(found)
+
+    encoder, config = video.encoder(take), acl.media.venc_create_frame_config()
+    start = time.perf_counter()
+    for number in range(FRAMES):
+        check(acl.media.venc_send_frame(encoder, images[number % len(images)].desc, 0, config, None))
+    check(acl.media.venc_destroy_channel(encoder))
+    elapsed = (time.perf_counter() - start) * 1e3
+    check(acl.media.venc_destroy_frame_config(config))
+    check(acl.media.venc_destroy_channel_desc(encoder))
+    return packets, elapsed
+
+
+def decode_clip(video, packets, on_frame=None):
+    """Decodes the packets of a clip; returns the milliseconds. `on_frame` is called for each image."""
+    size = max(packet.nbytes for packet in packets)
+    inputs = [acl.media.dvpp_create_stream_desc() for _ in packets]
+    outputs = [Image(FRAME_WIDTH, FRAME_HEIGHT) for _ in range(32)]
+    memory = []
+    for desc, packet in zip(inputs, packets):
+        data, ret = acl.media.dvpp_malloc(size)
+        check(ret)
+        check(acl.rt.memcpy(data, size, packet.ctypes.data, packet.nbytes, HOST_TO_DEVICE))
+        check(acl.media.dvpp_set_stream_desc_data(desc, data))
+        check(acl.media.dvpp_set_stream_desc_size(desc, packet.nbytes))
+        memory.append(data)
+
+    def take(_packet, image, _data):
+        if code := acl.media.dvpp_get_pic_desc_ret_code(image):
+            raise RuntimeError(f"a packet has no frame: {code:#x}")
+        if on_frame:
+            on_frame(image)
+
+    decoder = video.decoder(0, take)
+    start = time.perf_counter()
+    for number, desc in enumerate(inputs):
+        # A send waits while 16 packets wait for their callbacks: an output is free again when its turn comes.
+        check(acl.media.vdec_send_frame(decoder, desc, outputs[number % len(outputs)].desc, 0, None))
+    check(acl.media.vdec_destroy_channel(decoder))
+    elapsed = (time.perf_counter() - start) * 1e3
+    check(acl.media.vdec_destroy_channel_desc(decoder))
+    for desc, data in zip(inputs, memory):
+        check(acl.media.dvpp_destroy_stream_desc(desc))
+        check(acl.media.dvpp_free(data))
+    for output in outputs:
+        output.free()
+    return elapsed
+
+
+def against_real_time(what, elapsed, factor):
+    """A row in milliseconds a frame, beside the time that a frame may take at `factor` times the speed of the clip."""
+    most = 1e3 / FRAME_RATE / factor
+    line = {"what": what, "value": elapsed / FRAMES, "unit": "ms", "limit": [f"{factor}x real time", most], "target": {"Ratio": 1.0}}
+    print(json.dumps(line), flush=True)
+
+
+def video_rows():
+    """Decoding and encoding of a clip with 1280x720 pixels at 25 frames a second, against real time."""
+    context, ret = acl.rt.get_context()
+    check(ret)
+    pixels = photo(FRAME_WIDTH, FRAME_HEIGHT)
+    images = [Image(FRAME_WIDTH, FRAME_HEIGHT, pixels=np.roll(pixels, 4 * shift, axis=1)) for shift in range(8)]
+    video = Video(context)
+    packets, _ = encode_clip(video, images)
+    if len(packets) != FRAMES:
+        raise RuntimeError(f"{len(packets)} of {FRAMES} frames were encoded")
+    against_real_time("VENC H.264 720p, a frame", statistics.median(encode_clip(video, images)[1] for _ in range(3)), 2)
+    against_real_time("VDEC H.264 720p, a frame", statistics.median(decode_clip(video, packets) for _ in range(3)), 4)
+    video.end()
+    for image in images:
+        image.free()
+
+
 def main():
     cv2.setNumThreads(1)
     check(acl.init())
@@ -220,6 +374,7 @@ def main():
     jpeg(channel, stream, sys.argv[1])
     resize(channel, stream)
     paste(channel, stream)
+    video_rows()
     check(acl.media.dvpp_destroy_channel(channel))
     check(acl.rt.reset_device(0))
     check(acl.finalize())

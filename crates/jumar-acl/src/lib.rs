@@ -39,6 +39,7 @@ mod transfer;
 
 // A group of the interface is exported by its own name, regardless of its folder.
 pub use diagnosis::*;
+pub use dvpp::himpi;
 pub use models::*;
 pub use operators::*;
 pub use runtime::*;

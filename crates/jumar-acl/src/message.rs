@@ -282,6 +282,7 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
         | K::CommIncomplete
         | K::CommDisagreement
         | K::CommRootGone
+        | K::CommPortTaken
         | K::CommUnavailable
         | K::CommBusy
         | K::CommSuspended

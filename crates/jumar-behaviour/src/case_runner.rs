@@ -233,7 +233,10 @@ impl CaseRunner {
             Action::Set { target, value } => {
                 let spot = self.locate(target)?;
                 let size = self.size_of(&spot.of)?;
-                let value = self.number(value)?.to_ne_bytes();
+                let value = match self.primitive(&spot.of) {
+                    "f64" => self.real(value)?.to_ne_bytes(),
+                    _ => self.number(value)?.to_ne_bytes(),
+                };
                 let part = value.get(..size).context("a field that is not a number")?;
                 raw::write(spot.address, part);
                 Ok(())
@@ -328,6 +331,10 @@ impl CaseRunner {
                 if let Some(word) = callbacks::word(name) {
                     return Ok(word);
                 }
+                // The call takes a structure by value from its address, if it is larger than a word.
+                if structure(ty).is_some_and(|by_value| by_value.size > size_of::<u64>()) {
+                    return Ok(self.locate(arg)?.address as u64);
+                }
             }
             Expr::Array(values) => {
                 let element = pointee(ty).with_context(|| format!("{ty} is not an array"))?;
@@ -345,7 +352,7 @@ impl CaseRunner {
             }
             _ => {}
         }
-        if matches!(ty, "float" | "double") {
+        if matches!(self.primitive(ty), "f32" | "f64") {
             return Ok(self.real(arg)?.to_bits());
         }
         if self.form(arg) == Form::Text {

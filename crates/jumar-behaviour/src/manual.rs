@@ -27,6 +27,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtProcessReport", process_report),
     ("aclrtSetExceptionInfoCallback", set_exception_callback),
     ("aclrtAllocatorGetByStream", allocator_by_stream),
+    ("hi_mpi_venc_get_stream", fetch_stream),
     ("aclrtAllocatorSetAllocAdviseFuncToDesc", |w| {
         status(enter(
             &calls::aclrtAllocatorSetAllocAdviseFuncToDesc,
@@ -664,6 +665,20 @@ fn managed_attributes(w: &RawArgs<'_>) -> Played {
         }
     }
     status(read.map(drop))
+}
+
+fn fetch_stream(w: &RawArgs<'_>) -> Played {
+    let stream = w.out(1)?;
+    let given = stream.get::<types::hi_venc_stream>();
+    let packs = RawArgs(&[given.pack as u64]).out(0)?;
+    let fetched = enter(&calls::hi_mpi_venc_get_stream, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_get_stream(cx, w.plain(0), given, w.plain(2))
+    });
+    if let Ok((result, pack)) = &fetched {
+        packs.set(pack);
+        stream.set(result);
+    }
+    status(fetched.map(drop))
 }
 
 fn dequeue_data(w: &RawArgs<'_>) -> Played {

@@ -36,7 +36,7 @@ pub struct Function {
 impl Function {
     /// Whether the result is a status.
     pub fn answers_code(&self) -> bool {
-        ["aclError", "aclnnStatus", "HcclResult"].contains(&self.ret.as_str())
+        ["aclError", "aclnnStatus", "HcclResult", "hi_s32"].contains(&self.ret.as_str())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::generated::enums;
 use crate::{Cx, Raw, Span};
 
 /// Returns the shape to encode: a width stride of 0 is the width.
-fn complete(image: Image) -> Image {
+pub(super) fn complete(image: Image) -> Image {
     let row = image.format.row_bytes(image.width);
     Image {
         width_stride: match image.width_stride {
@@ -35,7 +35,7 @@ pub fn acldvppJpegPredictEncSize(cx: &Cx<'_>, input: Raw, config: Raw) -> Result
 }
 
 /// The largest width and height of any card.
-const LARGEST: (usize, usize) = (16384, 16384);
+pub(super) const LARGEST: (usize, usize) = (16384, 16384);
 
 /// `size` is the variable that has the capacity of `data`, and gets the length of the result.
 pub fn acldvppJpegEncodeAsync(

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
+use jumar_dvpp::{Image, ImageError};
 use jumar_types::{ErrorKind, Result};
 
+use super::task::{Done, FAILED};
 use super::{argument, fields, find, remove};
 use crate::generated::enums;
 use crate::{Cx, Raw, refuse};
@@ -28,6 +30,27 @@ pub(super) struct ImageFields {
     pub(super) width_stride: u32,
     pub(super) height_stride: u32,
     pub(super) ret_code: u32,
+}
+
+impl ImageFields {
+    /// Describes the image that a decoder wrote, and keeps the result.
+    pub(super) fn describe_decoded(
+        &mut self,
+        done: std::result::Result<Image, ImageError>,
+    ) -> Done {
+        self.ret_code = match &done {
+            Ok(_) => 0,
+            Err(_) => FAILED,
+        };
+        let image = done?;
+        self.format = image.format.number();
+        self.width = image.width as u32;
+        self.height = image.height as u32;
+        self.width_stride = image.width_stride as u32;
+        self.height_stride = image.height_stride as u32;
+        self.size = image.size().map_or(self.size, |size| size as u32);
+        Ok(())
+    }
 }
 
 /// Descriptions that are created and destroyed together.

@@ -5,7 +5,7 @@ use jumar_dvpp::limits::Family;
 use jumar_dvpp::{Format, Image, ImageError, PlanarImage, Source};
 use jumar_types::Result;
 
-use super::task::{self, Accesses, Done, FAILED, Memory};
+use super::task::{self, Accesses, Done, Memory};
 use super::{argument, channel, refused};
 use crate::error::null;
 use crate::generated::enums;
@@ -146,23 +146,7 @@ pub fn acldvppJpegDecodeAsync(
         let alignment = (family.jpeg_alignment(), 16);
         let work = move || -> Done {
             let done = decode(&decoder, &from, &to, &fields, alignment);
-            let mut state = desc.fields.lock();
-            match done {
-                Ok(image) => {
-                    state.format = image.format.number();
-                    state.width = image.width as u32;
-                    state.height = image.height as u32;
-                    state.width_stride = image.width_stride as u32;
-                    state.height_stride = image.height_stride as u32;
-                    state.size = image.size().map_or(state.size, |size| size as u32);
-                    state.ret_code = 0;
-                    Ok(())
-                }
-                Err(error) => {
-                    state.ret_code = FAILED;
-                    Err(error)
-                }
-            }
+            desc.fields.lock().describe_decoded(done)
         };
         let accesses = Accesses {
             reads: vec![from.0],

@@ -4,8 +4,10 @@ mod border;
 mod channel;
 mod configs;
 mod encode;
+pub mod himpi;
 mod images;
 mod jpeg;
+mod plan;
 mod png;
 mod regions;
 mod statistics;
@@ -58,6 +60,8 @@ pub(crate) struct State {
     decoding: Mutex<BTreeSet<(u32, u32)>>,
     /// The same of encoding channels.
     encoding: Mutex<BTreeSet<(u32, u32)>>,
+    /// The second interface.
+    himpi: himpi::State,
 }
 
 impl Default for State {
@@ -79,6 +83,7 @@ impl Default for State {
             frame_configs: Table::new(IdKind::FrameConfig, Arc::default()),
             decoding: Mutex::default(),
             encoding: Mutex::default(),
+            himpi: himpi::State::default(),
         }
     }
 }

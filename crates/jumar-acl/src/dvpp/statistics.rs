@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
 use jumar::engine::{Block, Caller};
-use jumar_dvpp::vpc::{HISTOGRAM_BINS, SampleTables, apply_tables, count, pyramid_down};
+use jumar_dvpp::vpc::{HISTOGRAM_BINS, Histogram, SampleTables, apply_tables, count, pyramid_down};
 use jumar_dvpp::{Color, Image, ImageError, Sink, Source};
 use jumar_types::Result;
 
@@ -81,6 +81,69 @@ pub fn acldvppGetLutMapData(cx: &Cx<'_>, map: Raw, dim: u32) -> Result<(usize, u
     Ok((address, HISTOGRAM_BINS as u32))
 }
 
+/// Checks that an image has look-up tables, and that the output is alike.
+///
+/// # Errors
+/// `InvalidArgument`.
+pub(super) fn check_tables(input: &Image, output: &Image, names: [&str; 2]) -> Result<()> {
+    let [input_name, output_name] = names;
+    if !matches!(input.format.number(), 0..=4 | 11..=13) {
+        return Err(argument(format!(
+            "the format of {input_name} is {}; YUV_400, the semi-planar 4:2:0 and 4:2:2 formats, YUV_PACKED_444, RGB_888 and BGR_888 have look-up tables",
+            input.format.name()
+        )));
+    }
+    let shape = |image: &Image| {
+        (
+            image.format,
+            image.rect(),
+            image.width_stride,
+            image.height_stride,
+        )
+    };
+    if shape(input) != shape(output) {
+        return Err(argument(format!(
+            "{output_name} differs from {input_name}; format, size and strides must be the same"
+        )));
+    }
+    Ok(())
+}
+
+/// Checks that an image has a histogram.
+///
+/// # Errors
+/// `InvalidArgument`.
+pub(super) fn check_histogram(input: &Image, name: &str) -> Result<()> {
+    let has_histogram = matches!(input.format.number(), 0..=13 | 1000 | 1001);
+    if !has_histogram || input.format.color() == Color::Rgba {
+        return Err(argument(format!(
+            "the format of {name} is {}, which has no histogram",
+            input.format.name()
+        )));
+    }
+    Ok(())
+}
+
+/// Returns the counts as programs find them in memory.
+pub(super) fn histogram_bytes(counts: &Histogram) -> Vec<u8> {
+    let counts = counts.iter().flatten();
+    counts.flat_map(|count| count.to_ne_bytes()).collect()
+}
+
+/// Reads look-up tables, which lie one after the other in memory.
+pub(super) fn read_tables(memory: Memory) -> SampleTables {
+    let mut tables: SampleTables = [[0; HISTOGRAM_BINS]; DIMS];
+    for (dim, table) in tables.iter_mut().enumerate() {
+        memory.read(dim * HISTOGRAM_BINS, table);
+    }
+    tables
+}
+
+/// The bytes of the tables of an image.
+pub(super) const TABLES_BYTES: usize = DIMS * HISTOGRAM_BINS;
+/// The bytes of the counts of an image.
+pub(super) const COUNTS_BYTES: usize = DIMS * COUNT_BYTES;
+
 /// The tables are copied when the task is queued.
 pub fn acldvppVpcEqualizeHistAsync(
     cx: &Cx<'_>,
@@ -93,32 +156,10 @@ pub fn acldvppVpcEqualizeHistAsync(
     call(cx, channel, stream, |call| {
         let input = call.input(input, "inputDesc")?;
         let output = call.output(output, "outputDesc")?;
-        let number = input.image.format.number();
-        if !matches!(number, 0..=4 | 11..=13) {
-            return Err(argument(format!(
-                "the format of inputDesc is {}; YUV_400, the semi-planar 4:2:0 and 4:2:2 formats, YUV_PACKED_444, RGB_888 and BGR_888 have look-up tables",
-                input.image.format.name()
-            )));
-        }
-        let shape = |image: &Image| {
-            (
-                image.format,
-                image.rect(),
-                image.width_stride,
-                image.height_stride,
-            )
-        };
-        if shape(&input.image) != shape(&output.image) {
-            return Err(argument(
-                "outputDesc differs from inputDesc; format, size and strides must be the same",
-            ));
-        }
+        check_tables(&input.image, &output.image, ["inputDesc", "outputDesc"])?;
         check_disjoint(&input, &output)?;
         let found = find(&cx.process.dvpp.tables, map, "lutMap")?;
-        let mut tables: SampleTables = [[0; HISTOGRAM_BINS]; DIMS];
-        for (dim, table) in tables.iter_mut().enumerate() {
-            Memory(found.memory.span).read(dim * HISTOGRAM_BINS, table);
-        }
+        let tables = read_tables(Memory(found.memory.span));
         let accesses = Accesses {
             reads: vec![input.memory.0],
             writes: vec![output.memory.0],
@@ -194,13 +235,7 @@ pub fn acldvppVpcCalcHistAsync(
 ) -> Result<()> {
     call(cx, channel, stream, |call| {
         let input = call.input(input, "srcPicDesc")?;
-        let number = input.image.format.number();
-        if !matches!(number, 0..=13 | 1000 | 1001) || input.image.format.color() == Color::Rgba {
-            return Err(argument(format!(
-                "the format of srcPicDesc is {}, which has no histogram",
-                input.image.format.name()
-            )));
-        }
+        check_histogram(&input.image, "srcPicDesc")?;
         find(&cx.process.dvpp.histograms, hist, "hist")?;
         let accesses = Accesses {
             reads: vec![input.memory.0],
@@ -219,12 +254,7 @@ pub fn acldvppVpcCalcHistAsync(
             }
             match &counted {
                 Ok(counts) => {
-                    let bytes: Vec<u8> = counts
-                        .iter()
-                        .flatten()
-                        .flat_map(|count| count.to_ne_bytes())
-                        .collect();
-                    Memory(found.memory.span).write(0, &bytes);
+                    Memory(found.memory.span).write(0, &histogram_bytes(counts));
                     *code = 0;
                 }
                 Err(_) => *code = FAILED,

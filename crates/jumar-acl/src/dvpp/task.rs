@@ -91,12 +91,26 @@ pub(super) fn launch(
     accesses: &Accesses,
     work: Work,
 ) -> Result<()> {
+    launch_with(cx, Some(channel.pending.ticket()), stream, accesses, work)
+}
+
+/// As [`launch`], for a task that no channel of the first interface waits for.
+///
+/// # Errors
+/// As [`launch`].
+pub(super) fn launch_with(
+    cx: &Cx<'_>,
+    ticket: Option<Ticket>,
+    stream: &Arc<Stream>,
+    accesses: &Accesses,
+    work: Work,
+) -> Result<()> {
     // The interface has no images among the tasks that a model can contain.
     stream.refuse_captured()?;
     let task = Arc::new(ImageTask {
         name: cx.call.name,
         work,
-        ticket: Mutex::new(Some(channel.pending.ticket())),
+        ticket: Mutex::new(ticket),
     });
     stream
         .launch(task, &accesses.reads, &accesses.writes, &cx.caller())
@@ -106,7 +120,8 @@ pub(super) fn launch(
 /// An image that a call names: its description, its shape and its memory.
 #[derive(Clone)]
 pub(super) struct Operand {
-    pub(super) desc: Arc<ImageDesc>,
+    /// The description, in the first interface.
+    pub(super) desc: Option<Arc<ImageDesc>>,
     pub(super) image: Image,
     pub(super) memory: Memory,
 }
@@ -178,6 +193,14 @@ pub(super) fn shape(fields: &ImageFields, name: &str) -> Result<Image> {
     })
 }
 
+impl super::State {
+    /// Returns the image that a description states, or none if there is no such description or format.
+    pub(crate) fn image(&self, desc: u64) -> Option<Image> {
+        let fields = *self.images.get(desc).ok()?.fields.lock();
+        shape(&fields, "image").ok()
+    }
+}
+
 /// Reads an image that a call names, and finds its memory. `adjust` completes and checks the shape.
 ///
 /// # Errors
@@ -190,13 +213,28 @@ pub(super) fn operand(
     adjust: impl FnOnce(Image) -> std::result::Result<Image, ImageError>,
 ) -> Result<Operand> {
     let (desc, fields) = desc(cx, handle, name)?;
+    let mut found = operand_of(stream, &fields, name, adjust)?;
+    found.desc = Some(desc);
+    Ok(found)
+}
+
+/// As [`operand`], for an image that no description names.
+///
+/// # Errors
+/// `InvalidArgument`: a field does not fit.
+pub(super) fn operand_of(
+    stream: &Stream,
+    fields: &ImageFields,
+    name: &str,
+    adjust: impl FnOnce(Image) -> std::result::Result<Image, ImageError>,
+) -> Result<Operand> {
     let memory = memory(stream, fields.data, fields.size as usize, name)?;
-    let image = adjust(shape(&fields, name)?).map_err(|error| refused_for(name, &error))?;
+    let image = adjust(shape(fields, name)?).map_err(|error| refused_for(name, &error))?;
     image
         .check_memory(fields.size as usize)
         .map_err(|error| refused_for(name, &error))?;
     Ok(Operand {
-        desc,
+        desc: None,
         image,
         memory,
     })
@@ -205,7 +243,8 @@ pub(super) fn operand(
 impl Operand {
     /// Notes in the description how a task ended.
     pub(super) fn report(&self, done: &Done) {
-        let mut fields = self.desc.fields.lock();
+        let Some(desc) = &self.desc else { return };
+        let mut fields = desc.fields.lock();
         match done {
             Ok(()) => {
                 fields.ret_code = 0;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use jumar::engine::Stream;
+use jumar_dvpp::Rect;
 use jumar_dvpp::limits::{self, Family};
-use jumar_dvpp::vpc::{Filter, Job, Matrix};
-use jumar_dvpp::{Image, Rect};
+use jumar_dvpp::vpc::{Filter, Matrix};
 use jumar_types::Result;
 
 use super::channel::{self, Channel};
-use super::task::{self, Accesses, Done, Operand, check_disjoint, operand};
+use super::plan::{self, Piece, Rules};
+use super::task::{self, Operand, operand};
 use super::{argument, border, find, images, refused, regions};
 use crate::error::null;
 use crate::generated::enums;
@@ -20,8 +21,7 @@ pub(super) struct Call<'a> {
     pub(super) cx: &'a Cx<'a>,
     pub(super) channel: Arc<Channel>,
     pub(super) stream: &'a Arc<Stream>,
-    pub(super) family: Family,
-    pub(super) matrix: Matrix,
+    pub(super) rules: Rules,
 }
 
 /// Checks channel and stream, and queues what `work` plans.
@@ -42,8 +42,10 @@ pub(super) fn call(
             cx,
             channel,
             stream,
-            family: task::family(cx, stream)?,
-            matrix,
+            rules: Rules {
+                family: task::family(cx, stream)?,
+                matrix,
+            },
         })
     })
 }
@@ -52,23 +54,21 @@ impl Call<'_> {
     /// Reads an image that is processed.
     pub(super) fn input(&self, handle: Raw, name: &str) -> Result<Operand> {
         operand(self.cx, self.stream, handle, name, |image| {
-            let image = limits::round_down(image);
-            limits::check_input(&image, self.family).map(|()| image)
+            self.rules.input(image)
         })
     }
 
     /// Reads an image that is written.
     pub(super) fn output(&self, handle: Raw, name: &str) -> Result<Operand> {
         operand(self.cx, self.stream, handle, name, |image| {
-            let image = limits::round_down(image);
-            limits::check_output(&image, self.family).map(|()| image)
+            self.rules.output(image)
         })
     }
 
     /// Reads a region.
     fn region(&self, handle: Raw, name: &str, is_paste: bool) -> Result<Rect> {
         let rect = regions::rect(self.cx, handle, name)?;
-        limits::check_region(rect, self.family, is_paste)
+        limits::check_region(rect, self.rules.family, is_paste)
             .map_err(|error| argument(format!("{name}: {error}")))?;
         Ok(rect)
     }
@@ -79,51 +79,13 @@ impl Call<'_> {
             .fields
             .lock()
             .interpolation;
-        limits::check_filter(number, self.family).map_err(|error| refused(&error))
-    }
-
-    /// Plans one region.
-    fn job(&self, input: &Operand, output: &Operand, crop: Rect, paste: Rect) -> Result<Job> {
-        check_disjoint(input, output)?;
-        let mut job = Job::new(input.image, crop, output.image, paste);
-        job.matrix = self.matrix;
-        job.clears_alpha = self.family.clears_alpha();
-        Ok(job)
-    }
-
-    /// Checks one region and what it becomes.
-    fn check(&self, job: &Job) -> Result<()> {
-        job.check().map_err(|error| refused(&error))?;
-        let (width, height) = match &job.border {
-            Some(border) => (border.left + border.right, border.top + border.bottom),
-            None => (0, 0),
-        };
-        let inner = (job.paste.width - width, job.paste.height - height);
-        limits::check_scale((job.crop.width, job.crop.height), inner, self.family)
-            .map_err(|error| refused(&error))
+        limits::check_filter(number, self.rules.family).map_err(|error| refused(&error))
     }
 
     /// Queues regions as one task. Each output reports how its own regions ended.
-    fn queue(&self, jobs: Vec<(Job, Operand, Operand)>) -> Result<()> {
-        let mut accesses = Accesses::default();
-        for (job, input, output) in &jobs {
-            self.check(job)?;
-            accesses.reads.push(input.memory.0);
-            accesses.writes.push(output.memory.0);
-        }
-        let work = move || -> Done {
-            let mut first = Ok(());
-            for (index, (job, input, output)) in jobs.iter().enumerate() {
-                let done = job.run(&input.memory, &output.memory, &output.memory);
-                output.report(&done);
-                if let (true, Err(error)) = (first.is_ok(), done) {
-                    first = Err(jumar_dvpp::ImageError::new(format!(
-                        "region {index}: {error}"
-                    )));
-                }
-            }
-            first
-        };
+    fn queue(&self, pieces: Vec<Piece>) -> Result<()> {
+        let accesses = self.rules.accesses(&pieces)?;
+        let work = move || plan::run(&pieces);
         task::launch(
             self.cx,
             &self.channel,
@@ -156,7 +118,7 @@ fn single(cx: &Cx<'_>, channel: Raw, stream: Raw, args: Single) -> Result<()> {
             Some(region) => call.region(region, "pasteArea", true)?,
             None => output.image.rect(),
         };
-        let mut job = call.job(&input, &output, crop, paste)?;
+        let mut job = call.rules.job(&input, &output, crop, paste)?;
         if let Some(config) = args.resize {
             job.filter = call.filter(config)?;
         }
@@ -375,7 +337,7 @@ fn batch(cx: &Cx<'_>, args: &BatchArguments<'_>, extras: BatchExtras<'_>) -> Res
                     }
                     None => output.image.rect(),
                 };
-                let mut job = call.job(&input, &output, crop, paste)?;
+                let mut job = call.rules.job(&input, &output, crop, paste)?;
                 job.filter = filter;
                 if let Some(borders) = extras.borders {
                     let config = element(borders, index, "borderCfgs")?;
@@ -463,21 +425,18 @@ pub fn acldvppVpcConvertColorAsync(
             let mut fields = desc.fields.lock();
             fields.width = input.image.width as u32;
             fields.height = height as u32;
-            fields.width_stride = row.next_multiple_of(call.family.stride_alignment(format)) as u32;
-            fields.height_stride = match halves_height || call.family == Family::First {
+            fields.width_stride =
+                row.next_multiple_of(call.rules.family.stride_alignment(format)) as u32;
+            fields.height_stride = match halves_height || call.rules.family == Family::First {
                 true => height.next_multiple_of(2),
                 false => height,
             } as u32;
         }
         let output = call.output(output, "outputDesc")?;
-        let size = |image: &Image| (image.width, image.height);
-        if size(&output.image) != size(&input.image) {
-            return Err(argument(format!(
-                "the output is {}x{} and the input {}x{}; a conversion keeps the size",
-                output.image.width, output.image.height, input.image.width, input.image.height
-            )));
-        }
-        let job = call.job(&input, &output, input.image.rect(), output.image.rect())?;
+        plan::check_same_size(&input.image, &output.image)?;
+        let job = call
+            .rules
+            .job(&input, &output, input.image.rect(), output.image.rect())?;
         call.queue(vec![(job, input, output)])
     })
 }

@@ -982,6 +982,7 @@ pub const fn code(kind: ErrorKind) -> i32 {
         ErrorKind::CommIncomplete => 9,
         ErrorKind::CommDisagreement => 1,
         ErrorKind::CommRootGone => 11,
+        ErrorKind::CommPortTaken => 7,
         ErrorKind::CommUnavailable => 7,
         ErrorKind::CommBusy => 20,
         ErrorKind::CommSuspended => 22,
@@ -1121,6 +1122,7 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
         ErrorKind::CommIncomplete => "EI0015",
         ErrorKind::CommDisagreement => "EI0015",
         ErrorKind::CommRootGone => "EI0006",
+        ErrorKind::CommPortTaken => "EI0019",
         ErrorKind::CommUnavailable => "EI0002",
         ErrorKind::CommBusy => "EI0003",
         ErrorKind::CommSuspended => "EI0003",
@@ -1402,6 +1404,9 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
         ErrorKind::CommRootGone => {
             "Keep the process that called HcclGetRootInfo running until all ranks are connected."
         }
+        ErrorKind::CommPortTaken => {
+            "Set HCCL_IF_BASE_PORT or HCCL_HOST_SOCKET_PORT_RANGE to ports that nothing uses, or end the program that uses them."
+        }
         ErrorKind::CommUnavailable => {
             "Destroy the communicator, correct the first failure, and create a new one."
         }
@@ -1613,42 +1618,46 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (343, ErrorKind::NoStreamResource) => 500000,
         // aclrtStreamWaitEventWithTimeout
         (424, ErrorKind::NullPointer) => 107000,
+        // hi_mpi_venc_send_frame
+        (533, ErrorKind::Uninitialized) => -1610055671,
+        // hi_mpi_venc_send_jpege_frame
+        (534, ErrorKind::Uninitialized) => -1610055671,
         // aclrtGetOverflowStatus
-        (549, ErrorKind::NullPointer) => 107000,
+        (583, ErrorKind::NullPointer) => 107000,
         // aclrtBinaryGetDevAddress
-        (558, ErrorKind::NullPointer) => 107000,
+        (592, ErrorKind::NullPointer) => 107000,
         // aclrtGetFunctionSize
-        (563, ErrorKind::NullPointer) => 107000,
+        (597, ErrorKind::NullPointer) => 107000,
         // aclrtGetFloatOverflowStatus
-        (586, ErrorKind::NullPointer) => 107000,
+        (620, ErrorKind::NullPointer) => 107000,
         // aclrtNpuGetFloatOverFlowStatus
-        (588, ErrorKind::NullPointer) => 107000,
+        (622, ErrorKind::NullPointer) => 107000,
         // aclrtGetHardwareSyncAddr
-        (590, ErrorKind::NullPointer) => 107000,
+        (624, ErrorKind::NullPointer) => 107000,
         // aclrtFunctionGetBinary
-        (599, ErrorKind::NullPointer) => 107000,
+        (633, ErrorKind::NullPointer) => 107000,
         // aclrtCmoGetDescSize
-        (654, ErrorKind::NullPointer) => 107000,
+        (688, ErrorKind::NullPointer) => 107000,
         // aclprofModelSubscribe
-        (795, ErrorKind::ModelId) => 100011,
+        (829, ErrorKind::ModelId) => 100011,
         // aclprofModelSubscribe
-        (795, ErrorKind::RepeatInitialize) => 148046,
+        (829, ErrorKind::RepeatInitialize) => 148046,
         // aclprofModelUnSubscribe
-        (796, ErrorKind::ModelId) => 100011,
+        (830, ErrorKind::ModelId) => 100011,
         // aclrtcCreateProg
-        (826, ErrorKind::NullPointer) => 176001,
+        (860, ErrorKind::NullPointer) => 176001,
         // aclrtcGetLoweredName
-        (829, ErrorKind::NullPointer) => 176001,
+        (863, ErrorKind::NullPointer) => 176001,
         // aclrtcDestroyProg
-        (830, ErrorKind::NullPointer) => 176001,
+        (864, ErrorKind::NullPointer) => 176001,
         // aclrtcGetBinData
-        (831, ErrorKind::NullPointer) => 176001,
+        (865, ErrorKind::NullPointer) => 176001,
         // aclrtcGetBinDataSize
-        (832, ErrorKind::NullPointer) => 176001,
+        (866, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLogSize
-        (833, ErrorKind::NullPointer) => 176001,
+        (867, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLog
-        (834, ErrorKind::NullPointer) => 176001,
+        (868, ErrorKind::NullPointer) => 176001,
         (
             456 | 457 | 458 | 459 | 460 | 461 | 462 | 463 | 464 | 465 | 466 | 467 | 468 | 469 | 470
             | 471 | 472 | 473 | 474 | 475 | 476 | 477 | 478 | 479 | 480 | 481 | 482 | 483 | 484
@@ -1656,6 +1665,9 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
             | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 509 | 510 | 511,
             _,
         ) => hccl_code(kind),
+        (512..=517, _) => media_code(2, kind),
+        (518..=528 | 544..=545, _) => media_code(7, kind),
+        (529..=537 | 539..=543, _) => media_code(8, kind),
         _ => code(kind),
     }
 }
@@ -1789,6 +1801,7 @@ pub const fn hccl_code(kind: ErrorKind) -> i32 {
         ErrorKind::CommIncomplete => 9,
         ErrorKind::CommDisagreement => 1,
         ErrorKind::CommRootGone => 11,
+        ErrorKind::CommPortTaken => 7,
         ErrorKind::CommUnavailable => 7,
         ErrorKind::CommBusy => 20,
         ErrorKind::CommSuspended => 22,
@@ -1797,4 +1810,29 @@ pub const fn hccl_code(kind: ErrorKind) -> i32 {
         ErrorKind::CommMismatch => 1,
         ErrorKind::CommPeerLost => 21,
     }
+}
+
+/// Returns the code that a module of the second interface of images and video returns for a kind of error.
+pub const fn media_code(module: u32, kind: ErrorKind) -> i32 {
+    let id = match kind {
+        ErrorKind::NullPointer => 6,
+        ErrorKind::InvalidArgument => 3,
+        ErrorKind::InvalidValue => 2,
+        ErrorKind::InvalidHandle => 5,
+        ErrorKind::InvalidDevice => 1,
+        ErrorKind::NoDevice => 1,
+        ErrorKind::DeviceSetup => 1,
+        ErrorKind::NoContext => 16,
+        ErrorKind::OutOfMemory => 12,
+        ErrorKind::NoStreamResource => 12,
+        ErrorKind::WaitTimeout => 20,
+        ErrorKind::FeatureUnsupported => 8,
+        ErrorKind::NotImplemented => 8,
+        ErrorKind::RepeatInitialize => 4,
+        ErrorKind::Uninitialized => 16,
+        ErrorKind::QueueFull => 15,
+        ErrorKind::QueueEmpty => 14,
+        _ => 21,
+    };
+    (0xA000_8000_u32 | module << 16 | id).cast_signed()
 }

@@ -1613,6 +1613,280 @@ pub const HCCL_CONFIG_TYPE_INVALID: i32 = -1;
 pub const HCCL_CONFIG_TYPE_OP_EXPANSION_MODE: i32 = 0;
 /// Value of `HcclConfigType`.
 pub const HCCL_CONFIG_TYPE_HCCL_ALGO: i32 = 1;
+/// Value of `hi_bool`.
+pub const HI_FALSE: u32 = 0;
+/// Value of `hi_bool`.
+pub const HI_TRUE: u32 = 1;
+/// Value of `hi_mod_id`.
+pub const HI_ID_SYS: u32 = 2;
+/// Value of `hi_mod_id`.
+pub const HI_ID_VDEC: u32 = 5;
+/// Value of `hi_mod_id`.
+pub const HI_ID_VPC: u32 = 7;
+/// Value of `hi_mod_id`.
+pub const HI_ID_VENC: u32 = 8;
+/// Value of `hi_mod_id`.
+pub const HI_ID_PNGD: u32 = 64;
+/// Value of `hi_module_type`.
+pub const HI_MOD_SYS: u32 = 2;
+/// Value of `hi_module_type`.
+pub const HI_MOD_VDEC: u32 = 5;
+/// Value of `hi_module_type`.
+pub const HI_MOD_VPC: u32 = 7;
+/// Value of `hi_module_type`.
+pub const HI_MOD_VENC: u32 = 8;
+/// Value of `hi_module_type`.
+pub const HI_MOD_PNGD: u32 = 64;
+/// Value of `hi_csc_matrix`.
+pub const HI_CSC_MATRIX_BT601_WIDE: u32 = 0;
+/// Value of `hi_csc_matrix`.
+pub const HI_CSC_MATRIX_BT601_NARROW: u32 = 1;
+/// Value of `hi_csc_matrix`.
+pub const HI_CSC_MATRIX_BT709_WIDE: u32 = 2;
+/// Value of `hi_csc_matrix`.
+pub const HI_CSC_MATRIX_BT709_NARROW: u32 = 3;
+/// Value of `hi_csc_matrix`.
+pub const HI_CSC_MATRIX_BT2020_WIDE: u32 = 4;
+/// Value of `hi_csc_matrix`.
+pub const HI_CSC_MATRIX_BT2020_NARROW: u32 = 5;
+/// Value of `hi_csc_matrix`.
+pub const HI_CSC_MATRIX_USER: u32 = 100;
+/// Value of `hi_csc_matrix`.
+pub const HI_CSC_MATRIX_BUTT: u32 = 101;
+/// Value of `hi_vpc_bord_type`.
+pub const HI_BORDER_CONSTANT: u32 = 0;
+/// Value of `hi_vpc_bord_type`.
+pub const HI_BORDER_REPLICATE: u32 = 1;
+/// Value of `hi_vpc_bord_type`.
+pub const HI_BORDER_REFLECT: u32 = 2;
+/// Value of `hi_vpc_bord_type`.
+pub const HI_BORDER_REFLECT_101: u32 = 3;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YUV_400: u32 = 0;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420: u32 = 1;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YVU_SEMIPLANAR_420: u32 = 2;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YUV_SEMIPLANAR_422: u32 = 3;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YVU_SEMIPLANAR_422: u32 = 4;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YUV_SEMIPLANAR_444: u32 = 5;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YVU_SEMIPLANAR_444: u32 = 6;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YUYV_PACKED_422: u32 = 7;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_UYVY_PACKED_422: u32 = 8;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YVYU_PACKED_422: u32 = 9;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_VYUY_PACKED_422: u32 = 10;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YUV_PACKED_444: u32 = 11;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_RGB_888: u32 = 12;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_BGR_888: u32 = 13;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_ARGB_8888: u32 = 14;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_ABGR_8888: u32 = 15;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_RGBA_8888: u32 = 16;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_BGRA_8888: u32 = 17;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420_10BIT: u32 = 18;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YVU_SEMIPLANAR_420_10BIT: u32 = 19;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YVU_PLANAR_420: u32 = 20;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YVU_PLANAR_422: u32 = 21;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YVU_PLANAR_444: u32 = 22;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_RGB_444: u32 = 23;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_BGR_444: u32 = 24;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_ARGB_4444: u32 = 25;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_ABGR_4444: u32 = 26;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_RGBA_4444: u32 = 27;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_BGRA_4444: u32 = 28;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_RGB_555: u32 = 29;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_BGR_555: u32 = 30;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_RGB_565: u32 = 31;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_BGR_565: u32 = 32;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_ARGB_1555: u32 = 33;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_ABGR_1555: u32 = 34;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_RGBA_1555: u32 = 35;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_BGRA_1555: u32 = 36;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_ARGB_8565: u32 = 37;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_ABGR_8565: u32 = 38;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_RGBA_8565: u32 = 39;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_BGRA_8565: u32 = 40;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_RGB_BAYER_8BPP: u32 = 50;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_RGB_BAYER_10BPP: u32 = 51;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_RGB_BAYER_12BPP: u32 = 52;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_RGB_BAYER_14BPP: u32 = 53;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_RGB_BAYER_16BPP: u32 = 54;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_BGR_888_PLANAR: u32 = 70;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_HSV_888_PACKAGE: u32 = 71;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_HSV_888_PLANAR: u32 = 72;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_LAB_888_PACKAGE: u32 = 73;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_LAB_888_PLANAR: u32 = 74;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_S8C1: u32 = 75;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_S8C2_PACKAGE: u32 = 76;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_S8C2_PLANAR: u32 = 77;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_S16C1: u32 = 78;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_U8C1: u32 = 79;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_U16C1: u32 = 80;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_S32C1: u32 = 81;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_U32C1: u32 = 82;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_U64C1: u32 = 83;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_S64C1: u32 = 84;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YUV_SEMIPLANAR_440: u32 = 1000;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_YVU_SEMIPLANAR_440: u32 = 1001;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_FLOAT32: u32 = 1002;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_BUTT: u32 = 1003;
+/// Value of `hi_pixel_format`.
+pub const HI_PIXEL_FORMAT_UNKNOWN: u32 = 10000;
+/// Value of `hi_payload_type`.
+pub const HI_PT_JPEG: u32 = 26;
+/// Value of `hi_payload_type`.
+pub const HI_PT_H264: u32 = 96;
+/// Value of `hi_payload_type`.
+pub const HI_PT_H265: u32 = 265;
+/// Value of `hi_payload_type`.
+pub const HI_PT_PNG: u32 = 268;
+/// Value of `hi_video_field`.
+pub const HI_VIDEO_FIELD_TOP: u32 = 1;
+/// Value of `hi_video_field`.
+pub const HI_VIDEO_FIELD_BOTTOM: u32 = 2;
+/// Value of `hi_video_field`.
+pub const HI_VIDEO_FIELD_INTERLACED: u32 = 3;
+/// Value of `hi_video_field`.
+pub const HI_VIDEO_FIELD_FRAME: u32 = 4;
+/// Value of `hi_video_format`.
+pub const HI_VIDEO_FORMAT_LINEAR: u32 = 0;
+/// Value of `hi_compress_mode`.
+pub const HI_COMPRESS_MODE_NONE: u32 = 0;
+/// Value of `hi_dynamic_range`.
+pub const HI_DYNAMIC_RANGE_SDR8: u32 = 0;
+/// Value of `hi_dynamic_range`.
+pub const HI_DYNAMIC_RANGE_SDR10: u32 = 1;
+/// Value of `hi_color_gamut`.
+pub const HI_COLOR_GAMUT_BT601: u32 = 0;
+/// Value of `hi_color_gamut`.
+pub const HI_COLOR_GAMUT_BT709: u32 = 1;
+/// Value of `hi_color_gamut`.
+pub const HI_COLOR_GAMUT_BT2020: u32 = 2;
+/// Value of `hi_color_gamut`.
+pub const HI_COLOR_GAMUT_USER: u32 = 3;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H264_CBR: u32 = 1;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H264_VBR: u32 = 2;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H264_AVBR: u32 = 3;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H264_QVBR: u32 = 4;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H264_CVBR: u32 = 5;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H264_FIXQP: u32 = 6;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H264_QPMAP: u32 = 7;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_MJPEG_CBR: u32 = 8;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_MJPEG_VBR: u32 = 9;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_MJPEG_FIXQP: u32 = 10;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H265_CBR: u32 = 11;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H265_VBR: u32 = 12;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H265_AVBR: u32 = 13;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H265_QVBR: u32 = 14;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H265_CVBR: u32 = 15;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H265_FIXQP: u32 = 16;
+/// Value of `hi_venc_rc_mode`.
+pub const HI_VENC_RC_MODE_H265_QPMAP: u32 = 17;
+/// Value of `hi_venc_gop_mode`.
+pub const HI_VENC_GOP_MODE_NORMAL_P: u32 = 0;
+/// Value of `hi_venc_gop_mode`.
+pub const HI_VENC_GOP_MODE_DUAL_P: u32 = 1;
+/// Value of `hi_venc_gop_mode`.
+pub const HI_VENC_GOP_MODE_SMART_P: u32 = 2;
+/// Value of `hi_venc_gop_mode`.
+pub const HI_VENC_GOP_MODE_ADV_SMART_P: u32 = 3;
+/// Value of `hi_venc_gop_mode`.
+pub const HI_VENC_GOP_MODE_BIPRED_B: u32 = 4;
+/// Value of `hi_venc_gop_mode`.
+pub const HI_VENC_GOP_MODE_LOW_DELAY_B: u32 = 5;
+/// Value of `hi_venc_pic_recv_mode`.
+pub const HI_VENC_PIC_RECV_SINGLE: u32 = 0;
+/// Value of `hi_venc_pic_recv_mode`.
+pub const HI_VENC_PIC_RECV_MULTI: u32 = 1;
+/// Value of `hi_venc_scene_mode`.
+pub const HI_VENC_SCENE_0: u32 = 0;
+/// Value of `hi_venc_scene_mode`.
+pub const HI_VENC_SCENE_1: u32 = 1;
+/// Value of `hi_venc_scene_mode`.
+pub const HI_VENC_SCENE_2: u32 = 2;
+/// Value of `hi_venc_jpege_pack_type`.
+pub const HI_VENC_JPEG_PACK_PIC: u32 = 8;
+/// Value of `hi_venc_h264_nalu_type`.
+pub const HI_VENC_H264_NALU_P_SLICE: u32 = 1;
+/// Value of `hi_venc_h264_nalu_type`.
+pub const HI_VENC_H264_NALU_IDR_SLICE: u32 = 5;
 
 /// Returns the name of a value of an enumeration.
 pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
@@ -2419,6 +2693,143 @@ pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
         ("HcclConfigType", -1) => "HCCL_CONFIG_TYPE_INVALID",
         ("HcclConfigType", 0) => "HCCL_CONFIG_TYPE_OP_EXPANSION_MODE",
         ("HcclConfigType", 1) => "HCCL_CONFIG_TYPE_HCCL_ALGO",
+        ("hi_bool", 0) => "HI_FALSE",
+        ("hi_bool", 1) => "HI_TRUE",
+        ("hi_mod_id", 2) => "HI_ID_SYS",
+        ("hi_mod_id", 5) => "HI_ID_VDEC",
+        ("hi_mod_id", 7) => "HI_ID_VPC",
+        ("hi_mod_id", 8) => "HI_ID_VENC",
+        ("hi_mod_id", 64) => "HI_ID_PNGD",
+        ("hi_module_type", 2) => "HI_MOD_SYS",
+        ("hi_module_type", 5) => "HI_MOD_VDEC",
+        ("hi_module_type", 7) => "HI_MOD_VPC",
+        ("hi_module_type", 8) => "HI_MOD_VENC",
+        ("hi_module_type", 64) => "HI_MOD_PNGD",
+        ("hi_csc_matrix", 0) => "HI_CSC_MATRIX_BT601_WIDE",
+        ("hi_csc_matrix", 1) => "HI_CSC_MATRIX_BT601_NARROW",
+        ("hi_csc_matrix", 2) => "HI_CSC_MATRIX_BT709_WIDE",
+        ("hi_csc_matrix", 3) => "HI_CSC_MATRIX_BT709_NARROW",
+        ("hi_csc_matrix", 4) => "HI_CSC_MATRIX_BT2020_WIDE",
+        ("hi_csc_matrix", 5) => "HI_CSC_MATRIX_BT2020_NARROW",
+        ("hi_csc_matrix", 100) => "HI_CSC_MATRIX_USER",
+        ("hi_csc_matrix", 101) => "HI_CSC_MATRIX_BUTT",
+        ("hi_vpc_bord_type", 0) => "HI_BORDER_CONSTANT",
+        ("hi_vpc_bord_type", 1) => "HI_BORDER_REPLICATE",
+        ("hi_vpc_bord_type", 2) => "HI_BORDER_REFLECT",
+        ("hi_vpc_bord_type", 3) => "HI_BORDER_REFLECT_101",
+        ("hi_pixel_format", 0) => "HI_PIXEL_FORMAT_YUV_400",
+        ("hi_pixel_format", 1) => "HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420",
+        ("hi_pixel_format", 2) => "HI_PIXEL_FORMAT_YVU_SEMIPLANAR_420",
+        ("hi_pixel_format", 3) => "HI_PIXEL_FORMAT_YUV_SEMIPLANAR_422",
+        ("hi_pixel_format", 4) => "HI_PIXEL_FORMAT_YVU_SEMIPLANAR_422",
+        ("hi_pixel_format", 5) => "HI_PIXEL_FORMAT_YUV_SEMIPLANAR_444",
+        ("hi_pixel_format", 6) => "HI_PIXEL_FORMAT_YVU_SEMIPLANAR_444",
+        ("hi_pixel_format", 7) => "HI_PIXEL_FORMAT_YUYV_PACKED_422",
+        ("hi_pixel_format", 8) => "HI_PIXEL_FORMAT_UYVY_PACKED_422",
+        ("hi_pixel_format", 9) => "HI_PIXEL_FORMAT_YVYU_PACKED_422",
+        ("hi_pixel_format", 10) => "HI_PIXEL_FORMAT_VYUY_PACKED_422",
+        ("hi_pixel_format", 11) => "HI_PIXEL_FORMAT_YUV_PACKED_444",
+        ("hi_pixel_format", 12) => "HI_PIXEL_FORMAT_RGB_888",
+        ("hi_pixel_format", 13) => "HI_PIXEL_FORMAT_BGR_888",
+        ("hi_pixel_format", 14) => "HI_PIXEL_FORMAT_ARGB_8888",
+        ("hi_pixel_format", 15) => "HI_PIXEL_FORMAT_ABGR_8888",
+        ("hi_pixel_format", 16) => "HI_PIXEL_FORMAT_RGBA_8888",
+        ("hi_pixel_format", 17) => "HI_PIXEL_FORMAT_BGRA_8888",
+        ("hi_pixel_format", 18) => "HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420_10BIT",
+        ("hi_pixel_format", 19) => "HI_PIXEL_FORMAT_YVU_SEMIPLANAR_420_10BIT",
+        ("hi_pixel_format", 20) => "HI_PIXEL_FORMAT_YVU_PLANAR_420",
+        ("hi_pixel_format", 21) => "HI_PIXEL_FORMAT_YVU_PLANAR_422",
+        ("hi_pixel_format", 22) => "HI_PIXEL_FORMAT_YVU_PLANAR_444",
+        ("hi_pixel_format", 23) => "HI_PIXEL_FORMAT_RGB_444",
+        ("hi_pixel_format", 24) => "HI_PIXEL_FORMAT_BGR_444",
+        ("hi_pixel_format", 25) => "HI_PIXEL_FORMAT_ARGB_4444",
+        ("hi_pixel_format", 26) => "HI_PIXEL_FORMAT_ABGR_4444",
+        ("hi_pixel_format", 27) => "HI_PIXEL_FORMAT_RGBA_4444",
+        ("hi_pixel_format", 28) => "HI_PIXEL_FORMAT_BGRA_4444",
+        ("hi_pixel_format", 29) => "HI_PIXEL_FORMAT_RGB_555",
+        ("hi_pixel_format", 30) => "HI_PIXEL_FORMAT_BGR_555",
+        ("hi_pixel_format", 31) => "HI_PIXEL_FORMAT_RGB_565",
+        ("hi_pixel_format", 32) => "HI_PIXEL_FORMAT_BGR_565",
+        ("hi_pixel_format", 33) => "HI_PIXEL_FORMAT_ARGB_1555",
+        ("hi_pixel_format", 34) => "HI_PIXEL_FORMAT_ABGR_1555",
+        ("hi_pixel_format", 35) => "HI_PIXEL_FORMAT_RGBA_1555",
+        ("hi_pixel_format", 36) => "HI_PIXEL_FORMAT_BGRA_1555",
+        ("hi_pixel_format", 37) => "HI_PIXEL_FORMAT_ARGB_8565",
+        ("hi_pixel_format", 38) => "HI_PIXEL_FORMAT_ABGR_8565",
+        ("hi_pixel_format", 39) => "HI_PIXEL_FORMAT_RGBA_8565",
+        ("hi_pixel_format", 40) => "HI_PIXEL_FORMAT_BGRA_8565",
+        ("hi_pixel_format", 50) => "HI_PIXEL_FORMAT_RGB_BAYER_8BPP",
+        ("hi_pixel_format", 51) => "HI_PIXEL_FORMAT_RGB_BAYER_10BPP",
+        ("hi_pixel_format", 52) => "HI_PIXEL_FORMAT_RGB_BAYER_12BPP",
+        ("hi_pixel_format", 53) => "HI_PIXEL_FORMAT_RGB_BAYER_14BPP",
+        ("hi_pixel_format", 54) => "HI_PIXEL_FORMAT_RGB_BAYER_16BPP",
+        ("hi_pixel_format", 70) => "HI_PIXEL_FORMAT_BGR_888_PLANAR",
+        ("hi_pixel_format", 71) => "HI_PIXEL_FORMAT_HSV_888_PACKAGE",
+        ("hi_pixel_format", 72) => "HI_PIXEL_FORMAT_HSV_888_PLANAR",
+        ("hi_pixel_format", 73) => "HI_PIXEL_FORMAT_LAB_888_PACKAGE",
+        ("hi_pixel_format", 74) => "HI_PIXEL_FORMAT_LAB_888_PLANAR",
+        ("hi_pixel_format", 75) => "HI_PIXEL_FORMAT_S8C1",
+        ("hi_pixel_format", 76) => "HI_PIXEL_FORMAT_S8C2_PACKAGE",
+        ("hi_pixel_format", 77) => "HI_PIXEL_FORMAT_S8C2_PLANAR",
+        ("hi_pixel_format", 78) => "HI_PIXEL_FORMAT_S16C1",
+        ("hi_pixel_format", 79) => "HI_PIXEL_FORMAT_U8C1",
+        ("hi_pixel_format", 80) => "HI_PIXEL_FORMAT_U16C1",
+        ("hi_pixel_format", 81) => "HI_PIXEL_FORMAT_S32C1",
+        ("hi_pixel_format", 82) => "HI_PIXEL_FORMAT_U32C1",
+        ("hi_pixel_format", 83) => "HI_PIXEL_FORMAT_U64C1",
+        ("hi_pixel_format", 84) => "HI_PIXEL_FORMAT_S64C1",
+        ("hi_pixel_format", 1000) => "HI_PIXEL_FORMAT_YUV_SEMIPLANAR_440",
+        ("hi_pixel_format", 1001) => "HI_PIXEL_FORMAT_YVU_SEMIPLANAR_440",
+        ("hi_pixel_format", 1002) => "HI_PIXEL_FORMAT_FLOAT32",
+        ("hi_pixel_format", 1003) => "HI_PIXEL_FORMAT_BUTT",
+        ("hi_pixel_format", 10000) => "HI_PIXEL_FORMAT_UNKNOWN",
+        ("hi_payload_type", 26) => "HI_PT_JPEG",
+        ("hi_payload_type", 96) => "HI_PT_H264",
+        ("hi_payload_type", 265) => "HI_PT_H265",
+        ("hi_payload_type", 268) => "HI_PT_PNG",
+        ("hi_video_field", 1) => "HI_VIDEO_FIELD_TOP",
+        ("hi_video_field", 2) => "HI_VIDEO_FIELD_BOTTOM",
+        ("hi_video_field", 3) => "HI_VIDEO_FIELD_INTERLACED",
+        ("hi_video_field", 4) => "HI_VIDEO_FIELD_FRAME",
+        ("hi_video_format", 0) => "HI_VIDEO_FORMAT_LINEAR",
+        ("hi_compress_mode", 0) => "HI_COMPRESS_MODE_NONE",
+        ("hi_dynamic_range", 0) => "HI_DYNAMIC_RANGE_SDR8",
+        ("hi_dynamic_range", 1) => "HI_DYNAMIC_RANGE_SDR10",
+        ("hi_color_gamut", 0) => "HI_COLOR_GAMUT_BT601",
+        ("hi_color_gamut", 1) => "HI_COLOR_GAMUT_BT709",
+        ("hi_color_gamut", 2) => "HI_COLOR_GAMUT_BT2020",
+        ("hi_color_gamut", 3) => "HI_COLOR_GAMUT_USER",
+        ("hi_venc_rc_mode", 1) => "HI_VENC_RC_MODE_H264_CBR",
+        ("hi_venc_rc_mode", 2) => "HI_VENC_RC_MODE_H264_VBR",
+        ("hi_venc_rc_mode", 3) => "HI_VENC_RC_MODE_H264_AVBR",
+        ("hi_venc_rc_mode", 4) => "HI_VENC_RC_MODE_H264_QVBR",
+        ("hi_venc_rc_mode", 5) => "HI_VENC_RC_MODE_H264_CVBR",
+        ("hi_venc_rc_mode", 6) => "HI_VENC_RC_MODE_H264_FIXQP",
+        ("hi_venc_rc_mode", 7) => "HI_VENC_RC_MODE_H264_QPMAP",
+        ("hi_venc_rc_mode", 8) => "HI_VENC_RC_MODE_MJPEG_CBR",
+        ("hi_venc_rc_mode", 9) => "HI_VENC_RC_MODE_MJPEG_VBR",
+        ("hi_venc_rc_mode", 10) => "HI_VENC_RC_MODE_MJPEG_FIXQP",
+        ("hi_venc_rc_mode", 11) => "HI_VENC_RC_MODE_H265_CBR",
+        ("hi_venc_rc_mode", 12) => "HI_VENC_RC_MODE_H265_VBR",
+        ("hi_venc_rc_mode", 13) => "HI_VENC_RC_MODE_H265_AVBR",
+        ("hi_venc_rc_mode", 14) => "HI_VENC_RC_MODE_H265_QVBR",
+        ("hi_venc_rc_mode", 15) => "HI_VENC_RC_MODE_H265_CVBR",
+        ("hi_venc_rc_mode", 16) => "HI_VENC_RC_MODE_H265_FIXQP",
+        ("hi_venc_rc_mode", 17) => "HI_VENC_RC_MODE_H265_QPMAP",
+        ("hi_venc_gop_mode", 0) => "HI_VENC_GOP_MODE_NORMAL_P",
+        ("hi_venc_gop_mode", 1) => "HI_VENC_GOP_MODE_DUAL_P",
+        ("hi_venc_gop_mode", 2) => "HI_VENC_GOP_MODE_SMART_P",
+        ("hi_venc_gop_mode", 3) => "HI_VENC_GOP_MODE_ADV_SMART_P",
+        ("hi_venc_gop_mode", 4) => "HI_VENC_GOP_MODE_BIPRED_B",
+        ("hi_venc_gop_mode", 5) => "HI_VENC_GOP_MODE_LOW_DELAY_B",
+        ("hi_venc_pic_recv_mode", 0) => "HI_VENC_PIC_RECV_SINGLE",
+        ("hi_venc_pic_recv_mode", 1) => "HI_VENC_PIC_RECV_MULTI",
+        ("hi_venc_scene_mode", 0) => "HI_VENC_SCENE_0",
+        ("hi_venc_scene_mode", 1) => "HI_VENC_SCENE_1",
+        ("hi_venc_scene_mode", 2) => "HI_VENC_SCENE_2",
+        ("hi_venc_jpege_pack_type", 8) => "HI_VENC_JPEG_PACK_PIC",
+        ("hi_venc_h264_nalu_type", 1) => "HI_VENC_H264_NALU_P_SLICE",
+        ("hi_venc_h264_nalu_type", 5) => "HI_VENC_H264_NALU_IDR_SLICE",
         _ => return None,
     })
 }
@@ -2733,3 +3144,121 @@ pub const HCCL_COMM_QOS_CONFIG_NOT_SET: u32 = 4294967295;
 pub const HCCL_COMM_SQ_DEPTH_CONFIG_NOT_SET: u32 = 4294967295;
 /// Macro `HCCL_DEFAULT_SYMMETRIC_MEMORY_STRIDE`.
 pub const HCCL_DEFAULT_SYMMETRIC_MEMORY_STRIDE: u64 = 16;
+/// Macro `HI_SUCCESS`.
+pub const HI_SUCCESS: i32 = 0;
+/// Macro `HI_FAILURE`.
+pub const HI_FAILURE: u64 = 18446744073709551615;
+/// Macro `HI_ERR_SYS_INVALID_DEV_ID`.
+pub const HI_ERR_SYS_INVALID_DEV_ID: u64 = 18446744072099102721;
+/// Macro `HI_ERR_SYS_INVALID_CHN_ID`.
+pub const HI_ERR_SYS_INVALID_CHN_ID: u64 = 18446744072099102722;
+/// Macro `HI_ERR_SYS_ILLEGAL_PARAM`.
+pub const HI_ERR_SYS_ILLEGAL_PARAM: u64 = 18446744072099102723;
+/// Macro `HI_ERR_SYS_EXIST`.
+pub const HI_ERR_SYS_EXIST: u64 = 18446744072099102724;
+/// Macro `HI_ERR_SYS_UNEXIST`.
+pub const HI_ERR_SYS_UNEXIST: u64 = 18446744072099102725;
+/// Macro `HI_ERR_SYS_NULL_PTR`.
+pub const HI_ERR_SYS_NULL_PTR: u64 = 18446744072099102726;
+/// Macro `HI_ERR_SYS_NOT_CONFIG`.
+pub const HI_ERR_SYS_NOT_CONFIG: u64 = 18446744072099102727;
+/// Macro `HI_ERR_SYS_NOT_SUPPORT`.
+pub const HI_ERR_SYS_NOT_SUPPORT: u64 = 18446744072099102728;
+/// Macro `HI_ERR_SYS_NOT_PERM`.
+pub const HI_ERR_SYS_NOT_PERM: u64 = 18446744072099102729;
+/// Macro `HI_ERR_SYS_NO_MEM`.
+pub const HI_ERR_SYS_NO_MEM: u64 = 18446744072099102732;
+/// Macro `HI_ERR_SYS_NO_BUF`.
+pub const HI_ERR_SYS_NO_BUF: u64 = 18446744072099102733;
+/// Macro `HI_ERR_SYS_BUF_EMPTY`.
+pub const HI_ERR_SYS_BUF_EMPTY: u64 = 18446744072099102734;
+/// Macro `HI_ERR_SYS_BUF_FULL`.
+pub const HI_ERR_SYS_BUF_FULL: u64 = 18446744072099102735;
+/// Macro `HI_ERR_SYS_NOT_READY`.
+pub const HI_ERR_SYS_NOT_READY: u64 = 18446744072099102736;
+/// Macro `HI_ERR_SYS_BAD_ADDR`.
+pub const HI_ERR_SYS_BAD_ADDR: u64 = 18446744072099102737;
+/// Macro `HI_ERR_SYS_BUSY`.
+pub const HI_ERR_SYS_BUSY: u64 = 18446744072099102738;
+/// Macro `HI_ERR_SYS_SIZE_NOT_ENOUGH`.
+pub const HI_ERR_SYS_SIZE_NOT_ENOUGH: u64 = 18446744072099102739;
+/// Macro `HI_ERR_SYS_TIMEOUT`.
+pub const HI_ERR_SYS_TIMEOUT: u64 = 18446744072099102740;
+/// Macro `HI_ERR_VPC_INVALID_DEV_ID`.
+pub const HI_ERR_VPC_INVALID_DEV_ID: u64 = 18446744072099430401;
+/// Macro `HI_ERR_VPC_INVALID_CHN_ID`.
+pub const HI_ERR_VPC_INVALID_CHN_ID: u64 = 18446744072099430402;
+/// Macro `HI_ERR_VPC_ILLEGAL_PARAM`.
+pub const HI_ERR_VPC_ILLEGAL_PARAM: u64 = 18446744072099430403;
+/// Macro `HI_ERR_VPC_EXIST`.
+pub const HI_ERR_VPC_EXIST: u64 = 18446744072099430404;
+/// Macro `HI_ERR_VPC_UNEXIST`.
+pub const HI_ERR_VPC_UNEXIST: u64 = 18446744072099430405;
+/// Macro `HI_ERR_VPC_NULL_PTR`.
+pub const HI_ERR_VPC_NULL_PTR: u64 = 18446744072099430406;
+/// Macro `HI_ERR_VPC_NOT_CONFIG`.
+pub const HI_ERR_VPC_NOT_CONFIG: u64 = 18446744072099430407;
+/// Macro `HI_ERR_VPC_NOT_SUPPORT`.
+pub const HI_ERR_VPC_NOT_SUPPORT: u64 = 18446744072099430408;
+/// Macro `HI_ERR_VPC_NOT_PERM`.
+pub const HI_ERR_VPC_NOT_PERM: u64 = 18446744072099430409;
+/// Macro `HI_ERR_VPC_NO_MEM`.
+pub const HI_ERR_VPC_NO_MEM: u64 = 18446744072099430412;
+/// Macro `HI_ERR_VPC_NO_BUF`.
+pub const HI_ERR_VPC_NO_BUF: u64 = 18446744072099430413;
+/// Macro `HI_ERR_VPC_BUF_EMPTY`.
+pub const HI_ERR_VPC_BUF_EMPTY: u64 = 18446744072099430414;
+/// Macro `HI_ERR_VPC_BUF_FULL`.
+pub const HI_ERR_VPC_BUF_FULL: u64 = 18446744072099430415;
+/// Macro `HI_ERR_VPC_SYS_NOT_READY`.
+pub const HI_ERR_VPC_SYS_NOT_READY: u64 = 18446744072099430416;
+/// Macro `HI_ERR_VPC_BAD_ADDR`.
+pub const HI_ERR_VPC_BAD_ADDR: u64 = 18446744072099430417;
+/// Macro `HI_ERR_VPC_BUSY`.
+pub const HI_ERR_VPC_BUSY: u64 = 18446744072099430418;
+/// Macro `HI_ERR_VPC_SIZE_NOT_ENOUGH`.
+pub const HI_ERR_VPC_SIZE_NOT_ENOUGH: u64 = 18446744072099430419;
+/// Macro `HI_ERR_VPC_TIMEOUT`.
+pub const HI_ERR_VPC_TIMEOUT: u64 = 18446744072099430420;
+/// Macro `HI_ERR_VPC_SYS_ERROR`.
+pub const HI_ERR_VPC_SYS_ERROR: u64 = 18446744072099430421;
+/// Macro `HI_VENC_JPEG_QT_COEF_NUM`.
+pub const HI_VENC_JPEG_QT_COEF_NUM: i32 = 64;
+/// Macro `HI_ERR_VENC_INVALID_DEV_ID`.
+pub const HI_ERR_VENC_INVALID_DEV_ID: u64 = 18446744072099495937;
+/// Macro `HI_ERR_VENC_INVALID_CHN_ID`.
+pub const HI_ERR_VENC_INVALID_CHN_ID: u64 = 18446744072099495938;
+/// Macro `HI_ERR_VENC_ILLEGAL_PARAM`.
+pub const HI_ERR_VENC_ILLEGAL_PARAM: u64 = 18446744072099495939;
+/// Macro `HI_ERR_VENC_EXIST`.
+pub const HI_ERR_VENC_EXIST: u64 = 18446744072099495940;
+/// Macro `HI_ERR_VENC_UNEXIST`.
+pub const HI_ERR_VENC_UNEXIST: u64 = 18446744072099495941;
+/// Macro `HI_ERR_VENC_NULL_PTR`.
+pub const HI_ERR_VENC_NULL_PTR: u64 = 18446744072099495942;
+/// Macro `HI_ERR_VENC_NOT_CONFIG`.
+pub const HI_ERR_VENC_NOT_CONFIG: u64 = 18446744072099495943;
+/// Macro `HI_ERR_VENC_NOT_SUPPORT`.
+pub const HI_ERR_VENC_NOT_SUPPORT: u64 = 18446744072099495944;
+/// Macro `HI_ERR_VENC_NOT_PERM`.
+pub const HI_ERR_VENC_NOT_PERM: u64 = 18446744072099495945;
+/// Macro `HI_ERR_VENC_NO_MEM`.
+pub const HI_ERR_VENC_NO_MEM: u64 = 18446744072099495948;
+/// Macro `HI_ERR_VENC_NO_BUF`.
+pub const HI_ERR_VENC_NO_BUF: u64 = 18446744072099495949;
+/// Macro `HI_ERR_VENC_BUF_EMPTY`.
+pub const HI_ERR_VENC_BUF_EMPTY: u64 = 18446744072099495950;
+/// Macro `HI_ERR_VENC_BUF_FULL`.
+pub const HI_ERR_VENC_BUF_FULL: u64 = 18446744072099495951;
+/// Macro `HI_ERR_VENC_SYS_NOT_READY`.
+pub const HI_ERR_VENC_SYS_NOT_READY: u64 = 18446744072099495952;
+/// Macro `HI_ERR_VENC_BAD_ADDR`.
+pub const HI_ERR_VENC_BAD_ADDR: u64 = 18446744072099495953;
+/// Macro `HI_ERR_VENC_BUSY`.
+pub const HI_ERR_VENC_BUSY: u64 = 18446744072099495954;
+/// Macro `HI_ERR_VENC_SIZE_NOT_ENOUGH`.
+pub const HI_ERR_VENC_SIZE_NOT_ENOUGH: u64 = 18446744072099495955;
+/// Macro `HI_ERR_VENC_TIMEOUT`.
+pub const HI_ERR_VENC_TIMEOUT: u64 = 18446744072099495956;
+/// Macro `HI_ERR_VENC_SYS_ERROR`.
+pub const HI_ERR_VENC_SYS_ERROR: u64 = 18446744072099495957;

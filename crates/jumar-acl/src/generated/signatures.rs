@@ -8,7 +8,7 @@ use crate::signature::{Parameter, Signature};
 macro_rules! signatures {
     ($($function:ident($($name:ident $(: $handle:ident)? $(= $bytes:literal)?),*) $(-> $returns:ident)?;)*) => {
         /// One for each call, in the order of their numbers.
-        pub static ALL: [Signature; 1020] = [$(
+        pub static ALL: [Signature; 1054] = [$(
             Signature {
                 returns: concat!("" $(, stringify!($returns))?),
                 parameters: &[$(Parameter {
@@ -534,6 +534,40 @@ signatures! {
     HcclCommRegister(comm: HcclComm, addr, size, handle = 8, flag);
     HcclCommDeregister(comm: HcclComm, handle: void);
     HcclCommExchangeMem(comm: HcclComm, windowHandle: void, peerRanks, peerRankNum);
+    hi_mpi_sys_init();
+    hi_mpi_sys_exit();
+    hi_mpi_dvpp_malloc(dev_id, dev_ptr = 8, size);
+    hi_mpi_dvpp_free(dev_ptr);
+    hi_mpi_sys_get_image_align_info(mod_type, mod_num, img_base_info, img_align_info);
+    hi_mpi_sys_set_chn_csc_matrix(mode, chn, csc_matrix, csc_coefficient: hi_csc_coefficient);
+    hi_mpi_vpc_create_chn(chn, attr);
+    hi_mpi_vpc_sys_create_chn(chnl = 4, attr);
+    hi_mpi_vpc_destroy_chn(chn);
+    hi_mpi_vpc_get_process_result(chn, task_id, milli_sec);
+    hi_mpi_vpc_resize(chn, source_pic, dest_pic, fx, fy, interpolation, task_id = 4, milli_sec);
+    hi_mpi_vpc_crop(chn, source_pic, crop_info, count, task_id = 4, milli_sec);
+    hi_mpi_vpc_crop_resize(chn, source_pic, crop_resize_info, count, task_id = 4, milli_sec);
+    hi_mpi_vpc_crop_resize_paste(chn, source_pic, crop_resize_paste_info, count, task_id = 4, milli_sec);
+    hi_mpi_vpc_crop_resize_make_border(chn, source_pic, crop_resize_make_border_info, count, task_id = 4, milli_sec);
+    hi_mpi_vpc_convert_color(chn, source_pic, dest_pic, task_id = 4, milli_sec);
+    hi_mpi_vpc_copy_make_border(chn, source_pic, dest_pic, make_border_info, task_id = 4, milli_sec);
+    hi_mpi_venc_create_chn(chn, attr);
+    hi_mpi_venc_destroy_chn(chn);
+    hi_mpi_venc_start_chn(chn, recv_param);
+    hi_mpi_venc_stop_chn(chn);
+    hi_mpi_venc_send_frame(chn, frame, milli_sec);
+    hi_mpi_venc_send_jpege_frame(chn, frame, jpege_stream, milli_sec);
+    hi_mpi_venc_query_status(chn, status);
+    hi_mpi_venc_get_stream(chn, stream, milli_sec);
+    hi_mpi_venc_release_stream(chn, stream);
+    hi_mpi_venc_get_fd(chn);
+    hi_mpi_venc_set_jpeg_param(chn, jpeg_param);
+    hi_mpi_venc_get_jpeg_param(chn, jpeg_param);
+    hi_mpi_venc_get_jpege_predicted_size(frame, jpeg_param, size = 4);
+    hi_mpi_venc_set_scene_mode(chn, scene_mode);
+    hi_mpi_venc_get_scene_mode(chn, scene_mode = 4);
+    hi_mpi_vpc_calc_hist(chn, source_pic, hist_config, task_id = 4, milli_sec);
+    hi_mpi_vpc_equalize_hist(chn, source_pic, dest_pic, lut_remap, task_id = 4, milli_sec);
     aclrtGetSocName();
     aclGetCannAttributeList(cannAttrList = 8, num = 8);
     aclGetCannAttribute(cannAttr, value = 4);

@@ -2776,3 +2776,1921 @@ const _: () = {
     assert!(std::mem::offset_of!(MsprofApi, endTime) == 24);
     assert!(std::mem::offset_of!(MsprofApi, itemId) == 32);
 };
+
+/// C struct `hi_img_base_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_img_base_info {
+    /// Field `width`.
+    pub width: u32,
+    /// Field `height`.
+    pub height: u32,
+    /// Field `pixel_format`.
+    pub pixel_format: u32,
+    /// Field `reserved`.
+    pub reserved: [u64; 2],
+}
+
+impl hi_img_base_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        width: 0,
+        height: 0,
+        pixel_format: 0,
+        reserved: [0; 2],
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_img_base_info>() == 32);
+    assert!(align_of::<hi_img_base_info>() == 8);
+    assert!(std::mem::offset_of!(hi_img_base_info, width) == 0);
+    assert!(std::mem::offset_of!(hi_img_base_info, height) == 4);
+    assert!(std::mem::offset_of!(hi_img_base_info, pixel_format) == 8);
+    assert!(std::mem::offset_of!(hi_img_base_info, reserved) == 16);
+};
+
+/// C struct `hi_img_align_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_img_align_info {
+    /// Field `width_stride`.
+    pub width_stride: u32,
+    /// Field `height_stride`.
+    pub height_stride: u32,
+    /// Field `img_buf_size`.
+    pub img_buf_size: u64,
+    /// Field `reserved`.
+    pub reserved: [u64; 2],
+}
+
+impl hi_img_align_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        width_stride: 0,
+        height_stride: 0,
+        img_buf_size: 0,
+        reserved: [0; 2],
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_img_align_info>() == 32);
+    assert!(align_of::<hi_img_align_info>() == 8);
+    assert!(std::mem::offset_of!(hi_img_align_info, width_stride) == 0);
+    assert!(std::mem::offset_of!(hi_img_align_info, height_stride) == 4);
+    assert!(std::mem::offset_of!(hi_img_align_info, img_buf_size) == 8);
+    assert!(std::mem::offset_of!(hi_img_align_info, reserved) == 16);
+};
+
+/// C struct `hi_vpc_chn_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vpc_chn_attr {
+    /// Field `attr`.
+    pub attr: i32,
+    /// Field `pic_width`.
+    pub pic_width: u32,
+    /// Field `pic_height`.
+    pub pic_height: u32,
+}
+
+impl hi_vpc_chn_attr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        attr: 0,
+        pic_width: 0,
+        pic_height: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vpc_chn_attr>() == 12);
+    assert!(align_of::<hi_vpc_chn_attr>() == 4);
+    assert!(std::mem::offset_of!(hi_vpc_chn_attr, attr) == 0);
+    assert!(std::mem::offset_of!(hi_vpc_chn_attr, pic_width) == 4);
+    assert!(std::mem::offset_of!(hi_vpc_chn_attr, pic_height) == 8);
+};
+
+/// C struct `hi_vpc_pic_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vpc_pic_info {
+    /// Field `picture_address`.
+    pub picture_address: usize,
+    /// Field `picture_buffer_size`.
+    pub picture_buffer_size: u32,
+    /// Field `picture_width`.
+    pub picture_width: u32,
+    /// Field `picture_height`.
+    pub picture_height: u32,
+    /// Field `picture_width_stride`.
+    pub picture_width_stride: u32,
+    /// Field `picture_height_stride`.
+    pub picture_height_stride: u32,
+    /// Field `picture_format`.
+    pub picture_format: u32,
+}
+
+impl hi_vpc_pic_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        picture_address: 0,
+        picture_buffer_size: 0,
+        picture_width: 0,
+        picture_height: 0,
+        picture_width_stride: 0,
+        picture_height_stride: 0,
+        picture_format: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vpc_pic_info>() == 32);
+    assert!(align_of::<hi_vpc_pic_info>() == 8);
+    assert!(std::mem::offset_of!(hi_vpc_pic_info, picture_address) == 0);
+    assert!(std::mem::offset_of!(hi_vpc_pic_info, picture_buffer_size) == 8);
+    assert!(std::mem::offset_of!(hi_vpc_pic_info, picture_width) == 12);
+    assert!(std::mem::offset_of!(hi_vpc_pic_info, picture_height) == 16);
+    assert!(std::mem::offset_of!(hi_vpc_pic_info, picture_width_stride) == 20);
+    assert!(std::mem::offset_of!(hi_vpc_pic_info, picture_height_stride) == 24);
+    assert!(std::mem::offset_of!(hi_vpc_pic_info, picture_format) == 28);
+};
+
+/// C struct `hi_vpc_crop_region`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vpc_crop_region {
+    /// Field `top_offset`.
+    pub top_offset: u32,
+    /// Field `left_offset`.
+    pub left_offset: u32,
+    /// Field `crop_width`.
+    pub crop_width: u32,
+    /// Field `crop_height`.
+    pub crop_height: u32,
+}
+
+impl hi_vpc_crop_region {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        top_offset: 0,
+        left_offset: 0,
+        crop_width: 0,
+        crop_height: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vpc_crop_region>() == 16);
+    assert!(align_of::<hi_vpc_crop_region>() == 4);
+    assert!(std::mem::offset_of!(hi_vpc_crop_region, top_offset) == 0);
+    assert!(std::mem::offset_of!(hi_vpc_crop_region, left_offset) == 4);
+    assert!(std::mem::offset_of!(hi_vpc_crop_region, crop_width) == 8);
+    assert!(std::mem::offset_of!(hi_vpc_crop_region, crop_height) == 12);
+};
+
+/// C struct `hi_vpc_crop_region_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vpc_crop_region_info {
+    /// Field `dest_pic_info`.
+    pub dest_pic_info: hi_vpc_pic_info,
+    /// Field `crop_region`.
+    pub crop_region: hi_vpc_crop_region,
+}
+
+impl hi_vpc_crop_region_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        dest_pic_info: hi_vpc_pic_info::ZERO,
+        crop_region: hi_vpc_crop_region::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vpc_crop_region_info>() == 48);
+    assert!(align_of::<hi_vpc_crop_region_info>() == 8);
+    assert!(std::mem::offset_of!(hi_vpc_crop_region_info, dest_pic_info) == 0);
+    assert!(std::mem::offset_of!(hi_vpc_crop_region_info, crop_region) == 32);
+};
+
+/// C struct `hi_vpc_resize_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vpc_resize_info {
+    /// Field `resize_width`.
+    pub resize_width: u32,
+    /// Field `resize_height`.
+    pub resize_height: u32,
+    /// Field `interpolation`.
+    pub interpolation: u32,
+}
+
+impl hi_vpc_resize_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        resize_width: 0,
+        resize_height: 0,
+        interpolation: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vpc_resize_info>() == 12);
+    assert!(align_of::<hi_vpc_resize_info>() == 4);
+    assert!(std::mem::offset_of!(hi_vpc_resize_info, resize_width) == 0);
+    assert!(std::mem::offset_of!(hi_vpc_resize_info, resize_height) == 4);
+    assert!(std::mem::offset_of!(hi_vpc_resize_info, interpolation) == 8);
+};
+
+/// C struct `hi_vpc_crop_resize_region`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vpc_crop_resize_region {
+    /// Field `dest_pic_info`.
+    pub dest_pic_info: hi_vpc_pic_info,
+    /// Field `crop_region`.
+    pub crop_region: hi_vpc_crop_region,
+    /// Field `resize_info`.
+    pub resize_info: hi_vpc_resize_info,
+}
+
+impl hi_vpc_crop_resize_region {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        dest_pic_info: hi_vpc_pic_info::ZERO,
+        crop_region: hi_vpc_crop_region::ZERO,
+        resize_info: hi_vpc_resize_info::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vpc_crop_resize_region>() == 64);
+    assert!(align_of::<hi_vpc_crop_resize_region>() == 8);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_region, dest_pic_info) == 0);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_region, crop_region) == 32);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_region, resize_info) == 48);
+};
+
+/// C struct `hi_vpc_crop_resize_paste_region`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vpc_crop_resize_paste_region {
+    /// Field `dest_pic_info`.
+    pub dest_pic_info: hi_vpc_pic_info,
+    /// Field `crop_region`.
+    pub crop_region: hi_vpc_crop_region,
+    /// Field `resize_info`.
+    pub resize_info: hi_vpc_resize_info,
+    /// Field `dest_top_offset`.
+    pub dest_top_offset: u32,
+    /// Field `dest_left_offset`.
+    pub dest_left_offset: u32,
+}
+
+impl hi_vpc_crop_resize_paste_region {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        dest_pic_info: hi_vpc_pic_info::ZERO,
+        crop_region: hi_vpc_crop_region::ZERO,
+        resize_info: hi_vpc_resize_info::ZERO,
+        dest_top_offset: 0,
+        dest_left_offset: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vpc_crop_resize_paste_region>() == 72);
+    assert!(align_of::<hi_vpc_crop_resize_paste_region>() == 8);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_paste_region, dest_pic_info) == 0);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_paste_region, crop_region) == 32);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_paste_region, resize_info) == 48);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_paste_region, dest_top_offset) == 60);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_paste_region, dest_left_offset) == 64);
+};
+
+/// C struct `hi_vpc_scalar`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vpc_scalar {
+    /// Field `val`.
+    pub val: [f64; 4],
+}
+
+impl hi_vpc_scalar {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { val: [0.0; 4] };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vpc_scalar>() == 32);
+    assert!(align_of::<hi_vpc_scalar>() == 8);
+    assert!(std::mem::offset_of!(hi_vpc_scalar, val) == 0);
+};
+
+/// C struct `hi_vpc_crop_resize_border_region`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vpc_crop_resize_border_region {
+    /// Field `dest_pic_info`.
+    pub dest_pic_info: hi_vpc_pic_info,
+    /// Field `crop_region`.
+    pub crop_region: hi_vpc_crop_region,
+    /// Field `resize_info`.
+    pub resize_info: hi_vpc_resize_info,
+    /// Field `dest_top_offset`.
+    pub dest_top_offset: u32,
+    /// Field `dest_left_offset`.
+    pub dest_left_offset: u32,
+    /// Field `border_type`.
+    pub border_type: u32,
+    /// Field `scalar_value`.
+    pub scalar_value: hi_vpc_scalar,
+}
+
+impl hi_vpc_crop_resize_border_region {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        dest_pic_info: hi_vpc_pic_info::ZERO,
+        crop_region: hi_vpc_crop_region::ZERO,
+        resize_info: hi_vpc_resize_info::ZERO,
+        dest_top_offset: 0,
+        dest_left_offset: 0,
+        border_type: 0,
+        scalar_value: hi_vpc_scalar::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vpc_crop_resize_border_region>() == 104);
+    assert!(align_of::<hi_vpc_crop_resize_border_region>() == 8);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_border_region, dest_pic_info) == 0);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_border_region, crop_region) == 32);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_border_region, resize_info) == 48);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_border_region, dest_top_offset) == 60);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_border_region, dest_left_offset) == 64);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_border_region, border_type) == 68);
+    assert!(std::mem::offset_of!(hi_vpc_crop_resize_border_region, scalar_value) == 72);
+};
+
+/// C struct `hi_vpc_make_border_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vpc_make_border_info {
+    /// Field `top`.
+    pub top: u32,
+    /// Field `bottom`.
+    pub bottom: u32,
+    /// Field `left`.
+    pub left: u32,
+    /// Field `right`.
+    pub right: u32,
+    /// Field `border_type`.
+    pub border_type: u32,
+    /// Field `scalar_value`.
+    pub scalar_value: hi_vpc_scalar,
+}
+
+impl hi_vpc_make_border_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        top: 0,
+        bottom: 0,
+        left: 0,
+        right: 0,
+        border_type: 0,
+        scalar_value: hi_vpc_scalar::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vpc_make_border_info>() == 56);
+    assert!(align_of::<hi_vpc_make_border_info>() == 8);
+    assert!(std::mem::offset_of!(hi_vpc_make_border_info, top) == 0);
+    assert!(std::mem::offset_of!(hi_vpc_make_border_info, bottom) == 4);
+    assert!(std::mem::offset_of!(hi_vpc_make_border_info, left) == 8);
+    assert!(std::mem::offset_of!(hi_vpc_make_border_info, right) == 12);
+    assert!(std::mem::offset_of!(hi_vpc_make_border_info, border_type) == 16);
+    assert!(std::mem::offset_of!(hi_vpc_make_border_info, scalar_value) == 24);
+};
+
+/// C struct `hi_video_size`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_video_size {
+    /// Field `width`.
+    pub width: u32,
+    /// Field `height`.
+    pub height: u32,
+}
+
+impl hi_video_size {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        width: 0,
+        height: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_video_size>() == 8);
+    assert!(align_of::<hi_video_size>() == 4);
+    assert!(std::mem::offset_of!(hi_video_size, width) == 0);
+    assert!(std::mem::offset_of!(hi_video_size, height) == 4);
+};
+
+/// C struct `hi_video_frame`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_video_frame {
+    /// Field `width`.
+    pub width: u32,
+    /// Field `height`.
+    pub height: u32,
+    /// Field `field`.
+    pub field: u32,
+    /// Field `pixel_format`.
+    pub pixel_format: u32,
+    /// Field `video_format`.
+    pub video_format: u32,
+    /// Field `compress_mode`.
+    pub compress_mode: u32,
+    /// Field `dynamic_range`.
+    pub dynamic_range: u32,
+    /// Field `color_gamut`.
+    pub color_gamut: u32,
+    /// Field `header_stride`.
+    pub header_stride: [u32; 3],
+    /// Field `width_stride`.
+    pub width_stride: [u32; 3],
+    /// Field `height_stride`.
+    pub height_stride: [u32; 3],
+    /// Field `header_phys_addr`.
+    pub header_phys_addr: [u64; 3],
+    /// Field `phys_addr`.
+    pub phys_addr: [u64; 3],
+    /// Field `header_virt_addr`.
+    pub header_virt_addr: [usize; 3],
+    /// Field `virt_addr`.
+    pub virt_addr: [usize; 3],
+    /// Field `time_ref`.
+    pub time_ref: u32,
+    /// Field `pts`.
+    pub pts: u64,
+    /// Field `user_data`.
+    pub user_data: [u64; 8],
+    /// Field `frame_flag`.
+    pub frame_flag: u32,
+}
+
+impl hi_video_frame {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        width: 0,
+        height: 0,
+        field: 0,
+        pixel_format: 0,
+        video_format: 0,
+        compress_mode: 0,
+        dynamic_range: 0,
+        color_gamut: 0,
+        header_stride: [0; 3],
+        width_stride: [0; 3],
+        height_stride: [0; 3],
+        header_phys_addr: [0; 3],
+        phys_addr: [0; 3],
+        header_virt_addr: [0; 3],
+        virt_addr: [0; 3],
+        time_ref: 0,
+        pts: 0,
+        user_data: [0; 8],
+        frame_flag: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_video_frame>() == 256);
+    assert!(align_of::<hi_video_frame>() == 8);
+    assert!(std::mem::offset_of!(hi_video_frame, width) == 0);
+    assert!(std::mem::offset_of!(hi_video_frame, height) == 4);
+    assert!(std::mem::offset_of!(hi_video_frame, field) == 8);
+    assert!(std::mem::offset_of!(hi_video_frame, pixel_format) == 12);
+    assert!(std::mem::offset_of!(hi_video_frame, video_format) == 16);
+    assert!(std::mem::offset_of!(hi_video_frame, compress_mode) == 20);
+    assert!(std::mem::offset_of!(hi_video_frame, dynamic_range) == 24);
+    assert!(std::mem::offset_of!(hi_video_frame, color_gamut) == 28);
+    assert!(std::mem::offset_of!(hi_video_frame, header_stride) == 32);
+    assert!(std::mem::offset_of!(hi_video_frame, width_stride) == 44);
+    assert!(std::mem::offset_of!(hi_video_frame, height_stride) == 56);
+    assert!(std::mem::offset_of!(hi_video_frame, header_phys_addr) == 72);
+    assert!(std::mem::offset_of!(hi_video_frame, phys_addr) == 96);
+    assert!(std::mem::offset_of!(hi_video_frame, header_virt_addr) == 120);
+    assert!(std::mem::offset_of!(hi_video_frame, virt_addr) == 144);
+    assert!(std::mem::offset_of!(hi_video_frame, time_ref) == 168);
+    assert!(std::mem::offset_of!(hi_video_frame, pts) == 176);
+    assert!(std::mem::offset_of!(hi_video_frame, user_data) == 184);
+    assert!(std::mem::offset_of!(hi_video_frame, frame_flag) == 248);
+};
+
+/// C struct `hi_video_frame_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_video_frame_info {
+    /// Field `v_frame`.
+    pub v_frame: hi_video_frame,
+    /// Field `pool_id`.
+    pub pool_id: u32,
+    /// Field `mod_id`.
+    pub mod_id: u32,
+}
+
+impl hi_video_frame_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        v_frame: hi_video_frame::ZERO,
+        pool_id: 0,
+        mod_id: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_video_frame_info>() == 264);
+    assert!(align_of::<hi_video_frame_info>() == 8);
+    assert!(std::mem::offset_of!(hi_video_frame_info, v_frame) == 0);
+    assert!(std::mem::offset_of!(hi_video_frame_info, pool_id) == 256);
+    assert!(std::mem::offset_of!(hi_video_frame_info, mod_id) == 260);
+};
+
+/// C struct `hi_img_stream`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_img_stream {
+    /// Field `type`.
+    pub r#type: u32,
+    /// Field `addr`.
+    pub addr: usize,
+    /// Field `len`.
+    pub len: u32,
+    /// Field `pts`.
+    pub pts: u64,
+    /// Field `reserved`.
+    pub reserved: [i32; 2],
+}
+
+impl hi_img_stream {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        r#type: 0,
+        addr: 0,
+        len: 0,
+        pts: 0,
+        reserved: [0; 2],
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_img_stream>() == 40);
+    assert!(align_of::<hi_img_stream>() == 8);
+    assert!(std::mem::offset_of!(hi_img_stream, r#type) == 0);
+    assert!(std::mem::offset_of!(hi_img_stream, addr) == 8);
+    assert!(std::mem::offset_of!(hi_img_stream, len) == 16);
+    assert!(std::mem::offset_of!(hi_img_stream, pts) == 24);
+    assert!(std::mem::offset_of!(hi_img_stream, reserved) == 32);
+};
+
+/// C struct `hi_venc_h264_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_attr {
+    /// Field `rcn_ref_share_buf_en`.
+    pub rcn_ref_share_buf_en: u32,
+    /// Field `frame_buf_ratio`.
+    pub frame_buf_ratio: u32,
+}
+
+impl hi_venc_h264_attr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        rcn_ref_share_buf_en: 0,
+        frame_buf_ratio: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_attr>() == 8);
+    assert!(align_of::<hi_venc_h264_attr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_attr, rcn_ref_share_buf_en) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_attr, frame_buf_ratio) == 4);
+};
+
+/// C struct `hi_venc_h265_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_attr {
+    /// Field `rcn_ref_share_buf_en`.
+    pub rcn_ref_share_buf_en: u32,
+    /// Field `frame_buf_ratio`.
+    pub frame_buf_ratio: u32,
+}
+
+impl hi_venc_h265_attr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        rcn_ref_share_buf_en: 0,
+        frame_buf_ratio: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_attr>() == 8);
+    assert!(align_of::<hi_venc_h265_attr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_attr, rcn_ref_share_buf_en) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_attr, frame_buf_ratio) == 4);
+};
+
+/// C struct `hi_venc_mpf_cfg`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_mpf_cfg {
+    /// Field `large_thumbnail_num`.
+    pub large_thumbnail_num: u8,
+    /// Field `large_thumbnail_size`.
+    pub large_thumbnail_size: [hi_video_size; 2],
+}
+
+impl hi_venc_mpf_cfg {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        large_thumbnail_num: 0,
+        large_thumbnail_size: [hi_video_size::ZERO; 2],
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_mpf_cfg>() == 20);
+    assert!(align_of::<hi_venc_mpf_cfg>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_mpf_cfg, large_thumbnail_num) == 0);
+    assert!(std::mem::offset_of!(hi_venc_mpf_cfg, large_thumbnail_size) == 4);
+};
+
+/// C struct `hi_venc_jpeg_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_jpeg_attr {
+    /// Field `dcf_en`.
+    pub dcf_en: u32,
+    /// Field `mpf_cfg`.
+    pub mpf_cfg: hi_venc_mpf_cfg,
+    /// Field `recv_mode`.
+    pub recv_mode: u32,
+}
+
+impl hi_venc_jpeg_attr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        dcf_en: 0,
+        mpf_cfg: hi_venc_mpf_cfg::ZERO,
+        recv_mode: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_jpeg_attr>() == 28);
+    assert!(align_of::<hi_venc_jpeg_attr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_attr, dcf_en) == 0);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_attr, mpf_cfg) == 4);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_attr, recv_mode) == 24);
+};
+
+/// Union inside a C struct `hi_venc_attr_anonymous`, as bytes.
+#[repr(C, align(4))]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_attr_anonymous {
+    /// The bytes that the members share.
+    pub bytes: [u8; 28],
+}
+
+impl hi_venc_attr_anonymous {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { bytes: [0; 28] };
+}
+
+const _: () = assert!(size_of::<hi_venc_attr_anonymous>() == 28);
+
+/// C struct `hi_venc_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_attr {
+    /// Field `type`.
+    pub r#type: u32,
+    /// Field `max_pic_width`.
+    pub max_pic_width: u32,
+    /// Field `max_pic_height`.
+    pub max_pic_height: u32,
+    /// Field `buf_size`.
+    pub buf_size: u32,
+    /// Field `profile`.
+    pub profile: u32,
+    /// Field `is_by_frame`.
+    pub is_by_frame: u32,
+    /// Field `pic_width`.
+    pub pic_width: u32,
+    /// Field `pic_height`.
+    pub pic_height: u32,
+    /// Field `anonymous`.
+    pub anonymous: hi_venc_attr_anonymous,
+}
+
+impl hi_venc_attr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        r#type: 0,
+        max_pic_width: 0,
+        max_pic_height: 0,
+        buf_size: 0,
+        profile: 0,
+        is_by_frame: 0,
+        pic_width: 0,
+        pic_height: 0,
+        anonymous: hi_venc_attr_anonymous::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_attr>() == 60);
+    assert!(align_of::<hi_venc_attr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_attr, r#type) == 0);
+    assert!(std::mem::offset_of!(hi_venc_attr, max_pic_width) == 4);
+    assert!(std::mem::offset_of!(hi_venc_attr, max_pic_height) == 8);
+    assert!(std::mem::offset_of!(hi_venc_attr, buf_size) == 12);
+    assert!(std::mem::offset_of!(hi_venc_attr, profile) == 16);
+    assert!(std::mem::offset_of!(hi_venc_attr, is_by_frame) == 20);
+    assert!(std::mem::offset_of!(hi_venc_attr, pic_width) == 24);
+    assert!(std::mem::offset_of!(hi_venc_attr, pic_height) == 28);
+    assert!(std::mem::offset_of!(hi_venc_attr, anonymous) == 32);
+};
+
+/// C struct `hi_venc_h264_cbr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_cbr {
+    /// Field `gop`.
+    pub gop: u32,
+    /// Field `stats_time`.
+    pub stats_time: u32,
+    /// Field `src_frame_rate`.
+    pub src_frame_rate: u32,
+    /// Field `dst_frame_rate`.
+    pub dst_frame_rate: u32,
+    /// Field `bit_rate`.
+    pub bit_rate: u32,
+}
+
+impl hi_venc_h264_cbr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        gop: 0,
+        stats_time: 0,
+        src_frame_rate: 0,
+        dst_frame_rate: 0,
+        bit_rate: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_cbr>() == 20);
+    assert!(align_of::<hi_venc_h264_cbr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_cbr, gop) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_cbr, stats_time) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_cbr, src_frame_rate) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_cbr, dst_frame_rate) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h264_cbr, bit_rate) == 16);
+};
+
+/// C struct `hi_venc_h264_vbr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_vbr {
+    /// Field `gop`.
+    pub gop: u32,
+    /// Field `stats_time`.
+    pub stats_time: u32,
+    /// Field `src_frame_rate`.
+    pub src_frame_rate: u32,
+    /// Field `dst_frame_rate`.
+    pub dst_frame_rate: u32,
+    /// Field `max_bit_rate`.
+    pub max_bit_rate: u32,
+}
+
+impl hi_venc_h264_vbr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        gop: 0,
+        stats_time: 0,
+        src_frame_rate: 0,
+        dst_frame_rate: 0,
+        max_bit_rate: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_vbr>() == 20);
+    assert!(align_of::<hi_venc_h264_vbr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr, gop) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr, stats_time) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr, src_frame_rate) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr, dst_frame_rate) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr, max_bit_rate) == 16);
+};
+
+/// C struct `hi_venc_h264_avbr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_avbr {
+    /// Field `gop`.
+    pub gop: u32,
+    /// Field `stats_time`.
+    pub stats_time: u32,
+    /// Field `src_frame_rate`.
+    pub src_frame_rate: u32,
+    /// Field `dst_frame_rate`.
+    pub dst_frame_rate: u32,
+    /// Field `max_bit_rate`.
+    pub max_bit_rate: u32,
+}
+
+impl hi_venc_h264_avbr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        gop: 0,
+        stats_time: 0,
+        src_frame_rate: 0,
+        dst_frame_rate: 0,
+        max_bit_rate: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_avbr>() == 20);
+    assert!(align_of::<hi_venc_h264_avbr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr, gop) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr, stats_time) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr, src_frame_rate) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr, dst_frame_rate) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr, max_bit_rate) == 16);
+};
+
+/// C struct `hi_venc_h264_qvbr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_qvbr {
+    /// Field `gop`.
+    pub gop: u32,
+    /// Field `stats_time`.
+    pub stats_time: u32,
+    /// Field `src_frame_rate`.
+    pub src_frame_rate: u32,
+    /// Field `dst_frame_rate`.
+    pub dst_frame_rate: u32,
+    /// Field `target_bit_rate`.
+    pub target_bit_rate: u32,
+}
+
+impl hi_venc_h264_qvbr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        gop: 0,
+        stats_time: 0,
+        src_frame_rate: 0,
+        dst_frame_rate: 0,
+        target_bit_rate: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_qvbr>() == 20);
+    assert!(align_of::<hi_venc_h264_qvbr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr, gop) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr, stats_time) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr, src_frame_rate) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr, dst_frame_rate) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr, target_bit_rate) == 16);
+};
+
+/// C struct `hi_venc_h264_cvbr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_cvbr {
+    /// Field `gop`.
+    pub gop: u32,
+    /// Field `stats_time`.
+    pub stats_time: u32,
+    /// Field `src_frame_rate`.
+    pub src_frame_rate: u32,
+    /// Field `dst_frame_rate`.
+    pub dst_frame_rate: u32,
+    /// Field `max_bit_rate`.
+    pub max_bit_rate: u32,
+    /// Field `short_term_stats_time`.
+    pub short_term_stats_time: u32,
+    /// Field `long_term_stats_time`.
+    pub long_term_stats_time: u32,
+    /// Field `long_term_max_bit_rate`.
+    pub long_term_max_bit_rate: u32,
+    /// Field `long_term_min_bit_rate`.
+    pub long_term_min_bit_rate: u32,
+}
+
+impl hi_venc_h264_cvbr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        gop: 0,
+        stats_time: 0,
+        src_frame_rate: 0,
+        dst_frame_rate: 0,
+        max_bit_rate: 0,
+        short_term_stats_time: 0,
+        long_term_stats_time: 0,
+        long_term_max_bit_rate: 0,
+        long_term_min_bit_rate: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_cvbr>() == 36);
+    assert!(align_of::<hi_venc_h264_cvbr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr, gop) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr, stats_time) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr, src_frame_rate) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr, dst_frame_rate) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr, max_bit_rate) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr, short_term_stats_time) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr, long_term_stats_time) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr, long_term_max_bit_rate) == 28);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr, long_term_min_bit_rate) == 32);
+};
+
+/// C struct `hi_venc_h264_fixqp`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_fixqp {
+    /// Field `gop`.
+    pub gop: u32,
+    /// Field `src_frame_rate`.
+    pub src_frame_rate: u32,
+    /// Field `dst_frame_rate`.
+    pub dst_frame_rate: u32,
+    /// Field `i_qp`.
+    pub i_qp: u32,
+    /// Field `p_qp`.
+    pub p_qp: u32,
+    /// Field `b_qp`.
+    pub b_qp: u32,
+}
+
+impl hi_venc_h264_fixqp {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        gop: 0,
+        src_frame_rate: 0,
+        dst_frame_rate: 0,
+        i_qp: 0,
+        p_qp: 0,
+        b_qp: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_fixqp>() == 24);
+    assert!(align_of::<hi_venc_h264_fixqp>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_fixqp, gop) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_fixqp, src_frame_rate) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_fixqp, dst_frame_rate) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_fixqp, i_qp) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h264_fixqp, p_qp) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h264_fixqp, b_qp) == 20);
+};
+
+/// C struct `hi_venc_h265_cbr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_cbr {
+    /// Field `gop`.
+    pub gop: u32,
+    /// Field `stats_time`.
+    pub stats_time: u32,
+    /// Field `src_frame_rate`.
+    pub src_frame_rate: u32,
+    /// Field `dst_frame_rate`.
+    pub dst_frame_rate: u32,
+    /// Field `bit_rate`.
+    pub bit_rate: u32,
+}
+
+impl hi_venc_h265_cbr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        gop: 0,
+        stats_time: 0,
+        src_frame_rate: 0,
+        dst_frame_rate: 0,
+        bit_rate: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_cbr>() == 20);
+    assert!(align_of::<hi_venc_h265_cbr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr, gop) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr, stats_time) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr, src_frame_rate) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr, dst_frame_rate) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr, bit_rate) == 16);
+};
+
+/// C struct `hi_venc_h265_vbr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_vbr {
+    /// Field `gop`.
+    pub gop: u32,
+    /// Field `stats_time`.
+    pub stats_time: u32,
+    /// Field `src_frame_rate`.
+    pub src_frame_rate: u32,
+    /// Field `dst_frame_rate`.
+    pub dst_frame_rate: u32,
+    /// Field `max_bit_rate`.
+    pub max_bit_rate: u32,
+}
+
+impl hi_venc_h265_vbr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        gop: 0,
+        stats_time: 0,
+        src_frame_rate: 0,
+        dst_frame_rate: 0,
+        max_bit_rate: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_vbr>() == 20);
+    assert!(align_of::<hi_venc_h265_vbr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr, gop) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr, stats_time) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr, src_frame_rate) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr, dst_frame_rate) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr, max_bit_rate) == 16);
+};
+
+/// C struct `hi_venc_h265_avbr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_avbr {
+    /// Field `gop`.
+    pub gop: u32,
+    /// Field `stats_time`.
+    pub stats_time: u32,
+    /// Field `src_frame_rate`.
+    pub src_frame_rate: u32,
+    /// Field `dst_frame_rate`.
+    pub dst_frame_rate: u32,
+    /// Field `max_bit_rate`.
+    pub max_bit_rate: u32,
+}
+
+impl hi_venc_h265_avbr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        gop: 0,
+        stats_time: 0,
+        src_frame_rate: 0,
+        dst_frame_rate: 0,
+        max_bit_rate: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_avbr>() == 20);
+    assert!(align_of::<hi_venc_h265_avbr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr, gop) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr, stats_time) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr, src_frame_rate) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr, dst_frame_rate) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr, max_bit_rate) == 16);
+};
+
+/// C struct `hi_venc_h265_qvbr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_qvbr {
+    /// Field `gop`.
+    pub gop: u32,
+    /// Field `stats_time`.
+    pub stats_time: u32,
+    /// Field `src_frame_rate`.
+    pub src_frame_rate: u32,
+    /// Field `dst_frame_rate`.
+    pub dst_frame_rate: u32,
+    /// Field `target_bit_rate`.
+    pub target_bit_rate: u32,
+}
+
+impl hi_venc_h265_qvbr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        gop: 0,
+        stats_time: 0,
+        src_frame_rate: 0,
+        dst_frame_rate: 0,
+        target_bit_rate: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_qvbr>() == 20);
+    assert!(align_of::<hi_venc_h265_qvbr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr, gop) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr, stats_time) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr, src_frame_rate) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr, dst_frame_rate) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr, target_bit_rate) == 16);
+};
+
+/// C struct `hi_venc_h265_cvbr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_cvbr {
+    /// Field `gop`.
+    pub gop: u32,
+    /// Field `stats_time`.
+    pub stats_time: u32,
+    /// Field `src_frame_rate`.
+    pub src_frame_rate: u32,
+    /// Field `dst_frame_rate`.
+    pub dst_frame_rate: u32,
+    /// Field `max_bit_rate`.
+    pub max_bit_rate: u32,
+    /// Field `short_term_stats_time`.
+    pub short_term_stats_time: u32,
+    /// Field `long_term_stats_time`.
+    pub long_term_stats_time: u32,
+    /// Field `long_term_max_bit_rate`.
+    pub long_term_max_bit_rate: u32,
+    /// Field `long_term_min_bit_rate`.
+    pub long_term_min_bit_rate: u32,
+}
+
+impl hi_venc_h265_cvbr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        gop: 0,
+        stats_time: 0,
+        src_frame_rate: 0,
+        dst_frame_rate: 0,
+        max_bit_rate: 0,
+        short_term_stats_time: 0,
+        long_term_stats_time: 0,
+        long_term_max_bit_rate: 0,
+        long_term_min_bit_rate: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_cvbr>() == 36);
+    assert!(align_of::<hi_venc_h265_cvbr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr, gop) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr, stats_time) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr, src_frame_rate) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr, dst_frame_rate) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr, max_bit_rate) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr, short_term_stats_time) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr, long_term_stats_time) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr, long_term_max_bit_rate) == 28);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr, long_term_min_bit_rate) == 32);
+};
+
+/// C struct `hi_venc_h265_fixqp`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_fixqp {
+    /// Field `gop`.
+    pub gop: u32,
+    /// Field `src_frame_rate`.
+    pub src_frame_rate: u32,
+    /// Field `dst_frame_rate`.
+    pub dst_frame_rate: u32,
+    /// Field `i_qp`.
+    pub i_qp: u32,
+    /// Field `p_qp`.
+    pub p_qp: u32,
+    /// Field `b_qp`.
+    pub b_qp: u32,
+}
+
+impl hi_venc_h265_fixqp {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        gop: 0,
+        src_frame_rate: 0,
+        dst_frame_rate: 0,
+        i_qp: 0,
+        p_qp: 0,
+        b_qp: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_fixqp>() == 24);
+    assert!(align_of::<hi_venc_h265_fixqp>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_fixqp, gop) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_fixqp, src_frame_rate) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_fixqp, dst_frame_rate) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_fixqp, i_qp) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h265_fixqp, p_qp) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h265_fixqp, b_qp) == 20);
+};
+
+/// Union inside a C struct `hi_venc_rc_attr_anonymous`, as bytes.
+#[repr(C, align(4))]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_rc_attr_anonymous {
+    /// The bytes that the members share.
+    pub bytes: [u8; 36],
+}
+
+impl hi_venc_rc_attr_anonymous {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { bytes: [0; 36] };
+}
+
+const _: () = assert!(size_of::<hi_venc_rc_attr_anonymous>() == 36);
+
+/// C struct `hi_venc_rc_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_rc_attr {
+    /// Field `rc_mode`.
+    pub rc_mode: u32,
+    /// Field `anonymous`.
+    pub anonymous: hi_venc_rc_attr_anonymous,
+}
+
+impl hi_venc_rc_attr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        rc_mode: 0,
+        anonymous: hi_venc_rc_attr_anonymous::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_rc_attr>() == 40);
+    assert!(align_of::<hi_venc_rc_attr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_rc_attr, rc_mode) == 0);
+    assert!(std::mem::offset_of!(hi_venc_rc_attr, anonymous) == 4);
+};
+
+/// C struct `hi_venc_gop_normal_p`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_gop_normal_p {
+    /// Field `ip_qp_delta`.
+    pub ip_qp_delta: i32,
+}
+
+impl hi_venc_gop_normal_p {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { ip_qp_delta: 0 };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_gop_normal_p>() == 4);
+    assert!(align_of::<hi_venc_gop_normal_p>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_gop_normal_p, ip_qp_delta) == 0);
+};
+
+/// C struct `hi_venc_gop_dual_p`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_gop_dual_p {
+    /// Field `sp_interval`.
+    pub sp_interval: u32,
+    /// Field `sp_qp_delta`.
+    pub sp_qp_delta: i32,
+    /// Field `ip_qp_delta`.
+    pub ip_qp_delta: i32,
+}
+
+impl hi_venc_gop_dual_p {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        sp_interval: 0,
+        sp_qp_delta: 0,
+        ip_qp_delta: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_gop_dual_p>() == 12);
+    assert!(align_of::<hi_venc_gop_dual_p>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_gop_dual_p, sp_interval) == 0);
+    assert!(std::mem::offset_of!(hi_venc_gop_dual_p, sp_qp_delta) == 4);
+    assert!(std::mem::offset_of!(hi_venc_gop_dual_p, ip_qp_delta) == 8);
+};
+
+/// C struct `hi_venc_gop_smart_p`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_gop_smart_p {
+    /// Field `bg_interval`.
+    pub bg_interval: u32,
+    /// Field `bg_qp_delta`.
+    pub bg_qp_delta: i32,
+    /// Field `vi_qp_delta`.
+    pub vi_qp_delta: i32,
+}
+
+impl hi_venc_gop_smart_p {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        bg_interval: 0,
+        bg_qp_delta: 0,
+        vi_qp_delta: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_gop_smart_p>() == 12);
+    assert!(align_of::<hi_venc_gop_smart_p>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_gop_smart_p, bg_interval) == 0);
+    assert!(std::mem::offset_of!(hi_venc_gop_smart_p, bg_qp_delta) == 4);
+    assert!(std::mem::offset_of!(hi_venc_gop_smart_p, vi_qp_delta) == 8);
+};
+
+/// C struct `hi_venc_gop_bipred_b`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_gop_bipred_b {
+    /// Field `b_frame_num`.
+    pub b_frame_num: u32,
+    /// Field `b_qp_delta`.
+    pub b_qp_delta: i32,
+    /// Field `ip_qp_delta`.
+    pub ip_qp_delta: i32,
+}
+
+impl hi_venc_gop_bipred_b {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        b_frame_num: 0,
+        b_qp_delta: 0,
+        ip_qp_delta: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_gop_bipred_b>() == 12);
+    assert!(align_of::<hi_venc_gop_bipred_b>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_gop_bipred_b, b_frame_num) == 0);
+    assert!(std::mem::offset_of!(hi_venc_gop_bipred_b, b_qp_delta) == 4);
+    assert!(std::mem::offset_of!(hi_venc_gop_bipred_b, ip_qp_delta) == 8);
+};
+
+/// Union inside a C struct `hi_venc_gop_attr_anonymous`, as bytes.
+#[repr(C, align(4))]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_gop_attr_anonymous {
+    /// The bytes that the members share.
+    pub bytes: [u8; 12],
+}
+
+impl hi_venc_gop_attr_anonymous {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { bytes: [0; 12] };
+}
+
+const _: () = assert!(size_of::<hi_venc_gop_attr_anonymous>() == 12);
+
+/// C struct `hi_venc_gop_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_gop_attr {
+    /// Field `gop_mode`.
+    pub gop_mode: u32,
+    /// Field `anonymous`.
+    pub anonymous: hi_venc_gop_attr_anonymous,
+}
+
+impl hi_venc_gop_attr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        gop_mode: 0,
+        anonymous: hi_venc_gop_attr_anonymous::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_gop_attr>() == 16);
+    assert!(align_of::<hi_venc_gop_attr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_gop_attr, gop_mode) == 0);
+    assert!(std::mem::offset_of!(hi_venc_gop_attr, anonymous) == 4);
+};
+
+/// C struct `hi_venc_chn_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_chn_attr {
+    /// Field `venc_attr`.
+    pub venc_attr: hi_venc_attr,
+    /// Field `rc_attr`.
+    pub rc_attr: hi_venc_rc_attr,
+    /// Field `gop_attr`.
+    pub gop_attr: hi_venc_gop_attr,
+}
+
+impl hi_venc_chn_attr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        venc_attr: hi_venc_attr::ZERO,
+        rc_attr: hi_venc_rc_attr::ZERO,
+        gop_attr: hi_venc_gop_attr::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_chn_attr>() == 116);
+    assert!(align_of::<hi_venc_chn_attr>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_chn_attr, venc_attr) == 0);
+    assert!(std::mem::offset_of!(hi_venc_chn_attr, rc_attr) == 60);
+    assert!(std::mem::offset_of!(hi_venc_chn_attr, gop_attr) == 100);
+};
+
+/// C struct `hi_venc_start_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_start_param {
+    /// Field `recv_pic_num`.
+    pub recv_pic_num: i32,
+}
+
+impl hi_venc_start_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { recv_pic_num: 0 };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_start_param>() == 4);
+    assert!(align_of::<hi_venc_start_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_start_param, recv_pic_num) == 0);
+};
+
+/// C union `hi_venc_data_type`, as bytes.
+#[repr(C, align(4))]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_data_type {
+    /// The bytes that the members share.
+    pub bytes: [u8; 4],
+}
+
+impl hi_venc_data_type {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { bytes: [0; 4] };
+
+    /// Reads the member `h264_type`.
+    pub fn h264_type(&self) -> u32 {
+        let mut bytes = [0; 4];
+        bytes.copy_from_slice(&self.bytes[..4]);
+        u32::from_ne_bytes(bytes)
+    }
+
+    /// Writes the member `h264_type`.
+    pub fn set_h264_type(&mut self, value: u32) {
+        self.bytes[..4].copy_from_slice(&value.to_ne_bytes());
+    }
+
+    /// Reads the member `jpeg_type`.
+    pub fn jpeg_type(&self) -> u32 {
+        let mut bytes = [0; 4];
+        bytes.copy_from_slice(&self.bytes[..4]);
+        u32::from_ne_bytes(bytes)
+    }
+
+    /// Writes the member `jpeg_type`.
+    pub fn set_jpeg_type(&mut self, value: u32) {
+        self.bytes[..4].copy_from_slice(&value.to_ne_bytes());
+    }
+}
+
+const _: () = assert!(size_of::<hi_venc_data_type>() == 4);
+
+/// C struct `hi_venc_pack_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_pack_info {
+    /// Field `pack_type`.
+    pub pack_type: hi_venc_data_type,
+    /// Field `pack_offset`.
+    pub pack_offset: u32,
+    /// Field `pack_len`.
+    pub pack_len: u32,
+}
+
+impl hi_venc_pack_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        pack_type: hi_venc_data_type::ZERO,
+        pack_offset: 0,
+        pack_len: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_pack_info>() == 12);
+    assert!(align_of::<hi_venc_pack_info>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_pack_info, pack_type) == 0);
+    assert!(std::mem::offset_of!(hi_venc_pack_info, pack_offset) == 4);
+    assert!(std::mem::offset_of!(hi_venc_pack_info, pack_len) == 8);
+};
+
+/// Union inside a C struct `hi_venc_pack_anonymous`, as bytes.
+#[repr(C, align(8))]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_pack_anonymous {
+    /// The bytes that the members share.
+    pub bytes: [u8; 8],
+}
+
+impl hi_venc_pack_anonymous {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { bytes: [0; 8] };
+
+    /// Reads the member `phys_addr`.
+    pub fn phys_addr(&self) -> u64 {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&self.bytes[..8]);
+        u64::from_ne_bytes(bytes)
+    }
+
+    /// Writes the member `phys_addr`.
+    pub fn set_phys_addr(&mut self, value: u64) {
+        self.bytes[..8].copy_from_slice(&value.to_ne_bytes());
+    }
+
+    /// Reads the member `input_addr`.
+    pub fn input_addr(&self) -> u64 {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&self.bytes[..8]);
+        u64::from_ne_bytes(bytes)
+    }
+
+    /// Writes the member `input_addr`.
+    pub fn set_input_addr(&mut self, value: u64) {
+        self.bytes[..8].copy_from_slice(&value.to_ne_bytes());
+    }
+}
+
+const _: () = assert!(size_of::<hi_venc_pack_anonymous>() == 8);
+
+/// C struct `hi_venc_pack`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_pack {
+    /// Field `anonymous`.
+    pub anonymous: hi_venc_pack_anonymous,
+    /// Field `addr`.
+    pub addr: usize,
+    /// Field `len`.
+    pub len: u32,
+    /// Field `pts`.
+    pub pts: u64,
+    /// Field `is_frame_end`.
+    pub is_frame_end: u32,
+    /// Field `data_type`.
+    pub data_type: hi_venc_data_type,
+    /// Field `offset`.
+    pub offset: u32,
+    /// Field `data_num`.
+    pub data_num: u32,
+    /// Field `pack_info`.
+    pub pack_info: [hi_venc_pack_info; 8],
+}
+
+impl hi_venc_pack {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        anonymous: hi_venc_pack_anonymous::ZERO,
+        addr: 0,
+        len: 0,
+        pts: 0,
+        is_frame_end: 0,
+        data_type: hi_venc_data_type::ZERO,
+        offset: 0,
+        data_num: 0,
+        pack_info: [hi_venc_pack_info::ZERO; 8],
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_pack>() == 144);
+    assert!(align_of::<hi_venc_pack>() == 8);
+    assert!(std::mem::offset_of!(hi_venc_pack, anonymous) == 0);
+    assert!(std::mem::offset_of!(hi_venc_pack, addr) == 8);
+    assert!(std::mem::offset_of!(hi_venc_pack, len) == 16);
+    assert!(std::mem::offset_of!(hi_venc_pack, pts) == 24);
+    assert!(std::mem::offset_of!(hi_venc_pack, is_frame_end) == 32);
+    assert!(std::mem::offset_of!(hi_venc_pack, data_type) == 36);
+    assert!(std::mem::offset_of!(hi_venc_pack, offset) == 40);
+    assert!(std::mem::offset_of!(hi_venc_pack, data_num) == 44);
+    assert!(std::mem::offset_of!(hi_venc_pack, pack_info) == 48);
+};
+
+/// C struct `hi_venc_h264_stream_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_stream_info {
+    /// Field `pic_bytes`.
+    pub pic_bytes: u32,
+    /// Field `inter16x16_mb_num`.
+    pub inter16x16_mb_num: u32,
+    /// Field `inter8x8_mb_num`.
+    pub inter8x8_mb_num: u32,
+    /// Field `intra16_mb_num`.
+    pub intra16_mb_num: u32,
+    /// Field `intra8_mb_num`.
+    pub intra8_mb_num: u32,
+    /// Field `intra4_mb_num`.
+    pub intra4_mb_num: u32,
+    /// Field `ref_type`.
+    pub ref_type: u32,
+    /// Field `update_attr_cnt`.
+    pub update_attr_cnt: u32,
+    /// Field `start_qp`.
+    pub start_qp: u32,
+    /// Field `mean_qp`.
+    pub mean_qp: u32,
+    /// Field `is_p_skip`.
+    pub is_p_skip: u32,
+}
+
+impl hi_venc_h264_stream_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        pic_bytes: 0,
+        inter16x16_mb_num: 0,
+        inter8x8_mb_num: 0,
+        intra16_mb_num: 0,
+        intra8_mb_num: 0,
+        intra4_mb_num: 0,
+        ref_type: 0,
+        update_attr_cnt: 0,
+        start_qp: 0,
+        mean_qp: 0,
+        is_p_skip: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_stream_info>() == 44);
+    assert!(align_of::<hi_venc_h264_stream_info>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_stream_info, pic_bytes) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_stream_info, inter16x16_mb_num) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_stream_info, inter8x8_mb_num) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_stream_info, intra16_mb_num) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h264_stream_info, intra8_mb_num) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h264_stream_info, intra4_mb_num) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h264_stream_info, ref_type) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h264_stream_info, update_attr_cnt) == 28);
+    assert!(std::mem::offset_of!(hi_venc_h264_stream_info, start_qp) == 32);
+    assert!(std::mem::offset_of!(hi_venc_h264_stream_info, mean_qp) == 36);
+    assert!(std::mem::offset_of!(hi_venc_h264_stream_info, is_p_skip) == 40);
+};
+
+/// C struct `hi_venc_jpeg_stream_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_jpeg_stream_info {
+    /// Field `pic_bytes`.
+    pub pic_bytes: u32,
+    /// Field `update_attr_cnt`.
+    pub update_attr_cnt: u32,
+    /// Field `qfactor`.
+    pub qfactor: u32,
+}
+
+impl hi_venc_jpeg_stream_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        pic_bytes: 0,
+        update_attr_cnt: 0,
+        qfactor: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_jpeg_stream_info>() == 12);
+    assert!(align_of::<hi_venc_jpeg_stream_info>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_stream_info, pic_bytes) == 0);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_stream_info, update_attr_cnt) == 4);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_stream_info, qfactor) == 8);
+};
+
+/// Union inside a C struct `hi_venc_stream_anonymous`, as bytes.
+#[repr(C, align(4))]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_stream_anonymous {
+    /// The bytes that the members share.
+    pub bytes: [u8; 44],
+}
+
+impl hi_venc_stream_anonymous {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { bytes: [0; 44] };
+}
+
+const _: () = assert!(size_of::<hi_venc_stream_anonymous>() == 44);
+
+/// C struct `hi_venc_stream`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_stream {
+    /// Field `pack`.
+    pub pack: usize,
+    /// Field `pack_cnt`.
+    pub pack_cnt: u32,
+    /// Field `seq`.
+    pub seq: u32,
+    /// Field `anonymous`.
+    pub anonymous: hi_venc_stream_anonymous,
+}
+
+impl hi_venc_stream {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        pack: 0,
+        pack_cnt: 0,
+        seq: 0,
+        anonymous: hi_venc_stream_anonymous::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_stream>() == 64);
+    assert!(align_of::<hi_venc_stream>() == 8);
+    assert!(std::mem::offset_of!(hi_venc_stream, pack) == 0);
+    assert!(std::mem::offset_of!(hi_venc_stream, pack_cnt) == 8);
+    assert!(std::mem::offset_of!(hi_venc_stream, seq) == 12);
+    assert!(std::mem::offset_of!(hi_venc_stream, anonymous) == 16);
+};
+
+/// C struct `hi_venc_chn_status`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_chn_status {
+    /// Field `left_pics`.
+    pub left_pics: u32,
+    /// Field `left_stream_bytes`.
+    pub left_stream_bytes: u32,
+    /// Field `left_stream_frames`.
+    pub left_stream_frames: u32,
+    /// Field `cur_packs`.
+    pub cur_packs: u32,
+    /// Field `left_recv_pics`.
+    pub left_recv_pics: u32,
+    /// Field `left_enc_pics`.
+    pub left_enc_pics: u32,
+    /// Field `is_jpeg_snap_end`.
+    pub is_jpeg_snap_end: u32,
+    /// Field `release_pic_pts`.
+    pub release_pic_pts: u64,
+}
+
+impl hi_venc_chn_status {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        left_pics: 0,
+        left_stream_bytes: 0,
+        left_stream_frames: 0,
+        cur_packs: 0,
+        left_recv_pics: 0,
+        left_enc_pics: 0,
+        is_jpeg_snap_end: 0,
+        release_pic_pts: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_chn_status>() == 40);
+    assert!(align_of::<hi_venc_chn_status>() == 8);
+    assert!(std::mem::offset_of!(hi_venc_chn_status, left_pics) == 0);
+    assert!(std::mem::offset_of!(hi_venc_chn_status, left_stream_bytes) == 4);
+    assert!(std::mem::offset_of!(hi_venc_chn_status, left_stream_frames) == 8);
+    assert!(std::mem::offset_of!(hi_venc_chn_status, cur_packs) == 12);
+    assert!(std::mem::offset_of!(hi_venc_chn_status, left_recv_pics) == 16);
+    assert!(std::mem::offset_of!(hi_venc_chn_status, left_enc_pics) == 20);
+    assert!(std::mem::offset_of!(hi_venc_chn_status, is_jpeg_snap_end) == 24);
+    assert!(std::mem::offset_of!(hi_venc_chn_status, release_pic_pts) == 32);
+};
+
+/// C struct `hi_venc_jpeg_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_jpeg_param {
+    /// Field `qfactor`.
+    pub qfactor: u32,
+    /// Field `y_qt`.
+    pub y_qt: [u8; 64],
+    /// Field `cb_qt`.
+    pub cb_qt: [u8; 64],
+    /// Field `cr_qt`.
+    pub cr_qt: [u8; 64],
+    /// Field `mcu_per_ecs`.
+    pub mcu_per_ecs: u32,
+    /// Field `ecs_output_en`.
+    pub ecs_output_en: u32,
+}
+
+impl hi_venc_jpeg_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        qfactor: 0,
+        y_qt: [0; 64],
+        cb_qt: [0; 64],
+        cr_qt: [0; 64],
+        mcu_per_ecs: 0,
+        ecs_output_en: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_jpeg_param>() == 204);
+    assert!(align_of::<hi_venc_jpeg_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_param, qfactor) == 0);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_param, y_qt) == 4);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_param, cb_qt) == 68);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_param, cr_qt) == 132);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_param, mcu_per_ecs) == 196);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_param, ecs_output_en) == 200);
+};
+
+/// C struct `hi_vpc_histogram_config`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vpc_histogram_config {
+    /// Field `histogram_y_or_r`.
+    pub histogram_y_or_r: [u32; 256],
+    /// Field `histogram_u_or_g`.
+    pub histogram_u_or_g: [u32; 256],
+    /// Field `histogram_v_or_b`.
+    pub histogram_v_or_b: [u32; 256],
+}
+
+impl hi_vpc_histogram_config {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        histogram_y_or_r: [0; 256],
+        histogram_u_or_g: [0; 256],
+        histogram_v_or_b: [0; 256],
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vpc_histogram_config>() == 3072);
+    assert!(align_of::<hi_vpc_histogram_config>() == 4);
+    assert!(std::mem::offset_of!(hi_vpc_histogram_config, histogram_y_or_r) == 0);
+    assert!(std::mem::offset_of!(hi_vpc_histogram_config, histogram_u_or_g) == 1024);
+    assert!(std::mem::offset_of!(hi_vpc_histogram_config, histogram_v_or_b) == 2048);
+};
+
+/// C struct `hi_vpc_lut_remap`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vpc_lut_remap {
+    /// Field `map_value_y_or_r`.
+    pub map_value_y_or_r: [u8; 256],
+    /// Field `map_value_u_or_g`.
+    pub map_value_u_or_g: [u8; 256],
+    /// Field `map_value_v_or_b`.
+    pub map_value_v_or_b: [u8; 256],
+}
+
+impl hi_vpc_lut_remap {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        map_value_y_or_r: [0; 256],
+        map_value_u_or_g: [0; 256],
+        map_value_v_or_b: [0; 256],
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vpc_lut_remap>() == 768);
+    assert!(align_of::<hi_vpc_lut_remap>() == 1);
+    assert!(std::mem::offset_of!(hi_vpc_lut_remap, map_value_y_or_r) == 0);
+    assert!(std::mem::offset_of!(hi_vpc_lut_remap, map_value_u_or_g) == 256);
+    assert!(std::mem::offset_of!(hi_vpc_lut_remap, map_value_v_or_b) == 512);
+};

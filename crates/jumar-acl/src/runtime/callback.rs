@@ -24,12 +24,71 @@ pub fn aclrtUnSubscribeReport(cx: &Cx<'_>, thread: u64, stream: Raw) -> Result<(
     })
 }
 
+/// A part of a wait for callbacks. Between two parts the thread may be cancelled.
+#[derive(Clone, Copy, Debug)]
+pub struct WaitPart {
+    /// The time limit that the program states.
+    timeout: i32,
+    /// What is left of it after the earlier parts.
+    left: i32,
+}
+
+/// The milliseconds of a part of a wait.
+const PART_MS: i32 = 200;
+
+impl WaitPart {
+    /// Returns the first part of a wait.
+    pub fn first(timeout: i32) -> WaitPart {
+        WaitPart {
+            timeout,
+            left: timeout,
+        }
+    }
+
+    /// Returns the time limit that the program states.
+    pub fn timeout(self) -> i32 {
+        self.timeout
+    }
+
+    /// Returns the limit of this part, and the part that follows it.
+    fn split(self) -> (i32, Option<WaitPart>) {
+        match self.left {
+            -1 => (PART_MS, Some(self)),
+            left if left > PART_MS => {
+                let left = left - PART_MS;
+                (PART_MS, Some(WaitPart { left, ..self }))
+            }
+            left => (left, None),
+        }
+    }
+
+    /// Waits for callbacks in this part. Returns the part to continue with if none came in time.
+    fn process(self, cx: &Cx<'_>, role: Role, thread: u64) -> Result<Option<WaitPart>> {
+        limit_ms(self.timeout, ErrorKind::InvalidArgument)?;
+        let (limit, next) = self.split();
+        let limit = limit_ms(limit, ErrorKind::InvalidArgument)?;
+        match cx.runtime()?.reports().process(role, thread, limit) {
+            Err(error) if error.kind() == ErrorKind::ReportTimeout && next.is_some() => Ok(next),
+            other => other.map(|()| None),
+        }
+    }
+}
+
 /// `thread` is the calling thread's id as returned by `pthread_self`.
 pub fn aclrtProcessReport(cx: &Cx<'_>, thread: u64, timeout: i32) -> Result<()> {
-    let limit = limit_ms(timeout, ErrorKind::InvalidArgument)?;
-    cx.runtime()?
-        .reports()
-        .process(Role::Callbacks, thread, limit)
+    let mut part = Some(WaitPart::first(timeout));
+    while let Some(now) = part {
+        part = now.process(cx, Role::Callbacks, thread)?;
+    }
+    Ok(())
+}
+
+/// Waits for one part of [`aclrtProcessReport`]. Returns the part to continue with if no callback came in time.
+///
+/// # Errors
+/// As [`aclrtProcessReport`].
+pub fn process_report_part(cx: &Cx<'_>, thread: u64, part: WaitPart) -> Result<Option<WaitPart>> {
+    part.process(cx, Role::Callbacks, thread)
 }
 
 pub fn aclrtLaunchCallback(
@@ -83,8 +142,21 @@ pub fn aclrtUnSubscribeHostFunc(cx: &Cx<'_>, thread: u64, stream: Raw) -> Result
 
 /// `thread` is the calling thread's id as returned by `pthread_self`.
 pub fn aclrtProcessHostFunc(cx: &Cx<'_>, thread: u64, timeout: i32) -> Result<()> {
-    let limit = limit_ms(timeout, ErrorKind::InvalidArgument)?;
-    cx.runtime()?
-        .reports()
-        .process(Role::HostFunctions, thread, limit)
+    let mut part = Some(WaitPart::first(timeout));
+    while let Some(now) = part {
+        part = now.process(cx, Role::HostFunctions, thread)?;
+    }
+    Ok(())
+}
+
+/// Waits for one part of [`aclrtProcessHostFunc`]. Returns the part to continue with if no callback came in time.
+///
+/// # Errors
+/// As [`aclrtProcessHostFunc`].
+pub fn process_host_func_part(
+    cx: &Cx<'_>,
+    thread: u64,
+    part: WaitPart,
+) -> Result<Option<WaitPart>> {
+    part.process(cx, Role::HostFunctions, thread)
 }

@@ -646,6 +646,54 @@ pub const CALLS: &[(&str, Player)] = &[
     ("HcclCommRegister", HcclCommRegister),
     ("HcclCommDeregister", HcclCommDeregister),
     ("HcclCommExchangeMem", HcclCommExchangeMem),
+    ("hi_mpi_sys_init", hi_mpi_sys_init),
+    ("hi_mpi_sys_exit", hi_mpi_sys_exit),
+    ("hi_mpi_dvpp_malloc", hi_mpi_dvpp_malloc),
+    ("hi_mpi_dvpp_free", hi_mpi_dvpp_free),
+    (
+        "hi_mpi_sys_get_image_align_info",
+        hi_mpi_sys_get_image_align_info,
+    ),
+    (
+        "hi_mpi_sys_set_chn_csc_matrix",
+        hi_mpi_sys_set_chn_csc_matrix,
+    ),
+    ("hi_mpi_vpc_create_chn", hi_mpi_vpc_create_chn),
+    ("hi_mpi_vpc_sys_create_chn", hi_mpi_vpc_sys_create_chn),
+    ("hi_mpi_vpc_destroy_chn", hi_mpi_vpc_destroy_chn),
+    (
+        "hi_mpi_vpc_get_process_result",
+        hi_mpi_vpc_get_process_result,
+    ),
+    ("hi_mpi_vpc_resize", hi_mpi_vpc_resize),
+    ("hi_mpi_vpc_crop", hi_mpi_vpc_crop),
+    ("hi_mpi_vpc_crop_resize", hi_mpi_vpc_crop_resize),
+    ("hi_mpi_vpc_crop_resize_paste", hi_mpi_vpc_crop_resize_paste),
+    (
+        "hi_mpi_vpc_crop_resize_make_border",
+        hi_mpi_vpc_crop_resize_make_border,
+    ),
+    ("hi_mpi_vpc_convert_color", hi_mpi_vpc_convert_color),
+    ("hi_mpi_vpc_copy_make_border", hi_mpi_vpc_copy_make_border),
+    ("hi_mpi_venc_create_chn", hi_mpi_venc_create_chn),
+    ("hi_mpi_venc_destroy_chn", hi_mpi_venc_destroy_chn),
+    ("hi_mpi_venc_start_chn", hi_mpi_venc_start_chn),
+    ("hi_mpi_venc_stop_chn", hi_mpi_venc_stop_chn),
+    ("hi_mpi_venc_send_frame", hi_mpi_venc_send_frame),
+    ("hi_mpi_venc_send_jpege_frame", hi_mpi_venc_send_jpege_frame),
+    ("hi_mpi_venc_query_status", hi_mpi_venc_query_status),
+    ("hi_mpi_venc_release_stream", hi_mpi_venc_release_stream),
+    ("hi_mpi_venc_get_fd", hi_mpi_venc_get_fd),
+    ("hi_mpi_venc_set_jpeg_param", hi_mpi_venc_set_jpeg_param),
+    ("hi_mpi_venc_get_jpeg_param", hi_mpi_venc_get_jpeg_param),
+    (
+        "hi_mpi_venc_get_jpege_predicted_size",
+        hi_mpi_venc_get_jpege_predicted_size,
+    ),
+    ("hi_mpi_venc_set_scene_mode", hi_mpi_venc_set_scene_mode),
+    ("hi_mpi_venc_get_scene_mode", hi_mpi_venc_get_scene_mode),
+    ("hi_mpi_vpc_calc_hist", hi_mpi_vpc_calc_hist),
+    ("hi_mpi_vpc_equalize_hist", hi_mpi_vpc_equalize_hist),
     ("aclrtGetSocName", aclrtGetSocName),
     ("aclGetCannAttributeList", aclGetCannAttributeList),
     ("aclGetCannAttribute", aclGetCannAttribute),
@@ -6592,6 +6640,536 @@ fn HcclCommExchangeMem(w: &RawArgs<'_>) -> Played {
             peerRankNum,
         )
     });
+    raw_args::status(done)
+}
+
+fn hi_mpi_sys_init(_: &RawArgs<'_>) -> Played {
+    let done = enter(&calls::hi_mpi_sys_init, jumar_acl::himpi::hi_mpi_sys_init);
+    raw_args::status(done)
+}
+
+fn hi_mpi_sys_exit(_: &RawArgs<'_>) -> Played {
+    let done = enter(&calls::hi_mpi_sys_exit, jumar_acl::himpi::hi_mpi_sys_exit);
+    raw_args::status(done)
+}
+
+fn hi_mpi_dvpp_malloc(w: &RawArgs<'_>) -> Played {
+    let dev_id = w.plain(0);
+    let dev_ptr = w.out(1)?;
+    let size = w.plain(2);
+    let done = enter(&calls::hi_mpi_dvpp_malloc, |cx| {
+        jumar_acl::himpi::hi_mpi_dvpp_malloc(cx, dev_id, size)
+    });
+    let done = match done {
+        Ok(dev_ptr_value) => {
+            dev_ptr.set(&dev_ptr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_dvpp_free(w: &RawArgs<'_>) -> Played {
+    let dev_ptr = w.plain(0);
+    let done = enter(&calls::hi_mpi_dvpp_free, |cx| {
+        jumar_acl::himpi::hi_mpi_dvpp_free(cx, dev_ptr)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_sys_get_image_align_info(w: &RawArgs<'_>) -> Played {
+    let mod_type = w.slice::<u32>(0, raw_args::count(w.plain::<u32>(1)))?;
+    let mod_num = w.plain(1);
+    let img_base_info = w.input(2);
+    let img_align_info = w.out(3)?;
+    let done = enter(&calls::hi_mpi_sys_get_image_align_info, |cx| {
+        jumar_acl::himpi::hi_mpi_sys_get_image_align_info(
+            cx,
+            mod_type.as_deref(),
+            mod_num,
+            img_base_info.as_ref(),
+        )
+    });
+    let done = match done {
+        Ok(img_align_info_value) => {
+            img_align_info.set(&img_align_info_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_sys_set_chn_csc_matrix(w: &RawArgs<'_>) -> Played {
+    let mode = w.plain(0);
+    let chn = w.plain(1);
+    let csc_matrix = w.plain(2);
+    let csc_coefficient = w.plain(3);
+    let done = enter(&calls::hi_mpi_sys_set_chn_csc_matrix, |cx| {
+        jumar_acl::himpi::hi_mpi_sys_set_chn_csc_matrix(cx, mode, chn, csc_matrix, csc_coefficient)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_vpc_create_chn(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let attr = w.input(1);
+    let done = enter(&calls::hi_mpi_vpc_create_chn, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_create_chn(cx, chn, attr.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_vpc_sys_create_chn(w: &RawArgs<'_>) -> Played {
+    let chnl = w.out(0)?;
+    let attr = w.input(1);
+    let done = enter(&calls::hi_mpi_vpc_sys_create_chn, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_sys_create_chn(cx, attr.as_ref())
+    });
+    let done = match done {
+        Ok(chnl_value) => {
+            chnl.set(&chnl_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vpc_destroy_chn(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let done = enter(&calls::hi_mpi_vpc_destroy_chn, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_destroy_chn(cx, chn)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_vpc_get_process_result(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let task_id = w.plain(1);
+    let milli_sec = w.plain(2);
+    let done = enter(&calls::hi_mpi_vpc_get_process_result, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_get_process_result(cx, chn, task_id, milli_sec)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_vpc_resize(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let source_pic = w.input(1);
+    let dest_pic = w.input(2);
+    let fx = w.plain(3);
+    let fy = w.plain(4);
+    let interpolation = w.plain(5);
+    let task_id = w.out(6)?;
+    let milli_sec = w.plain(7);
+    let done = enter(&calls::hi_mpi_vpc_resize, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_resize(
+            cx,
+            chn,
+            source_pic.as_ref(),
+            dest_pic.as_ref(),
+            fx,
+            fy,
+            interpolation,
+            milli_sec,
+        )
+    });
+    let done = match done {
+        Ok(task_id_value) => {
+            task_id.set(&task_id_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vpc_crop(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let source_pic = w.input(1);
+    let crop_info = w.slice::<jumar_acl::generated::types::hi_vpc_crop_region_info>(
+        2,
+        raw_args::count(w.plain::<u32>(3)),
+    )?;
+    let count = w.plain(3);
+    let task_id = w.out(4)?;
+    let milli_sec = w.plain(5);
+    let done = enter(&calls::hi_mpi_vpc_crop, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_crop(
+            cx,
+            chn,
+            source_pic.as_ref(),
+            crop_info.as_deref(),
+            count,
+            milli_sec,
+        )
+    });
+    let done = match done {
+        Ok(task_id_value) => {
+            task_id.set(&task_id_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vpc_crop_resize(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let source_pic = w.input(1);
+    let crop_resize_info = w.slice::<jumar_acl::generated::types::hi_vpc_crop_resize_region>(
+        2,
+        raw_args::count(w.plain::<u32>(3)),
+    )?;
+    let count = w.plain(3);
+    let task_id = w.out(4)?;
+    let milli_sec = w.plain(5);
+    let done = enter(&calls::hi_mpi_vpc_crop_resize, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_crop_resize(
+            cx,
+            chn,
+            source_pic.as_ref(),
+            crop_resize_info.as_deref(),
+            count,
+            milli_sec,
+        )
+    });
+    let done = match done {
+        Ok(task_id_value) => {
+            task_id.set(&task_id_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vpc_crop_resize_paste(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let source_pic = w.input(1);
+    let crop_resize_paste_info = w
+        .slice::<jumar_acl::generated::types::hi_vpc_crop_resize_paste_region>(
+            2,
+            raw_args::count(w.plain::<u32>(3)),
+        )?;
+    let count = w.plain(3);
+    let task_id = w.out(4)?;
+    let milli_sec = w.plain(5);
+    let done = enter(&calls::hi_mpi_vpc_crop_resize_paste, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_crop_resize_paste(
+            cx,
+            chn,
+            source_pic.as_ref(),
+            crop_resize_paste_info.as_deref(),
+            count,
+            milli_sec,
+        )
+    });
+    let done = match done {
+        Ok(task_id_value) => {
+            task_id.set(&task_id_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vpc_crop_resize_make_border(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let source_pic = w.input(1);
+    let crop_resize_make_border_info =
+        w.slice::<jumar_acl::generated::types::hi_vpc_crop_resize_border_region>(
+            2,
+            raw_args::count(w.plain::<u32>(3)),
+        )?;
+    let count = w.plain(3);
+    let task_id = w.out(4)?;
+    let milli_sec = w.plain(5);
+    let done = enter(&calls::hi_mpi_vpc_crop_resize_make_border, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_crop_resize_make_border(
+            cx,
+            chn,
+            source_pic.as_ref(),
+            crop_resize_make_border_info.as_deref(),
+            count,
+            milli_sec,
+        )
+    });
+    let done = match done {
+        Ok(task_id_value) => {
+            task_id.set(&task_id_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vpc_convert_color(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let source_pic = w.input(1);
+    let dest_pic = w.input(2);
+    let task_id = w.out(3)?;
+    let milli_sec = w.plain(4);
+    let done = enter(&calls::hi_mpi_vpc_convert_color, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_convert_color(
+            cx,
+            chn,
+            source_pic.as_ref(),
+            dest_pic.as_ref(),
+            milli_sec,
+        )
+    });
+    let done = match done {
+        Ok(task_id_value) => {
+            task_id.set(&task_id_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vpc_copy_make_border(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let source_pic = w.input(1);
+    let dest_pic = w.input(2);
+    let make_border_info = w
+        .input(3)
+        .ok_or_else(|| raw_args::Stop::NotForRust("a structure is there".to_owned()))?;
+    let task_id = w.out(4)?;
+    let milli_sec = w.plain(5);
+    let done = enter(&calls::hi_mpi_vpc_copy_make_border, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_copy_make_border(
+            cx,
+            chn,
+            source_pic.as_ref(),
+            dest_pic.as_ref(),
+            make_border_info,
+            milli_sec,
+        )
+    });
+    let done = match done {
+        Ok(task_id_value) => {
+            task_id.set(&task_id_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_create_chn(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let attr = w.input(1);
+    let done = enter(&calls::hi_mpi_venc_create_chn, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_create_chn(cx, chn, attr.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_destroy_chn(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let done = enter(&calls::hi_mpi_venc_destroy_chn, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_destroy_chn(cx, chn)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_start_chn(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let recv_param = w.input(1);
+    let done = enter(&calls::hi_mpi_venc_start_chn, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_start_chn(cx, chn, recv_param.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_stop_chn(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let done = enter(&calls::hi_mpi_venc_stop_chn, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_stop_chn(cx, chn)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_send_frame(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let frame = w.input(1);
+    let milli_sec = w.plain(2);
+    let done = enter(&calls::hi_mpi_venc_send_frame, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_send_frame(cx, chn, frame.as_ref(), milli_sec)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_send_jpege_frame(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let frame = w.input(1);
+    let jpege_stream = w.input(2);
+    let milli_sec = w.plain(3);
+    let done = enter(&calls::hi_mpi_venc_send_jpege_frame, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_send_jpege_frame(
+            cx,
+            chn,
+            frame.as_ref(),
+            jpege_stream.as_ref(),
+            milli_sec,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_query_status(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let status = w.out(1)?;
+    let done = enter(&calls::hi_mpi_venc_query_status, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_query_status(cx, chn)
+    });
+    let done = match done {
+        Ok(status_value) => {
+            status.set(&status_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_release_stream(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let stream = w.input(1);
+    let done = enter(&calls::hi_mpi_venc_release_stream, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_release_stream(cx, chn, stream.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_get_fd(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let done = enter(&calls::hi_mpi_venc_get_fd, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_get_fd(cx, chn)
+    });
+    raw_args::value(done, -1_i64)
+}
+
+fn hi_mpi_venc_set_jpeg_param(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let jpeg_param = w.input(1);
+    let done = enter(&calls::hi_mpi_venc_set_jpeg_param, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_set_jpeg_param(cx, chn, jpeg_param.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_get_jpeg_param(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let jpeg_param = w.out(1)?;
+    let done = enter(&calls::hi_mpi_venc_get_jpeg_param, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_get_jpeg_param(cx, chn)
+    });
+    let done = match done {
+        Ok(jpeg_param_value) => {
+            jpeg_param.set(&jpeg_param_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_get_jpege_predicted_size(w: &RawArgs<'_>) -> Played {
+    let frame = w.input(0);
+    let jpeg_param = w.input(1);
+    let size = w.out(2)?;
+    let done = enter(&calls::hi_mpi_venc_get_jpege_predicted_size, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_get_jpege_predicted_size(
+            cx,
+            frame.as_ref(),
+            jpeg_param.as_ref(),
+        )
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_set_scene_mode(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let scene_mode = w.plain(1);
+    let done = enter(&calls::hi_mpi_venc_set_scene_mode, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_set_scene_mode(cx, chn, scene_mode)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_get_scene_mode(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let scene_mode = w.out(1)?;
+    let done = enter(&calls::hi_mpi_venc_get_scene_mode, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_get_scene_mode(cx, chn)
+    });
+    let done = match done {
+        Ok(scene_mode_value) => {
+            scene_mode.set(&scene_mode_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vpc_calc_hist(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let source_pic = w.input(1);
+    let hist_config = w.plain(2);
+    let task_id = w.out(3)?;
+    let milli_sec = w.plain(4);
+    let done = enter(&calls::hi_mpi_vpc_calc_hist, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_calc_hist(cx, chn, source_pic.as_ref(), hist_config, milli_sec)
+    });
+    let done = match done {
+        Ok(task_id_value) => {
+            task_id.set(&task_id_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vpc_equalize_hist(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let source_pic = w.input(1);
+    let dest_pic = w.input(2);
+    let lut_remap = w.plain(3);
+    let task_id = w.out(4)?;
+    let milli_sec = w.plain(5);
+    let done = enter(&calls::hi_mpi_vpc_equalize_hist, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_equalize_hist(
+            cx,
+            chn,
+            source_pic.as_ref(),
+            dest_pic.as_ref(),
+            lut_remap,
+            milli_sec,
+        )
+    });
+    let done = match done {
+        Ok(task_id_value) => {
+            task_id.set(&task_id_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     raw_args::status(done)
 }
 

@@ -153,10 +153,42 @@ pub const SCALARS: &[(&str, &str)] = &[
     ("HcclSendRecvType", "u32"),
     ("HcclCommStatus", "u32"),
     ("HcclConfigType", "i32"),
+    ("hi_bool", "u32"),
+    ("hi_mod_id", "u32"),
+    ("hi_module_type", "u32"),
+    ("hi_csc_matrix", "u32"),
+    ("hi_vpc_bord_type", "u32"),
+    ("hi_pixel_format", "u32"),
+    ("hi_payload_type", "u32"),
+    ("hi_video_field", "u32"),
+    ("hi_video_format", "u32"),
+    ("hi_compress_mode", "u32"),
+    ("hi_dynamic_range", "u32"),
+    ("hi_color_gamut", "u32"),
+    ("hi_venc_rc_mode", "u32"),
+    ("hi_venc_gop_mode", "u32"),
+    ("hi_venc_pic_recv_mode", "u32"),
+    ("hi_venc_scene_mode", "u32"),
+    ("hi_venc_jpege_pack_type", "u32"),
+    ("hi_venc_h264_nalu_type", "u32"),
     ("aclError", "i32"),
     ("aclFloat16", "u16"),
     ("aclnnStatus", "i32"),
     ("rtError_t", "i32"),
+    ("hi_u8", "u8"),
+    ("hi_s8", "i8"),
+    ("hi_u16", "u16"),
+    ("hi_s16", "i16"),
+    ("hi_u32", "u32"),
+    ("hi_s32", "i32"),
+    ("hi_u64", "u64"),
+    ("hi_s64", "i64"),
+    ("hi_char", "u8"),
+    ("hi_float", "f32"),
+    ("hi_double", "f64"),
+    ("hi_void", "u8"),
+    ("hi_vpc_chn", "i32"),
+    ("hi_venc_chn", "i32"),
 ];
 
 /// The structures.
@@ -2437,6 +2469,1830 @@ pub const STRUCTURES: &[Structure] = &[
             },
         ],
     },
+    Structure {
+        name: "hi_img_base_info",
+        size: 32,
+        fields: &[
+            Field {
+                name: "width",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "height",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "pixel_format",
+                of: "hi_pixel_format",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "hi_u64",
+                at: 16,
+                lengths: &[2],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_img_align_info",
+        size: 32,
+        fields: &[
+            Field {
+                name: "width_stride",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "height_stride",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "img_buf_size",
+                of: "hi_u64",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "hi_u64",
+                at: 16,
+                lengths: &[2],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vpc_chn_attr",
+        size: 12,
+        fields: &[
+            Field {
+                name: "attr",
+                of: "hi_s32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "pic_width",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "pic_height",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vpc_pic_info",
+        size: 32,
+        fields: &[
+            Field {
+                name: "picture_address",
+                of: "void *",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "picture_buffer_size",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "picture_width",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "picture_height",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "picture_width_stride",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "picture_height_stride",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "picture_format",
+                of: "hi_pixel_format",
+                at: 28,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vpc_crop_region",
+        size: 16,
+        fields: &[
+            Field {
+                name: "top_offset",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "left_offset",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "crop_width",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "crop_height",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vpc_crop_region_info",
+        size: 48,
+        fields: &[
+            Field {
+                name: "dest_pic_info",
+                of: "hi_vpc_pic_info",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "crop_region",
+                of: "hi_vpc_crop_region",
+                at: 32,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vpc_resize_info",
+        size: 12,
+        fields: &[
+            Field {
+                name: "resize_width",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "resize_height",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "interpolation",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vpc_crop_resize_region",
+        size: 64,
+        fields: &[
+            Field {
+                name: "dest_pic_info",
+                of: "hi_vpc_pic_info",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "crop_region",
+                of: "hi_vpc_crop_region",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "resize_info",
+                of: "hi_vpc_resize_info",
+                at: 48,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vpc_crop_resize_paste_region",
+        size: 72,
+        fields: &[
+            Field {
+                name: "dest_pic_info",
+                of: "hi_vpc_pic_info",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "crop_region",
+                of: "hi_vpc_crop_region",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "resize_info",
+                of: "hi_vpc_resize_info",
+                at: 48,
+                lengths: &[],
+            },
+            Field {
+                name: "dest_top_offset",
+                of: "hi_u32",
+                at: 60,
+                lengths: &[],
+            },
+            Field {
+                name: "dest_left_offset",
+                of: "hi_u32",
+                at: 64,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vpc_scalar",
+        size: 32,
+        fields: &[Field {
+            name: "val",
+            of: "hi_double",
+            at: 0,
+            lengths: &[4],
+        }],
+    },
+    Structure {
+        name: "hi_vpc_crop_resize_border_region",
+        size: 104,
+        fields: &[
+            Field {
+                name: "dest_pic_info",
+                of: "hi_vpc_pic_info",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "crop_region",
+                of: "hi_vpc_crop_region",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "resize_info",
+                of: "hi_vpc_resize_info",
+                at: 48,
+                lengths: &[],
+            },
+            Field {
+                name: "dest_top_offset",
+                of: "hi_u32",
+                at: 60,
+                lengths: &[],
+            },
+            Field {
+                name: "dest_left_offset",
+                of: "hi_u32",
+                at: 64,
+                lengths: &[],
+            },
+            Field {
+                name: "border_type",
+                of: "hi_vpc_bord_type",
+                at: 68,
+                lengths: &[],
+            },
+            Field {
+                name: "scalar_value",
+                of: "hi_vpc_scalar",
+                at: 72,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vpc_make_border_info",
+        size: 56,
+        fields: &[
+            Field {
+                name: "top",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "bottom",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "left",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "right",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "border_type",
+                of: "hi_vpc_bord_type",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "scalar_value",
+                of: "hi_vpc_scalar",
+                at: 24,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_video_size",
+        size: 8,
+        fields: &[
+            Field {
+                name: "width",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "height",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_video_frame",
+        size: 256,
+        fields: &[
+            Field {
+                name: "width",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "height",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "field",
+                of: "hi_video_field",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "pixel_format",
+                of: "hi_pixel_format",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "video_format",
+                of: "hi_video_format",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "compress_mode",
+                of: "hi_compress_mode",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "dynamic_range",
+                of: "hi_dynamic_range",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "color_gamut",
+                of: "hi_color_gamut",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "header_stride",
+                of: "hi_u32",
+                at: 32,
+                lengths: &[3],
+            },
+            Field {
+                name: "width_stride",
+                of: "hi_u32",
+                at: 44,
+                lengths: &[3],
+            },
+            Field {
+                name: "height_stride",
+                of: "hi_u32",
+                at: 56,
+                lengths: &[3],
+            },
+            Field {
+                name: "header_phys_addr",
+                of: "hi_u64",
+                at: 72,
+                lengths: &[3],
+            },
+            Field {
+                name: "phys_addr",
+                of: "hi_u64",
+                at: 96,
+                lengths: &[3],
+            },
+            Field {
+                name: "header_virt_addr",
+                of: "void *",
+                at: 120,
+                lengths: &[3],
+            },
+            Field {
+                name: "virt_addr",
+                of: "void *",
+                at: 144,
+                lengths: &[3],
+            },
+            Field {
+                name: "time_ref",
+                of: "hi_u32",
+                at: 168,
+                lengths: &[],
+            },
+            Field {
+                name: "pts",
+                of: "hi_u64",
+                at: 176,
+                lengths: &[],
+            },
+            Field {
+                name: "user_data",
+                of: "hi_u64",
+                at: 184,
+                lengths: &[8],
+            },
+            Field {
+                name: "frame_flag",
+                of: "hi_u32",
+                at: 248,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_video_frame_info",
+        size: 264,
+        fields: &[
+            Field {
+                name: "v_frame",
+                of: "hi_video_frame",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "pool_id",
+                of: "hi_u32",
+                at: 256,
+                lengths: &[],
+            },
+            Field {
+                name: "mod_id",
+                of: "hi_mod_id",
+                at: 260,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_img_stream",
+        size: 40,
+        fields: &[
+            Field {
+                name: "type",
+                of: "hi_payload_type",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "addr",
+                of: "hi_u8 *",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "len",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "pts",
+                of: "hi_u64",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "hi_s32",
+                at: 32,
+                lengths: &[2],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_attr",
+        size: 8,
+        fields: &[
+            Field {
+                name: "rcn_ref_share_buf_en",
+                of: "hi_bool",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "frame_buf_ratio",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_attr",
+        size: 8,
+        fields: &[
+            Field {
+                name: "rcn_ref_share_buf_en",
+                of: "hi_bool",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "frame_buf_ratio",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_mpf_cfg",
+        size: 20,
+        fields: &[
+            Field {
+                name: "large_thumbnail_num",
+                of: "hi_u8",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "large_thumbnail_size",
+                of: "hi_video_size",
+                at: 4,
+                lengths: &[2],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_jpeg_attr",
+        size: 28,
+        fields: &[
+            Field {
+                name: "dcf_en",
+                of: "hi_bool",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "mpf_cfg",
+                of: "hi_venc_mpf_cfg",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "recv_mode",
+                of: "hi_venc_pic_recv_mode",
+                at: 24,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_attr",
+        size: 60,
+        fields: &[
+            Field {
+                name: "type",
+                of: "hi_payload_type",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "max_pic_width",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "max_pic_height",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "buf_size",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "profile",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "is_by_frame",
+                of: "hi_bool",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "pic_width",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "pic_height",
+                of: "hi_u32",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_attr",
+                of: "hi_venc_h264_attr",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_attr",
+                of: "hi_venc_h265_attr",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "jpeg_attr",
+                of: "hi_venc_jpeg_attr",
+                at: 32,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_cbr",
+        size: 20,
+        fields: &[
+            Field {
+                name: "gop",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "stats_time",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "src_frame_rate",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "dst_frame_rate",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "bit_rate",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_vbr",
+        size: 20,
+        fields: &[
+            Field {
+                name: "gop",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "stats_time",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "src_frame_rate",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "dst_frame_rate",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "max_bit_rate",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_avbr",
+        size: 20,
+        fields: &[
+            Field {
+                name: "gop",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "stats_time",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "src_frame_rate",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "dst_frame_rate",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "max_bit_rate",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_qvbr",
+        size: 20,
+        fields: &[
+            Field {
+                name: "gop",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "stats_time",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "src_frame_rate",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "dst_frame_rate",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "target_bit_rate",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_cvbr",
+        size: 36,
+        fields: &[
+            Field {
+                name: "gop",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "stats_time",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "src_frame_rate",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "dst_frame_rate",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "max_bit_rate",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "short_term_stats_time",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "long_term_stats_time",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "long_term_max_bit_rate",
+                of: "hi_u32",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "long_term_min_bit_rate",
+                of: "hi_u32",
+                at: 32,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_fixqp",
+        size: 24,
+        fields: &[
+            Field {
+                name: "gop",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "src_frame_rate",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "dst_frame_rate",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "i_qp",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "p_qp",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "b_qp",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_cbr",
+        size: 20,
+        fields: &[
+            Field {
+                name: "gop",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "stats_time",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "src_frame_rate",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "dst_frame_rate",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "bit_rate",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_vbr",
+        size: 20,
+        fields: &[
+            Field {
+                name: "gop",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "stats_time",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "src_frame_rate",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "dst_frame_rate",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "max_bit_rate",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_avbr",
+        size: 20,
+        fields: &[
+            Field {
+                name: "gop",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "stats_time",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "src_frame_rate",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "dst_frame_rate",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "max_bit_rate",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_qvbr",
+        size: 20,
+        fields: &[
+            Field {
+                name: "gop",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "stats_time",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "src_frame_rate",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "dst_frame_rate",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "target_bit_rate",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_cvbr",
+        size: 36,
+        fields: &[
+            Field {
+                name: "gop",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "stats_time",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "src_frame_rate",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "dst_frame_rate",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "max_bit_rate",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "short_term_stats_time",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "long_term_stats_time",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "long_term_max_bit_rate",
+                of: "hi_u32",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "long_term_min_bit_rate",
+                of: "hi_u32",
+                at: 32,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_fixqp",
+        size: 24,
+        fields: &[
+            Field {
+                name: "gop",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "src_frame_rate",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "dst_frame_rate",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "i_qp",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "p_qp",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "b_qp",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_rc_attr",
+        size: 40,
+        fields: &[
+            Field {
+                name: "rc_mode",
+                of: "hi_venc_rc_mode",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_cbr",
+                of: "hi_venc_h264_cbr",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_vbr",
+                of: "hi_venc_h264_vbr",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_avbr",
+                of: "hi_venc_h264_avbr",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_qvbr",
+                of: "hi_venc_h264_qvbr",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_cvbr",
+                of: "hi_venc_h264_cvbr",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_fixqp",
+                of: "hi_venc_h264_fixqp",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_cbr",
+                of: "hi_venc_h265_cbr",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_vbr",
+                of: "hi_venc_h265_vbr",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_avbr",
+                of: "hi_venc_h265_avbr",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_qvbr",
+                of: "hi_venc_h265_qvbr",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_cvbr",
+                of: "hi_venc_h265_cvbr",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_fixqp",
+                of: "hi_venc_h265_fixqp",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_gop_normal_p",
+        size: 4,
+        fields: &[Field {
+            name: "ip_qp_delta",
+            of: "hi_s32",
+            at: 0,
+            lengths: &[],
+        }],
+    },
+    Structure {
+        name: "hi_venc_gop_dual_p",
+        size: 12,
+        fields: &[
+            Field {
+                name: "sp_interval",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "sp_qp_delta",
+                of: "hi_s32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "ip_qp_delta",
+                of: "hi_s32",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_gop_smart_p",
+        size: 12,
+        fields: &[
+            Field {
+                name: "bg_interval",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "bg_qp_delta",
+                of: "hi_s32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "vi_qp_delta",
+                of: "hi_s32",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_gop_bipred_b",
+        size: 12,
+        fields: &[
+            Field {
+                name: "b_frame_num",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "b_qp_delta",
+                of: "hi_s32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "ip_qp_delta",
+                of: "hi_s32",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_gop_attr",
+        size: 16,
+        fields: &[
+            Field {
+                name: "gop_mode",
+                of: "hi_venc_gop_mode",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "normal_p",
+                of: "hi_venc_gop_normal_p",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "dual_p",
+                of: "hi_venc_gop_dual_p",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "smart_p",
+                of: "hi_venc_gop_smart_p",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "bipred_b",
+                of: "hi_venc_gop_bipred_b",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_chn_attr",
+        size: 116,
+        fields: &[
+            Field {
+                name: "venc_attr",
+                of: "hi_venc_attr",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "rc_attr",
+                of: "hi_venc_rc_attr",
+                at: 60,
+                lengths: &[],
+            },
+            Field {
+                name: "gop_attr",
+                of: "hi_venc_gop_attr",
+                at: 100,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_start_param",
+        size: 4,
+        fields: &[Field {
+            name: "recv_pic_num",
+            of: "hi_s32",
+            at: 0,
+            lengths: &[],
+        }],
+    },
+    Structure {
+        name: "hi_venc_data_type",
+        size: 4,
+        fields: &[
+            Field {
+                name: "h264_type",
+                of: "hi_venc_h264_nalu_type",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "jpeg_type",
+                of: "hi_venc_jpege_pack_type",
+                at: 0,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_pack_info",
+        size: 12,
+        fields: &[
+            Field {
+                name: "pack_type",
+                of: "hi_venc_data_type",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "pack_offset",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "pack_len",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_pack",
+        size: 144,
+        fields: &[
+            Field {
+                name: "phys_addr",
+                of: "hi_u64",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "input_addr",
+                of: "hi_u64",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "addr",
+                of: "hi_u8 *",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "len",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "pts",
+                of: "hi_u64",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "is_frame_end",
+                of: "hi_bool",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "data_type",
+                of: "hi_venc_data_type",
+                at: 36,
+                lengths: &[],
+            },
+            Field {
+                name: "offset",
+                of: "hi_u32",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "data_num",
+                of: "hi_u32",
+                at: 44,
+                lengths: &[],
+            },
+            Field {
+                name: "pack_info",
+                of: "hi_venc_pack_info",
+                at: 48,
+                lengths: &[8],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_stream_info",
+        size: 44,
+        fields: &[
+            Field {
+                name: "pic_bytes",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "inter16x16_mb_num",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "inter8x8_mb_num",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "intra16_mb_num",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "intra8_mb_num",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "intra4_mb_num",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "ref_type",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "update_attr_cnt",
+                of: "hi_u32",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "start_qp",
+                of: "hi_u32",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "mean_qp",
+                of: "hi_u32",
+                at: 36,
+                lengths: &[],
+            },
+            Field {
+                name: "is_p_skip",
+                of: "hi_bool",
+                at: 40,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_jpeg_stream_info",
+        size: 12,
+        fields: &[
+            Field {
+                name: "pic_bytes",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "update_attr_cnt",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "qfactor",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_stream",
+        size: 64,
+        fields: &[
+            Field {
+                name: "pack",
+                of: "hi_venc_pack *",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "pack_cnt",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "seq",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_info",
+                of: "hi_venc_h264_stream_info",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "jpeg_info",
+                of: "hi_venc_jpeg_stream_info",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_chn_status",
+        size: 40,
+        fields: &[
+            Field {
+                name: "left_pics",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "left_stream_bytes",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "left_stream_frames",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "cur_packs",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "left_recv_pics",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "left_enc_pics",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "is_jpeg_snap_end",
+                of: "hi_bool",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "release_pic_pts",
+                of: "hi_u64",
+                at: 32,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_jpeg_param",
+        size: 204,
+        fields: &[
+            Field {
+                name: "qfactor",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "y_qt",
+                of: "hi_u8",
+                at: 4,
+                lengths: &[64],
+            },
+            Field {
+                name: "cb_qt",
+                of: "hi_u8",
+                at: 68,
+                lengths: &[64],
+            },
+            Field {
+                name: "cr_qt",
+                of: "hi_u8",
+                at: 132,
+                lengths: &[64],
+            },
+            Field {
+                name: "mcu_per_ecs",
+                of: "hi_u32",
+                at: 196,
+                lengths: &[],
+            },
+            Field {
+                name: "ecs_output_en",
+                of: "hi_bool",
+                at: 200,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vpc_histogram_config",
+        size: 3072,
+        fields: &[
+            Field {
+                name: "histogram_y_or_r",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[256],
+            },
+            Field {
+                name: "histogram_u_or_g",
+                of: "hi_u32",
+                at: 1024,
+                lengths: &[256],
+            },
+            Field {
+                name: "histogram_v_or_b",
+                of: "hi_u32",
+                at: 2048,
+                lengths: &[256],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vpc_lut_remap",
+        size: 768,
+        fields: &[
+            Field {
+                name: "map_value_y_or_r",
+                of: "hi_u8",
+                at: 0,
+                lengths: &[256],
+            },
+            Field {
+                name: "map_value_u_or_g",
+                of: "hi_u8",
+                at: 256,
+                lengths: &[256],
+            },
+            Field {
+                name: "map_value_v_or_b",
+                of: "hi_u8",
+                at: 512,
+                lengths: &[256],
+            },
+        ],
+    },
 ];
 
 structure!(aclrtMemManagedLocation { r#type, id });
@@ -2778,4 +4634,332 @@ structure!(MsprofApi {
     beginTime,
     endTime,
     itemId
+});
+structure!(hi_img_base_info {
+    width,
+    height,
+    pixel_format,
+    reserved
+});
+structure!(hi_img_align_info {
+    width_stride,
+    height_stride,
+    img_buf_size,
+    reserved
+});
+structure!(hi_vpc_chn_attr {
+    attr,
+    pic_width,
+    pic_height
+});
+structure!(hi_vpc_pic_info {
+    picture_address,
+    picture_buffer_size,
+    picture_width,
+    picture_height,
+    picture_width_stride,
+    picture_height_stride,
+    picture_format
+});
+structure!(hi_vpc_crop_region {
+    top_offset,
+    left_offset,
+    crop_width,
+    crop_height
+});
+structure!(hi_vpc_crop_region_info {
+    dest_pic_info,
+    crop_region
+});
+structure!(hi_vpc_resize_info {
+    resize_width,
+    resize_height,
+    interpolation
+});
+structure!(hi_vpc_crop_resize_region {
+    dest_pic_info,
+    crop_region,
+    resize_info
+});
+structure!(hi_vpc_crop_resize_paste_region {
+    dest_pic_info,
+    crop_region,
+    resize_info,
+    dest_top_offset,
+    dest_left_offset
+});
+structure!(hi_vpc_scalar { val });
+structure!(hi_vpc_crop_resize_border_region {
+    dest_pic_info,
+    crop_region,
+    resize_info,
+    dest_top_offset,
+    dest_left_offset,
+    border_type,
+    scalar_value
+});
+structure!(hi_vpc_make_border_info {
+    top,
+    bottom,
+    left,
+    right,
+    border_type,
+    scalar_value
+});
+structure!(hi_video_size { width, height });
+structure!(hi_video_frame {
+    width,
+    height,
+    field,
+    pixel_format,
+    video_format,
+    compress_mode,
+    dynamic_range,
+    color_gamut,
+    header_stride,
+    width_stride,
+    height_stride,
+    header_phys_addr,
+    phys_addr,
+    header_virt_addr,
+    virt_addr,
+    time_ref,
+    pts,
+    user_data,
+    frame_flag
+});
+structure!(hi_video_frame_info {
+    v_frame,
+    pool_id,
+    mod_id
+});
+structure!(hi_img_stream {
+    r#type,
+    addr,
+    len,
+    pts,
+    reserved
+});
+structure!(hi_venc_h264_attr {
+    rcn_ref_share_buf_en,
+    frame_buf_ratio
+});
+structure!(hi_venc_h265_attr {
+    rcn_ref_share_buf_en,
+    frame_buf_ratio
+});
+structure!(hi_venc_mpf_cfg {
+    large_thumbnail_num,
+    large_thumbnail_size
+});
+structure!(hi_venc_jpeg_attr {
+    dcf_en,
+    mpf_cfg,
+    recv_mode
+});
+structure!(hi_venc_attr_anonymous { bytes });
+structure!(hi_venc_attr {
+    r#type,
+    max_pic_width,
+    max_pic_height,
+    buf_size,
+    profile,
+    is_by_frame,
+    pic_width,
+    pic_height,
+    anonymous
+});
+structure!(hi_venc_h264_cbr {
+    gop,
+    stats_time,
+    src_frame_rate,
+    dst_frame_rate,
+    bit_rate
+});
+structure!(hi_venc_h264_vbr {
+    gop,
+    stats_time,
+    src_frame_rate,
+    dst_frame_rate,
+    max_bit_rate
+});
+structure!(hi_venc_h264_avbr {
+    gop,
+    stats_time,
+    src_frame_rate,
+    dst_frame_rate,
+    max_bit_rate
+});
+structure!(hi_venc_h264_qvbr {
+    gop,
+    stats_time,
+    src_frame_rate,
+    dst_frame_rate,
+    target_bit_rate
+});
+structure!(hi_venc_h264_cvbr {
+    gop,
+    stats_time,
+    src_frame_rate,
+    dst_frame_rate,
+    max_bit_rate,
+    short_term_stats_time,
+    long_term_stats_time,
+    long_term_max_bit_rate,
+    long_term_min_bit_rate
+});
+structure!(hi_venc_h264_fixqp {
+    gop,
+    src_frame_rate,
+    dst_frame_rate,
+    i_qp,
+    p_qp,
+    b_qp
+});
+structure!(hi_venc_h265_cbr {
+    gop,
+    stats_time,
+    src_frame_rate,
+    dst_frame_rate,
+    bit_rate
+});
+structure!(hi_venc_h265_vbr {
+    gop,
+    stats_time,
+    src_frame_rate,
+    dst_frame_rate,
+    max_bit_rate
+});
+structure!(hi_venc_h265_avbr {
+    gop,
+    stats_time,
+    src_frame_rate,
+    dst_frame_rate,
+    max_bit_rate
+});
+structure!(hi_venc_h265_qvbr {
+    gop,
+    stats_time,
+    src_frame_rate,
+    dst_frame_rate,
+    target_bit_rate
+});
+structure!(hi_venc_h265_cvbr {
+    gop,
+    stats_time,
+    src_frame_rate,
+    dst_frame_rate,
+    max_bit_rate,
+    short_term_stats_time,
+    long_term_stats_time,
+    long_term_max_bit_rate,
+    long_term_min_bit_rate
+});
+structure!(hi_venc_h265_fixqp {
+    gop,
+    src_frame_rate,
+    dst_frame_rate,
+    i_qp,
+    p_qp,
+    b_qp
+});
+structure!(hi_venc_rc_attr_anonymous { bytes });
+structure!(hi_venc_rc_attr { rc_mode, anonymous });
+structure!(hi_venc_gop_normal_p { ip_qp_delta });
+structure!(hi_venc_gop_dual_p {
+    sp_interval,
+    sp_qp_delta,
+    ip_qp_delta
+});
+structure!(hi_venc_gop_smart_p {
+    bg_interval,
+    bg_qp_delta,
+    vi_qp_delta
+});
+structure!(hi_venc_gop_bipred_b {
+    b_frame_num,
+    b_qp_delta,
+    ip_qp_delta
+});
+structure!(hi_venc_gop_attr_anonymous { bytes });
+structure!(hi_venc_gop_attr {
+    gop_mode,
+    anonymous
+});
+structure!(hi_venc_chn_attr {
+    venc_attr,
+    rc_attr,
+    gop_attr
+});
+structure!(hi_venc_start_param { recv_pic_num });
+structure!(hi_venc_data_type { bytes });
+structure!(hi_venc_pack_info {
+    pack_type,
+    pack_offset,
+    pack_len
+});
+structure!(hi_venc_pack_anonymous { bytes });
+structure!(hi_venc_pack {
+    anonymous,
+    addr,
+    len,
+    pts,
+    is_frame_end,
+    data_type,
+    offset,
+    data_num,
+    pack_info
+});
+structure!(hi_venc_h264_stream_info {
+    pic_bytes,
+    inter16x16_mb_num,
+    inter8x8_mb_num,
+    intra16_mb_num,
+    intra8_mb_num,
+    intra4_mb_num,
+    ref_type,
+    update_attr_cnt,
+    start_qp,
+    mean_qp,
+    is_p_skip
+});
+structure!(hi_venc_jpeg_stream_info {
+    pic_bytes,
+    update_attr_cnt,
+    qfactor
+});
+structure!(hi_venc_stream_anonymous { bytes });
+structure!(hi_venc_stream {
+    pack,
+    pack_cnt,
+    seq,
+    anonymous
+});
+structure!(hi_venc_chn_status {
+    left_pics,
+    left_stream_bytes,
+    left_stream_frames,
+    cur_packs,
+    left_recv_pics,
+    left_enc_pics,
+    is_jpeg_snap_end,
+    release_pic_pts
+});
+structure!(hi_venc_jpeg_param {
+    qfactor,
+    y_qt,
+    cb_qt,
+    cr_qt,
+    mcu_per_ecs,
+    ecs_output_en
+});
+structure!(hi_vpc_histogram_config {
+    histogram_y_or_r,
+    histogram_u_or_g,
+    histogram_v_or_b
+});
+structure!(hi_vpc_lut_remap {
+    map_value_y_or_r,
+    map_value_u_or_g,
+    map_value_v_or_b
 });

@@ -20,6 +20,7 @@ pub mod event;
 pub mod fv;
 pub mod group;
 pub mod hccl;
+pub mod himpi;
 pub mod init;
 pub mod ipc;
 pub mod kernel;

@@ -154,3 +154,105 @@ unsafe impl Plain for types::HcclSendRecvItem {}
 unsafe impl Plain for types::HcclConfigValue {}
 // SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
 unsafe impl Plain for types::MsprofApi {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_img_base_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_img_align_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vpc_chn_attr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vpc_pic_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vpc_crop_region {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vpc_crop_region_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vpc_resize_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vpc_crop_resize_region {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vpc_crop_resize_paste_region {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vpc_scalar {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vpc_crop_resize_border_region {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vpc_make_border_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_video_size {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_video_frame {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_video_frame_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_img_stream {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_attr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_attr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_mpf_cfg {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_jpeg_attr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_attr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_cbr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_vbr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_avbr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_qvbr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_cvbr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_fixqp {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_cbr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_vbr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_avbr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_qvbr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_cvbr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_fixqp {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_rc_attr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_gop_normal_p {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_gop_dual_p {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_gop_smart_p {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_gop_bipred_b {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_gop_attr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_chn_attr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_start_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_data_type {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_pack_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_pack {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_stream_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_jpeg_stream_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_stream {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_chn_status {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_jpeg_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vpc_histogram_config {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vpc_lut_remap {}

@@ -2,6 +2,8 @@
 
 use std::ffi::c_void;
 
+use jumar_acl::callback::WaitPart;
+
 use crate::acl::calls;
 use crate::generated::callbacks;
 use crate::raw::{self, UserData};
@@ -60,24 +62,44 @@ pub unsafe extern "C" fn aclrtLaunchHostFunc(
 
 /// Runs one callback that was launched on a stream this thread is subscribed to.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtProcessReport(timeout: i32) -> i32 {
-    raw::status(&calls::aclrtProcessReport, |cx| {
-        let thread = raw::this_thread();
-        raw::trace(cx, || {
-            [raw::ArgBits::word(timeout), raw::ArgBits::word(thread)]
-        })?;
-        jumar_acl::callback::aclrtProcessReport(cx, thread, timeout)
+pub extern "C-unwind" fn aclrtProcessReport(timeout: i32) -> i32 {
+    let mut part = Some(WaitPart::first(timeout));
+    raw::with_cancellation_between(|| {
+        let now = part?;
+        let code = raw::status(&calls::aclrtProcessReport, |cx| {
+            let thread = raw::this_thread();
+            raw::trace(cx, || {
+                [
+                    raw::ArgBits::word(now.timeout()),
+                    raw::ArgBits::word(thread),
+                ]
+            })?;
+            part = None;
+            part = jumar_acl::callback::process_report_part(cx, thread, now)?;
+            Ok(())
+        });
+        part.is_none().then_some(code)
     })
 }
 
 /// Runs one host function of a stream whose host functions this thread runs.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtProcessHostFunc(timeout: i32) -> i32 {
-    raw::status(&calls::aclrtProcessHostFunc, |cx| {
-        let thread = raw::this_thread();
-        raw::trace(cx, || {
-            [raw::ArgBits::word(timeout), raw::ArgBits::word(thread)]
-        })?;
-        jumar_acl::callback::aclrtProcessHostFunc(cx, thread, timeout)
+pub extern "C-unwind" fn aclrtProcessHostFunc(timeout: i32) -> i32 {
+    let mut part = Some(WaitPart::first(timeout));
+    raw::with_cancellation_between(|| {
+        let now = part?;
+        let code = raw::status(&calls::aclrtProcessHostFunc, |cx| {
+            let thread = raw::this_thread();
+            raw::trace(cx, || {
+                [
+                    raw::ArgBits::word(now.timeout()),
+                    raw::ArgBits::word(thread),
+                ]
+            })?;
+            part = None;
+            part = jumar_acl::callback::process_host_func_part(cx, thread, now)?;
+            Ok(())
+        });
+        part.is_none().then_some(code)
     })
 }

@@ -11,6 +11,7 @@ pub mod dump;
 pub mod dvpp;
 pub mod error;
 pub mod hccl;
+pub mod himpi;
 pub mod hooks;
 pub mod ipc;
 pub mod kernel;

@@ -6,6 +6,7 @@
 #![deny(clippy::multiple_unsafe_ops_per_block, clippy::ptr_as_ptr)]
 
 mod call_trace;
+mod cancellation;
 mod crash;
 mod ffi_boundary;
 mod input;
@@ -18,6 +19,7 @@ mod sites;
 mod user;
 
 pub use call_trace::{ArgBits, trace};
+pub use cancellation::with_cancellation_between;
 pub use ffi_boundary::{
     code, enter, frontend, hccl_status, hccl_stub, status, stub, stub_value, value,
 };

@@ -18,6 +18,7 @@
 #include "acl/acl_rt_memory_soma.h"
 #include "acl/acl_tdt.h"
 #include "acl/acl_tdt_queue.h"
+#include "acl/dvpp/hi_dvpp.h"
 #include "acl/ops/acl_cblas.h"
 #include "acl/ops/acl_dvpp.h"
 #include "acl/acl_op_compiler.h"

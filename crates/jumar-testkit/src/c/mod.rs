@@ -165,6 +165,9 @@ impl Writer<'_> {
                 let name = self.variable(name);
                 format!("memset(&{name}, 0, sizeof {name});")
             }
+            Action::Set { target, value } if self.form(value) == Form::Real => {
+                format!("{} = {};", self.target(target)?, self.real(value)?)
+            }
             Action::Set { target, value } => {
                 let target = self.target(target)?;
                 // C decides what the number becomes; a pointer field takes it through an integer of its size.
@@ -322,13 +325,13 @@ impl Writer<'_> {
             Expr::Name(name) if matches!(self.api.constants.get(name), Some(Constant::Text(_))) => {
                 Form::Text
             }
-            Expr::Name(name) => match self.case.variables.get(name).map(String::as_str) {
-                Some("float" | "double") => Form::Real,
+            Expr::Name(name) => match self.case.variables.get(name) {
+                Some(ty) if is_real(ty) => Form::Real,
                 _ => Form::Number,
             },
             Expr::Negative(inner) => self.form(inner),
-            Expr::Field(..) | Expr::Index(..) => match self.type_of(expr).as_deref() {
-                Some("float" | "double") => Form::Real,
+            Expr::Field(..) | Expr::Index(..) => match self.type_of(expr) {
+                Some(ty) if is_real(&ty) => Form::Real,
                 _ => Form::Number,
             },
             Expr::Number(_)
@@ -406,7 +409,7 @@ impl Writer<'_> {
                 },
             );
         }
-        if matches!(ty, "float" | "double") {
+        if is_real(ty) {
             return Ok(format!("({ty}){}", self.real(arg)?));
         }
         if self.form(arg) == Form::Text {
@@ -456,7 +459,7 @@ impl Writer<'_> {
                 _ => bail!("{name} returns no number"),
             },
             Expr::Real(_) | Expr::Text(_) | Expr::Out(_) | Expr::Array(_) => {
-                bail!("a number is missing")
+                bail!("{expr:?} is not a number")
             }
         })
     }
@@ -618,6 +621,11 @@ fn quote(text: &str) -> String {
     }
     literal.push('"');
     literal
+}
+
+/// Returns whether numbers of a C type are floating-point numbers.
+fn is_real(ty: &str) -> bool {
+    matches!(ty, "float" | "double" | "hi_double")
 }
 
 #[cfg(test)]

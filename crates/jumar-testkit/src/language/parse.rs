@@ -272,8 +272,8 @@ impl Parser {
             (None, first)
         };
         let args = self.arguments()?;
-        // Functions of the interface have capital letters, helpers have none.
-        if name.contains(char::is_uppercase) {
+        // Functions of the interface have capital letters or the prefix of the second media interface, helpers have neither.
+        if name.contains(char::is_uppercase) || name.starts_with("hi_") {
             return self.call(eventually, assign, name, args);
         }
         if eventually {

@@ -16,6 +16,7 @@ use super::decoding_desc::{DecodingFields, of_call};
 use super::parameters::check_range;
 use super::reports::{FrameCall, Reports};
 use super::{argument, find};
+use crate::check::frames::{self, SentFrame};
 use crate::generated::enums;
 use crate::{Cx, Raw};
 
@@ -48,6 +49,8 @@ struct Sent {
     stream: Arc<StreamDesc>,
     output: Option<Output>,
     data: usize,
+    /// What the checks know of it, until its callback begins.
+    checked: Option<Arc<SentFrame>>,
 }
 
 /// Where a frame goes.
@@ -224,6 +227,7 @@ pub fn aclvdecSendFrame(
         stream,
         output: Some(output),
         data,
+        checked: None,
     };
     channel.send(cx, packet, sent)
 }
@@ -251,6 +255,7 @@ pub fn aclvdecSendSkippedFrame(
         stream,
         output: None,
         data,
+        checked: None,
     };
     channel.send(cx, packet, sent)
 }
@@ -314,8 +319,11 @@ impl Decoding {
         })
     }
 
-    fn send(self: &Arc<Decoding>, cx: &Cx<'_>, packet: Vec<u8>, sent: Sent) -> Result<()> {
+    fn send(self: &Arc<Decoding>, cx: &Cx<'_>, packet: Vec<u8>, mut sent: Sent) -> Result<()> {
         self.reports.wait_for_space(cx);
+        let output = sent.output.as_ref();
+        let output = output.map(|output| (output.handle, output.fields.data));
+        sent.checked = frames::sent(sent.input, output).map(Arc::new);
         let _sending = self.sending.lock();
         let channel = self.clone();
         // A task runs once: it takes what it needs.
@@ -355,7 +363,7 @@ impl Decoding {
                 continue;
             };
             let code = match (outcome.result, &sent.output) {
-                (Ok(frame), Some(output)) => self.write(frame, output),
+                (Ok(frame), Some(output)) => self.write(frame, output, sent.checked.as_deref()),
                 (Ok(_skipped), None) => 0,
                 (Err(failure), _) => code_of(&failure),
             };
@@ -366,6 +374,7 @@ impl Decoding {
             let (call, callback) = (self.call, self.callback);
             // The program may free everything inside its function; nothing of it is touched afterwards.
             reports.add(Box::new(move || {
+                drop(sent.checked);
                 let output = sent.output.map_or(0, |output| output.handle);
                 call(callback, sent.input, output, sent.data);
             }));
@@ -373,7 +382,7 @@ impl Decoding {
     }
 
     /// Writes a frame and its shape. Returns the result code.
-    fn write(&self, frame: Frame, output: &Output) -> u32 {
+    fn write(&self, frame: Frame, output: &Output, checked: Option<&SentFrame>) -> u32 {
         let fields = &output.fields;
         let image = match fields.width {
             0 => natural(output.format, &frame),
@@ -389,10 +398,14 @@ impl Decoding {
             return code::OTHER;
         };
         if size > fields.size as usize {
-            crate::log::reported(&format!(
+            let text = format!(
                 "a decoded frame of {}x{} with strides {} and {} needs {size} bytes, and the output has {}",
                 image.width, image.height, image.width_stride, image.height_stride, fields.size
-            ));
+            );
+            crate::log::reported(&text);
+            if let Some(checked) = checked {
+                checked.output_is_too_small(&text);
+            }
             return code::MEMORY_TOO_SMALL;
         }
         // The program may have freed the memory since the packet was sent.

@@ -87,7 +87,42 @@ fn settings(fields: &EncodingFields) -> Result<(EncoderSettings, Image)> {
             )));
         }
     };
-    let (width, height) = (fields.width, fields.height);
+    let settings = encoder_settings(&VideoRequest {
+        profile,
+        width: fields.width,
+        height: fields.height,
+        interval: fields.interval,
+        source_rate: fields.source_rate,
+        bit_rate: fields.bit_rate,
+    })?;
+    let image = Image {
+        format,
+        width: settings.width,
+        height: settings.height,
+        width_stride: settings.width.next_multiple_of(16),
+        height_stride: settings.height,
+    };
+    Ok((settings, image))
+}
+
+/// The properties of a stream to encode that both interfaces state.
+pub(in super::super) struct VideoRequest {
+    pub(in super::super) profile: Profile,
+    pub(in super::super) width: u32,
+    pub(in super::super) height: u32,
+    pub(in super::super) interval: u32,
+    /// Frames a second; 0 are 30.
+    pub(in super::super) source_rate: u32,
+    /// Thousands of bits a second; 0 are 2000.
+    pub(in super::super) bit_rate: u32,
+}
+
+/// Checks the properties of a stream to encode.
+///
+/// # Errors
+/// `InvalidArgument`: a value is out of range.
+pub(in super::super) fn encoder_settings(request: &VideoRequest) -> Result<EncoderSettings> {
+    let (width, height) = (request.width, request.height);
     check_range("the width of the channel", width, SIZES)?;
     check_range("the height of the channel", height, SIZES)?;
     if width % 2 != 0 || height % 2 != 0 {
@@ -102,29 +137,20 @@ fn settings(fields: &EncodingFields) -> Result<(EncoderSettings, Image)> {
     }
     check_range(
         "the key frame interval",
-        fields.interval,
+        request.interval,
         1..=LONGEST_INTERVAL,
     )?;
-    check_range("the source rate", fields.source_rate, 0..=LARGEST_RATES.0)?;
-    check_range("the bit rate", fields.bit_rate, 0..=LARGEST_RATES.1)?;
+    check_range("the source rate", request.source_rate, 0..=LARGEST_RATES.0)?;
+    check_range("the bit rate", request.bit_rate, 0..=LARGEST_RATES.1)?;
     let or_usual = |value: u32, usual: u32| if value == 0 { usual } else { value };
-    let (width, height) = (width as usize, height as usize);
-    let settings = EncoderSettings {
-        profile,
-        width,
-        height,
-        key_interval: fields.interval,
-        frame_rate: or_usual(fields.source_rate, USUAL_RATES.0),
-        bit_rate: or_usual(fields.bit_rate, USUAL_RATES.1) * 1000,
-    };
-    let image = Image {
-        format,
-        width,
-        height,
-        width_stride: width.next_multiple_of(16),
-        height_stride: height,
-    };
-    Ok((settings, image))
+    Ok(EncoderSettings {
+        profile: request.profile,
+        width: width as usize,
+        height: height as usize,
+        key_interval: request.interval,
+        frame_rate: or_usual(request.source_rate, USUAL_RATES.0),
+        bit_rate: or_usual(request.bit_rate, USUAL_RATES.1) * 1000,
+    })
 }
 
 pub fn aclvencCreateChannel(cx: &Cx<'_>, desc: Raw, call: FrameCall) -> Result<()> {

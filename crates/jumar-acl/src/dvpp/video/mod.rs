@@ -12,5 +12,6 @@ use super::{argument, fields, find, remove};
 pub use decoding::*;
 pub use decoding_desc::*;
 pub use encoding::*;
+pub(super) use encoding::{VideoRequest, encoder_settings};
 pub use encoding_desc::*;
 pub use reports::FrameCall;

@@ -1,22 +1,20 @@
 //! Models: load, execute, unload.
 
+mod archive;
 mod failed;
 mod gears;
 mod table;
 
+pub(crate) use archive::{refuse_archive, refuse_archive_at};
 pub use failed::*;
 pub use gears::*;
 
 use std::collections::HashMap;
-use std::ffi::{CStr, OsStr};
-use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use jumar::engine::Span;
 use jumar::engine::sync::{AtomicU32, Mutex, Ordering, RwLock};
-use jumar::offline::graph::files;
 use jumar::offline::{
     Execute, ExecuteOpen, ExternalWeight, Model, Package, Results, Shaped, Supplied, TensorInfo,
 };
@@ -88,31 +86,6 @@ pub(crate) fn open(path: Option<&CStr>) -> Result<Package<'static>> {
         )
     })?;
     Package::open(text.as_ref())
-}
-
-/// The first bytes of a model of the newer format (OM2), a zip archive.
-const ARCHIVE: [u8; 4] = *b"PK\x03\x04";
-
-/// Refuses an OM2 model for bundles and queues, which the executor of that format does not support.
-pub(crate) fn refuse_archive(bytes: &[u8]) -> Result<()> {
-    if !bytes.starts_with(&ARCHIVE) {
-        return Ok(());
-    }
-    Err(Error::new(
-        ErrorKind::NotImplemented,
-        "the model is an OM2 archive, which supports neither bundles nor queues",
-    )
-    .fix("Convert the ONNX model with this Jumar's atc."))
-}
-
-/// As [`refuse_archive`], for a file; an unreadable file is refused when it is opened.
-pub(crate) fn refuse_archive_at(path: Option<&CStr>) -> Result<()> {
-    let mut head = [0; ARCHIVE.len()];
-    let read = path.and_then(|path| {
-        let path = Path::new(OsStr::from_bytes(path.to_bytes()));
-        files::open(path).ok()?.0.read_exact(&mut head).ok()
-    });
-    read.map_or(Ok(()), |()| refuse_archive(&head))
 }
 
 /// Reads a model from memory.
@@ -496,7 +469,7 @@ pub fn aclmdlExecuteAsync(
 ) -> Result<()> {
     let (loaded, prepared) = prepare(cx, id, input, output, Way::Queued)?;
     cx.with_stream(stream, |stream| {
-        submit(cx, &loaded, prepared, output, stream, NOTHING)
+        submit(cx, &loaded, prepared, output, stream, NOTHING, false)
     })
 }
 
@@ -529,7 +502,9 @@ pub fn aclmdlExecuteV2(
     } else {
         cx.with_stream(stream, |stream| Ok(stream.clone()))?
     };
-    submit(cx, &loaded, prepared, output, &stream, config.work)?;
+    // With a time limit the calling thread does not run the model itself.
+    let awaited = config.stream_timeout < 0;
+    submit(cx, &loaded, prepared, output, &stream, config.work, awaited)?;
     let done = stream
         .synchronize(limit(config.stream_timeout), &cx.caller())
         .and_then(|()| dataset::collect(cx, output));
@@ -547,7 +522,7 @@ pub fn aclmdlExecuteAsyncV2(
     let config = model_config::execution(cx, handle)?;
     let (loaded, prepared) = prepare(cx, id, input, output, Way::Queued)?;
     cx.with_stream(stream, |stream| {
-        submit(cx, &loaded, prepared, output, stream, config.work)
+        submit(cx, &loaded, prepared, output, stream, config.work, false)
     })
 }
 
@@ -558,6 +533,7 @@ fn submit(
     output: Raw,
     stream: &Arc<jumar::engine::Stream>,
     work: (usize, usize),
+    awaited: bool,
 ) -> Result<()> {
     match prepared {
         Prepared::Fixed { inputs, outputs } => {
@@ -566,6 +542,7 @@ fn submit(
                 inputs: &inputs,
                 outputs: &outputs,
                 work,
+                awaited,
                 ..Execute::default()
             };
             let submitted = loaded.model.submit_with(stream, execute, &cx.caller());
@@ -582,6 +559,7 @@ fn submit(
                 outputs,
                 work,
                 results,
+                awaited,
                 ..ExecuteOpen::default()
             };
             // The block returns to its allocator once this is queued: its next user comes later on the same stream.

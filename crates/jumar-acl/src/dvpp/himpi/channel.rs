@@ -1,0 +1,361 @@
+//! Image processing channels: a stream of its own for each, and the results that the program has not fetched.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jumar::engine::sync::{Condvar, Instant, Mutex};
+use jumar::engine::{Context, Event, EventFamily, Stream, StreamOptions, event_flags};
+use jumar_dvpp::ImageError;
+use jumar_dvpp::limits::Family;
+use jumar_dvpp::vpc::Matrix;
+use jumar_types::{Error, ErrorKind, Result};
+
+use super::super::argument;
+use super::super::plan::Rules;
+use super::super::task::{self, Accesses, Done};
+use crate::Cx;
+use crate::error::null;
+use crate::generated::types;
+
+/// The numbers of channels: 0 to one less.
+const CHANNELS: i32 = 256;
+/// The maximum number of tasks of a channel that have not ended.
+const LONGEST_QUEUE: usize = 256;
+/// Interval between attempts to run the tasks of a channel that a thread waits for.
+const DRAIN_INTERVAL: Duration = Duration::from_millis(20);
+
+/// An open channel.
+pub struct Channel {
+    context: Arc<Context>,
+    pub(super) stream: Arc<Stream>,
+    family: Family,
+    matrix: Mutex<Matrix>,
+    results: Arc<Results>,
+}
+
+/// How the tasks of a channel ended.
+#[derive(Default)]
+struct Results {
+    tasks: Mutex<Tasks>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Tasks {
+    /// The number of the last task.
+    last: u32,
+    /// The tasks that have not ended.
+    running: usize,
+    /// The tasks whose results were not fetched; `None` has not ended.
+    open: BTreeMap<u32, Option<Done>>,
+    /// Events behind tasks whose results were not fetched, while probes watch: they show that the host waits for the task.
+    ends: BTreeMap<u32, Arc<Event>>,
+}
+
+/// A task that has not ended. One that is discarded with its stream has failed.
+struct Ending {
+    results: Arc<Results>,
+    task: u32,
+    has_ended: Mutex<bool>,
+}
+
+impl Ending {
+    fn end(&self, done: Done) {
+        let mut has_ended = self.has_ended.lock();
+        if !std::mem::replace(&mut *has_ended, true) {
+            let mut tasks = self.results.tasks.lock();
+            tasks.running -= 1;
+            if let Some(slot) = tasks.open.get_mut(&self.task) {
+                *slot = Some(done);
+            }
+            self.results.changed.notify_all();
+        }
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.end(Err(ImageError::new(
+            "the task was discarded before it ran: its context ended or failed",
+        )));
+    }
+}
+
+/// Reads a time limit in milliseconds: -1 is forever.
+pub(super) fn deadline(milliseconds: i32) -> Result<Option<Instant>> {
+    match milliseconds {
+        -1 => Ok(None),
+        0.. => Ok(Some(
+            Instant::now() + Duration::from_millis(u64::from(milliseconds.unsigned_abs())),
+        )),
+        _ => Err(argument(format!(
+            "milli_sec is {milliseconds}; it must be -1 (no limit), 0 (no waiting) or more"
+        ))),
+    }
+}
+
+/// Waits until `ready` returns something. Returns `None` after the time limit.
+pub(super) fn wait_until<S, T>(
+    stream: &Stream,
+    (state, changed): (&Mutex<S>, &Condvar),
+    until: Option<Instant>,
+    mut ready: impl FnMut(&mut S) -> Option<T>,
+) -> Option<T> {
+    loop {
+        if let Some(found) = ready(&mut state.lock()) {
+            return Some(found);
+        }
+        let left = match until {
+            Some(until) => until.saturating_duration_since(Instant::now()),
+            None => {
+                // A thread that waits helps: it runs the tasks that no worker has taken.
+                stream.drain_briefly();
+                DRAIN_INTERVAL
+            }
+        };
+        if left.is_zero() {
+            return None;
+        }
+        let mut locked = state.lock();
+        // The task may have ended since it was looked for.
+        if let Some(found) = ready(&mut locked) {
+            return Some(found);
+        }
+        drop(changed.wait_for(locked, left.min(DRAIN_INTERVAL)));
+    }
+}
+
+impl Channel {
+    pub(super) fn set_matrix(&self, matrix: Matrix) {
+        *self.matrix.lock() = matrix;
+    }
+
+    /// Returns the rules that a call works by.
+    pub(super) fn rules(&self) -> Rules {
+        Rules {
+            family: self.family,
+            matrix: *self.matrix.lock(),
+        }
+    }
+
+    /// As [`wait_until`], for the tasks of the channel.
+    fn wait_until<T>(
+        &self,
+        until: Option<Instant>,
+        ready: impl FnMut(&mut Tasks) -> Option<T>,
+    ) -> Option<T> {
+        let shared = (&self.results.tasks, &self.results.changed);
+        wait_until(&self.stream, shared, until, ready)
+    }
+
+    /// Queues a task, and waits `milliseconds` for space in the queue. Returns the number of the task.
+    ///
+    /// # Errors
+    /// `QueueFull`; what the gate or a stopped context answers.
+    pub(super) fn queue(
+        &self,
+        cx: &Cx<'_>,
+        milliseconds: i32,
+        accesses: &Accesses,
+        work: impl Fn() -> Done + Send + Sync + 'static,
+    ) -> Result<u32> {
+        let until = deadline(milliseconds)?;
+        let number = self.wait_until(until, |tasks| {
+            if tasks.running >= LONGEST_QUEUE {
+                return None;
+            }
+            tasks.running += 1;
+            tasks.last = tasks.last.wrapping_add(1);
+            tasks.open.insert(tasks.last, None);
+            Some(tasks.last)
+        });
+        let Some(number) = number else {
+            return Err(Error::new(
+                ErrorKind::QueueFull,
+                format!("{LONGEST_QUEUE} tasks of the channel have not ended"),
+            )
+            .fix(
+                "Fetch results with hi_mpi_vpc_get_process_result, or pass a longer time limit.",
+            ));
+        };
+        let ending = Ending {
+            results: self.results.clone(),
+            task: number,
+            has_ended: Mutex::new(false),
+        };
+        // The failure of a task is the result that the program fetches; the context continues.
+        let work = move || {
+            ending.end(work());
+            Ok(())
+        };
+        let queued = task::launch_with(cx, None, &self.stream, accesses, Box::new(work));
+        if queued.is_err() {
+            self.results.tasks.lock().open.remove(&number);
+        }
+        queued?;
+        if cx.runtime()?.gate().is_observed() {
+            let flags = event_flags::CAPTURE_PROGRESS;
+            let end = self.context.create_event(EventFamily::Default, flags)?;
+            end.record(&self.stream, &cx.caller())?;
+            self.results.tasks.lock().ends.insert(number, end);
+        }
+        Ok(number)
+    }
+
+    /// Shows the probes that the host has waited for a task. The task has ended.
+    fn show_end(&self, cx: &Cx<'_>, number: u32) -> Result<()> {
+        let end = self.results.tasks.lock().ends.remove(&number);
+        let Some(end) = end else { return Ok(()) };
+        end.synchronize(None, &cx.caller())?;
+        end.destroy(&cx.caller())
+    }
+
+    /// Waits for the tasks whose ends the probes have not seen.
+    fn show_all_ends(&self, cx: &Cx<'_>) {
+        let tasks: Vec<u32> = self.results.tasks.lock().ends.keys().copied().collect();
+        for task in tasks {
+            // An error says that the device was reset: no task uses its memory any more.
+            let _ = self.show_end(cx, task);
+        }
+    }
+}
+
+/// Checks the number of a channel.
+pub(super) fn check_number(number: i32) -> Result<()> {
+    if !(0..CHANNELS).contains(&number) {
+        return Err(Error::new(
+            ErrorKind::InvalidValue,
+            format!(
+                "the channel number is {number}; it must be 0 to {}",
+                CHANNELS - 1
+            ),
+        )
+        .fix("Pass the number that the channel was created with."));
+    }
+    Ok(())
+}
+
+/// Returns the error of a channel that does not exist.
+fn missing(number: i32) -> Error {
+    Error::new(
+        ErrorKind::InvalidHandle,
+        format!("image processing channel {number} does not exist"),
+    )
+    .fix("Create it with hi_mpi_vpc_create_chn; it exists until hi_mpi_vpc_destroy_chn.")
+}
+
+/// Finds a channel.
+///
+/// # Errors
+/// `InvalidValue`: the number is out of range; `InvalidHandle`: the channel does not exist.
+pub(super) fn find(cx: &Cx<'_>, number: i32) -> Result<Arc<Channel>> {
+    check_number(number)?;
+    let channels = cx.process.dvpp.himpi.channels.lock();
+    channels
+        .get(&number)
+        .cloned()
+        .ok_or_else(|| missing(number))
+}
+
+/// Opens a channel on the current device.
+fn open(cx: &Cx<'_>) -> Result<Arc<Channel>> {
+    let context = cx.context()?;
+    let family = Family::of_chip(&context.device().profile().soc_name);
+    let stream = context.create_stream(StreamOptions::default())?;
+    Ok(Arc::new(Channel {
+        context,
+        stream,
+        family,
+        matrix: Mutex::new(Matrix::default()),
+        results: Arc::default(),
+    }))
+}
+
+/// The attributes are reserved, or limits of the cards that Jumar does not have.
+pub fn hi_mpi_vpc_create_chn(
+    cx: &Cx<'_>,
+    number: i32,
+    attributes: Option<&types::hi_vpc_chn_attr>,
+) -> Result<()> {
+    check_number(number)?;
+    attributes.ok_or_else(|| null("attr"))?;
+    let mut channels = cx.process.dvpp.himpi.channels.lock();
+    if channels.contains_key(&number) {
+        return Err(Error::new(
+            ErrorKind::RepeatInitialize,
+            format!("image processing channel {number} exists already"),
+        )
+        .fix("Destroy it with hi_mpi_vpc_destroy_chn first, or use another number."));
+    }
+    channels.insert(number, open(cx)?);
+    Ok(())
+}
+
+pub fn hi_mpi_vpc_sys_create_chn(
+    cx: &Cx<'_>,
+    attributes: Option<&types::hi_vpc_chn_attr>,
+) -> Result<i32> {
+    attributes.ok_or_else(|| null("attr"))?;
+    let mut channels = cx.process.dvpp.himpi.channels.lock();
+    let free = (0..CHANNELS).find(|number| !channels.contains_key(number));
+    let Some(number) = free else {
+        return Err(Error::new(
+            ErrorKind::NoStreamResource,
+            format!("all {CHANNELS} image processing channels exist"),
+        )
+        .fix("Destroy channels with hi_mpi_vpc_destroy_chn."));
+    };
+    channels.insert(number, open(cx)?);
+    Ok(number)
+}
+
+pub fn hi_mpi_vpc_destroy_chn(cx: &Cx<'_>, number: i32) -> Result<()> {
+    check_number(number)?;
+    let gone = cx.process.dvpp.himpi.channels.lock().remove(&number);
+    let channel = gone.ok_or_else(|| missing(number))?;
+    channel.show_all_ends(cx);
+    match channel
+        .context
+        .destroy_stream(&channel.stream, true, &cx.caller())
+    {
+        // The context was destroyed, and its streams with it.
+        Err(error) if error.kind() == ErrorKind::InvalidHandle => Ok(()),
+        destroyed => destroyed,
+    }
+}
+
+pub fn hi_mpi_vpc_get_process_result(
+    cx: &Cx<'_>,
+    number: i32,
+    task: u32,
+    milliseconds: i32,
+) -> Result<()> {
+    let channel = find(cx, number)?;
+    let until = deadline(milliseconds)?;
+    // The outer option: whether the task is known.
+    let fetched = channel.wait_until(until, |tasks| match tasks.open.get(&task) {
+        None => Some(None),
+        Some(None) => None,
+        Some(Some(_)) => Some(tasks.open.remove(&task).flatten()),
+    });
+    match fetched {
+        Some(Some(done)) => {
+            channel.show_end(cx, task)?;
+            done.map_err(|error| {
+                Error::new(
+                    ErrorKind::CpuKernelFailed,
+                    format!("task {task} of channel {number} failed: {error}"),
+                )
+            })
+        }
+        Some(None) => Err(argument(format!(
+            "task_id is {task}; channel {number} has no such task, or its result was fetched before"
+        ))),
+        None => Err(Error::new(
+            ErrorKind::WaitTimeout,
+            format!("task {task} of channel {number} has not ended after {milliseconds} ms"),
+        )
+        .fix("Call again later, or with a longer time limit; -1 waits without limit.")),
+    }
+}
