@@ -1,4 +1,4 @@
-"""Models through the acl module, ONNX Runtime and OpenVINO, in turn in one process; `cargo xtask bench models` runs this.
+"""Models through the acl module, ONNX Runtime and OpenVINO, in turn in one process; `cargo xtask bench models` and `networks` run this.
 
 Prints a line of JSON for each figure, as jumar-bench does. Each latency is the median of the rounds, in each of which every engine runs
 in turn; all have as many threads as stand in the line. The number of Jumar's threads is fixed when its module starts, so that each has
@@ -7,7 +7,9 @@ a process of its own: this file calls itself. Weights are seeded random numbers 
 Each part (a network at a batch and a number of threads, its memory, the kernels, the streams) is saved as soon as it is measured, in the
 folder that JUMAR_BENCH_PARTS names. A run measures the selected parts, all by default, and prints the table of all saved parts.
 
-Usage: models.py [--quick] [--only NAME,...] [--batch N,...] [--threads N,...] [--resume]
+With --further it measures the networks of other kinds, and what the package and dynamic shapes cost.
+
+Usage: models.py [--further] [--quick] [--only NAME,...] [--batch N,...] [--threads N,...] [--resume]
 """
 
 import argparse
@@ -32,6 +34,7 @@ sys.path.insert(0, str(ROOT / "tests" / "models"))
 import numpy as np  # noqa: E402
 
 HOST_TO_DEVICE, DEVICE_TO_HOST = 1, 2
+ND = 2
 CNNS = {
     "ResNet-50": "resnet50",
     "MobileNetV2": "mobilenet_v2",
@@ -43,7 +46,7 @@ CNNS = {
 }
 TRANSFORMERS = {"BERT-base, sequence 128": "bert", "decoder with cache": "decoder"}
 MODELS = CNNS | TRANSFORMERS
-# Networks of other kinds, each with a target of its own.
+# Networks of other kinds, most of them small, each with a target of its own.
 FURTHER = {
     "MobileNetV3-Large": "mobilenet_v3",
     "temporal convolutions": "tcn",
@@ -54,6 +57,8 @@ FURTHER = {
     "three dense layers": "mlp",
 }
 NETWORKS = MODELS | FURTHER
+# What is run through the package and with dynamic shapes too: from 5 us to 8 ms.
+CALLED = ["mlp", "digits", "sensor", "lstm", "gru", "mobilenet_v3"]
 QUICK = ["MobileNetV2", "ResNet-50", "BERT-base, sequence 128", "decoder with cache"]
 DISTANCE = 1e-5
 ORT, OPENVINO, INSTALLED = "ONNX Runtime", "OpenVINO float32", "OpenVINO as installed"
@@ -101,8 +106,8 @@ def inputs_of(model):
     return feed
 
 
-def convert(source, target):
-    atc = ["atc", f"--model={source}", "--framework=5", f"--output={target}", "--soc_version=Ascend910B1"]
+def convert(source, target, *options):
+    atc = ["atc", f"--model={source}", "--framework=5", f"--output={target}", "--soc_version=Ascend910B1", *options]
     done = subprocess.run(atc, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"atc: {done.stdout}{done.stderr}")
@@ -116,6 +121,23 @@ def prepare(folder, name, maker, batch):
     path.write_bytes(model.SerializeToString())
     np.savez(folder / f"{maker}_{batch}.npz", **inputs_of(model))
     convert(path, path.with_suffix(""))
+
+
+def prepare_dynamic(folder, maker):
+    """Converts a network once more, with a first dimension of each input that is chosen at each run."""
+    import onnx
+
+    model = onnx.load(folder / f"{maker}_1.onnx")
+    del model.graph.value_info[:]
+    for port in [*model.graph.input, *model.graph.output]:
+        port.type.tensor_type.shape.dim[0].dim_param = f"first of {port.name}"
+    path = folder / f"{maker}_dynamic.onnx"
+    onnx.save(model, path)
+    shapes = []
+    for port in model.graph.input:
+        dims = [str(dim.dim_value) for dim in port.type.tensor_type.shape.dim]
+        shapes.append(f"{port.name}:{','.join(['-1', *dims[1:]])}")
+    convert(path, path.with_suffix(""), f"--input_shape={';'.join(shapes)}")
 
 
 def one_node(folder, name, op, x, weights, **attrs):
@@ -149,9 +171,16 @@ class Jumar:
         self.buffers = []
         self.hosts = [np.ascontiguousarray(x) for x in feed.values()]
         self.ins = [self.buffer(self.inputs, x.nbytes) for x in self.hosts]
-        sizes = [acl.mdl.get_output_size_by_index(self.desc, i) for i in range(acl.mdl.get_num_outputs(self.desc))]
+        sizes = self.output_sizes()
         self.outs = [self.buffer(self.outputs, size) for size in sizes]
         self.results = [np.zeros(size, np.uint8) for size in sizes]
+        # NumPy takes 1 us for an address, and these stay.
+        self.uploads = [(to, x.nbytes, x.ctypes.data) for to, x in zip(self.ins, self.hosts)]
+        self.downloads = [(y.ctypes.data, y.nbytes, source) for y, source in zip(self.results, self.outs)]
+
+    def output_sizes(self):
+        mdl = self.acl.mdl
+        return [mdl.get_output_size_by_index(self.desc, index) for index in range(mdl.get_num_outputs(self.desc))]
 
     def buffer(self, dataset, size):
         address = value(self.acl.rt.malloc(max(size, 1), 0))
@@ -162,16 +191,16 @@ class Jumar:
         return address
 
     def fill(self):
-        for address, x in zip(self.ins, self.hosts):
-            good(self.acl.rt.memcpy(address, x.nbytes, x.ctypes.data, x.nbytes, HOST_TO_DEVICE))
+        for to, size, source in self.uploads:
+            good(self.acl.rt.memcpy(to, size, source, size, HOST_TO_DEVICE))
 
     def run(self):
         """All that a program does for one answer: copy in, execute, copy out."""
         acl = self.acl
         self.fill()
         good(acl.mdl.execute(self.model, self.inputs, self.outputs))
-        for address, y in zip(self.outs, self.results):
-            good(acl.rt.memcpy(y.ctypes.data, y.nbytes, address, y.nbytes, DEVICE_TO_HOST))
+        for to, size, source in self.downloads:
+            good(acl.rt.memcpy(to, size, source, size, DEVICE_TO_HOST))
         return self.results
 
     def close(self):
@@ -183,6 +212,29 @@ class Jumar:
             good(acl.mdl.destroy_dataset(dataset))
         good(acl.mdl.destroy_desc(self.desc))
         good(acl.mdl.unload(self.model))
+
+
+class Dynamic(Jumar):
+    """A model with dynamic shapes, in buffers as large as those of one with fixed shapes."""
+
+    def __init__(self, path, feed, fixed):
+        self.sizes = [result.nbytes for result in fixed.results]
+        super().__init__(path, feed)
+        acl = self.acl
+        self.descriptions = []
+        for index, x in enumerate(self.hosts):
+            kind = acl.mdl.get_input_data_type(self.desc, index)
+            self.descriptions.append(acl.create_tensor_desc(kind, list(x.shape), ND))
+            _, ret = acl.mdl.set_dataset_tensor_desc(self.inputs, self.descriptions[-1], index)
+            good(ret)
+
+    def output_sizes(self):
+        return self.sizes
+
+    def close(self):
+        super().close()
+        for description in self.descriptions:
+            self.acl.destroy_tensor_desc(description)
 
 
 class Ort:
@@ -290,6 +342,30 @@ def measure_model(path, threads):
     jumar.close()
     end(acl)
     return result
+
+
+def measure_calls(path):
+    """An answer through `acl`, through the package, and with dynamic shapes, in turn."""
+    import jumar
+
+    acl = begin()
+    feed = dict(np.load(path.with_suffix(".npz")))
+    fixed = Jumar(path, feed)
+    dynamic = Dynamic(path.with_name(path.name.replace("_1.", "_dynamic.")), feed, fixed)
+    package = jumar.load(path.with_suffix(".om"))
+    arrays = list(feed.values())
+    wanted = [result.view(np.float32) for result in fixed.run()]
+    for found in (dynamic.run(), [array.numpy().ravel() for array in package(arrays).values()]):
+        assert distance(found, wanted) <= DISTANCE, "the results differ"
+    works = {"fixed": fixed.run, "package": lambda: package(arrays), "dynamic": dynamic.run}
+    # Several answers at a time: the clock and the call of a function count for little then.
+    count = max(1, int(1 / milliseconds(fixed.run, 5)))
+    times = in_turn({name: lambda work=work: [work() for _ in range(count)] for name, work in works.items()})
+    package.close()
+    dynamic.close()
+    fixed.close()
+    end(acl)
+    return {name: ms / count for name, ms in times.items()}
 
 
 def measure_kernels(folder):
@@ -550,32 +626,6 @@ def measure_profile(path):
     return sums
 
 
-def draw(bars, image):
-    """Draws which part of a model's time each operator takes."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    import matplotlib.pyplot as plt
-
-    # The same figures give the same bytes.
-    plt.rcParams.update({"svg.hashsalt": "jumar", "font.size": 9})
-    figure, axes = plt.subplots(len(bars), 1, figsize=(8, 1.8 * len(bars)), layout="constrained", squeeze=False)
-    for axis, (name, sums) in zip(axes[:, 0], bars.items()):
-        parts = sorted(sums.items(), key=lambda part: -part[1])
-        total = sum(ms for _, ms in parts)
-        named = [part for part in parts if part[1] > 0.01 * total]
-        named.append(("all others", total - sum(ms for _, ms in named)))
-        operators, times = zip(*reversed(named))
-        axis.barh(operators, times, color="#3b6ea5")
-        for row, ms in enumerate(times):
-            axis.text(ms, row, f" {ms:.2f} ms, {100 * ms / total:.0f} %", va="center")
-        axis.set_title(f"{name}, batch 1, one thread: {total:.1f} ms", loc="left")
-        axis.set_xlim(0, max(times) * 1.2)
-        axis.spines[["top", "right"]].set_visible(False)
-    image.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(image, metadata={"Date": None, "Creator": None})
-
-
 # ---------------------------------------------------------------- all of it
 
 
@@ -586,6 +636,8 @@ def mean(ratios):
 # What the table's geometric means are compared with: the first target, and the goal in words.
 FIRST, GOAL = 1.2, 0.85
 FURTHER_TARGET = 1.1
+# What the package and dynamic shapes may cost.
+CALL_TARGET = 1.05
 
 
 def lines_of(parts):
@@ -627,6 +679,11 @@ def lines_of(parts):
             also = [[engine, times[engine]] for engine in (OPENVINO, INSTALLED) if engine in times]
             target = {"Ratio": FURTHER_TARGET} if name in FURTHER else None
             line(f"{name}, {named(batch, threads)}", times["Jumar"], "ms", [ORT, times[ORT]], target, also)
+    for name, maker in FURTHER.items():
+        found = parts.get(f"calls-{maker}")
+        for way, what in (("package", "through `import jumar`"), ("dynamic", "with dynamic shapes")):
+            if found:
+                line(f"{name}, {what}", found[way], "ms", ["acl, fixed shapes", found["fixed"]], {"Ratio": CALL_TARGET})
     memory = {name: parts[f"memory-{maker}"] for name, maker in MODELS.items() if f"memory-{maker}" in parts}
     for field, title, unit, most, goal in (
         ("load", "load", "ms", 0.5, 0.1),
@@ -667,15 +724,17 @@ def lines_of(parts):
 
 def wanted_parts(options):
     """The parts to measure, by name, in an order that needs each network once at a time."""
+    networks = FURTHER if options.further else MODELS
     if options.quick:
-        return [f"model-{MODELS[name]}-b1-t{threads}" for name in QUICK for threads in THREADS]
-    makers = {key.lower(): maker for name, maker in NETWORKS.items() for key in (name, maker, name.split(",")[0])}
+        quick = list(networks) if options.further else QUICK
+        return [f"model-{networks[name]}-b1-t{threads}" for name in quick for threads in THREADS]
+    makers = {key.lower(): maker for name, maker in networks.items() for key in (name, maker, name.split(",")[0])}
     names = [name.lower() for name in options.only] or [*makers.values(), "extras"]
     unknown = [name for name in names if name not in makers and name != "extras"]
     if unknown:
-        sys.exit(f"no network is called {', '.join(unknown)}: {', '.join(NETWORKS)} and extras")
+        sys.exit(f"no network is called {', '.join(unknown)}: {', '.join(networks)} and extras")
     parts = []
-    for maker in NETWORKS.values():
+    for maker in networks.values():
         if maker not in [makers.get(name) for name in names]:
             continue
         parts += [f"model-{maker}-b{batch}-t{threads}" for batch in options.batch for threads in options.threads]
@@ -683,7 +742,9 @@ def wanted_parts(options):
             parts.append(f"memory-{maker}")
             if maker in [MODELS[name] for name in PROFILED]:
                 parts.append(f"profile-{maker}")
-    if "extras" in names:
+        if maker in CALLED and maker in FURTHER.values() and 1 in options.batch and 1 in options.threads:
+            parts.append(f"calls-{maker}")
+    if "extras" in names and not options.further:
         parts += ["kernels", *(f"streams-{'+'.join(makers)}" for makers in PAIRS)]
     return parts
 
@@ -694,7 +755,7 @@ def needs(part):
     if kind == "model":
         maker, batch, _ = rest.rsplit("-", 2)
         return [(maker, int(batch[1:]))]
-    if kind in ("memory", "profile"):
+    if kind in ("memory", "profile", "calls"):
         return [(rest, 1)]
     return [(maker, 1) for maker in rest.split("+")] if kind == "streams" else []
 
@@ -710,6 +771,8 @@ def part_of(folder, part):
         return measure_memory(folder / f"{maker}_1.onnx", engine)
     if kind == "profile":
         return measure_profile(folder / f"{rest}_1.onnx")
+    if kind == "calls":
+        return measure_calls(folder / f"{rest}_1.onnx")
     return measure_kernels(folder)
 
 
@@ -753,6 +816,8 @@ def measure_all(todo, store, read):
                     if (maker, batch) not in made:
                         prepare(folder, names[maker], maker, batch)
                         made.add((maker, batch))
+                if part.startswith("calls-"):
+                    prepare_dynamic(folder, part.removeprefix("calls-"))
                 found = run_part(folder, part)
             except Exception as error:  # the others are measured all the same
                 failed.append(f"{part}: {type(error).__name__}: {error}")
@@ -766,6 +831,7 @@ def measure_all(todo, store, read):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--further", action="store_true", help="networks of other kinds, and what the package and dynamic shapes cost")
     parser.add_argument("--quick", action="store_true", help="four models at batch 1; nothing is saved")
     parser.add_argument("--only", nargs="+", default=[], help="these networks, or extras: single operators and streams")
     parser.add_argument("--batch", nargs="+", type=int, default=[1, 8])
@@ -785,10 +851,11 @@ def main():
         print(json.dumps(part_of(options.folder, options.part)))
         return
     todo = wanted_parts(options)
-    store = pathlib.Path(os.environ.get("JUMAR_BENCH_PARTS", ROOT / "target/bench/models"))
+    store = pathlib.Path(os.environ.get("JUMAR_BENCH_PARTS", ROOT / "target/bench" / ("networks" if options.further else "models")))
     if options.quick:
         store = pathlib.Path(tempfile.mkdtemp())
-    whole = todo == wanted_parts(parser.parse_args([]))
+    every = wanted_parts(parser.parse_args(["--further"] if options.further else []))
+    whole = todo == every
     if whole and not options.resume:
         shutil.rmtree(store, ignore_errors=True)
     store.mkdir(parents=True, exist_ok=True)
@@ -806,8 +873,10 @@ def main():
     else:
         bars = {name: read[f"profile-{MODELS[name]}"] for name in PROFILED if f"profile-{MODELS[name]}" in read}
         if len(bars) == len(PROFILED):
+            from profile_image import draw
+
             draw(bars, ROOT / "docs/benchmarks/profile.svg")
-        for part in wanted_parts(parser.parse_args([])):
+        for part in every:
             if part not in read:
                 print(f"missing: {part}", flush=True)
     for line in lines_of(read):

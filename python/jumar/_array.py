@@ -36,9 +36,12 @@ class _Sized(_Object):
     """What host and device arrays have in common."""
 
     def __init__(self, shape: Shape, dtype: object) -> None:
-        self._shape = _shape(shape)
-        self._dtype = _dtype.of(dtype)
-        self._count = math.prod(self._shape)
+        self._describe(_shape(shape), _dtype.of(dtype))
+
+    def _describe(self, shape: tuple[int, ...], dtype: _dtype.DType) -> None:
+        self._shape = shape
+        self._dtype = dtype
+        self._count = math.prod(shape)
         #: Streams with work that uses the memory.
         self._users: list[Stream] = []
 
@@ -100,9 +103,13 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
     """
 
     def __init__(self, shape: Shape, dtype: object = "float32") -> None:
-        super().__init__(shape, dtype)
-        self._layout: Optional[_buffer.Layout] = None
         ensure_context()
+        self._adopt(_shape(shape), _dtype.of(dtype))
+
+    def _adopt(self, shape: tuple[int, ...], dtype: _dtype.DType) -> None:
+        """Allocates the memory of an array."""
+        self._describe(shape, dtype)
+        self._layout: Optional[_buffer.Layout] = None
         # The interface has no allocation of nothing.
         self._handle, code = acl.rt.malloc_host(max(1, self.nbytes))
         check("acl.rt.malloc_host", code)
@@ -232,6 +239,13 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
     def _repr_html_(self) -> str:
         dims = " &times; ".join(map(str, self._shape)) or "one number"
         return f"<b>Array</b> {self.dtype}, {dims}, {self.nbytes:,} bytes of pinned host memory"
+
+
+def uninitialized(shape: tuple[int, ...], dtype: _dtype.DType) -> Array:
+    """Makes an array of a known shape and type, on a thread that has a current context."""
+    made = Array.__new__(Array)
+    made._adopt(shape, dtype)
+    return made
 
 
 def of_bytes(shape: Shape, dtype: object, elements: Union[bytes, memoryview]) -> Array:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import re
+import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, Union
@@ -127,6 +129,16 @@ class _Slot:
             acl.rt.free(block)
 
 
+class _Source(NamedTuple):
+    """The elements of an input."""
+
+    address: int
+    nbytes: int
+    shape: tuple[int, ...]
+    #: What keeps the memory.
+    owner: object
+
+
 class _Captured:
     """The memory of a run that a graph captured: each launch uses it."""
 
@@ -240,6 +252,9 @@ class Model(_Object):
         # Set before anything can fail, since a half-made object is released too.
         self._id: Any = None
         self._slots: list[_Slot] = []
+        self._file: Optional[int] = None
+        self._queued_id: Any = None
+        self._lock = threading.Lock()
         self._id, code = acl.mdl.load_from_file(str(path))
         if code:
             self._id = None
@@ -254,8 +269,18 @@ class Model(_Object):
         #: Every input that a run binds, the one that chooses the gear included.
         self._bound = tuple(every)
 
+        self._names = [info.name for info in self._inputs]
+        self._output_types = [_dtype.of(info.dtype) for info in self._outputs]
+        self._types = [(_dtype.of(info.dtype), info.shape) for info in self._inputs]
         infos = self._inputs + self._outputs
         self._is_open = self._gears is None and any(info.nbytes == 0 or min(info.shape, default=0) < 0 for info in infos)
+        #: Whether calls run on the calling thread; None before the first execution. Models of several sizes, and of sizes that each run
+        #: chooses, have one instance: the runtime keeps a run's sizes with it.
+        self._direct: Optional[bool] = None
+        if self._gears is not None or self._is_open:
+            self._direct = False
+        else:
+            self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
     def _input(self, index: int) -> TensorInfo:
         dims, code = acl.mdl.get_input_dims(self._handle, index)
@@ -289,9 +314,12 @@ class Model(_Object):
             while self._slots:
                 self._slots.pop().release()
             acl.mdl.destroy_desc(handle)
-            code = 0 if self._id is None else int(acl.mdl.unload(self._id))
-            self._id = None
-            return code
+            if self._file is not None:
+                os.close(self._file)
+                self._file = None
+            codes = [int(acl.mdl.unload(one)) for one in (self._queued_id, self._id) if one is not None]
+            self._id = self._queued_id = None
+            return next((code for code in codes if code), 0)
 
     @property
     def name(self) -> str:
@@ -321,8 +349,8 @@ class Model(_Object):
             self._slots.append(slot)
 
     def _ordered(self, inputs: Inputs) -> list[Any]:
-        names = [info.name for info in self._inputs]
-        if isinstance(inputs, Mapping):
+        names = self._names
+        if isinstance(inputs, (dict, Mapping)):
             unknown = [name for name in inputs if name not in names]
             missing = [name for name in names if name not in inputs]
             if unknown or missing:
@@ -354,8 +382,79 @@ class Model(_Object):
             TypeError: an input is of another type of elements.
             Error: the run failed.
         """
-        pending = self.submit(inputs, stream)
-        return pending if stream is not None else pending.result()
+        if stream is not None:
+            return self.submit(inputs, stream)
+        self._refuse_closed()
+        return self._run(inputs) if self._runs_directly() else self.submit(inputs).result()
+
+    def _runs_directly(self) -> bool:
+        """Returns whether a call runs the model on the calling thread.
+
+        The runtime binds a model to aclmdlExecute or to aclmdlExecuteAsync at its first execution, so that calls of a model that was
+        queued first are queued, too.
+        """
+        if self._direct is None:
+            with self._lock:
+                if self._direct is None:
+                    self._direct = True
+        return self._direct
+
+    def _queued_model(self) -> Any:
+        """Returns the model's identifier for executions that are queued. Loads the file again if the first execution was not queued."""
+        with self._lock:
+            if not self._direct:
+                if self._direct is None:
+                    self._direct = False
+                return self._id
+            if self._queued_id is None:
+                # The descriptor refers to the file of the first load, even if another one has its name by now.
+                made, code = acl.mdl.load_from_file(f"/proc/self/fd/{self._file}")
+                check("acl.mdl.load_from_file", code)
+                self._queued_id = made
+            return self._queued_id
+
+    def _run(self, inputs: Inputs) -> dict[str, Array]:
+        """Runs the model on the calling thread. Nothing is queued, so that inputs may be in any memory."""
+        sources = [self._source(index, value) for index, value in enumerate(self._ordered(inputs))]
+        with entered(self._context), relaxed_capture():
+            slot = self._take_slot()
+            try:
+                for address, source in zip(slot.inputs, sources):
+                    size = source.nbytes
+                    if size:
+                        check("acl.rt.memcpy", acl.rt.memcpy(address, size, source.address, size, _HOST_TO_DEVICE))
+                check("acl.mdl.execute", acl.mdl.execute(self._id, slot.datasets[0], slot.datasets[1]))
+                outputs = {}
+                for address, info, dtype in zip(slot.outputs, self._outputs, self._output_types):
+                    host = _array.uninitialized(info.shape, dtype)
+                    outputs[info.name] = host
+                    size = host.nbytes
+                    if size:
+                        check("acl.rt.memcpy", acl.rt.memcpy(host.handle, size, address, size, _DEVICE_TO_HOST))
+            finally:
+                self._give_back(slot)
+        return outputs
+
+    def _bind_gear(
+        self, slot: _Slot, gear: Optional[tuple[int, ...]]
+    ) -> tuple[Sequence[int], Sequence[tuple[int, ...]]]:
+        """Chooses the sizes of a run. Returns the addresses of the inputs and the shapes of the outputs."""
+        shapes = [info.shape for info in self._outputs]
+        if self._gears is None or gear is None:
+            return slot.inputs, shapes
+        return self._gears.others(slot.inputs), self._gears.choose(slot.datasets[0], gear, len(shapes))
+
+    def _source(self, index: int, value: Any) -> _Source:
+        """Finds the elements of an input: where they are if they lie together in memory, otherwise in an array that is made of them."""
+        if not isinstance(value, Array):
+            interface = getattr(value, "__array_interface__", None)
+            if interface is not None and interface.get("strides") is None:
+                dtype, wanted = self._types[index]
+                shape = tuple(interface["shape"])
+                if _dtype.BY_TYPESTR.get(interface["typestr"]) == dtype and _fits(shape, wanted):
+                    return _Source(interface["data"][0], math.prod(shape) * dtype.size, shape, interface)
+        array = self._checked(self._inputs[index], value)
+        return _Source(array.handle, array.nbytes, array.shape, array)
 
     def submit(self, inputs: Inputs, stream: Optional[Stream] = None) -> Pending:
         """Queues a run, on a stream of its own without an argument; see :meth:`__call__`. The result can be awaited."""
@@ -373,7 +472,7 @@ class Model(_Object):
             slot = self._take_slot()
             own = stream or slot.stream
             try:
-                outputs = self._queue(slot, own, arrays, gear)
+                outputs = self._queue(slot, own, [(one.handle, one.nbytes) for one in arrays], gear)
                 return Pending(self, outputs, slot, own, arrays)
             except BaseException:
                 # What was queued before the failure may still use the memory. The first failure is the one to report.
@@ -390,32 +489,33 @@ class Model(_Object):
             slot = _Slot(self._bound, self._outputs)
             # The graph frees it, whatever happens: what was captured so far refers to the memory.
             graph._runs.append(_Captured(self, slot, arrays))
-            outputs = self._queue(slot, graph._stream, arrays, gear)
+            outputs = self._queue(slot, graph._stream, [(one.handle, one.nbytes) for one in arrays], gear)
         return Pending(self, outputs, held=arrays, graph=graph)
 
     def _queue(
-        self, slot: _Slot, stream: Stream, arrays: Sequence[Array], gear: Optional[tuple[int, ...]]
+        self, slot: _Slot, stream: Stream, sources: Sequence[tuple[int, int]], gear: Optional[tuple[int, ...]]
     ) -> dict[str, Array]:
-        """Queues the copies and the run; returns the arrays that the outputs are copied to."""
-        shapes = [info.shape for info in self._outputs]
-        addresses = slot.inputs
-        if self._gears is not None and gear is not None:
-            shapes = self._gears.choose(slot.datasets[0], gear, len(shapes))
-            addresses = self._gears.others(addresses)
-        for address, source in zip(addresses, arrays):
-            size = source.nbytes
+        """Queues the copies and the run; returns the arrays that the outputs are copied to.
+
+        Args:
+            sources: address and bytes of each input, in pinned memory.
+        """
+        addresses, shapes = self._bind_gear(slot, gear)
+        queue = stream.handle
+        for address, (source, size) in zip(addresses, sources):
             if size:
-                code = acl.rt.memcpy_async(address, size, source.handle, size, _HOST_TO_DEVICE, stream.handle)
+                code = acl.rt.memcpy_async(address, size, source, size, _HOST_TO_DEVICE, queue)
                 check("acl.rt.memcpy_async", code)
-        code = acl.mdl.execute_async(self._id, slot.datasets[0], slot.datasets[1], stream.handle)
+        model = self._id if self._gears is not None else self._queued_model()
+        code = acl.mdl.execute_async(model, slot.datasets[0], slot.datasets[1], queue)
         check("acl.mdl.execute_async", code)
         outputs = {}
-        for address, info, shape in zip(slot.outputs, self._outputs, shapes):
-            host = Array(shape, info.dtype)
+        for address, info, dtype, shape in zip(slot.outputs, self._outputs, self._output_types, shapes):
+            host = _array.uninitialized(shape, dtype)
             outputs[info.name] = host
             size = host.nbytes
             if size:
-                code = acl.rt.memcpy_async(host.handle, size, address, size, _DEVICE_TO_HOST, stream.handle)
+                code = acl.rt.memcpy_async(host.handle, size, address, size, _DEVICE_TO_HOST, queue)
                 check("acl.rt.memcpy_async", code)
         return outputs
 
@@ -430,11 +530,7 @@ class Model(_Object):
             raise TypeError(f"{self.name}, input {info.name!r}: {reason}") from None
         if taken.dtype != info.dtype:
             raise TypeError(f"{self.name}, input {info.name!r} takes {info.dtype}, not {taken.dtype}")
-        fits = info.shape == _ANY_RANK or (
-            len(taken.shape) == len(info.shape)
-            and all(wanted in (-1, found) for found, wanted in zip(taken.shape, info.shape))
-        )
-        if not fits:
+        if not _fits(taken.shape, info.shape):
             raise ValueError(f"{self.name}, input {info.name!r} takes {info.shape}, not {taken.shape}")
         return taken
 
@@ -459,6 +555,13 @@ class Model(_Object):
 
 #: The shape of an input that may have any number of dimensions.
 _ANY_RANK = (-2,)
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Returns whether an array of a shape is an input of another, which may have dimensions of any size."""
+    if shape == wanted or wanted == _ANY_RANK:
+        return True
+    return len(shape) == len(wanted) and all(dim in (-1, found) for found, dim in zip(shape, wanted))
 
 
 def _shaped(value: Any, info: TensorInfo) -> Array:

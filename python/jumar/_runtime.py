@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 import acl
 
@@ -89,18 +89,24 @@ class entered:
             acl.rt.set_context(self._before)
 
 
+def _exchange_mode() -> Any:
+    # pyACL has no such call. The library is loaded, so that its name finds the one that `acl` uses.
+    return ctypes.CDLL("libascendcl.so").aclmdlRICaptureThreadExchangeMode
+
+
 class relaxed_capture:
-    """Lets this thread allocate and free for the time of a ``with`` block, while a stream is captured."""
+    """Lets this thread allocate, copy and free for the time of a ``with`` block, while a stream is captured."""
 
     __slots__ = ("_before",)
+    _call: Any = None
 
     def __init__(self) -> None:
         self._before = ctypes.c_int(2)  # ACL_MODEL_RI_CAPTURE_MODE_RELAXED
 
     def _exchange(self) -> None:
-        # pyACL has no such call. The library is loaded, so that its name finds the one that `acl` uses.
-        exchange = ctypes.CDLL("libascendcl.so").aclmdlRICaptureThreadExchangeMode
-        check("aclmdlRICaptureThreadExchangeMode", exchange(ctypes.byref(self._before)))
+        if relaxed_capture._call is None:
+            relaxed_capture._call = _exchange_mode()
+        check("aclmdlRICaptureThreadExchangeMode", relaxed_capture._call(ctypes.byref(self._before)))
 
     def __enter__(self) -> None:
         self._exchange()

@@ -51,7 +51,8 @@ def test_the_graph_engine_exports_its_classes_and_what_the_runtime_exports_and_n
     runtime = {name for name in exported(RUNTIME) if not name.startswith("jumar_")}
     classes = {name for name in names if re.match(r"_ZNK?2ge|_ZT.N2ge|_ZNK?1[45]EsC(Tensor|Graph)|Es[A-Z]", name)}
     assert len(classes) > 600
-    assert names == runtime | classes
+    # The one function of the engine that is neither a class's nor a builder's.
+    assert names == runtime | classes | {"GetRegisteredIrDef"}
     internal = [name for name in classes if name.startswith(("_ZN2ge5jumar", "_ZNK2ge5jumar"))]
     assert not internal
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -181,6 +182,40 @@ def test_shapes_that_are_open_until_the_run(tmp_path, cache):
             model(np.zeros((1, 64), np.float32))
 
 
+def test_inputs_in_ordinary_memory_of_several_sizes(tmp_path):
+    from nets import Net
+
+    path = tmp_path / "several.onnx"
+    net = Net(5)
+    y = net.node("Add", [net.node("Relu", ["x"]), net.weight(np.arange(3, dtype=np.float32))])
+    path.write_bytes(net.model({"x": (onnx.TensorProto.FLOAT, ["n", 3])}, [y]).SerializeToString())
+    atc = [Path(jumar.prefix()) / "bin/atc", f"--model={path}", "--framework=5", f"--output={path.with_suffix('')}"]
+    atc += ["--soc_version=Ascend910B1", "--input_shape=x:-1,3", "--dynamic_batch_size=1,4,64"]
+    subprocess.run(atc, check=True, capture_output=True, timeout=60)
+    with jumar.load(path.with_suffix(".om")) as model:
+        assert model._gears is not None
+        for count in (1, 64, 4, 1):
+            x = np.random.default_rng(count).standard_normal((count, 3), np.float32)
+            wanted = np.maximum(x, 0) + np.arange(3, dtype=np.float32)
+            assert np.array_equal(only(model(x)), wanted)
+            # Elements that do not lie together, and pinned memory.
+            assert np.array_equal(only(model(np.asfortranarray(x))), wanted)
+            assert np.array_equal(only(model(jumar.array(x))), wanted)
+        with pytest.raises(ValueError, match="batch sizes 1, 4, 64"):
+            model(np.zeros((2, 3), np.float32))
+        with pytest.raises(TypeError, match="float64"):
+            model(np.zeros((1, 3)))
+
+
+def test_a_call_while_a_stream_is_captured(model, expected):
+    image = images(1)[0]
+    model(image)
+    stream = jumar.Stream()
+    with jumar.Graph.capture(stream):
+        close(only(model(image)), expected(image))
+    stream.close()
+
+
 def test_outputs_as_long_as_they_become(tmp_path, cache):
     import nets
 
@@ -216,3 +251,22 @@ def test_a_first_notebook(tmp_path, cache):
     assert best.tolist() == np.argsort(wanted)[::-1][:5].tolist()
     close(scores, wanted)
     model.close()
+
+
+def test_calls_and_queued_runs_of_one_model(digits, expected):
+    """The runtime binds a model to one kind of execution; the package loads it a second time where a program uses both."""
+    image = images(1)[0]
+    for first in ("call", "submit"):
+        with jumar.load(digits) as both:
+            for kind in (first, "submit", "call", "submit"):
+                outputs = both(image) if kind == "call" else both.submit(image).result()
+                close(only(outputs), expected(image))
+
+
+def test_a_model_whose_file_is_deleted_after_the_first_call(tmp_path, cache, digits, expected):
+    image = images(1)[0]
+    with jumar.load(digits) as model:
+        close(only(model(image)), expected(image))
+        for kept in (cache / "jumar").glob("*.om"):
+            kept.unlink()
+        close(only(model.submit(image).result()), expected(image))

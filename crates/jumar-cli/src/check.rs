@@ -231,7 +231,7 @@ pub fn check(options: &Check) -> Result<ExitCode> {
     if let (Some(page), Some(timeline)) = (page, &timeline) {
         let all = scratch.file("all");
         write(&all, &Value::from(found.clone()).to_string())?;
-        crate::report::write(timeline, Some(&all), page)?;
+        crate::report::write(&[timeline], Some(&all), page)?;
     }
     if let Some(file) = &options.sarif {
         write(file, &serde_json::to_string_pretty(&sarif(&found))?)?;

@@ -1,19 +1,35 @@
 //! `msprof`: exports the tables of a profile, with the options that scripts and PyTorch's adapter pass to the vendor's tool.
 //!
 //! The runtime writes the tables when a profile ends, and keeps a copy in the folder. Exporting is copying them back.
+//!
+//! PyTorch's adapter starts the export and polls for the tables every 100 ms from another thread. Its scheduler stops when that
+//! thread is the only one of its parsers that still runs, and then writes neither `kernel_details.csv` nor any other table that
+//! depends on the timeline. The vendor's export takes seconds, so that the thread finds the tables earlier than the export ends.
+//! Here an export that a program started ends after the first reader has opened the tables.
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::{self, IsTerminal as _};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Parser, ValueEnum};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use rustix::io::Errno;
 
 /// Where the runtime keeps the copy, below a profile's folder.
 const KEPT: &str = "host/data/tables";
 /// Where tools look for the tables.
 const TABLES: &str = "mindstudio_profiler_output";
+/// How long an export waits for a reader of the tables.
+const READER_LIMIT: Duration = Duration::from_secs(1);
+/// The time between two looks for a reader. A reader that has opened the tables gets as long again to report them.
+const READER_POLL: Duration = Duration::from_millis(20);
 
 /// Exports the tables of a profile that a program took.
 #[derive(Parser)]
@@ -55,7 +71,12 @@ enum Type {
 /// Runs the command with its arguments.
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
     let options = Options::parse_from(std::iter::once("msprof".into()).chain(arguments));
-    match run(&options) {
+    // A person who calls the command has nothing that polls for the tables.
+    let reader_limit = match io::stdout().is_terminal() {
+        true => Duration::ZERO,
+        false => READER_LIMIT,
+    };
+    match run(&options, reader_limit) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("msprof: {error:#}");
@@ -64,7 +85,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-fn run(options: &Options) -> Result<()> {
+fn run(options: &Options, reader_limit: Duration) -> Result<()> {
     ensure!(
         options.export == Switch::On || options.analyze == Switch::On,
         "nothing to do; pass --export=on"
@@ -73,15 +94,64 @@ fn run(options: &Options) -> Result<()> {
         options.r#type == Type::Text,
         "--type=db is not supported: profiles are exported as CSV and JSON; pass --type=text"
     );
+    let readers = Readers::new();
     for profile in profiles(&options.output)? {
         if options.export == Switch::On {
-            export(&profile)?;
+            export(&profile, &readers)?;
         }
         if options.analyze == Switch::On {
             analyze(&profile)?;
         }
     }
+    if options.export == Switch::On {
+        readers.wait(reader_limit);
+    }
     Ok(())
+}
+
+/// Notices processes that open exported tables.
+struct Readers {
+    /// None where the system has no more instances of inotify: then nothing is noticed.
+    events: Option<OwnedFd>,
+}
+
+impl Readers {
+    fn new() -> Readers {
+        let flags = CreateFlags::NONBLOCK | CreateFlags::CLOEXEC;
+        Readers {
+            events: inotify::init(flags).ok(),
+        }
+    }
+
+    /// Adds a folder. The registration stays with the folder when it gets another name.
+    fn add(&self, folder: &Path) {
+        if let Some(events) = &self.events {
+            // Without the registration the wait lasts until its limit, which is as good for the reader.
+            let _ = inotify::add_watch(events, folder, WatchFlags::OPEN | WatchFlags::ONLYDIR);
+        }
+    }
+
+    /// Waits until a process has opened one of the folders, and no longer than the limit.
+    fn wait(&self, limit: Duration) {
+        let begin = Instant::now();
+        while begin.elapsed() < limit {
+            let was_opened = self.was_opened();
+            thread::sleep(READER_POLL);
+            if was_opened {
+                return;
+            }
+        }
+    }
+
+    fn was_opened(&self) -> bool {
+        let mut buffer = [MaybeUninit::uninit(); 512];
+        self.events.as_ref().is_some_and(|descriptor| {
+            let next = inotify::Reader::new(descriptor, &mut buffer)
+                .next()
+                .map(drop);
+            !matches!(next, Err(Errno::WOULDBLOCK))
+        })
+    }
 }
 
 /// Returns the profiles that a path names.
@@ -114,7 +184,7 @@ fn kept(profile: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Copies the tables. They appear all at once: PyTorch's parser reads the timeline as soon as there is a table.
-fn export(profile: &Path) -> Result<()> {
+fn export(profile: &Path, readers: &Readers) -> Result<()> {
     let tables = profile.join(TABLES);
     let copies = profile.join(format!(".{TABLES}.{}", std::process::id()));
     fs::create_dir(&copies).with_context(|| format!("creating {}", copies.display()))?;
@@ -125,6 +195,7 @@ fn export(profile: &Path) -> Result<()> {
         let to = copies.join(name);
         fs::copy(&file, &to).with_context(|| format!("writing {}", to.display()))?;
     }
+    readers.add(&copies);
     if tables.exists() {
         fs::remove_dir_all(&tables).with_context(|| format!("replacing {}", tables.display()))?;
     }
@@ -172,7 +243,38 @@ mod tests {
         let all = ["msprof", &output]
             .into_iter()
             .chain(arguments.iter().copied());
-        run(&Options::try_parse_from(all)?)
+        run(&Options::try_parse_from(all)?, Duration::ZERO)
+    }
+
+    /// An export that ends while PyTorch's parser has not seen the tables loses the tables that depend on them.
+    #[test]
+    fn an_export_ends_after_a_reader_has_opened_the_tables() {
+        let folder = profile("Device_id,kernel_name\n0,aclnnAdd\n");
+        let made = folder.path().join("PROF_1").join(TABLES);
+        let output = format!("--output={}", folder.path().display());
+        let options = Options::try_parse_from(["msprof", "--export=on", &output]).unwrap();
+        let (ended, end) = std::sync::mpsc::channel();
+        thread::scope(|scope| {
+            // The limit is never reached: an export without a reader would not end.
+            scope.spawn(move || ended.send(run(&options, Duration::MAX)));
+            while !made.exists() {
+                thread::yield_now();
+            }
+            let early = end.try_recv();
+            assert!(early.is_err(), "the export ended without a reader");
+            assert_eq!(fs::read_dir(&made).unwrap().count(), 1);
+            end.recv().unwrap().unwrap();
+        });
+    }
+
+    #[test]
+    fn an_export_without_a_reader_ends_at_the_limit() {
+        let folder = profile("Device_id,kernel_name\n0,aclnnAdd\n");
+        let output = format!("--output={}", folder.path().display());
+        let options = Options::try_parse_from(["msprof", "--export=on", &output]).unwrap();
+        run(&options, READER_POLL).unwrap();
+        let tables = folder.path().join("PROF_1").join(TABLES);
+        assert!(tables.join("task_time_1.csv").exists());
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn run_and_write(command: &mut Command, page: &Path) -> Result<ExitCode> {
     let status = command
         .status()
         .with_context(|| format!("cannot run {}", command.get_program().display()))?;
-    crate::report::write(&timeline, None, page)?;
+    crate::report::write(&[&timeline], None, page)?;
     std::fs::remove_file(&timeline).with_context(|| format!("removing {}", timeline.display()))?;
     let code = status
         .code()

@@ -136,6 +136,11 @@ pub trait Program: Any + Send + Sync {
         Cost::Unbounded
     }
 
+    /// Returns whether the thread that submits it waits for it next. That thread runs it, so that no worker is woken for it.
+    fn is_awaited(&self) -> bool {
+        false
+    }
+
     /// Returns the range that it writes if there is only one; `None`: any memory. Queues that wait for a word in memory are
     /// looked at accordingly.
     fn writes(&self) -> Option<Span> {
@@ -211,8 +216,38 @@ pub struct Call {
 /// What travels with a task through the queue: who asked, and whether anybody watches.
 #[derive(Clone, Copy, Debug)]
 pub struct Tag {
-    /// The gate's number for the operation; 0 without probes; then only failures are reported back.
+    /// The gate's number for the operation; 0 without probes; then only failures are reported back. The highest bits mark the
+    /// first and the last task of an operation that consists of several.
     pub ticket: u64,
     /// The call that submitted the task.
     pub call: &'static Call,
+}
+
+const FIRST: u64 = 1 << 63;
+const LAST: u64 = 1 << 62;
+
+impl Tag {
+    /// Creates the tags of the first and the last task of one operation: it starts with the one and ends with the other.
+    pub fn of_parts(ticket: u64, call: &'static Call) -> (Tag, Tag) {
+        let with = |mark| Tag {
+            ticket: if ticket == 0 { 0 } else { ticket | mark },
+            call,
+        };
+        (with(FIRST), with(LAST))
+    }
+
+    /// Returns the gate's number for the operation; 0 without probes.
+    pub fn number(&self) -> u64 {
+        self.ticket & !(FIRST | LAST)
+    }
+
+    /// Returns whether the operation starts with this task.
+    pub fn starts(&self) -> bool {
+        self.ticket & LAST == 0
+    }
+
+    /// Returns whether the operation ends with this task.
+    pub fn ends(&self) -> bool {
+        self.ticket & FIRST == 0
+    }
 }

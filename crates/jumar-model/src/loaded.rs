@@ -173,6 +173,8 @@ pub struct Execute<'a> {
     pub work: Option<Span>,
     /// Inputs and outputs that are chosen when the execution begins; they follow the others.
     pub bindings: Option<Arc<dyn Bindings>>,
+    /// Whether the calling thread waits for the stream next. It then runs the execution, and wakes no worker for it.
+    pub awaited: bool,
 }
 
 /// What one execution of a model of unknown sizes works on.
@@ -188,6 +190,8 @@ pub struct ExecuteOpen {
     pub bindings: Option<Arc<dyn Bindings>>,
     /// Where the execution leaves what came out.
     pub results: Arc<Results>,
+    /// As [`Execute::awaited`].
+    pub awaited: bool,
 }
 
 impl Model {
@@ -337,6 +341,7 @@ impl Model {
             outputs: execute.outputs.into(),
             work,
             bindings: execute.bindings,
+            awaited: execute.awaited,
         });
         self.queue(stream, program, &reads, &writes, caller)
     }
@@ -476,7 +481,14 @@ impl Model {
         caller: &Caller<'_>,
     ) -> Result<()> {
         let stream = self.own_stream()?;
-        self.submit_open(&stream, inputs, outputs, results, caller)?;
+        let execute = ExecuteOpen {
+            inputs,
+            outputs,
+            results,
+            awaited: true,
+            ..ExecuteOpen::default()
+        };
+        self.submit_open_with(&stream, execute, caller)?;
         stream.synchronize(None, caller)
     }
 
@@ -486,7 +498,13 @@ impl Model {
     /// As [`Model::submit`]; what the execution failed with.
     pub fn execute(&self, inputs: &[Span], outputs: &[Span], caller: &Caller<'_>) -> Result<()> {
         let stream = self.own_stream()?;
-        self.submit(&stream, inputs, outputs, caller)?;
+        let execute = Execute {
+            inputs,
+            outputs,
+            awaited: true,
+            ..Execute::default()
+        };
+        self.submit_with(&stream, execute, caller)?;
         stream.synchronize(None, caller)
     }
 
@@ -753,6 +771,7 @@ struct Execution {
     outputs: Box<[Span]>,
     work: Span,
     bindings: Option<Arc<dyn Bindings>>,
+    awaited: bool,
 }
 
 impl Program for Execution {
@@ -814,6 +833,10 @@ impl Program for Execution {
 
     fn cost(&self) -> Cost {
         Cost::Large
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.awaited
     }
 
     fn name(&self) -> &str {

@@ -61,6 +61,12 @@ impl Parker {
         }
     }
 
+    /// Returns whether the thread was woken since it parked last.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn is_notified(&self) -> bool {
+        self.state.load(Ordering::Acquire) == NOTIFIED
+    }
+
     /// Wakes the thread, or lets its next park return at once.
     pub(crate) fn unpark(&self) {
         if self.state.swap(NOTIFIED, Ordering::AcqRel) == PARKED {

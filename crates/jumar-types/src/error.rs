@@ -283,6 +283,8 @@ kinds! {
     CommDisagreement,
     /// The process that root information comes from cannot be reached.
     CommRootGone,
+    /// A port at which ranks were to gather is in use.
+    CommPortTaken,
     /// A communicator that failed earlier.
     CommUnavailable,
     /// A communicator that another thread is using.

@@ -25,7 +25,7 @@ ROOT = HERE.parents[2]
 
 HEADERS = [
     "acl/acl.h", "acl/acl_base.h", "acl/acl_rt.h", "acl/acl_mdl.h", "acl/acl_op.h", "acl/acl_prof.h", "acl/acl_dump.h",
-    "acl/ops/acl_dvpp.h", "acl/ops/acl_cblas.h", "acl/ops/acl_fv.h",
+    "acl/ops/acl_dvpp.h", "acl/ops/acl_cblas.h", "acl/ops/acl_fv.h", "acl/dvpp/hi_dvpp.h",
 ]
 
 

@@ -73,7 +73,9 @@ def test_the_stubs_name_what_the_data_names():
 
 def test_each_function_has_a_c_function_of_the_interface():
     without = {name for name, entry in ENTRIES.items() if entry.get("c") not in TABLE}
-    assert without == {name for name in NAMES if name.startswith(("acl.util.", "acl.himpi."))}
+    # The second interface of images and video has some of its functions in C.
+    own = {name for name in without if not name.startswith("acl.himpi.")}
+    assert own == {name for name in NAMES if name.startswith("acl.util.")}
 
 
 @pytest.mark.parametrize("name", NAMES)

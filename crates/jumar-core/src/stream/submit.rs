@@ -332,14 +332,22 @@ impl Stream {
             // Nothing would end the wait of an operation that does not begin.
             Some(error) => (Task::Run(Arc::new(Broken(error.clone()))), None),
         };
-        let tag = Tag {
-            ticket,
-            call: caller.call,
+        let (first, last) = Tag::of_parts(ticket, caller.call);
+        let position = match parts {
+            Some([wait, end]) => {
+                let position = self.queue.submit(task, first);
+                self.queue_part(caller, wait);
+                self.queue.submit(end, last);
+                position
+            }
+            None => {
+                let tag = Tag {
+                    ticket,
+                    call: caller.call,
+                };
+                self.queue.submit(task, tag)
+            }
         };
-        let position = self.queue.submit(task, tag);
-        for part in parts.into_iter().flatten() {
-            self.queue_part(caller, part);
-        }
         self.note(position, caller);
         Ok(broken)
     }

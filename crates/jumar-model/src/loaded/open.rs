@@ -117,6 +117,10 @@ impl Program for OpenExecution {
         Cost::Large
     }
 
+    fn is_awaited(&self) -> bool {
+        self.execute.awaited
+    }
+
     fn name(&self) -> &str {
         &self.model.description.name
     }

@@ -221,13 +221,18 @@ impl Pool {
 mod tests {
     use std::sync::atomic::{AtomicU32, AtomicUsize};
 
-    use jumar_hal::{Span, Transfer};
+    use jumar_hal::{
+        Call, Cost, Program, Queue, QueueConfig, QueueObserver, Span, Tag, Task, Transfer, Verdict,
+    };
+    use jumar_types::Error;
 
     use super::super::Cpus;
     use super::super::parked::ParkedWorker;
     use super::*;
     use crate::park::Parker;
+    use crate::ring::Sizes;
     use crate::runner::Runner;
+    use crate::stream::{Handle, Stream};
     use crate::team::Team;
 
     /// Reports the configured processor, and counts the calls.
@@ -278,6 +283,77 @@ mod tests {
             assert_eq!(woken, elsewhere, "{cpus} processors, thread {thread:?}");
             // It was notified either way, or this would not return.
             parked.parker.park(None);
+        }
+    }
+
+    /// A program that takes long.
+    struct Long {
+        awaited: bool,
+    }
+
+    impl Program for Long {
+        fn run(&self) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn cost(&self) -> Cost {
+            Cost::Large
+        }
+
+        fn is_awaited(&self) -> bool {
+            self.awaited
+        }
+
+        fn name(&self) -> &str {
+            "long"
+        }
+    }
+
+    struct NoObserver;
+
+    impl QueueObserver for NoObserver {
+        fn started(&self, _tag: Tag) {}
+        fn finished(&self, _tag: Tag) {}
+        fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
+            Verdict::Continue
+        }
+    }
+
+    #[test]
+    fn a_program_that_its_submitter_awaits_wakes_no_worker_in_timed_park() {
+        static CALL: Call = Call {
+            name: "test",
+            number: 0,
+        };
+        let tag = Tag {
+            ticket: 0,
+            call: &CALL,
+        };
+        // Into an empty run queue, and to a stream that is in it already.
+        for (tasks, awaited, woken) in [(1, true, false), (2, true, false), (1, false, true)] {
+            let pool = Arc::new(pool(&Arc::default(), Cpus::Count(2)));
+            let parker = Arc::new(Parker::new());
+            {
+                let mut inner = pool.inner.lock();
+                (inner.started, inner.awake) = (1, 1);
+                inner.timed_worker = Some(parker.clone());
+            }
+            let observer = Arc::new(NoObserver);
+            let stream = Stream::new(
+                pool.clone(),
+                QueueConfig::default(),
+                0,
+                Sizes::USUAL,
+                observer,
+            );
+            let queue = Handle(stream);
+            for _ in 0..tasks {
+                queue.submit(Task::Run(Arc::new(Long { awaited })), tag);
+            }
+            assert_eq!(parker.is_notified(), woken, "awaited: {awaited}");
+            queue.submit_run(Arc::new(Long { awaited: false }), tag);
+            assert!(parker.is_notified(), "another thread may run it at once");
+            assert!(queue.wait(tasks + 1, None));
         }
     }
 

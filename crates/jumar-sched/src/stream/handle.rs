@@ -35,7 +35,7 @@ impl Queue for Handle {
         {
             return position;
         }
-        stream.append(task.cost(), tag, task)
+        stream.append(wake_cost(&task), tag, task)
     }
 
     fn submit_copy(&self, to: Span, from: Span, tag: Tag) -> u64 {
@@ -50,7 +50,8 @@ impl Queue for Handle {
     }
 
     fn submit_run(&self, program: Arc<dyn Program>, tag: Tag) -> u64 {
-        self.0.append(program.cost(), tag, Task::Run(program))
+        let task = Task::Run(program);
+        self.0.append(wake_cost(&task), tag, task)
     }
 
     fn submit_set(&self, signal: Arc<Signal>, tag: Tag) -> u64 {
@@ -173,6 +174,15 @@ impl Queue for Handle {
         if stream.drop_wait() {
             stream.pool.push(stream, true, Cost::Bounded);
         }
+    }
+}
+
+/// Returns the cost that decides whether a submit wakes a worker. The thread that submits an awaited program runs it itself. A
+/// worker in timed park takes the program all the same where that thread is kept from it.
+fn wake_cost(task: &Task) -> Cost {
+    match task {
+        Task::Run(program) if program.is_awaited() => Cost::Bounded,
+        other => other.cost(),
     }
 }
 
