@@ -2,14 +2,16 @@
 
     JUMAR_DEVICES=4 torchrun --nproc-per-node 4 tests/pytorch/collectives.py
 
-Values are small integers, so that every sum is exact in every type. A wrong result ends the program with the name of the operation.
+Without torchrun the program starts itself with two ranks. Models with sharded parameters are compared with one process. Values are small integers, so that every sum is exact in every type. A wrong result ends the program with the name of the operation.
 """
 
 import os
+import sys
 
 import torch
 import torch.distributed as dist
 import torch_npu  # noqa: F401  (registers the device "npu")
+from torch import nn
 
 SHAPE = (7, 3)
 TYPES = (torch.float32, torch.float16, torch.bfloat16, torch.int8, torch.int32, torch.int64)
@@ -152,7 +154,58 @@ class Rank:
         dist.barrier()
 
 
+    def sharded_parameters(self):
+        """Trains with FullyShardedDataParallel and fully_shard: the mean loss of the ranks is that of one process with all data."""
+        from torch.distributed.device_mesh import init_device_mesh
+        from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+
+        def network():
+            torch.manual_seed(0)
+            return nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+
+        def losses(module, inputs, targets):
+            optimizer = torch.optim.AdamW(module.parameters(), lr=1e-2)
+            found = []
+            for x, y in zip(inputs, targets, strict=True):
+                optimizer.zero_grad()
+                loss = nn.functional.mse_loss(module(x), y)
+                loss.backward()
+                optimizer.step()
+                found.append(loss.detach())
+            return torch.stack(found)
+
+        def by_layer():
+            mesh = init_device_mesh("npu", (self.size,))
+            module = network().to(self.device)
+            for layer in (module[0], module[2]):
+                fully_shard(layer, mesh=mesh)
+            return fully_shard(module, mesh=mesh)
+
+        torch.manual_seed(1)
+        data = torch.randn(5, 4 * self.size, 8), torch.randn(5, 4 * self.size, 4)
+        wanted = losses(network(), *data)
+        own = [each[:, 4 * self.rank : 4 * self.rank + 4].to(self.device) for each in data]
+        for name, module in (
+            ("FullyShardedDataParallel", FullyShardedDataParallel(network().to(self.device), device_id=self.device)),
+            ("use_orig_params", FullyShardedDataParallel(network().to(self.device), device_id=self.device, use_orig_params=True)),
+            ("fully_shard", by_layer()),
+        ):
+            held = sum(getattr(each, "_local_tensor", each).numel() for each in module.parameters())
+            if held >= sum(each.numel() for each in network().parameters()):
+                raise SystemExit(f"rank {self.rank}: {name}: the rank holds all parameters")
+            mean = losses(module, *own)
+            dist.all_reduce(mean)
+            distance = (mean.cpu() / self.size - wanted).abs().max().item()
+            if not distance < 1e-5:
+                raise SystemExit(f"rank {self.rank}: {name}: a loss differs by {distance}")
+            self.checked += 1
+
+
 def main():
+    if "LOCAL_RANK" not in os.environ:
+        os.environ.setdefault("JUMAR_DEVICES", "2")
+        launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", os.path.abspath(__file__)]
+        os.execv(sys.executable, launcher)
     rank = Rank()
     if rank.size < 2:
         raise SystemExit("run with torchrun and two ranks or more")
@@ -161,6 +214,7 @@ def main():
     rank.exchanges()
     rank.transfers()
     rank.groups()
+    rank.sharded_parameters()
     dist.destroy_process_group()
     print(f"rank {rank.rank} of {rank.size}: {rank.checked} results are right")
 

@@ -1,12 +1,16 @@
 """Checks features of the prebuilt adapter, one function each, against the CPU.
 
     python features.py [NAME ...]
+
+Checks that need an environment of their own, or that end the work of a device, run in processes of their own.
 """
 
+import concurrent.futures
 import csv
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -17,11 +21,26 @@ from torch import nn
 from torch.nn import functional
 
 CHECKS = []
+ALONE = {}
 
 
 def check(function):
     CHECKS.append(function)
     return function
+
+
+def alone(function):
+    """Marks a function that runs in a process of its own."""
+    ALONE[function.__name__] = function
+    return function
+
+
+def run_alone(function, **environment):
+    """Runs a marked function with variables of the environment. Returns what it printed."""
+    command = [sys.executable, os.path.abspath(__file__), "--alone", function.__name__]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, f"{function.__name__} with {environment}: exit status {done.returncode}\n{done.stderr[-3000:]}"
+    return done.stdout
 
 
 def close(found, wanted, tolerance=1e-5):
@@ -216,6 +235,118 @@ def seeds_decide_random_numbers():
 
 
 @check
+def seeds_of_generators():
+    """Each operator with a generator returns the same numbers for the same seed, whatever the default generator did meanwhile."""
+
+    def empty():
+        return torch.empty(50, device="npu")
+
+    operators = {
+        "randn": lambda generator: torch.randn(50, device="npu", generator=generator),
+        "rand": lambda generator: torch.rand(50, device="npu", generator=generator),
+        "randint": lambda generator: torch.randint(0, 100, (50,), device="npu", generator=generator),
+        "randperm": lambda generator: torch.randperm(50, device="npu", generator=generator),
+        "normal_": lambda generator: empty().normal_(generator=generator),
+        "uniform_": lambda generator: empty().uniform_(generator=generator),
+        "exponential_": lambda generator: empty().exponential_(generator=generator),
+        "bernoulli_": lambda generator: empty().bernoulli_(0.5, generator=generator),
+        "bernoulli": lambda generator: torch.bernoulli(torch.full((50,), 0.5, device="npu"), generator=generator),
+        "multinomial": lambda generator: torch.multinomial(torch.ones(50, device="npu"), 20, generator=generator),
+        "random_": lambda generator: torch.empty(50, device="npu", dtype=torch.int64).random_(0, 9, generator=generator),
+    }
+    for name, operator in operators.items():
+        one, two = (torch.Generator(device="npu").manual_seed(3) for _ in range(2))
+        first = operator(one)
+        torch.randn(3, device="npu")
+        assert torch.equal(first, operator(two)), f"{name}: one seed gave two results"
+        second = operator(one)
+        assert not torch.equal(first, second), f"{name}: a generator gave the same numbers twice"
+        assert torch.equal(second, operator(two)), f"{name}: the second results of one seed differ"
+    dropout, x = nn.Dropout(), torch.ones(1000, device="npu")
+    torch.npu.manual_seed(5)
+    first = dropout(x)
+    torch.npu.manual_seed(5)
+    assert torch.equal(first, dropout(x))
+
+
+def add_one_to_received(tensors, sums):
+    """Runs in the process that gets the memory of another one."""
+    torch.npu.set_device(0)
+    x = tensors.get()
+    sums.put(x.sum().item())
+    x.add_(1)
+    torch.npu.synchronize()
+    del x
+    sums.put("added")
+
+
+@check
+def tensors_between_processes():
+    """A tensor that is sent to a process is the same memory there, at its offset in its storage."""
+    processes = torch.multiprocessing.get_context("spawn")
+    tensors, sums = processes.Queue(), processes.Queue()
+    receiver = processes.Process(target=add_one_to_received, args=(tensors, sums))
+    receiver.start()
+    whole = torch.arange(1000.0, device="npu").reshape(10, 100)
+    wanted = whole.cpu()
+    tensors.put(whole[2:4])
+    assert sums.get(timeout=120) == wanted[2:4].sum().item()
+    assert sums.get(timeout=120) == "added"
+    wanted[2:4] += 1
+    close(whole, wanted, 0)
+    receiver.join()
+    assert receiver.exitcode == 0, receiver.exitcode
+
+
+@alone
+def cuda_program():
+    from torch_npu.contrib import transfer_to_npu  # noqa: F401  (replaces torch.cuda)
+
+    assert torch.cuda.is_available() and torch.cuda.device_count() >= 1
+    plain, module = network(), network().cuda()
+    x = torch.randn(5, 8)
+    result = module(x.cuda())
+    assert result.device.type == "npu", result.device
+    close(result, plain(x))
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        twice = torch.ones(3, device="cuda") * 2
+    stream.synchronize()
+    close(twice, torch.full((3,), 2.0))
+    assert torch.cuda.memory_allocated() > 0
+    with torch.autocast("cuda", dtype=torch.float16):
+        assert module(x.cuda()).dtype == torch.float16
+
+
+@check
+def transfer_to_npu():
+    """A program for CUDA runs with one more import."""
+    run_alone(cuda_program)
+
+
+@alone
+def growing_segment():
+    """Tensors of growing size in one segment that grows, where separate segments would need more memory."""
+    torch.npu.empty_cache()
+    for count in range(1, 20):
+        x = torch.full((count << 20,), float(count), device="npu")
+        assert x[-1].item() == count
+        del x
+    segments = torch.npu.memory_snapshot()
+    print(json.dumps({"expandable": [segment["is_expandable"] for segment in segments], "reserved": torch.npu.memory_reserved()}))
+
+
+@check
+def expandable_segments():
+    plain, expandable = (
+        json.loads(run_alone(growing_segment, PYTORCH_NPU_ALLOC_CONF=f"expandable_segments:{setting}").splitlines()[-1])
+        for setting in ("False", "True")
+    )
+    assert not any(plain["expandable"]) and all(expandable["expandable"]), (plain, expandable)
+    assert expandable["reserved"] < plain["reserved"], (plain, expandable)
+
+
+@check
 def out_of_memory():
     """The error is PyTorch's own, and later work is computed."""
     try:
@@ -229,6 +360,61 @@ def out_of_memory():
     assert (torch.arange(5, device="npu") + 1).sum().item() == 15
 
 
+class Attention(nn.Module):
+    """Self-attention over [batch, length, 32] with 4 heads."""
+
+    def __init__(self):
+        super().__init__()
+        self.query, self.key, self.value, self.output = (nn.Linear(32, 32) for _ in range(4))
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        heads = [layer(x).view(batch, length, 4, 8).transpose(1, 2) for layer in (self.query, self.key, self.value)]
+        query, key, value = heads
+        weights = torch.softmax(query @ key.transpose(-1, -2) / 8**0.5, -1)
+        return x + self.output((weights @ value).transpose(1, 2).reshape(batch, length, width))
+
+
+@check
+def torchair():
+    """torch.compile(backend="npu"): graphs that torchair serializes, against the module on the CPU."""
+    torch.manual_seed(0)
+    convolutions = nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 4, 1), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 3),
+    )
+    feedforward = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 4))
+    # The operator Gelu, which torchair chooses, approximates by tanh; the error function differs by up to 5e-4.
+    for module, shapes, tolerance in [
+        (feedforward, [[6, 8]], 1e-3),
+        (convolutions, [[2, 3, 8, 8]], 1e-5),
+        (Attention(), [[2, 5, 32]], 1e-5),
+        (feedforward, [[6, 8], [3, 8], [11, 8]], 1e-3),
+        (Attention(), [[2, 5, 32], [3, 7, 32], [4, 2, 32]], 1e-5),
+    ]:
+        inputs = [torch.randn(shape) for shape in shapes]
+        module.cpu().eval()
+        with torch.no_grad():
+            wanted = [module(x) for x in inputs]
+            # Several shapes: one graph with dynamic dimensions.
+            compiled = torch.compile(module.npu(), backend="npu", dynamic=len(shapes) > 1, fullgraph=True)
+            for x, result in zip(inputs, wanted):
+                close(compiled(x.npu()), result, tolerance)
+        torch._dynamo.reset()
+
+
+@check
+def torchair_names_what_is_refused():
+    """An operator without a converter fails when it is compiled, with its name."""
+    try:
+        torch.compile(lambda x: torch.linalg.cholesky(x), backend="npu", fullgraph=True)(torch.eye(3, device="npu"))
+    except Exception as error:  # noqa: BLE001  (torchair wraps what it raises)
+        assert "cholesky" in str(error), error
+    else:
+        raise AssertionError("an operator without a converter was compiled")
+    finally:
+        torch._dynamo.reset()
+
+
 @check
 def memory_statistics():
     torch.npu.empty_cache()
@@ -236,8 +422,131 @@ def memory_statistics():
     x = torch.empty(1 << 20, dtype=torch.uint8, device="npu")
     assert torch.npu.memory_allocated() - before >= 1 << 20
     assert torch.npu.max_memory_allocated() >= torch.npu.memory_allocated()
+    statistics = torch.npu.memory_stats()
+    assert statistics["allocated_bytes.all.current"] == torch.npu.memory_allocated()
+    assert statistics["reserved_bytes.all.current"] == torch.npu.memory_reserved()
+    free, total = torch.npu.mem_get_info()
+    assert 0 < free <= total - torch.npu.memory_reserved(), (free, total)
     del x
     assert torch.npu.memory_allocated() == before
+    torch.npu.reset_peak_memory_stats()
+    assert torch.npu.max_memory_allocated() == before
+
+
+@check
+def memory_snapshots():
+    """A snapshot has the block of a tensor, and its history the allocation and the release."""
+    torch.npu.memory._record_memory_history()
+    try:
+        x = torch.empty(3 << 20, dtype=torch.uint8, device="npu")
+        address, held = x.data_ptr(), torch.npu.memory._snapshot()
+        del x
+        released = torch.npu.memory._snapshot()
+    finally:
+        torch.npu.memory._record_memory_history(None)
+
+    def state(snapshot):
+        for segment in snapshot["segments"]:
+            start = segment["address"]
+            for block in segment["blocks"]:
+                if start == address:
+                    return block["state"], block["requested_size"]
+                start += block["size"]
+        return None
+
+    assert state(held) == ("active_allocated", 3 << 20), state(held)
+    assert state(released) is None or state(released)[0] == "inactive", state(released)
+    events = [event["action"] for trace in released["device_traces"] for event in trace if event["addr"] == address]
+    assert events[-3:] == ["alloc", "free_requested", "free_completed"], events
+
+
+@check
+def refused_types_and_missing_operators():
+    """The exception names the operator, the argument or type, and what is possible."""
+    x = torch.ones(3, dtype=torch.complex64, device="npu")
+
+    def quantise():
+        half = {"dtype": torch.float16, "device": "npu"}
+        return torch_npu.npu_kronecker_quant(torch.ones(4, 8, 8, **half), torch.ones(8, 8, **half), torch.ones(8, 8, **half))
+
+    refusals = [
+        (lambda: torch.sort(x), ("aclnnSort", "self has the type complex64", "it must be a floating-point number")),
+        (lambda: torch.atan2(x, x), ("aclnnAtan2", "complex64 are not supported")),
+        (quantise, ("aclnnFlatQuant", "561003")),
+    ]
+    for call, words in refusals:
+        try:
+            call()
+            torch.npu.synchronize()
+        except RuntimeError as error:
+            assert all(word in str(error) for word in words), (words, str(error))
+        else:
+            raise AssertionError(f"{words[0]} was computed")
+    # A refusal happens before anything is queued: the device works on.
+    assert (torch.arange(5, device="npu") + 1).sum().item() == 15
+
+
+@alone
+def trained_network():
+    module, x = network().npu(), torch.ones(16, 8, device="npu")
+    optimizer = torch.optim.AdamW(module.parameters(), lr=1e-2)
+    for _ in range(20):
+        optimizer.zero_grad()
+        loss = module(x).square().mean()
+        loss.backward()
+        optimizer.step()
+    print(loss.item())
+
+
+@check
+def many_processes():
+    """20 processes train at the same time on one device, and all get the same loss."""
+    with concurrent.futures.ThreadPoolExecutor(20) as threads:
+        printed = list(threads.map(lambda _: run_alone(trained_network), range(20)))
+    losses = {text.splitlines()[-1] for text in printed}
+    assert len(losses) == 1 and 0 <= float(losses.pop()) < 1, printed
+
+
+@alone
+def read_after_a_failed_operator():
+    """Prints what each operation behind a failed one raises, or the value that it returns."""
+    # Freed memory with a value that a read of a result which was never written would show.
+    stale = torch.full((3,), 7.0, device="npu")
+    x = torch.ones(3, device="npu")
+    index = torch.tensor([5], device="npu")
+    torch.npu.synchronize()
+    del stale
+    made = []
+    operations = {
+        "operator": lambda: made.append(x[index]),
+        "synchronize": torch.npu.synchronize,
+        "result": lambda: made[0].cpu().tolist(),
+        "next": lambda: (x + 1).cpu().tolist(),
+        "item": lambda: torch.zeros(1, device="npu").item(),
+        "copy": lambda: torch.arange(3.0).npu().cpu().tolist(),
+        "synchronize again": torch.npu.synchronize,
+    }
+    found = {}
+    for name, operation in operations.items():
+        try:
+            found[name] = operation()
+        except (RuntimeError, IndexError) as error:
+            found[name] = f"{type(error).__name__}: {error}"
+    print(json.dumps(found), flush=True)
+    # The adapter's own end of the process waits for the device, which some releases answer by an abort.
+    os._exit(0)
+
+
+@check
+def failed_operators_in_each_queue_mode():
+    """One exception names the operator, the value and its limits; later operations raise an exception and never return old data."""
+    for mode in ("0", "1", "2"):
+        found = json.loads(run_alone(read_after_a_failed_operator, TASK_QUEUE_ENABLE=mode).splitlines()[-1])
+        text = found["synchronize"]
+        assert "aclnnIndex" in text and "the index 5 lies outside" in text and "between -3 and 2" in text, (mode, text)
+        # A device has failed until the process ends, which PyTorch has in common with CUDA.
+        for name in ("result", "next", "item", "copy", "synchronize again"):
+            assert isinstance(found[name], str) and "RuntimeError" in found[name], (mode, name, found[name])
 
 
 @check
@@ -266,6 +575,9 @@ def failed_operators_are_reported():
 
 
 def main():
+    if sys.argv[1:2] == ["--alone"]:
+        ALONE[sys.argv[2]]()
+        return 0
     chosen = sys.argv[1:]
     failed = 0
     for function in CHECKS:
