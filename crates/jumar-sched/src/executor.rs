@@ -68,7 +68,8 @@ impl Executor {
     pub fn queue(&self, config: QueueConfig, watcher: Arc<dyn QueueObserver>) -> Arc<dyn Queue> {
         let age = self.queues.fetch_add(1, Ordering::Relaxed);
         let stream = Stream::new(self.pool.clone(), config, age, Sizes::USUAL, watcher);
-        self.pool.adopt(&stream);
+        let weak = Arc::downgrade(&stream);
+        self.pool.adopt(weak);
         Arc::new(Handle(stream))
     }
 }

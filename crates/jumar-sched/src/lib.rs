@@ -19,6 +19,7 @@ mod pool;
     reason = "module for unsafe code: slots are shared by the word's protocol"
 )]
 mod ring;
+mod runnable;
 mod runner;
 mod schedule;
 mod stream;

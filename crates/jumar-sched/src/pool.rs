@@ -59,9 +59,9 @@ use jumar_hal::sync::{
 };
 
 use crate::park::Parker;
+use crate::runnable::{Runnable, is_same};
 use crate::runner::Runner;
 use crate::schedule::Schedule;
-use crate::stream::Stream;
 use crate::team::Job;
 use crate::value_poller::ValuePoller;
 use parked::{IdleWorker, ParkedWorker};
@@ -107,7 +107,7 @@ const ASK: Duration = Duration::from_millis(1);
 const NEVER: u64 = u64::MAX;
 
 struct Entry {
-    stream: Arc<Stream>,
+    stream: Arc<dyn Runnable>,
     /// No grace.
     hot: bool,
     /// When a worker first saw the entry, or saw that its stream had moved on; 0 before.
@@ -121,7 +121,7 @@ struct Entry {
 /// What happens when a timer is due.
 enum Timer {
     /// A stream's wait expires.
-    Call(Arc<Stream>),
+    Call(Arc<dyn Runnable>),
     /// The streams that wait for values are checked.
     PollValues,
 }
@@ -138,7 +138,7 @@ struct Inner {
     asleep: Vec<IdleWorker>,
     started: usize,
     threads: Vec<thread::JoinHandle<()>>,
-    streams: Vec<Weak<Stream>>,
+    streams: Vec<Weak<dyn Runnable>>,
     stopped: bool,
 }
 
@@ -208,7 +208,7 @@ enum Wanted {
 /// What a worker found.
 enum Pick {
     Stream {
-        stream: Arc<Stream>,
+        stream: Arc<dyn Runnable>,
         /// It was put here on the processor that the worker runs on now.
         near: bool,
     },
@@ -278,14 +278,14 @@ impl Inner {
         Wanted::Nobody
     }
 
-    fn put(&mut self, pool: &Pool, stream: &Arc<Stream>, hot: bool) {
+    fn put(&mut self, pool: &Pool, stream: Arc<dyn Runnable>, hot: bool) {
         let cpu = pool.runner.processor();
         if !hot {
             let here = cpu.unwrap_or(NOWHERE);
             pool.pushed_cpu.store(here, Ordering::Relaxed);
         }
-        self.lists[stream.priority].push_back(Entry {
-            stream: stream.clone(),
+        self.lists[stream.priority()].push_back(Entry {
+            stream,
             hot,
             seen_ns: 0,
             done: 0,
@@ -335,8 +335,8 @@ impl Inner {
             let mut index = 0;
             for _ in 0..GLANCES.min(self.lists[list].len()) {
                 let entry = &mut self.lists[list][index];
-                let queued = entry.stream.ring.is_queued();
-                let done = entry.stream.ring.completed();
+                let queued = entry.stream.is_queued();
+                let done = entry.stream.completed();
                 let first = entry.seen_ns == 0;
                 let moved = !first && entry.done != done;
                 let near = here.is_some() && entry.cpu == here;
@@ -472,16 +472,16 @@ impl Pool {
     }
 
     /// Remembers a stream for the shutdown.
-    pub(crate) fn adopt(&self, stream: &Arc<Stream>) {
+    pub(crate) fn adopt(&self, stream: Weak<dyn Runnable>) {
         let mut inner = self.inner.lock();
         if inner.streams.len() == inner.streams.capacity() {
             inner.streams.retain(|stream| stream.strong_count() > 0);
         }
-        inner.streams.push(Arc::downgrade(stream));
+        inner.streams.push(stream);
     }
 
     /// Puts a stream that was made queued into the run queue.
-    pub(crate) fn push(self: &Arc<Self>, stream: &Arc<Stream>, hot: bool, cost: Cost) {
+    pub(crate) fn push(self: &Arc<Self>, stream: Arc<dyn Runnable>, hot: bool, cost: Cost) {
         let wanted = {
             let mut inner = self.inner.lock();
             inner.put(self, stream, hot);
@@ -595,13 +595,13 @@ impl Pool {
     }
 
     /// Takes a queued stream for a thread that has time while it waits.
-    pub(crate) fn steal(self: &Arc<Self>, not: &Arc<Stream>) -> Option<Arc<Stream>> {
+    pub(crate) fn steal(self: &Arc<Self>, not: &dyn Runnable) -> Option<Arc<dyn Runnable>> {
         let mut inner = self.inner.lock();
         for list in 0..PRIORITIES {
             let glances = GLANCES.min(inner.lists[list].len());
             for index in 0..glances {
                 let stream = &inner.lists[list][index].stream;
-                if stream.ring.is_queued() && !Arc::ptr_eq(stream, not) {
+                if stream.is_queued() && !is_same(&**stream, not) {
                     let entry = inner.lists[list].remove(index)?;
                     inner.count -= 1;
                     inner.note_count(self);
@@ -614,24 +614,22 @@ impl Pool {
 
     /// Removes the entry of an unused stream: it would keep the stream until a worker comes across it.
     #[cold]
-    pub(crate) fn forget_entry(self: &Arc<Self>, stream: &Arc<Stream>) {
+    pub(crate) fn forget_entry(self: &Arc<Self>, stream: &Arc<dyn Runnable>) {
         let entry = {
             let mut inner = self.inner.lock();
             // The entry is young most often.
-            let index = inner.lists[stream.priority]
+            let index = inner.lists[stream.priority()]
                 .iter()
-                .rposition(|entry| Arc::ptr_eq(&entry.stream, stream));
-            let Some(index) = index.filter(|_| !stream.ring.is_queued()) else {
+                .rposition(|entry| is_same(&*entry.stream, &**stream));
+            let Some(index) = index.filter(|_| !stream.is_queued()) else {
                 return;
             };
             inner.count -= 1;
             inner.note_count(self);
-            inner.lists[stream.priority].remove(index)
+            inner.lists[stream.priority()].remove(index)
         };
-        if let Some(owner) = stream.ring.unlist()
-            && owner.queue()
-        {
-            self.push(stream, true, Cost::Unbounded);
+        if stream.unlist() {
+            self.push(stream.clone(), true, Cost::Unbounded);
         }
         drop(entry);
     }
@@ -749,9 +747,7 @@ impl Pool {
             match found {
                 Pick::Stream { stream, near: here } => {
                     near |= here;
-                    if let Some(owner) = stream.ring.unlist() {
-                        stream.drive(owner, false, BUDGET, || self.is_stopped());
-                    }
+                    stream.run(false, BUDGET, &|| self.is_stopped());
                 }
                 Pick::Job(job) => job.help(),
                 Pick::Soon | Pick::Moving | Pick::Beside | Pick::Nothing => {}
@@ -820,7 +816,7 @@ impl Pool {
     }
 
     /// Ends the workers and returns the streams that are left.
-    pub(crate) fn stop(&self) -> Vec<Arc<Stream>> {
+    pub(crate) fn stop(&self) -> Vec<Arc<dyn Runnable>> {
         let mut inner = self.inner.lock();
         inner.stopped = true;
         self.stopped.store(true, Ordering::Relaxed);

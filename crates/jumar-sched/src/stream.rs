@@ -23,6 +23,7 @@ use jumar_types::{Error, ErrorKind};
 use crate::park::{self, Parker};
 use crate::pool::{IsOver, Pool, Setting};
 use crate::ring::{Called, Entry, Owner, PushPermit, Ring, Sizes};
+use crate::runnable::{DriveOutcome, Runnable};
 use crate::team::Team;
 pub(crate) use handle::Handle;
 
@@ -96,19 +97,6 @@ struct Parked {
     parker: Arc<Parker>,
 }
 
-/// Why a thread stopped driving a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DriveOutcome {
-    /// It holds no task.
-    Drained,
-    /// It waits for a signal.
-    Blocked,
-    /// It was stopped, or its budget was used up; the stream is queued.
-    Stopped,
-    /// The next task is not bounded; the stream is queued.
-    Refused,
-}
-
 /// How a wait ended.
 enum WaitOutcome {
     Over,
@@ -139,11 +127,6 @@ impl Stream {
             age,
             priority: usize::from(config.priority.min(7)),
         })
-    }
-
-    /// Calls the stream. Returns whether the caller has to put it into the run queue.
-    pub(crate) fn call(&self) -> bool {
-        matches!(self.ring.call(), Called::Queued { list: true })
     }
 
     /// Runs tasks until there is none, the stream is blocked, `stop` returns true or the budget is used up. With `bounded`
@@ -221,7 +204,7 @@ impl Stream {
     /// Releases a stream that holds tasks.
     fn give_back(self: &Arc<Self>, owner: Owner<'_>, left: DriveOutcome) -> DriveOutcome {
         if owner.queue() {
-            self.pool.push(self, true, Cost::Unbounded);
+            self.pool.push(self.clone(), true, Cost::Unbounded);
         }
         left
     }
@@ -400,7 +383,7 @@ impl Stream {
             self.held_at.store(position, Ordering::Release);
             // A limit beyond the clock's end is none.
             let expiry = limit.and_then(|limit| Instant::now().checked_add(limit));
-            let timer = expiry.map(|expiry| self.pool.add_timer(expiry, self));
+            let timer = expiry.map(|expiry| self.pool.add_timer(expiry, self.clone()));
             UnsatisfiedWait {
                 cause: cause.clone(),
                 timer,
@@ -411,7 +394,7 @@ impl Stream {
             Cause::Signal(signal, _) => signal.register(me),
             Cause::Condition(condition) => {
                 if !again {
-                    self.pool.add_value_wait(self, condition);
+                    self.pool.add_value_wait(self.clone(), condition);
                 }
                 true
             }
@@ -435,7 +418,7 @@ impl Stream {
             Cause::Signal(signal, _) => {
                 signal.forget_at(std::ptr::from_ref(self).cast());
             }
-            Cause::Condition(condition) => self.pool.remove_value_wait(self, &condition),
+            Cause::Condition(condition) => self.pool.remove_value_wait(self.age, &condition),
         }
     }
 
@@ -657,16 +640,11 @@ impl Stream {
 
     /// Runs tasks of another stream, bounded ones where there are workers for the rest. Returns false if there was none.
     fn help(self: &Arc<Self>, stop: impl Fn() -> bool) -> bool {
-        let Some(other) = self.pool.steal(self) else {
+        let Some(other) = self.pool.steal(&**self) else {
             return false;
         };
-        match other.ring.unlist() {
-            Some(owner) => {
-                let bounded = !self.pool.is_unserved();
-                other.drive(owner, bounded, HELP, stop) != DriveOutcome::Refused
-            }
-            None => true,
-        }
+        let bounded = !self.pool.is_unserved();
+        other.run(bounded, HELP, &stop) != Some(DriveOutcome::Refused)
     }
 
     /// Does a task at once if the stream is empty and idle and the difference is not observable. Returns its position.
@@ -728,7 +706,7 @@ impl Stream {
         };
         let pushed = entrance.push(tag, task);
         if pushed.list {
-            self.pool.push(self, false, cost);
+            self.pool.push(self.clone(), false, cost);
         } else if cost == Cost::Large || pushed.position.is_multiple_of(BACKLOG) {
             self.push_more(pushed.position, cost);
         }
@@ -776,9 +754,48 @@ impl Stream {
         self.drop_to.fetch_max(position, Ordering::AcqRel);
         self.call()
     }
+}
 
-    /// Drops everything that is left, for a shutdown.
-    pub(crate) fn clear_out(self: &Arc<Self>) {
+impl Runnable for Stream {
+    fn number(&self) -> u32 {
+        self.number
+    }
+
+    fn age(&self) -> u64 {
+        self.age
+    }
+
+    fn priority(&self) -> usize {
+        self.priority
+    }
+
+    fn is_queued(&self) -> bool {
+        self.ring.is_queued()
+    }
+
+    fn completed(&self) -> u64 {
+        self.ring.completed()
+    }
+
+    fn call(&self) -> bool {
+        matches!(self.ring.call(), Called::Queued { list: true })
+    }
+
+    fn run(
+        self: Arc<Self>,
+        bounded: bool,
+        budget: u32,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<DriveOutcome> {
+        let owner = self.ring.unlist()?;
+        Some(self.drive(owner, bounded, budget, stop))
+    }
+
+    fn unlist(&self) -> bool {
+        self.ring.unlist().is_some_and(Owner::queue)
+    }
+
+    fn clear_out(self: Arc<Self>) {
         self.drop_all();
         if let Some(owner) = self.ring.unlist() {
             self.drive(owner, true, u32::MAX, || true);
@@ -790,7 +807,7 @@ impl Stream {
 impl Waiter for Stream {
     fn signalled(self: Arc<Self>) {
         if self.call() {
-            self.pool.push(&self, true, Cost::Bounded);
+            self.pool.push(self.clone(), true, Cost::Bounded);
             self.call_parked();
         }
     }

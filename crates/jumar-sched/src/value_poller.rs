@@ -20,7 +20,7 @@ use jumar_hal::sync::{AtomicU64, AtomicUsize, Instant, Mutex, Ordering};
 use jumar_hal::{Condition, Cost};
 
 use crate::pool::Pool;
-use crate::stream::Stream;
+use crate::runnable::Runnable;
 
 /// The shortest interval of the timer: the delay from a change to the first check.
 const FIRST_STEP: Duration = Duration::from_micros(20);
@@ -51,7 +51,7 @@ struct List {
 }
 
 struct Waiting {
-    stream: Arc<Stream>,
+    stream: Arc<dyn Runnable>,
     condition: Arc<dyn Condition>,
 }
 
@@ -75,17 +75,14 @@ impl Pool {
     /// Adds a stream to the list. The caller has to check the condition once more afterwards: the value may have been written before.
     pub(crate) fn add_value_wait(
         self: &Arc<Self>,
-        stream: &Arc<Stream>,
+        stream: Arc<dyn Runnable>,
         condition: &Arc<dyn Condition>,
     ) {
         let arm = {
             let mut list = self.value_poller.list.lock();
-            let entry = Waiting {
-                stream: stream.clone(),
-                condition: condition.clone(),
-            };
-            list.waiting
-                .insert((condition.address(), stream.age), entry);
+            let key = (condition.address(), stream.age());
+            let condition = condition.clone();
+            list.waiting.insert(key, Waiting { stream, condition });
             self.value_poller
                 .count
                 .store(list.waiting.len(), Ordering::Relaxed);
@@ -97,11 +94,11 @@ impl Pool {
         }
     }
 
-    /// Removes a stream from the list.
-    pub(crate) fn remove_value_wait(&self, stream: &Stream, condition: &Arc<dyn Condition>) {
+    /// Removes the stream of that age from the list.
+    pub(crate) fn remove_value_wait(&self, age: u64, condition: &Arc<dyn Condition>) {
         let mut list = self.value_poller.list.lock();
         // Dropped after the lock is released: this may be the last reference to the stream.
-        let removed = list.waiting.remove(&(condition.address(), stream.age));
+        let removed = list.waiting.remove(&(condition.address(), age));
         self.value_poller
             .count
             .store(list.waiting.len(), Ordering::Relaxed);
@@ -166,10 +163,10 @@ impl Pool {
         found_any
     }
 
-    fn call_all(self: &Arc<Self>, streams: Vec<Arc<Stream>>) {
+    fn call_all(self: &Arc<Self>, streams: Vec<Arc<dyn Runnable>>) {
         for stream in streams {
             if stream.call() {
-                self.push(&stream, true, Cost::Bounded);
+                self.push(stream, true, Cost::Bounded);
             }
         }
     }
@@ -181,7 +178,7 @@ impl List {
         waiting.map(|waiting| waiting.condition.clone()).collect()
     }
 
-    fn ready(&self, range: impl std::ops::RangeBounds<(usize, u64)>) -> Vec<Arc<Stream>> {
+    fn ready(&self, range: impl std::ops::RangeBounds<(usize, u64)>) -> Vec<Arc<dyn Runnable>> {
         self.waiting
             .range(range)
             .filter(|(_, waiting)| waiting.condition.holds())

@@ -18,11 +18,6 @@ const UNITS: &[(&str, &[&str], &str)] = &[
         &["capture", "event", "kernel", "stream"],
         "a submit is recorded where its stream is captured, and a capture records streams, events and launches",
     ),
-    (
-        "crates/jumar-sched",
-        &["pool", "stream"],
-        "a stream puts itself into the run queue, whose workers run streams",
-    ),
 ];
 
 /// The names on the way to a module, from the crate's root.

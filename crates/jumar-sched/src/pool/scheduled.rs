@@ -9,8 +9,8 @@ use jumar_hal::sync::{Instant, Ordering};
 
 use super::{ASK, Entry, NEVER, Pool};
 use crate::park::Parker;
+use crate::runnable::Runnable;
 use crate::schedule::Schedule;
-use crate::stream::Stream;
 
 /// What one turn did.
 enum RunOutcome {
@@ -81,19 +81,19 @@ impl Pool {
             self.poll_on_timer();
             inner = self.inner.lock();
         }
-        let mut runnable: Vec<Arc<Stream>> = Vec::new();
+        let mut runnable: Vec<Arc<dyn Runnable>> = Vec::new();
         let mut stale = Vec::new();
         for list in &mut inner.lists {
             for entry in std::mem::take(list) {
-                if entry.stream.ring.is_queued() {
+                if entry.stream.is_queued() {
                     runnable.push(entry.stream)
                 } else {
                     stale.push(entry.stream)
                 }
             }
         }
-        runnable.sort_by_key(|stream| (stream.number, stream.age));
-        let numbers: Vec<u32> = runnable.iter().map(|stream| stream.number).collect();
+        runnable.sort_by_key(|stream| (stream.number(), stream.age()));
+        let numbers: Vec<u32> = runnable.iter().map(|stream| stream.number()).collect();
         drop(inner);
         let chosen = if numbers.is_empty() {
             None
@@ -118,9 +118,7 @@ impl Pool {
         }
         drop(inner);
         for stream in stale.into_iter().chain(chosen) {
-            if let Some(owner) = stream.ring.unlist() {
-                stream.drive(owner, false, 1, || self.is_stopped());
-            }
+            stream.run(false, 1, &|| self.is_stopped());
         }
         match idle {
             true => RunOutcome::Idle {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jumar_hal::sync::{Instant, Ordering};
 
 use super::{Inner, NEVER, Pool, SETTING, Timer, WAKE_DEFERRED, Wanted};
-use crate::stream::Stream;
+use crate::runnable::Runnable;
 
 impl Inner {
     /// Moves the streams whose time is over into the run queue. Returns whether the caller has to look after the streams that
@@ -22,7 +22,7 @@ impl Inner {
                 break;
             }
             match first.remove() {
-                Timer::Call(stream) if stream.call() => self.put(pool, &stream, true),
+                Timer::Call(stream) if stream.call() => self.put(pool, stream, true),
                 Timer::Call(_) => {}
                 Timer::PollValues => poll = true,
             }
@@ -45,9 +45,9 @@ impl Pool {
     pub(crate) fn add_timer(
         self: &Arc<Self>,
         expiry: Instant,
-        stream: &Arc<Stream>,
+        stream: Arc<dyn Runnable>,
     ) -> (Instant, u64) {
-        self.set_timer(expiry, Timer::Call(stream.clone()))
+        self.set_timer(expiry, Timer::Call(stream))
     }
 
     /// Sets the timer for the streams that wait for values.

@@ -9,6 +9,7 @@ use jumar_hal::{Cost, Program, Queue, Signal, Span, Tag, Task, Transfer, Waiter}
 use super::{HELP, Stream};
 use crate::park::{self, Parker};
 use crate::pool::Pool;
+use crate::runnable::Runnable;
 
 /// A queue of an executor.
 pub(crate) struct Handle(pub(crate) Arc<Stream>);
@@ -16,7 +17,8 @@ pub(crate) struct Handle(pub(crate) Arc<Stream>);
 impl Drop for Handle {
     fn drop(&mut self) {
         if self.0.ring.is_listed_idle() {
-            self.0.pool.forget_entry(&self.0);
+            let stream: Arc<dyn Runnable> = self.0.clone();
+            self.0.pool.forget_entry(&stream);
         }
     }
 }
@@ -165,14 +167,14 @@ impl Queue for Handle {
     fn discard(&self) {
         let stream = &self.0;
         if stream.drop_all() {
-            stream.pool.push(stream, true, Cost::Bounded);
+            stream.pool.push(stream.clone(), true, Cost::Bounded);
         }
     }
 
     fn drop_wait(&self) {
         let stream = &self.0;
         if stream.drop_wait() {
-            stream.pool.push(stream, true, Cost::Bounded);
+            stream.pool.push(stream.clone(), true, Cost::Bounded);
         }
     }
 }
