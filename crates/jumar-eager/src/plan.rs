@@ -91,6 +91,9 @@ pub(crate) struct Report {
     pub rank: usize,
 }
 
+/// The most elements that the steps of a short plan write together.
+const SHORT: usize = 512;
+
 /// The steps of one call.
 ///
 /// # Ownership
@@ -160,6 +163,18 @@ impl Plan {
             let reads = reads.filter_map(|operand| touch(operand, false));
             let writes = step.outputs.iter();
             reads.chain(writes.filter_map(|operand| touch(operand, true)))
+        })
+    }
+
+    /// Returns whether a run takes a few microseconds at most: it computes functions of few elements, and nothing else.
+    pub fn is_short(&self) -> bool {
+        let mut elements = 0;
+        self.steps.iter().all(|step| {
+            let written = step.outputs.iter();
+            elements += written
+                .map(|output| output.layout().elements())
+                .sum::<usize>();
+            step.kernel.is_elementwise() && elements <= SHORT
         })
     }
 

@@ -136,6 +136,12 @@ pub trait Program: Any + Send + Sync {
         Cost::Unbounded
     }
 
+    /// Returns whether the submit may run it at once, on the submitting thread, if the queue is idle. That is worthwhile where the
+    /// program takes less time than waking a worker: a few microseconds. Its cost is [`Cost::Bounded`].
+    fn is_short(&self) -> bool {
+        false
+    }
+
     /// Returns whether the thread that submits it waits for it next. That thread runs it, so that no worker is woken for it.
     fn is_awaited(&self) -> bool {
         false

@@ -213,6 +213,11 @@ pub trait Kernel: Send + Sync {
         None
     }
 
+    /// Returns whether a run takes some tens of nanoseconds for each element of the output, whatever the shapes are.
+    fn is_elementwise(&self) -> bool {
+        false
+    }
+
     /// Computes. Allocates nothing.
     ///
     /// # Errors

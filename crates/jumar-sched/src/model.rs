@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicUsize, Mutex, Ordering, thread};
 use jumar_hal::{
-    Call, Condition, Queue, QueueConfig, QueueObserver, Signal, Span, SpinLock, Tag, Task,
-    Transfer, Verdict, WaitThen, Waiter,
+    Call, Condition, Cost, Program, Queue, QueueConfig, QueueObserver, Signal, Span, SpinLock, Tag,
+    Task, Transfer, Verdict, WaitThen, Waiter,
 };
-use jumar_types::Error;
+use jumar_types::{Error, Result};
 use loom::cell::UnsafeCell;
 
 use crate::executor::{Executor, ExecutorConfig};
 use crate::park::Parker;
 use crate::pool::{Cpus, Pool, Setting};
 use crate::ring::{Called, Owner, Ring, Sizes};
+use crate::runnable::Runnable;
 use crate::runner::Runner;
 use crate::stream::Stream;
 use crate::team::Team;
@@ -463,6 +464,53 @@ fn loom_a_parked_thread_hears_that_its_stream_may_go_on() {
             }
         }
         thread.join().unwrap();
+        stream.pool.forget_entries();
+    });
+}
+
+/// A program that its submitter may run.
+struct Short;
+
+impl Program for Short {
+    fn run(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Bounded
+    }
+
+    fn is_short(&self) -> bool {
+        true
+    }
+
+    fn name(&self) -> &str {
+        "short"
+    }
+}
+
+#[test]
+fn loom_two_threads_that_submit_short_programs_leave_none_behind() {
+    check(|| {
+        let pool = Arc::new(Pool::new(Some(1), Cpus::Count(1), Arc::new(Alone), None));
+        let stream = Stream::new(pool, QueueConfig::default(), 0, TINY, Arc::new(NoObserver));
+        let another = Stream::new(
+            stream.pool.clone(),
+            QueueConfig::default(),
+            1,
+            TINY,
+            Arc::new(NoObserver),
+        );
+        let other = stream.clone();
+        let thread = thread::spawn(move || other.append_short(tag(0), Arc::new(Short)));
+        stream.append_short(tag(0), Arc::new(Short));
+        thread.join().unwrap();
+        // What the first left behind stands in the run queue.
+        if stream.ring.completed() < 2 {
+            let left = stream.pool.steal(&*another).expect("is in the run queue");
+            left.run(false, u32::MAX, &|| false);
+        }
+        assert_eq!(stream.ring.completed(), 2);
         stream.pool.forget_entries();
     });
 }

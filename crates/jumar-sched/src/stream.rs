@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use jumar_hal::sync::{AtomicU64, Instant, Mutex, Ordering, fence, spin_loop};
 use jumar_hal::{
-    Condition, Cost, QueueConfig, QueueObserver, Signal, Tag, Task, Verdict, WaitThen, Waiter,
-    unwind,
+    Condition, Cost, Program, QueueConfig, QueueObserver, Signal, Tag, Task, Verdict, WaitThen,
+    Waiter, unwind,
 };
 use jumar_types::{Error, ErrorKind};
 
@@ -709,6 +709,31 @@ impl Stream {
             self.pool.push(self.clone(), false, cost);
         } else if cost == Cost::Large || pushed.position.is_multiple_of(BACKLOG) {
             self.push_more(pushed.position, cost);
+        }
+        pushed.position
+    }
+
+    /// Returns whether a submit runs the program itself where the stream is idle. An observer is never called inside a submit, a
+    /// schedule decides about everything, and a task must not run what is behind itself.
+    #[inline]
+    fn runs_at_once(&self, program: &dyn Program, tag: Tag) -> bool {
+        program.is_short() && tag.ticket == 0 && !self.scheduled && !Inside::is()
+    }
+
+    /// Appends a short program and, if the stream was idle, runs it on the calling thread: that takes less time than waking a
+    /// worker. Whatever other threads append meanwhile is left to the workers.
+    pub(crate) fn append_short(self: &Arc<Self>, tag: Tag, program: Arc<dyn Program>) -> u64 {
+        let entrance = match self.ring.enter(false) {
+            Some(entrance) => entrance,
+            None => self.enter_full(),
+        };
+        let pushed = entrance.push(tag, Task::Run(program));
+        if pushed.list {
+            let over = || self.ring.completed() >= pushed.position;
+            self.clone().run(true, u32::MAX, &over);
+            if Pool::has_deferred_wakes() {
+                self.pool.flush_wakes(false);
+            }
         }
         pushed.position
     }

@@ -12,13 +12,11 @@ use super::Problem;
 use super::source::{Repository, words};
 
 /// Folders that are one unit in spite of their circle, by crate; each with the reason.
-const UNITS: &[(&str, &[&str], &str)] = &[
-    (
-        "crates/jumar-core",
-        &["capture", "event", "kernel", "stream"],
-        "a submit is recorded where its stream is captured, and a capture records streams, events and launches",
-    ),
-];
+const UNITS: &[(&str, &[&str], &str)] = &[(
+    "crates/jumar-core",
+    &["capture", "event", "kernel", "stream"],
+    "a submit is recorded where its stream is captured, and a capture records streams, events and launches",
+)];
 
 /// The names on the way to a module, from the crate's root.
 type Module = Vec<String>;

@@ -40,6 +40,10 @@ fn of<T: Element>(nest: Nest) -> Box<dyn Kernel> {
 }
 
 impl<T: Element> Kernel for Copy<T> {
+    fn is_elementwise(&self) -> bool {
+        true
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, output) = (call.input::<T>(0)?, call.output::<T>(0)?);
         let (rows, row, steps) = (self.nest.rows(), self.nest.row(), self.nest.steps());

@@ -206,6 +206,10 @@ impl<L: Functions> Map<L> {
 }
 
 impl<L: Functions> Kernel for Map<L> {
+    fn is_elementwise(&self) -> bool {
+        true
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let writer = Writer::new(call, self.output)?;
         let mut readers = [const { Reader::None }; ARITY];

@@ -37,7 +37,12 @@ impl Queue for Handle {
         {
             return position;
         }
-        stream.append(wake_cost(&task), tag, task)
+        match task {
+            Task::Run(program) if stream.runs_at_once(&*program, tag) => {
+                stream.append_short(tag, program)
+            }
+            task => stream.append(wake_cost(&task), tag, task),
+        }
     }
 
     fn submit_copy(&self, to: Span, from: Span, tag: Tag) -> u64 {
@@ -52,6 +57,9 @@ impl Queue for Handle {
     }
 
     fn submit_run(&self, program: Arc<dyn Program>, tag: Tag) -> u64 {
+        if self.0.runs_at_once(&*program, tag) {
+            return self.0.append_short(tag, program);
+        }
         let task = Task::Run(program);
         self.0.append(wake_cost(&task), tag, task)
     }

@@ -2,6 +2,7 @@
 
 mod lone;
 mod priority;
+mod short;
 mod team;
 mod values;
 

@@ -251,6 +251,7 @@ pub fn second_phase(
         plan: plan.clone(),
         buffers: buffers.into(),
         workspace,
+        short: plan.is_short(),
         threads: threads(cx, &target)?,
         shapes: Mutex::default(),
     });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
-use jumar::engine::{Program, Span, Team};
+use jumar::engine::{Cost, Program, Span, Team};
 use jumar_eager::{Dims, OpError, Plan, Region, Share, Workers};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -15,6 +15,8 @@ pub(super) struct Run {
     pub(super) buffers: Box<[Span]>,
     pub(super) workspace: Span,
     pub(super) threads: Threads,
+    /// The plan takes a few microseconds at most.
+    pub(super) short: bool,
     /// The shapes that the run found out, with the index of each tensor.
     pub(super) shapes: Mutex<Vec<(usize, Dims)>>,
 }
@@ -63,6 +65,18 @@ impl Program for Run {
             let sentence = format!("{} failed: {error}", self.name);
             Error::new(ErrorKind::KernelFailed, sentence)
         })
+    }
+
+    fn cost(&self) -> Cost {
+        if self.is_short() {
+            Cost::Bounded
+        } else {
+            Cost::Unbounded
+        }
+    }
+
+    fn is_short(&self) -> bool {
+        self.short
     }
 
     fn name(&self) -> &str {
