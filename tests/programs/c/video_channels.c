@@ -8,6 +8,8 @@
 enum { HALF = 5000, KINDS = 3 };
 /* What the heap may differ by: less than the smallest allocation for each channel of one kind. */
 enum { SLACK = HALF / KINDS * 16 };
+/* The most threads that the runtime starts for its workers on a small machine. */
+enum { WORKERS = 8 };
 
 static size_t entries(const char *folder)
 {
@@ -102,7 +104,8 @@ int main(void)
     printf("heap: %zu, then %zu\n", first.heap, second.heap);
     REQUIRE(second.device == first.device);
     REQUIRE(second.files == first.files);
-    REQUIRE(second.threads == first.threads);
+    /* The runtime starts its workers when they are needed; channels that leave threads behind leave hundreds. */
+    REQUIRE(second.threads <= first.threads + WORKERS);
     REQUIRE(second.heap <= first.heap + SLACK);
     CHECK(aclrtResetDevice(0));
     CHECK(aclFinalize());

@@ -339,6 +339,12 @@ fn blocked(host: SourceLocation, engine: &Communicator, waiting: &[Waiting]) -> 
     }
 }
 
+/// Returns whether a communicator of this process failed.
+pub(super) fn have_failed() -> bool {
+    let engines = process::get().communication.engines();
+    engines.iter().any(|engine| engine.failure().is_some())
+}
+
 /// Reports what the failure of a communicator says about the program, where a wait answers the code of such a failure. Returns whether
 /// it did, or had done so before.
 pub(super) fn explain_failure(check: &Check, seen: &Seen) -> bool {

@@ -588,8 +588,9 @@ fn set_device(device: usize, change: impl FnOnce(&mut (i64, i64))) {
 
 /// Looks at what is left when the process ends.
 pub(crate) fn at_exit(check: &Check) {
-    // A program that was killed does not release its objects.
-    if check.is_deadlocked() {
+    // A program that was killed does not release its objects, nor does one that ends because ranks failed, while other threads of it
+    // still wait for these.
+    if check.is_deadlocked() || collectives::have_failed() {
         return;
     }
     jumar::check::in_call(jumar::check::SourceLocation::UNKNOWN);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jumar::engine::sync::{Condvar, Instant, Mutex};
-use jumar::engine::{Context, Event, EventFamily, Stream, StreamOptions, event_flags};
+use jumar::engine::{Context, Stream, StreamOptions};
 use jumar_dvpp::ImageError;
 use jumar_dvpp::limits::Family;
 use jumar_dvpp::vpc::Matrix;
@@ -14,6 +14,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::super::argument;
 use super::super::plan::Rules;
 use super::super::task::{self, Accesses, Done};
+use super::ends::Ends;
 use crate::Cx;
 use crate::error::null;
 use crate::generated::types;
@@ -32,6 +33,7 @@ pub struct Channel {
     family: Family,
     matrix: Mutex<Matrix>,
     results: Arc<Results>,
+    ends: Ends,
 }
 
 /// How the tasks of a channel ended.
@@ -49,8 +51,6 @@ struct Tasks {
     running: usize,
     /// The tasks whose results were not fetched; `None` has not ended.
     open: BTreeMap<u32, Option<Done>>,
-    /// Events behind tasks whose results were not fetched, while probes watch: they show that the host waits for the task.
-    ends: BTreeMap<u32, Arc<Event>>,
 }
 
 /// A task that has not ended. One that is discarded with its stream has failed.
@@ -189,35 +189,13 @@ impl Channel {
             ending.end(work());
             Ok(())
         };
-        let queued = task::launch_with(cx, None, &self.stream, accesses, Box::new(work));
+        let place = (&self.context, &*self.stream);
+        let launch = || task::launch_with(cx, None, &self.stream, accesses, Box::new(work));
+        let queued = self.ends.queue(cx, place, number, launch);
         if queued.is_err() {
             self.results.tasks.lock().open.remove(&number);
         }
-        queued?;
-        if cx.runtime()?.gate().is_observed() {
-            let flags = event_flags::CAPTURE_PROGRESS;
-            let end = self.context.create_event(EventFamily::Default, flags)?;
-            end.record(&self.stream, &cx.caller())?;
-            self.results.tasks.lock().ends.insert(number, end);
-        }
-        Ok(number)
-    }
-
-    /// Shows the probes that the host has waited for a task. The task has ended.
-    fn show_end(&self, cx: &Cx<'_>, number: u32) -> Result<()> {
-        let end = self.results.tasks.lock().ends.remove(&number);
-        let Some(end) = end else { return Ok(()) };
-        end.synchronize(None, &cx.caller())?;
-        end.destroy(&cx.caller())
-    }
-
-    /// Waits for the tasks whose ends the probes have not seen.
-    fn show_all_ends(&self, cx: &Cx<'_>) {
-        let tasks: Vec<u32> = self.results.tasks.lock().ends.keys().copied().collect();
-        for task in tasks {
-            // An error says that the device was reset: no task uses its memory any more.
-            let _ = self.show_end(cx, task);
-        }
+        queued.map(|()| number)
     }
 }
 
@@ -269,6 +247,7 @@ fn open(cx: &Cx<'_>) -> Result<Arc<Channel>> {
         family,
         matrix: Mutex::new(Matrix::default()),
         results: Arc::default(),
+        ends: Ends::default(),
     }))
 }
 
@@ -314,7 +293,7 @@ pub fn hi_mpi_vpc_destroy_chn(cx: &Cx<'_>, number: i32) -> Result<()> {
     check_number(number)?;
     let gone = cx.process.dvpp.himpi.channels.lock().remove(&number);
     let channel = gone.ok_or_else(|| missing(number))?;
-    channel.show_all_ends(cx);
+    channel.ends.show_all(cx);
     match channel
         .context
         .destroy_stream(&channel.stream, true, &cx.caller())
@@ -341,7 +320,7 @@ pub fn hi_mpi_vpc_get_process_result(
     });
     match fetched {
         Some(Some(done)) => {
-            channel.show_end(cx, task)?;
+            channel.ends.show(cx, task)?;
             done.map_err(|error| {
                 Error::new(
                     ErrorKind::CpuKernelFailed,

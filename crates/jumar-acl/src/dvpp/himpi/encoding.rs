@@ -16,6 +16,7 @@ use super::super::encode::LARGEST;
 use super::super::task::{self, Accesses, Memory};
 use super::super::{argument, refused};
 use super::channel::{check_number, deadline, wait_until};
+use super::ends::Ends;
 use super::frames::{Coding, coding, jpeg_image};
 use crate::Cx;
 use crate::error::null;
@@ -39,6 +40,7 @@ pub struct Encoding {
     shared: Arc<Shared>,
     /// Held while a frame is queued, so that frames are encoded in the order in which they are sent.
     sending: Mutex<()>,
+    ends: Ends,
 }
 
 #[derive(Default)]
@@ -55,6 +57,8 @@ struct State {
     streams: VecDeque<Coded>,
     /// Memory of the streams that the program has fetched, by number. Memory of the program is `None`.
     lent: BTreeMap<u32, Option<usize>>,
+    /// The number of the last frame.
+    last: u32,
     /// The number of the next stream.
     next: u32,
     /// The descriptor of the program, which is readable while there are streams, and the other end of its connection.
@@ -70,6 +74,7 @@ impl Default for State {
             pending: 0,
             streams: VecDeque::new(),
             lent: BTreeMap::new(),
+            last: 0,
             next: 0,
             signal: None,
             parameters: types::hi_venc_jpeg_param {
@@ -107,6 +112,7 @@ impl Data {
 /// What a stream says about the frame that it contains.
 #[derive(Clone, Copy)]
 struct Sent {
+    number: u32,
     address: usize,
     time: u64,
     quality: u32,
@@ -228,6 +234,7 @@ pub fn hi_mpi_venc_create_chn(
         encoder,
         shared: Arc::default(),
         sending: Mutex::default(),
+        ends: Ends::default(),
     };
     channels.insert(number, Arc::new(channel));
     Ok(())
@@ -237,6 +244,7 @@ pub fn hi_mpi_venc_destroy_chn(cx: &Cx<'_>, number: i32) -> Result<()> {
     check_number(number)?;
     let gone = cx.process.dvpp.himpi.encoders.lock().remove(&number);
     let channel = gone.ok_or_else(|| missing(number))?;
+    channel.ends.show_all(cx);
     let (context, stream) = (&channel.context, &channel.stream);
     match context.destroy_stream(stream, true, &cx.caller()) {
         // The context was destroyed, and with it its streams and their memory.
@@ -338,7 +346,9 @@ fn send(
         if state.accepted != UNLIMITED {
             state.accepted -= 1;
         }
+        state.last = state.last.wrapping_add(1);
         Some(Some(Sent {
+            number: state.last,
             address: frame.virt_addr[0],
             time: frame.pts,
             quality: state.parameters.qfactor,
@@ -386,7 +396,9 @@ fn send(
         // The failure of a frame is what the program fetches; the context continues.
         Ok(())
     };
-    let queued = task::launch_with(cx, None, stream, &accesses, Box::new(work));
+    let place = (&channel.context, &**stream);
+    let launch = || task::launch_with(cx, None, stream, &accesses, Box::new(work));
+    let queued = channel.ends.queue(cx, place, sent.number, launch);
     drop(sending);
     if queued.is_err() {
         // The task, which was dropped, has left its failure behind; the call reports it.
@@ -458,6 +470,7 @@ pub fn hi_mpi_venc_get_stream(
     };
     // A thread that waits for space may continue.
     channel.shared.changed.notify_all();
+    channel.ends.show(cx, coded.frame.number)?;
     let size = match &coded.data {
         Ok(data) => data.bytes(),
         Err(error) => {

@@ -3,6 +3,7 @@
 
 mod channel;
 mod encoding;
+mod ends;
 mod frames;
 mod statistics;
 mod system;
