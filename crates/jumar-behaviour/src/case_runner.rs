@@ -17,6 +17,7 @@ use jumar_testkit::table::{Case, FileSpec, pointee};
 use crate::callbacks;
 use crate::generated::calls::{CALLS, Player};
 use crate::generated::layout::{SCALARS, STRUCTURES, Structure};
+use crate::himpi;
 use crate::images;
 use crate::kernels;
 use crate::manual;
@@ -340,7 +341,13 @@ impl CaseRunner {
                 let element = pointee(ty).with_context(|| format!("{ty} is not an array"))?;
                 let size = self.size_of(&element)?;
                 let at = raw::keep(values.len() * size, false);
+                let is_large = structure(&element).is_some_and(|of| of.size > size_of::<u64>());
                 for (index, value) in values.iter().enumerate() {
+                    if is_large {
+                        let from = self.locate(value)?.address;
+                        raw::write(at + index * size, &raw::read(from, size));
+                        continue;
+                    }
                     let word = self.argument(value, &element)?;
                     let bytes = match element.as_str() {
                         "float" => (f64::from_bits(word) as f32).to_ne_bytes().to_vec(),
@@ -756,7 +763,8 @@ fn player(name: &str) -> Option<Player> {
         .iter()
         .chain(manual::CALLS)
         .chain(kernels::CALLS)
-        .chain(images::CALLS);
+        .chain(images::CALLS)
+        .chain(himpi::CALLS);
     calls
         .find(|(known, _)| *known == name)
         .map(|(_, player)| *player)

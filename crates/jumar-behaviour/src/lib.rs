@@ -9,6 +9,7 @@
 pub mod callbacks;
 pub mod case_runner;
 pub mod generated;
+pub mod himpi;
 pub mod images;
 pub mod kernels;
 pub mod manual;

@@ -5,7 +5,7 @@ mod cases;
 use std::cell::RefCell;
 
 use cases::{Case, cases, largest_difference, with_damage};
-use jumar_dvpp::vpc::{Border, BorderKind, Filter, Job, make_border, pyramid_down};
+use jumar_dvpp::vpc::{Border, BorderKind, Filter, Job, Smoothing, make_border, pyramid_down};
 use jumar_dvpp::{Format, Image, png};
 
 /// Returns the width and height that a case states.
@@ -142,6 +142,7 @@ fn a_pyramid_is_that_of_opencv() {
         pyramid_down(
             &source,
             &target,
+            &Smoothing::default(),
             Some((&case.parts[0], &result, &case.parts[0])),
         )
         .unwrap();

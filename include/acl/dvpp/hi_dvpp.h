@@ -132,6 +132,12 @@ typedef enum hi_vpc_bord_type {
     HI_BORDER_REFLECT_101 = 3
 } hi_vpc_bord_type;
 
+typedef enum hi_rotation {
+    HI_ROTATION_90 = 0,
+    HI_ROTATION_180 = 1,
+    HI_ROTATION_270 = 2
+} hi_rotation;
+
 typedef enum hi_pixel_format {
     HI_PIXEL_FORMAT_YUV_400 = 0,
     HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420 = 1,
@@ -269,6 +275,27 @@ typedef enum hi_venc_pic_recv_mode {
     HI_VENC_PIC_RECV_MULTI = 1
 } hi_venc_pic_recv_mode;
 
+typedef enum hi_venc_mod_type {
+    HI_VENC_MOD_VENC = 1,
+    HI_VENC_MOD_H264 = 2,
+    HI_VENC_MOD_H265 = 3,
+    HI_VENC_MOD_JPEG = 4,
+    HI_VENC_MOD_RC = 5
+} hi_venc_mod_type;
+
+typedef enum hi_vb_src {
+    HI_VB_SRC_COMMON = 0,
+    HI_VB_SRC_MOD = 1,
+    HI_VB_SRC_PRIVATE = 2,
+    HI_VB_SRC_USER = 3
+} hi_vb_src;
+
+typedef enum hi_venc_rc_qpmap_mode {
+    HI_VENC_RC_QPMAP_MODE_MEAN_QP = 0,
+    HI_VENC_RC_QPMAP_MODE_MIN_QP = 1,
+    HI_VENC_RC_QPMAP_MODE_MAX_QP = 2
+} hi_venc_rc_qpmap_mode;
+
 typedef enum hi_venc_scene_mode {
     HI_VENC_SCENE_0 = 0,
     HI_VENC_SCENE_1 = 1,
@@ -368,6 +395,12 @@ typedef struct hi_vpc_make_border_info {
     hi_vpc_bord_type border_type;
     hi_vpc_scalar scalar_value;
 } hi_vpc_make_border_info;
+
+typedef struct hi_rotate_param {
+    hi_vpc_pic_info src;
+    hi_vpc_pic_info dst;
+    hi_rotation angle;
+} hi_rotate_param;
 
 typedef struct hi_video_size {
     hi_u32 width;
@@ -689,6 +722,310 @@ typedef struct hi_venc_jpeg_param {
     hi_bool ecs_output_en;
 } hi_venc_jpeg_param;
 
+typedef struct hi_venc_venc_mod_param {
+    hi_u32 buf_cache;
+    hi_u32 frame_buf_recycle;
+} hi_venc_venc_mod_param;
+
+typedef struct hi_venc_h264_mod_param {
+    hi_u32 one_stream_buf;
+    hi_u32 mini_buf_mode;
+    hi_u32 low_power_mode;
+    hi_vb_src vb_src;
+    hi_bool qp_hist_en;
+    hi_u32 max_user_data_len;
+} hi_venc_h264_mod_param;
+
+typedef struct hi_venc_h265_mod_param {
+    hi_u32 one_stream_buf;
+    hi_u32 mini_buf_mode;
+    hi_u32 low_power_mode;
+    hi_vb_src vb_src;
+    hi_bool qp_hist_en;
+    hi_u32 max_user_data_len;
+} hi_venc_h265_mod_param;
+
+typedef struct hi_venc_jpeg_mod_param {
+    hi_u32 one_stream_buf;
+    hi_u32 mini_buf_mode;
+    hi_u32 clear_stream_buf;
+    hi_u32 dering_mode;
+} hi_venc_jpeg_mod_param;
+
+typedef struct hi_venc_mod_param {
+    hi_venc_mod_type mod_type;
+    union {
+        hi_venc_venc_mod_param venc_mod_param;
+        hi_venc_h264_mod_param h264_mod_param;
+        hi_venc_h265_mod_param h265_mod_param;
+        hi_venc_jpeg_mod_param jpeg_mod_param;
+    };
+} hi_venc_mod_param;
+
+typedef struct hi_rect {
+    hi_s32 x;
+    hi_s32 y;
+    hi_u32 width;
+    hi_u32 height;
+} hi_rect;
+
+typedef struct hi_crop_info {
+    hi_bool enable;
+    hi_rect rect;
+} hi_crop_info;
+
+typedef struct hi_frame_rate_ctrl {
+    hi_s32 src_frame_rate;
+    hi_s32 dst_frame_rate;
+} hi_frame_rate_ctrl;
+
+typedef struct hi_venc_chn_param {
+    hi_bool color_to_grey_en;
+    hi_u32 priority;
+    hi_u32 max_stream_cnt;
+    hi_u32 poll_wake_up_frame_cnt;
+    hi_crop_info crop_info;
+    hi_frame_rate_ctrl frame_rate;
+} hi_venc_chn_param;
+
+typedef struct hi_venc_h264_cbr_param {
+    hi_u32 max_i_proportion;
+    hi_u32 min_i_proportion;
+    hi_u32 max_qp;
+    hi_u32 min_qp;
+    hi_u32 max_i_qp;
+    hi_u32 min_i_qp;
+    hi_s32 max_reencode_times;
+    hi_bool qpmap_en;
+} hi_venc_h264_cbr_param;
+
+typedef struct hi_venc_h264_vbr_param {
+    hi_s32 chg_pos;
+    hi_u32 max_i_proportion;
+    hi_u32 min_i_proportion;
+    hi_s32 max_reencode_times;
+    hi_bool qpmap_en;
+    hi_u32 max_qp;
+    hi_u32 min_qp;
+    hi_u32 max_i_qp;
+    hi_u32 min_i_qp;
+} hi_venc_h264_vbr_param;
+
+typedef struct hi_venc_h264_avbr_param {
+    hi_s32 chg_pos;
+    hi_u32 max_i_proportion;
+    hi_u32 min_i_proportion;
+    hi_s32 max_reencode_times;
+    hi_bool qpmap_en;
+    hi_s32 min_still_percent;
+    hi_u32 max_still_qp;
+    hi_u32 min_still_psnr;
+    hi_u32 max_qp;
+    hi_u32 min_qp;
+    hi_u32 max_i_qp;
+    hi_u32 min_i_qp;
+    hi_u32 min_qp_delta;
+    hi_u32 motion_sensitivity;
+    hi_bool save_bitrate_en;
+} hi_venc_h264_avbr_param;
+
+typedef struct hi_venc_h264_qvbr_param {
+    hi_u32 max_i_proportion;
+    hi_u32 min_i_proportion;
+    hi_s32 max_reencode_times;
+    hi_bool qpmap_en;
+    hi_u32 max_qp;
+    hi_u32 min_qp;
+    hi_u32 max_i_qp;
+    hi_u32 min_i_qp;
+    hi_s32 max_bit_percent;
+    hi_s32 min_bit_percent;
+    hi_s32 max_psnr_fluctuate;
+    hi_s32 min_psnr_fluctuate;
+} hi_venc_h264_qvbr_param;
+
+typedef struct hi_venc_h264_cvbr_param {
+    hi_u32 max_i_proportion;
+    hi_u32 min_i_proportion;
+    hi_s32 max_reencode_times;
+    hi_bool qpmap_en;
+    hi_u32 max_qp;
+    hi_u32 min_qp;
+    hi_u32 max_i_qp;
+    hi_u32 min_i_qp;
+    hi_u32 min_qp_delta;
+    hi_u32 max_qp_delta;
+    hi_u32 extra_bit_percent;
+    hi_u32 long_term_stats_time_unit;
+    hi_bool save_bitrate_en;
+} hi_venc_h264_cvbr_param;
+
+typedef struct hi_venc_h265_cbr_param {
+    hi_u32 max_i_proportion;
+    hi_u32 min_i_proportion;
+    hi_u32 max_qp;
+    hi_u32 min_qp;
+    hi_u32 max_i_qp;
+    hi_u32 min_i_qp;
+    hi_s32 max_reencode_times;
+    hi_bool qpmap_en;
+    hi_venc_rc_qpmap_mode qpmap_mode;
+} hi_venc_h265_cbr_param;
+
+typedef struct hi_venc_h265_vbr_param {
+    hi_s32 chg_pos;
+    hi_u32 max_i_proportion;
+    hi_u32 min_i_proportion;
+    hi_s32 max_reencode_times;
+    hi_u32 max_qp;
+    hi_u32 min_qp;
+    hi_u32 max_i_qp;
+    hi_u32 min_i_qp;
+    hi_bool qpmap_en;
+    hi_venc_rc_qpmap_mode qpmap_mode;
+} hi_venc_h265_vbr_param;
+
+typedef struct hi_venc_h265_avbr_param {
+    hi_s32 chg_pos;
+    hi_u32 max_i_proportion;
+    hi_u32 min_i_proportion;
+    hi_s32 max_reencode_times;
+    hi_s32 min_still_percent;
+    hi_u32 max_still_qp;
+    hi_u32 min_still_psnr;
+    hi_u32 max_qp;
+    hi_u32 min_qp;
+    hi_u32 max_i_qp;
+    hi_u32 min_i_qp;
+    hi_u32 min_qp_delta;
+    hi_u32 motion_sensitivity;
+    hi_bool qpmap_en;
+    hi_venc_rc_qpmap_mode qpmap_mode;
+} hi_venc_h265_avbr_param;
+
+typedef struct hi_venc_h265_qvbr_param {
+    hi_u32 max_i_proportion;
+    hi_u32 min_i_proportion;
+    hi_s32 max_reencode_times;
+    hi_bool qpmap_en;
+    hi_venc_rc_qpmap_mode qpmap_mode;
+    hi_u32 max_qp;
+    hi_u32 min_qp;
+    hi_u32 max_i_qp;
+    hi_u32 min_i_qp;
+    hi_s32 max_bit_percent;
+    hi_s32 min_bit_percent;
+    hi_s32 max_psnr_fluctuate;
+    hi_s32 min_psnr_fluctuate;
+} hi_venc_h265_qvbr_param;
+
+typedef struct hi_venc_h265_cvbr_param {
+    hi_u32 max_i_proportion;
+    hi_u32 min_i_proportion;
+    hi_s32 max_reencode_times;
+    hi_bool qpmap_en;
+    hi_venc_rc_qpmap_mode qpmap_mode;
+    hi_u32 max_qp;
+    hi_u32 min_qp;
+    hi_u32 max_i_qp;
+    hi_u32 min_i_qp;
+    hi_u32 min_qp_delta;
+    hi_u32 max_qp_delta;
+    hi_u32 extra_bit_percent;
+    hi_u32 long_term_stats_time_unit;
+} hi_venc_h265_cvbr_param;
+
+typedef struct hi_venc_mjpeg_cbr_param {
+    hi_u32 max_qfactor;
+    hi_u32 min_qfactor;
+} hi_venc_mjpeg_cbr_param;
+
+typedef struct hi_venc_mjpeg_vbr_param {
+    hi_s32 chg_pos;
+    hi_u32 max_qfactor;
+    hi_u32 min_qfactor;
+} hi_venc_mjpeg_vbr_param;
+
+typedef struct hi_venc_scene_chg_detect {
+    hi_bool detect_scene_chg_en;
+    hi_bool adapt_insert_idr_frame_en;
+} hi_venc_scene_chg_detect;
+
+typedef struct hi_venc_rc_param {
+    hi_u32 threshold_i[16];
+    hi_u32 threshold_p[16];
+    hi_u32 threshold_b[16];
+    hi_u32 direction;
+    hi_u32 row_qp_delta;
+    hi_s32 first_frame_start_qp;
+    hi_venc_scene_chg_detect scene_chg_detect;
+    union {
+        hi_venc_h264_cbr_param h264_cbr_param;
+        hi_venc_h264_vbr_param h264_vbr_param;
+        hi_venc_h264_avbr_param h264_avbr_param;
+        hi_venc_h264_qvbr_param h264_qvbr_param;
+        hi_venc_h264_cvbr_param h264_cvbr_param;
+        hi_venc_h265_cbr_param h265_cbr_param;
+        hi_venc_h265_vbr_param h265_vbr_param;
+        hi_venc_h265_avbr_param h265_avbr_param;
+        hi_venc_h265_qvbr_param h265_qvbr_param;
+        hi_venc_h265_cvbr_param h265_cvbr_param;
+        hi_venc_mjpeg_cbr_param mjpeg_cbr_param;
+        hi_venc_mjpeg_vbr_param mjpeg_vbr_param;
+    };
+} hi_venc_rc_param;
+
+typedef struct hi_venc_vui_aspect_ratio {
+    hi_u8 aspect_ratio_info_present_flag;
+    hi_u8 aspect_ratio_idc;
+    hi_u8 overscan_info_present_flag;
+    hi_u8 overscan_appropriate_flag;
+    hi_u16 sar_width;
+    hi_u16 sar_height;
+} hi_venc_vui_aspect_ratio;
+
+typedef struct hi_venc_h264_vui_time_info {
+    hi_u8 timing_info_present_flag;
+    hi_u8 fixed_frame_rate_flag;
+    hi_u32 num_units_in_tick;
+    hi_u32 time_scale;
+} hi_venc_h264_vui_time_info;
+
+typedef struct hi_venc_vui_video_signal {
+    hi_u8 video_signal_type_present_flag;
+    hi_u8 video_format;
+    hi_u8 video_full_range_flag;
+    hi_u8 colour_description_present_flag;
+    hi_u8 colour_primaries;
+    hi_u8 transfer_characteristics;
+    hi_u8 matrix_coefficients;
+} hi_venc_vui_video_signal;
+
+typedef struct hi_venc_vui_bitstream_restric {
+    hi_u8 bitstream_restriction_flag;
+} hi_venc_vui_bitstream_restric;
+
+typedef struct hi_venc_h264_vui {
+    hi_venc_vui_aspect_ratio vui_aspect_ratio;
+    hi_venc_h264_vui_time_info vui_time_info;
+    hi_venc_vui_video_signal vui_video_signal;
+    hi_venc_vui_bitstream_restric vui_bitstream_restric;
+} hi_venc_h264_vui;
+
+typedef struct hi_venc_h265_vui_time_info {
+    hi_u32 timing_info_present_flag;
+    hi_u32 num_units_in_tick;
+    hi_u32 time_scale;
+    hi_u32 num_ticks_poc_diff_one_minus1;
+} hi_venc_h265_vui_time_info;
+
+typedef struct hi_venc_h265_vui {
+    hi_venc_vui_aspect_ratio vui_aspect_ratio;
+    hi_venc_h265_vui_time_info vui_time_info;
+    hi_venc_vui_video_signal vui_video_signal;
+    hi_venc_vui_bitstream_restric vui_bitstream_restric;
+} hi_venc_h265_vui;
+
 typedef struct hi_vpc_histogram_config {
     hi_u32 histogram_y_or_r[256];
     hi_u32 histogram_u_or_g[256];
@@ -857,6 +1194,65 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vpc_crop_resize_make_border(
     hi_u32 count, hi_u32 *task_id, hi_s32 milli_sec);
 
 /**
+ * Queues the cropping and resizing of regions of several images, each pasted into an image of its own.
+ * @param chn [IN]
+ * @param source_pic [IN]
+ * @param pic_num [IN]
+ * @param crop_resize_paste_info [IN]
+ * @param count [IN]
+ * @param task_id [OUT]
+ * @param milli_sec [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vpc_batch_crop_resize_paste(
+    hi_vpc_chn chn, const hi_vpc_pic_info **source_pic, hi_u32 pic_num,
+    hi_vpc_crop_resize_paste_region *crop_resize_paste_info, hi_u32 *count, hi_u32 *task_id, hi_s32 milli_sec);
+
+/**
+ * Queues the cropping and resizing of regions of several images, each surrounded by a border in an image of its own.
+ * @param chn [IN]
+ * @param source_pic [IN]
+ * @param pic_num [IN]
+ * @param crop_resize_make_border_info [IN]
+ * @param count [IN]
+ * @param task_id [OUT]
+ * @param milli_sec [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vpc_batch_crop_resize_make_border(
+    hi_vpc_chn chn, const hi_vpc_pic_info **source_pic, hi_u32 pic_num,
+    hi_vpc_crop_resize_border_region *crop_resize_make_border_info, hi_u32 *count, hi_u32 *task_id, hi_s32 milli_sec);
+
+/**
+ * Queues the levels of a pyramid, each half as wide and high as the one before. Without a filter, a Gaussian one is used.
+ * @param chn [IN]
+ * @param source_pic [IN]
+ * @param dest_pic [IN]
+ * @param filter_level [IN]
+ * @param gaussian_filter [IN]
+ * @param divisor [IN]
+ * @param make_border_info [IN]
+ * @param task_id [OUT]
+ * @param milli_sec [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vpc_pyrdown(
+    hi_vpc_chn chn, const hi_vpc_pic_info *source_pic, hi_vpc_pic_info *dest_pic, hi_u32 filter_level,
+    hi_s8 gaussian_filter[][5], hi_u16 divisor, hi_vpc_make_border_info make_border_info, hi_u32 *task_id,
+    hi_s32 milli_sec);
+
+/**
+ * Queues the rotation of an image by 90, 180 or 270 degrees clockwise.
+ * @param chn [IN]
+ * @param rotate_param [IN]
+ * @param task_id [OUT]
+ * @param milli_sec [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vpc_rotate(
+    hi_vpc_chn chn, const hi_rotate_param *rotate_param, hi_u32 *task_id, hi_s32 milli_sec);
+
+/**
  * Queues the conversion of an image to the format of the output.
  * @param chn [IN]
  * @param source_pic [IN]
@@ -990,6 +1386,115 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_jpeg_param(hi_venc_chn chn, hi_venc_j
  */
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_jpege_predicted_size(
     const hi_video_frame_info *frame, const hi_venc_jpeg_param *jpeg_param, hi_u32 *size);
+
+/**
+ * Sets the rate control of the frames that are sent from now on. The next one is a key frame.
+ * @param chn [IN]
+ * @param attr [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_chn_attr(hi_venc_chn chn, const hi_venc_chn_attr *attr);
+
+/**
+ * Returns the attributes of an encoding channel.
+ * @param chn [IN]
+ * @param attr [OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_chn_attr(hi_venc_chn chn, hi_venc_chn_attr *attr);
+
+/**
+ * Sets parameters of an encoding channel. Gray frames are encoded; the rest is stored without effect.
+ * @param chn [IN]
+ * @param chn_param [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_chn_param(hi_venc_chn chn, const hi_venc_chn_param *chn_param);
+
+/**
+ * Returns the parameters of an encoding channel.
+ * @param chn [IN]
+ * @param chn_param [OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_chn_param(hi_venc_chn chn, hi_venc_chn_param *chn_param);
+
+/**
+ * Makes the next frame that is sent a key frame.
+ * @param chn [IN]
+ * @param instant [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_request_idr(hi_venc_chn chn, hi_bool instant);
+
+/**
+ * Closes the file descriptor of hi_mpi_venc_get_fd.
+ * @param chn [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_close_fd(hi_venc_chn chn);
+
+/**
+ * Checks and stores parameters of the rate control. They do not change the streams.
+ * @param chn [IN]
+ * @param rc_param [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_rc_param(hi_venc_chn chn, const hi_venc_rc_param *rc_param);
+
+/**
+ * Returns the parameters of the rate control.
+ * @param chn [IN]
+ * @param rc_param [OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_rc_param(hi_venc_chn chn, hi_venc_rc_param *rc_param);
+
+/**
+ * Checks and stores parameters of a kind of encoder, before the first channel is created. They do not change the streams.
+ * @param mod_param [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_mod_param(const hi_venc_mod_param *mod_param);
+
+/**
+ * Returns the parameters of the kind of encoder that mod_type names.
+ * @param mod_param [IN/OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_mod_param(hi_venc_mod_param *mod_param);
+
+/**
+ * Checks and stores the usability information (VUI) of a channel. It is not written to the streams.
+ * @param chn [IN]
+ * @param h264_vui [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_h264_vui(hi_venc_chn chn, const hi_venc_h264_vui *h264_vui);
+
+/**
+ * Returns the usability information (VUI) of a channel.
+ * @param chn [IN]
+ * @param h264_vui [OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_h264_vui(hi_venc_chn chn, hi_venc_h264_vui *h264_vui);
+
+/**
+ * Sets the usability information (VUI) of a channel for H.265, which is not encoded.
+ * @param chn [IN]
+ * @param h265_vui [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_h265_vui(hi_venc_chn chn, const hi_venc_h265_vui *h265_vui);
+
+/**
+ * Returns the usability information (VUI) of a channel for H.265, which is not encoded.
+ * @param chn [IN]
+ * @param h265_vui [OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_h265_vui(hi_venc_chn chn, hi_venc_h265_vui *h265_vui);
 
 /**
  * Stores the kind of scene of a channel. It does not change the streams.

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use super::model::{Api, ConstantValue, Function, Group, Neutral, Passing};
+use super::rust;
 
 /// Writes one reference page a group, and their index.
 pub fn write(api: &Api, files: &mut Vec<(PathBuf, String)>) {
@@ -120,6 +121,10 @@ fn entry(api: &Api, function: &Function, out: &mut String) {
             };
             let _ = match function.codes.get(name) {
                 Some(code) => writeln!(out, "| {name} | {code} |"),
+                None if function.ret.is_media() => {
+                    let (code, known) = rust::media_code(api, &function.name, kind.media);
+                    writeln!(out, "| {name} | {code} `{}` |", known.unwrap_or(""))
+                }
                 None => writeln!(out, "| {name} | {} `{}` |", kind.code, kind.name),
             };
         }

@@ -352,6 +352,19 @@ fn codes(api: &Api) -> String {
             let _ = writeln!(arms, "        {value} => \"{name}\",");
         }
     }
+    // The codes of the second interface of images and video are among the macros of its header.
+    for c in api
+        .constants
+        .iter()
+        .filter(|c| c.name.starts_with(MEDIA_CODES))
+    {
+        let (ConstantValue::Typed(_, value) | ConstantValue::Macro(_, value)) = &c.value else {
+            continue;
+        };
+        if seen.insert(*value) {
+            let _ = writeln!(arms, "        {value} => \"{}\",", c.name);
+        }
+    }
     let _ = writeln!(
         out,
         "\n/// Returns the name of a code.\npub fn name_of(code: i32) -> Option<&'static str> {{\n    Some(match code {{\n{arms}        _ => return None,\n    }})\n}}\n"
@@ -449,8 +462,24 @@ fn number_pattern(numbers: &[usize]) -> String {
     patterns.collect::<Vec<_>>().join(" | ")
 }
 
+/// What the names of the codes of the second interface of images and video begin with.
+const MEDIA_CODES: &str = "HI_ERR_";
 /// The id of an error that has no id of its own.
 const MEDIA_SYSTEM_ERROR: u32 = 0x15;
+
+/// Returns the code that a function of the second interface of images and video returns for a kind of error, and its name.
+pub fn media_code<'a>(api: &'a Api, function: &str, id: Option<i64>) -> (i64, Option<&'a str>) {
+    let id = id.unwrap_or(i64::from(MEDIA_SYSTEM_ERROR));
+    let bits = 0xA000_8000_i64 | i64::from(media_module(function)) << 16 | id;
+    let code = bits - (1 << 32);
+    let named = api.constants.iter().find(|c| {
+        let (ConstantValue::Typed(_, value) | ConstantValue::Macro(_, value)) = &c.value else {
+            return false;
+        };
+        c.name.starts_with(MEDIA_CODES) && *value == code
+    });
+    (code, named.map(|c| c.name.as_str()))
+}
 
 /// Returns the number of the module that a function of the second interface of images and video belongs to.
 fn media_module(function: &str) -> u32 {

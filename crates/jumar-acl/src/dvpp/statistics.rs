@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
 use jumar::engine::{Block, Caller};
-use jumar_dvpp::vpc::{HISTOGRAM_BINS, Histogram, SampleTables, apply_tables, count, pyramid_down};
-use jumar_dvpp::{Color, Image, ImageError, Sink, Source};
+use jumar_dvpp::vpc::{
+    HISTOGRAM_BINS, Histogram, SampleTables, Smoothing, apply_tables, count, pyramid_down,
+};
+use jumar_dvpp::{Color, Image, Sink, Source};
 use jumar_types::Result;
 
 use super::task::{self, Accesses, Done, FAILED, Memory, check_disjoint};
@@ -268,6 +270,23 @@ pub fn acldvppVpcCalcHistAsync(
 /// The smallest and largest images that a pyramid starts from.
 const PYRAMID_SIZES: [(usize, usize); 2] = [(20, 12), (2048, 2048)];
 
+/// Checks the size of an image that a pyramid starts from.
+///
+/// # Errors
+/// `InvalidArgument`.
+pub(super) fn check_pyramid(image: &Image, name: &str) -> Result<()> {
+    let [least, most] = PYRAMID_SIZES;
+    let (width, height) = (image.width, image.height);
+    let fits = (least.0..=most.0).contains(&width) && (least.1..=most.1).contains(&height);
+    if !fits {
+        return Err(argument(format!(
+            "{name} has {width}x{height}; a pyramid starts from {}x{} to {}x{}",
+            least.0, least.1, most.0, most.1
+        )));
+    }
+    Ok(())
+}
+
 pub fn acldvppVpcPyrDownAsync(
     cx: &Cx<'_>,
     channel: Raw,
@@ -279,19 +298,11 @@ pub fn acldvppVpcPyrDownAsync(
     call(cx, channel, stream, |call| {
         let input = call.input(input, "inputDesc")?;
         let output = call.output(output, "outputDesc")?;
-        let (width, height) = (input.image.width, input.image.height);
-        let [least, most] = PYRAMID_SIZES;
-        let fits = (least.0..=most.0).contains(&width) && (least.1..=most.1).contains(&height);
-        if !fits {
-            return Err(argument(format!(
-                "inputDesc has {width}x{height}; a pyramid starts from {}x{} to {}x{}",
-                least.0, least.1, most.0, most.1
-            )));
-        }
+        check_pyramid(&input.image, "inputDesc")?;
         check_disjoint(&input, &output)?;
-        let check: std::result::Result<(), ImageError> =
-            pyramid_down(&input.image, &output.image, None);
-        check.map_err(|error| refused(&error))?;
+        let smoothing = Smoothing::default();
+        pyramid_down(&input.image, &output.image, &smoothing, None)
+            .map_err(|error| refused(&error))?;
         let accesses = Accesses {
             reads: vec![input.memory.0],
             writes: vec![output.memory.0],
@@ -301,6 +312,7 @@ pub fn acldvppVpcPyrDownAsync(
             let done = pyramid_down(
                 &input.image,
                 &output.image,
+                &smoothing,
                 Some((&input.memory, memory, memory)),
             );
             output.report(&done);

@@ -849,6 +849,62 @@ pub fn name_of(code: i32) -> Option<&'static str> {
         561117 => "ACLNN_ERR_INNER_INPUT_JSON_IS_NULL",
         561118 => "ACLNN_ERR_INNER_STATIC_WORKSPACE_INVALID",
         561119 => "ACLNN_ERR_INNER_STATIC_BLOCK_DIM_INVALID",
+        -1610448895 => "HI_ERR_SYS_INVALID_DEV_ID",
+        -1610448894 => "HI_ERR_SYS_INVALID_CHN_ID",
+        -1610448893 => "HI_ERR_SYS_ILLEGAL_PARAM",
+        -1610448892 => "HI_ERR_SYS_EXIST",
+        -1610448891 => "HI_ERR_SYS_UNEXIST",
+        -1610448890 => "HI_ERR_SYS_NULL_PTR",
+        -1610448889 => "HI_ERR_SYS_NOT_CONFIG",
+        -1610448888 => "HI_ERR_SYS_NOT_SUPPORT",
+        -1610448887 => "HI_ERR_SYS_NOT_PERM",
+        -1610448884 => "HI_ERR_SYS_NO_MEM",
+        -1610448883 => "HI_ERR_SYS_NO_BUF",
+        -1610448882 => "HI_ERR_SYS_BUF_EMPTY",
+        -1610448881 => "HI_ERR_SYS_BUF_FULL",
+        -1610448880 => "HI_ERR_SYS_NOT_READY",
+        -1610448879 => "HI_ERR_SYS_BAD_ADDR",
+        -1610448878 => "HI_ERR_SYS_BUSY",
+        -1610448877 => "HI_ERR_SYS_SIZE_NOT_ENOUGH",
+        -1610448876 => "HI_ERR_SYS_TIMEOUT",
+        -1610121215 => "HI_ERR_VPC_INVALID_DEV_ID",
+        -1610121214 => "HI_ERR_VPC_INVALID_CHN_ID",
+        -1610121213 => "HI_ERR_VPC_ILLEGAL_PARAM",
+        -1610121212 => "HI_ERR_VPC_EXIST",
+        -1610121211 => "HI_ERR_VPC_UNEXIST",
+        -1610121210 => "HI_ERR_VPC_NULL_PTR",
+        -1610121209 => "HI_ERR_VPC_NOT_CONFIG",
+        -1610121208 => "HI_ERR_VPC_NOT_SUPPORT",
+        -1610121207 => "HI_ERR_VPC_NOT_PERM",
+        -1610121204 => "HI_ERR_VPC_NO_MEM",
+        -1610121203 => "HI_ERR_VPC_NO_BUF",
+        -1610121202 => "HI_ERR_VPC_BUF_EMPTY",
+        -1610121201 => "HI_ERR_VPC_BUF_FULL",
+        -1610121200 => "HI_ERR_VPC_SYS_NOT_READY",
+        -1610121199 => "HI_ERR_VPC_BAD_ADDR",
+        -1610121198 => "HI_ERR_VPC_BUSY",
+        -1610121197 => "HI_ERR_VPC_SIZE_NOT_ENOUGH",
+        -1610121196 => "HI_ERR_VPC_TIMEOUT",
+        -1610121195 => "HI_ERR_VPC_SYS_ERROR",
+        -1610055679 => "HI_ERR_VENC_INVALID_DEV_ID",
+        -1610055678 => "HI_ERR_VENC_INVALID_CHN_ID",
+        -1610055677 => "HI_ERR_VENC_ILLEGAL_PARAM",
+        -1610055676 => "HI_ERR_VENC_EXIST",
+        -1610055675 => "HI_ERR_VENC_UNEXIST",
+        -1610055674 => "HI_ERR_VENC_NULL_PTR",
+        -1610055673 => "HI_ERR_VENC_NOT_CONFIG",
+        -1610055672 => "HI_ERR_VENC_NOT_SUPPORT",
+        -1610055671 => "HI_ERR_VENC_NOT_PERM",
+        -1610055668 => "HI_ERR_VENC_NO_MEM",
+        -1610055667 => "HI_ERR_VENC_NO_BUF",
+        -1610055666 => "HI_ERR_VENC_BUF_EMPTY",
+        -1610055665 => "HI_ERR_VENC_BUF_FULL",
+        -1610055664 => "HI_ERR_VENC_SYS_NOT_READY",
+        -1610055663 => "HI_ERR_VENC_BAD_ADDR",
+        -1610055662 => "HI_ERR_VENC_BUSY",
+        -1610055661 => "HI_ERR_VENC_SIZE_NOT_ENOUGH",
+        -1610055660 => "HI_ERR_VENC_TIMEOUT",
+        -1610055659 => "HI_ERR_VENC_SYS_ERROR",
         _ => return None,
     })
 }
@@ -1618,46 +1674,42 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (343, ErrorKind::NoStreamResource) => 500000,
         // aclrtStreamWaitEventWithTimeout
         (424, ErrorKind::NullPointer) => 107000,
-        // hi_mpi_venc_send_frame
-        (533, ErrorKind::Uninitialized) => -1610055671,
-        // hi_mpi_venc_send_jpege_frame
-        (534, ErrorKind::Uninitialized) => -1610055671,
         // aclrtGetOverflowStatus
-        (583, ErrorKind::NullPointer) => 107000,
+        (601, ErrorKind::NullPointer) => 107000,
         // aclrtBinaryGetDevAddress
-        (592, ErrorKind::NullPointer) => 107000,
+        (610, ErrorKind::NullPointer) => 107000,
         // aclrtGetFunctionSize
-        (597, ErrorKind::NullPointer) => 107000,
+        (615, ErrorKind::NullPointer) => 107000,
         // aclrtGetFloatOverflowStatus
-        (620, ErrorKind::NullPointer) => 107000,
+        (638, ErrorKind::NullPointer) => 107000,
         // aclrtNpuGetFloatOverFlowStatus
-        (622, ErrorKind::NullPointer) => 107000,
+        (640, ErrorKind::NullPointer) => 107000,
         // aclrtGetHardwareSyncAddr
-        (624, ErrorKind::NullPointer) => 107000,
+        (642, ErrorKind::NullPointer) => 107000,
         // aclrtFunctionGetBinary
-        (633, ErrorKind::NullPointer) => 107000,
+        (651, ErrorKind::NullPointer) => 107000,
         // aclrtCmoGetDescSize
-        (688, ErrorKind::NullPointer) => 107000,
+        (706, ErrorKind::NullPointer) => 107000,
         // aclprofModelSubscribe
-        (829, ErrorKind::ModelId) => 100011,
+        (847, ErrorKind::ModelId) => 100011,
         // aclprofModelSubscribe
-        (829, ErrorKind::RepeatInitialize) => 148046,
+        (847, ErrorKind::RepeatInitialize) => 148046,
         // aclprofModelUnSubscribe
-        (830, ErrorKind::ModelId) => 100011,
+        (848, ErrorKind::ModelId) => 100011,
         // aclrtcCreateProg
-        (860, ErrorKind::NullPointer) => 176001,
+        (878, ErrorKind::NullPointer) => 176001,
         // aclrtcGetLoweredName
-        (863, ErrorKind::NullPointer) => 176001,
+        (881, ErrorKind::NullPointer) => 176001,
         // aclrtcDestroyProg
-        (864, ErrorKind::NullPointer) => 176001,
+        (882, ErrorKind::NullPointer) => 176001,
         // aclrtcGetBinData
-        (865, ErrorKind::NullPointer) => 176001,
+        (883, ErrorKind::NullPointer) => 176001,
         // aclrtcGetBinDataSize
-        (866, ErrorKind::NullPointer) => 176001,
+        (884, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLogSize
-        (867, ErrorKind::NullPointer) => 176001,
+        (885, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLog
-        (868, ErrorKind::NullPointer) => 176001,
+        (886, ErrorKind::NullPointer) => 176001,
         (
             456 | 457 | 458 | 459 | 460 | 461 | 462 | 463 | 464 | 465 | 466 | 467 | 468 | 469 | 470
             | 471 | 472 | 473 | 474 | 475 | 476 | 477 | 478 | 479 | 480 | 481 | 482 | 483 | 484
@@ -1666,8 +1718,8 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
             _,
         ) => hccl_code(kind),
         (512..=517, _) => media_code(2, kind),
-        (518..=528 | 544..=545, _) => media_code(7, kind),
-        (529..=537 | 539..=543, _) => media_code(8, kind),
+        (518..=532 | 562..=563, _) => media_code(7, kind),
+        (533..=541 | 543..=561, _) => media_code(8, kind),
         _ => code(kind),
     }
 }
@@ -1829,7 +1881,7 @@ pub const fn media_code(module: u32, kind: ErrorKind) -> i32 {
         ErrorKind::FeatureUnsupported => 8,
         ErrorKind::NotImplemented => 8,
         ErrorKind::RepeatInitialize => 4,
-        ErrorKind::Uninitialized => 16,
+        ErrorKind::Uninitialized => 9,
         ErrorKind::QueueFull => 15,
         ErrorKind::QueueEmpty => 14,
         _ => 21,

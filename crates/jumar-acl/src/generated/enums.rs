@@ -1661,6 +1661,12 @@ pub const HI_BORDER_REPLICATE: u32 = 1;
 pub const HI_BORDER_REFLECT: u32 = 2;
 /// Value of `hi_vpc_bord_type`.
 pub const HI_BORDER_REFLECT_101: u32 = 3;
+/// Value of `hi_rotation`.
+pub const HI_ROTATION_90: u32 = 0;
+/// Value of `hi_rotation`.
+pub const HI_ROTATION_180: u32 = 1;
+/// Value of `hi_rotation`.
+pub const HI_ROTATION_270: u32 = 2;
 /// Value of `hi_pixel_format`.
 pub const HI_PIXEL_FORMAT_YUV_400: u32 = 0;
 /// Value of `hi_pixel_format`.
@@ -1875,6 +1881,30 @@ pub const HI_VENC_GOP_MODE_LOW_DELAY_B: u32 = 5;
 pub const HI_VENC_PIC_RECV_SINGLE: u32 = 0;
 /// Value of `hi_venc_pic_recv_mode`.
 pub const HI_VENC_PIC_RECV_MULTI: u32 = 1;
+/// Value of `hi_venc_mod_type`.
+pub const HI_VENC_MOD_VENC: u32 = 1;
+/// Value of `hi_venc_mod_type`.
+pub const HI_VENC_MOD_H264: u32 = 2;
+/// Value of `hi_venc_mod_type`.
+pub const HI_VENC_MOD_H265: u32 = 3;
+/// Value of `hi_venc_mod_type`.
+pub const HI_VENC_MOD_JPEG: u32 = 4;
+/// Value of `hi_venc_mod_type`.
+pub const HI_VENC_MOD_RC: u32 = 5;
+/// Value of `hi_vb_src`.
+pub const HI_VB_SRC_COMMON: u32 = 0;
+/// Value of `hi_vb_src`.
+pub const HI_VB_SRC_MOD: u32 = 1;
+/// Value of `hi_vb_src`.
+pub const HI_VB_SRC_PRIVATE: u32 = 2;
+/// Value of `hi_vb_src`.
+pub const HI_VB_SRC_USER: u32 = 3;
+/// Value of `hi_venc_rc_qpmap_mode`.
+pub const HI_VENC_RC_QPMAP_MODE_MEAN_QP: u32 = 0;
+/// Value of `hi_venc_rc_qpmap_mode`.
+pub const HI_VENC_RC_QPMAP_MODE_MIN_QP: u32 = 1;
+/// Value of `hi_venc_rc_qpmap_mode`.
+pub const HI_VENC_RC_QPMAP_MODE_MAX_QP: u32 = 2;
 /// Value of `hi_venc_scene_mode`.
 pub const HI_VENC_SCENE_0: u32 = 0;
 /// Value of `hi_venc_scene_mode`.
@@ -2717,6 +2747,9 @@ pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
         ("hi_vpc_bord_type", 1) => "HI_BORDER_REPLICATE",
         ("hi_vpc_bord_type", 2) => "HI_BORDER_REFLECT",
         ("hi_vpc_bord_type", 3) => "HI_BORDER_REFLECT_101",
+        ("hi_rotation", 0) => "HI_ROTATION_90",
+        ("hi_rotation", 1) => "HI_ROTATION_180",
+        ("hi_rotation", 2) => "HI_ROTATION_270",
         ("hi_pixel_format", 0) => "HI_PIXEL_FORMAT_YUV_400",
         ("hi_pixel_format", 1) => "HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420",
         ("hi_pixel_format", 2) => "HI_PIXEL_FORMAT_YVU_SEMIPLANAR_420",
@@ -2824,6 +2857,18 @@ pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
         ("hi_venc_gop_mode", 5) => "HI_VENC_GOP_MODE_LOW_DELAY_B",
         ("hi_venc_pic_recv_mode", 0) => "HI_VENC_PIC_RECV_SINGLE",
         ("hi_venc_pic_recv_mode", 1) => "HI_VENC_PIC_RECV_MULTI",
+        ("hi_venc_mod_type", 1) => "HI_VENC_MOD_VENC",
+        ("hi_venc_mod_type", 2) => "HI_VENC_MOD_H264",
+        ("hi_venc_mod_type", 3) => "HI_VENC_MOD_H265",
+        ("hi_venc_mod_type", 4) => "HI_VENC_MOD_JPEG",
+        ("hi_venc_mod_type", 5) => "HI_VENC_MOD_RC",
+        ("hi_vb_src", 0) => "HI_VB_SRC_COMMON",
+        ("hi_vb_src", 1) => "HI_VB_SRC_MOD",
+        ("hi_vb_src", 2) => "HI_VB_SRC_PRIVATE",
+        ("hi_vb_src", 3) => "HI_VB_SRC_USER",
+        ("hi_venc_rc_qpmap_mode", 0) => "HI_VENC_RC_QPMAP_MODE_MEAN_QP",
+        ("hi_venc_rc_qpmap_mode", 1) => "HI_VENC_RC_QPMAP_MODE_MIN_QP",
+        ("hi_venc_rc_qpmap_mode", 2) => "HI_VENC_RC_QPMAP_MODE_MAX_QP",
         ("hi_venc_scene_mode", 0) => "HI_VENC_SCENE_0",
         ("hi_venc_scene_mode", 1) => "HI_VENC_SCENE_1",
         ("hi_venc_scene_mode", 2) => "HI_VENC_SCENE_2",

@@ -8,7 +8,7 @@ use crate::signature::{Parameter, Signature};
 macro_rules! signatures {
     ($($function:ident($($name:ident $(: $handle:ident)? $(= $bytes:literal)?),*) $(-> $returns:ident)?;)*) => {
         /// One for each call, in the order of their numbers.
-        pub static ALL: [Signature; 1054] = [$(
+        pub static ALL: [Signature; 1072] = [$(
             Signature {
                 returns: concat!("" $(, stringify!($returns))?),
                 parameters: &[$(Parameter {
@@ -549,6 +549,10 @@ signatures! {
     hi_mpi_vpc_crop_resize(chn, source_pic, crop_resize_info, count, task_id = 4, milli_sec);
     hi_mpi_vpc_crop_resize_paste(chn, source_pic, crop_resize_paste_info, count, task_id = 4, milli_sec);
     hi_mpi_vpc_crop_resize_make_border(chn, source_pic, crop_resize_make_border_info, count, task_id = 4, milli_sec);
+    hi_mpi_vpc_batch_crop_resize_paste(chn, source_pic, pic_num, crop_resize_paste_info, count, task_id = 4, milli_sec);
+    hi_mpi_vpc_batch_crop_resize_make_border(chn, source_pic, pic_num, crop_resize_make_border_info, count, task_id = 4, milli_sec);
+    hi_mpi_vpc_pyrdown(chn, source_pic, dest_pic, filter_level, gaussian_filter, divisor, make_border_info, task_id = 4, milli_sec);
+    hi_mpi_vpc_rotate(chn, rotate_param, task_id = 4, milli_sec);
     hi_mpi_vpc_convert_color(chn, source_pic, dest_pic, task_id = 4, milli_sec);
     hi_mpi_vpc_copy_make_border(chn, source_pic, dest_pic, make_border_info, task_id = 4, milli_sec);
     hi_mpi_venc_create_chn(chn, attr);
@@ -564,6 +568,20 @@ signatures! {
     hi_mpi_venc_set_jpeg_param(chn, jpeg_param);
     hi_mpi_venc_get_jpeg_param(chn, jpeg_param);
     hi_mpi_venc_get_jpege_predicted_size(frame, jpeg_param, size = 4);
+    hi_mpi_venc_set_chn_attr(chn, attr);
+    hi_mpi_venc_get_chn_attr(chn, attr);
+    hi_mpi_venc_set_chn_param(chn, chn_param);
+    hi_mpi_venc_get_chn_param(chn, chn_param);
+    hi_mpi_venc_request_idr(chn, instant);
+    hi_mpi_venc_close_fd(chn);
+    hi_mpi_venc_set_rc_param(chn, rc_param);
+    hi_mpi_venc_get_rc_param(chn, rc_param);
+    hi_mpi_venc_set_mod_param(mod_param);
+    hi_mpi_venc_get_mod_param(mod_param);
+    hi_mpi_venc_set_h264_vui(chn, h264_vui);
+    hi_mpi_venc_get_h264_vui(chn, h264_vui);
+    hi_mpi_venc_set_h265_vui(chn, h265_vui);
+    hi_mpi_venc_get_h265_vui(chn, h265_vui);
     hi_mpi_venc_set_scene_mode(chn, scene_mode);
     hi_mpi_venc_get_scene_mode(chn, scene_mode = 4);
     hi_mpi_vpc_calc_hist(chn, source_pic, hist_config, task_id = 4, milli_sec);

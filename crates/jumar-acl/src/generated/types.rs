@@ -3175,6 +3175,35 @@ const _: () = {
     assert!(std::mem::offset_of!(hi_vpc_make_border_info, scalar_value) == 24);
 };
 
+/// C struct `hi_rotate_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_rotate_param {
+    /// Field `src`.
+    pub src: hi_vpc_pic_info,
+    /// Field `dst`.
+    pub dst: hi_vpc_pic_info,
+    /// Field `angle`.
+    pub angle: u32,
+}
+
+impl hi_rotate_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        src: hi_vpc_pic_info::ZERO,
+        dst: hi_vpc_pic_info::ZERO,
+        angle: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_rotate_param>() == 72);
+    assert!(align_of::<hi_rotate_param>() == 8);
+    assert!(std::mem::offset_of!(hi_rotate_param, src) == 0);
+    assert!(std::mem::offset_of!(hi_rotate_param, dst) == 32);
+    assert!(std::mem::offset_of!(hi_rotate_param, angle) == 64);
+};
+
 /// C struct `hi_video_size`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -4635,6 +4664,1330 @@ const _: () = {
     assert!(std::mem::offset_of!(hi_venc_jpeg_param, cr_qt) == 132);
     assert!(std::mem::offset_of!(hi_venc_jpeg_param, mcu_per_ecs) == 196);
     assert!(std::mem::offset_of!(hi_venc_jpeg_param, ecs_output_en) == 200);
+};
+
+/// C struct `hi_venc_venc_mod_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_venc_mod_param {
+    /// Field `buf_cache`.
+    pub buf_cache: u32,
+    /// Field `frame_buf_recycle`.
+    pub frame_buf_recycle: u32,
+}
+
+impl hi_venc_venc_mod_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        buf_cache: 0,
+        frame_buf_recycle: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_venc_mod_param>() == 8);
+    assert!(align_of::<hi_venc_venc_mod_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_venc_mod_param, buf_cache) == 0);
+    assert!(std::mem::offset_of!(hi_venc_venc_mod_param, frame_buf_recycle) == 4);
+};
+
+/// C struct `hi_venc_h264_mod_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_mod_param {
+    /// Field `one_stream_buf`.
+    pub one_stream_buf: u32,
+    /// Field `mini_buf_mode`.
+    pub mini_buf_mode: u32,
+    /// Field `low_power_mode`.
+    pub low_power_mode: u32,
+    /// Field `vb_src`.
+    pub vb_src: u32,
+    /// Field `qp_hist_en`.
+    pub qp_hist_en: u32,
+    /// Field `max_user_data_len`.
+    pub max_user_data_len: u32,
+}
+
+impl hi_venc_h264_mod_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        one_stream_buf: 0,
+        mini_buf_mode: 0,
+        low_power_mode: 0,
+        vb_src: 0,
+        qp_hist_en: 0,
+        max_user_data_len: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_mod_param>() == 24);
+    assert!(align_of::<hi_venc_h264_mod_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_mod_param, one_stream_buf) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_mod_param, mini_buf_mode) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_mod_param, low_power_mode) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_mod_param, vb_src) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h264_mod_param, qp_hist_en) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h264_mod_param, max_user_data_len) == 20);
+};
+
+/// C struct `hi_venc_h265_mod_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_mod_param {
+    /// Field `one_stream_buf`.
+    pub one_stream_buf: u32,
+    /// Field `mini_buf_mode`.
+    pub mini_buf_mode: u32,
+    /// Field `low_power_mode`.
+    pub low_power_mode: u32,
+    /// Field `vb_src`.
+    pub vb_src: u32,
+    /// Field `qp_hist_en`.
+    pub qp_hist_en: u32,
+    /// Field `max_user_data_len`.
+    pub max_user_data_len: u32,
+}
+
+impl hi_venc_h265_mod_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        one_stream_buf: 0,
+        mini_buf_mode: 0,
+        low_power_mode: 0,
+        vb_src: 0,
+        qp_hist_en: 0,
+        max_user_data_len: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_mod_param>() == 24);
+    assert!(align_of::<hi_venc_h265_mod_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_mod_param, one_stream_buf) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_mod_param, mini_buf_mode) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_mod_param, low_power_mode) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_mod_param, vb_src) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h265_mod_param, qp_hist_en) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h265_mod_param, max_user_data_len) == 20);
+};
+
+/// C struct `hi_venc_jpeg_mod_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_jpeg_mod_param {
+    /// Field `one_stream_buf`.
+    pub one_stream_buf: u32,
+    /// Field `mini_buf_mode`.
+    pub mini_buf_mode: u32,
+    /// Field `clear_stream_buf`.
+    pub clear_stream_buf: u32,
+    /// Field `dering_mode`.
+    pub dering_mode: u32,
+}
+
+impl hi_venc_jpeg_mod_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        one_stream_buf: 0,
+        mini_buf_mode: 0,
+        clear_stream_buf: 0,
+        dering_mode: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_jpeg_mod_param>() == 16);
+    assert!(align_of::<hi_venc_jpeg_mod_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_mod_param, one_stream_buf) == 0);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_mod_param, mini_buf_mode) == 4);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_mod_param, clear_stream_buf) == 8);
+    assert!(std::mem::offset_of!(hi_venc_jpeg_mod_param, dering_mode) == 12);
+};
+
+/// Union inside a C struct `hi_venc_mod_param_anonymous`, as bytes.
+#[repr(C, align(4))]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_mod_param_anonymous {
+    /// The bytes that the members share.
+    pub bytes: [u8; 24],
+}
+
+impl hi_venc_mod_param_anonymous {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { bytes: [0; 24] };
+}
+
+const _: () = assert!(size_of::<hi_venc_mod_param_anonymous>() == 24);
+
+/// C struct `hi_venc_mod_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_mod_param {
+    /// Field `mod_type`.
+    pub mod_type: u32,
+    /// Field `anonymous`.
+    pub anonymous: hi_venc_mod_param_anonymous,
+}
+
+impl hi_venc_mod_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        mod_type: 0,
+        anonymous: hi_venc_mod_param_anonymous::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_mod_param>() == 28);
+    assert!(align_of::<hi_venc_mod_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_mod_param, mod_type) == 0);
+    assert!(std::mem::offset_of!(hi_venc_mod_param, anonymous) == 4);
+};
+
+/// C struct `hi_rect`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_rect {
+    /// Field `x`.
+    pub x: i32,
+    /// Field `y`.
+    pub y: i32,
+    /// Field `width`.
+    pub width: u32,
+    /// Field `height`.
+    pub height: u32,
+}
+
+impl hi_rect {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        x: 0,
+        y: 0,
+        width: 0,
+        height: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_rect>() == 16);
+    assert!(align_of::<hi_rect>() == 4);
+    assert!(std::mem::offset_of!(hi_rect, x) == 0);
+    assert!(std::mem::offset_of!(hi_rect, y) == 4);
+    assert!(std::mem::offset_of!(hi_rect, width) == 8);
+    assert!(std::mem::offset_of!(hi_rect, height) == 12);
+};
+
+/// C struct `hi_crop_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_crop_info {
+    /// Field `enable`.
+    pub enable: u32,
+    /// Field `rect`.
+    pub rect: hi_rect,
+}
+
+impl hi_crop_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        enable: 0,
+        rect: hi_rect::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_crop_info>() == 20);
+    assert!(align_of::<hi_crop_info>() == 4);
+    assert!(std::mem::offset_of!(hi_crop_info, enable) == 0);
+    assert!(std::mem::offset_of!(hi_crop_info, rect) == 4);
+};
+
+/// C struct `hi_frame_rate_ctrl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_frame_rate_ctrl {
+    /// Field `src_frame_rate`.
+    pub src_frame_rate: i32,
+    /// Field `dst_frame_rate`.
+    pub dst_frame_rate: i32,
+}
+
+impl hi_frame_rate_ctrl {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        src_frame_rate: 0,
+        dst_frame_rate: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_frame_rate_ctrl>() == 8);
+    assert!(align_of::<hi_frame_rate_ctrl>() == 4);
+    assert!(std::mem::offset_of!(hi_frame_rate_ctrl, src_frame_rate) == 0);
+    assert!(std::mem::offset_of!(hi_frame_rate_ctrl, dst_frame_rate) == 4);
+};
+
+/// C struct `hi_venc_chn_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_chn_param {
+    /// Field `color_to_grey_en`.
+    pub color_to_grey_en: u32,
+    /// Field `priority`.
+    pub priority: u32,
+    /// Field `max_stream_cnt`.
+    pub max_stream_cnt: u32,
+    /// Field `poll_wake_up_frame_cnt`.
+    pub poll_wake_up_frame_cnt: u32,
+    /// Field `crop_info`.
+    pub crop_info: hi_crop_info,
+    /// Field `frame_rate`.
+    pub frame_rate: hi_frame_rate_ctrl,
+}
+
+impl hi_venc_chn_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        color_to_grey_en: 0,
+        priority: 0,
+        max_stream_cnt: 0,
+        poll_wake_up_frame_cnt: 0,
+        crop_info: hi_crop_info::ZERO,
+        frame_rate: hi_frame_rate_ctrl::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_chn_param>() == 44);
+    assert!(align_of::<hi_venc_chn_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_chn_param, color_to_grey_en) == 0);
+    assert!(std::mem::offset_of!(hi_venc_chn_param, priority) == 4);
+    assert!(std::mem::offset_of!(hi_venc_chn_param, max_stream_cnt) == 8);
+    assert!(std::mem::offset_of!(hi_venc_chn_param, poll_wake_up_frame_cnt) == 12);
+    assert!(std::mem::offset_of!(hi_venc_chn_param, crop_info) == 16);
+    assert!(std::mem::offset_of!(hi_venc_chn_param, frame_rate) == 36);
+};
+
+/// C struct `hi_venc_h264_cbr_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_cbr_param {
+    /// Field `max_i_proportion`.
+    pub max_i_proportion: u32,
+    /// Field `min_i_proportion`.
+    pub min_i_proportion: u32,
+    /// Field `max_qp`.
+    pub max_qp: u32,
+    /// Field `min_qp`.
+    pub min_qp: u32,
+    /// Field `max_i_qp`.
+    pub max_i_qp: u32,
+    /// Field `min_i_qp`.
+    pub min_i_qp: u32,
+    /// Field `max_reencode_times`.
+    pub max_reencode_times: i32,
+    /// Field `qpmap_en`.
+    pub qpmap_en: u32,
+}
+
+impl hi_venc_h264_cbr_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        max_i_proportion: 0,
+        min_i_proportion: 0,
+        max_qp: 0,
+        min_qp: 0,
+        max_i_qp: 0,
+        min_i_qp: 0,
+        max_reencode_times: 0,
+        qpmap_en: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_cbr_param>() == 32);
+    assert!(align_of::<hi_venc_h264_cbr_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_cbr_param, max_i_proportion) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_cbr_param, min_i_proportion) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_cbr_param, max_qp) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_cbr_param, min_qp) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h264_cbr_param, max_i_qp) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h264_cbr_param, min_i_qp) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h264_cbr_param, max_reencode_times) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h264_cbr_param, qpmap_en) == 28);
+};
+
+/// C struct `hi_venc_h264_vbr_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_vbr_param {
+    /// Field `chg_pos`.
+    pub chg_pos: i32,
+    /// Field `max_i_proportion`.
+    pub max_i_proportion: u32,
+    /// Field `min_i_proportion`.
+    pub min_i_proportion: u32,
+    /// Field `max_reencode_times`.
+    pub max_reencode_times: i32,
+    /// Field `qpmap_en`.
+    pub qpmap_en: u32,
+    /// Field `max_qp`.
+    pub max_qp: u32,
+    /// Field `min_qp`.
+    pub min_qp: u32,
+    /// Field `max_i_qp`.
+    pub max_i_qp: u32,
+    /// Field `min_i_qp`.
+    pub min_i_qp: u32,
+}
+
+impl hi_venc_h264_vbr_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        chg_pos: 0,
+        max_i_proportion: 0,
+        min_i_proportion: 0,
+        max_reencode_times: 0,
+        qpmap_en: 0,
+        max_qp: 0,
+        min_qp: 0,
+        max_i_qp: 0,
+        min_i_qp: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_vbr_param>() == 36);
+    assert!(align_of::<hi_venc_h264_vbr_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr_param, chg_pos) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr_param, max_i_proportion) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr_param, min_i_proportion) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr_param, max_reencode_times) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr_param, qpmap_en) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr_param, max_qp) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr_param, min_qp) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr_param, max_i_qp) == 28);
+    assert!(std::mem::offset_of!(hi_venc_h264_vbr_param, min_i_qp) == 32);
+};
+
+/// C struct `hi_venc_h264_avbr_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_avbr_param {
+    /// Field `chg_pos`.
+    pub chg_pos: i32,
+    /// Field `max_i_proportion`.
+    pub max_i_proportion: u32,
+    /// Field `min_i_proportion`.
+    pub min_i_proportion: u32,
+    /// Field `max_reencode_times`.
+    pub max_reencode_times: i32,
+    /// Field `qpmap_en`.
+    pub qpmap_en: u32,
+    /// Field `min_still_percent`.
+    pub min_still_percent: i32,
+    /// Field `max_still_qp`.
+    pub max_still_qp: u32,
+    /// Field `min_still_psnr`.
+    pub min_still_psnr: u32,
+    /// Field `max_qp`.
+    pub max_qp: u32,
+    /// Field `min_qp`.
+    pub min_qp: u32,
+    /// Field `max_i_qp`.
+    pub max_i_qp: u32,
+    /// Field `min_i_qp`.
+    pub min_i_qp: u32,
+    /// Field `min_qp_delta`.
+    pub min_qp_delta: u32,
+    /// Field `motion_sensitivity`.
+    pub motion_sensitivity: u32,
+    /// Field `save_bitrate_en`.
+    pub save_bitrate_en: u32,
+}
+
+impl hi_venc_h264_avbr_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        chg_pos: 0,
+        max_i_proportion: 0,
+        min_i_proportion: 0,
+        max_reencode_times: 0,
+        qpmap_en: 0,
+        min_still_percent: 0,
+        max_still_qp: 0,
+        min_still_psnr: 0,
+        max_qp: 0,
+        min_qp: 0,
+        max_i_qp: 0,
+        min_i_qp: 0,
+        min_qp_delta: 0,
+        motion_sensitivity: 0,
+        save_bitrate_en: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_avbr_param>() == 60);
+    assert!(align_of::<hi_venc_h264_avbr_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, chg_pos) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, max_i_proportion) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, min_i_proportion) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, max_reencode_times) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, qpmap_en) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, min_still_percent) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, max_still_qp) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, min_still_psnr) == 28);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, max_qp) == 32);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, min_qp) == 36);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, max_i_qp) == 40);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, min_i_qp) == 44);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, min_qp_delta) == 48);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, motion_sensitivity) == 52);
+    assert!(std::mem::offset_of!(hi_venc_h264_avbr_param, save_bitrate_en) == 56);
+};
+
+/// C struct `hi_venc_h264_qvbr_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_qvbr_param {
+    /// Field `max_i_proportion`.
+    pub max_i_proportion: u32,
+    /// Field `min_i_proportion`.
+    pub min_i_proportion: u32,
+    /// Field `max_reencode_times`.
+    pub max_reencode_times: i32,
+    /// Field `qpmap_en`.
+    pub qpmap_en: u32,
+    /// Field `max_qp`.
+    pub max_qp: u32,
+    /// Field `min_qp`.
+    pub min_qp: u32,
+    /// Field `max_i_qp`.
+    pub max_i_qp: u32,
+    /// Field `min_i_qp`.
+    pub min_i_qp: u32,
+    /// Field `max_bit_percent`.
+    pub max_bit_percent: i32,
+    /// Field `min_bit_percent`.
+    pub min_bit_percent: i32,
+    /// Field `max_psnr_fluctuate`.
+    pub max_psnr_fluctuate: i32,
+    /// Field `min_psnr_fluctuate`.
+    pub min_psnr_fluctuate: i32,
+}
+
+impl hi_venc_h264_qvbr_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        max_i_proportion: 0,
+        min_i_proportion: 0,
+        max_reencode_times: 0,
+        qpmap_en: 0,
+        max_qp: 0,
+        min_qp: 0,
+        max_i_qp: 0,
+        min_i_qp: 0,
+        max_bit_percent: 0,
+        min_bit_percent: 0,
+        max_psnr_fluctuate: 0,
+        min_psnr_fluctuate: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_qvbr_param>() == 48);
+    assert!(align_of::<hi_venc_h264_qvbr_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr_param, max_i_proportion) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr_param, min_i_proportion) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr_param, max_reencode_times) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr_param, qpmap_en) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr_param, max_qp) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr_param, min_qp) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr_param, max_i_qp) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr_param, min_i_qp) == 28);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr_param, max_bit_percent) == 32);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr_param, min_bit_percent) == 36);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr_param, max_psnr_fluctuate) == 40);
+    assert!(std::mem::offset_of!(hi_venc_h264_qvbr_param, min_psnr_fluctuate) == 44);
+};
+
+/// C struct `hi_venc_h264_cvbr_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_cvbr_param {
+    /// Field `max_i_proportion`.
+    pub max_i_proportion: u32,
+    /// Field `min_i_proportion`.
+    pub min_i_proportion: u32,
+    /// Field `max_reencode_times`.
+    pub max_reencode_times: i32,
+    /// Field `qpmap_en`.
+    pub qpmap_en: u32,
+    /// Field `max_qp`.
+    pub max_qp: u32,
+    /// Field `min_qp`.
+    pub min_qp: u32,
+    /// Field `max_i_qp`.
+    pub max_i_qp: u32,
+    /// Field `min_i_qp`.
+    pub min_i_qp: u32,
+    /// Field `min_qp_delta`.
+    pub min_qp_delta: u32,
+    /// Field `max_qp_delta`.
+    pub max_qp_delta: u32,
+    /// Field `extra_bit_percent`.
+    pub extra_bit_percent: u32,
+    /// Field `long_term_stats_time_unit`.
+    pub long_term_stats_time_unit: u32,
+    /// Field `save_bitrate_en`.
+    pub save_bitrate_en: u32,
+}
+
+impl hi_venc_h264_cvbr_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        max_i_proportion: 0,
+        min_i_proportion: 0,
+        max_reencode_times: 0,
+        qpmap_en: 0,
+        max_qp: 0,
+        min_qp: 0,
+        max_i_qp: 0,
+        min_i_qp: 0,
+        min_qp_delta: 0,
+        max_qp_delta: 0,
+        extra_bit_percent: 0,
+        long_term_stats_time_unit: 0,
+        save_bitrate_en: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_cvbr_param>() == 52);
+    assert!(align_of::<hi_venc_h264_cvbr_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr_param, max_i_proportion) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr_param, min_i_proportion) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr_param, max_reencode_times) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr_param, qpmap_en) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr_param, max_qp) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr_param, min_qp) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr_param, max_i_qp) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr_param, min_i_qp) == 28);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr_param, min_qp_delta) == 32);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr_param, max_qp_delta) == 36);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr_param, extra_bit_percent) == 40);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr_param, long_term_stats_time_unit) == 44);
+    assert!(std::mem::offset_of!(hi_venc_h264_cvbr_param, save_bitrate_en) == 48);
+};
+
+/// C struct `hi_venc_h265_cbr_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_cbr_param {
+    /// Field `max_i_proportion`.
+    pub max_i_proportion: u32,
+    /// Field `min_i_proportion`.
+    pub min_i_proportion: u32,
+    /// Field `max_qp`.
+    pub max_qp: u32,
+    /// Field `min_qp`.
+    pub min_qp: u32,
+    /// Field `max_i_qp`.
+    pub max_i_qp: u32,
+    /// Field `min_i_qp`.
+    pub min_i_qp: u32,
+    /// Field `max_reencode_times`.
+    pub max_reencode_times: i32,
+    /// Field `qpmap_en`.
+    pub qpmap_en: u32,
+    /// Field `qpmap_mode`.
+    pub qpmap_mode: u32,
+}
+
+impl hi_venc_h265_cbr_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        max_i_proportion: 0,
+        min_i_proportion: 0,
+        max_qp: 0,
+        min_qp: 0,
+        max_i_qp: 0,
+        min_i_qp: 0,
+        max_reencode_times: 0,
+        qpmap_en: 0,
+        qpmap_mode: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_cbr_param>() == 36);
+    assert!(align_of::<hi_venc_h265_cbr_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr_param, max_i_proportion) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr_param, min_i_proportion) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr_param, max_qp) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr_param, min_qp) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr_param, max_i_qp) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr_param, min_i_qp) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr_param, max_reencode_times) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr_param, qpmap_en) == 28);
+    assert!(std::mem::offset_of!(hi_venc_h265_cbr_param, qpmap_mode) == 32);
+};
+
+/// C struct `hi_venc_h265_vbr_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_vbr_param {
+    /// Field `chg_pos`.
+    pub chg_pos: i32,
+    /// Field `max_i_proportion`.
+    pub max_i_proportion: u32,
+    /// Field `min_i_proportion`.
+    pub min_i_proportion: u32,
+    /// Field `max_reencode_times`.
+    pub max_reencode_times: i32,
+    /// Field `max_qp`.
+    pub max_qp: u32,
+    /// Field `min_qp`.
+    pub min_qp: u32,
+    /// Field `max_i_qp`.
+    pub max_i_qp: u32,
+    /// Field `min_i_qp`.
+    pub min_i_qp: u32,
+    /// Field `qpmap_en`.
+    pub qpmap_en: u32,
+    /// Field `qpmap_mode`.
+    pub qpmap_mode: u32,
+}
+
+impl hi_venc_h265_vbr_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        chg_pos: 0,
+        max_i_proportion: 0,
+        min_i_proportion: 0,
+        max_reencode_times: 0,
+        max_qp: 0,
+        min_qp: 0,
+        max_i_qp: 0,
+        min_i_qp: 0,
+        qpmap_en: 0,
+        qpmap_mode: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_vbr_param>() == 40);
+    assert!(align_of::<hi_venc_h265_vbr_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr_param, chg_pos) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr_param, max_i_proportion) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr_param, min_i_proportion) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr_param, max_reencode_times) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr_param, max_qp) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr_param, min_qp) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr_param, max_i_qp) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr_param, min_i_qp) == 28);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr_param, qpmap_en) == 32);
+    assert!(std::mem::offset_of!(hi_venc_h265_vbr_param, qpmap_mode) == 36);
+};
+
+/// C struct `hi_venc_h265_avbr_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_avbr_param {
+    /// Field `chg_pos`.
+    pub chg_pos: i32,
+    /// Field `max_i_proportion`.
+    pub max_i_proportion: u32,
+    /// Field `min_i_proportion`.
+    pub min_i_proportion: u32,
+    /// Field `max_reencode_times`.
+    pub max_reencode_times: i32,
+    /// Field `min_still_percent`.
+    pub min_still_percent: i32,
+    /// Field `max_still_qp`.
+    pub max_still_qp: u32,
+    /// Field `min_still_psnr`.
+    pub min_still_psnr: u32,
+    /// Field `max_qp`.
+    pub max_qp: u32,
+    /// Field `min_qp`.
+    pub min_qp: u32,
+    /// Field `max_i_qp`.
+    pub max_i_qp: u32,
+    /// Field `min_i_qp`.
+    pub min_i_qp: u32,
+    /// Field `min_qp_delta`.
+    pub min_qp_delta: u32,
+    /// Field `motion_sensitivity`.
+    pub motion_sensitivity: u32,
+    /// Field `qpmap_en`.
+    pub qpmap_en: u32,
+    /// Field `qpmap_mode`.
+    pub qpmap_mode: u32,
+}
+
+impl hi_venc_h265_avbr_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        chg_pos: 0,
+        max_i_proportion: 0,
+        min_i_proportion: 0,
+        max_reencode_times: 0,
+        min_still_percent: 0,
+        max_still_qp: 0,
+        min_still_psnr: 0,
+        max_qp: 0,
+        min_qp: 0,
+        max_i_qp: 0,
+        min_i_qp: 0,
+        min_qp_delta: 0,
+        motion_sensitivity: 0,
+        qpmap_en: 0,
+        qpmap_mode: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_avbr_param>() == 60);
+    assert!(align_of::<hi_venc_h265_avbr_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, chg_pos) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, max_i_proportion) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, min_i_proportion) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, max_reencode_times) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, min_still_percent) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, max_still_qp) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, min_still_psnr) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, max_qp) == 28);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, min_qp) == 32);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, max_i_qp) == 36);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, min_i_qp) == 40);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, min_qp_delta) == 44);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, motion_sensitivity) == 48);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, qpmap_en) == 52);
+    assert!(std::mem::offset_of!(hi_venc_h265_avbr_param, qpmap_mode) == 56);
+};
+
+/// C struct `hi_venc_h265_qvbr_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_qvbr_param {
+    /// Field `max_i_proportion`.
+    pub max_i_proportion: u32,
+    /// Field `min_i_proportion`.
+    pub min_i_proportion: u32,
+    /// Field `max_reencode_times`.
+    pub max_reencode_times: i32,
+    /// Field `qpmap_en`.
+    pub qpmap_en: u32,
+    /// Field `qpmap_mode`.
+    pub qpmap_mode: u32,
+    /// Field `max_qp`.
+    pub max_qp: u32,
+    /// Field `min_qp`.
+    pub min_qp: u32,
+    /// Field `max_i_qp`.
+    pub max_i_qp: u32,
+    /// Field `min_i_qp`.
+    pub min_i_qp: u32,
+    /// Field `max_bit_percent`.
+    pub max_bit_percent: i32,
+    /// Field `min_bit_percent`.
+    pub min_bit_percent: i32,
+    /// Field `max_psnr_fluctuate`.
+    pub max_psnr_fluctuate: i32,
+    /// Field `min_psnr_fluctuate`.
+    pub min_psnr_fluctuate: i32,
+}
+
+impl hi_venc_h265_qvbr_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        max_i_proportion: 0,
+        min_i_proportion: 0,
+        max_reencode_times: 0,
+        qpmap_en: 0,
+        qpmap_mode: 0,
+        max_qp: 0,
+        min_qp: 0,
+        max_i_qp: 0,
+        min_i_qp: 0,
+        max_bit_percent: 0,
+        min_bit_percent: 0,
+        max_psnr_fluctuate: 0,
+        min_psnr_fluctuate: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_qvbr_param>() == 52);
+    assert!(align_of::<hi_venc_h265_qvbr_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr_param, max_i_proportion) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr_param, min_i_proportion) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr_param, max_reencode_times) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr_param, qpmap_en) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr_param, qpmap_mode) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr_param, max_qp) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr_param, min_qp) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr_param, max_i_qp) == 28);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr_param, min_i_qp) == 32);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr_param, max_bit_percent) == 36);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr_param, min_bit_percent) == 40);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr_param, max_psnr_fluctuate) == 44);
+    assert!(std::mem::offset_of!(hi_venc_h265_qvbr_param, min_psnr_fluctuate) == 48);
+};
+
+/// C struct `hi_venc_h265_cvbr_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_cvbr_param {
+    /// Field `max_i_proportion`.
+    pub max_i_proportion: u32,
+    /// Field `min_i_proportion`.
+    pub min_i_proportion: u32,
+    /// Field `max_reencode_times`.
+    pub max_reencode_times: i32,
+    /// Field `qpmap_en`.
+    pub qpmap_en: u32,
+    /// Field `qpmap_mode`.
+    pub qpmap_mode: u32,
+    /// Field `max_qp`.
+    pub max_qp: u32,
+    /// Field `min_qp`.
+    pub min_qp: u32,
+    /// Field `max_i_qp`.
+    pub max_i_qp: u32,
+    /// Field `min_i_qp`.
+    pub min_i_qp: u32,
+    /// Field `min_qp_delta`.
+    pub min_qp_delta: u32,
+    /// Field `max_qp_delta`.
+    pub max_qp_delta: u32,
+    /// Field `extra_bit_percent`.
+    pub extra_bit_percent: u32,
+    /// Field `long_term_stats_time_unit`.
+    pub long_term_stats_time_unit: u32,
+}
+
+impl hi_venc_h265_cvbr_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        max_i_proportion: 0,
+        min_i_proportion: 0,
+        max_reencode_times: 0,
+        qpmap_en: 0,
+        qpmap_mode: 0,
+        max_qp: 0,
+        min_qp: 0,
+        max_i_qp: 0,
+        min_i_qp: 0,
+        min_qp_delta: 0,
+        max_qp_delta: 0,
+        extra_bit_percent: 0,
+        long_term_stats_time_unit: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_cvbr_param>() == 52);
+    assert!(align_of::<hi_venc_h265_cvbr_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr_param, max_i_proportion) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr_param, min_i_proportion) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr_param, max_reencode_times) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr_param, qpmap_en) == 12);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr_param, qpmap_mode) == 16);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr_param, max_qp) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr_param, min_qp) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr_param, max_i_qp) == 28);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr_param, min_i_qp) == 32);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr_param, min_qp_delta) == 36);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr_param, max_qp_delta) == 40);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr_param, extra_bit_percent) == 44);
+    assert!(std::mem::offset_of!(hi_venc_h265_cvbr_param, long_term_stats_time_unit) == 48);
+};
+
+/// C struct `hi_venc_mjpeg_cbr_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_mjpeg_cbr_param {
+    /// Field `max_qfactor`.
+    pub max_qfactor: u32,
+    /// Field `min_qfactor`.
+    pub min_qfactor: u32,
+}
+
+impl hi_venc_mjpeg_cbr_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        max_qfactor: 0,
+        min_qfactor: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_mjpeg_cbr_param>() == 8);
+    assert!(align_of::<hi_venc_mjpeg_cbr_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_mjpeg_cbr_param, max_qfactor) == 0);
+    assert!(std::mem::offset_of!(hi_venc_mjpeg_cbr_param, min_qfactor) == 4);
+};
+
+/// C struct `hi_venc_mjpeg_vbr_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_mjpeg_vbr_param {
+    /// Field `chg_pos`.
+    pub chg_pos: i32,
+    /// Field `max_qfactor`.
+    pub max_qfactor: u32,
+    /// Field `min_qfactor`.
+    pub min_qfactor: u32,
+}
+
+impl hi_venc_mjpeg_vbr_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        chg_pos: 0,
+        max_qfactor: 0,
+        min_qfactor: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_mjpeg_vbr_param>() == 12);
+    assert!(align_of::<hi_venc_mjpeg_vbr_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_mjpeg_vbr_param, chg_pos) == 0);
+    assert!(std::mem::offset_of!(hi_venc_mjpeg_vbr_param, max_qfactor) == 4);
+    assert!(std::mem::offset_of!(hi_venc_mjpeg_vbr_param, min_qfactor) == 8);
+};
+
+/// C struct `hi_venc_scene_chg_detect`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_scene_chg_detect {
+    /// Field `detect_scene_chg_en`.
+    pub detect_scene_chg_en: u32,
+    /// Field `adapt_insert_idr_frame_en`.
+    pub adapt_insert_idr_frame_en: u32,
+}
+
+impl hi_venc_scene_chg_detect {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        detect_scene_chg_en: 0,
+        adapt_insert_idr_frame_en: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_scene_chg_detect>() == 8);
+    assert!(align_of::<hi_venc_scene_chg_detect>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_scene_chg_detect, detect_scene_chg_en) == 0);
+    assert!(std::mem::offset_of!(hi_venc_scene_chg_detect, adapt_insert_idr_frame_en) == 4);
+};
+
+/// Union inside a C struct `hi_venc_rc_param_anonymous`, as bytes.
+#[repr(C, align(4))]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_rc_param_anonymous {
+    /// The bytes that the members share.
+    pub bytes: [u8; 60],
+}
+
+impl hi_venc_rc_param_anonymous {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { bytes: [0; 60] };
+}
+
+const _: () = assert!(size_of::<hi_venc_rc_param_anonymous>() == 60);
+
+/// C struct `hi_venc_rc_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_rc_param {
+    /// Field `threshold_i`.
+    pub threshold_i: [u32; 16],
+    /// Field `threshold_p`.
+    pub threshold_p: [u32; 16],
+    /// Field `threshold_b`.
+    pub threshold_b: [u32; 16],
+    /// Field `direction`.
+    pub direction: u32,
+    /// Field `row_qp_delta`.
+    pub row_qp_delta: u32,
+    /// Field `first_frame_start_qp`.
+    pub first_frame_start_qp: i32,
+    /// Field `scene_chg_detect`.
+    pub scene_chg_detect: hi_venc_scene_chg_detect,
+    /// Field `anonymous`.
+    pub anonymous: hi_venc_rc_param_anonymous,
+}
+
+impl hi_venc_rc_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        threshold_i: [0; 16],
+        threshold_p: [0; 16],
+        threshold_b: [0; 16],
+        direction: 0,
+        row_qp_delta: 0,
+        first_frame_start_qp: 0,
+        scene_chg_detect: hi_venc_scene_chg_detect::ZERO,
+        anonymous: hi_venc_rc_param_anonymous::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_rc_param>() == 272);
+    assert!(align_of::<hi_venc_rc_param>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_rc_param, threshold_i) == 0);
+    assert!(std::mem::offset_of!(hi_venc_rc_param, threshold_p) == 64);
+    assert!(std::mem::offset_of!(hi_venc_rc_param, threshold_b) == 128);
+    assert!(std::mem::offset_of!(hi_venc_rc_param, direction) == 192);
+    assert!(std::mem::offset_of!(hi_venc_rc_param, row_qp_delta) == 196);
+    assert!(std::mem::offset_of!(hi_venc_rc_param, first_frame_start_qp) == 200);
+    assert!(std::mem::offset_of!(hi_venc_rc_param, scene_chg_detect) == 204);
+    assert!(std::mem::offset_of!(hi_venc_rc_param, anonymous) == 212);
+};
+
+/// C struct `hi_venc_vui_aspect_ratio`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_vui_aspect_ratio {
+    /// Field `aspect_ratio_info_present_flag`.
+    pub aspect_ratio_info_present_flag: u8,
+    /// Field `aspect_ratio_idc`.
+    pub aspect_ratio_idc: u8,
+    /// Field `overscan_info_present_flag`.
+    pub overscan_info_present_flag: u8,
+    /// Field `overscan_appropriate_flag`.
+    pub overscan_appropriate_flag: u8,
+    /// Field `sar_width`.
+    pub sar_width: u16,
+    /// Field `sar_height`.
+    pub sar_height: u16,
+}
+
+impl hi_venc_vui_aspect_ratio {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        aspect_ratio_info_present_flag: 0,
+        aspect_ratio_idc: 0,
+        overscan_info_present_flag: 0,
+        overscan_appropriate_flag: 0,
+        sar_width: 0,
+        sar_height: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_vui_aspect_ratio>() == 8);
+    assert!(align_of::<hi_venc_vui_aspect_ratio>() == 2);
+    assert!(std::mem::offset_of!(hi_venc_vui_aspect_ratio, aspect_ratio_info_present_flag) == 0);
+    assert!(std::mem::offset_of!(hi_venc_vui_aspect_ratio, aspect_ratio_idc) == 1);
+    assert!(std::mem::offset_of!(hi_venc_vui_aspect_ratio, overscan_info_present_flag) == 2);
+    assert!(std::mem::offset_of!(hi_venc_vui_aspect_ratio, overscan_appropriate_flag) == 3);
+    assert!(std::mem::offset_of!(hi_venc_vui_aspect_ratio, sar_width) == 4);
+    assert!(std::mem::offset_of!(hi_venc_vui_aspect_ratio, sar_height) == 6);
+};
+
+/// C struct `hi_venc_h264_vui_time_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_vui_time_info {
+    /// Field `timing_info_present_flag`.
+    pub timing_info_present_flag: u8,
+    /// Field `fixed_frame_rate_flag`.
+    pub fixed_frame_rate_flag: u8,
+    /// Field `num_units_in_tick`.
+    pub num_units_in_tick: u32,
+    /// Field `time_scale`.
+    pub time_scale: u32,
+}
+
+impl hi_venc_h264_vui_time_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        timing_info_present_flag: 0,
+        fixed_frame_rate_flag: 0,
+        num_units_in_tick: 0,
+        time_scale: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_vui_time_info>() == 12);
+    assert!(align_of::<hi_venc_h264_vui_time_info>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_vui_time_info, timing_info_present_flag) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_vui_time_info, fixed_frame_rate_flag) == 1);
+    assert!(std::mem::offset_of!(hi_venc_h264_vui_time_info, num_units_in_tick) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_vui_time_info, time_scale) == 8);
+};
+
+/// C struct `hi_venc_vui_video_signal`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_vui_video_signal {
+    /// Field `video_signal_type_present_flag`.
+    pub video_signal_type_present_flag: u8,
+    /// Field `video_format`.
+    pub video_format: u8,
+    /// Field `video_full_range_flag`.
+    pub video_full_range_flag: u8,
+    /// Field `colour_description_present_flag`.
+    pub colour_description_present_flag: u8,
+    /// Field `colour_primaries`.
+    pub colour_primaries: u8,
+    /// Field `transfer_characteristics`.
+    pub transfer_characteristics: u8,
+    /// Field `matrix_coefficients`.
+    pub matrix_coefficients: u8,
+}
+
+impl hi_venc_vui_video_signal {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        video_signal_type_present_flag: 0,
+        video_format: 0,
+        video_full_range_flag: 0,
+        colour_description_present_flag: 0,
+        colour_primaries: 0,
+        transfer_characteristics: 0,
+        matrix_coefficients: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_vui_video_signal>() == 7);
+    assert!(align_of::<hi_venc_vui_video_signal>() == 1);
+    assert!(std::mem::offset_of!(hi_venc_vui_video_signal, video_signal_type_present_flag) == 0);
+    assert!(std::mem::offset_of!(hi_venc_vui_video_signal, video_format) == 1);
+    assert!(std::mem::offset_of!(hi_venc_vui_video_signal, video_full_range_flag) == 2);
+    assert!(std::mem::offset_of!(hi_venc_vui_video_signal, colour_description_present_flag) == 3);
+    assert!(std::mem::offset_of!(hi_venc_vui_video_signal, colour_primaries) == 4);
+    assert!(std::mem::offset_of!(hi_venc_vui_video_signal, transfer_characteristics) == 5);
+    assert!(std::mem::offset_of!(hi_venc_vui_video_signal, matrix_coefficients) == 6);
+};
+
+/// C struct `hi_venc_vui_bitstream_restric`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_vui_bitstream_restric {
+    /// Field `bitstream_restriction_flag`.
+    pub bitstream_restriction_flag: u8,
+}
+
+impl hi_venc_vui_bitstream_restric {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        bitstream_restriction_flag: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_vui_bitstream_restric>() == 1);
+    assert!(align_of::<hi_venc_vui_bitstream_restric>() == 1);
+    assert!(std::mem::offset_of!(hi_venc_vui_bitstream_restric, bitstream_restriction_flag) == 0);
+};
+
+/// C struct `hi_venc_h264_vui`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h264_vui {
+    /// Field `vui_aspect_ratio`.
+    pub vui_aspect_ratio: hi_venc_vui_aspect_ratio,
+    /// Field `vui_time_info`.
+    pub vui_time_info: hi_venc_h264_vui_time_info,
+    /// Field `vui_video_signal`.
+    pub vui_video_signal: hi_venc_vui_video_signal,
+    /// Field `vui_bitstream_restric`.
+    pub vui_bitstream_restric: hi_venc_vui_bitstream_restric,
+}
+
+impl hi_venc_h264_vui {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        vui_aspect_ratio: hi_venc_vui_aspect_ratio::ZERO,
+        vui_time_info: hi_venc_h264_vui_time_info::ZERO,
+        vui_video_signal: hi_venc_vui_video_signal::ZERO,
+        vui_bitstream_restric: hi_venc_vui_bitstream_restric::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h264_vui>() == 28);
+    assert!(align_of::<hi_venc_h264_vui>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h264_vui, vui_aspect_ratio) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h264_vui, vui_time_info) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h264_vui, vui_video_signal) == 20);
+    assert!(std::mem::offset_of!(hi_venc_h264_vui, vui_bitstream_restric) == 27);
+};
+
+/// C struct `hi_venc_h265_vui_time_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_vui_time_info {
+    /// Field `timing_info_present_flag`.
+    pub timing_info_present_flag: u32,
+    /// Field `num_units_in_tick`.
+    pub num_units_in_tick: u32,
+    /// Field `time_scale`.
+    pub time_scale: u32,
+    /// Field `num_ticks_poc_diff_one_minus1`.
+    pub num_ticks_poc_diff_one_minus1: u32,
+}
+
+impl hi_venc_h265_vui_time_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        timing_info_present_flag: 0,
+        num_units_in_tick: 0,
+        time_scale: 0,
+        num_ticks_poc_diff_one_minus1: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_vui_time_info>() == 16);
+    assert!(align_of::<hi_venc_h265_vui_time_info>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_vui_time_info, timing_info_present_flag) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_vui_time_info, num_units_in_tick) == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_vui_time_info, time_scale) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_vui_time_info, num_ticks_poc_diff_one_minus1) == 12);
+};
+
+/// C struct `hi_venc_h265_vui`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_venc_h265_vui {
+    /// Field `vui_aspect_ratio`.
+    pub vui_aspect_ratio: hi_venc_vui_aspect_ratio,
+    /// Field `vui_time_info`.
+    pub vui_time_info: hi_venc_h265_vui_time_info,
+    /// Field `vui_video_signal`.
+    pub vui_video_signal: hi_venc_vui_video_signal,
+    /// Field `vui_bitstream_restric`.
+    pub vui_bitstream_restric: hi_venc_vui_bitstream_restric,
+}
+
+impl hi_venc_h265_vui {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        vui_aspect_ratio: hi_venc_vui_aspect_ratio::ZERO,
+        vui_time_info: hi_venc_h265_vui_time_info::ZERO,
+        vui_video_signal: hi_venc_vui_video_signal::ZERO,
+        vui_bitstream_restric: hi_venc_vui_bitstream_restric::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_venc_h265_vui>() == 32);
+    assert!(align_of::<hi_venc_h265_vui>() == 4);
+    assert!(std::mem::offset_of!(hi_venc_h265_vui, vui_aspect_ratio) == 0);
+    assert!(std::mem::offset_of!(hi_venc_h265_vui, vui_time_info) == 8);
+    assert!(std::mem::offset_of!(hi_venc_h265_vui, vui_video_signal) == 24);
+    assert!(std::mem::offset_of!(hi_venc_h265_vui, vui_bitstream_restric) == 31);
 };
 
 /// C struct `hi_vpc_histogram_config`.

@@ -673,6 +673,7 @@ pub const CALLS: &[(&str, Player)] = &[
         "hi_mpi_vpc_crop_resize_make_border",
         hi_mpi_vpc_crop_resize_make_border,
     ),
+    ("hi_mpi_vpc_rotate", hi_mpi_vpc_rotate),
     ("hi_mpi_vpc_convert_color", hi_mpi_vpc_convert_color),
     ("hi_mpi_vpc_copy_make_border", hi_mpi_vpc_copy_make_border),
     ("hi_mpi_venc_create_chn", hi_mpi_venc_create_chn),
@@ -690,6 +691,18 @@ pub const CALLS: &[(&str, Player)] = &[
         "hi_mpi_venc_get_jpege_predicted_size",
         hi_mpi_venc_get_jpege_predicted_size,
     ),
+    ("hi_mpi_venc_set_chn_attr", hi_mpi_venc_set_chn_attr),
+    ("hi_mpi_venc_get_chn_attr", hi_mpi_venc_get_chn_attr),
+    ("hi_mpi_venc_set_chn_param", hi_mpi_venc_set_chn_param),
+    ("hi_mpi_venc_get_chn_param", hi_mpi_venc_get_chn_param),
+    ("hi_mpi_venc_request_idr", hi_mpi_venc_request_idr),
+    ("hi_mpi_venc_close_fd", hi_mpi_venc_close_fd),
+    ("hi_mpi_venc_set_rc_param", hi_mpi_venc_set_rc_param),
+    ("hi_mpi_venc_get_rc_param", hi_mpi_venc_get_rc_param),
+    ("hi_mpi_venc_set_mod_param", hi_mpi_venc_set_mod_param),
+    ("hi_mpi_venc_get_mod_param", hi_mpi_venc_get_mod_param),
+    ("hi_mpi_venc_set_h264_vui", hi_mpi_venc_set_h264_vui),
+    ("hi_mpi_venc_get_h264_vui", hi_mpi_venc_get_h264_vui),
     ("hi_mpi_venc_set_scene_mode", hi_mpi_venc_set_scene_mode),
     ("hi_mpi_venc_get_scene_mode", hi_mpi_venc_get_scene_mode),
     ("hi_mpi_vpc_calc_hist", hi_mpi_vpc_calc_hist),
@@ -6908,6 +6921,24 @@ fn hi_mpi_vpc_crop_resize_make_border(w: &RawArgs<'_>) -> Played {
     raw_args::status(done)
 }
 
+fn hi_mpi_vpc_rotate(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let rotate_param = w.input(1);
+    let task_id = w.out(2)?;
+    let milli_sec = w.plain(3);
+    let done = enter(&calls::hi_mpi_vpc_rotate, |cx| {
+        jumar_acl::himpi::hi_mpi_vpc_rotate(cx, chn, rotate_param.as_ref(), milli_sec)
+    });
+    let done = match done {
+        Ok(task_id_value) => {
+            task_id.set(&task_id_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
 fn hi_mpi_vpc_convert_color(w: &RawArgs<'_>) -> Played {
     let chn = w.plain(0);
     let source_pic = w.input(1);
@@ -7095,6 +7126,146 @@ fn hi_mpi_venc_get_jpege_predicted_size(w: &RawArgs<'_>) -> Played {
     let done = match done {
         Ok(size_value) => {
             size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_set_chn_attr(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let attr = w.input(1);
+    let done = enter(&calls::hi_mpi_venc_set_chn_attr, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_set_chn_attr(cx, chn, attr.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_get_chn_attr(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let attr = w.out(1)?;
+    let done = enter(&calls::hi_mpi_venc_get_chn_attr, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_get_chn_attr(cx, chn)
+    });
+    let done = match done {
+        Ok(attr_value) => {
+            attr.set(&attr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_set_chn_param(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let chn_param = w.input(1);
+    let done = enter(&calls::hi_mpi_venc_set_chn_param, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_set_chn_param(cx, chn, chn_param.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_get_chn_param(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let chn_param = w.out(1)?;
+    let done = enter(&calls::hi_mpi_venc_get_chn_param, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_get_chn_param(cx, chn)
+    });
+    let done = match done {
+        Ok(chn_param_value) => {
+            chn_param.set(&chn_param_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_request_idr(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let instant = w.plain(1);
+    let done = enter(&calls::hi_mpi_venc_request_idr, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_request_idr(cx, chn, instant)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_close_fd(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let done = enter(&calls::hi_mpi_venc_close_fd, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_close_fd(cx, chn)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_set_rc_param(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let rc_param = w.input(1);
+    let done = enter(&calls::hi_mpi_venc_set_rc_param, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_set_rc_param(cx, chn, rc_param.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_get_rc_param(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let rc_param = w.out(1)?;
+    let done = enter(&calls::hi_mpi_venc_get_rc_param, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_get_rc_param(cx, chn)
+    });
+    let done = match done {
+        Ok(rc_param_value) => {
+            rc_param.set(&rc_param_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_set_mod_param(w: &RawArgs<'_>) -> Played {
+    let mod_param = w.input(0);
+    let done = enter(&calls::hi_mpi_venc_set_mod_param, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_set_mod_param(cx, mod_param.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_get_mod_param(w: &RawArgs<'_>) -> Played {
+    let mod_param = w.out(0)?;
+    let done = enter(&calls::hi_mpi_venc_get_mod_param, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_get_mod_param(cx, mod_param.get())
+    });
+    let done = match done {
+        Ok(mod_param_value) => {
+            mod_param.set(&mod_param_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_set_h264_vui(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let h264_vui = w.input(1);
+    let done = enter(&calls::hi_mpi_venc_set_h264_vui, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_set_h264_vui(cx, chn, h264_vui.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_get_h264_vui(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let h264_vui = w.out(1)?;
+    let done = enter(&calls::hi_mpi_venc_get_h264_vui, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_get_h264_vui(cx, chn)
+    });
+    let done = match done {
+        Ok(h264_vui_value) => {
+            h264_vui.set(&h264_vui_value);
             Ok(())
         }
         Err(code) => Err(code),

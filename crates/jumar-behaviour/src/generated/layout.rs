@@ -158,6 +158,7 @@ pub const SCALARS: &[(&str, &str)] = &[
     ("hi_module_type", "u32"),
     ("hi_csc_matrix", "u32"),
     ("hi_vpc_bord_type", "u32"),
+    ("hi_rotation", "u32"),
     ("hi_pixel_format", "u32"),
     ("hi_payload_type", "u32"),
     ("hi_video_field", "u32"),
@@ -168,6 +169,9 @@ pub const SCALARS: &[(&str, &str)] = &[
     ("hi_venc_rc_mode", "u32"),
     ("hi_venc_gop_mode", "u32"),
     ("hi_venc_pic_recv_mode", "u32"),
+    ("hi_venc_mod_type", "u32"),
+    ("hi_vb_src", "u32"),
+    ("hi_venc_rc_qpmap_mode", "u32"),
     ("hi_venc_scene_mode", "u32"),
     ("hi_venc_jpege_pack_type", "u32"),
     ("hi_venc_h264_nalu_type", "u32"),
@@ -2834,6 +2838,30 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "hi_rotate_param",
+        size: 72,
+        fields: &[
+            Field {
+                name: "src",
+                of: "hi_vpc_pic_info",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "dst",
+                of: "hi_vpc_pic_info",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "angle",
+                of: "hi_rotation",
+                at: 64,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
         name: "hi_video_size",
         size: 8,
         fields: &[
@@ -4246,6 +4274,1384 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "hi_venc_venc_mod_param",
+        size: 8,
+        fields: &[
+            Field {
+                name: "buf_cache",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "frame_buf_recycle",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_mod_param",
+        size: 24,
+        fields: &[
+            Field {
+                name: "one_stream_buf",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "mini_buf_mode",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "low_power_mode",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "vb_src",
+                of: "hi_vb_src",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "qp_hist_en",
+                of: "hi_bool",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "max_user_data_len",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_mod_param",
+        size: 24,
+        fields: &[
+            Field {
+                name: "one_stream_buf",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "mini_buf_mode",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "low_power_mode",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "vb_src",
+                of: "hi_vb_src",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "qp_hist_en",
+                of: "hi_bool",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "max_user_data_len",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_jpeg_mod_param",
+        size: 16,
+        fields: &[
+            Field {
+                name: "one_stream_buf",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "mini_buf_mode",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "clear_stream_buf",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "dering_mode",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_mod_param",
+        size: 28,
+        fields: &[
+            Field {
+                name: "mod_type",
+                of: "hi_venc_mod_type",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "venc_mod_param",
+                of: "hi_venc_venc_mod_param",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_mod_param",
+                of: "hi_venc_h264_mod_param",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_mod_param",
+                of: "hi_venc_h265_mod_param",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "jpeg_mod_param",
+                of: "hi_venc_jpeg_mod_param",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_rect",
+        size: 16,
+        fields: &[
+            Field {
+                name: "x",
+                of: "hi_s32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "y",
+                of: "hi_s32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "width",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "height",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_crop_info",
+        size: 20,
+        fields: &[
+            Field {
+                name: "enable",
+                of: "hi_bool",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "rect",
+                of: "hi_rect",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_frame_rate_ctrl",
+        size: 8,
+        fields: &[
+            Field {
+                name: "src_frame_rate",
+                of: "hi_s32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "dst_frame_rate",
+                of: "hi_s32",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_chn_param",
+        size: 44,
+        fields: &[
+            Field {
+                name: "color_to_grey_en",
+                of: "hi_bool",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "priority",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "max_stream_cnt",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "poll_wake_up_frame_cnt",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "crop_info",
+                of: "hi_crop_info",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "frame_rate",
+                of: "hi_frame_rate_ctrl",
+                at: 36,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_cbr_param",
+        size: 32,
+        fields: &[
+            Field {
+                name: "max_i_proportion",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_proportion",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "max_qp",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_qp",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_qp",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "max_reencode_times",
+                of: "hi_s32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_en",
+                of: "hi_bool",
+                at: 28,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_vbr_param",
+        size: 36,
+        fields: &[
+            Field {
+                name: "chg_pos",
+                of: "hi_s32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_proportion",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_proportion",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "max_reencode_times",
+                of: "hi_s32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_en",
+                of: "hi_bool",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "max_qp",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_qp",
+                of: "hi_u32",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_qp",
+                of: "hi_u32",
+                at: 32,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_avbr_param",
+        size: 60,
+        fields: &[
+            Field {
+                name: "chg_pos",
+                of: "hi_s32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_proportion",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_proportion",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "max_reencode_times",
+                of: "hi_s32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_en",
+                of: "hi_bool",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "min_still_percent",
+                of: "hi_s32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "max_still_qp",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "min_still_psnr",
+                of: "hi_u32",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "max_qp",
+                of: "hi_u32",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp",
+                of: "hi_u32",
+                at: 36,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_qp",
+                of: "hi_u32",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_qp",
+                of: "hi_u32",
+                at: 44,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp_delta",
+                of: "hi_u32",
+                at: 48,
+                lengths: &[],
+            },
+            Field {
+                name: "motion_sensitivity",
+                of: "hi_u32",
+                at: 52,
+                lengths: &[],
+            },
+            Field {
+                name: "save_bitrate_en",
+                of: "hi_bool",
+                at: 56,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_qvbr_param",
+        size: 48,
+        fields: &[
+            Field {
+                name: "max_i_proportion",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_proportion",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "max_reencode_times",
+                of: "hi_s32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_en",
+                of: "hi_bool",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "max_qp",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_qp",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_qp",
+                of: "hi_u32",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "max_bit_percent",
+                of: "hi_s32",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "min_bit_percent",
+                of: "hi_s32",
+                at: 36,
+                lengths: &[],
+            },
+            Field {
+                name: "max_psnr_fluctuate",
+                of: "hi_s32",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "min_psnr_fluctuate",
+                of: "hi_s32",
+                at: 44,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_cvbr_param",
+        size: 52,
+        fields: &[
+            Field {
+                name: "max_i_proportion",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_proportion",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "max_reencode_times",
+                of: "hi_s32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_en",
+                of: "hi_bool",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "max_qp",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_qp",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_qp",
+                of: "hi_u32",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp_delta",
+                of: "hi_u32",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "max_qp_delta",
+                of: "hi_u32",
+                at: 36,
+                lengths: &[],
+            },
+            Field {
+                name: "extra_bit_percent",
+                of: "hi_u32",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "long_term_stats_time_unit",
+                of: "hi_u32",
+                at: 44,
+                lengths: &[],
+            },
+            Field {
+                name: "save_bitrate_en",
+                of: "hi_bool",
+                at: 48,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_cbr_param",
+        size: 36,
+        fields: &[
+            Field {
+                name: "max_i_proportion",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_proportion",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "max_qp",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_qp",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_qp",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "max_reencode_times",
+                of: "hi_s32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_en",
+                of: "hi_bool",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_mode",
+                of: "hi_venc_rc_qpmap_mode",
+                at: 32,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_vbr_param",
+        size: 40,
+        fields: &[
+            Field {
+                name: "chg_pos",
+                of: "hi_s32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_proportion",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_proportion",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "max_reencode_times",
+                of: "hi_s32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "max_qp",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_qp",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_qp",
+                of: "hi_u32",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_en",
+                of: "hi_bool",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_mode",
+                of: "hi_venc_rc_qpmap_mode",
+                at: 36,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_avbr_param",
+        size: 60,
+        fields: &[
+            Field {
+                name: "chg_pos",
+                of: "hi_s32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_proportion",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_proportion",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "max_reencode_times",
+                of: "hi_s32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "min_still_percent",
+                of: "hi_s32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "max_still_qp",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "min_still_psnr",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "max_qp",
+                of: "hi_u32",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp",
+                of: "hi_u32",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_qp",
+                of: "hi_u32",
+                at: 36,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_qp",
+                of: "hi_u32",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp_delta",
+                of: "hi_u32",
+                at: 44,
+                lengths: &[],
+            },
+            Field {
+                name: "motion_sensitivity",
+                of: "hi_u32",
+                at: 48,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_en",
+                of: "hi_bool",
+                at: 52,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_mode",
+                of: "hi_venc_rc_qpmap_mode",
+                at: 56,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_qvbr_param",
+        size: 52,
+        fields: &[
+            Field {
+                name: "max_i_proportion",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_proportion",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "max_reencode_times",
+                of: "hi_s32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_en",
+                of: "hi_bool",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_mode",
+                of: "hi_venc_rc_qpmap_mode",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "max_qp",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_qp",
+                of: "hi_u32",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_qp",
+                of: "hi_u32",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "max_bit_percent",
+                of: "hi_s32",
+                at: 36,
+                lengths: &[],
+            },
+            Field {
+                name: "min_bit_percent",
+                of: "hi_s32",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "max_psnr_fluctuate",
+                of: "hi_s32",
+                at: 44,
+                lengths: &[],
+            },
+            Field {
+                name: "min_psnr_fluctuate",
+                of: "hi_s32",
+                at: 48,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_cvbr_param",
+        size: 52,
+        fields: &[
+            Field {
+                name: "max_i_proportion",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_proportion",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "max_reencode_times",
+                of: "hi_s32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_en",
+                of: "hi_bool",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "qpmap_mode",
+                of: "hi_venc_rc_qpmap_mode",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "max_qp",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "max_i_qp",
+                of: "hi_u32",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "min_i_qp",
+                of: "hi_u32",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qp_delta",
+                of: "hi_u32",
+                at: 36,
+                lengths: &[],
+            },
+            Field {
+                name: "max_qp_delta",
+                of: "hi_u32",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "extra_bit_percent",
+                of: "hi_u32",
+                at: 44,
+                lengths: &[],
+            },
+            Field {
+                name: "long_term_stats_time_unit",
+                of: "hi_u32",
+                at: 48,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_mjpeg_cbr_param",
+        size: 8,
+        fields: &[
+            Field {
+                name: "max_qfactor",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qfactor",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_mjpeg_vbr_param",
+        size: 12,
+        fields: &[
+            Field {
+                name: "chg_pos",
+                of: "hi_s32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "max_qfactor",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "min_qfactor",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_scene_chg_detect",
+        size: 8,
+        fields: &[
+            Field {
+                name: "detect_scene_chg_en",
+                of: "hi_bool",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "adapt_insert_idr_frame_en",
+                of: "hi_bool",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_rc_param",
+        size: 272,
+        fields: &[
+            Field {
+                name: "threshold_i",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[16],
+            },
+            Field {
+                name: "threshold_p",
+                of: "hi_u32",
+                at: 64,
+                lengths: &[16],
+            },
+            Field {
+                name: "threshold_b",
+                of: "hi_u32",
+                at: 128,
+                lengths: &[16],
+            },
+            Field {
+                name: "direction",
+                of: "hi_u32",
+                at: 192,
+                lengths: &[],
+            },
+            Field {
+                name: "row_qp_delta",
+                of: "hi_u32",
+                at: 196,
+                lengths: &[],
+            },
+            Field {
+                name: "first_frame_start_qp",
+                of: "hi_s32",
+                at: 200,
+                lengths: &[],
+            },
+            Field {
+                name: "scene_chg_detect",
+                of: "hi_venc_scene_chg_detect",
+                at: 204,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_cbr_param",
+                of: "hi_venc_h264_cbr_param",
+                at: 212,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_vbr_param",
+                of: "hi_venc_h264_vbr_param",
+                at: 212,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_avbr_param",
+                of: "hi_venc_h264_avbr_param",
+                at: 212,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_qvbr_param",
+                of: "hi_venc_h264_qvbr_param",
+                at: 212,
+                lengths: &[],
+            },
+            Field {
+                name: "h264_cvbr_param",
+                of: "hi_venc_h264_cvbr_param",
+                at: 212,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_cbr_param",
+                of: "hi_venc_h265_cbr_param",
+                at: 212,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_vbr_param",
+                of: "hi_venc_h265_vbr_param",
+                at: 212,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_avbr_param",
+                of: "hi_venc_h265_avbr_param",
+                at: 212,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_qvbr_param",
+                of: "hi_venc_h265_qvbr_param",
+                at: 212,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_cvbr_param",
+                of: "hi_venc_h265_cvbr_param",
+                at: 212,
+                lengths: &[],
+            },
+            Field {
+                name: "mjpeg_cbr_param",
+                of: "hi_venc_mjpeg_cbr_param",
+                at: 212,
+                lengths: &[],
+            },
+            Field {
+                name: "mjpeg_vbr_param",
+                of: "hi_venc_mjpeg_vbr_param",
+                at: 212,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_vui_aspect_ratio",
+        size: 8,
+        fields: &[
+            Field {
+                name: "aspect_ratio_info_present_flag",
+                of: "hi_u8",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "aspect_ratio_idc",
+                of: "hi_u8",
+                at: 1,
+                lengths: &[],
+            },
+            Field {
+                name: "overscan_info_present_flag",
+                of: "hi_u8",
+                at: 2,
+                lengths: &[],
+            },
+            Field {
+                name: "overscan_appropriate_flag",
+                of: "hi_u8",
+                at: 3,
+                lengths: &[],
+            },
+            Field {
+                name: "sar_width",
+                of: "hi_u16",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "sar_height",
+                of: "hi_u16",
+                at: 6,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h264_vui_time_info",
+        size: 12,
+        fields: &[
+            Field {
+                name: "timing_info_present_flag",
+                of: "hi_u8",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "fixed_frame_rate_flag",
+                of: "hi_u8",
+                at: 1,
+                lengths: &[],
+            },
+            Field {
+                name: "num_units_in_tick",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "time_scale",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_vui_video_signal",
+        size: 7,
+        fields: &[
+            Field {
+                name: "video_signal_type_present_flag",
+                of: "hi_u8",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "video_format",
+                of: "hi_u8",
+                at: 1,
+                lengths: &[],
+            },
+            Field {
+                name: "video_full_range_flag",
+                of: "hi_u8",
+                at: 2,
+                lengths: &[],
+            },
+            Field {
+                name: "colour_description_present_flag",
+                of: "hi_u8",
+                at: 3,
+                lengths: &[],
+            },
+            Field {
+                name: "colour_primaries",
+                of: "hi_u8",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "transfer_characteristics",
+                of: "hi_u8",
+                at: 5,
+                lengths: &[],
+            },
+            Field {
+                name: "matrix_coefficients",
+                of: "hi_u8",
+                at: 6,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_vui_bitstream_restric",
+        size: 1,
+        fields: &[Field {
+            name: "bitstream_restriction_flag",
+            of: "hi_u8",
+            at: 0,
+            lengths: &[],
+        }],
+    },
+    Structure {
+        name: "hi_venc_h264_vui",
+        size: 28,
+        fields: &[
+            Field {
+                name: "vui_aspect_ratio",
+                of: "hi_venc_vui_aspect_ratio",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "vui_time_info",
+                of: "hi_venc_h264_vui_time_info",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "vui_video_signal",
+                of: "hi_venc_vui_video_signal",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "vui_bitstream_restric",
+                of: "hi_venc_vui_bitstream_restric",
+                at: 27,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
         name: "hi_vpc_histogram_config",
         size: 3072,
         fields: &[
@@ -4706,6 +6112,7 @@ structure!(hi_vpc_make_border_info {
     border_type,
     scalar_value
 });
+structure!(hi_rotate_param { src, dst, angle });
 structure!(hi_video_size { width, height });
 structure!(hi_video_frame {
     width,
@@ -4952,6 +6359,249 @@ structure!(hi_venc_jpeg_param {
     cr_qt,
     mcu_per_ecs,
     ecs_output_en
+});
+structure!(hi_venc_venc_mod_param {
+    buf_cache,
+    frame_buf_recycle
+});
+structure!(hi_venc_h264_mod_param {
+    one_stream_buf,
+    mini_buf_mode,
+    low_power_mode,
+    vb_src,
+    qp_hist_en,
+    max_user_data_len
+});
+structure!(hi_venc_h265_mod_param {
+    one_stream_buf,
+    mini_buf_mode,
+    low_power_mode,
+    vb_src,
+    qp_hist_en,
+    max_user_data_len
+});
+structure!(hi_venc_jpeg_mod_param {
+    one_stream_buf,
+    mini_buf_mode,
+    clear_stream_buf,
+    dering_mode
+});
+structure!(hi_venc_mod_param_anonymous { bytes });
+structure!(hi_venc_mod_param {
+    mod_type,
+    anonymous
+});
+structure!(hi_rect {
+    x,
+    y,
+    width,
+    height
+});
+structure!(hi_crop_info { enable, rect });
+structure!(hi_frame_rate_ctrl {
+    src_frame_rate,
+    dst_frame_rate
+});
+structure!(hi_venc_chn_param {
+    color_to_grey_en,
+    priority,
+    max_stream_cnt,
+    poll_wake_up_frame_cnt,
+    crop_info,
+    frame_rate
+});
+structure!(hi_venc_h264_cbr_param {
+    max_i_proportion,
+    min_i_proportion,
+    max_qp,
+    min_qp,
+    max_i_qp,
+    min_i_qp,
+    max_reencode_times,
+    qpmap_en
+});
+structure!(hi_venc_h264_vbr_param {
+    chg_pos,
+    max_i_proportion,
+    min_i_proportion,
+    max_reencode_times,
+    qpmap_en,
+    max_qp,
+    min_qp,
+    max_i_qp,
+    min_i_qp
+});
+structure!(hi_venc_h264_avbr_param {
+    chg_pos,
+    max_i_proportion,
+    min_i_proportion,
+    max_reencode_times,
+    qpmap_en,
+    min_still_percent,
+    max_still_qp,
+    min_still_psnr,
+    max_qp,
+    min_qp,
+    max_i_qp,
+    min_i_qp,
+    min_qp_delta,
+    motion_sensitivity,
+    save_bitrate_en
+});
+structure!(hi_venc_h264_qvbr_param {
+    max_i_proportion,
+    min_i_proportion,
+    max_reencode_times,
+    qpmap_en,
+    max_qp,
+    min_qp,
+    max_i_qp,
+    min_i_qp,
+    max_bit_percent,
+    min_bit_percent,
+    max_psnr_fluctuate,
+    min_psnr_fluctuate
+});
+structure!(hi_venc_h264_cvbr_param {
+    max_i_proportion,
+    min_i_proportion,
+    max_reencode_times,
+    qpmap_en,
+    max_qp,
+    min_qp,
+    max_i_qp,
+    min_i_qp,
+    min_qp_delta,
+    max_qp_delta,
+    extra_bit_percent,
+    long_term_stats_time_unit,
+    save_bitrate_en
+});
+structure!(hi_venc_h265_cbr_param {
+    max_i_proportion,
+    min_i_proportion,
+    max_qp,
+    min_qp,
+    max_i_qp,
+    min_i_qp,
+    max_reencode_times,
+    qpmap_en,
+    qpmap_mode
+});
+structure!(hi_venc_h265_vbr_param {
+    chg_pos,
+    max_i_proportion,
+    min_i_proportion,
+    max_reencode_times,
+    max_qp,
+    min_qp,
+    max_i_qp,
+    min_i_qp,
+    qpmap_en,
+    qpmap_mode
+});
+structure!(hi_venc_h265_avbr_param {
+    chg_pos,
+    max_i_proportion,
+    min_i_proportion,
+    max_reencode_times,
+    min_still_percent,
+    max_still_qp,
+    min_still_psnr,
+    max_qp,
+    min_qp,
+    max_i_qp,
+    min_i_qp,
+    min_qp_delta,
+    motion_sensitivity,
+    qpmap_en,
+    qpmap_mode
+});
+structure!(hi_venc_h265_qvbr_param {
+    max_i_proportion,
+    min_i_proportion,
+    max_reencode_times,
+    qpmap_en,
+    qpmap_mode,
+    max_qp,
+    min_qp,
+    max_i_qp,
+    min_i_qp,
+    max_bit_percent,
+    min_bit_percent,
+    max_psnr_fluctuate,
+    min_psnr_fluctuate
+});
+structure!(hi_venc_h265_cvbr_param {
+    max_i_proportion,
+    min_i_proportion,
+    max_reencode_times,
+    qpmap_en,
+    qpmap_mode,
+    max_qp,
+    min_qp,
+    max_i_qp,
+    min_i_qp,
+    min_qp_delta,
+    max_qp_delta,
+    extra_bit_percent,
+    long_term_stats_time_unit
+});
+structure!(hi_venc_mjpeg_cbr_param {
+    max_qfactor,
+    min_qfactor
+});
+structure!(hi_venc_mjpeg_vbr_param {
+    chg_pos,
+    max_qfactor,
+    min_qfactor
+});
+structure!(hi_venc_scene_chg_detect {
+    detect_scene_chg_en,
+    adapt_insert_idr_frame_en
+});
+structure!(hi_venc_rc_param_anonymous { bytes });
+structure!(hi_venc_rc_param {
+    threshold_i,
+    threshold_p,
+    threshold_b,
+    direction,
+    row_qp_delta,
+    first_frame_start_qp,
+    scene_chg_detect,
+    anonymous
+});
+structure!(hi_venc_vui_aspect_ratio {
+    aspect_ratio_info_present_flag,
+    aspect_ratio_idc,
+    overscan_info_present_flag,
+    overscan_appropriate_flag,
+    sar_width,
+    sar_height
+});
+structure!(hi_venc_h264_vui_time_info {
+    timing_info_present_flag,
+    fixed_frame_rate_flag,
+    num_units_in_tick,
+    time_scale
+});
+structure!(hi_venc_vui_video_signal {
+    video_signal_type_present_flag,
+    video_format,
+    video_full_range_flag,
+    colour_description_present_flag,
+    colour_primaries,
+    transfer_characteristics,
+    matrix_coefficients
+});
+structure!(hi_venc_vui_bitstream_restric {
+    bitstream_restriction_flag
+});
+structure!(hi_venc_h264_vui {
+    vui_aspect_ratio,
+    vui_time_info,
+    vui_video_signal,
+    vui_bitstream_restric
 });
 structure!(hi_vpc_histogram_config {
     histogram_y_or_r,

@@ -179,6 +179,8 @@ unsafe impl Plain for types::hi_vpc_crop_resize_border_region {}
 // SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
 unsafe impl Plain for types::hi_vpc_make_border_info {}
 // SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_rotate_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
 unsafe impl Plain for types::hi_video_size {}
 // SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
 unsafe impl Plain for types::hi_video_frame {}
@@ -252,6 +254,66 @@ unsafe impl Plain for types::hi_venc_stream {}
 unsafe impl Plain for types::hi_venc_chn_status {}
 // SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
 unsafe impl Plain for types::hi_venc_jpeg_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_venc_mod_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_mod_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_mod_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_jpeg_mod_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_mod_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_rect {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_crop_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_frame_rate_ctrl {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_chn_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_cbr_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_vbr_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_avbr_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_qvbr_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_cvbr_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_cbr_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_vbr_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_avbr_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_qvbr_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_cvbr_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_mjpeg_cbr_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_mjpeg_vbr_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_scene_chg_detect {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_rc_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_vui_aspect_ratio {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_vui_time_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_vui_video_signal {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_vui_bitstream_restric {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h264_vui {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_vui_time_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_venc_h265_vui {}
 // SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
 unsafe impl Plain for types::hi_vpc_histogram_config {}
 // SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.

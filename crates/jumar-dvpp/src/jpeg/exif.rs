@@ -1,6 +1,7 @@
 //! The orientation of an image, as a camera notes it.
 
-use crate::planar::{PlanarImage, Samples};
+use crate::planar::PlanarImage;
+use crate::vpc::Turn;
 
 /// The tag of the orientation.
 const ORIENTATION: u16 = 0x0112;
@@ -46,49 +47,10 @@ pub(super) fn turn(planar: PlanarImage, orientation: u8) -> PlanarImage {
         8 => (true, false, true),
         _ => return planar,
     };
-    let turned = planar.planes.iter().map(|plane| {
-        let (width, height) = match transposes {
-            true => (plane.height, plane.width),
-            false => (plane.width, plane.height),
-        };
-        let mut data = Vec::with_capacity(width * height);
-        for row in 0..height {
-            let row = if mirrors_rows { height - 1 - row } else { row };
-            for column in 0..width {
-                let column = if mirrors_columns {
-                    width - 1 - column
-                } else {
-                    column
-                };
-                data.push(match transposes {
-                    true => plane.data[column * plane.width + row],
-                    false => plane.data[row * plane.width + column],
-                });
-            }
-        }
-        Samples {
-            width,
-            height,
-            data,
-        }
-    });
-    let planes = turned.collect();
-    let PlanarImage {
-        color,
-        width,
-        height,
-        halves,
-        ..
-    } = planar;
-    let (width, height, halves) = match transposes {
-        true => (height, width, (halves.1, halves.0)),
-        false => (width, height, halves),
+    let as_seen = Turn {
+        transposes,
+        mirrors_columns,
+        mirrors_rows,
     };
-    PlanarImage {
-        color,
-        width,
-        height,
-        halves,
-        planes,
-    }
+    crate::vpc::turn(&planar, as_seen)
 }

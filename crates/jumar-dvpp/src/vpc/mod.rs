@@ -1,19 +1,25 @@
-//! Image processing: crop, resize, convert, paste, borders, statistics.
+//! Image processing: crop, resize, convert, paste, borders, rotation, pyramids, statistics.
 
 mod border;
 mod convert;
 mod job;
 mod overwrite;
+mod pyramid;
 mod resize;
+mod rotate;
 mod statistics;
 
 pub use border::{Border, BorderKind, make_border};
 pub use convert::{Matrix, check as check_conversion};
 pub use job::Job;
+pub use pyramid::{Smoothing, pyramid_down};
 pub use resize::Filter;
-pub use statistics::{HISTOGRAM_BINS, Histogram, SampleTables, apply_tables, count, pyramid_down};
+pub use rotate::{Rotation, rotate};
+pub use statistics::{HISTOGRAM_BINS, Histogram, SampleTables, apply_tables, count};
 
 pub(crate) use overwrite::overwrite;
 
 #[cfg(feature = "jpeg")]
 pub(crate) use convert::with_chroma;
+#[cfg(feature = "jpeg")]
+pub(crate) use rotate::{Turn, turn};

@@ -18,6 +18,7 @@ use super::super::{argument, refused};
 use super::channel::{check_number, deadline, wait_until};
 use super::ends::Ends;
 use super::frames::{Coding, coding, jpeg_image};
+use super::parameters::Parameters;
 use crate::Cx;
 use crate::error::null;
 use crate::generated::{enums, types};
@@ -28,6 +29,8 @@ const LONGEST_QUEUE: usize = 64;
 const USUAL_QUALITY: u32 = 100;
 /// The frames that a channel accepts when the program states no number.
 const UNLIMITED: u32 = u32::MAX;
+/// The value of chroma without colour.
+const NO_COLOR: u8 = 0x80;
 /// The packs of a stream.
 const PACKS: u32 = 1;
 
@@ -35,8 +38,10 @@ const PACKS: u32 = 1;
 pub struct Encoding {
     context: Arc<Context>,
     stream: Arc<Stream>,
-    coding: Coding,
-    encoder: Option<Arc<Mutex<Encoder>>>,
+    pub(super) coding: Coding,
+    /// The encoder of the frames that are sent next; none for JPEG.
+    pub(super) encoder: Mutex<Option<Arc<Mutex<Encoder>>>>,
+    pub(super) parameters: Mutex<Parameters>,
     shared: Arc<Shared>,
     /// Held while a frame is queued, so that frames are encoded in the order in which they are sent.
     sending: Mutex<()>,
@@ -65,6 +70,8 @@ struct State {
     signal: Option<(UnixStream, UnixStream)>,
     parameters: types::hi_venc_jpeg_param,
     scene: u32,
+    /// The next frame that is sent is to be a key frame.
+    wants_key: bool,
 }
 
 impl Default for State {
@@ -82,6 +89,7 @@ impl Default for State {
                 ..types::hi_venc_jpeg_param::ZERO
             },
             scene: 0,
+            wants_key: false,
         }
     }
 }
@@ -116,6 +124,8 @@ struct Sent {
     address: usize,
     time: u64,
     quality: u32,
+    /// The program has requested a key frame.
+    wants_key: bool,
 }
 
 impl State {
@@ -185,7 +195,7 @@ impl Drop for Pending {
 ///
 /// # Errors
 /// `InvalidValue`: the number is out of range; `InvalidHandle`: the channel does not exist.
-fn find(cx: &Cx<'_>, number: i32) -> Result<Arc<Encoding>> {
+pub(super) fn find(cx: &Cx<'_>, number: i32) -> Result<Arc<Encoding>> {
     check_number(number)?;
     let channels = cx.process.dvpp.himpi.encoders.lock();
     channels
@@ -209,7 +219,8 @@ pub fn hi_mpi_venc_create_chn(
     attributes: Option<&types::hi_venc_chn_attr>,
 ) -> Result<()> {
     check_number(number)?;
-    let coding = coding(attributes.ok_or_else(|| null("attr"))?)?;
+    let attributes = attributes.ok_or_else(|| null("attr"))?;
+    let coding = coding(attributes)?;
     let encoder = match coding {
         Coding::Video(settings) => {
             let encoder = Encoder::new(settings).map_err(|error| refused(&error))?;
@@ -231,7 +242,8 @@ pub fn hi_mpi_venc_create_chn(
         context,
         stream,
         coding,
-        encoder,
+        encoder: Mutex::new(encoder),
+        parameters: Mutex::new(Parameters::new(attributes)),
         shared: Arc::default(),
         sending: Mutex::default(),
         ends: Ends::default(),
@@ -318,7 +330,7 @@ fn send(
     let from = task::memory(stream, frame.virt_addr[0], needed, "the frame")?;
     let mut accesses = Accesses::default();
     let target = match target {
-        Some(_) if channel.encoder.is_some() => {
+        Some(_) if matches!(channel.coding, Coding::Video(_)) => {
             return Err(argument(format!("channel {number} does not encode JPEG"))
                 .fix("Call hi_mpi_venc_send_frame, or create the channel with HI_PT_JPEG."));
         }
@@ -332,6 +344,11 @@ fn send(
     };
     let mut pixels = vec![0; needed];
     from.read(0, &mut pixels);
+    if channel.parameters.lock().is_gray() {
+        // Both planes of chroma, which follow luma.
+        let luma = image.width_stride * image.height_stride;
+        pixels[luma..].fill(NO_COLOR);
+    }
     let sending = channel.sending.lock();
     let shared = (&channel.shared.state, &channel.shared.changed);
     // The outer option: the time limit has not passed.
@@ -352,6 +369,7 @@ fn send(
             address: frame.virt_addr[0],
             time: frame.pts,
             quality: state.parameters.qfactor,
+            wants_key: std::mem::take(&mut state.wants_key),
         }))
     });
     let sent = match sent {
@@ -377,7 +395,7 @@ fn send(
         has_ended: Mutex::new(false),
     };
     let pixels = Mutex::new(Some(pixels));
-    let encoder = channel.encoder.clone();
+    let encoder = channel.encoder.lock().clone();
     let work = move || {
         let Some(pixels) = pixels.lock().take() else {
             return Ok(());
@@ -385,7 +403,7 @@ fn send(
         let coded = match &encoder {
             Some(encoder) => encoder
                 .lock()
-                .encode(&image, &pixels, false)
+                .encode(&image, &pixels, sent.wants_key)
                 .map(|packet| (packet.data, packet.is_key)),
             None => jpeg::encode(&image, sent.quality, &pixels).map(|data| (data, true)),
         };
@@ -558,6 +576,11 @@ pub fn hi_mpi_venc_release_stream(
     }
 }
 
+pub fn hi_mpi_venc_close_fd(cx: &Cx<'_>, number: i32) -> Result<()> {
+    find(cx, number)?.shared.state.lock().signal = None;
+    Ok(())
+}
+
 pub fn hi_mpi_venc_get_fd(cx: &Cx<'_>, number: i32) -> Result<i32> {
     let channel = find(cx, number)?;
     let mut state = channel.shared.state.lock();
@@ -582,6 +605,11 @@ pub fn hi_mpi_venc_get_fd(cx: &Cx<'_>, number: i32) -> Result<i32> {
 }
 
 impl Encoding {
+    /// Makes the next frame that is sent a key frame.
+    pub(super) fn request_key_frame(&self) {
+        self.shared.state.lock().wants_key = true;
+    }
+
     fn check_jpeg(&self, number: i32) -> Result<()> {
         match self.coding {
             Coding::Jpeg(..) => Ok(()),

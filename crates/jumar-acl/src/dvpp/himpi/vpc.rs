@@ -17,7 +17,7 @@ use crate::error::null;
 use crate::generated::types;
 
 /// The maximum number of regions of a call.
-const MOST_REGIONS: usize = 256;
+pub(super) const MOST_REGIONS: usize = 256;
 
 /// What a call of this group works with.
 pub(super) struct Call {
@@ -76,8 +76,59 @@ impl Call {
         limits::check_filter(interpolation, self.rules.family).map_err(|error| refused(&error))
     }
 
+    /// Plans a region that is resized and pasted into an image.
+    pub(super) fn pasted(
+        &self,
+        input: &Operand,
+        region: &types::hi_vpc_crop_resize_paste_region,
+    ) -> Result<Piece> {
+        let output = self.output(&region.dest_pic_info, "dest_pic_info")?;
+        let crop = self.crop(&region.crop_region)?;
+        let corner = (region.dest_left_offset, region.dest_top_offset);
+        let paste = part(&output.image, corner, &region.resize_info);
+        self.check_region(paste, "the paste region", true)?;
+        let mut job = self.rules.job(input, &output, crop, paste)?;
+        job.filter = self.filter(region.resize_info.interpolation)?;
+        Ok((job, input.clone(), output))
+    }
+
+    /// Plans a region that is resized and surrounded by a border, which fills the rest of an image.
+    pub(super) fn surrounded(
+        &self,
+        input: &Operand,
+        region: &types::hi_vpc_crop_resize_border_region,
+    ) -> Result<Piece> {
+        let output = self.output(&region.dest_pic_info, "dest_pic_info")?;
+        let crop = self.crop(&region.crop_region)?;
+        let corner = (region.dest_left_offset, region.dest_top_offset);
+        let inner = part(&output.image, corner, &region.resize_info);
+        output
+            .image
+            .check_inside(inner)
+            .map_err(|error| refused(&error))?;
+        let kind = BorderKind::from_number(region.border_type).map_err(|error| refused(&error))?;
+        if matches!(kind, BorderKind::Reflect | BorderKind::Reflect101) {
+            return Err(argument(format!(
+                "the border_type is {}; HI_BORDER_CONSTANT and HI_BORDER_REPLICATE are supported here",
+                region.border_type
+            )));
+        }
+        let outer = output.image.rect();
+        let mut job = self.rules.job(input, &output, crop, outer)?;
+        job.filter = self.filter(region.resize_info.interpolation)?;
+        job.border = Some(Border {
+            left: inner.left,
+            right: outer.width - inner.left - inner.width,
+            top: inner.top,
+            bottom: outer.height - inner.top - inner.height,
+            kind,
+            values: border_values(&region.scalar_value),
+        });
+        Ok((job, input.clone(), output))
+    }
+
     /// Queues regions as one task.
-    fn queue(&self, cx: &Cx<'_>, pieces: Vec<Piece>, milliseconds: i32) -> Result<u32> {
+    pub(super) fn queue(&self, cx: &Cx<'_>, pieces: Vec<Piece>, milliseconds: i32) -> Result<u32> {
         let accesses = self.rules.accesses(&pieces)?;
         let work = move || plan::run(&pieces);
         self.channel.queue(cx, milliseconds, &accesses, work)
@@ -213,18 +264,12 @@ pub fn hi_mpi_vpc_crop_resize_paste(
 ) -> Result<u32> {
     let call = Call::new(cx, number)?;
     each(cx, &call, source, regions, milliseconds, |input, region| {
-        let output = call.output(&region.dest_pic_info, "dest_pic_info")?;
-        let crop = call.crop(&region.crop_region)?;
-        let corner = (region.dest_left_offset, region.dest_top_offset);
-        let paste = part(&output.image, corner, &region.resize_info);
-        call.check_region(paste, "the paste region", true)?;
-        let mut job = call.rules.job(input, &output, crop, paste)?;
-        job.filter = call.filter(region.resize_info.interpolation)?;
-        Ok((job, input.clone(), output))
+        call.pasted(input, region)
     })
 }
 
-fn border_values(scalar: &types::hi_vpc_scalar) -> [u8; 4] {
+/// Returns the value of each component for a constant border.
+pub(super) fn border_values(scalar: &types::hi_vpc_scalar) -> [u8; 4] {
     scalar
         .val
         .map(|value| value.round().clamp(0.0, 255.0) as u8)
@@ -240,33 +285,7 @@ pub fn hi_mpi_vpc_crop_resize_make_border(
 ) -> Result<u32> {
     let call = Call::new(cx, number)?;
     each(cx, &call, source, regions, milliseconds, |input, region| {
-        let output = call.output(&region.dest_pic_info, "dest_pic_info")?;
-        let crop = call.crop(&region.crop_region)?;
-        let corner = (region.dest_left_offset, region.dest_top_offset);
-        let inner = part(&output.image, corner, &region.resize_info);
-        output
-            .image
-            .check_inside(inner)
-            .map_err(|error| refused(&error))?;
-        let kind = BorderKind::from_number(region.border_type).map_err(|error| refused(&error))?;
-        if matches!(kind, BorderKind::Reflect | BorderKind::Reflect101) {
-            return Err(argument(format!(
-                "the border_type is {}; HI_BORDER_CONSTANT and HI_BORDER_REPLICATE are supported here",
-                region.border_type
-            )));
-        }
-        let outer = output.image.rect();
-        let mut job = call.rules.job(input, &output, crop, outer)?;
-        job.filter = call.filter(region.resize_info.interpolation)?;
-        job.border = Some(Border {
-            left: inner.left,
-            right: outer.width - inner.left - inner.width,
-            top: inner.top,
-            bottom: outer.height - inner.top - inner.height,
-            kind,
-            values: border_values(&region.scalar_value),
-        });
-        Ok((job, input.clone(), output))
+        call.surrounded(input, region)
     })
 }
 
