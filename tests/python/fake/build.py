@@ -55,13 +55,22 @@ class Parameter:
 
 
 def functions():
-    """Every C function: name, return type, parameters."""
+    """Every C function: name, return type, parameters. Plain names of numbers (`hi_u32`) are spelt out, and `hi_s32` is a code."""
     enums = set(tomllib.loads((ROOT / "api/types/enums.toml").read_text(encoding="utf-8")))
+    aliases = tomllib.loads((ROOT / "api/types/aliases.toml").read_text(encoding="utf-8"))
+    plain = {name: entry["type"] for name, entry in aliases.items() if name.startswith("hi_")}
+
+    def spelt_out(text):
+        for _ in range(2):
+            text = re.sub(r"\bhi_\w+\b", lambda found: plain.get(found[0], found[0]), text)
+        return text
+
     found = {}
     for path in sorted((ROOT / "api").glob("*.toml")):
         for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
             if isinstance(entry, dict) and "params" in entry and "ret" in entry:
-                found[name] = (entry["ret"], [Parameter(p, enums) for p in entry["params"]])
+                ret = "aclError" if entry["ret"] == "hi_s32" else entry["ret"]
+                found[name] = (ret, [Parameter(spelt_out(p), enums) for p in entry["params"]])
     return found, enums
 
 

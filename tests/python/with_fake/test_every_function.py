@@ -26,6 +26,8 @@ WRONG = {
     "list[str]": (("a",), "a", [1]),
     "list[list[int]]": (((1, 2),), None, [1]),
     "dict[str, Any]": ([], None, 1),
+    "dict[str, Any] | None": ([], 1),
+    "list[list[int]] | None": ([1], 1, ((1,),)),
     "list[dict[str, Any]]": ((), None, {}, [1]),
     "Callable[..., object]": (1, None),
     "Callable[..., object] | None": (1,),
@@ -43,6 +45,8 @@ RIGHT = {
     "list[str]": [],
     "list[list[int]]": [],
     "dict[str, Any]": {},
+    "dict[str, Any] | None": {},
+    "list[list[int]] | None": None,
     "list[dict[str, Any]]": [],
     "Callable[..., object]": print,
     "Callable[..., object] | None": None,
@@ -224,6 +228,9 @@ SPECIAL = {
     "acl.prof.get_op_type_v2", "acl.prof.set_stamp_trace_message", "acl.media.vdec_destroy_channel_desc", "acl.media.venc_destroy_channel_desc",
     "acl.media.vdec_get_channel_desc_callback", "acl.media.venc_get_channel_desc_callback", "acl.media.dvpp_get_stream_desc_eos",
     "acl.media.venc_get_frame_config_eos",
+    # Structures as results.
+    "acl.himpi.venc_query_status", "acl.himpi.venc_get_jpeg_param", "acl.himpi.venc_get_chn_attr", "acl.himpi.venc_get_chn_param",
+    "acl.himpi.venc_get_rc_param", "acl.himpi.venc_get_h264_vui", "acl.himpi.venc_get_h265_vui",
 }
 # Neither plain nor special: lists, dicts and callables, which the other files test one by one.
 PLAIN = [name for name in NAMES if plain_call(name) is not None]

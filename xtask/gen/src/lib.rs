@@ -65,7 +65,7 @@ pub fn run(check: bool) -> Result<()> {
             differing.len(),
             differing.join("\n  ")
         );
-        python::generate(true)?;
+        python::generate(&api, true)?;
         println!("gen: {} generated files are up to date", files.len());
         return Ok(());
     }
@@ -76,7 +76,7 @@ pub fn run(check: bool) -> Result<()> {
     for path in &stale {
         fs::remove_file(root.join(path)).with_context(|| format!("removing {}", path.display()))?;
     }
-    python::generate(false)?;
+    python::generate(&api, false)?;
     write_coverage(&root.join("target"))?;
     let stubs = api.functions().filter(|(_, f)| f.stub).count();
     let all = api.functions().count();

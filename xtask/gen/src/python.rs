@@ -4,6 +4,7 @@
 //! `api/pyacl/README.md`.
 
 mod data;
+mod structures;
 mod stubs;
 mod wrappers;
 
@@ -12,14 +13,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use crate::model::Api;
+
 const WRAPPERS: &str = "crates/jumar-py/src/raw/generated.rs";
 const STUBS: &str = "python/acl-stubs";
 
 /// Writes the files, or with `check` only says which of them are not what the data would give.
-pub fn generate(check: bool) -> anyhow::Result<()> {
+pub fn generate(api: &Api, check: bool) -> anyhow::Result<()> {
     let root = repository()?;
     let modules = data::read(&root.join("api/pyacl"))?;
-    let mut files = vec![(PathBuf::from(WRAPPERS), wrappers::file(&modules)?)];
+    let mut files = vec![(PathBuf::from(WRAPPERS), wrappers::file(&modules, api)?)];
     for (name, text) in stubs::files(&modules) {
         files.push((Path::new(STUBS).join(name), text));
     }

@@ -7,6 +7,7 @@ use std::ffi::{CString, c_char};
 
 use super::ffi::*;
 use super::records::*;
+use super::structures::*;
 use super::manual;
 use super::table::{END, Table};
 
@@ -5003,12 +5004,20 @@ static PROF: Table = Table::new(&[
     END,
 ]);
 
+fn himpi_dvpp_free<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let addr = call.get::<Pointer>(0)?;
+    let ret = c_call!(call.waits hi_mpi_dvpp_free(Pointer) -> i32, [addr], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
 fn himpi_dvpp_malloc<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
-    call.get::<u64>(0)?;
-    call.get::<u64>(1)?;
-    let ret = call.unsupported("acl.himpi.dvpp_malloc");
-    call.many(&[&0_u64, &ret])
+    let dev_id = call.get::<u32>(0)?;
+    let size = call.get::<u64>(1)?;
+    let mut addr = Pointer::default();
+    let ret = c_call!(call.returns hi_mpi_dvpp_malloc(u32, *mut Pointer, u64) -> i32, [dev_id, &raw mut addr, size], or NOT_SUPPORTED);
+    call.many(&[&addr, &media_code(ret)])
 }
 
 fn himpi_pngd_create_chn<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -5019,9 +5028,39 @@ fn himpi_pngd_create_chn<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&ret)
 }
 
+fn himpi_sys_exit<'py>(call: &Args<'py>) -> Answer<'py> {
+    let ret = c_call!(call.returns hi_mpi_sys_exit() -> i32, [], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_sys_get_image_align_info<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(3, 3)?;
+    let mod_type = call.get::<Vec<u32>>(0)?;
+    let mod_num = call.get::<u32>(1)?;
+    let img_base_info = Structure::parse(&call.object(2)?, &HI_IMG_BASE_INFO)?;
+    let mut img_align_info = Structure::zeroed(&HI_IMG_ALIGN_INFO);
+    let ret = if wide(mod_num) > mod_type.count() {
+        call.refuse("acl.himpi.sys_get_image_align_info: mod_num <= count(mod_type) does not hold");
+        -1610448893
+    } else {
+        c_call!(call.returns hi_mpi_sys_get_image_align_info(*const u32, u32, Pointer, Pointer) -> i32, [mod_type.as_ptr(), mod_num, img_base_info.pointer(), img_align_info.pointer_mut()], or NOT_SUPPORTED)
+    };
+    call.many(&[&img_align_info.described(ret), &media_code(ret)])
+}
+
 fn himpi_sys_init<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = call.unsupported("acl.himpi.sys_init");
-    call.one(&ret)
+    let ret = c_call!(call.returns hi_mpi_sys_init() -> i32, [], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_sys_set_chn_csc_matrix<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(4, 4)?;
+    let mode = call.get::<u32>(0)?;
+    let chn = call.get::<i32>(1)?;
+    let csc_matrix = call.get::<u32>(2)?;
+    let csc_coefficient = call.get::<Unread>(3)?;
+    let ret = c_call!(call.returns hi_mpi_sys_set_chn_csc_matrix(u32, i32, u32, Pointer) -> i32, [mode, chn, csc_matrix, csc_coefficient.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
 }
 
 fn himpi_vdec_create_chn<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -5049,38 +5088,524 @@ fn himpi_vdec_get_tmv_buf_size<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&0_u64)
 }
 
+fn himpi_venc_close_fd<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let ret = c_call!(call.returns hi_mpi_venc_close_fd(i32) -> i32, [chn], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_create_chn<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let attr = Structure::parse(&call.object(1)?, &HI_VENC_CHN_ATTR)?;
+    let ret = c_call!(call.returns hi_mpi_venc_create_chn(i32, Pointer) -> i32, [chn, attr.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_destroy_chn<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let ret = c_call!(call.waits hi_mpi_venc_destroy_chn(i32) -> i32, [chn], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_get_chn_attr<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let mut attr = Structure::zeroed(&HI_VENC_CHN_ATTR);
+    let ret = c_call!(call.returns hi_mpi_venc_get_chn_attr(i32, Pointer) -> i32, [chn, attr.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&attr.described(ret), &media_code(ret)])
+}
+
+fn himpi_venc_get_chn_param<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let mut chn_param = Structure::zeroed(&HI_VENC_CHN_PARAM);
+    let ret = c_call!(call.returns hi_mpi_venc_get_chn_param(i32, Pointer) -> i32, [chn, chn_param.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&chn_param.described(ret), &media_code(ret)])
+}
+
+fn himpi_venc_get_fd<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let ret = c_call!(call.returns hi_mpi_venc_get_fd(i32) -> i32, [chn], or Default::default());
+    call.one(&ret)
+}
+
+fn himpi_venc_get_h264_vui<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let mut h264_vui = Structure::zeroed(&HI_VENC_H264_VUI);
+    let ret = c_call!(call.returns hi_mpi_venc_get_h264_vui(i32, Pointer) -> i32, [chn, h264_vui.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&h264_vui.described(ret), &media_code(ret)])
+}
+
+fn himpi_venc_get_h265_vui<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let mut h265_vui = Structure::zeroed(&HI_VENC_H265_VUI);
+    let ret = c_call!(call.returns hi_mpi_venc_get_h265_vui(i32, Pointer) -> i32, [chn, h265_vui.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&h265_vui.described(ret), &media_code(ret)])
+}
+
+fn himpi_venc_get_jpeg_param<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let mut jpeg_param = Structure::zeroed(&HI_VENC_JPEG_PARAM);
+    let ret = c_call!(call.returns hi_mpi_venc_get_jpeg_param(i32, Pointer) -> i32, [chn, jpeg_param.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&jpeg_param.described(ret), &media_code(ret)])
+}
+
+fn himpi_venc_get_jpege_predicted_size<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let frame = Structure::parse(&call.object(0)?, &HI_VIDEO_FRAME_INFO)?;
+    let jpeg_param = Structure::parse(&call.object(1)?, &HI_VENC_JPEG_PARAM)?;
+    let mut size = u32::default();
+    let ret = c_call!(call.returns hi_mpi_venc_get_jpege_predicted_size(Pointer, Pointer, *mut u32) -> i32, [frame.pointer(), jpeg_param.pointer(), &raw mut size], or NOT_SUPPORTED);
+    call.many(&[&size, &media_code(ret)])
+}
+
 fn himpi_venc_get_mod_param<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(1, 1)?;
-    call.get::<AnyDict>(0)?;
-    let ret = call.unsupported("acl.himpi.venc_get_mod_param");
-    call.many(&[&EmptyDict, &ret])
+    let mut mod_param = Structure::parse(&call.object(0)?, &HI_VENC_MOD_PARAM)?;
+    let ret = c_call!(call.returns hi_mpi_venc_get_mod_param(Pointer) -> i32, [mod_param.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&mod_param.described(ret), &media_code(ret)])
+}
+
+fn himpi_venc_get_scene_mode<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let mut scene_mode = u32::default();
+    let ret = c_call!(call.returns hi_mpi_venc_get_scene_mode(i32, *mut u32) -> i32, [chn, &raw mut scene_mode], or NOT_SUPPORTED);
+    call.many(&[&scene_mode, &media_code(ret)])
+}
+
+fn himpi_venc_get_stream<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(3, 3)?;
+    let chn = call.get::<i32>(0)?;
+    let mut stream = Structure::parse(&call.object(1)?, &HI_VENC_STREAM)?;
+    let milli_sec = call.get::<i32>(2)?;
+    let ret = c_call!(call.waits hi_mpi_venc_get_stream(i32, Pointer, i32) -> i32, [chn, stream.pointer_mut(), milli_sec], or NOT_SUPPORTED);
+    call.many(&[&stream.described(ret), &media_code(ret)])
+}
+
+fn himpi_venc_query_status<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let mut status = Structure::zeroed(&HI_VENC_CHN_STATUS);
+    let ret = c_call!(call.returns hi_mpi_venc_query_status(i32, Pointer) -> i32, [chn, status.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&status.described(ret), &media_code(ret)])
+}
+
+fn himpi_venc_release_stream<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let stream = Structure::parse(&call.object(1)?, &HI_VENC_STREAM)?;
+    let ret = c_call!(call.returns hi_mpi_venc_release_stream(i32, Pointer) -> i32, [chn, stream.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_request_idr<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let instant = call.get::<u32>(1)?;
+    let ret = c_call!(call.returns hi_mpi_venc_request_idr(i32, u32) -> i32, [chn, instant], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_send_frame<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(3, 3)?;
+    let chn = call.get::<i32>(0)?;
+    let frame = Structure::parse(&call.object(1)?, &HI_VIDEO_FRAME_INFO)?;
+    let milli_sec = call.get::<i32>(2)?;
+    let ret = c_call!(call.waits hi_mpi_venc_send_frame(i32, Pointer, i32) -> i32, [chn, frame.pointer(), milli_sec], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_send_jpege_frame<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(4, 4)?;
+    let chn = call.get::<i32>(0)?;
+    let frame = Structure::parse(&call.object(1)?, &HI_VIDEO_FRAME_INFO)?;
+    let jpege_stream = Structure::parse(&call.object(2)?, &HI_IMG_STREAM)?;
+    let milli_sec = call.get::<i32>(3)?;
+    let ret = c_call!(call.waits hi_mpi_venc_send_jpege_frame(i32, Pointer, Pointer, i32) -> i32, [chn, frame.pointer(), jpege_stream.pointer(), milli_sec], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_set_chn_attr<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let attr = Structure::parse(&call.object(1)?, &HI_VENC_CHN_ATTR)?;
+    let ret = c_call!(call.returns hi_mpi_venc_set_chn_attr(i32, Pointer) -> i32, [chn, attr.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_set_chn_param<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let chn_param = Structure::parse(&call.object(1)?, &HI_VENC_CHN_PARAM)?;
+    let ret = c_call!(call.returns hi_mpi_venc_set_chn_param(i32, Pointer) -> i32, [chn, chn_param.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_set_h264_vui<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let h264_vui = Structure::parse(&call.object(1)?, &HI_VENC_H264_VUI)?;
+    let ret = c_call!(call.returns hi_mpi_venc_set_h264_vui(i32, Pointer) -> i32, [chn, h264_vui.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_set_h265_vui<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let h265_vui = Structure::parse(&call.object(1)?, &HI_VENC_H265_VUI)?;
+    let ret = c_call!(call.returns hi_mpi_venc_set_h265_vui(i32, Pointer) -> i32, [chn, h265_vui.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_set_jpeg_param<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let jpeg_param = Structure::parse(&call.object(1)?, &HI_VENC_JPEG_PARAM)?;
+    let ret = c_call!(call.returns hi_mpi_venc_set_jpeg_param(i32, Pointer) -> i32, [chn, jpeg_param.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
 }
 
 fn himpi_venc_set_mod_param<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(1, 1)?;
-    call.get::<AnyDict>(0)?;
-    let ret = call.unsupported("acl.himpi.venc_set_mod_param");
-    call.one(&ret)
+    let mod_param = Structure::parse(&call.object(0)?, &HI_VENC_MOD_PARAM)?;
+    let ret = c_call!(call.returns hi_mpi_venc_set_mod_param(Pointer) -> i32, [mod_param.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_set_rc_param<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let rc_param = Structure::parse(&call.object(1)?, &HI_VENC_RC_PARAM)?;
+    let ret = c_call!(call.returns hi_mpi_venc_set_rc_param(i32, Pointer) -> i32, [chn, rc_param.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_set_scene_mode<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let scene_mode = call.get::<u32>(1)?;
+    let ret = c_call!(call.returns hi_mpi_venc_set_scene_mode(i32, u32) -> i32, [chn, scene_mode], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_start_chn<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let recv_param = Structure::parse(&call.object(1)?, &HI_VENC_START_PARAM)?;
+    let ret = c_call!(call.returns hi_mpi_venc_start_chn(i32, Pointer) -> i32, [chn, recv_param.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_venc_stop_chn<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let ret = c_call!(call.returns hi_mpi_venc_stop_chn(i32) -> i32, [chn], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_vpc_batch_crop_resize_make_border<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(6, 6)?;
+    let chn = call.get::<i32>(0)?;
+    let source_pic = StructurePointers::parse(&call.object(1)?, &HI_VPC_PIC_INFO)?;
+    let pic_num = call.get::<u32>(2)?;
+    let crop_resize_make_border_info = StructureList::parse(&call.object(3)?, &HI_VPC_CROP_RESIZE_BORDER_REGION)?;
+    let count = call.get::<Vec<u32>>(4)?;
+    let milli_sec = call.get::<i32>(5)?;
+    let mut task_id = u32::default();
+    let ret = if wide(pic_num) > source_pic.count() {
+        call.refuse("acl.himpi.vpc_batch_crop_resize_make_border: pic_num <= count(source_pic) does not hold");
+        -1610121213
+    } else if wide(pic_num) > count.count() {
+        call.refuse("acl.himpi.vpc_batch_crop_resize_make_border: pic_num <= count(count) does not hold");
+        -1610121213
+    } else if sum(&count) > crop_resize_make_border_info.count() {
+        call.refuse("acl.himpi.vpc_batch_crop_resize_make_border: sum(count) <= count(crop_resize_make_border_info) does not hold");
+        -1610121213
+    } else {
+        c_call!(call.waits hi_mpi_vpc_batch_crop_resize_make_border(i32, Pointer, u32, Pointer, *const u32, *mut u32, i32) -> i32, [chn, source_pic.pointer(), pic_num, crop_resize_make_border_info.pointer(), count.as_ptr(), &raw mut task_id, milli_sec], or NOT_SUPPORTED)
+    };
+    call.many(&[&task_id, &media_code(ret)])
+}
+
+fn himpi_vpc_batch_crop_resize_paste<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(6, 6)?;
+    let chn = call.get::<i32>(0)?;
+    let source_pic = StructurePointers::parse(&call.object(1)?, &HI_VPC_PIC_INFO)?;
+    let pic_num = call.get::<u32>(2)?;
+    let crop_resize_paste_info = StructureList::parse(&call.object(3)?, &HI_VPC_CROP_RESIZE_PASTE_REGION)?;
+    let count = call.get::<Vec<u32>>(4)?;
+    let milli_sec = call.get::<i32>(5)?;
+    let mut task_id = u32::default();
+    let ret = if wide(pic_num) > source_pic.count() {
+        call.refuse("acl.himpi.vpc_batch_crop_resize_paste: pic_num <= count(source_pic) does not hold");
+        -1610121213
+    } else if wide(pic_num) > count.count() {
+        call.refuse("acl.himpi.vpc_batch_crop_resize_paste: pic_num <= count(count) does not hold");
+        -1610121213
+    } else if sum(&count) > crop_resize_paste_info.count() {
+        call.refuse("acl.himpi.vpc_batch_crop_resize_paste: sum(count) <= count(crop_resize_paste_info) does not hold");
+        -1610121213
+    } else {
+        c_call!(call.waits hi_mpi_vpc_batch_crop_resize_paste(i32, Pointer, u32, Pointer, *const u32, *mut u32, i32) -> i32, [chn, source_pic.pointer(), pic_num, crop_resize_paste_info.pointer(), count.as_ptr(), &raw mut task_id, milli_sec], or NOT_SUPPORTED)
+    };
+    call.many(&[&task_id, &media_code(ret)])
+}
+
+fn himpi_vpc_calc_hist<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(4, 4)?;
+    let chn = call.get::<i32>(0)?;
+    let source_pic = Structure::parse(&call.object(1)?, &HI_VPC_PIC_INFO)?;
+    let hist_config = call.get::<Pointer>(2)?;
+    let milli_sec = call.get::<i32>(3)?;
+    let mut task_id = u32::default();
+    let ret = c_call!(call.waits hi_mpi_vpc_calc_hist(i32, Pointer, Pointer, *mut u32, i32) -> i32, [chn, source_pic.pointer(), hist_config, &raw mut task_id, milli_sec], or NOT_SUPPORTED);
+    call.many(&[&task_id, &media_code(ret)])
+}
+
+fn himpi_vpc_convert_color<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(4, 4)?;
+    let chn = call.get::<i32>(0)?;
+    let source_pic = Structure::parse(&call.object(1)?, &HI_VPC_PIC_INFO)?;
+    let dest_pic = Structure::parse(&call.object(2)?, &HI_VPC_PIC_INFO)?;
+    let milli_sec = call.get::<i32>(3)?;
+    let mut task_id = u32::default();
+    let ret = c_call!(call.waits hi_mpi_vpc_convert_color(i32, Pointer, Pointer, *mut u32, i32) -> i32, [chn, source_pic.pointer(), dest_pic.pointer(), &raw mut task_id, milli_sec], or NOT_SUPPORTED);
+    call.many(&[&task_id, &media_code(ret)])
+}
+
+fn himpi_vpc_copy_make_border<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(5, 5)?;
+    let chn = call.get::<i32>(0)?;
+    let source_pic = Structure::parse(&call.object(1)?, &HI_VPC_PIC_INFO)?;
+    let dest_pic = Structure::parse(&call.object(2)?, &HI_VPC_PIC_INFO)?;
+    let make_border_info = Structure::parse_value(&call.object(3)?, &HI_VPC_MAKE_BORDER_INFO)?;
+    let milli_sec = call.get::<i32>(4)?;
+    let mut task_id = u32::default();
+    let ret = c_call!(call.waits hi_mpi_vpc_copy_make_border(i32, Pointer, Pointer, ByValue<7>, *mut u32, i32) -> i32, [chn, source_pic.pointer(), dest_pic.pointer(), make_border_info.value(), &raw mut task_id, milli_sec], or NOT_SUPPORTED);
+    call.many(&[&task_id, &media_code(ret)])
 }
 
 fn himpi_vpc_create_chn<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
-    call.get::<u64>(0)?;
-    call.get::<AnyDict>(1)?;
-    let ret = call.unsupported("acl.himpi.vpc_create_chn");
-    call.one(&ret)
+    let chn = call.get::<i32>(0)?;
+    let attr = Structure::parse(&call.object(1)?, &HI_VPC_CHN_ATTR)?;
+    let ret = c_call!(call.returns hi_mpi_vpc_create_chn(i32, Pointer) -> i32, [chn, attr.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_vpc_crop<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(5, 5)?;
+    let chn = call.get::<i32>(0)?;
+    let source_pic = Structure::parse(&call.object(1)?, &HI_VPC_PIC_INFO)?;
+    let crop_info = StructureList::parse(&call.object(2)?, &HI_VPC_CROP_REGION_INFO)?;
+    let count = call.get::<u32>(3)?;
+    let milli_sec = call.get::<i32>(4)?;
+    let mut task_id = u32::default();
+    let ret = if wide(count) > crop_info.count() {
+        call.refuse("acl.himpi.vpc_crop: count <= count(crop_info) does not hold");
+        -1610121213
+    } else {
+        c_call!(call.waits hi_mpi_vpc_crop(i32, Pointer, Pointer, u32, *mut u32, i32) -> i32, [chn, source_pic.pointer(), crop_info.pointer(), count, &raw mut task_id, milli_sec], or NOT_SUPPORTED)
+    };
+    call.many(&[&task_id, &media_code(ret)])
+}
+
+fn himpi_vpc_crop_resize<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(5, 5)?;
+    let chn = call.get::<i32>(0)?;
+    let source_pic = Structure::parse(&call.object(1)?, &HI_VPC_PIC_INFO)?;
+    let crop_resize_info = StructureList::parse(&call.object(2)?, &HI_VPC_CROP_RESIZE_REGION)?;
+    let count = call.get::<u32>(3)?;
+    let milli_sec = call.get::<i32>(4)?;
+    let mut task_id = u32::default();
+    let ret = if wide(count) > crop_resize_info.count() {
+        call.refuse("acl.himpi.vpc_crop_resize: count <= count(crop_resize_info) does not hold");
+        -1610121213
+    } else {
+        c_call!(call.waits hi_mpi_vpc_crop_resize(i32, Pointer, Pointer, u32, *mut u32, i32) -> i32, [chn, source_pic.pointer(), crop_resize_info.pointer(), count, &raw mut task_id, milli_sec], or NOT_SUPPORTED)
+    };
+    call.many(&[&task_id, &media_code(ret)])
+}
+
+fn himpi_vpc_crop_resize_make_border<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(5, 5)?;
+    let chn = call.get::<i32>(0)?;
+    let source_pic = Structure::parse(&call.object(1)?, &HI_VPC_PIC_INFO)?;
+    let crop_resize_make_border_info = StructureList::parse(&call.object(2)?, &HI_VPC_CROP_RESIZE_BORDER_REGION)?;
+    let count = call.get::<u32>(3)?;
+    let milli_sec = call.get::<i32>(4)?;
+    let mut task_id = u32::default();
+    let ret = if wide(count) > crop_resize_make_border_info.count() {
+        call.refuse("acl.himpi.vpc_crop_resize_make_border: count <= count(crop_resize_make_border_info) does not hold");
+        -1610121213
+    } else {
+        c_call!(call.waits hi_mpi_vpc_crop_resize_make_border(i32, Pointer, Pointer, u32, *mut u32, i32) -> i32, [chn, source_pic.pointer(), crop_resize_make_border_info.pointer(), count, &raw mut task_id, milli_sec], or NOT_SUPPORTED)
+    };
+    call.many(&[&task_id, &media_code(ret)])
+}
+
+fn himpi_vpc_crop_resize_paste<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(5, 5)?;
+    let chn = call.get::<i32>(0)?;
+    let source_pic = Structure::parse(&call.object(1)?, &HI_VPC_PIC_INFO)?;
+    let crop_resize_paste_info = StructureList::parse(&call.object(2)?, &HI_VPC_CROP_RESIZE_PASTE_REGION)?;
+    let count = call.get::<u32>(3)?;
+    let milli_sec = call.get::<i32>(4)?;
+    let mut task_id = u32::default();
+    let ret = if wide(count) > crop_resize_paste_info.count() {
+        call.refuse("acl.himpi.vpc_crop_resize_paste: count <= count(crop_resize_paste_info) does not hold");
+        -1610121213
+    } else {
+        c_call!(call.waits hi_mpi_vpc_crop_resize_paste(i32, Pointer, Pointer, u32, *mut u32, i32) -> i32, [chn, source_pic.pointer(), crop_resize_paste_info.pointer(), count, &raw mut task_id, milli_sec], or NOT_SUPPORTED)
+    };
+    call.many(&[&task_id, &media_code(ret)])
+}
+
+fn himpi_vpc_destroy_chn<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let ret = c_call!(call.waits hi_mpi_vpc_destroy_chn(i32) -> i32, [chn], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_vpc_equalize_hist<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(5, 5)?;
+    let chn = call.get::<i32>(0)?;
+    let source_pic = Structure::parse(&call.object(1)?, &HI_VPC_PIC_INFO)?;
+    let dest_pic = Structure::parse(&call.object(2)?, &HI_VPC_PIC_INFO)?;
+    let lut_remap = call.get::<Pointer>(3)?;
+    let milli_sec = call.get::<i32>(4)?;
+    let mut task_id = u32::default();
+    let ret = c_call!(call.waits hi_mpi_vpc_equalize_hist(i32, Pointer, Pointer, Pointer, *mut u32, i32) -> i32, [chn, source_pic.pointer(), dest_pic.pointer(), lut_remap, &raw mut task_id, milli_sec], or NOT_SUPPORTED);
+    call.many(&[&task_id, &media_code(ret)])
+}
+
+fn himpi_vpc_get_process_result<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(3, 3)?;
+    let chn = call.get::<i32>(0)?;
+    let task_id = call.get::<u32>(1)?;
+    let milli_sec = call.get::<i32>(2)?;
+    let ret = c_call!(call.waits hi_mpi_vpc_get_process_result(i32, u32, i32) -> i32, [chn, task_id, milli_sec], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_vpc_pyrdown<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(8, 8)?;
+    let chn = call.get::<i32>(0)?;
+    let source_pic = Structure::parse(&call.object(1)?, &HI_VPC_PIC_INFO)?;
+    let dest_pic = StructureList::parse(&call.object(2)?, &HI_VPC_PIC_INFO)?;
+    let filter_level = call.get::<u32>(3)?;
+    let gaussian_filter = call.get::<Kernel>(4)?;
+    let divisor = call.get::<u16>(5)?;
+    let make_border_info = Structure::parse_value(&call.object(6)?, &HI_VPC_MAKE_BORDER_INFO)?;
+    let milli_sec = call.get::<i32>(7)?;
+    let mut task_id = u32::default();
+    let ret = if wide(filter_level) > dest_pic.count() {
+        call.refuse("acl.himpi.vpc_pyrdown: filter_level <= count(dest_pic) does not hold");
+        -1610121213
+    } else {
+        c_call!(call.waits hi_mpi_vpc_pyrdown(i32, Pointer, Pointer, u32, Pointer, u16, ByValue<7>, *mut u32, i32) -> i32, [chn, source_pic.pointer(), dest_pic.pointer(), filter_level, gaussian_filter.pointer(), divisor, make_border_info.value(), &raw mut task_id, milli_sec], or NOT_SUPPORTED)
+    };
+    call.many(&[&task_id, &media_code(ret)])
+}
+
+fn himpi_vpc_resize<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(7, 7)?;
+    let chn = call.get::<i32>(0)?;
+    let source_pic = Structure::parse(&call.object(1)?, &HI_VPC_PIC_INFO)?;
+    let dest_pic = Structure::parse(&call.object(2)?, &HI_VPC_PIC_INFO)?;
+    let fx = call.get::<f64>(3)?;
+    let fy = call.get::<f64>(4)?;
+    let interpolation = call.get::<u32>(5)?;
+    let milli_sec = call.get::<i32>(6)?;
+    let mut task_id = u32::default();
+    let ret = c_call!(call.waits hi_mpi_vpc_resize(i32, Pointer, Pointer, f64, f64, u32, *mut u32, i32) -> i32, [chn, source_pic.pointer(), dest_pic.pointer(), fx, fy, interpolation, &raw mut task_id, milli_sec], or NOT_SUPPORTED);
+    call.many(&[&task_id, &media_code(ret)])
+}
+
+fn himpi_vpc_rotate<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(3, 3)?;
+    let chn = call.get::<i32>(0)?;
+    let rotate_param = Structure::parse(&call.object(1)?, &HI_ROTATE_PARAM)?;
+    let milli_sec = call.get::<i32>(2)?;
+    let mut task_id = u32::default();
+    let ret = c_call!(call.waits hi_mpi_vpc_rotate(i32, Pointer, *mut u32, i32) -> i32, [chn, rotate_param.pointer(), &raw mut task_id, milli_sec], or NOT_SUPPORTED);
+    call.many(&[&task_id, &media_code(ret)])
+}
+
+fn himpi_vpc_sys_create_chn<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let attr = Structure::parse(&call.object(0)?, &HI_VPC_CHN_ATTR)?;
+    let mut chnl = i32::default();
+    let ret = c_call!(call.returns hi_mpi_vpc_sys_create_chn(*mut i32, Pointer) -> i32, [&raw mut chnl, attr.pointer()], or NOT_SUPPORTED);
+    call.many(&[&chnl, &media_code(ret)])
 }
 
 static HIMPI: Table = Table::new(&[
-    method!(c"dvpp_malloc", himpi_dvpp_malloc, c"acl.himpi.dvpp_malloc args parse failed", c"dvpp_malloc($module, dev_id, size, /)\n--\n\nAnswers that it is not supported.\n\nReturns tuple[int, int]."),
+    method!(c"dvpp_free", himpi_dvpp_free, c"acl.himpi.dvpp_free args parse failed", c"dvpp_free($module, addr, /)\n--\n\nCalls hi_mpi_dvpp_free.\n\nReturns int."),
+    method!(c"dvpp_malloc", himpi_dvpp_malloc, c"acl.himpi.dvpp_malloc args parse failed", c"dvpp_malloc($module, dev_id, size, /)\n--\n\nCalls hi_mpi_dvpp_malloc.\n\nReturns tuple[int, int]."),
     method!(c"pngd_create_chn", himpi_pngd_create_chn, c"acl.himpi.pngd_create_chn args parse failed", c"pngd_create_chn($module, chn, attr, /)\n--\n\nAnswers that it is not supported.\n\nReturns int."),
-    method!(c"sys_init", himpi_sys_init, c"acl.himpi.sys_init args parse failed", c"sys_init($module, /, *args)\n--\n\nAnswers that it is not supported.\n\nReturns int."),
+    method!(c"sys_exit", himpi_sys_exit, c"acl.himpi.sys_exit args parse failed", c"sys_exit($module, /, *args)\n--\n\nCalls hi_mpi_sys_exit.\n\nReturns int."),
+    method!(c"sys_get_image_align_info", himpi_sys_get_image_align_info, c"acl.himpi.sys_get_image_align_info args parse failed", c"sys_get_image_align_info($module, mod_type, mod_num, img_base_info, /)\n--\n\nCalls hi_mpi_sys_get_image_align_info.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"sys_init", himpi_sys_init, c"acl.himpi.sys_init args parse failed", c"sys_init($module, /, *args)\n--\n\nCalls hi_mpi_sys_init.\n\nReturns int."),
+    method!(c"sys_set_chn_csc_matrix", himpi_sys_set_chn_csc_matrix, c"acl.himpi.sys_set_chn_csc_matrix args parse failed", c"sys_set_chn_csc_matrix($module, mode, chn, csc_matrix, csc_coefficient, /)\n--\n\nCalls hi_mpi_sys_set_chn_csc_matrix.\n\nReturns int."),
     method!(c"vdec_create_chn", himpi_vdec_create_chn, c"acl.himpi.vdec_create_chn args parse failed", c"vdec_create_chn($module, chn, attr, /)\n--\n\nAnswers that it is not supported.\n\nReturns int."),
     method!(c"vdec_get_chn_param", himpi_vdec_get_chn_param, c"acl.himpi.vdec_get_chn_param args parse failed", c"vdec_get_chn_param($module, chn, /)\n--\n\nAnswers that it is not supported.\n\nReturns tuple[dict[str, Any], int]."),
     method!(c"vdec_get_tmv_buf_size", himpi_vdec_get_tmv_buf_size, c"acl.himpi.vdec_get_tmv_buf_size args parse failed", c"vdec_get_tmv_buf_size($module, type, width, height, /)\n--\n\nAnswers that it is not supported.\n\nReturns int."),
-    method!(c"venc_get_mod_param", himpi_venc_get_mod_param, c"acl.himpi.venc_get_mod_param args parse failed", c"venc_get_mod_param($module, param, /)\n--\n\nAnswers that it is not supported.\n\nReturns tuple[dict[str, Any], int]."),
-    method!(c"venc_set_mod_param", himpi_venc_set_mod_param, c"acl.himpi.venc_set_mod_param args parse failed", c"venc_set_mod_param($module, param, /)\n--\n\nAnswers that it is not supported.\n\nReturns int."),
-    method!(c"vpc_create_chn", himpi_vpc_create_chn, c"acl.himpi.vpc_create_chn args parse failed", c"vpc_create_chn($module, chn, attr, /)\n--\n\nAnswers that it is not supported.\n\nReturns int."),
+    method!(c"venc_close_fd", himpi_venc_close_fd, c"acl.himpi.venc_close_fd args parse failed", c"venc_close_fd($module, chn, /)\n--\n\nCalls hi_mpi_venc_close_fd.\n\nReturns int."),
+    method!(c"venc_create_chn", himpi_venc_create_chn, c"acl.himpi.venc_create_chn args parse failed", c"venc_create_chn($module, chn, attr, /)\n--\n\nCalls hi_mpi_venc_create_chn.\n\nReturns int."),
+    method!(c"venc_destroy_chn", himpi_venc_destroy_chn, c"acl.himpi.venc_destroy_chn args parse failed", c"venc_destroy_chn($module, chn, /)\n--\n\nCalls hi_mpi_venc_destroy_chn.\n\nReturns int."),
+    method!(c"venc_get_chn_attr", himpi_venc_get_chn_attr, c"acl.himpi.venc_get_chn_attr args parse failed", c"venc_get_chn_attr($module, chn, /)\n--\n\nCalls hi_mpi_venc_get_chn_attr.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"venc_get_chn_param", himpi_venc_get_chn_param, c"acl.himpi.venc_get_chn_param args parse failed", c"venc_get_chn_param($module, chn, /)\n--\n\nCalls hi_mpi_venc_get_chn_param.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"venc_get_fd", himpi_venc_get_fd, c"acl.himpi.venc_get_fd args parse failed", c"venc_get_fd($module, chn, /)\n--\n\nCalls hi_mpi_venc_get_fd.\n\nReturns int."),
+    method!(c"venc_get_h264_vui", himpi_venc_get_h264_vui, c"acl.himpi.venc_get_h264_vui args parse failed", c"venc_get_h264_vui($module, chn, /)\n--\n\nCalls hi_mpi_venc_get_h264_vui.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"venc_get_h265_vui", himpi_venc_get_h265_vui, c"acl.himpi.venc_get_h265_vui args parse failed", c"venc_get_h265_vui($module, chn, /)\n--\n\nCalls hi_mpi_venc_get_h265_vui.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"venc_get_jpeg_param", himpi_venc_get_jpeg_param, c"acl.himpi.venc_get_jpeg_param args parse failed", c"venc_get_jpeg_param($module, chn, /)\n--\n\nCalls hi_mpi_venc_get_jpeg_param.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"venc_get_jpege_predicted_size", himpi_venc_get_jpege_predicted_size, c"acl.himpi.venc_get_jpege_predicted_size args parse failed", c"venc_get_jpege_predicted_size($module, frame, jpeg_param, /)\n--\n\nCalls hi_mpi_venc_get_jpege_predicted_size.\n\nReturns tuple[int, int]."),
+    method!(c"venc_get_mod_param", himpi_venc_get_mod_param, c"acl.himpi.venc_get_mod_param args parse failed", c"venc_get_mod_param($module, mod_param, /)\n--\n\nCalls hi_mpi_venc_get_mod_param.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"venc_get_rc_param", manual::himpi_venc_get_rc_param, c"acl.himpi.venc_get_rc_param args parse failed", c"venc_get_rc_param($module, chn, /)\n--\n\nCalls hi_mpi_venc_get_rc_param.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"venc_get_scene_mode", himpi_venc_get_scene_mode, c"acl.himpi.venc_get_scene_mode args parse failed", c"venc_get_scene_mode($module, chn, /)\n--\n\nCalls hi_mpi_venc_get_scene_mode.\n\nReturns tuple[int, int]."),
+    method!(c"venc_get_stream", himpi_venc_get_stream, c"acl.himpi.venc_get_stream args parse failed", c"venc_get_stream($module, chn, stream, milli_sec, /)\n--\n\nCalls hi_mpi_venc_get_stream. The key pack_cnt says how many packs there is room for.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"venc_query_status", himpi_venc_query_status, c"acl.himpi.venc_query_status args parse failed", c"venc_query_status($module, chn, /)\n--\n\nCalls hi_mpi_venc_query_status.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"venc_release_stream", himpi_venc_release_stream, c"acl.himpi.venc_release_stream args parse failed", c"venc_release_stream($module, chn, stream, /)\n--\n\nCalls hi_mpi_venc_release_stream.\n\nReturns int."),
+    method!(c"venc_request_idr", himpi_venc_request_idr, c"acl.himpi.venc_request_idr args parse failed", c"venc_request_idr($module, chn, instant, /)\n--\n\nCalls hi_mpi_venc_request_idr.\n\nReturns int."),
+    method!(c"venc_send_frame", himpi_venc_send_frame, c"acl.himpi.venc_send_frame args parse failed", c"venc_send_frame($module, chn, frame, milli_sec, /)\n--\n\nCalls hi_mpi_venc_send_frame.\n\nReturns int."),
+    method!(c"venc_send_jpege_frame", himpi_venc_send_jpege_frame, c"acl.himpi.venc_send_jpege_frame args parse failed", c"venc_send_jpege_frame($module, chn, frame, jpege_stream, milli_sec, /)\n--\n\nCalls hi_mpi_venc_send_jpege_frame.\n\nReturns int."),
+    method!(c"venc_set_chn_attr", himpi_venc_set_chn_attr, c"acl.himpi.venc_set_chn_attr args parse failed", c"venc_set_chn_attr($module, chn, attr, /)\n--\n\nCalls hi_mpi_venc_set_chn_attr.\n\nReturns int."),
+    method!(c"venc_set_chn_param", himpi_venc_set_chn_param, c"acl.himpi.venc_set_chn_param args parse failed", c"venc_set_chn_param($module, chn, chn_param, /)\n--\n\nCalls hi_mpi_venc_set_chn_param.\n\nReturns int."),
+    method!(c"venc_set_h264_vui", himpi_venc_set_h264_vui, c"acl.himpi.venc_set_h264_vui args parse failed", c"venc_set_h264_vui($module, chn, h264_vui, /)\n--\n\nCalls hi_mpi_venc_set_h264_vui.\n\nReturns int."),
+    method!(c"venc_set_h265_vui", himpi_venc_set_h265_vui, c"acl.himpi.venc_set_h265_vui args parse failed", c"venc_set_h265_vui($module, chn, h265_vui, /)\n--\n\nCalls hi_mpi_venc_set_h265_vui.\n\nReturns int."),
+    method!(c"venc_set_jpeg_param", himpi_venc_set_jpeg_param, c"acl.himpi.venc_set_jpeg_param args parse failed", c"venc_set_jpeg_param($module, chn, jpeg_param, /)\n--\n\nCalls hi_mpi_venc_set_jpeg_param.\n\nReturns int."),
+    method!(c"venc_set_mod_param", himpi_venc_set_mod_param, c"acl.himpi.venc_set_mod_param args parse failed", c"venc_set_mod_param($module, mod_param, /)\n--\n\nCalls hi_mpi_venc_set_mod_param.\n\nReturns int."),
+    method!(c"venc_set_rc_param", himpi_venc_set_rc_param, c"acl.himpi.venc_set_rc_param args parse failed", c"venc_set_rc_param($module, chn, rc_param, /)\n--\n\nCalls hi_mpi_venc_set_rc_param.\n\nReturns int."),
+    method!(c"venc_set_scene_mode", himpi_venc_set_scene_mode, c"acl.himpi.venc_set_scene_mode args parse failed", c"venc_set_scene_mode($module, chn, scene_mode, /)\n--\n\nCalls hi_mpi_venc_set_scene_mode.\n\nReturns int."),
+    method!(c"venc_start_chn", himpi_venc_start_chn, c"acl.himpi.venc_start_chn args parse failed", c"venc_start_chn($module, chn, recv_param, /)\n--\n\nCalls hi_mpi_venc_start_chn.\n\nReturns int."),
+    method!(c"venc_stop_chn", himpi_venc_stop_chn, c"acl.himpi.venc_stop_chn args parse failed", c"venc_stop_chn($module, chn, /)\n--\n\nCalls hi_mpi_venc_stop_chn.\n\nReturns int."),
+    method!(c"vpc_batch_crop_resize_make_border", himpi_vpc_batch_crop_resize_make_border, c"acl.himpi.vpc_batch_crop_resize_make_border args parse failed", c"vpc_batch_crop_resize_make_border($module, chn, source_pic, pic_num, crop_resize_make_border_info, count, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_batch_crop_resize_make_border.\n\nReturns tuple[int, int]."),
+    method!(c"vpc_batch_crop_resize_paste", himpi_vpc_batch_crop_resize_paste, c"acl.himpi.vpc_batch_crop_resize_paste args parse failed", c"vpc_batch_crop_resize_paste($module, chn, source_pic, pic_num, crop_resize_paste_info, count, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_batch_crop_resize_paste.\n\nReturns tuple[int, int]."),
+    method!(c"vpc_calc_hist", himpi_vpc_calc_hist, c"acl.himpi.vpc_calc_hist args parse failed", c"vpc_calc_hist($module, chn, source_pic, hist_config, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_calc_hist.\n\nReturns tuple[int, int]."),
+    method!(c"vpc_convert_color", himpi_vpc_convert_color, c"acl.himpi.vpc_convert_color args parse failed", c"vpc_convert_color($module, chn, source_pic, dest_pic, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_convert_color.\n\nReturns tuple[int, int]."),
+    method!(c"vpc_copy_make_border", himpi_vpc_copy_make_border, c"acl.himpi.vpc_copy_make_border args parse failed", c"vpc_copy_make_border($module, chn, source_pic, dest_pic, make_border_info, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_copy_make_border.\n\nReturns tuple[int, int]."),
+    method!(c"vpc_create_chn", himpi_vpc_create_chn, c"acl.himpi.vpc_create_chn args parse failed", c"vpc_create_chn($module, chn, attr, /)\n--\n\nCalls hi_mpi_vpc_create_chn.\n\nReturns int."),
+    method!(c"vpc_crop", himpi_vpc_crop, c"acl.himpi.vpc_crop args parse failed", c"vpc_crop($module, chn, source_pic, crop_info, count, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_crop.\n\nReturns tuple[int, int]."),
+    method!(c"vpc_crop_resize", himpi_vpc_crop_resize, c"acl.himpi.vpc_crop_resize args parse failed", c"vpc_crop_resize($module, chn, source_pic, crop_resize_info, count, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_crop_resize.\n\nReturns tuple[int, int]."),
+    method!(c"vpc_crop_resize_make_border", himpi_vpc_crop_resize_make_border, c"acl.himpi.vpc_crop_resize_make_border args parse failed", c"vpc_crop_resize_make_border($module, chn, source_pic, crop_resize_make_border_info, count, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_crop_resize_make_border.\n\nReturns tuple[int, int]."),
+    method!(c"vpc_crop_resize_paste", himpi_vpc_crop_resize_paste, c"acl.himpi.vpc_crop_resize_paste args parse failed", c"vpc_crop_resize_paste($module, chn, source_pic, crop_resize_paste_info, count, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_crop_resize_paste.\n\nReturns tuple[int, int]."),
+    method!(c"vpc_destroy_chn", himpi_vpc_destroy_chn, c"acl.himpi.vpc_destroy_chn args parse failed", c"vpc_destroy_chn($module, chn, /)\n--\n\nCalls hi_mpi_vpc_destroy_chn.\n\nReturns int."),
+    method!(c"vpc_equalize_hist", himpi_vpc_equalize_hist, c"acl.himpi.vpc_equalize_hist args parse failed", c"vpc_equalize_hist($module, chn, source_pic, dest_pic, lut_remap, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_equalize_hist.\n\nReturns tuple[int, int]."),
+    method!(c"vpc_get_process_result", himpi_vpc_get_process_result, c"acl.himpi.vpc_get_process_result args parse failed", c"vpc_get_process_result($module, chn, task_id, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_get_process_result.\n\nReturns int."),
+    method!(c"vpc_pyrdown", himpi_vpc_pyrdown, c"acl.himpi.vpc_pyrdown args parse failed", c"vpc_pyrdown($module, chn, source_pic, dest_pic, filter_level, gaussian_filter, divisor, make_border_info, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_pyrdown.\n\nReturns tuple[int, int]."),
+    method!(c"vpc_resize", himpi_vpc_resize, c"acl.himpi.vpc_resize args parse failed", c"vpc_resize($module, chn, source_pic, dest_pic, fx, fy, interpolation, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_resize.\n\nReturns tuple[int, int]."),
+    method!(c"vpc_rotate", himpi_vpc_rotate, c"acl.himpi.vpc_rotate args parse failed", c"vpc_rotate($module, chn, rotate_param, milli_sec, /)\n--\n\nCalls hi_mpi_vpc_rotate.\n\nReturns tuple[int, int]."),
+    method!(c"vpc_sys_create_chn", himpi_vpc_sys_create_chn, c"acl.himpi.vpc_sys_create_chn args parse failed", c"vpc_sys_create_chn($module, attr, /)\n--\n\nCalls hi_mpi_vpc_sys_create_chn.\n\nReturns tuple[int, int]."),
     END,
 ]);
 
@@ -5103,6 +5628,947 @@ static FV: Table = Table::new(&[
     method!(c"init", fv_init, c"acl.fv.init args parse failed", c"init($module, init_para, /)\n--\n\nCalls aclfvInit.\n\nReturns int."),
     END,
 ]);
+
+pub(super) static HI_IMG_ALIGN_INFO: Layout = Layout {
+    size: 32,
+    fields: &[
+        Field { name: "width_stride", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "height_stride", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "img_buf_size", offset: 8, kind: Kind::Unsigned(8), when: When::Always },
+        Field { name: "reserved", offset: 16, kind: Kind::Array(&Kind::Unsigned(8), 8, 2), when: When::Always },
+    ],
+};
+
+pub(super) static HI_IMG_BASE_INFO: Layout = Layout {
+    size: 32,
+    fields: &[
+        Field { name: "width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pixel_format", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "reserved", offset: 16, kind: Kind::Array(&Kind::Unsigned(8), 8, 2), when: When::Always },
+    ],
+};
+
+pub(super) static HI_IMG_STREAM: Layout = Layout {
+    size: 40,
+    fields: &[
+        Field { name: "type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "addr", offset: 8, kind: Kind::Unsigned(8), when: When::Always },
+        Field { name: "len", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pts", offset: 24, kind: Kind::Unsigned(8), when: When::Always },
+        Field { name: "reserved", offset: 32, kind: Kind::Array(&Kind::Signed(4), 4, 2), when: When::Always },
+    ],
+};
+
+pub(super) static HI_ROTATE_PARAM: Layout = Layout {
+    size: 72,
+    fields: &[
+        Field { name: "src", offset: 0, kind: Kind::Structure(&HI_VPC_PIC_INFO), when: When::Always },
+        Field { name: "dst", offset: 32, kind: Kind::Structure(&HI_VPC_PIC_INFO), when: When::Always },
+        Field { name: "angle", offset: 64, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VPC_PIC_INFO: Layout = Layout {
+    size: 32,
+    fields: &[
+        Field { name: "picture_address", offset: 0, kind: Kind::Unsigned(8), when: When::Always },
+        Field { name: "picture_buffer_size", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "picture_width", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "picture_height", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "picture_width_stride", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "picture_height_stride", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "picture_format", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_CHN_ATTR: Layout = Layout {
+    size: 116,
+    fields: &[
+        Field { name: "venc_attr", offset: 0, kind: Kind::Structure(&HI_VENC_ATTR), when: When::Always },
+        Field { name: "rc_attr", offset: 60, kind: Kind::Structure(&HI_VENC_RC_ATTR), when: When::Always },
+        Field { name: "gop_attr", offset: 100, kind: Kind::Structure(&HI_VENC_GOP_ATTR), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_GOP_ATTR: Layout = Layout {
+    size: 16,
+    fields: &[
+        Field { name: "gop_mode", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "normal_p", offset: 4, kind: Kind::Structure(&HI_VENC_GOP_NORMAL_P), when: When::Equal(0, 0) },
+        Field { name: "dual_p", offset: 4, kind: Kind::Structure(&HI_VENC_GOP_DUAL_P), when: When::Equal(0, 1) },
+        Field { name: "smart_p", offset: 4, kind: Kind::Structure(&HI_VENC_GOP_SMART_P), when: When::Equal(0, 2) },
+        Field { name: "bipred_b", offset: 4, kind: Kind::Structure(&HI_VENC_GOP_BIPRED_B), when: When::Equal(0, 4) },
+    ],
+};
+
+pub(super) static HI_VENC_GOP_BIPRED_B: Layout = Layout {
+    size: 12,
+    fields: &[
+        Field { name: "b_frame_num", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "b_qp_delta", offset: 4, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "ip_qp_delta", offset: 8, kind: Kind::Signed(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_GOP_SMART_P: Layout = Layout {
+    size: 12,
+    fields: &[
+        Field { name: "bg_interval", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "bg_qp_delta", offset: 4, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "vi_qp_delta", offset: 8, kind: Kind::Signed(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_GOP_DUAL_P: Layout = Layout {
+    size: 12,
+    fields: &[
+        Field { name: "sp_interval", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "sp_qp_delta", offset: 4, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "ip_qp_delta", offset: 8, kind: Kind::Signed(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_GOP_NORMAL_P: Layout = Layout {
+    size: 4,
+    fields: &[
+        Field { name: "ip_qp_delta", offset: 0, kind: Kind::Signed(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_RC_ATTR: Layout = Layout {
+    size: 40,
+    fields: &[
+        Field { name: "rc_mode", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "h264_cbr", offset: 4, kind: Kind::Structure(&HI_VENC_H264_CBR), when: When::Equal(0, 1) },
+        Field { name: "h264_vbr", offset: 4, kind: Kind::Structure(&HI_VENC_H264_VBR), when: When::Equal(0, 2) },
+        Field { name: "h264_avbr", offset: 4, kind: Kind::Structure(&HI_VENC_H264_AVBR), when: When::Equal(0, 3) },
+        Field { name: "h264_qvbr", offset: 4, kind: Kind::Structure(&HI_VENC_H264_QVBR), when: When::Equal(0, 4) },
+        Field { name: "h264_cvbr", offset: 4, kind: Kind::Structure(&HI_VENC_H264_CVBR), when: When::Equal(0, 5) },
+        Field { name: "h264_fixqp", offset: 4, kind: Kind::Structure(&HI_VENC_H264_FIXQP), when: When::Equal(0, 6) },
+        Field { name: "h265_cbr", offset: 4, kind: Kind::Structure(&HI_VENC_H265_CBR), when: When::Equal(0, 11) },
+        Field { name: "h265_vbr", offset: 4, kind: Kind::Structure(&HI_VENC_H265_VBR), when: When::Equal(0, 12) },
+        Field { name: "h265_avbr", offset: 4, kind: Kind::Structure(&HI_VENC_H265_AVBR), when: When::Equal(0, 13) },
+        Field { name: "h265_qvbr", offset: 4, kind: Kind::Structure(&HI_VENC_H265_QVBR), when: When::Equal(0, 14) },
+        Field { name: "h265_cvbr", offset: 4, kind: Kind::Structure(&HI_VENC_H265_CVBR), when: When::Equal(0, 15) },
+        Field { name: "h265_fixqp", offset: 4, kind: Kind::Structure(&HI_VENC_H265_FIXQP), when: When::Equal(0, 16) },
+    ],
+};
+
+pub(super) static HI_VENC_H265_FIXQP: Layout = Layout {
+    size: 24,
+    fields: &[
+        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "src_frame_rate", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dst_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "i_qp", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "p_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "b_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_CVBR: Layout = Layout {
+    size: 36,
+    fields: &[
+        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "short_term_stats_time", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "long_term_stats_time", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "long_term_max_bit_rate", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "long_term_min_bit_rate", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_QVBR: Layout = Layout {
+    size: 20,
+    fields: &[
+        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "target_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_AVBR: Layout = Layout {
+    size: 20,
+    fields: &[
+        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_VBR: Layout = Layout {
+    size: 20,
+    fields: &[
+        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_CBR: Layout = Layout {
+    size: 20,
+    fields: &[
+        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_FIXQP: Layout = Layout {
+    size: 24,
+    fields: &[
+        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "src_frame_rate", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dst_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "i_qp", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "p_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "b_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_CVBR: Layout = Layout {
+    size: 36,
+    fields: &[
+        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "short_term_stats_time", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "long_term_stats_time", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "long_term_max_bit_rate", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "long_term_min_bit_rate", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_QVBR: Layout = Layout {
+    size: 20,
+    fields: &[
+        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "target_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_AVBR: Layout = Layout {
+    size: 20,
+    fields: &[
+        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_VBR: Layout = Layout {
+    size: 20,
+    fields: &[
+        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_CBR: Layout = Layout {
+    size: 20,
+    fields: &[
+        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_ATTR: Layout = Layout {
+    size: 60,
+    fields: &[
+        Field { name: "type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_pic_width", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_pic_height", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "buf_size", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "profile", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "is_by_frame", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pic_width", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pic_height", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "h264_attr", offset: 32, kind: Kind::Structure(&HI_VENC_H264_ATTR), when: When::Equal(0, 96) },
+        Field { name: "h265_attr", offset: 32, kind: Kind::Structure(&HI_VENC_H265_ATTR), when: When::Equal(0, 265) },
+        Field { name: "jpeg_attr", offset: 32, kind: Kind::Structure(&HI_VENC_JPEG_ATTR), when: When::Equal(0, 26) },
+    ],
+};
+
+pub(super) static HI_VENC_JPEG_ATTR: Layout = Layout {
+    size: 28,
+    fields: &[
+        Field { name: "dcf_en", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "mpf_cfg", offset: 4, kind: Kind::Structure(&HI_VENC_MPF_CFG), when: When::Always },
+        Field { name: "recv_mode", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_MPF_CFG: Layout = Layout {
+    size: 20,
+    fields: &[
+        Field { name: "large_thumbnail_num", offset: 0, kind: Kind::Unsigned(1), when: When::Always },
+        Field { name: "large_thumbnail_size", offset: 4, kind: Kind::Array(&Kind::Structure(&HI_VIDEO_SIZE), 8, 2), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VIDEO_SIZE: Layout = Layout {
+    size: 8,
+    fields: &[
+        Field { name: "width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_ATTR: Layout = Layout {
+    size: 8,
+    fields: &[
+        Field { name: "rcn_ref_share_buf_en", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "frame_buf_ratio", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_ATTR: Layout = Layout {
+    size: 8,
+    fields: &[
+        Field { name: "rcn_ref_share_buf_en", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "frame_buf_ratio", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_CHN_PARAM: Layout = Layout {
+    size: 44,
+    fields: &[
+        Field { name: "color_to_grey_en", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "priority", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_stream_cnt", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "poll_wake_up_frame_cnt", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "crop_info", offset: 16, kind: Kind::Structure(&HI_CROP_INFO), when: When::Always },
+        Field { name: "frame_rate", offset: 36, kind: Kind::Structure(&HI_FRAME_RATE_CTRL), when: When::Always },
+    ],
+};
+
+pub(super) static HI_FRAME_RATE_CTRL: Layout = Layout {
+    size: 8,
+    fields: &[
+        Field { name: "src_frame_rate", offset: 0, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "dst_frame_rate", offset: 4, kind: Kind::Signed(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_CROP_INFO: Layout = Layout {
+    size: 20,
+    fields: &[
+        Field { name: "enable", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "rect", offset: 4, kind: Kind::Structure(&HI_RECT), when: When::Always },
+    ],
+};
+
+pub(super) static HI_RECT: Layout = Layout {
+    size: 16,
+    fields: &[
+        Field { name: "x", offset: 0, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "y", offset: 4, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "width", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "height", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_CHN_STATUS: Layout = Layout {
+    size: 40,
+    fields: &[
+        Field { name: "left_pics", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "left_stream_bytes", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "left_stream_frames", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "cur_packs", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "left_recv_pics", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "left_enc_pics", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "is_jpeg_snap_end", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "release_pic_pts", offset: 32, kind: Kind::Unsigned(8), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_VUI: Layout = Layout {
+    size: 28,
+    fields: &[
+        Field { name: "vui_aspect_ratio", offset: 0, kind: Kind::Structure(&HI_VENC_VUI_ASPECT_RATIO), when: When::Always },
+        Field { name: "vui_time_info", offset: 8, kind: Kind::Structure(&HI_VENC_H264_VUI_TIME_INFO), when: When::Always },
+        Field { name: "vui_video_signal", offset: 20, kind: Kind::Structure(&HI_VENC_VUI_VIDEO_SIGNAL), when: When::Always },
+        Field { name: "vui_bitstream_restric", offset: 27, kind: Kind::Structure(&HI_VENC_VUI_BITSTREAM_RESTRIC), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_VUI_BITSTREAM_RESTRIC: Layout = Layout {
+    size: 1,
+    fields: &[
+        Field { name: "bitstream_restriction_flag", offset: 0, kind: Kind::Unsigned(1), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_VUI_VIDEO_SIGNAL: Layout = Layout {
+    size: 7,
+    fields: &[
+        Field { name: "video_signal_type_present_flag", offset: 0, kind: Kind::Unsigned(1), when: When::Always },
+        Field { name: "video_format", offset: 1, kind: Kind::Unsigned(1), when: When::Always },
+        Field { name: "video_full_range_flag", offset: 2, kind: Kind::Unsigned(1), when: When::Always },
+        Field { name: "colour_description_present_flag", offset: 3, kind: Kind::Unsigned(1), when: When::Always },
+        Field { name: "colour_primaries", offset: 4, kind: Kind::Unsigned(1), when: When::Always },
+        Field { name: "transfer_characteristics", offset: 5, kind: Kind::Unsigned(1), when: When::Always },
+        Field { name: "matrix_coefficients", offset: 6, kind: Kind::Unsigned(1), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_VUI_TIME_INFO: Layout = Layout {
+    size: 12,
+    fields: &[
+        Field { name: "timing_info_present_flag", offset: 0, kind: Kind::Unsigned(1), when: When::Always },
+        Field { name: "fixed_frame_rate_flag", offset: 1, kind: Kind::Unsigned(1), when: When::Always },
+        Field { name: "num_units_in_tick", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "time_scale", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_VUI_ASPECT_RATIO: Layout = Layout {
+    size: 8,
+    fields: &[
+        Field { name: "aspect_ratio_info_present_flag", offset: 0, kind: Kind::Unsigned(1), when: When::Always },
+        Field { name: "aspect_ratio_idc", offset: 1, kind: Kind::Unsigned(1), when: When::Always },
+        Field { name: "overscan_info_present_flag", offset: 2, kind: Kind::Unsigned(1), when: When::Always },
+        Field { name: "overscan_appropriate_flag", offset: 3, kind: Kind::Unsigned(1), when: When::Always },
+        Field { name: "sar_width", offset: 4, kind: Kind::Unsigned(2), when: When::Always },
+        Field { name: "sar_height", offset: 6, kind: Kind::Unsigned(2), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_VUI: Layout = Layout {
+    size: 32,
+    fields: &[
+        Field { name: "vui_aspect_ratio", offset: 0, kind: Kind::Structure(&HI_VENC_VUI_ASPECT_RATIO), when: When::Always },
+        Field { name: "vui_time_info", offset: 8, kind: Kind::Structure(&HI_VENC_H265_VUI_TIME_INFO), when: When::Always },
+        Field { name: "vui_video_signal", offset: 24, kind: Kind::Structure(&HI_VENC_VUI_VIDEO_SIGNAL), when: When::Always },
+        Field { name: "vui_bitstream_restric", offset: 31, kind: Kind::Structure(&HI_VENC_VUI_BITSTREAM_RESTRIC), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_VUI_TIME_INFO: Layout = Layout {
+    size: 16,
+    fields: &[
+        Field { name: "timing_info_present_flag", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "num_units_in_tick", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "time_scale", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "num_ticks_poc_diff_one_minus1", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_JPEG_PARAM: Layout = Layout {
+    size: 204,
+    fields: &[
+        Field { name: "qfactor", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "y_qt", offset: 4, kind: Kind::Array(&Kind::Unsigned(1), 1, 64), when: When::Always },
+        Field { name: "cb_qt", offset: 68, kind: Kind::Array(&Kind::Unsigned(1), 1, 64), when: When::Always },
+        Field { name: "cr_qt", offset: 132, kind: Kind::Array(&Kind::Unsigned(1), 1, 64), when: When::Always },
+        Field { name: "mcu_per_ecs", offset: 196, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "ecs_output_en", offset: 200, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_MOD_PARAM: Layout = Layout {
+    size: 28,
+    fields: &[
+        Field { name: "mod_type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "venc_mod_param", offset: 4, kind: Kind::Structure(&HI_VENC_VENC_MOD_PARAM), when: When::Equal(0, 1) },
+        Field { name: "h264_mod_param", offset: 4, kind: Kind::Structure(&HI_VENC_H264_MOD_PARAM), when: When::Equal(0, 2) },
+        Field { name: "h265_mod_param", offset: 4, kind: Kind::Structure(&HI_VENC_H265_MOD_PARAM), when: When::Equal(0, 3) },
+        Field { name: "jpeg_mod_param", offset: 4, kind: Kind::Structure(&HI_VENC_JPEG_MOD_PARAM), when: When::Equal(0, 4) },
+    ],
+};
+
+pub(super) static HI_VENC_JPEG_MOD_PARAM: Layout = Layout {
+    size: 16,
+    fields: &[
+        Field { name: "one_stream_buf", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "mini_buf_mode", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "clear_stream_buf", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dering_mode", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_MOD_PARAM: Layout = Layout {
+    size: 24,
+    fields: &[
+        Field { name: "one_stream_buf", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "mini_buf_mode", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "low_power_mode", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "vb_src", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "qp_hist_en", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_user_data_len", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_MOD_PARAM: Layout = Layout {
+    size: 24,
+    fields: &[
+        Field { name: "one_stream_buf", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "mini_buf_mode", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "low_power_mode", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "vb_src", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "qp_hist_en", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_user_data_len", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_VENC_MOD_PARAM: Layout = Layout {
+    size: 8,
+    fields: &[
+        Field { name: "buf_cache", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "frame_buf_recycle", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_RC_PARAM: Layout = Layout {
+    size: 272,
+    fields: &[
+        Field { name: "threshold_i", offset: 0, kind: Kind::Array(&Kind::Unsigned(4), 4, 16), when: When::Always },
+        Field { name: "threshold_p", offset: 64, kind: Kind::Array(&Kind::Unsigned(4), 4, 16), when: When::Always },
+        Field { name: "threshold_b", offset: 128, kind: Kind::Array(&Kind::Unsigned(4), 4, 16), when: When::Always },
+        Field { name: "direction", offset: 192, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "row_qp_delta", offset: 196, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "first_frame_start_qp", offset: 200, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "scene_chg_detect", offset: 204, kind: Kind::Structure(&HI_VENC_SCENE_CHG_DETECT), when: When::Always },
+        Field { name: "h264_cbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H264_CBR_PARAM), when: When::Selected(1) },
+        Field { name: "h264_vbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H264_VBR_PARAM), when: When::Selected(2) },
+        Field { name: "h264_avbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H264_AVBR_PARAM), when: When::Selected(3) },
+        Field { name: "h264_qvbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H264_QVBR_PARAM), when: When::Selected(4) },
+        Field { name: "h264_cvbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H264_CVBR_PARAM), when: When::Selected(5) },
+        Field { name: "h265_cbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H265_CBR_PARAM), when: When::Selected(11) },
+        Field { name: "h265_vbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H265_VBR_PARAM), when: When::Selected(12) },
+        Field { name: "h265_avbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H265_AVBR_PARAM), when: When::Selected(13) },
+        Field { name: "h265_qvbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H265_QVBR_PARAM), when: When::Selected(14) },
+        Field { name: "h265_cvbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H265_CVBR_PARAM), when: When::Selected(15) },
+        Field { name: "mjpeg_cbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_MJPEG_CBR_PARAM), when: When::Selected(8) },
+        Field { name: "mjpeg_vbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_MJPEG_VBR_PARAM), when: When::Selected(9) },
+    ],
+};
+
+pub(super) static HI_VENC_MJPEG_VBR_PARAM: Layout = Layout {
+    size: 12,
+    fields: &[
+        Field { name: "chg_pos", offset: 0, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "max_qfactor", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qfactor", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_MJPEG_CBR_PARAM: Layout = Layout {
+    size: 8,
+    fields: &[
+        Field { name: "max_qfactor", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qfactor", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_CVBR_PARAM: Layout = Layout {
+    size: 52,
+    fields: &[
+        Field { name: "max_i_proportion", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_reencode_times", offset: 8, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "qpmap_en", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "qpmap_mode", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_i_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_qp", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp_delta", offset: 36, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_qp_delta", offset: 40, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "extra_bit_percent", offset: 44, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "long_term_stats_time_unit", offset: 48, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_QVBR_PARAM: Layout = Layout {
+    size: 52,
+    fields: &[
+        Field { name: "max_i_proportion", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_reencode_times", offset: 8, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "qpmap_en", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "qpmap_mode", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_i_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_qp", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_bit_percent", offset: 36, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "min_bit_percent", offset: 40, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "max_psnr_fluctuate", offset: 44, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "min_psnr_fluctuate", offset: 48, kind: Kind::Signed(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_AVBR_PARAM: Layout = Layout {
+    size: 60,
+    fields: &[
+        Field { name: "chg_pos", offset: 0, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "max_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_proportion", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_reencode_times", offset: 12, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "min_still_percent", offset: 16, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "max_still_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_still_psnr", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_i_qp", offset: 36, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_qp", offset: 40, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp_delta", offset: 44, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "motion_sensitivity", offset: 48, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "qpmap_en", offset: 52, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "qpmap_mode", offset: 56, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_VBR_PARAM: Layout = Layout {
+    size: 40,
+    fields: &[
+        Field { name: "chg_pos", offset: 0, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "max_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_proportion", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_reencode_times", offset: 12, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "max_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_i_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "qpmap_en", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "qpmap_mode", offset: 36, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H265_CBR_PARAM: Layout = Layout {
+    size: 36,
+    fields: &[
+        Field { name: "max_i_proportion", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_qp", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_i_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_reencode_times", offset: 24, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "qpmap_en", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "qpmap_mode", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_CVBR_PARAM: Layout = Layout {
+    size: 52,
+    fields: &[
+        Field { name: "max_i_proportion", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_reencode_times", offset: 8, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "qpmap_en", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_i_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp_delta", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_qp_delta", offset: 36, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "extra_bit_percent", offset: 40, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "long_term_stats_time_unit", offset: 44, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "save_bitrate_en", offset: 48, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_QVBR_PARAM: Layout = Layout {
+    size: 48,
+    fields: &[
+        Field { name: "max_i_proportion", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_reencode_times", offset: 8, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "qpmap_en", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_i_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_bit_percent", offset: 32, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "min_bit_percent", offset: 36, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "max_psnr_fluctuate", offset: 40, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "min_psnr_fluctuate", offset: 44, kind: Kind::Signed(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_AVBR_PARAM: Layout = Layout {
+    size: 60,
+    fields: &[
+        Field { name: "chg_pos", offset: 0, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "max_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_proportion", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_reencode_times", offset: 12, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "qpmap_en", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_still_percent", offset: 20, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "max_still_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_still_psnr", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_qp", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp", offset: 36, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_i_qp", offset: 40, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_qp", offset: 44, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp_delta", offset: 48, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "motion_sensitivity", offset: 52, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "save_bitrate_en", offset: 56, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_VBR_PARAM: Layout = Layout {
+    size: 36,
+    fields: &[
+        Field { name: "chg_pos", offset: 0, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "max_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_proportion", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_reencode_times", offset: 12, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "qpmap_en", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_i_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_qp", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_CBR_PARAM: Layout = Layout {
+    size: 32,
+    fields: &[
+        Field { name: "max_i_proportion", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_qp", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_qp", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_i_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "min_i_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "max_reencode_times", offset: 24, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "qpmap_en", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_SCENE_CHG_DETECT: Layout = Layout {
+    size: 8,
+    fields: &[
+        Field { name: "detect_scene_chg_en", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "adapt_insert_idr_frame_en", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_START_PARAM: Layout = Layout {
+    size: 4,
+    fields: &[
+        Field { name: "recv_pic_num", offset: 0, kind: Kind::Signed(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_STREAM: Layout = Layout {
+    size: 64,
+    fields: &[
+        Field { name: "pack", offset: 0, kind: Kind::List(&HI_VENC_PACK, 8), when: When::Always },
+        Field { name: "pack_cnt", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "seq", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "h264_info", offset: 16, kind: Kind::Structure(&HI_VENC_H264_STREAM_INFO), when: When::Always },
+        Field { name: "jpeg_info", offset: 16, kind: Kind::Structure(&HI_VENC_JPEG_STREAM_INFO), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_JPEG_STREAM_INFO: Layout = Layout {
+    size: 12,
+    fields: &[
+        Field { name: "pic_bytes", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "update_attr_cnt", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "qfactor", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_H264_STREAM_INFO: Layout = Layout {
+    size: 44,
+    fields: &[
+        Field { name: "pic_bytes", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "inter16x16_mb_num", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "inter8x8_mb_num", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "intra16_mb_num", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "intra8_mb_num", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "intra4_mb_num", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "ref_type", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "update_attr_cnt", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "start_qp", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "mean_qp", offset: 36, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "is_p_skip", offset: 40, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_PACK: Layout = Layout {
+    size: 144,
+    fields: &[
+        Field { name: "phys_addr", offset: 0, kind: Kind::Unsigned(8), when: When::Always },
+        Field { name: "input_addr", offset: 0, kind: Kind::Unsigned(8), when: When::Always },
+        Field { name: "addr", offset: 8, kind: Kind::Unsigned(8), when: When::Always },
+        Field { name: "len", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pts", offset: 24, kind: Kind::Unsigned(8), when: When::Always },
+        Field { name: "is_frame_end", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "data_type", offset: 36, kind: Kind::Structure(&HI_VENC_DATA_TYPE), when: When::Always },
+        Field { name: "offset", offset: 40, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "data_num", offset: 44, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pack_info", offset: 48, kind: Kind::Array(&Kind::Structure(&HI_VENC_PACK_INFO), 12, 8), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_PACK_INFO: Layout = Layout {
+    size: 12,
+    fields: &[
+        Field { name: "pack_type", offset: 0, kind: Kind::Structure(&HI_VENC_DATA_TYPE), when: When::Always },
+        Field { name: "pack_offset", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pack_len", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VENC_DATA_TYPE: Layout = Layout {
+    size: 4,
+    fields: &[
+        Field { name: "h264_type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "jpeg_type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VIDEO_FRAME_INFO: Layout = Layout {
+    size: 264,
+    fields: &[
+        Field { name: "v_frame", offset: 0, kind: Kind::Structure(&HI_VIDEO_FRAME), when: When::Always },
+        Field { name: "pool_id", offset: 256, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "mod_id", offset: 260, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VIDEO_FRAME: Layout = Layout {
+    size: 256,
+    fields: &[
+        Field { name: "width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "field", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pixel_format", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "video_format", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "compress_mode", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dynamic_range", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "color_gamut", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "header_stride", offset: 32, kind: Kind::Array(&Kind::Unsigned(4), 4, 3), when: When::Always },
+        Field { name: "width_stride", offset: 44, kind: Kind::Array(&Kind::Unsigned(4), 4, 3), when: When::Always },
+        Field { name: "height_stride", offset: 56, kind: Kind::Array(&Kind::Unsigned(4), 4, 3), when: When::Always },
+        Field { name: "header_phys_addr", offset: 72, kind: Kind::Array(&Kind::Unsigned(8), 8, 3), when: When::Always },
+        Field { name: "phys_addr", offset: 96, kind: Kind::Array(&Kind::Unsigned(8), 8, 3), when: When::Always },
+        Field { name: "header_virt_addr", offset: 120, kind: Kind::Array(&Kind::Unsigned(8), 8, 3), when: When::Always },
+        Field { name: "virt_addr", offset: 144, kind: Kind::Array(&Kind::Unsigned(8), 8, 3), when: When::Always },
+        Field { name: "time_ref", offset: 168, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pts", offset: 176, kind: Kind::Unsigned(8), when: When::Always },
+        Field { name: "user_data", offset: 184, kind: Kind::Array(&Kind::Unsigned(8), 8, 8), when: When::Always },
+        Field { name: "frame_flag", offset: 248, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VPC_CHN_ATTR: Layout = Layout {
+    size: 12,
+    fields: &[
+        Field { name: "attr", offset: 0, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "pic_width", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pic_height", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VPC_CROP_REGION_INFO: Layout = Layout {
+    size: 48,
+    fields: &[
+        Field { name: "dest_pic_info", offset: 0, kind: Kind::Structure(&HI_VPC_PIC_INFO), when: When::Always },
+        Field { name: "crop_region", offset: 32, kind: Kind::Structure(&HI_VPC_CROP_REGION), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VPC_CROP_REGION: Layout = Layout {
+    size: 16,
+    fields: &[
+        Field { name: "top_offset", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "left_offset", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "crop_width", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "crop_height", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VPC_CROP_RESIZE_BORDER_REGION: Layout = Layout {
+    size: 104,
+    fields: &[
+        Field { name: "dest_pic_info", offset: 0, kind: Kind::Structure(&HI_VPC_PIC_INFO), when: When::Always },
+        Field { name: "crop_region", offset: 32, kind: Kind::Structure(&HI_VPC_CROP_REGION), when: When::Always },
+        Field { name: "resize_info", offset: 48, kind: Kind::Structure(&HI_VPC_RESIZE_INFO), when: When::Always },
+        Field { name: "dest_top_offset", offset: 60, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dest_left_offset", offset: 64, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "border_type", offset: 68, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "scalar_value", offset: 72, kind: Kind::Structure(&HI_VPC_SCALAR), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VPC_SCALAR: Layout = Layout {
+    size: 32,
+    fields: &[
+        Field { name: "val", offset: 0, kind: Kind::Array(&Kind::Double, 8, 4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VPC_RESIZE_INFO: Layout = Layout {
+    size: 12,
+    fields: &[
+        Field { name: "resize_width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "resize_height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "interpolation", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VPC_CROP_RESIZE_PASTE_REGION: Layout = Layout {
+    size: 72,
+    fields: &[
+        Field { name: "dest_pic_info", offset: 0, kind: Kind::Structure(&HI_VPC_PIC_INFO), when: When::Always },
+        Field { name: "crop_region", offset: 32, kind: Kind::Structure(&HI_VPC_CROP_REGION), when: When::Always },
+        Field { name: "resize_info", offset: 48, kind: Kind::Structure(&HI_VPC_RESIZE_INFO), when: When::Always },
+        Field { name: "dest_top_offset", offset: 60, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dest_left_offset", offset: 64, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VPC_CROP_RESIZE_REGION: Layout = Layout {
+    size: 64,
+    fields: &[
+        Field { name: "dest_pic_info", offset: 0, kind: Kind::Structure(&HI_VPC_PIC_INFO), when: When::Always },
+        Field { name: "crop_region", offset: 32, kind: Kind::Structure(&HI_VPC_CROP_REGION), when: When::Always },
+        Field { name: "resize_info", offset: 48, kind: Kind::Structure(&HI_VPC_RESIZE_INFO), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VPC_MAKE_BORDER_INFO: Layout = Layout {
+    size: 56,
+    fields: &[
+        Field { name: "top", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "bottom", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "left", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "right", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "border_type", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "scalar_value", offset: 24, kind: Kind::Structure(&HI_VPC_SCALAR), when: When::Always },
+    ],
+};
 
 /// The tables with the names of their submodules; `base` is the module itself.
 pub(super) static TABLES: [(&str, &Table); 10] = [

@@ -8,8 +8,10 @@ use pyo3::prelude::*;
 
 use super::callbacks::{self, CallbackBox, DECODERS, DUMP, ENCODERS, EXCEPTION};
 use super::ffi::*;
+use super::generated::{HI_VENC_CHN_ATTR, HI_VENC_RC_PARAM};
 use super::library::Symbol;
 use super::records::{DumpChunk, IoDims, UceInfo, text};
+use super::structures::{Structure, media_code};
 use crate::notes;
 
 pub use crate::threads::{start as util_start_thread, stop as util_stop_thread};
@@ -634,4 +636,20 @@ pub fn media_venc_send_frame<'py>(call: &Args<'py>) -> Answer<'py> {
         boxed.discard(call.py());
     }
     call.one(&ret)
+}
+
+/// The offset of the mode of rate control in the attributes of an encoding channel.
+const RATE_MODE: usize = 60;
+
+/// Returns the parameters of the mode of rate control that the channel has: the structure has one union for all modes.
+pub fn himpi_venc_get_rc_param<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let channel = call.get::<i32>(0)?;
+    let mut attributes = Structure::zeroed(&HI_VENC_CHN_ATTR);
+    c_call!(call.returns hi_mpi_venc_get_chn_attr(i32, Pointer) -> i32,
+        [channel, attributes.pointer_mut()], or NOT_SUPPORTED);
+    let mut rates = Structure::zeroed(&HI_VENC_RC_PARAM).selected(attributes.word(RATE_MODE));
+    let ret = c_call!(call.returns hi_mpi_venc_get_rc_param(i32, Pointer) -> i32,
+        [channel, rates.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&rates.described(ret), &media_code(ret)])
 }

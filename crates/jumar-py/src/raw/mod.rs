@@ -15,6 +15,7 @@ pub mod memory;
 pub mod python;
 mod records;
 pub mod source_location;
+mod structures;
 mod table;
 
 // The generator writes one function after another without measuring its lines.

@@ -59,6 +59,8 @@ pub struct Signature {
 pub enum Arg {
     In(String, Type),
     Out(String, Type),
+    /// A structure that the C function reads and writes: Python passes it, and gets the new one back.
+    InOut(String, Type),
     Count(String, Type),
 }
 
@@ -92,11 +94,23 @@ pub enum Type {
     Size,
     Int(&'static str),
     Float(&'static str),
-    Text { optional: bool },
+    Text {
+        optional: bool,
+    },
     List(Box<Type>),
     Pair,
     Buffer(String),
     Record(String),
+    /// A structure of `api/types`.
+    Structure(String),
+    /// Such a structure, passed by value.
+    ByValue(String),
+    /// The addresses of such structures.
+    Pointers(String),
+    /// Weights of five rows and columns.
+    Kernel,
+    /// What is accepted and not read.
+    Unread,
 }
 
 #[derive(Deserialize)]
@@ -180,7 +194,9 @@ fn check_entry(name: String, full_name: String, entry: Entry) -> anyhow::Result<
                 .map(|c| parse_check(c))
                 .collect::<anyhow::Result<_>>()?;
             ensure!(entry.c.is_some(), "a call needs the name of its C function");
-            let has_out = args.iter().any(|a| matches!(a, Arg::Out(..)));
+            let has_out = args
+                .iter()
+                .any(|a| matches!(a, Arg::Out(..) | Arg::InOut(..)));
             ensure!(
                 result == CResult::Status || !has_out,
                 "a value and outputs cannot both be returned"
@@ -253,6 +269,8 @@ fn parse_arg(text: &str) -> anyhow::Result<Arg> {
     let kind = parse_type(kind)?;
     Ok(if let Some(name) = head.strip_prefix("out ") {
         Arg::Out(name.to_string(), kind)
+    } else if let Some(name) = head.strip_prefix("inout ") {
+        Arg::InOut(name.to_string(), kind)
     } else if let Some(name) = head
         .strip_prefix("count(")
         .and_then(|h| h.strip_suffix(')'))
@@ -281,9 +299,22 @@ fn parse_type(text: &str) -> anyhow::Result<Type> {
         "text" => Type::Text { optional: false },
         "text?" => Type::Text { optional: true },
         "pair" => Type::Pair,
+        "kernel" => Type::Kernel,
+        "unread" => Type::Unread,
+        _ if text.starts_with("hi_") => Type::Structure(text.to_string()),
         _ => {
             if let Some(inner) = text.strip_prefix("list<").and_then(|t| t.strip_suffix('>')) {
                 Type::List(Box::new(parse_type(inner)?))
+            } else if let Some(inner) = text
+                .strip_prefix("value<")
+                .and_then(|t| t.strip_suffix('>'))
+            {
+                Type::ByValue(inner.to_string())
+            } else if let Some(inner) = text
+                .strip_prefix("pointers<")
+                .and_then(|t| t.strip_suffix('>'))
+            {
+                Type::Pointers(inner.to_string())
             } else if let Some(limit) = text
                 .strip_prefix("buffer(")
                 .and_then(|t| t.strip_suffix(')'))
@@ -334,7 +365,7 @@ impl Function {
             Body::Call { args, .. } => args
                 .iter()
                 .filter_map(|arg| match arg {
-                    Arg::In(name, kind) => {
+                    Arg::In(name, kind) | Arg::InOut(name, kind) => {
                         let optional = *kind == Type::Text { optional: true };
                         Some((name.clone(), kind.python_in(), optional))
                     }
@@ -361,7 +392,7 @@ impl Function {
                     .iter()
                     .map(|_| "int".to_string())
                     .chain(args.iter().filter_map(|arg| match arg {
-                        Arg::Out(_, kind) => Some(kind.python_out()),
+                        Arg::Out(_, kind) | Arg::InOut(_, kind) => Some(kind.python_out()),
                         Arg::In(..) | Arg::Count(..) => None,
                     }))
                     .chain(["int".to_string()])
@@ -386,9 +417,14 @@ impl Type {
             // `list` is invariant to a type checker, so the elements are what people have: ints.
             Type::List(inner) => match inner.python_in().as_str() {
                 "SupportsIndex" => "list[int]".to_string(),
+                "dict[str, Any] | None" => "list[dict[str, Any]]".to_string(),
                 inner => format!("list[{inner}]"),
             },
             Type::Pair => "list[int]".to_string(),
+            Type::Structure(_) | Type::Unread => "dict[str, Any] | None".to_string(),
+            Type::ByValue(_) => "dict[str, Any]".to_string(),
+            Type::Pointers(_) => "list[dict[str, Any]]".to_string(),
+            Type::Kernel => "list[list[int]] | None".to_string(),
             Type::Buffer(_) => "bytes".to_string(),
             Type::Record(name) => match name.as_str() {
                 "LoadOptions" | "LaunchConfig" | "PlaceHolders" | "UceInfos" => {
@@ -405,8 +441,11 @@ impl Type {
             Type::Text { .. } => "str | None".to_string(),
             Type::Buffer(_) => "str".to_string(),
             Type::Record(name) if name == "AippInfo" => "dict[str, Any] | None".to_string(),
-            Type::Record(_) => "dict[str, Any]".to_string(),
-            Type::Handle
+            Type::Record(_) | Type::Structure(_) | Type::ByValue(_) => "dict[str, Any]".to_string(),
+            Type::Pointers(_)
+            | Type::Kernel
+            | Type::Unread
+            | Type::Handle
             | Type::Address
             | Type::Size
             | Type::Int(_)

@@ -1,10 +1,14 @@
 //! The Rust side: one function a pyACL function, and a table a submodule.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anyhow::ensure;
 
 use super::data::{Arg, Body, CResult, Check, Function, Module, Quantity, Type};
+use super::structures;
+use crate::model::Api;
+use crate::rust::media_code;
 
 const HEAD: &str = "\
 // Written by `cargo xtask gen` from api/pyacl. Do not edit.
@@ -16,18 +20,28 @@ use std::ffi::{CString, c_char};
 
 use super::ffi::*;
 use super::records::*;
+use super::structures::*;
 use super::manual;
 use super::table::{END, Table};
 ";
 
-pub fn file(modules: &[Module]) -> anyhow::Result<String> {
+/// The id of an argument that is refused, in the codes of the second interface of images and video.
+const ILLEGAL_PARAM: i64 = 3;
+
+/// Structures whose conversion is written by hand.
+const BY_HAND: &[&str] = &["hi_venc_rc_param", "hi_venc_chn_attr"];
+
+pub fn file(modules: &[Module], api: &Api) -> anyhow::Result<String> {
     let mut text = String::from(HEAD);
     for module in modules {
         for function in &module.functions {
-            wrapper(&mut text, module, function)?;
+            wrapper(&mut text, module, function, api)?;
         }
         table(&mut text, module)?;
     }
+    let mut names: BTreeSet<String> = BY_HAND.iter().map(|name| (*name).to_owned()).collect();
+    names.extend(modules.iter().flat_map(used));
+    structures::write(&mut text, api, &names)?;
     text += "\n/// The tables with the names of their submodules; `base` is the module itself.\n";
     writeln!(
         text,
@@ -44,6 +58,33 @@ pub fn file(modules: &[Module]) -> anyhow::Result<String> {
     }
     text += "];\n";
     Ok(text)
+}
+
+/// Returns the structures that the arguments of a module's functions are.
+fn used(module: &Module) -> Vec<String> {
+    let mut names = Vec::new();
+    for function in &module.functions {
+        let Body::Call { args, .. } = &function.body else {
+            continue;
+        };
+        for arg in args {
+            let (Arg::In(_, kind) | Arg::Out(_, kind) | Arg::InOut(_, kind)) = arg else {
+                continue;
+            };
+            match kind {
+                Type::Structure(name) | Type::ByValue(name) | Type::Pointers(name) => {
+                    names.push(name.clone());
+                }
+                Type::List(inner) => {
+                    if let Type::Structure(name) = &**inner {
+                        names.push(name.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    names
 }
 
 fn table(text: &mut String, module: &Module) -> anyhow::Result<()> {
@@ -104,7 +145,12 @@ fn docstring(function: &Function) -> String {
     text
 }
 
-fn wrapper(text: &mut String, module: &Module, function: &Function) -> anyhow::Result<()> {
+fn wrapper(
+    text: &mut String,
+    module: &Module,
+    function: &Function,
+    api: &Api,
+) -> anyhow::Result<()> {
     let head = format!(
         "\nfn {}_{}<'py>(call: &Args<'py>) -> Answer<'py> {{\n",
         module.name, function.name
@@ -161,7 +207,13 @@ fn wrapper(text: &mut String, module: &Module, function: &Function) -> anyhow::R
             checks,
         } => {
             text.push_str(&head);
-            call(text, function, args, result, echo.as_deref(), checks)?;
+            let call = Call {
+                args,
+                result,
+                echo: echo.as_deref(),
+                checks,
+            };
+            call_body(text, function, &call, api)?;
         }
     }
     Ok(())
@@ -175,23 +227,59 @@ fn arity(function: &Function) -> (usize, usize) {
     )
 }
 
-fn call(
+/// What a wrapper that calls is made from.
+struct Call<'a> {
+    args: &'a [Arg],
+    result: &'a CResult,
+    echo: Option<&'a str>,
+    checks: &'a [Check],
+}
+
+/// Returns the expression that parses a structure, if an argument is one.
+fn parsed(kind: &Type, index: usize) -> Option<String> {
+    let (parser, name) = match kind {
+        Type::Structure(name) => ("Structure::parse", name),
+        Type::ByValue(name) => ("Structure::parse_value", name),
+        Type::Pointers(name) => ("StructurePointers::parse", name),
+        Type::List(inner) => match &**inner {
+            Type::Structure(name) => ("StructureList::parse", name),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let layout = structures::layout(name);
+    Some(format!("{parser}(&call.object({index})?, &{layout})?"))
+}
+
+fn call_body(
     text: &mut String,
     function: &Function,
-    args: &[Arg],
-    result: &CResult,
-    echo: Option<&str>,
-    checks: &[Check],
+    call: &Call<'_>,
+    api: &Api,
 ) -> anyhow::Result<()> {
+    let Call {
+        args,
+        result,
+        echo,
+        checks,
+    } = *call;
+    let c_name = function.c.as_deref().unwrap_or_default();
+    // The codes of the second interface of images and video are documented as numbers without a sign.
+    let is_media = *result == CResult::Status && c_name.starts_with("hi_mpi_");
     let (most, least) = arity(function);
     if most > 0 {
         writeln!(text, "    call.expect({least}, {most})?;")?;
     }
     let inputs = args.iter().filter_map(|arg| match arg {
-        Arg::In(name, kind) => Some((name, kind)),
+        Arg::In(name, kind) => Some((name, kind, "")),
+        Arg::InOut(name, kind) => Some((name, kind, "mut ")),
         Arg::Out(..) | Arg::Count(..) => None,
     });
-    for (index, (name, kind)) in inputs.enumerate() {
+    for (index, (name, kind, mutable)) in inputs.enumerate() {
+        if let Some(parsed) = parsed(kind, index) {
+            writeln!(text, "    let {mutable}{} = {parsed};", variable(name))?;
+            continue;
+        }
         let get = if *kind == (Type::Text { optional: true }) {
             "get_or_none"
         } else {
@@ -220,6 +308,10 @@ fn call(
             Type::Record(record) => {
                 writeln!(text, "    let mut {name} = Record::<{record}>::zeroed();")?
             }
+            Type::Structure(of) => {
+                let layout = structures::layout(of);
+                writeln!(text, "    let mut {name} = Structure::zeroed(&{layout});")?
+            }
             Type::Buffer(limit) => {
                 let limit = if limit.starts_with(|c: char| c.is_ascii_digit()) {
                     limit.clone()
@@ -244,7 +336,7 @@ fn call(
     }
     let (types, values): (Vec<String>, Vec<String>) = args
         .iter()
-        .map(c_argument)
+        .map(|arg| c_argument(arg, api))
         .collect::<anyhow::Result<Vec<_>>>()?
         .into_iter()
         .unzip();
@@ -259,7 +351,6 @@ fn call(
     } else {
         "call.returns"
     };
-    let c_name = function.c.as_deref().unwrap_or_default();
     let the_call = format!(
         "c_call!({how} {c_name}({}) -> {c_result}, [{}], or {missing})",
         types.join(", "),
@@ -278,10 +369,21 @@ fn call(
             "checks need a code to answer with"
         );
         write!(text, "    {binding}")?;
+        let refusal = |sentence: &str| {
+            let refused = format!("call.refuse({sentence:?})");
+            match is_media {
+                true => {
+                    let (code, _) = media_code(api, c_name, Some(ILLEGAL_PARAM));
+                    format!("{refused};\n        {code}")
+                }
+                false => refused,
+            }
+        };
         for (condition, sentence) in &guards {
             write!(
                 text,
-                "if {condition} {{\n        call.refuse({sentence:?})\n    }} else "
+                "if {condition} {{\n        {}\n    }} else ",
+                refusal(sentence)
             )?;
         }
         writeln!(text, "{{\n        {the_call}\n    }};")?;
@@ -295,18 +397,25 @@ fn call(
                 .map(|name| format!("&{}", variable(name)))
                 .collect();
             for arg in args {
-                let Arg::Out(name, kind) = arg else { continue };
+                let (Arg::Out(name, kind) | Arg::InOut(name, kind)) = arg else {
+                    continue;
+                };
                 let name = variable(name);
                 parts.push(match kind {
+                    Type::Structure(_) => format!("&{name}.described(ret)"),
                     Type::Record(_) => format!("&{name}.described(ret)"),
                     Type::Buffer(_) => format!("&{name}.text(ret)"),
                     _ => format!("&{name}"),
                 });
             }
+            let code = match is_media {
+                true => "&media_code(ret)",
+                false => "&ret",
+            };
             if parts.is_empty() {
-                writeln!(text, "    call.one(&ret)\n}}")?;
+                writeln!(text, "    call.one({code})\n}}")?;
             } else {
-                writeln!(text, "    call.many(&[{}, &ret])\n}}", parts.join(", "))?;
+                writeln!(text, "    call.many(&[{}, {code}])\n}}", parts.join(", "))?;
             }
         }
     }
@@ -322,7 +431,7 @@ fn quantity(quantity: &Quantity) -> String {
 }
 
 /// The type of an argument in the C function, and the expression that is passed.
-fn c_argument(arg: &Arg) -> anyhow::Result<(String, String)> {
+fn c_argument(arg: &Arg, api: &Api) -> anyhow::Result<(String, String)> {
     Ok(match arg {
         Arg::In(name, kind) => {
             let name = variable(name);
@@ -333,7 +442,23 @@ fn c_argument(arg: &Arg) -> anyhow::Result<(String, String)> {
                 Type::Text { optional: true } => {
                     ("*const c_char".to_string(), format!("or_null(&{name})"))
                 }
+                Type::Structure(_) | Type::Pointers(_) | Type::Kernel | Type::Unread => {
+                    ("Pointer".to_string(), format!("{name}.pointer()"))
+                }
+                Type::ByValue(of) => {
+                    let of = structures::find(api, of)?;
+                    ensure!(
+                        of.size > 16 && of.size % 8 == 0,
+                        "{} is too small to be passed in memory",
+                        of.name
+                    );
+                    (
+                        format!("ByValue<{}>", of.size / 8),
+                        format!("{name}.value()"),
+                    )
+                }
                 Type::List(inner) => match **inner {
+                    Type::Structure(_) => ("Pointer".to_string(), format!("{name}.pointer()")),
                     Type::Text { .. } => (
                         "*const *const c_char".to_string(),
                         format!("{name}.as_ptr()"),
@@ -347,9 +472,14 @@ fn c_argument(arg: &Arg) -> anyhow::Result<(String, String)> {
                 other => (rust_scalar(other)?, name),
             }
         }
+        Arg::InOut(name, _) => (
+            "Pointer".to_string(),
+            format!("{}.pointer_mut()", variable(name)),
+        ),
         Arg::Out(name, kind) => {
             let name = variable(name);
             match kind {
+                Type::Structure(_) => ("Pointer".to_string(), format!("{name}.pointer_mut()")),
                 Type::Record(_) | Type::Buffer(_) => {
                     ("Pointer".to_string(), format!("{name}.pointer()"))
                 }
@@ -376,6 +506,8 @@ fn rust_in(kind: &Type) -> anyhow::Result<String> {
         },
         Type::Pair => "[i64; 2]".to_string(),
         Type::Record(name) => format!("{name}In"),
+        Type::Kernel => "Kernel".to_string(),
+        Type::Unread => "Unread".to_string(),
         other => rust_scalar(other)?,
     })
 }
@@ -385,7 +517,16 @@ fn rust_scalar(kind: &Type) -> anyhow::Result<String> {
         Type::Handle | Type::Address => "Pointer".to_string(),
         Type::Size => "usize".to_string(),
         Type::Int(name) | Type::Float(name) => (*name).to_string(),
-        Type::Text { .. } | Type::List(_) | Type::Pair | Type::Buffer(_) | Type::Record(_) => {
+        Type::Text { .. }
+        | Type::List(_)
+        | Type::Pair
+        | Type::Buffer(_)
+        | Type::Record(_)
+        | Type::Structure(_)
+        | Type::ByValue(_)
+        | Type::Pointers(_)
+        | Type::Kernel
+        | Type::Unread => {
             anyhow::bail!("a scalar is needed here")
         }
     })
