@@ -414,6 +414,8 @@ def test_what_is_refused_has_a_documented_code(channel):
     image = Image(random, RGB, 20, 20)
     assert acl.himpi.vpc_create_chn(CHANNEL, None) == NULL_PTR
     assert acl.himpi.vpc_destroy_chn(CHANNEL + 1) == UNEXIST
+    # The texts of the library come before those of the module.
+    assert "HI_ERR_VPC_UNEXIST" in acl.get_recent_err_msg()
     assert acl.himpi.vpc_crop(channel, image.info(), [], 1, -1) == (0, ILLEGAL_PARAM)
     assert "count <= count(crop_info) does not hold" in acl.get_recent_err_msg()
     assert acl.himpi.vpc_rotate(channel, None, -1) == (0, NULL_PTR)

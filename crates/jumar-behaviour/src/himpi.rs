@@ -1,7 +1,7 @@
 //! The functions of the second interface of images whose C shims are written by hand.
 
 use jumar_acl::generated::{calls, types};
-use jumar_acl::himpi::{self, Pictures, Pyramid};
+use jumar_acl::himpi::{self, Batch, Pyramid};
 use jumar_acl::{Cx, Result, enter};
 
 use crate::generated::calls::Player;
@@ -23,11 +23,11 @@ pub const CALLS: &[(&str, Player)] = &[
 fn batch<T: Cell>(
     w: &RawArgs<'_>,
     call: &'static jumar_acl::Call,
-    function: impl FnOnce(&Cx<'_>, i32, &Pictures<'_, T>, i32) -> Result<u32>,
+    function: impl FnOnce(&Cx<'_>, i32, &Batch<'_, T>, i32) -> Result<u32>,
 ) -> Played {
     // Arrays of a length that the call refuses are not read.
     let number = match w.plain::<u32>(2) as usize {
-        number if himpi::check_picture_count(number).is_ok() => number,
+        number if himpi::check_image_count(number).is_ok() => number,
         _ => 0,
     };
     let addresses = w.slice::<u64>(1, number)?;
@@ -45,12 +45,12 @@ fn batch<T: Cell>(
     let regions = w.slice::<T>(3, length)?;
     let task = w.out(5)?;
     let done = enter(call, |cx| {
-        let pictures = Pictures {
+        let given = Batch {
             sources: sources.as_deref(),
             counts: counts.as_deref(),
             regions: regions.as_deref(),
         };
-        function(cx, w.plain(0), &pictures, w.plain(6))
+        function(cx, w.plain(0), &given, w.plain(6))
     });
     if let Ok(number) = &done {
         task.set(number);

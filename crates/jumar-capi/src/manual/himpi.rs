@@ -1,7 +1,7 @@
 //! Functions of the second interface of images and video whose arrays are as long as other arguments say, and streams, whose
 //! structure names an array of packs.
 
-use jumar_acl::himpi::{Pictures, Pyramid, check_levels, check_picture_count, region_sum};
+use jumar_acl::himpi::{Batch, Pyramid, check_image_count, check_levels, region_sum};
 use jumar_acl::{Cx, Result};
 
 use crate::acl::{calls, types};
@@ -12,30 +12,30 @@ use crate::raw;
 /// # Safety
 /// `sources` and `counts` are null or have `number` elements, each source is null or the address of a structure, and `regions`
 /// is null or has as many structures as the counts add up to.
-unsafe fn with_pictures<T: raw::Plain>(
+unsafe fn with_batch<T: raw::Plain>(
     (sources, number): (*mut *const types::hi_vpc_pic_info, u32),
     (regions, counts): (*mut T, *mut u32),
-    work: impl FnOnce(&Pictures<'_, T>) -> Result<u32>,
+    work: impl FnOnce(&Batch<'_, T>) -> Result<u32>,
 ) -> Result<u32> {
     // Before the arrays are formed: a larger count cannot be the length of an array.
     let number = number as usize;
-    check_picture_count(number)?;
+    check_image_count(number)?;
     // SAFETY: the caller's contract; an address is a number of eight bytes.
     let addresses =
         unsafe { raw::slice::<usize>(sources.cast_const().cast(), number, "source_pic") }?;
-    let mut pictures = Vec::with_capacity(number);
+    let mut images = Vec::with_capacity(number);
     for address in addresses.unwrap_or_default() {
-        let picture = raw::address::<types::hi_vpc_pic_info>(*address);
+        let image = raw::address::<types::hi_vpc_pic_info>(*address);
         // SAFETY: the caller's contract.
-        pictures.push(unsafe { raw::input(picture.cast_const(), "an element of source_pic") }?);
+        images.push(unsafe { raw::input(image.cast_const(), "an element of source_pic") }?);
     }
     // SAFETY: the caller's contract.
     let counts = unsafe { raw::slice::<u32>(counts, number, "count") }?;
     let length = region_sum(counts)?;
     // SAFETY: the caller's contract.
     let regions = unsafe { raw::slice::<T>(regions, length, "the array of regions") }?;
-    work(&Pictures {
-        sources: addresses.map(|_| pictures.as_slice()),
+    work(&Batch {
+        sources: addresses.map(|_| images.as_slice()),
         counts,
         regions,
     })
@@ -47,7 +47,7 @@ macro_rules! batch_form {
         $(#[$doc])*
         ///
         /// # Safety
-        /// Called from C: `source_pic` and `count` are null or have `pic_num` elements, each picture is null or the address of a
+        /// Called from C: `source_pic` and `count` are null or have `pic_num` elements, each image is null or the address of a
         /// structure, and the regions are null or as many as the elements of `count` add up to.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(
@@ -73,11 +73,11 @@ macro_rules! batch_form {
                 })?;
                 // SAFETY: the caller's contract.
                 let task_out = unsafe { raw::Out::<u32>::new(task_id, "task_id") }?;
-                let work = |pictures: &Pictures<'_, types::$region>| {
-                    jumar_acl::himpi::$name(cx, chn, pictures, milli_sec)
+                let work = |images: &Batch<'_, types::$region>| {
+                    jumar_acl::himpi::$name(cx, chn, images, milli_sec)
                 };
                 // SAFETY: the caller's contract.
-                let task = unsafe { with_pictures((source_pic, pic_num), ($regions, count), work) }?;
+                let task = unsafe { with_batch((source_pic, pic_num), ($regions, count), work) }?;
                 task_out.set(task);
                 Ok(())
             })

@@ -1,7 +1,7 @@
 //! The orientation of an image, as a camera notes it.
 
 use crate::planar::PlanarImage;
-use crate::vpc::Turn;
+use crate::vpc::Symmetry;
 
 /// The tag of the orientation.
 const ORIENTATION: u16 = 0x0112;
@@ -47,10 +47,10 @@ pub(super) fn turn(planar: PlanarImage, orientation: u8) -> PlanarImage {
         8 => (true, false, true),
         _ => return planar,
     };
-    let as_seen = Turn {
+    let as_seen = Symmetry {
         transposes,
         mirrors_columns,
         mirrors_rows,
     };
-    crate::vpc::turn(&planar, as_seen)
+    crate::vpc::transformed(&planar, as_seen)
 }

@@ -22,4 +22,4 @@ pub(crate) use overwrite::overwrite;
 #[cfg(feature = "jpeg")]
 pub(crate) use convert::with_chroma;
 #[cfg(feature = "jpeg")]
-pub(crate) use rotate::{Turn, turn};
+pub(crate) use rotate::{Symmetry, transformed};

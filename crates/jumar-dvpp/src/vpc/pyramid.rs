@@ -111,7 +111,7 @@ impl Smoothing {
 /// Smooths luma and keeps every other row and column. Without memory, checks alone.
 ///
 /// # Errors
-/// An image is not luma alone, the output is not half as large, the divisor is no power of two, or memory is too small.
+/// An image is not luma alone, the output is not half as large, the divisor is not a power of two, or memory is too small.
 pub fn pyramid_down(
     source: &Image,
     target: &Image,

@@ -31,19 +31,19 @@ impl Rotation {
         })
     }
 
-    fn turn(self) -> Turn {
+    fn symmetry(self) -> Symmetry {
         match self {
-            Rotation::Quarter => Turn {
+            Rotation::Quarter => Symmetry {
                 transposes: true,
                 mirrors_columns: true,
                 mirrors_rows: false,
             },
-            Rotation::Half => Turn {
+            Rotation::Half => Symmetry {
                 transposes: false,
                 mirrors_columns: true,
                 mirrors_rows: true,
             },
-            Rotation::ThreeQuarters => Turn {
+            Rotation::ThreeQuarters => Symmetry {
                 transposes: true,
                 mirrors_columns: false,
                 mirrors_rows: true,
@@ -54,7 +54,7 @@ impl Rotation {
 
 /// A rotation, a mirroring, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Turn {
+pub(crate) struct Symmetry {
     /// Exchanges rows and columns, before the rest.
     pub(crate) transposes: bool,
     /// Exchanges left and right.
@@ -64,26 +64,26 @@ pub(crate) struct Turn {
 }
 
 /// Returns the turned image. Chroma that has half of the width has half of the height after an exchange of rows and columns.
-pub(crate) fn turn(planar: &PlanarImage, turn: Turn) -> PlanarImage {
+pub(crate) fn transformed(planar: &PlanarImage, symmetry: Symmetry) -> PlanarImage {
     let turned = planar.planes.iter().map(|plane| {
-        let (width, height) = match turn.transposes {
+        let (width, height) = match symmetry.transposes {
             true => (plane.height, plane.width),
             false => (plane.width, plane.height),
         };
         let mut data = Vec::with_capacity(width * height);
         for row in 0..height {
-            let row = if turn.mirrors_rows {
+            let row = if symmetry.mirrors_rows {
                 height - 1 - row
             } else {
                 row
             };
             for column in 0..width {
-                let column = if turn.mirrors_columns {
+                let column = if symmetry.mirrors_columns {
                     width - 1 - column
                 } else {
                     column
                 };
-                data.push(match turn.transposes {
+                data.push(match symmetry.transposes {
                     true => plane.data[column * plane.width + row],
                     false => plane.data[row * plane.width + column],
                 });
@@ -96,7 +96,7 @@ pub(crate) fn turn(planar: &PlanarImage, turn: Turn) -> PlanarImage {
         }
     });
     let planes = turned.collect();
-    let (width, height, halves) = match turn.transposes {
+    let (width, height, halves) = match symmetry.transposes {
         true => (
             planar.height,
             planar.width,
@@ -130,7 +130,7 @@ pub fn rotate(
             target.format.name()
         );
     }
-    let turned = rotation.turn();
+    let turned = rotation.symmetry();
     let (halves_width, halves_height) = source.format.halves();
     if turned.transposes && halves_width != halves_height {
         refuse!(
@@ -159,6 +159,6 @@ pub fn rotate(
     source.check_memory(from.bytes())?;
     target.check_memory(to.bytes())?;
     let planar = PlanarImage::load(source, source.rect(), from);
-    turn(&planar, turned).store(target, 0, 0, to, old);
+    transformed(&planar, turned).store(target, 0, 0, to, old);
     Ok(())
 }

@@ -74,7 +74,7 @@ pub fn find<'a>(api: &'a Api, name: &str) -> anyhow::Result<&'a Struct> {
     api.structs
         .iter()
         .find(|of| of.name == name)
-        .with_context(|| format!("{name} is no structure of api/types"))
+        .with_context(|| format!("{name} is not a structure of api/types"))
 }
 
 /// Writes the layouts of structures and of what they contain.
@@ -150,7 +150,7 @@ fn when(
     let (_, value) = values
         .into_iter()
         .find(|(name, _)| name == case.0)
-        .with_context(|| format!("{} is no constant", case.0))?;
+        .with_context(|| format!("{} is not a constant", case.0))?;
     if by.is_empty() {
         return Ok(format!("When::Selected({value})"));
     }

@@ -28,8 +28,8 @@ use super::table::{END, Table};
 /// The id of an argument that is refused, in the codes of the second interface of images and video.
 const ILLEGAL_PARAM: i64 = 3;
 
-/// Structures whose conversion is written by hand.
-const BY_HAND: &[&str] = &["hi_venc_rc_param", "hi_venc_chn_attr"];
+/// Structures whose conversion is manual.
+const MANUAL: &[&str] = &["hi_venc_rc_param", "hi_venc_chn_attr"];
 
 pub fn file(modules: &[Module], api: &Api) -> anyhow::Result<String> {
     let mut text = String::from(HEAD);
@@ -39,7 +39,7 @@ pub fn file(modules: &[Module], api: &Api) -> anyhow::Result<String> {
         }
         table(&mut text, module)?;
     }
-    let mut names: BTreeSet<String> = BY_HAND.iter().map(|name| (*name).to_owned()).collect();
+    let mut names: BTreeSet<String> = MANUAL.iter().map(|name| (*name).to_owned()).collect();
     names.extend(modules.iter().flat_map(used));
     structures::write(&mut text, api, &names)?;
     text += "\n/// The tables with the names of their submodules; `base` is the module itself.\n";

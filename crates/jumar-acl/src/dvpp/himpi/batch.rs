@@ -12,7 +12,7 @@ use crate::generated::types;
 
 /// The arrays of a batch form.
 #[derive(Clone, Copy, Debug)]
-pub struct Pictures<'a, T> {
+pub struct Batch<'a, T> {
     /// The images that are read.
     pub sources: Option<&'a [Option<&'a types::hi_vpc_pic_info>]>,
     /// How many regions are cut from each of them.
@@ -25,7 +25,7 @@ pub struct Pictures<'a, T> {
 ///
 /// # Errors
 /// `InvalidArgument`: it is 0, or exceeds the size of a batch.
-pub fn check_picture_count(count: usize) -> Result<()> {
+pub fn check_image_count(count: usize) -> Result<()> {
     if count == 0 || count > MOST_REGIONS {
         return Err(argument(format!(
             "pic_num is {count}; it must be 1 to {MOST_REGIONS}"
@@ -53,18 +53,16 @@ pub fn region_sum(counts: Option<&[u32]>) -> Result<usize> {
 fn each<T>(
     cx: &Cx<'_>,
     number: i32,
-    pictures: &Pictures<'_, T>,
+    batch: &Batch<'_, T>,
     milliseconds: i32,
     plan_piece: impl Fn(&Call, &Operand, &T) -> Result<Piece>,
 ) -> Result<u32> {
     let call = Call::new(cx, number)?;
-    let sources = pictures.sources.ok_or_else(|| null("source_pic"))?;
-    let counts = pictures.counts.ok_or_else(|| null("count"))?;
-    check_picture_count(sources.len())?;
-    let sum = region_sum(pictures.counts)?;
-    let mut regions = pictures
-        .regions
-        .ok_or_else(|| null("the array of regions"))?;
+    let sources = batch.sources.ok_or_else(|| null("source_pic"))?;
+    let counts = batch.counts.ok_or_else(|| null("count"))?;
+    check_image_count(sources.len())?;
+    let sum = region_sum(batch.counts)?;
+    let mut regions = batch.regions.ok_or_else(|| null("the array of regions"))?;
     let mut pieces = Vec::with_capacity(sum);
     for (index, (source, count)) in sources.iter().zip(counts).enumerate() {
         let in_image = |error: Error| match source {
@@ -94,17 +92,17 @@ fn each<T>(
 pub fn hi_mpi_vpc_batch_crop_resize_paste(
     cx: &Cx<'_>,
     number: i32,
-    pictures: &Pictures<'_, types::hi_vpc_crop_resize_paste_region>,
+    batch: &Batch<'_, types::hi_vpc_crop_resize_paste_region>,
     milliseconds: i32,
 ) -> Result<u32> {
-    each(cx, number, pictures, milliseconds, Call::pasted)
+    each(cx, number, batch, milliseconds, Call::pasted)
 }
 
 pub fn hi_mpi_vpc_batch_crop_resize_make_border(
     cx: &Cx<'_>,
     number: i32,
-    pictures: &Pictures<'_, types::hi_vpc_crop_resize_border_region>,
+    batch: &Batch<'_, types::hi_vpc_crop_resize_border_region>,
     milliseconds: i32,
 ) -> Result<u32> {
-    each(cx, number, pictures, milliseconds, Call::surrounded)
+    each(cx, number, batch, milliseconds, Call::surrounded)
 }

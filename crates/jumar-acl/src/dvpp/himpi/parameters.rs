@@ -178,7 +178,7 @@ pub fn hi_mpi_venc_request_idr(cx: &Cx<'_>, number: i32, instant: u32) -> Result
 }
 
 /// Where a structure of the rate control has the values that are checked, in integers of 32 bits.
-struct Places {
+struct Positions {
     /// When quantizers change, in percent of the bit rate.
     change: Option<usize>,
     /// The largest proportion of key frames; the smallest one follows.
@@ -189,7 +189,7 @@ struct Places {
     quantizers: usize,
 }
 
-fn places(mode: u32) -> Option<Places> {
+fn positions(mode: u32) -> Option<Positions> {
     let (change, proportion, repeats, quantizers) = match mode {
         enums::HI_VENC_RC_MODE_H264_CBR => (None, 0, 6, 2),
         enums::HI_VENC_RC_MODE_H264_VBR => (Some(0), 1, 3, 5),
@@ -197,7 +197,7 @@ fn places(mode: u32) -> Option<Places> {
         enums::HI_VENC_RC_MODE_H264_QVBR | enums::HI_VENC_RC_MODE_H264_CVBR => (None, 0, 2, 4),
         _ => return None,
     };
-    Some(Places {
+    Some(Positions {
         change,
         proportion,
         repeats,
@@ -219,7 +219,7 @@ fn usual_rates(mode: u32) -> types::hi_venc_rc_param {
     let mut set = |index: usize, value: u32| {
         rates.anonymous.bytes[4 * index..4 * index + 4].copy_from_slice(&value.to_ne_bytes());
     };
-    if let Some(at) = places(mode) {
+    if let Some(at) = positions(mode) {
         if let Some(change) = at.change {
             set(change, 90);
         }
@@ -276,7 +276,7 @@ fn check_rates(mode: u32, rates: &types::hi_venc_rc_param) -> Result<()> {
     check_range("row_qp_delta", i64::from(rates.row_qp_delta), 0..=10)?;
     let first = i64::from(rates.first_frame_start_qp);
     check_range("first_frame_start_qp", first, -1..=*QUANTIZERS.end())?;
-    let Some(at) = places(mode) else {
+    let Some(at) = positions(mode) else {
         return Ok(());
     };
     let value = |index: usize| word(&rates.anonymous.bytes, index);
