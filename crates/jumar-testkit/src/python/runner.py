@@ -349,6 +349,9 @@ class Case:
                 self.variables[step["assign"]] = answer
             if step["answer"] is not None:
                 expected = self.value(step["answer"])
+                # Python gets the codes of this interface without a sign, as its documentation lists them.
+                if step["function"].startswith("acl.himpi.") and step["result"] == "code":
+                    expected %= 2**32
                 if not equal(answer, expected):
                     raise Failed(f"expected {show(expected)}, got {show(answer)}")
             if step["until"] is None or self.holds(step["until"]):
