@@ -1,5 +1,5 @@
-//! The rules of collective communication: whether the ranks of one process agree, which of them never come, in what order a
-//! communicator is used, and whether it is destroyed.
+//! The rules of collective communication: whether the ranks of one process agree, which of them never come, in what order and by how many
+//! threads a communicator is used, and whether it is destroyed.
 //!
 //! Calls are compared with those of the other ranks of the same process. The engine compares ranks of several processes: what it found
 //! is reported where a wait answers that the operation failed.
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jumar::check::{Check, Finding, Line, SourceLocation, here};
-use jumar::engine::sync::Mutex;
+use jumar::engine::sync::{AtomicU64, Mutex, Ordering};
 use jumar_hccl::{Communicator, Message, Numbers, Operation, Signature, Waiting, ranks};
 use jumar_types::ErrorKind;
 
@@ -134,6 +134,47 @@ fn parts(rank: u32, operation: &Operation, numbers: &Numbers) -> Vec<(Key, What)
         }
         _ => Vec::new(),
     }
+}
+
+/// The calls that are queueing operations, with their devices.
+static QUEUEING: Mutex<Vec<(u64, u32, SourceLocation)>> = Mutex::new(Vec::new());
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// A call that is queueing an operation.
+pub(crate) struct BeingQueued(u64);
+
+impl Drop for BeingQueued {
+    fn drop(&mut self) {
+        QUEUEING.lock().retain(|(number, ..)| *number != self.0);
+    }
+}
+
+/// Notes that a call queues an operation on a device until the value is dropped. No other thread may do so at the same time: the order of
+/// the two operations would differ between ranks.
+pub(crate) fn begins_to_queue(device: u32) -> Option<BeingQueued> {
+    let check = check()?;
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let other = {
+        let mut queueing = QUEUEING.lock();
+        let other = queueing.iter().find(|(_, other, _)| *other == device);
+        let other = other.map(|(.., location)| *location);
+        queueing.push((number, device, here()));
+        other
+    };
+    if let Some(other) = other {
+        check.find(
+            Finding::now(
+                "JMR-COMM-008",
+                format!("queues an operation on device {device}"),
+            )
+            .and(
+                "other",
+                other,
+                "another thread is inside this call, for the same device".to_owned(),
+            ),
+        );
+    }
+    Some(BeingQueued(number))
 }
 
 /// Compares an operation with the calls of other ranks of this process that belong to it.

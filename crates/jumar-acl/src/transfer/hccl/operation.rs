@@ -220,6 +220,7 @@ fn stream(cx: &Cx<'_>, comm: &Comm, handle: Raw) -> Result<Arc<Stream>> {
 
 /// Queues an operation on a stream.
 pub(super) fn queue(cx: &Cx<'_>, comm: &Comm, handle: Raw, operation: Operation) -> Result<()> {
+    let _being_queued = collectives::begins_to_queue(comm.device);
     let stream = stream(cx, comm, handle)?;
     let engine = comm.engine()?;
     let (reads, writes) = (operation.reads(), operation.writes());

@@ -222,6 +222,14 @@ pub static RULES: &[Rule] = &[
         fix: "create a second communicator for the captured models",
     },
     Rule {
+        id: "JMR-COMM-008",
+        severity: Severity::Error,
+        title: "collective operations of one device from two threads at once",
+        statement: "The operations of all communicators of a device must be called one after the other, in the same order on every rank. Two threads that call at the same time have no order.",
+        statement_zh: "同一设备上所有通信域的操作必须依次调用，且各 rank 的顺序一致；两个线程同时调用时没有确定的顺序。",
+        fix: "call all operations of a device from one thread, or hold a lock around each call",
+    },
+    Rule {
         id: "JMR-COPY-001",
         severity: Severity::Error,
         title: "copy kind does not match where the pointers live",
