@@ -10,7 +10,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::communicator::{Communicator, Options, Transport};
 use crate::exchange;
 use crate::local::LocalGroup;
-use crate::network::Network;
+use crate::network::{self, Network, RootAddress};
 use crate::os;
 use crate::remote::{Meetings, RootInfo, Ways};
 use crate::words::Label;
@@ -128,24 +128,40 @@ impl Domain {
     }
 
     /// As [`Domain::join`], for ranks that know a common name instead of root information: rank 0 makes that and hands it
-    /// out.
+    /// out, on its machine, and to ranks of other machines if it has an address.
     ///
     /// # Errors
     /// As [`Domain::join`]; `CommIncomplete`: rank 0 does not come, or the name is taken.
     pub fn join_by_name(
         &self,
-        name: &str,
+        (name, root_address): (&str, Option<&RootAddress>),
         (size, rank): (u32, u32),
         device: u32,
         options: Options,
         limit: Duration,
     ) -> Result<Arc<Communicator>> {
         let size_and_rank = (size, rank);
+        let why_not = network::why_not();
+        let reachable = root_address.filter(|_| why_not.is_none());
         if rank > 0 {
-            let info = exchange::ask(name, limit)?;
+            let network = self.meetings.network();
+            let found = exchange::ask(
+                name,
+                || RootInfo::read(&network.ask(reachable?)?).ok(),
+                limit,
+            );
+            let info = match (found, root_address, why_not) {
+                (Err(error), Some(_), Some(why)) => Err(error.fix(format!(
+                    "If rank 0 is on another server, the plug-in for several machines is needed, which cannot be used: {why}"
+                ))),
+                (found, ..) => found,
+            }?;
             return self.join(&info, size_and_rank, device, options, limit);
         }
-        let info = self.root_info(limit)?;
+        let info = match reachable {
+            Some(root_address) => self.meetings.root_info_at(root_address, limit)?,
+            None => self.root_info(limit)?,
+        };
         exchange::answer_while(name, &info, || {
             self.join(&info, size_and_rank, device, options, limit)
         })

@@ -1,4 +1,5 @@
-//! How ranks that know a name find the root information: rank 0 listens on a socket of that name while it waits for them.
+//! How ranks that know a name find the root information: rank 0 listens on a socket of that name while it waits for them. Ranks of other
+//! machines ask it over the network.
 //!
 //! The name is in the abstract namespace: it is in no file system, and disappears with the process. Both ends check that
 //! the other one belongs to the same user, since any user may take a name there.
@@ -80,15 +81,19 @@ pub(crate) fn answer_while<T>(
     })
 }
 
-/// Asks rank 0 for the root information.
+/// Asks rank 0 for the root information, on this machine and in `elsewhere`.
 ///
 /// # Errors
 /// `CommIncomplete`: rank 0 does not come within the limit.
-pub(crate) fn ask(name: &str, limit: Duration) -> Result<RootInfo> {
+pub(crate) fn ask(
+    name: &str,
+    elsewhere: impl Fn() -> Option<RootInfo>,
+    limit: Duration,
+) -> Result<RootInfo> {
     let address = address(name)?;
     let until = Instant::now() + limit;
     loop {
-        if let Some(info) = ask_once(&address) {
+        if let Some(info) = ask_once(&address).or_else(&elsewhere) {
             return Ok(info);
         }
         if Instant::now() >= until {
@@ -129,9 +134,9 @@ mod tests {
         let name = format!("test-{}", std::process::id());
         let limit = Duration::from_secs(30);
         thread::scope(|scope| {
-            let early = scope.spawn(|| ask(&name, limit));
+            let early = scope.spawn(|| ask(&name, || None, limit));
             let answers = answer_while(&name, &info, || {
-                let late = ask(&name, limit)?;
+                let late = ask(&name, || None, limit)?;
                 let taken = answer_while(&name, &info, || Ok(()));
                 assert_eq!(
                     taken.map_err(|error| error.kind()),
@@ -141,7 +146,9 @@ mod tests {
             });
             assert_eq!(answers.expect("both"), [info, info]);
         });
-        let nobody = ask(&name, Duration::from_millis(5));
+        let elsewhere = ask(&name, || Some(info), limit);
+        assert_eq!(elsewhere.map_err(|error| error.kind()), Ok(info));
+        let nobody = ask(&name, || None, Duration::from_millis(5));
         assert_eq!(
             nobody.map_err(|error| error.kind()),
             Err(ErrorKind::CommIncomplete)

@@ -47,7 +47,7 @@ pub use communicator::{Communicator, Options, Waiting};
 #[cfg(not(loom))]
 pub use domain::Domain;
 #[cfg(not(loom))]
-pub use network::{Interfaces, Network, choose_host, why_not};
+pub use network::{Interfaces, Network, RootAddress, choose_host, why_not};
 #[cfg(not(loom))]
 pub use operation::{Collective, Message, Operation, Pieces, Signature, digest};
 #[cfg(not(loom))]

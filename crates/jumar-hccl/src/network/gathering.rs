@@ -15,9 +15,8 @@ use jumar_hal::sync::{AtomicBool, AtomicUsize, Instant, Mutex, Ordering, thread}
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::link::{Fields, GREETING, Secret, damaged, put_bytes, read_frame, write_frame};
-use super::{Interfaces, Network, choose_host};
+use super::{Interfaces, MOST_ADDRESS_BYTES, Network, choose_host};
 use crate::os;
-use crate::os::gloo::ADDRESS_BYTES;
 use crate::words::ranks;
 
 /// The most ranks that gather.
@@ -35,12 +34,14 @@ const AT_FIRST: Duration = Duration::from_secs(2);
 const HELLO: u8 = 1;
 const WHO: u8 = 2;
 const ADDRESSES: u8 = 3;
+const ASK: u8 = 4;
 // Of the root.
 const REFUSED: u8 = 10;
 const PRESENT: u8 = 11;
 const TABLE: u8 = 12;
 const PEERS: u8 = 13;
 const ENDED: u8 = 14;
+const INFO: u8 = 15;
 
 fn system(error: io::Error) -> Error {
     Error::new(
@@ -52,6 +53,7 @@ fn system(error: io::Error) -> Error {
 /// The socket at which ranks gather. It is closed when this is dropped.
 pub(crate) struct Gathering {
     stop: Arc<AtomicBool>,
+    root: Arc<Root>,
 }
 
 impl Drop for Gathering {
@@ -100,9 +102,16 @@ struct Root {
     session: u128,
     ranks: Mutex<Ranks>,
     conversations: AtomicUsize,
+    /// The root information, for ranks that know the key and the address.
+    info: Mutex<String>,
 }
 
 impl Gathering {
+    /// Hands root information to ranks that ask for it.
+    pub(crate) fn offer(&self, info: String) {
+        *self.root.info.lock() = info;
+    }
+
     /// Opens a socket, at which ranks gather for `limit`.
     ///
     /// # Errors
@@ -127,9 +136,14 @@ impl Gathering {
             session: os::random().map_err(system)?,
             ranks: Mutex::default(),
             conversations: AtomicUsize::new(0),
+            info: Mutex::default(),
         });
         // Ranks that come after those that gave up learn why.
         let (stopped, opened) = (stop.clone(), Instant::now());
+        let gathering = Gathering {
+            stop,
+            root: root.clone(),
+        };
         let limit = limit.saturating_mul(2).saturating_add(GREETING_TIME);
         let allowed = network.allowed.clone();
         thread::Builder::new()
@@ -148,7 +162,7 @@ impl Gathering {
                 }
             })
             .map_err(system)?;
-        Ok((Gathering { stop }, address))
+        Ok((gathering, address))
     }
 }
 
@@ -208,6 +222,10 @@ impl Root {
         socket.set_write_timeout(Some(GREETING_TIME))?;
         self.greet(&mut socket)?;
         let (kind, hello) = read_frame(&socket)?;
+        if kind == ASK {
+            let info = self.info.lock().clone();
+            return write_frame(&socket, INFO, info.as_bytes());
+        }
         if kind != HELLO {
             return Err(damaged());
         }
@@ -422,7 +440,7 @@ fn gone(address: SocketAddr, why: &dyn std::fmt::Display) -> Error {
 pub(crate) fn gather(address: SocketAddr, key: u128, own: &Guest<'_>) -> Result<Gathered> {
     let socket = reach(address, own.until)?;
     let stranger = |error: io::Error| gone(address, &error);
-    let (local, _) = greet(&socket, key).map_err(stranger)?;
+    let local = greet(&socket, key, GREETING_TIME).map_err(stranger)?;
     let mut hello = Vec::new();
     hello.extend(own.size.to_le_bytes());
     hello.extend(own.rank.to_le_bytes());
@@ -473,10 +491,24 @@ fn reach(address: SocketAddr, until: Instant) -> Result<TcpStream> {
     }
 }
 
-fn greet(mut socket: &TcpStream, key: u128) -> io::Result<(IpAddr, ())> {
+/// Asks the process that listens at an address for its root information.
+///
+/// # Errors
+/// None listens there, it does not know the key, or it has none.
+pub(crate) fn ask(address: SocketAddr, key: u128, patience: Duration) -> io::Result<Vec<u8>> {
+    let socket = TcpStream::connect_timeout(&address, patience)?;
+    greet(&socket, key, patience)?;
+    write_frame(&socket, ASK, &[])?;
+    match read_frame(&socket)? {
+        (INFO, content) if !content.is_empty() => Ok(content),
+        _ => Err(damaged()),
+    }
+}
+
+fn greet(mut socket: &TcpStream, key: u128, patience: Duration) -> io::Result<IpAddr> {
     socket.set_nodelay(true)?;
-    socket.set_read_timeout(Some(GREETING_TIME))?;
-    socket.set_write_timeout(Some(GREETING_TIME))?;
+    socket.set_read_timeout(Some(patience))?;
+    socket.set_write_timeout(Some(patience))?;
     let secret = Secret::new(key);
     let own = os::random()?.to_le_bytes();
     let mut greeting = GREETING.to_vec();
@@ -488,7 +520,7 @@ fn greet(mut socket: &TcpStream, key: u128) -> io::Result<(IpAddr, ())> {
     let mut proof = [0; 16];
     socket.read_exact(&mut proof)?;
     match proof == secret.proof_of_server(&own, &server) {
-        true => Ok((socket.local_addr()?.ip(), ())),
+        true => Ok(socket.local_addr()?.ip()),
         false => Err(io::Error::other("another program answers there")),
     }
 }
@@ -602,7 +634,7 @@ impl Gathered {
         let mut fields = Fields(&content);
         let peers = (0..self.size).map(|_| {
             let address = fields.bytes()?;
-            match address.len() <= ADDRESS_BYTES {
+            match address.len() <= MOST_ADDRESS_BYTES {
                 true => Ok(address.to_vec()),
                 false => Err(damaged()),
             }
@@ -680,6 +712,18 @@ mod tests {
                 .expect_err("it is taken");
             assert_eq!(twice.kind(), ErrorKind::CommDisagreement);
         });
+    }
+
+    #[test]
+    fn ranks_that_know_the_key_are_handed_the_root_information() {
+        let (gathering, address) = Gathering::open(KEY, &local(Vec::new()), LIMIT).expect("a port");
+        assert!(ask(address, KEY, LIMIT).is_err(), "there is none yet");
+        gathering.offer("information".to_owned());
+        assert_eq!(
+            ask(address, KEY, LIMIT).expect("it has some"),
+            b"information"
+        );
+        assert!(ask(address, KEY + 1, LIMIT).is_err());
     }
 
     #[test]

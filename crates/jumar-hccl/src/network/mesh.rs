@@ -3,9 +3,12 @@
 //! Ranks send each other notices: that the communicator failed and why, that a rank destroyed its communicator, and at
 //! the end goodbye. A connection that is closed loses what is still on its way, so a rank closes its connections after
 //! the goodbyes of all others.
+//!
+//! A rank receives the goodbyes from the start, so that the end of the connection for notices shows that a rank has ended. It looks for
+//! that while operations run, and has those that wait for the rank find out whether their transfers are complete.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use jumar_hal::sync::{AtomicBool, Condvar, Instant, Mutex, Ordering, thread};
@@ -18,7 +21,7 @@ use super::work::{Stop, Work};
 use crate::arrival::{Arrival, Channel, Numbers};
 use crate::operation::{Message, Operation};
 use crate::os;
-use crate::os::gloo::{Ends, Transit};
+use crate::os::gloo::{Broken, Ends, Transit};
 use crate::words::{Label, error_of, number_of, system};
 
 const NOTICE: u64 = 2;
@@ -40,6 +43,12 @@ const GOODBYE_TIME: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// How long transfers of a rank that has left may still need to be noticed.
 const GRACE: Duration = Duration::from_millis(200);
+/// How often a rank looks whether the others are there, while operations run.
+const PRESENCE_INTERVAL: Duration = Duration::from_millis(100);
+/// How long transfers of a rank that has ended may still be on their way.
+const ARRIVAL_TIME: Duration = Duration::from_millis(400);
+/// How long a transfer of a rank that has ended may need to show that it is complete.
+const COMPLETION_TIME: Duration = Duration::from_millis(1);
 
 /// An operation that runs.
 pub(super) struct Entry {
@@ -51,28 +60,65 @@ pub(super) struct Entry {
     pub(super) awaited: Mutex<Vec<(u32, u32)>>,
     /// All others that take part.
     all: Vec<u32>,
-    /// What is waited for, and why it is to end, if it is.
-    transits: Mutex<(Vec<std::sync::Weak<Transit>>, Option<Error>)>,
+    transits: Mutex<Transits>,
+}
+
+/// What an operation waits for.
+#[derive(Default)]
+struct Transits {
+    /// With the other rank.
+    list: Vec<(u32, Weak<Transit>)>,
+    /// Why the operation is to end, if it is.
+    because: Option<Error>,
+    /// The ranks that have ended: their transfers are complete, or never will be.
+    ended: Vec<u32>,
 }
 
 impl Entry {
-    /// Has a transfer end when the operation is ended.
-    pub(super) fn keep(&self, transit: Transit) -> Arc<Transit> {
+    /// Has a transfer with a rank end when the operation or the rank is ended.
+    pub(super) fn keep(&self, rank: u32, transit: Transit) -> Arc<Transit> {
         let transit = Arc::new(transit);
         let mut transits = self.transits.lock();
-        if transits.1.is_some() {
+        if transits.because.is_some() || transits.ended.contains(&rank) {
             transit.abort();
         }
-        transits.0.push(Arc::downgrade(&transit));
+        transits.list.push((rank, Arc::downgrade(&transit)));
         transit
+    }
+
+    /// Waits for a transfer.
+    ///
+    /// # Errors
+    /// The connection failed, or the operation was ended.
+    pub(super) fn wait(&self, transit: &Transit) -> std::result::Result<(), Broken> {
+        match transit.wait(None) {
+            Err(Broken::Aborted) if self.transits.lock().because.is_none() => {
+                // Its rank has ended. An abort hides whether the transfer is complete. One that is not ends the connections.
+                transit.wait(Some(COMPLETION_TIME)).map(drop)
+            }
+            outcome => outcome.map(drop),
+        }
     }
 
     fn end(&self, because: &Error) {
         let mut transits = self.transits.lock();
-        transits.1.get_or_insert(because.clone());
-        for transit in transits.0.iter().filter_map(std::sync::Weak::upgrade) {
+        transits.because.get_or_insert(because.clone());
+        for transit in transits.list.iter().filter_map(|(_, one)| one.upgrade()) {
             transit.abort();
         }
+    }
+
+    /// Has the transfers with a rank that has ended show whether they are complete.
+    fn doubt(&self, rank: u32) {
+        let mut transits = self.transits.lock();
+        if transits.ended.contains(&rank) {
+            return;
+        }
+        transits.ended.push(rank);
+        let list = transits.list.iter();
+        let with = list.filter(|(other, _)| *other == rank);
+        with.filter_map(|(_, one)| one.upgrade())
+            .for_each(|transit| transit.abort());
     }
 
     fn lost(&self, member: u32, why: &str) -> Error {
@@ -91,11 +137,15 @@ struct State {
     outbox: Vec<Transit>,
     /// The wait for the next notice.
     notice: Option<Arc<Transit>>,
+    /// A thread looks whether the other ranks are there.
+    observed: bool,
 }
 
 /// What threads share.
 pub(super) struct Core {
+    /// The connections for data.
     pub(super) ends: Arc<Ends>,
+    notices: Arc<Ends>,
     pub(super) backend: Arc<dyn Backend>,
     rank: u32,
     names: Vec<String>,
@@ -128,7 +178,7 @@ impl Core {
     fn notify(&self, content: &[u8]) {
         for other in self.others() {
             // A connection that is broken needs no notice.
-            if let Ok(transit) = Transit::send(&self.ends, other, NOTICE, content.to_vec()) {
+            if let Ok(transit) = Transit::send(&self.notices, other, NOTICE, content.to_vec()) {
                 self.state.lock().outbox.push(transit);
             }
         }
@@ -159,7 +209,7 @@ impl Core {
 
     /// Finds out why an operation cannot continue with a rank.
     fn explain(&self, entry: &Entry, member: u32, rank: u32) -> Error {
-        if let Some(ended) = entry.transits.lock().1.clone() {
+        if let Some(ended) = entry.transits.lock().because.clone() {
             return ended;
         }
         let mut state = self.state.lock();
@@ -231,9 +281,9 @@ impl Core {
         found.map(|(member, _)| *member)
     }
 
-    /// Reads notices until the mesh is dropped, and closes the connections.
-    fn attend(self: Arc<Self>, goodbyes: Vec<Transit>) {
-        while let Ok(transit) = Transit::receive_any(&self.ends, NOTICE, NOTICE_BYTES) {
+    /// Reads notices until the mesh is dropped.
+    fn attend(&self) {
+        while let Ok(transit) = Transit::receive_any(&self.notices, NOTICE, NOTICE_BYTES) {
             let transit = Arc::new(transit);
             self.state.lock().notice = Some(transit.clone());
             if self.closing.load(Ordering::Acquire) {
@@ -245,22 +295,63 @@ impl Core {
             // A notice that makes no sense comes from a rank that has gone wrong: it harms itself.
             let _ = self.read_notice(from, &content);
         }
+    }
+
+    /// Looks whether the other ranks are there while operations run, until the mesh is dropped, and closes the connections.
+    fn observe(&self, goodbyes: &[(u32, Transit)]) {
+        let mut ended = HashMap::new();
         let mut state = self.state.lock();
         while !self.closing.load(Ordering::Acquire) {
-            state = self.failed.wait(state);
+            state.observed = !state.running.is_empty() && state.failure.is_none();
+            if !state.observed {
+                state = self.failed.wait(state);
+                continue;
+            }
+            (state, _) = self.failed.wait_for(state, PRESENCE_INTERVAL);
+            let running = state.running.clone();
+            drop(state);
+            self.find_ended(goodbyes, &mut ended, &running);
+            state = self.state.lock();
         }
         let limit = state.failure.is_some().then_some(GOODBYE_TIME);
         drop(state);
         let farewell = self.others().filter_map(|other| {
-            Transit::send(&self.ends, other, GOODBYE, vec![0; GOODBYE_BYTES]).ok()
+            Transit::send(&self.notices, other, GOODBYE, vec![0; GOODBYE_BYTES]).ok()
         });
         let farewell: Vec<Transit> = farewell.collect();
-        for transit in farewell.iter().chain(&goodbyes) {
+        let goodbyes = goodbyes.iter().map(|(_, transit)| transit);
+        for transit in farewell.iter().chain(goodbyes) {
             // A rank that has ended says no goodbye.
             let _ = transit.wait(limit);
         }
         self.ends.close();
+        self.notices.close();
         self.state.lock().outbox.clear();
+    }
+
+    /// Finds the ranks that have ended, and has what waits for them find out whether it is complete.
+    fn find_ended(
+        &self,
+        goodbyes: &[(u32, Transit)],
+        ended: &mut HashMap<u32, Instant>,
+        running: &[Arc<Entry>],
+    ) {
+        let now = Instant::now();
+        for (rank, goodbye) in goodbyes {
+            if ended.contains_key(rank) {
+                continue;
+            }
+            // An aborted wait returns at once: it fails if the connection has.
+            goodbye.abort();
+            if matches!(goodbye.wait(None), Err(Broken::Failed(_))) {
+                ended.insert(*rank, now);
+            }
+        }
+        for (rank, since) in &*ended {
+            if now.saturating_duration_since(*since) >= ARRIVAL_TIME {
+                running.iter().for_each(|entry| entry.doubt(*rank));
+            }
+        }
     }
 
     fn run(self: &Arc<Self>, entry: &Arc<Entry>, work: Work) {
@@ -269,11 +360,28 @@ impl Core {
             Err(Stop::Error(error)) => Err(self.fail(&error)),
             Err(Stop::Broken { member, rank }) => Err(self.explain(entry, member, rank)),
         };
-        self.state
-            .lock()
-            .running
-            .retain(|other| !Arc::ptr_eq(other, entry));
+        let is_spent = {
+            let mut state = self.state.lock();
+            state.running.retain(|other| !Arc::ptr_eq(other, entry));
+            state.failure.is_some() && state.running.is_empty()
+        };
+        if is_spent {
+            // What ended in the middle of a message keeps Gloo's thread busy until the connection is closed.
+            self.ends.close();
+        }
         finish(&entry.arrival, outcome);
+    }
+}
+
+fn spawn(work: impl FnOnce() + Send + 'static) -> Result<()> {
+    let run = move || {
+        os::block_signals();
+        work();
+    };
+    let builder = thread::Builder::new().name("jumar-hccl-net".to_owned());
+    match builder.spawn(run) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(system("the thread for notices was refused", error)),
     }
 }
 
@@ -301,7 +409,7 @@ pub(crate) struct NetworkGroup {
 
 impl NetworkGroup {
     pub(super) fn everyone(
-        ends: Arc<Ends>,
+        [ends, notices]: [Arc<Ends>; 2],
         rank: u32,
         label: Label,
         names: Vec<String>,
@@ -309,6 +417,7 @@ impl NetworkGroup {
     ) -> Result<NetworkGroup> {
         let core = Arc::new(Core {
             ends,
+            notices,
             backend,
             rank,
             names,
@@ -317,26 +426,24 @@ impl NetworkGroup {
             closing: AtomicBool::new(false),
             pool: Arc::default(),
         });
-        let broken = |why| {
+        let broken = |why: Broken| {
             let sentence = format!("the connections of rank {rank} failed: {why:?}");
             Error::new(ErrorKind::CommIncomplete, sentence)
         };
-        let goodbyes = core
-            .others()
-            .map(|other| Transit::receive(&core.ends, other, GOODBYE, GOODBYE_BYTES));
+        let goodbyes = core.others().map(|other| {
+            let transit = Transit::receive(&core.notices, other, GOODBYE, GOODBYE_BYTES)?;
+            Ok((other, transit))
+        });
         let goodbyes = goodbyes
             .collect::<std::result::Result<Vec<_>, _>>()
             .map_err(broken)?;
-        let attending = core.clone();
-        thread::Builder::new()
-            .name("jumar-hccl-net".to_owned())
-            .spawn(move || {
-                os::block_signals();
-                attending.attend(goodbyes);
-            })
-            .map_err(|error| system("the thread for notices was refused", error))?;
+        // Dropped if a thread is refused, which ends the other one.
+        let mesh = Arc::new(Mesh(core.clone()));
+        let observing = core.clone();
+        spawn(move || observing.observe(&goodbyes))?;
+        spawn(move || core.attend())?;
         Ok(NetworkGroup {
-            mesh: Arc::new(Mesh(core)),
+            mesh,
             tag: EVERYONE,
             members: (0..label.size).collect(),
             me: rank as usize,
@@ -420,6 +527,9 @@ impl NetworkGroup {
         let failed = {
             let mut state = core.state.lock();
             state.running.push(entry.clone());
+            if !state.observed {
+                core.failed.notify_all();
+            }
             state.failure.clone()
         };
         // It failed since the operation began: what ended the others did not know this one.

@@ -239,7 +239,7 @@ impl Work {
         for other in &self.others {
             let (ends, tag) = (&core.ends, self.tag(Phase::Head));
             let transit = Transit::receive(ends, other.rank, tag, HEAD_BYTES + SHORT);
-            heads.push(entry.keep(self.stop(other, transit)?));
+            heads.push(entry.keep(other.rank, self.stop(other, transit)?));
         }
         let results = self.expect_results(core, entry)?;
         for other in &self.others {
@@ -253,7 +253,7 @@ impl Work {
         let mut short = vec![false; self.count];
         let mut data = Vec::new();
         for (other, head) in self.others.iter().zip(heads) {
-            self.stop(other, head.wait(None))?;
+            self.stop(other, entry.wait(&head))?;
             let head_is = (other.member as u32, other.rank);
             entry.awaited.lock().retain(|awaited| *awaited != head_is);
             self.compare(core, other, &head)?;
@@ -263,7 +263,7 @@ impl Work {
                     Some(target) => Transit::receive_span(ends, other.rank, tag, target),
                     None => Transit::receive(ends, other.rank, tag, other.expected),
                 };
-                let transit = entry.keep(self.stop(other, transit)?);
+                let transit = entry.keep(other.rank, self.stop(other, transit)?);
                 inputs[other.member] = Some(transit.clone());
                 data.push((other, transit));
             } else if let (Some(target), Some(from)) =
@@ -276,7 +276,7 @@ impl Work {
             }
         }
         for (other, transit) in &data {
-            self.stop(other, transit.wait(None))?;
+            self.stop(other, entry.wait(transit))?;
         }
         if let (Some(combined), Some(output)) = (self.combined, self.output) {
             let output = match combined.parts {
@@ -293,10 +293,10 @@ impl Work {
             }
         }
         for (other, transit) in &results {
-            self.stop(other, transit.wait(None))?;
+            self.stop(other, entry.wait(transit))?;
         }
         for (other, transit) in &sent {
-            self.stop(other, transit.wait(None))?;
+            self.stop(other, entry.wait(transit))?;
         }
         Ok(())
     }
@@ -324,7 +324,7 @@ impl Work {
             if let Some(part) = part.filter(|part| !part.is_empty()) {
                 let tag = self.tag(Phase::Result);
                 let transit = Transit::receive_span(&core.ends, other.rank, tag, part);
-                results.push((other, entry.keep(self.stop(other, transit)?)));
+                results.push((other, entry.keep(other.rank, self.stop(other, transit)?)));
             }
         }
         Ok(results)
@@ -342,7 +342,7 @@ impl Work {
         };
         for other in &self.others {
             let transit = Transit::send_span(&core.ends, other.rank, self.tag(Phase::Result), part);
-            sent.push((other, entry.keep(self.stop(other, transit)?)));
+            sent.push((other, entry.keep(other.rank, self.stop(other, transit)?)));
         }
         Ok(())
     }
@@ -368,12 +368,12 @@ impl Work {
             core.backend.read_now(span, &mut head[HEAD_BYTES..]);
         }
         let transit = Transit::send(&core.ends, other.rank, self.tag(Phase::Head), head);
-        sent.push((other, entry.keep(self.stop(other, transit)?)));
+        sent.push((other, entry.keep(other.rank, self.stop(other, transit)?)));
         if let Some(span) = other.sent
             && bytes > SHORT
         {
             let transit = Transit::send_span(&core.ends, other.rank, self.tag(Phase::Data), span);
-            sent.push((other, entry.keep(self.stop(other, transit)?)));
+            sent.push((other, entry.keep(other.rank, self.stop(other, transit)?)));
         }
         Ok(())
     }

@@ -142,10 +142,9 @@ fn halves(key: u128) -> [u64; 2] {
 
 impl Meeting {
     /// Creates the file, and what other ranks find it by.
-    pub(super) fn create() -> Result<(Meeting, RootInfo)> {
+    pub(super) fn create(key: u128) -> Result<(Meeting, RootInfo)> {
         let failed = |error| system("the memory for the meeting of ranks was refused", error);
         let file = Mapping::create(MEETING, MEETING_BYTES).map_err(failed)?;
-        let key = os::random().map_err(failed)?;
         for (at, half) in halves(key).into_iter().enumerate() {
             file.store(MEETING_KEY + at, half);
         }

@@ -7,17 +7,18 @@ mod wake;
 mod work;
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jumar_hal::Backend;
 use jumar_hal::sync::{Instant, Mutex, thread};
-use jumar_types::Result;
+use jumar_types::{ErrorKind, Result};
 
 use crate::communicator::{Options, Transport};
 use crate::local::LocalGroup;
 use crate::network::gathering::{self, Gathering, Guest};
-use crate::network::{self, Network, no_plugin};
+use crate::network::{self, Network, RootAddress, no_plugin};
 use crate::os;
 use crate::words::{Label, system};
 pub use meeting::RootInfo;
@@ -73,16 +74,45 @@ impl Meetings {
 
     /// Makes root information, which is valid for `limit`.
     pub(crate) fn root_info(&self, limit: Duration) -> Result<RootInfo> {
-        let (meeting, mut info) = Meeting::create()?;
+        let key = os::random().map_err(|error| system("a random number was refused", error))?;
         // Without the plug-in no rank of another machine can take part, and no port is opened.
         let gathering = match network::why_not() {
             Some(_) => None,
-            None => {
-                let (gathering, address) = Gathering::open(info.key, &self.network, limit)?;
-                info.address = Some(address);
-                Some(gathering)
-            }
+            None => Some(Gathering::open(key, &self.network, limit)?),
         };
+        self.publish(key, gathering, limit)
+    }
+
+    /// As [`Meetings::root_info`], for ranks that ask for it at an address. One that this machine does not have is left out: then
+    /// all ranks are here, or do not come.
+    pub(crate) fn root_info_at(
+        &self,
+        root_address: &RootAddress,
+        limit: Duration,
+    ) -> Result<RootInfo> {
+        match Gathering::open(root_address.key, &self.network.at(root_address), limit) {
+            Ok(gathering) => self.publish(root_address.key, Some(gathering), limit),
+            Err(error) if error.kind() == ErrorKind::CommPortTaken => Err(error),
+            Err(_) => self.root_info(limit),
+        }
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+
+    fn publish(
+        &self,
+        key: u128,
+        gathering: Option<(Gathering, SocketAddr)>,
+        limit: Duration,
+    ) -> Result<RootInfo> {
+        let (meeting, mut info) = Meeting::create(key)?;
+        let gathering = gathering.map(|(gathering, address)| {
+            info.address = Some(address);
+            gathering.offer(info.text());
+            gathering
+        });
         let mut made = self.made.lock();
         let now = Instant::now();
         made.retain(|one| one.until > now);

@@ -11,7 +11,7 @@ use jumar_hccl::{
 };
 use jumar_types::{Error, ErrorKind};
 
-use crate::harness::{Machine, Way, all, call, ways};
+use crate::harness::{LARGE, Machine, Way, all, broadcast, call, wait, ways};
 
 fn sum(span: Span, count: u64) -> Operation {
     Operation::Collective(Collective {
@@ -270,6 +270,37 @@ fn an_operation_that_its_stream_gives_up_fails_on_the_others() {
         let outcome = call(&ranks[1], sum(spans[1], 1));
         let error = outcome.expect_err("rank 0 gave it up");
         assert!(error.sentence().contains("rank 0 gave it up"), "{error}");
+    }
+}
+
+/// The message that is on its way can neither be taken back nor hold up the reason.
+#[test]
+fn an_operation_that_is_given_up_in_the_middle_of_a_message_fails_on_the_others() {
+    let machine = Machine::new();
+    // Between threads the rank that comes last does the work of all: there is no middle.
+    for way in ways().into_iter().filter(|way| *way != Way::Threads) {
+        let ranks = machine.ranks_with(way, 2, &options(Duration::from_secs(60)));
+        let spans = [1, 0].map(|value| machine.buffer(&vec![value; LARGE]));
+        let sender = ranks[0]
+            .prepare(broadcast(0, 0, spans[0]), false)
+            .expect("accepted");
+        let receiver = ranks[1]
+            .prepare(broadcast(1, 0, spans[1]), false)
+            .expect("accepted");
+        let (sender_begins, _, sender_ends) = sender.tasks();
+        let (receiver_begins, signal, receiver_ends) = receiver.tasks();
+        receiver_begins.run().expect("it only announces the rank");
+        sender_begins.run().expect("it only announces the rank");
+        machine.wait_for_the_middle(spans[1]);
+        drop((sender_begins, sender_ends));
+        wait(&signal);
+        let error = receiver_ends.run().expect_err("rank 0 gave it up");
+        assert!(
+            error.sentence().contains("rank 0 gave it up"),
+            "{way:?}: {error}"
+        );
+        assert!(ranks.iter().all(|rank| rank.close()));
+        spans.into_iter().for_each(|span| machine.free(span));
     }
 }
 

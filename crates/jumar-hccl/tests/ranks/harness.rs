@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
 use jumar_hal::{Backend, Device, Signal, Span, Waiter};
-use jumar_hccl::{Communicator, Domain, Operation, Options, Queued};
+use jumar_hccl::{
+    Collective, Communicator, DataType, Domain, Kind, Operation, Options, Pieces, Queued, Signature,
+};
 use jumar_types::Result;
 
 /// Which transport carries the operations.
@@ -66,6 +68,15 @@ impl Machine {
         bytes
     }
 
+    /// Waits until the first bytes of a large message have come, which are not zero. The last ones have not.
+    pub fn wait_for_the_middle(&self, span: Span) {
+        let byte = |at| span.part(at, 1).map(|part| self.read(part)[0]);
+        while byte(0) == Some(0) {
+            thread::yield_now();
+        }
+        assert_eq!(byte(span.bytes() - 1), Some(0), "the message was too short");
+    }
+
     pub fn free(&self, span: Span) {
         self.device.free(span);
     }
@@ -100,6 +111,31 @@ impl Machine {
     }
 }
 
+/// The bytes of a message whose middle can be observed.
+pub const LARGE: usize = 96 << 20;
+
+/// Returns the part of a rank in the broadcast of a root.
+pub fn broadcast(rank: usize, root: usize, span: Span) -> Operation {
+    let to_others = (0..2).map(|to| (to != rank).then_some(span)).collect();
+    let from_root = (0..2).map(|from| (from == root).then_some(span)).collect();
+    let (send, receive) = match rank == root {
+        true => (Pieces::Each(to_others), Pieces::None),
+        false => (Pieces::None, Pieces::Each(from_root)),
+    };
+    Operation::Collective(Collective {
+        signature: Signature {
+            kind: Kind::Broadcast,
+            data_type: DataType::Int8,
+            reduction: None,
+            root: Some(root as u32),
+            count: span.bytes() as u64,
+            digest: 0,
+        },
+        send,
+        receive,
+    })
+}
+
 /// Something to sleep on until a signal is set.
 #[derive(Default)]
 struct WakeUp {
@@ -114,7 +150,7 @@ impl Waiter for WakeUp {
     }
 }
 
-fn wait(signal: &Signal) {
+pub fn wait(signal: &Signal) {
     let wake_up = Arc::new(WakeUp::default());
     if signal.register(wake_up.clone()) {
         let woken = wake_up.woken.lock().expect("no panic");

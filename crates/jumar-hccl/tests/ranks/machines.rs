@@ -8,7 +8,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jumar_hccl::{Communicator, DataType, Domain, Network, Options, Reduction, RootInfo};
+use jumar_hccl::{
+    Communicator, DataType, Domain, Network, Options, Reduction, RootAddress, RootInfo,
+};
 use jumar_types::ErrorKind;
 
 use crate::harness::{Machine, Random};
@@ -16,6 +18,8 @@ use crate::processes::sum;
 use crate::reference::{combined, elements, same};
 
 const ROLE: &str = "JUMAR_TEST_MACHINE";
+/// What the ranks of a rank table know.
+const TABLE: &str = "JUMAR_TEST_TABLE";
 /// How long operations wait.
 const LIMIT: Duration = Duration::from_secs(3);
 /// How long ranks wait for each other at first.
@@ -42,6 +46,8 @@ fn degrade(name: &str, quality: &str) {
 /// Two machines with a cable between them.
 struct Cable {
     names: [String; 2],
+    /// The address of the first one.
+    address: String,
 }
 
 impl Cable {
@@ -49,7 +55,8 @@ impl Cable {
     fn new(number: u32, quality: &str) -> Cable {
         let id = std::process::id();
         let names = ["a", "b"].map(|end| format!("jumar-{id}-{number}-{end}"));
-        let cable = Cable { names };
+        let address = format!("10.{}.{number}.1", id % 250);
+        let cable = Cable { names, address };
         let [a, b] = &cable.names;
         system(&format!("ip netns add {a}"));
         system(&format!("ip netns add {b}"));
@@ -70,10 +77,15 @@ impl Cable {
         system(&format!("ip -n {} link set cable down", self.names[0]));
     }
 
-    /// Starts the ranks of a test, half of them on each machine.
+    /// Starts the ranks of a test, half of them on each machine, and carries the root information to them.
     fn start(&self, test: &str, size: u32) -> Vec<Rank> {
+        self.start_with(test, size, None)
+    }
+
+    /// As [`Cable::start`]; where there is a table, each rank gets the address of rank 0's machine and no root information.
+    fn start_with(&self, test: &str, size: u32, table: Option<&str>) -> Vec<Rank> {
         let mut ranks: Vec<Rank> = Vec::new();
-        let mut info = String::new();
+        let mut info = self.address.clone();
         for rank in 0..size {
             let name = &self.names[(rank * 2 / size) as usize];
             let program = env::current_exe().expect("this program");
@@ -83,6 +95,7 @@ impl Cable {
                 .arg(program)
                 .args(["--exact", &format!("machines::{test}"), "--nocapture"])
                 .env(ROLE, format!("{size} {rank}"))
+                .envs(table.map(|table| (TABLE, table)))
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .spawn()
@@ -92,7 +105,7 @@ impl Cable {
                 child,
                 lines: BufReader::new(output).lines(),
             };
-            if rank == 0 {
+            if rank == 0 && table.is_none() {
                 info = started.wait_for("JUMAR-HCCL");
             }
             let input = started.child.stdin.as_mut().expect("a pipe");
@@ -148,17 +161,33 @@ fn role(machine: &Machine) -> Option<Arc<Communicator>> {
         .map(|word| word.parse().expect("a number"))
         .collect();
     let domain = Domain::with_network(machine.backend.clone(), Network::default());
-    let own = (numbers[1] == 0).then(|| domain.root_info(JOIN).expect("root information"));
-    if let Some(own) = own {
-        println!("{}", own.text());
-    }
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).expect("a line");
-    let info = RootInfo::read(line.trim_end().as_bytes()).expect("root information");
     let options = Options {
         limit: Some(LIMIT),
         ..Options::default()
     };
+    let mut line = String::new();
+    if let Ok(table) = env::var(TABLE) {
+        std::io::stdin().read_line(&mut line).expect("a line");
+        let root_address = RootAddress {
+            address: line.trim_end().parse().expect("an address"),
+            key: 77,
+        };
+        let size_and_rank = (numbers[0], numbers[1]);
+        let made = domain.join_by_name(
+            (&table, Some(&root_address)),
+            size_and_rank,
+            0,
+            options,
+            JOIN,
+        );
+        return Some(made.expect("a communicator"));
+    }
+    let own = (numbers[1] == 0).then(|| domain.root_info(JOIN).expect("root information"));
+    if let Some(own) = own {
+        println!("{}", own.text());
+    }
+    std::io::stdin().read_line(&mut line).expect("a line");
+    let info = RootInfo::read(line.trim_end().as_bytes()).expect("root information");
     let made = domain.join(&info, (numbers[0], numbers[1]), 0, options, JOIN);
     Some(made.expect("a communicator"))
 }
@@ -254,4 +283,22 @@ fn a_rank_of_another_machine_that_is_killed_ends_the_waits_within_a_second() {
     let error = sum_until_failure(&machine, &own);
     assert_eq!(error.kind(), ErrorKind::CommPeerLost, "{error}");
     assert!(error.sentence().contains("rank 1 (process"), "{error}");
+}
+
+#[test]
+fn ranks_of_a_rank_table_find_rank_0_on_another_machine() {
+    if !wanted() {
+        return;
+    }
+    let machine = Machine::new();
+    let Some(own) = role(&machine) else {
+        let cable = Cable::new(4, "delay 1ms");
+        let test = "ranks_of_a_rank_table_find_rank_0_on_another_machine";
+        let name = format!("table-{}", std::process::id());
+        let ranks = cable.start_with(test, 4, Some(&name));
+        ranks.into_iter().for_each(Rank::succeed);
+        return;
+    };
+    let got = sum(&machine, &own, DataType::Int32, &own.rank().to_le_bytes());
+    assert_eq!(got.expect("all come"), 6u32.to_le_bytes());
 }

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io::{BufRead, BufReader};
+use std::ops::Range;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,20 +13,33 @@ use jumar_hccl::{
 };
 use jumar_types::{ErrorKind, Result};
 
-use crate::harness::{Machine, Random, call};
+use crate::harness::{LARGE, Machine, Random, broadcast, call, wait};
 use crate::reference::{combined, elements, same};
 
 const ROLE: &str = "JUMAR_TEST_RANK";
+/// Set where ranks use the network although they are on one machine.
+const OVER_NETWORK: &str = "JUMAR_TEST_OVER_NETWORK";
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Starts the ranks of a test; each runs the same test, which finds its role in the environment.
 fn start(test: &str, info: &RootInfo, size: u32) -> Vec<Child> {
+    start_with(test, info, 0..size, size, &[])
+}
+
+fn start_with(
+    test: &str,
+    info: &RootInfo,
+    ranks: Range<u32>,
+    size: u32,
+    variables: &[(&str, &str)],
+) -> Vec<Child> {
     let program = env::current_exe().expect("this program");
-    (0..size)
+    ranks
         .map(|rank| {
             Command::new(&program)
                 .args(["--exact", test, "--nocapture"])
                 .env(ROLE, format!("{size} {rank} {}", info.text()))
+                .envs(variables.iter().copied())
                 .stdout(Stdio::piped())
                 .spawn()
                 .expect("a process")
@@ -45,7 +59,10 @@ fn role(machine: &Machine) -> Option<Arc<Communicator>> {
     };
     let size_and_rank = (number(), number());
     let info = RootInfo::read(words.next().expect("root information").as_bytes());
-    let domain = Domain::new(machine.backend.clone());
+    let domain = match env::var_os(OVER_NETWORK) {
+        Some(_) => Domain::with_network_only(machine.backend.clone()),
+        None => Domain::new(machine.backend.clone()),
+    };
     let options = Options {
         limit: Some(LIMIT),
         ..Options::default()
@@ -169,4 +186,45 @@ fn a_process_that_is_killed_ends_the_waits_of_the_others() {
         "{:?}",
         killed.elapsed()
     );
+}
+
+/// Gloo ends what waits for a connection that breaks, but not the message that is on its way.
+#[test]
+fn a_process_that_is_killed_in_the_middle_of_a_message_ends_the_waits_of_the_others() {
+    let machine = Machine::new();
+    if let Some(own) = role(&machine) {
+        let span = machine.buffer(&vec![1; LARGE]);
+        // Killed while it sends.
+        let _ = call(&own, broadcast(1, 1, span));
+        std::thread::sleep(LIMIT);
+        return;
+    }
+    if env::var_os("JUMAR_TEST_GLOO").is_none() {
+        return;
+    }
+    let domain = Domain::with_network_only(machine.backend.clone());
+    let name = "processes::a_process_that_is_killed_in_the_middle_of_a_message_ends_the_waits_of_the_others";
+    let info = domain.root_info(LIMIT).expect("root information");
+    let mut other = start_with(name, &info, 1..2, 2, &[(OVER_NETWORK, "1")]);
+    let options = Options {
+        limit: Some(LIMIT),
+        ..Options::default()
+    };
+    let own = domain.join(&info, (2, 0), 0, options, LIMIT);
+    let own = own.expect("a communicator");
+    let span = machine.buffer(&vec![0; LARGE]);
+    let queued = own.prepare(broadcast(0, 1, span), false).expect("accepted");
+    let (begin, signal, end) = queued.tasks();
+    begin.run().expect("it only announces the rank");
+    machine.wait_for_the_middle(span);
+    other[0].kill().expect("it runs");
+    let killed = Instant::now();
+    other[0].wait().expect("it has ended");
+    wait(&signal);
+    let took = killed.elapsed();
+    let failed = end.run().expect_err("rank 1 has ended");
+    assert_eq!(failed.kind(), ErrorKind::CommPeerLost, "{failed}");
+    assert!(failed.sentence().contains("rank 1 (process"), "{failed}");
+    // A second, and time for a machine that does other things.
+    assert!(took < Duration::from_secs(6), "{took:?}");
 }

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
 
 use jumar::engine::sync::{AtomicUsize, Mutex, Ordering};
-use jumar_hccl::{Communicator, Options, RootInfo, digest};
+use jumar_hccl::{Communicator, Options, RootAddress, RootInfo, digest};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::settings::Chosen;
@@ -29,8 +29,8 @@ pub(super) struct Request {
 /// How ranks find each other.
 pub(super) enum Way {
     Root(RootInfo),
-    /// A name made from a rank table.
-    Name(String),
+    /// A name made from a rank table, and where ranks of other servers find rank 0.
+    Table(String, Option<RootAddress>),
 }
 
 impl Request {
@@ -42,7 +42,8 @@ impl Request {
             Way::Root(info) => {
                 domain.join(info, self.size_and_rank, device, self.options, limit)?
             }
-            Way::Name(name) => {
+            Way::Table(name, root_address) => {
+                let name = (name.as_str(), root_address.as_ref());
                 domain.join_by_name(name, self.size_and_rank, device, self.options, limit)?
             }
         };
@@ -251,6 +252,10 @@ pub fn init_cluster_info(
     refuse_name(cx, &chosen.options.name, device)?;
     let words = [mark, digest(settings.job.bytes().map(u64::from))];
     let name = format!("{:016x}-{}", digest(words), chosen.options.name);
+    let root_address = table.root_address().map(|address| RootAddress {
+        address,
+        key: u128::from(digest(words)) << 64 | u128::from(digest(name.bytes().map(u64::from))),
+    });
     let comm = reserve(cx, &chosen, device, Some((mark, rank)))?;
     create(
         cx,
@@ -258,7 +263,7 @@ pub fn init_cluster_info(
             comm,
             size_and_rank: (table.size(), rank),
             options: chosen.options,
-            way: Way::Name(name),
+            way: Way::Table(name, root_address),
         },
     )
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
+use std::net::IpAddr;
 use std::path::Path;
 
 use jumar_types::{Error, ErrorKind, Result};
@@ -28,6 +29,8 @@ pub(super) struct Rank {
     /// The physical number of its device.
     pub(super) device: u32,
     server: String,
+    /// The address of its server, where the table has it.
+    host: Option<IpAddr>,
 }
 
 fn key<T>(sentence: impl Into<String>) -> Result<T> {
@@ -187,6 +190,13 @@ impl RankTable {
         self.ranks.len() as u32
     }
 
+    /// Returns the address of rank 0's server, if there are others.
+    pub(super) fn root_address(&self) -> Option<IpAddr> {
+        let root = self.ranks.first()?;
+        let several = self.ranks.iter().any(|rank| rank.server != root.server);
+        root.host.filter(|_| several)
+    }
+
     /// Returns a rank.
     ///
     /// # Errors
@@ -218,6 +228,17 @@ fn servers(value: &Value, super_nodes: bool) -> Result<Vec<(u32, Rank)>> {
         if !names.insert(name.clone()) {
             return key(format!("server \"{name}\" is in the rank table twice"));
         }
+        let host = match server.get("host_ip").and_then(Value::as_str) {
+            None | Some("") => name.parse().ok(),
+            Some(address) => match address.trim().parse() {
+                Ok(address) => Some(address),
+                Err(_) => {
+                    return key(format!(
+                        "the rank table's \"host_ip\" is \"{address}\"; it must be an IPv4 or IPv6 address"
+                    ));
+                }
+            },
+        };
         for device in list(server, "device", "server")? {
             if super_nodes && device.get("super_device_id").and_then(Value::as_str) == Some("") {
                 return key("a \"super_device_id\" of the rank table is empty");
@@ -225,6 +246,7 @@ fn servers(value: &Value, super_nodes: bool) -> Result<Vec<(u32, Rank)>> {
             let rank = Rank {
                 device: number(device, "device_id", "device")?,
                 server: name.clone(),
+                host,
             };
             found.push((number(device, "rank_id", "device")?, rank));
         }
@@ -246,6 +268,7 @@ fn plain_ranks(value: &Value) -> Result<Vec<(u32, Rank)>> {
         let own = Rank {
             device: number(rank, "device_id", "rank")?,
             server: server.unwrap_or("").to_owned(),
+            host: server.and_then(|server| server.parse().ok()),
         };
         Ok((number(rank, "rank_id", "rank")?, own))
     };
@@ -264,6 +287,7 @@ fn groups(value: &Value) -> Result<Vec<(u32, Rank)>> {
                 let rank = Rank {
                     device: number(device, "device_id", "device")?,
                     server: server.clone(),
+                    host: server.parse().ok(),
                 };
                 found.push((found.len() as u32, rank));
             }
@@ -300,6 +324,28 @@ mod tests {
             "instance_list":[{"pod_name":"a","server_id":"10.0.0.1","devices":[{"device_id":"0"}]},
             {"pod_name":"b","server_id":"10.0.0.2","devices":[{"device_id":"0"}]}]}]}"#;
         assert_eq!(parse(old).expect("groups").size(), 2);
+    }
+
+    #[test]
+    fn ranks_of_several_servers_find_rank_0_at_the_address_of_its_server() {
+        let table = |server: &str| {
+            let text = format!(
+                r#"{{"version":"1.0","status":"completed","server_count":"2","server_list":[
+                {{{server},"device":[{{"device_id":"0","rank_id":"0"}}]}},
+                {{"server_id":"10.0.0.2","device":[{{"device_id":"0","rank_id":"1"}}]}}]}}"#
+            );
+            parse(&text).map(|table| table.root_address().map(|found| found.to_string()))
+        };
+        let is = |address: &str| Some(address.to_owned());
+        assert_eq!(
+            table(r#""server_id":"10.0.0.1""#).expect("1.0"),
+            is("10.0.0.1")
+        );
+        let both = table(r#""server_id":"10.0.0.1","host_ip":"10.0.0.3""#);
+        assert_eq!(both.expect("1.0"), is("10.0.0.3"));
+        assert_eq!(table(r#""server_id":"node""#).expect("1.0"), None);
+        assert!(table(r#""server_id":"node","host_ip":"10.0""#).is_err());
+        assert_eq!(parse(PLAIN).expect("1.0").root_address(), None);
     }
 
     #[test]
