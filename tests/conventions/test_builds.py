@@ -140,3 +140,13 @@ def test_the_example_of_collectives_prints_the_mean_of_all_ranks(name, tmp_path)
     run("make", cwd=folder)
     lines = run(folder / name, env=environment(JUMAR_DEVICES="4")).stdout.splitlines()
     assert sorted(lines) == [f"rank {rank}: mean 2.50" for rank in range(4)]
+
+
+def test_the_example_of_data_parallel_training_has_the_losses_of_one_device(tmp_path):
+    folder = tmp_path / "collectives"
+    shutil.copytree(ROOT / "examples/collectives", folder)
+    run("make", cwd=folder)
+    single, *others = (run(folder / "train", mode, env=environment(JUMAR_DEVICES="4")).stdout for mode in ("single", "threads", "processes"))
+    losses = [float(line.split()[3]) for line in single.splitlines()]
+    assert len(losses) == 9 and losses[-1] < losses[0] / 20
+    assert others == [single, single]
