@@ -29,6 +29,7 @@ SPECIAL = {
 NEEDS_ASYNCHRONY = {
     "chaos",
     "collectives",
+    "collectives_endurance",
     "collectives_misuse",
     "cut_short",
     "destroy_running",

@@ -97,6 +97,8 @@ enum Suite {
     Check,
     /// Kernels in Ascend C beside a plain loop, with and without their checks, and what compiling them takes.
     Ascendc,
+    /// Collectives of four ranks beside Open MPI in shared memory, Gloo's own ring and plain copies.
+    Collectives,
 }
 
 impl Suite {
@@ -113,6 +115,7 @@ impl Suite {
         Suite::Pytorch,
         Suite::Check,
         Suite::Ascendc,
+        Suite::Collectives,
     ];
 
     fn name(self) -> &'static str {
@@ -128,6 +131,7 @@ impl Suite {
             Suite::Pytorch => "pytorch",
             Suite::Check => "check",
             Suite::Ascendc => "ascendc",
+            Suite::Collectives => "collectives",
         }
     }
 }
@@ -186,6 +190,10 @@ pub fn run(options: &Options) -> Result<()> {
         }
         Suite::Images => images(&tree)?,
         Suite::Ascendc => with_python(&tree, Path::new("python3"), "ascendc", &[])?,
+        Suite::Collectives => {
+            let quick = options.quick.then(|| "--quick".to_owned());
+            with_python(&tree, Path::new("python3"), "collectives", quick.as_slice())?
+        }
         Suite::Check => check::run(&tree)?,
     };
     print!("{}", plain(&lines));

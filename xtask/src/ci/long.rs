@@ -490,6 +490,24 @@ pub(super) fn operators(job: &Job) -> Result<Outcome> {
     })
 }
 
+/// Creates a thousand communicators and runs a million collectives, of threads and of processes, and kills ranks at random moments.
+///
+/// `JUMAR_CHAOS_SEED` sets which moments.
+pub(super) fn collectives(job: &Job) -> Result<Outcome> {
+    const KILLS: &str = "200";
+    let program = c_program(job, "collectives_endurance")?;
+    let seed = chaos_seed()?;
+    let mut command = Command::new(jumar());
+    command.args(["run", "--"]).arg(program);
+    command.args(["1000", "1000000", KILLS, &seed.to_string()]);
+    let limit = Duration::from_secs(1800);
+    let done = progress::run_logged(job.name, &mut command, &job.log, limit)?;
+    Ok(match done.problem() {
+        Some(problem) => Outcome::Failed(format!("seed {seed}: {problem}")),
+        None => Outcome::Passed(format!("{KILLS} kills, seed {seed}")),
+    })
+}
+
 /// How long each reader is given damaged input inside one process.
 const TARGET: Duration = Duration::from_secs(60);
 /// The addresses that it may have meanwhile, in KiB: what a damaged file says it needs is not to be believed.

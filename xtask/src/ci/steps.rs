@@ -325,6 +325,13 @@ pub(super) const ALL: &[Step] = &[
         run: long::operators,
     },
     Step {
+        name: "collectives",
+        what: "a thousand communicators, a million collectives, ranks killed at random: nothing is left",
+        part: Some(Part::Endurance),
+        needs: &["dist"],
+        run: long::collectives,
+    },
+    Step {
         name: "advisories",
         what: "cargo deny with the advisory database",
         part: Some(Part::Portability),
