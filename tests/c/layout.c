@@ -1069,6 +1069,224 @@ SAME(offsetof(hi_img_stream, pts), 24u);
 SAME(sizeof(((hi_img_stream *)0)->pts), 8u);
 SAME(offsetof(hi_img_stream, reserved), 32u);
 SAME(sizeof(((hi_img_stream *)0)->reserved), 8u);
+SAME(sizeof(hi_pic_buf_attr), 24u);
+SAME(ALIGN(hi_pic_buf_attr), 4u);
+SAME(offsetof(hi_pic_buf_attr, width), 0u);
+SAME(sizeof(((hi_pic_buf_attr *)0)->width), 4u);
+SAME(offsetof(hi_pic_buf_attr, height), 4u);
+SAME(sizeof(((hi_pic_buf_attr *)0)->height), 4u);
+SAME(offsetof(hi_pic_buf_attr, align), 8u);
+SAME(sizeof(((hi_pic_buf_attr *)0)->align), 4u);
+SAME(offsetof(hi_pic_buf_attr, bit_width), 12u);
+SAME(sizeof(((hi_pic_buf_attr *)0)->bit_width), 4u);
+SAME(offsetof(hi_pic_buf_attr, pixel_format), 16u);
+SAME(sizeof(((hi_pic_buf_attr *)0)->pixel_format), 4u);
+SAME(offsetof(hi_pic_buf_attr, compress_mode), 20u);
+SAME(sizeof(((hi_pic_buf_attr *)0)->compress_mode), 4u);
+SAME(sizeof(hi_img_info), 40u);
+SAME(ALIGN(hi_img_info), 4u);
+SAME(offsetof(hi_img_info, width), 0u);
+SAME(sizeof(((hi_img_info *)0)->width), 4u);
+SAME(offsetof(hi_img_info, height), 4u);
+SAME(sizeof(((hi_img_info *)0)->height), 4u);
+SAME(offsetof(hi_img_info, width_stride), 8u);
+SAME(sizeof(((hi_img_info *)0)->width_stride), 4u);
+SAME(offsetof(hi_img_info, height_stride), 12u);
+SAME(sizeof(((hi_img_info *)0)->height_stride), 4u);
+SAME(offsetof(hi_img_info, img_buf_size), 16u);
+SAME(sizeof(((hi_img_info *)0)->img_buf_size), 4u);
+SAME(offsetof(hi_img_info, pixel_format), 20u);
+SAME(sizeof(((hi_img_info *)0)->pixel_format), 4u);
+SAME(offsetof(hi_img_info, png_pixel_format), 20u);
+SAME(sizeof(((hi_img_info *)0)->png_pixel_format), 4u);
+SAME(offsetof(hi_img_info, reserved), 24u);
+SAME(sizeof(((hi_img_info *)0)->reserved), 16u);
+SAME(sizeof(hi_pic_info), 32u);
+SAME(ALIGN(hi_pic_info), 8u);
+SAME(offsetof(hi_pic_info, picture_address), 0u);
+SAME(sizeof(((hi_pic_info *)0)->picture_address), 8u);
+SAME(offsetof(hi_pic_info, picture_buffer_size), 8u);
+SAME(sizeof(((hi_pic_info *)0)->picture_buffer_size), 4u);
+SAME(offsetof(hi_pic_info, picture_width), 12u);
+SAME(sizeof(((hi_pic_info *)0)->picture_width), 4u);
+SAME(offsetof(hi_pic_info, picture_height), 16u);
+SAME(sizeof(((hi_pic_info *)0)->picture_height), 4u);
+SAME(offsetof(hi_pic_info, picture_width_stride), 20u);
+SAME(sizeof(((hi_pic_info *)0)->picture_width_stride), 4u);
+SAME(offsetof(hi_pic_info, picture_height_stride), 24u);
+SAME(sizeof(((hi_pic_info *)0)->picture_height_stride), 4u);
+SAME(offsetof(hi_pic_info, picture_format), 28u);
+SAME(sizeof(((hi_pic_info *)0)->picture_format), 4u);
+SAME(sizeof(hi_vdec_video_attr), 12u);
+SAME(ALIGN(hi_vdec_video_attr), 4u);
+SAME(offsetof(hi_vdec_video_attr, ref_frame_num), 0u);
+SAME(sizeof(((hi_vdec_video_attr *)0)->ref_frame_num), 4u);
+SAME(offsetof(hi_vdec_video_attr, temporal_mvp_en), 4u);
+SAME(sizeof(((hi_vdec_video_attr *)0)->temporal_mvp_en), 4u);
+SAME(offsetof(hi_vdec_video_attr, tmv_buf_size), 8u);
+SAME(sizeof(((hi_vdec_video_attr *)0)->tmv_buf_size), 4u);
+SAME(sizeof(hi_vdec_chn_attr), 40u);
+SAME(ALIGN(hi_vdec_chn_attr), 4u);
+SAME(offsetof(hi_vdec_chn_attr, type), 0u);
+SAME(sizeof(((hi_vdec_chn_attr *)0)->type), 4u);
+SAME(offsetof(hi_vdec_chn_attr, mode), 4u);
+SAME(sizeof(((hi_vdec_chn_attr *)0)->mode), 4u);
+SAME(offsetof(hi_vdec_chn_attr, pic_width), 8u);
+SAME(sizeof(((hi_vdec_chn_attr *)0)->pic_width), 4u);
+SAME(offsetof(hi_vdec_chn_attr, pic_height), 12u);
+SAME(sizeof(((hi_vdec_chn_attr *)0)->pic_height), 4u);
+SAME(offsetof(hi_vdec_chn_attr, stream_buf_size), 16u);
+SAME(sizeof(((hi_vdec_chn_attr *)0)->stream_buf_size), 4u);
+SAME(offsetof(hi_vdec_chn_attr, frame_buf_size), 20u);
+SAME(sizeof(((hi_vdec_chn_attr *)0)->frame_buf_size), 4u);
+SAME(offsetof(hi_vdec_chn_attr, frame_buf_cnt), 24u);
+SAME(sizeof(((hi_vdec_chn_attr *)0)->frame_buf_cnt), 4u);
+SAME(offsetof(hi_vdec_chn_attr, video_attr), 28u);
+SAME(sizeof(((hi_vdec_chn_attr *)0)->video_attr), 12u);
+SAME(sizeof(hi_vdec_video_param), 32u);
+SAME(ALIGN(hi_vdec_video_param), 4u);
+SAME(offsetof(hi_vdec_video_param, composite_dec_en), 0u);
+SAME(sizeof(((hi_vdec_video_param *)0)->composite_dec_en), 4u);
+SAME(offsetof(hi_vdec_video_param, slice_input_en), 4u);
+SAME(sizeof(((hi_vdec_video_param *)0)->slice_input_en), 4u);
+SAME(offsetof(hi_vdec_video_param, err_threshold), 8u);
+SAME(sizeof(((hi_vdec_video_param *)0)->err_threshold), 4u);
+SAME(offsetof(hi_vdec_video_param, dec_mode), 12u);
+SAME(sizeof(((hi_vdec_video_param *)0)->dec_mode), 4u);
+SAME(offsetof(hi_vdec_video_param, out_order), 16u);
+SAME(sizeof(((hi_vdec_video_param *)0)->out_order), 4u);
+SAME(offsetof(hi_vdec_video_param, compress_mode), 20u);
+SAME(sizeof(((hi_vdec_video_param *)0)->compress_mode), 4u);
+SAME(offsetof(hi_vdec_video_param, video_format), 24u);
+SAME(sizeof(((hi_vdec_video_param *)0)->video_format), 4u);
+SAME(offsetof(hi_vdec_video_param, quick_mark_mode), 28u);
+SAME(sizeof(((hi_vdec_video_param *)0)->quick_mark_mode), 4u);
+SAME(sizeof(hi_vdec_pic_param), 8u);
+SAME(ALIGN(hi_vdec_pic_param), 4u);
+SAME(offsetof(hi_vdec_pic_param, pixel_format), 0u);
+SAME(sizeof(((hi_vdec_pic_param *)0)->pixel_format), 4u);
+SAME(offsetof(hi_vdec_pic_param, alpha), 4u);
+SAME(sizeof(((hi_vdec_pic_param *)0)->alpha), 4u);
+SAME(sizeof(hi_vdec_chn_param), 40u);
+SAME(ALIGN(hi_vdec_chn_param), 4u);
+SAME(offsetof(hi_vdec_chn_param, type), 0u);
+SAME(sizeof(((hi_vdec_chn_param *)0)->type), 4u);
+SAME(offsetof(hi_vdec_chn_param, display_frame_num), 4u);
+SAME(sizeof(((hi_vdec_chn_param *)0)->display_frame_num), 4u);
+SAME(offsetof(hi_vdec_chn_param, video_param), 8u);
+SAME(sizeof(((hi_vdec_chn_param *)0)->video_param), 32u);
+SAME(offsetof(hi_vdec_chn_param, pic_param), 8u);
+SAME(sizeof(((hi_vdec_chn_param *)0)->pic_param), 8u);
+SAME(sizeof(hi_vdec_dec_err), 36u);
+SAME(ALIGN(hi_vdec_dec_err), 4u);
+SAME(offsetof(hi_vdec_dec_err, set_pic_size_err), 0u);
+SAME(sizeof(((hi_vdec_dec_err *)0)->set_pic_size_err), 4u);
+SAME(offsetof(hi_vdec_dec_err, set_protocol_num_err), 4u);
+SAME(sizeof(((hi_vdec_dec_err *)0)->set_protocol_num_err), 4u);
+SAME(offsetof(hi_vdec_dec_err, set_ref_num_err), 8u);
+SAME(sizeof(((hi_vdec_dec_err *)0)->set_ref_num_err), 4u);
+SAME(offsetof(hi_vdec_dec_err, set_pic_buf_size_err), 12u);
+SAME(sizeof(((hi_vdec_dec_err *)0)->set_pic_buf_size_err), 4u);
+SAME(offsetof(hi_vdec_dec_err, format_err), 16u);
+SAME(sizeof(((hi_vdec_dec_err *)0)->format_err), 4u);
+SAME(offsetof(hi_vdec_dec_err, stream_unsupport), 20u);
+SAME(sizeof(((hi_vdec_dec_err *)0)->stream_unsupport), 4u);
+SAME(offsetof(hi_vdec_dec_err, pack_err), 24u);
+SAME(sizeof(((hi_vdec_dec_err *)0)->pack_err), 4u);
+SAME(offsetof(hi_vdec_dec_err, stream_size_over), 28u);
+SAME(sizeof(((hi_vdec_dec_err *)0)->stream_size_over), 4u);
+SAME(offsetof(hi_vdec_dec_err, stream_not_release), 32u);
+SAME(sizeof(((hi_vdec_dec_err *)0)->stream_not_release), 4u);
+SAME(sizeof(hi_vdec_chn_status), 80u);
+SAME(ALIGN(hi_vdec_chn_status), 8u);
+SAME(offsetof(hi_vdec_chn_status, type), 0u);
+SAME(sizeof(((hi_vdec_chn_status *)0)->type), 4u);
+SAME(offsetof(hi_vdec_chn_status, left_stream_bytes), 4u);
+SAME(sizeof(((hi_vdec_chn_status *)0)->left_stream_bytes), 4u);
+SAME(offsetof(hi_vdec_chn_status, left_stream_frames), 8u);
+SAME(sizeof(((hi_vdec_chn_status *)0)->left_stream_frames), 4u);
+SAME(offsetof(hi_vdec_chn_status, left_decoded_frames), 12u);
+SAME(sizeof(((hi_vdec_chn_status *)0)->left_decoded_frames), 4u);
+SAME(offsetof(hi_vdec_chn_status, is_started), 16u);
+SAME(sizeof(((hi_vdec_chn_status *)0)->is_started), 4u);
+SAME(offsetof(hi_vdec_chn_status, recv_stream_frames), 20u);
+SAME(sizeof(((hi_vdec_chn_status *)0)->recv_stream_frames), 4u);
+SAME(offsetof(hi_vdec_chn_status, dec_stream_frames), 24u);
+SAME(sizeof(((hi_vdec_chn_status *)0)->dec_stream_frames), 4u);
+SAME(offsetof(hi_vdec_chn_status, dec_err), 28u);
+SAME(sizeof(((hi_vdec_chn_status *)0)->dec_err), 36u);
+SAME(offsetof(hi_vdec_chn_status, width), 64u);
+SAME(sizeof(((hi_vdec_chn_status *)0)->width), 4u);
+SAME(offsetof(hi_vdec_chn_status, height), 68u);
+SAME(sizeof(((hi_vdec_chn_status *)0)->height), 4u);
+SAME(offsetof(hi_vdec_chn_status, latest_frame_pts), 72u);
+SAME(sizeof(((hi_vdec_chn_status *)0)->latest_frame_pts), 8u);
+SAME(sizeof(hi_vdec_stream), 48u);
+SAME(ALIGN(hi_vdec_stream), 8u);
+SAME(offsetof(hi_vdec_stream, end_of_frame), 0u);
+SAME(sizeof(((hi_vdec_stream *)0)->end_of_frame), 4u);
+SAME(offsetof(hi_vdec_stream, end_of_stream), 4u);
+SAME(sizeof(((hi_vdec_stream *)0)->end_of_stream), 4u);
+SAME(offsetof(hi_vdec_stream, need_display), 8u);
+SAME(sizeof(((hi_vdec_stream *)0)->need_display), 4u);
+SAME(offsetof(hi_vdec_stream, pts), 16u);
+SAME(sizeof(((hi_vdec_stream *)0)->pts), 8u);
+SAME(offsetof(hi_vdec_stream, private_data), 24u);
+SAME(sizeof(((hi_vdec_stream *)0)->private_data), 8u);
+SAME(offsetof(hi_vdec_stream, len), 32u);
+SAME(sizeof(((hi_vdec_stream *)0)->len), 4u);
+SAME(offsetof(hi_vdec_stream, addr), 40u);
+SAME(sizeof(((hi_vdec_stream *)0)->addr), 8u);
+SAME(sizeof(hi_vdec_pic_info), 48u);
+SAME(ALIGN(hi_vdec_pic_info), 8u);
+SAME(offsetof(hi_vdec_pic_info, width), 0u);
+SAME(sizeof(((hi_vdec_pic_info *)0)->width), 4u);
+SAME(offsetof(hi_vdec_pic_info, height), 4u);
+SAME(sizeof(((hi_vdec_pic_info *)0)->height), 4u);
+SAME(offsetof(hi_vdec_pic_info, width_stride), 8u);
+SAME(sizeof(((hi_vdec_pic_info *)0)->width_stride), 4u);
+SAME(offsetof(hi_vdec_pic_info, height_stride), 12u);
+SAME(sizeof(((hi_vdec_pic_info *)0)->height_stride), 4u);
+SAME(offsetof(hi_vdec_pic_info, pixel_format), 16u);
+SAME(sizeof(((hi_vdec_pic_info *)0)->pixel_format), 4u);
+SAME(offsetof(hi_vdec_pic_info, vir_addr), 24u);
+SAME(sizeof(((hi_vdec_pic_info *)0)->vir_addr), 8u);
+SAME(offsetof(hi_vdec_pic_info, buffer_size), 32u);
+SAME(sizeof(((hi_vdec_pic_info *)0)->buffer_size), 4u);
+SAME(offsetof(hi_vdec_pic_info, offset_top), 36u);
+SAME(sizeof(((hi_vdec_pic_info *)0)->offset_top), 2u);
+SAME(offsetof(hi_vdec_pic_info, offset_bottom), 38u);
+SAME(sizeof(((hi_vdec_pic_info *)0)->offset_bottom), 2u);
+SAME(offsetof(hi_vdec_pic_info, offset_left), 40u);
+SAME(sizeof(((hi_vdec_pic_info *)0)->offset_left), 2u);
+SAME(offsetof(hi_vdec_pic_info, offset_right), 42u);
+SAME(sizeof(((hi_vdec_pic_info *)0)->offset_right), 2u);
+SAME(sizeof(hi_vdec_video_supplement_info), 12u);
+SAME(ALIGN(hi_vdec_video_supplement_info), 4u);
+SAME(offsetof(hi_vdec_video_supplement_info, frame_type), 0u);
+SAME(sizeof(((hi_vdec_video_supplement_info *)0)->frame_type), 4u);
+SAME(offsetof(hi_vdec_video_supplement_info, err_rate), 4u);
+SAME(sizeof(((hi_vdec_video_supplement_info *)0)->err_rate), 4u);
+SAME(offsetof(hi_vdec_video_supplement_info, poc), 8u);
+SAME(sizeof(((hi_vdec_video_supplement_info *)0)->poc), 4u);
+SAME(sizeof(hi_vdec_supplement_info), 16u);
+SAME(ALIGN(hi_vdec_supplement_info), 4u);
+SAME(offsetof(hi_vdec_supplement_info, type), 0u);
+SAME(sizeof(((hi_vdec_supplement_info *)0)->type), 4u);
+SAME(offsetof(hi_vdec_supplement_info, video_supplement_info), 4u);
+SAME(sizeof(((hi_vdec_supplement_info *)0)->video_supplement_info), 12u);
+SAME(sizeof(hi_pngd_chn_attr), 40u);
+SAME(ALIGN(hi_pngd_chn_attr), 8u);
+SAME(offsetof(hi_pngd_chn_attr, stream_que_cnt), 0u);
+SAME(sizeof(((hi_pngd_chn_attr *)0)->stream_que_cnt), 4u);
+SAME(offsetof(hi_pngd_chn_attr, reserved), 8u);
+SAME(sizeof(((hi_pngd_chn_attr *)0)->reserved), 32u);
+SAME(sizeof(hi_dvpp_epoll_event), 16u);
+SAME(ALIGN(hi_dvpp_epoll_event), 8u);
+SAME(offsetof(hi_dvpp_epoll_event, events), 0u);
+SAME(sizeof(((hi_dvpp_epoll_event *)0)->events), 4u);
+SAME(offsetof(hi_dvpp_epoll_event, data), 8u);
+SAME(sizeof(((hi_dvpp_epoll_event *)0)->data), 8u);
 SAME(sizeof(hi_venc_h264_attr), 8u);
 SAME(ALIGN(hi_venc_h264_attr), 4u);
 SAME(offsetof(hi_venc_h264_attr, rcn_ref_share_buf_en), 0u);
@@ -3011,8 +3229,12 @@ SAME((long long)HI_VIDEO_FIELD_INTERLACED, 3LL);
 SAME((long long)HI_VIDEO_FIELD_FRAME, 4LL);
 SAME(sizeof(hi_video_field), 4u);
 SAME((long long)HI_VIDEO_FORMAT_LINEAR, 0LL);
+SAME((long long)HI_VIDEO_FORMAT_TILE_64x16, 1LL);
 SAME(sizeof(hi_video_format), 4u);
 SAME((long long)HI_COMPRESS_MODE_NONE, 0LL);
+SAME((long long)HI_COMPRESS_MODE_SEG, 1LL);
+SAME((long long)HI_COMPRESS_MODE_TILE, 2LL);
+SAME((long long)HI_COMPRESS_MODE_HFBC, 3LL);
 SAME(sizeof(hi_compress_mode), 4u);
 SAME((long long)HI_DYNAMIC_RANGE_SDR8, 0LL);
 SAME((long long)HI_DYNAMIC_RANGE_SDR10, 1LL);
@@ -3022,6 +3244,53 @@ SAME((long long)HI_COLOR_GAMUT_BT709, 1LL);
 SAME((long long)HI_COLOR_GAMUT_BT2020, 2LL);
 SAME((long long)HI_COLOR_GAMUT_USER, 3LL);
 SAME(sizeof(hi_color_gamut), 4u);
+SAME((long long)HI_VDEC_SEND_MODE_STREAM, 0LL);
+SAME((long long)HI_VDEC_SEND_MODE_FRAME, 1LL);
+SAME((long long)HI_VDEC_SEND_MODE_COMPAT, 2LL);
+SAME(sizeof(hi_vdec_send_mode), 4u);
+SAME((long long)HI_VIDEO_DEC_MODE_IPB, 0LL);
+SAME((long long)HI_VIDEO_DEC_MODE_IP, 1LL);
+SAME((long long)HI_VIDEO_DEC_MODE_I, 2LL);
+SAME(sizeof(hi_video_dec_mode), 4u);
+SAME((long long)HI_VIDEO_OUT_ORDER_DISPLAY, 0LL);
+SAME((long long)HI_VIDEO_OUT_ORDER_DEC, 1LL);
+SAME(sizeof(hi_video_out_order), 4u);
+SAME((long long)HI_QUICK_MARK_ADAPT, 0LL);
+SAME((long long)HI_QUICK_MARK_FORCE, 1LL);
+SAME((long long)HI_QUICK_MARK_NONE, 2LL);
+SAME(sizeof(hi_quick_mark_mode), 4u);
+SAME((long long)HI_VDEC_FRAME_TYPE_I, 0LL);
+SAME((long long)HI_VDEC_FRAME_TYPE_P, 1LL);
+SAME((long long)HI_VDEC_FRAME_TYPE_B, 2LL);
+SAME(sizeof(hi_vdec_frame_type), 4u);
+SAME((long long)HI_DATA_BIT_WIDTH_8, 0LL);
+SAME((long long)HI_DATA_BIT_WIDTH_10, 1LL);
+SAME((long long)HI_DATA_BIT_WIDTH_12, 2LL);
+SAME((long long)HI_DATA_BIT_WIDTH_14, 3LL);
+SAME((long long)HI_DATA_BIT_WIDTH_16, 4LL);
+SAME(sizeof(hi_data_bit_width), 4u);
+SAME((long long)HI_JPEG_RAW_FORMAT_YUV444, 0LL);
+SAME((long long)HI_JPEG_RAW_FORMAT_YUV422, 1LL);
+SAME((long long)HI_JPEG_RAW_FORMAT_YUV420, 2LL);
+SAME((long long)HI_JPEG_RAW_FORMAT_YUV440, 3LL);
+SAME((long long)HI_JPEG_RAW_FORMAT_YUV400, 4LL);
+SAME((long long)HI_JPEG_RAW_FORMAT_YUV411, 5LL);
+SAME((long long)HI_JPEG_RAW_FORMAT_MAX, 100LL);
+SAME(sizeof(hi_jpeg_raw_format), 4u);
+SAME((long long)HI_PNG_COLOR_FORMAT_GRAY, 0LL);
+SAME((long long)HI_PNG_COLOR_FORMAT_RGB, 2LL);
+SAME((long long)HI_PNG_COLOR_FORMAT_CLUT, 3LL);
+SAME((long long)HI_PNG_COLOR_FORMAT_AGRAY, 4LL);
+SAME((long long)HI_PNG_COLOR_FORMAT_ARGB, 6LL);
+SAME(sizeof(hi_png_color_format), 4u);
+SAME((long long)HI_DVPP_EPOLL_CTL_ADD, 1LL);
+SAME((long long)HI_DVPP_EPOLL_CTL_MOD, 2LL);
+SAME((long long)HI_DVPP_EPOLL_CTL_DEL, 3LL);
+SAME(sizeof(hi_dvpp_epoll_ctl_op), 4u);
+SAME((long long)HI_DVPP_EPOLL_IN, 1LL);
+SAME((long long)HI_DVPP_EPOLL_OUT, 2LL);
+SAME((long long)HI_DVPP_EPOLL_ET, 2147483648LL);
+SAME(sizeof(hi_dvpp_epoll_event_type), 4u);
 SAME((long long)HI_VENC_RC_MODE_H264_CBR, 1LL);
 SAME((long long)HI_VENC_RC_MODE_H264_VBR, 2LL);
 SAME((long long)HI_VENC_RC_MODE_H264_AVBR, 3LL);
@@ -3913,6 +4182,42 @@ SAME((unsigned long long)(HI_ERR_VPC_SIZE_NOT_ENOUGH), 18446744072099430419ULL);
 SAME((unsigned long long)(HI_ERR_VPC_TIMEOUT), 18446744072099430420ULL);
 SAME((unsigned long long)(HI_ERR_VPC_SYS_ERROR), 18446744072099430421ULL);
 SAME((unsigned long long)(HI_VENC_JPEG_QT_COEF_NUM), 64ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_INVALID_DEV_ID), 18446744072099299329ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_INVALID_CHN_ID), 18446744072099299330ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_ILLEGAL_PARAM), 18446744072099299331ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_EXIST), 18446744072099299332ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_UNEXIST), 18446744072099299333ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_NULL_PTR), 18446744072099299334ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_NOT_CFG), 18446744072099299335ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_NOT_SUPPORT), 18446744072099299336ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_NOT_PERM), 18446744072099299337ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_NO_MEM), 18446744072099299340ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_NO_BUF), 18446744072099299341ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_BUF_EMPTY), 18446744072099299342ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_BUF_FULL), 18446744072099299343ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_SYS_NOT_READY), 18446744072099299344ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_BAD_ADDR), 18446744072099299345ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_BUSY), 18446744072099299346ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_TIMEOUT), 18446744072099299348ULL);
+SAME((unsigned long long)(HI_ERR_VDEC_SYS_ERROR), 18446744072099299349ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_INVALID_DEV_ID), 18446744072103165953ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_INVALID_CHN_ID), 18446744072103165954ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_ILLEGAL_PARAM), 18446744072103165955ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_EXIST), 18446744072103165956ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_UNEXIST), 18446744072103165957ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_NULL_PTR), 18446744072103165958ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_NOT_CFG), 18446744072103165959ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_NOT_SUPPORT), 18446744072103165960ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_NOT_PERM), 18446744072103165961ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_NO_MEM), 18446744072103165964ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_NO_BUF), 18446744072103165965ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_BUF_EMPTY), 18446744072103165966ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_BUF_FULL), 18446744072103165967ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_SYS_NOT_READY), 18446744072103165968ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_BAD_ADDR), 18446744072103165969ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_BUSY), 18446744072103165970ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_TIMEOUT), 18446744072103165972ULL);
+SAME((unsigned long long)(HI_ERR_PNGD_SYS_ERROR), 18446744072103165973ULL);
 SAME((unsigned long long)(HI_ERR_VENC_INVALID_DEV_ID), 18446744072099495937ULL);
 SAME((unsigned long long)(HI_ERR_VENC_INVALID_CHN_ID), 18446744072099495938ULL);
 SAME((unsigned long long)(HI_ERR_VENC_ILLEGAL_PARAM), 18446744072099495939ULL);
@@ -4470,6 +4775,32 @@ const any_function all_functions[] = {
     (any_function)hi_mpi_vpc_rotate,
     (any_function)hi_mpi_vpc_convert_color,
     (any_function)hi_mpi_vpc_copy_make_border,
+    (any_function)hi_mpi_vdec_create_chn,
+    (any_function)hi_mpi_vdec_destroy_chn,
+    (any_function)hi_mpi_vdec_get_chn_attr,
+    (any_function)hi_mpi_vdec_set_chn_param,
+    (any_function)hi_mpi_vdec_get_chn_param,
+    (any_function)hi_mpi_vdec_start_recv_stream,
+    (any_function)hi_mpi_vdec_stop_recv_stream,
+    (any_function)hi_mpi_vdec_reset_chn,
+    (any_function)hi_mpi_vdec_query_status,
+    (any_function)hi_mpi_vdec_send_stream,
+    (any_function)hi_mpi_vdec_get_frame,
+    (any_function)hi_mpi_vdec_release_frame,
+    (any_function)hi_mpi_vdec_get_fd,
+    (any_function)hi_vdec_get_pic_buf_size,
+    (any_function)hi_vdec_get_tmv_buf_size,
+    (any_function)hi_mpi_dvpp_get_image_info,
+    (any_function)hi_mpi_vdec_get_jpegd_output_info,
+    (any_function)hi_mpi_pngd_create_chn,
+    (any_function)hi_mpi_pngd_destroy_chn,
+    (any_function)hi_mpi_pngd_send_stream,
+    (any_function)hi_mpi_pngd_get_image_data,
+    (any_function)hi_mpi_png_get_image_info,
+    (any_function)hi_mpi_sys_create_epoll,
+    (any_function)hi_mpi_sys_ctl_epoll,
+    (any_function)hi_mpi_sys_wait_epoll,
+    (any_function)hi_mpi_sys_close_epoll,
     (any_function)hi_mpi_venc_create_chn,
     (any_function)hi_mpi_venc_destroy_chn,
     (any_function)hi_mpi_venc_start_chn,
@@ -5013,7 +5344,7 @@ const any_function all_functions[] = {
 
 /* Reads the constants, so that C sees their values too. */
 int main(void) {
-    if (sizeof(all_functions) / sizeof(all_functions[0]) != 1072u) return 1;
+    if (sizeof(all_functions) / sizeof(all_functions[0]) != 1098u) return 1;
     for (unsigned i = 0; i < sizeof(all_functions) / sizeof(all_functions[0]); ++i)
         if (all_functions[i] == 0) return 1;
     if ((long long)ACL_ERROR_NONE != 0LL) return 1;

@@ -13,7 +13,7 @@ use jumar_acl::memcpy::{BatchCopy, NO_COPY_FAILED, batch, batch_async};
 use jumar_acl::memory::MallocConfig;
 use jumar_acl::prof::RangeAttributes;
 use jumar_acl::tdt_queue::QueueAttrValue;
-use jumar_acl::{Raw, allocator, capture, memory};
+use jumar_acl::{Raw, allocator, capture, himpi, memory};
 
 use crate::callbacks;
 use crate::generated::calls::Player;
@@ -28,6 +28,40 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtSetExceptionInfoCallback", set_exception_callback),
     ("aclrtAllocatorGetByStream", allocator_by_stream),
     ("hi_mpi_venc_get_stream", fetch_stream),
+    ("hi_mpi_dvpp_get_image_info", |w| {
+        let data = image_data(w, 1)?;
+        with_info(
+            w,
+            2,
+            enter(&calls::hi_mpi_dvpp_get_image_info, |cx| {
+                himpi::hi_mpi_dvpp_get_image_info(cx, w.plain(0), data.as_deref())
+            }),
+        )
+    }),
+    ("hi_mpi_vdec_get_jpegd_output_info", |w| {
+        let data = image_data(w, 0)?;
+        with_info(
+            w,
+            2,
+            enter(&calls::hi_mpi_vdec_get_jpegd_output_info, |cx| {
+                himpi::hi_mpi_vdec_get_jpegd_output_info(cx, data.as_deref(), w.plain(1))
+            }),
+        )
+    }),
+    ("hi_mpi_png_get_image_info", |w| {
+        let stream = w.input::<types::hi_img_stream>(0);
+        let data = match stream {
+            Some(stream) => RawArgs(&[stream.addr as u64]).slice::<u8>(0, stream.len as usize)?,
+            None => None,
+        };
+        with_info(
+            w,
+            1,
+            enter(&calls::hi_mpi_png_get_image_info, |cx| {
+                himpi::hi_mpi_png_get_image_info(cx, data.as_deref())
+            }),
+        )
+    }),
     ("aclrtAllocatorSetAllocAdviseFuncToDesc", |w| {
         status(enter(
             &calls::aclrtAllocatorSetAllocAdviseFuncToDesc,
@@ -665,6 +699,22 @@ fn managed_attributes(w: &RawArgs<'_>) -> Played {
         }
     }
     status(read.map(drop))
+}
+
+/// Returns the bytes of an image that a structure names.
+fn image_data(w: &RawArgs<'_>, at: usize) -> Result<Option<Vec<u8>>, Stop> {
+    match w.input::<types::hi_vdec_stream>(at) {
+        Some(stream) => RawArgs(&[stream.addr as u64]).slice::<u8>(0, stream.len as usize),
+        None => Ok(None),
+    }
+}
+
+fn with_info(w: &RawArgs<'_>, at: usize, info: Result<types::hi_img_info, i32>) -> Played {
+    let out = w.out(at)?;
+    if let Ok(info) = &info {
+        out.set(info);
+    }
+    status(info.map(drop))
 }
 
 fn fetch_stream(w: &RawArgs<'_>) -> Played {

@@ -95,6 +95,38 @@ fn frames_equal_those_of_ffmpeg_in_the_order_of_display() {
     }
 }
 
+/// A program may fetch each frame before it sends the next packet.
+#[test]
+fn the_earliest_order_returns_the_same_frames_sooner() {
+    for clip in clips() {
+        let late = decode(clip.codec, Order::Display, &clip.packets);
+        let early = decode(clip.codec, Order::Earliest, &clip.packets);
+        let frames = |outcomes: &[Vec<Outcome>]| {
+            let found = outcomes.iter().flatten();
+            let found = found.filter_map(|outcome| {
+                Some((outcome.packet, outcome.result.as_ref().ok()?.clone()))
+            });
+            found.collect::<Vec<_>>()
+        };
+        assert_eq!(frames(&early), frames(&late), "{}", clip.name);
+        let count = |outcomes: &[Vec<Outcome>]| outcomes.iter().flatten().count();
+        for calls in 1..=clip.packets.len() {
+            assert!(
+                count(&early[..calls]) >= count(&late[..calls]),
+                "{}",
+                clip.name
+            );
+        }
+    }
+    let clip = clip("\"h264\" \"baseline\"");
+    for outcomes in decode(clip.codec, Order::Earliest, &clip.packets)
+        .iter()
+        .take(clip.packets.len())
+    {
+        assert_eq!(outcomes.len(), 1);
+    }
+}
+
 /// A program concludes from the last callback that it has sent everything.
 #[test]
 fn a_frame_is_returned_only_after_a_later_packet_or_at_the_end() {

@@ -57,6 +57,42 @@ extern "C" {
 #define HI_ERR_VPC_TIMEOUT ((hi_s32)0xA0078014)
 #define HI_ERR_VPC_SYS_ERROR ((hi_s32)0xA0078015)
 #define HI_VENC_JPEG_QT_COEF_NUM 64
+#define HI_ERR_VDEC_INVALID_DEV_ID ((hi_s32)0xA0058001)
+#define HI_ERR_VDEC_INVALID_CHN_ID ((hi_s32)0xA0058002)
+#define HI_ERR_VDEC_ILLEGAL_PARAM ((hi_s32)0xA0058003)
+#define HI_ERR_VDEC_EXIST ((hi_s32)0xA0058004)
+#define HI_ERR_VDEC_UNEXIST ((hi_s32)0xA0058005)
+#define HI_ERR_VDEC_NULL_PTR ((hi_s32)0xA0058006)
+#define HI_ERR_VDEC_NOT_CFG ((hi_s32)0xA0058007)
+#define HI_ERR_VDEC_NOT_SUPPORT ((hi_s32)0xA0058008)
+#define HI_ERR_VDEC_NOT_PERM ((hi_s32)0xA0058009)
+#define HI_ERR_VDEC_NO_MEM ((hi_s32)0xA005800C)
+#define HI_ERR_VDEC_NO_BUF ((hi_s32)0xA005800D)
+#define HI_ERR_VDEC_BUF_EMPTY ((hi_s32)0xA005800E)
+#define HI_ERR_VDEC_BUF_FULL ((hi_s32)0xA005800F)
+#define HI_ERR_VDEC_SYS_NOT_READY ((hi_s32)0xA0058010)
+#define HI_ERR_VDEC_BAD_ADDR ((hi_s32)0xA0058011)
+#define HI_ERR_VDEC_BUSY ((hi_s32)0xA0058012)
+#define HI_ERR_VDEC_TIMEOUT ((hi_s32)0xA0058014)
+#define HI_ERR_VDEC_SYS_ERROR ((hi_s32)0xA0058015)
+#define HI_ERR_PNGD_INVALID_DEV_ID ((hi_s32)0xA0408001)
+#define HI_ERR_PNGD_INVALID_CHN_ID ((hi_s32)0xA0408002)
+#define HI_ERR_PNGD_ILLEGAL_PARAM ((hi_s32)0xA0408003)
+#define HI_ERR_PNGD_EXIST ((hi_s32)0xA0408004)
+#define HI_ERR_PNGD_UNEXIST ((hi_s32)0xA0408005)
+#define HI_ERR_PNGD_NULL_PTR ((hi_s32)0xA0408006)
+#define HI_ERR_PNGD_NOT_CFG ((hi_s32)0xA0408007)
+#define HI_ERR_PNGD_NOT_SUPPORT ((hi_s32)0xA0408008)
+#define HI_ERR_PNGD_NOT_PERM ((hi_s32)0xA0408009)
+#define HI_ERR_PNGD_NO_MEM ((hi_s32)0xA040800C)
+#define HI_ERR_PNGD_NO_BUF ((hi_s32)0xA040800D)
+#define HI_ERR_PNGD_BUF_EMPTY ((hi_s32)0xA040800E)
+#define HI_ERR_PNGD_BUF_FULL ((hi_s32)0xA040800F)
+#define HI_ERR_PNGD_SYS_NOT_READY ((hi_s32)0xA0408010)
+#define HI_ERR_PNGD_BAD_ADDR ((hi_s32)0xA0408011)
+#define HI_ERR_PNGD_BUSY ((hi_s32)0xA0408012)
+#define HI_ERR_PNGD_TIMEOUT ((hi_s32)0xA0408014)
+#define HI_ERR_PNGD_SYS_ERROR ((hi_s32)0xA0408015)
 #define HI_ERR_VENC_INVALID_DEV_ID ((hi_s32)0xA0088001)
 #define HI_ERR_VENC_INVALID_CHN_ID ((hi_s32)0xA0088002)
 #define HI_ERR_VENC_ILLEGAL_PARAM ((hi_s32)0xA0088003)
@@ -90,6 +126,8 @@ typedef float hi_float;
 typedef double hi_double;
 typedef void hi_void;
 typedef int32_t hi_vpc_chn;
+typedef int32_t hi_vdec_chn;
+typedef int32_t hi_pngd_chn;
 typedef int32_t hi_venc_chn;
 typedef struct hi_csc_coefficient hi_csc_coefficient;
 
@@ -222,11 +260,15 @@ typedef enum hi_video_field {
 } hi_video_field;
 
 typedef enum hi_video_format {
-    HI_VIDEO_FORMAT_LINEAR = 0
+    HI_VIDEO_FORMAT_LINEAR = 0,
+    HI_VIDEO_FORMAT_TILE_64x16 = 1
 } hi_video_format;
 
 typedef enum hi_compress_mode {
-    HI_COMPRESS_MODE_NONE = 0
+    HI_COMPRESS_MODE_NONE = 0,
+    HI_COMPRESS_MODE_SEG = 1,
+    HI_COMPRESS_MODE_TILE = 2,
+    HI_COMPRESS_MODE_HFBC = 3
 } hi_compress_mode;
 
 typedef enum hi_dynamic_range {
@@ -240,6 +282,73 @@ typedef enum hi_color_gamut {
     HI_COLOR_GAMUT_BT2020 = 2,
     HI_COLOR_GAMUT_USER = 3
 } hi_color_gamut;
+
+typedef enum hi_vdec_send_mode {
+    HI_VDEC_SEND_MODE_STREAM = 0,
+    HI_VDEC_SEND_MODE_FRAME = 1,
+    HI_VDEC_SEND_MODE_COMPAT = 2
+} hi_vdec_send_mode;
+
+typedef enum hi_video_dec_mode {
+    HI_VIDEO_DEC_MODE_IPB = 0,
+    HI_VIDEO_DEC_MODE_IP = 1,
+    HI_VIDEO_DEC_MODE_I = 2
+} hi_video_dec_mode;
+
+typedef enum hi_video_out_order {
+    HI_VIDEO_OUT_ORDER_DISPLAY = 0,
+    HI_VIDEO_OUT_ORDER_DEC = 1
+} hi_video_out_order;
+
+typedef enum hi_quick_mark_mode {
+    HI_QUICK_MARK_ADAPT = 0,
+    HI_QUICK_MARK_FORCE = 1,
+    HI_QUICK_MARK_NONE = 2
+} hi_quick_mark_mode;
+
+typedef enum hi_vdec_frame_type {
+    HI_VDEC_FRAME_TYPE_I = 0,
+    HI_VDEC_FRAME_TYPE_P = 1,
+    HI_VDEC_FRAME_TYPE_B = 2
+} hi_vdec_frame_type;
+
+typedef enum hi_data_bit_width {
+    HI_DATA_BIT_WIDTH_8 = 0,
+    HI_DATA_BIT_WIDTH_10 = 1,
+    HI_DATA_BIT_WIDTH_12 = 2,
+    HI_DATA_BIT_WIDTH_14 = 3,
+    HI_DATA_BIT_WIDTH_16 = 4
+} hi_data_bit_width;
+
+typedef enum hi_jpeg_raw_format {
+    HI_JPEG_RAW_FORMAT_YUV444 = 0,
+    HI_JPEG_RAW_FORMAT_YUV422 = 1,
+    HI_JPEG_RAW_FORMAT_YUV420 = 2,
+    HI_JPEG_RAW_FORMAT_YUV440 = 3,
+    HI_JPEG_RAW_FORMAT_YUV400 = 4,
+    HI_JPEG_RAW_FORMAT_YUV411 = 5,
+    HI_JPEG_RAW_FORMAT_MAX = 100
+} hi_jpeg_raw_format;
+
+typedef enum hi_png_color_format {
+    HI_PNG_COLOR_FORMAT_GRAY = 0,
+    HI_PNG_COLOR_FORMAT_RGB = 2,
+    HI_PNG_COLOR_FORMAT_CLUT = 3,
+    HI_PNG_COLOR_FORMAT_AGRAY = 4,
+    HI_PNG_COLOR_FORMAT_ARGB = 6
+} hi_png_color_format;
+
+typedef enum hi_dvpp_epoll_ctl_op {
+    HI_DVPP_EPOLL_CTL_ADD = 1,
+    HI_DVPP_EPOLL_CTL_MOD = 2,
+    HI_DVPP_EPOLL_CTL_DEL = 3
+} hi_dvpp_epoll_ctl_op;
+
+typedef enum hi_dvpp_epoll_event_type {
+    HI_DVPP_EPOLL_IN = 1,
+    HI_DVPP_EPOLL_OUT = 2,
+    HI_DVPP_EPOLL_ET = 2147483648
+} hi_dvpp_epoll_event_type;
 
 typedef enum hi_venc_rc_mode {
     HI_VENC_RC_MODE_H264_CBR = 1,
@@ -442,6 +551,155 @@ typedef struct hi_img_stream {
     hi_u64 pts;
     hi_s32 reserved[2];
 } hi_img_stream;
+
+typedef struct hi_pic_buf_attr {
+    hi_u32 width;
+    hi_u32 height;
+    hi_u32 align;
+    hi_data_bit_width bit_width;
+    hi_pixel_format pixel_format;
+    hi_compress_mode compress_mode;
+} hi_pic_buf_attr;
+
+typedef struct hi_img_info {
+    hi_u32 width;
+    hi_u32 height;
+    hi_u32 width_stride;
+    hi_u32 height_stride;
+    hi_u32 img_buf_size;
+    union {
+        hi_jpeg_raw_format pixel_format;
+        hi_png_color_format png_pixel_format;
+    };
+    hi_u32 reserved[4];
+} hi_img_info;
+
+typedef struct hi_pic_info {
+    void *picture_address;
+    hi_u32 picture_buffer_size;
+    hi_u32 picture_width;
+    hi_u32 picture_height;
+    hi_u32 picture_width_stride;
+    hi_u32 picture_height_stride;
+    hi_pixel_format picture_format;
+} hi_pic_info;
+
+typedef struct hi_vdec_video_attr {
+    hi_u32 ref_frame_num;
+    hi_bool temporal_mvp_en;
+    hi_u32 tmv_buf_size;
+} hi_vdec_video_attr;
+
+typedef struct hi_vdec_chn_attr {
+    hi_payload_type type;
+    hi_vdec_send_mode mode;
+    hi_u32 pic_width;
+    hi_u32 pic_height;
+    hi_u32 stream_buf_size;
+    hi_u32 frame_buf_size;
+    hi_u32 frame_buf_cnt;
+    union {
+        hi_vdec_video_attr video_attr;
+    };
+} hi_vdec_chn_attr;
+
+typedef struct hi_vdec_video_param {
+    hi_bool composite_dec_en;
+    hi_bool slice_input_en;
+    hi_s32 err_threshold;
+    hi_video_dec_mode dec_mode;
+    hi_video_out_order out_order;
+    hi_compress_mode compress_mode;
+    hi_video_format video_format;
+    hi_quick_mark_mode quick_mark_mode;
+} hi_vdec_video_param;
+
+typedef struct hi_vdec_pic_param {
+    hi_pixel_format pixel_format;
+    hi_u32 alpha;
+} hi_vdec_pic_param;
+
+typedef struct hi_vdec_chn_param {
+    hi_payload_type type;
+    hi_u32 display_frame_num;
+    union {
+        hi_vdec_video_param video_param;
+        hi_vdec_pic_param pic_param;
+    };
+} hi_vdec_chn_param;
+
+typedef struct hi_vdec_dec_err {
+    hi_s32 set_pic_size_err;
+    hi_s32 set_protocol_num_err;
+    hi_s32 set_ref_num_err;
+    hi_s32 set_pic_buf_size_err;
+    hi_s32 format_err;
+    hi_s32 stream_unsupport;
+    hi_s32 pack_err;
+    hi_s32 stream_size_over;
+    hi_s32 stream_not_release;
+} hi_vdec_dec_err;
+
+typedef struct hi_vdec_chn_status {
+    hi_payload_type type;
+    hi_u32 left_stream_bytes;
+    hi_u32 left_stream_frames;
+    hi_u32 left_decoded_frames;
+    hi_bool is_started;
+    hi_u32 recv_stream_frames;
+    hi_u32 dec_stream_frames;
+    hi_vdec_dec_err dec_err;
+    hi_u32 width;
+    hi_u32 height;
+    hi_u64 latest_frame_pts;
+} hi_vdec_chn_status;
+
+typedef struct hi_vdec_stream {
+    hi_bool end_of_frame;
+    hi_bool end_of_stream;
+    hi_bool need_display;
+    hi_u64 pts;
+    hi_u64 private_data;
+    hi_u32 len;
+    hi_u8 *addr;
+} hi_vdec_stream;
+
+typedef struct hi_vdec_pic_info {
+    hi_u32 width;
+    hi_u32 height;
+    hi_u32 width_stride;
+    hi_u32 height_stride;
+    hi_pixel_format pixel_format;
+    hi_u64 vir_addr;
+    hi_u32 buffer_size;
+    hi_s16 offset_top;
+    hi_s16 offset_bottom;
+    hi_s16 offset_left;
+    hi_s16 offset_right;
+} hi_vdec_pic_info;
+
+typedef struct hi_vdec_video_supplement_info {
+    hi_vdec_frame_type frame_type;
+    hi_u32 err_rate;
+    hi_u32 poc;
+} hi_vdec_video_supplement_info;
+
+typedef struct hi_vdec_supplement_info {
+    hi_payload_type type;
+    union {
+        hi_vdec_video_supplement_info video_supplement_info;
+    };
+} hi_vdec_supplement_info;
+
+typedef struct hi_pngd_chn_attr {
+    hi_u32 stream_que_cnt;
+    hi_u64 reserved[4];
+} hi_pngd_chn_attr;
+
+typedef struct hi_dvpp_epoll_event {
+    hi_u32 events;
+    void *data;
+} hi_dvpp_epoll_event;
 
 typedef struct hi_venc_h264_attr {
     hi_bool rcn_ref_share_buf_en;
@@ -1277,6 +1535,233 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vpc_convert_color(
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vpc_copy_make_border(
     hi_vpc_chn chn, const hi_vpc_pic_info *source_pic, hi_vpc_pic_info *dest_pic,
     hi_vpc_make_border_info make_border_info, hi_u32 *task_id, hi_s32 milli_sec);
+
+/**
+ * Creates a decoding channel with a number of the program.
+ * @param chn [IN]
+ * @param attr [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_create_chn(hi_vdec_chn chn, const hi_vdec_chn_attr *attr);
+
+/**
+ * Waits for the task of a decoding channel that runs and destroys it. Frames that were not fetched are lost.
+ * @param chn [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_destroy_chn(hi_vdec_chn chn);
+
+/**
+ * Returns the attributes that a decoding channel was created with.
+ * @param chn [IN]
+ * @param attr [OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_get_chn_attr(hi_vdec_chn chn, hi_vdec_chn_attr *attr);
+
+/**
+ * Sets the order of frames and other parameters of a decoding channel, for streams that are sent from now on.
+ * @param chn [IN]
+ * @param chn_param [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_set_chn_param(hi_vdec_chn chn, const hi_vdec_chn_param *chn_param);
+
+/**
+ * Returns the parameters of a decoding channel.
+ * @param chn [IN]
+ * @param chn_param [OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_get_chn_param(hi_vdec_chn chn, hi_vdec_chn_param *chn_param);
+
+/**
+ * Lets a decoding channel accept streams.
+ * @param chn [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_start_recv_stream(hi_vdec_chn chn);
+
+/**
+ * Lets a decoding channel refuse streams. Frames of accepted streams can still be fetched.
+ * @param chn [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_stop_recv_stream(hi_vdec_chn chn);
+
+/**
+ * Discards the streams and frames of a decoding channel that was stopped. The next stream begins with a key frame.
+ * @param chn [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_reset_chn(hi_vdec_chn chn);
+
+/**
+ * Returns how many streams and frames a decoding channel contains, and which failures it counted.
+ * @param chn [IN]
+ * @param status [OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_query_status(hi_vdec_chn chn, hi_vdec_chn_status *status);
+
+/**
+ * Queues the decoding of a packet, which is copied before the call returns, to memory of the program.
+ * @param chn [IN]
+ * @param stream [IN]
+ * @param vdec_pic_info [IN]
+ * @param milli_sec [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_send_stream(
+    hi_vdec_chn chn, const hi_vdec_stream *stream, hi_vdec_pic_info *vdec_pic_info, hi_s32 milli_sec);
+
+/**
+ * Returns the next frame of a decoding channel and the packet that it comes from. `frame_flag` says whether it was decoded.
+ * @param chn [IN]
+ * @param frame_info [OUT]
+ * @param supplement [OUT]
+ * @param stream [OUT]
+ * @param milli_sec [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_get_frame(
+    hi_vdec_chn chn, hi_video_frame_info *frame_info, hi_vdec_supplement_info *supplement, hi_vdec_stream *stream,
+    hi_s32 milli_sec);
+
+/**
+ * Releases a frame of hi_mpi_vdec_get_frame, so that its channel accepts another packet. The memory stays the program's.
+ * @param chn [IN]
+ * @param frame_info [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_release_frame(hi_vdec_chn chn, const hi_video_frame_info *frame_info);
+
+/**
+ * Returns a file descriptor that is readable while a frame can be fetched. It belongs to the channel.
+ * @param chn [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY int32_t hi_mpi_vdec_get_fd(hi_vdec_chn chn);
+
+/**
+ * Returns a size of memory for a decoded frame.
+ * @param type [IN]
+ * @param buf_attr [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY hi_u32 hi_vdec_get_pic_buf_size(hi_payload_type type, hi_pic_buf_attr *buf_attr);
+
+/**
+ * Returns a size of memory for the motion vectors of a frame.
+ * @param type [IN]
+ * @param width [IN]
+ * @param height [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY hi_u32 hi_vdec_get_tmv_buf_size(hi_payload_type type, hi_u32 width, hi_u32 height);
+
+/**
+ * Returns what the header of a JPEG or PNG image in memory states, and the strides and size of the decoded image.
+ * @param img_type [IN]
+ * @param stream [IN]
+ * @param img_info [OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_dvpp_get_image_info(
+    hi_payload_type img_type, const hi_vdec_stream *stream, hi_img_info *img_info);
+
+/**
+ * Returns the size, the strides and the size of memory of a JPEG image decoded to a format.
+ * @param stream [IN]
+ * @param output_format [IN]
+ * @param img_info [OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_get_jpegd_output_info(
+    const hi_vdec_stream *stream, hi_pixel_format output_format, hi_img_info *img_info);
+
+/**
+ * Creates a channel that decodes PNG images, with a number of the program.
+ * @param chn [IN]
+ * @param attr [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_pngd_create_chn(hi_pngd_chn chn, const hi_pngd_chn_attr *attr);
+
+/**
+ * Waits for the images of a channel and destroys it. Images that were not fetched are lost.
+ * @param chn [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_pngd_destroy_chn(hi_pngd_chn chn);
+
+/**
+ * Queues the decoding of a PNG image, which is copied before the call returns, to memory of the program.
+ * @param chn [IN]
+ * @param stream [IN]
+ * @param png_pic_info [IN]
+ * @param milli_sec [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_pngd_send_stream(
+    hi_pngd_chn chn, const hi_img_stream *stream, hi_pic_info *png_pic_info, hi_s32 milli_sec);
+
+/**
+ * Returns the next decoded image of a channel and the data that it comes from.
+ * @param chn [IN]
+ * @param png_pic_info [OUT]
+ * @param stream [OUT]
+ * @param milli_sec [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_pngd_get_image_data(
+    hi_pngd_chn chn, hi_pic_info *png_pic_info, hi_img_stream *stream, hi_s32 milli_sec);
+
+/**
+ * Returns what the header of a PNG image in memory states, and the strides and size of the decoded image.
+ * @param png_stream [IN]
+ * @param img_info [OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_png_get_image_info(const hi_img_stream *png_stream, hi_img_info *img_info);
+
+/**
+ * Creates a set of channel descriptors to wait for.
+ * @param size [IN]
+ * @param epoll_fd [OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_sys_create_epoll(hi_s32 size, hi_s32 *epoll_fd);
+
+/**
+ * Adds a channel's descriptor to a set, changes what is waited for, or removes it.
+ * @param epoll_fd [IN]
+ * @param operation [IN]
+ * @param fd [IN]
+ * @param event [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_sys_ctl_epoll(
+    hi_s32 epoll_fd, hi_s32 operation, hi_s32 fd, hi_dvpp_epoll_event *event);
+
+/**
+ * Waits until channels of a set can be read, and returns their events. After the time limit there are none.
+ * @param epoll_fd [IN]
+ * @param events [OUT]
+ * @param max_events [IN]
+ * @param timeout [IN]
+ * @param event_num [OUT]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_sys_wait_epoll(
+    hi_s32 epoll_fd, hi_dvpp_epoll_event *events, hi_s32 max_events, hi_s32 timeout, hi_s32 *event_num);
+
+/**
+ * Destroys a set of channel descriptors.
+ * @param epoll_fd [IN]
+ * @return HI_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_sys_close_epoll(hi_s32 epoll_fd);
 
 /**
  * Creates an encoding channel with a number of the program.

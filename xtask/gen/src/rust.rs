@@ -275,11 +275,11 @@ fn enums(api: &Api) -> String {
     for e in &api.enums {
         let of = if e.unsigned { "u32" } else { "i32" };
         for (name, value) in &e.values {
-            let _ = writeln!(
-                out,
-                "/// Value of `{}`.\npub const {name}: {of} = {value};",
-                e.name
-            );
+            let _ = writeln!(out, "/// Value of `{}`.", e.name);
+            if name.contains(char::is_lowercase) {
+                out.push_str("#[expect(non_upper_case_globals, reason = \"the C name\")]\n");
+            }
+            let _ = writeln!(out, "pub const {name}: {of} = {value};");
         }
     }
     out.push_str("\n/// Returns the name of a value of an enumeration.\npub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {\n");
@@ -483,6 +483,10 @@ pub fn media_code<'a>(api: &'a Api, function: &str, id: Option<i64>) -> (i64, Op
 
 /// Returns the number of the module that a function of the second interface of images and video belongs to.
 fn media_module(function: &str) -> u32 {
+    // It reads what the decoders decode.
+    if function == "hi_mpi_dvpp_get_image_info" {
+        return 5;
+    }
     let module = function
         .trim_start_matches("hi_")
         .trim_start_matches("mpi_")

@@ -12,7 +12,7 @@ use crate::generated::enums;
 use crate::{Cx, Raw};
 
 /// Reads the header of an image in memory.
-fn header(data: Option<&[u8]>) -> Result<Header> {
+pub(super) fn header(data: Option<&[u8]>) -> Result<Header> {
     let data = data.ok_or_else(|| null("data"))?;
     if data.is_empty() {
         return Err(argument("the size of data is 0"));
@@ -133,19 +133,15 @@ pub fn acldvppJpegDecodeAsync(
         let (desc, fields) = task::desc(cx, output, "outputDesc")?;
         let from = task::memory(stream, data, size as usize, "data")?;
         let to = task::memory(stream, fields.data, fields.size as usize, "outputDesc")?;
-        check_strides(&fields)?;
+        check_strides(&fields, "outputDesc")?;
         let family = task::family(cx, stream)?;
-        let decoder = Decoder {
-            format: wanted(fields.format, "the format of outputDesc")?,
-            rounding: Rounding::from_number(settings.precision).map_err(|error| refused(&error))?,
-            largest: match family {
-                Family::Second => 16384,
-                Family::First | Family::Inference => 8192,
-            },
-        };
-        let alignment = (family.jpeg_alignment(), 16);
+        let format = wanted(fields.format, "the format of outputDesc")?;
+        let decoder = decoder(family, format, settings.precision)?;
+        let strides = (fields.width_stride, fields.height_stride);
         let work = move || -> Done {
-            let done = decode(&decoder, &from, &to, &fields, alignment);
+            let mut bytes = vec![0; from.0.bytes()];
+            from.read(0, &mut bytes);
+            let done = decode(&decoder, &bytes, &to, strides, alignment(family));
             desc.fields.lock().describe_decoded(done)
         };
         let accesses = Accesses {
@@ -156,38 +152,59 @@ pub fn acldvppJpegDecodeAsync(
     })
 }
 
+/// Returns the decoder of a family of cards.
+///
+/// # Errors
+/// `InvalidArgument`: there is no such precision.
+pub(super) fn decoder(family: Family, format: Option<Format>, precision: u32) -> Result<Decoder> {
+    Ok(Decoder {
+        format,
+        rounding: Rounding::from_number(precision).map_err(|error| refused(&error))?,
+        largest: match family {
+            Family::Second => 16384,
+            Family::First | Family::Inference => 8192,
+        },
+    })
+}
+
+/// Returns the alignment of the strides of decoded images: pixels in a row, and rows.
+pub(super) fn alignment(family: Family) -> (usize, usize) {
+    (family.jpeg_alignment(), 16)
+}
+
 /// Checks strides that a program states for a decoded image against its size, as far as it states that.
-fn check_strides(fields: &super::images::ImageFields) -> Result<()> {
+///
+/// # Errors
+/// `InvalidArgument`.
+pub(super) fn check_strides(fields: &super::images::ImageFields, image: &str) -> Result<()> {
     for (name, stride, alignment) in [
         ("width stride", fields.width_stride, 64),
         ("height stride", fields.height_stride, 2),
     ] {
         if stride % alignment != 0 {
             return Err(argument(format!(
-                "the {name} of outputDesc is {stride}; it must be a multiple of {alignment}, or 0 for the alignment of the card"
+                "the {name} of {image} is {stride}; it must be a multiple of {alignment}, or 0 for the alignment of the card"
             )));
         }
     }
     if fields.width_stride != 0 && fields.width_stride < fields.width {
         return Err(argument(format!(
-            "the width stride of outputDesc is {} and its width {}",
+            "the width stride of {image} is {} and its width {}",
             fields.width_stride, fields.width
         )));
     }
     Ok(())
 }
 
-fn decode(
+/// Decodes an image to memory with strides that are stated, or 0. Returns its shape.
+pub(super) fn decode(
     decoder: &Decoder,
-    from: &Memory,
+    data: &[u8],
     to: &Memory,
-    fields: &super::images::ImageFields,
+    strides: (u32, u32),
     alignment: (usize, usize),
 ) -> std::result::Result<Image, ImageError> {
-    let mut bytes = vec![0; from.0.bytes()];
-    from.read(0, &mut bytes);
-    let (mut planar, format) = decoder.decode(&bytes)?;
-    let strides = (fields.width_stride, fields.height_stride);
+    let (mut planar, format) = decoder.decode(data)?;
     let image = target(&planar, format, strides, alignment);
     image.check_memory(to.0.bytes())?;
     // What was decoded beyond the size, up to the next even one, is written where the strides have space for it.

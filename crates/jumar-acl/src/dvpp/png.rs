@@ -1,17 +1,18 @@
 //! Decoding of PNG images.
 
 use jumar_dvpp::png::{self, Header};
-use jumar_dvpp::{Format, Source};
+use jumar_dvpp::{Format, Image, ImageError, Source};
 use jumar_types::Result;
 
+use super::images::ImageFields;
 use super::jpeg::{target, wanted};
-use super::task::{self, Accesses, Done};
+use super::task::{self, Accesses, Done, Memory};
 use super::{argument, channel, refused};
 use crate::error::null;
 use crate::generated::enums;
 use crate::{Cx, Raw};
 
-fn header(data: Option<&[u8]>) -> Result<Header> {
+pub(super) fn header(data: Option<&[u8]>) -> Result<Header> {
     let data = data.ok_or_else(|| null("data"))?;
     png::read_header(data).map_err(|error| refused(&error))
 }
@@ -30,7 +31,7 @@ pub fn acldvppPngGetImageInfo(
 }
 
 /// The strides of decoded images: pixels in a row, and rows.
-const ALIGNMENT: (usize, usize) = (128, 16);
+pub(super) const ALIGNMENT: (usize, usize) = (128, 16);
 
 pub fn acldvppPngPredictDecSize(
     _cx: &Cx<'_>,
@@ -53,6 +54,41 @@ pub fn acldvppPngPredictDecSize(
         })
 }
 
+/// Reads and checks what a program states about a decoded image. Returns its format; `None` is that of the data.
+///
+/// # Errors
+/// `InvalidArgument`.
+pub(super) fn output_format(fields: &ImageFields, image: &str) -> Result<Option<Format>> {
+    let wanted = wanted(fields.format, &format!("the format of {image}"))?;
+    if !matches!(wanted, None | Some(Format::Rgb | Format::Rgba)) {
+        return Err(argument(format!(
+            "the format of {image} is {}; a PNG image is decoded to PIXEL_FORMAT_RGB_888 or PIXEL_FORMAT_RGBA_8888",
+            fields.format
+        )));
+    }
+    if !fields.width_stride.is_multiple_of(16) {
+        return Err(argument(format!(
+            "the width stride of {image} is {}; it must be a multiple of 16, or 0",
+            fields.width_stride
+        )));
+    }
+    Ok(wanted)
+}
+
+/// Decodes an image to memory with strides that are stated, or 0. Returns its shape.
+pub(super) fn decode(
+    data: &[u8],
+    to: &Memory,
+    wanted: Option<Format>,
+    strides: (u32, u32),
+) -> std::result::Result<Image, ImageError> {
+    let (planar, format) = png::decode(data, wanted)?;
+    let image = target(&planar, format, strides, ALIGNMENT);
+    image.check_memory(to.0.bytes())?;
+    planar.store(&image, 0, 0, to, to);
+    Ok(image)
+}
+
 pub fn acldvppPngDecodeAsync(
     cx: &Cx<'_>,
     channel: Raw,
@@ -67,29 +103,12 @@ pub fn acldvppPngDecodeAsync(
         let (desc, fields) = task::desc(cx, output, "outputDesc")?;
         let from = task::memory(stream, data, size as usize, "data")?;
         let to = task::memory(stream, fields.data, fields.size as usize, "outputDesc")?;
-        let wanted = wanted(fields.format, "the format of outputDesc")?;
-        if !matches!(wanted, None | Some(Format::Rgb | Format::Rgba)) {
-            return Err(argument(format!(
-                "the format of outputDesc is {}; a PNG image is decoded to PIXEL_FORMAT_RGB_888 or PIXEL_FORMAT_RGBA_8888",
-                fields.format
-            )));
-        }
-        if !fields.width_stride.is_multiple_of(16) {
-            return Err(argument(format!(
-                "the width stride of outputDesc is {}; it must be a multiple of 16, or 0",
-                fields.width_stride
-            )));
-        }
+        let wanted = output_format(&fields, "outputDesc")?;
+        let strides = (fields.width_stride, fields.height_stride);
         let work = move || -> Done {
             let mut bytes = vec![0; from.0.bytes()];
             from.read(0, &mut bytes);
-            let done = png::decode(&bytes, wanted).and_then(|(planar, format)| {
-                let strides = (fields.width_stride, fields.height_stride);
-                let image = target(&planar, format, strides, ALIGNMENT);
-                image.check_memory(to.0.bytes())?;
-                planar.store(&image, 0, 0, &to, &to);
-                Ok(image)
-            });
+            let done = decode(&bytes, &to, wanted, strides);
             desc.fields.lock().describe_decoded(done)
         };
         let accesses = Accesses {

@@ -886,6 +886,42 @@ pub fn name_of(code: i32) -> Option<&'static str> {
         -1610121197 => "HI_ERR_VPC_SIZE_NOT_ENOUGH",
         -1610121196 => "HI_ERR_VPC_TIMEOUT",
         -1610121195 => "HI_ERR_VPC_SYS_ERROR",
+        -1610252287 => "HI_ERR_VDEC_INVALID_DEV_ID",
+        -1610252286 => "HI_ERR_VDEC_INVALID_CHN_ID",
+        -1610252285 => "HI_ERR_VDEC_ILLEGAL_PARAM",
+        -1610252284 => "HI_ERR_VDEC_EXIST",
+        -1610252283 => "HI_ERR_VDEC_UNEXIST",
+        -1610252282 => "HI_ERR_VDEC_NULL_PTR",
+        -1610252281 => "HI_ERR_VDEC_NOT_CFG",
+        -1610252280 => "HI_ERR_VDEC_NOT_SUPPORT",
+        -1610252279 => "HI_ERR_VDEC_NOT_PERM",
+        -1610252276 => "HI_ERR_VDEC_NO_MEM",
+        -1610252275 => "HI_ERR_VDEC_NO_BUF",
+        -1610252274 => "HI_ERR_VDEC_BUF_EMPTY",
+        -1610252273 => "HI_ERR_VDEC_BUF_FULL",
+        -1610252272 => "HI_ERR_VDEC_SYS_NOT_READY",
+        -1610252271 => "HI_ERR_VDEC_BAD_ADDR",
+        -1610252270 => "HI_ERR_VDEC_BUSY",
+        -1610252268 => "HI_ERR_VDEC_TIMEOUT",
+        -1610252267 => "HI_ERR_VDEC_SYS_ERROR",
+        -1606385663 => "HI_ERR_PNGD_INVALID_DEV_ID",
+        -1606385662 => "HI_ERR_PNGD_INVALID_CHN_ID",
+        -1606385661 => "HI_ERR_PNGD_ILLEGAL_PARAM",
+        -1606385660 => "HI_ERR_PNGD_EXIST",
+        -1606385659 => "HI_ERR_PNGD_UNEXIST",
+        -1606385658 => "HI_ERR_PNGD_NULL_PTR",
+        -1606385657 => "HI_ERR_PNGD_NOT_CFG",
+        -1606385656 => "HI_ERR_PNGD_NOT_SUPPORT",
+        -1606385655 => "HI_ERR_PNGD_NOT_PERM",
+        -1606385652 => "HI_ERR_PNGD_NO_MEM",
+        -1606385651 => "HI_ERR_PNGD_NO_BUF",
+        -1606385650 => "HI_ERR_PNGD_BUF_EMPTY",
+        -1606385649 => "HI_ERR_PNGD_BUF_FULL",
+        -1606385648 => "HI_ERR_PNGD_SYS_NOT_READY",
+        -1606385647 => "HI_ERR_PNGD_BAD_ADDR",
+        -1606385646 => "HI_ERR_PNGD_BUSY",
+        -1606385644 => "HI_ERR_PNGD_TIMEOUT",
+        -1606385643 => "HI_ERR_PNGD_SYS_ERROR",
         -1610055679 => "HI_ERR_VENC_INVALID_DEV_ID",
         -1610055678 => "HI_ERR_VENC_INVALID_CHN_ID",
         -1610055677 => "HI_ERR_VENC_ILLEGAL_PARAM",
@@ -1675,41 +1711,41 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         // aclrtStreamWaitEventWithTimeout
         (424, ErrorKind::NullPointer) => 107000,
         // aclrtGetOverflowStatus
-        (601, ErrorKind::NullPointer) => 107000,
+        (627, ErrorKind::NullPointer) => 107000,
         // aclrtBinaryGetDevAddress
-        (610, ErrorKind::NullPointer) => 107000,
+        (636, ErrorKind::NullPointer) => 107000,
         // aclrtGetFunctionSize
-        (615, ErrorKind::NullPointer) => 107000,
+        (641, ErrorKind::NullPointer) => 107000,
         // aclrtGetFloatOverflowStatus
-        (638, ErrorKind::NullPointer) => 107000,
+        (664, ErrorKind::NullPointer) => 107000,
         // aclrtNpuGetFloatOverFlowStatus
-        (640, ErrorKind::NullPointer) => 107000,
+        (666, ErrorKind::NullPointer) => 107000,
         // aclrtGetHardwareSyncAddr
-        (642, ErrorKind::NullPointer) => 107000,
+        (668, ErrorKind::NullPointer) => 107000,
         // aclrtFunctionGetBinary
-        (651, ErrorKind::NullPointer) => 107000,
+        (677, ErrorKind::NullPointer) => 107000,
         // aclrtCmoGetDescSize
-        (706, ErrorKind::NullPointer) => 107000,
+        (732, ErrorKind::NullPointer) => 107000,
         // aclprofModelSubscribe
-        (847, ErrorKind::ModelId) => 100011,
+        (873, ErrorKind::ModelId) => 100011,
         // aclprofModelSubscribe
-        (847, ErrorKind::RepeatInitialize) => 148046,
+        (873, ErrorKind::RepeatInitialize) => 148046,
         // aclprofModelUnSubscribe
-        (848, ErrorKind::ModelId) => 100011,
+        (874, ErrorKind::ModelId) => 100011,
         // aclrtcCreateProg
-        (878, ErrorKind::NullPointer) => 176001,
+        (904, ErrorKind::NullPointer) => 176001,
         // aclrtcGetLoweredName
-        (881, ErrorKind::NullPointer) => 176001,
+        (907, ErrorKind::NullPointer) => 176001,
         // aclrtcDestroyProg
-        (882, ErrorKind::NullPointer) => 176001,
+        (908, ErrorKind::NullPointer) => 176001,
         // aclrtcGetBinData
-        (883, ErrorKind::NullPointer) => 176001,
+        (909, ErrorKind::NullPointer) => 176001,
         // aclrtcGetBinDataSize
-        (884, ErrorKind::NullPointer) => 176001,
+        (910, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLogSize
-        (885, ErrorKind::NullPointer) => 176001,
+        (911, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLog
-        (886, ErrorKind::NullPointer) => 176001,
+        (912, ErrorKind::NullPointer) => 176001,
         (
             456 | 457 | 458 | 459 | 460 | 461 | 462 | 463 | 464 | 465 | 466 | 467 | 468 | 469 | 470
             | 471 | 472 | 473 | 474 | 475 | 476 | 477 | 478 | 479 | 480 | 481 | 482 | 483 | 484
@@ -1717,9 +1753,11 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
             | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 509 | 510 | 511,
             _,
         ) => hccl_code(kind),
-        (512..=517, _) => media_code(2, kind),
-        (518..=532 | 562..=563, _) => media_code(7, kind),
-        (533..=541 | 543..=561, _) => media_code(8, kind),
+        (512..=517 | 555..=558, _) => media_code(2, kind),
+        (533..=544 | 548..=549, _) => media_code(5, kind),
+        (518..=532 | 588..=589, _) => media_code(7, kind),
+        (559..=567 | 569..=587, _) => media_code(8, kind),
+        (550..=554, _) => media_code(64, kind),
         _ => code(kind),
     }
 }

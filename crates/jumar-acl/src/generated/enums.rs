@@ -1817,8 +1817,17 @@ pub const HI_VIDEO_FIELD_INTERLACED: u32 = 3;
 pub const HI_VIDEO_FIELD_FRAME: u32 = 4;
 /// Value of `hi_video_format`.
 pub const HI_VIDEO_FORMAT_LINEAR: u32 = 0;
+/// Value of `hi_video_format`.
+#[expect(non_upper_case_globals, reason = "the C name")]
+pub const HI_VIDEO_FORMAT_TILE_64x16: u32 = 1;
 /// Value of `hi_compress_mode`.
 pub const HI_COMPRESS_MODE_NONE: u32 = 0;
+/// Value of `hi_compress_mode`.
+pub const HI_COMPRESS_MODE_SEG: u32 = 1;
+/// Value of `hi_compress_mode`.
+pub const HI_COMPRESS_MODE_TILE: u32 = 2;
+/// Value of `hi_compress_mode`.
+pub const HI_COMPRESS_MODE_HFBC: u32 = 3;
 /// Value of `hi_dynamic_range`.
 pub const HI_DYNAMIC_RANGE_SDR8: u32 = 0;
 /// Value of `hi_dynamic_range`.
@@ -1831,6 +1840,80 @@ pub const HI_COLOR_GAMUT_BT709: u32 = 1;
 pub const HI_COLOR_GAMUT_BT2020: u32 = 2;
 /// Value of `hi_color_gamut`.
 pub const HI_COLOR_GAMUT_USER: u32 = 3;
+/// Value of `hi_vdec_send_mode`.
+pub const HI_VDEC_SEND_MODE_STREAM: u32 = 0;
+/// Value of `hi_vdec_send_mode`.
+pub const HI_VDEC_SEND_MODE_FRAME: u32 = 1;
+/// Value of `hi_vdec_send_mode`.
+pub const HI_VDEC_SEND_MODE_COMPAT: u32 = 2;
+/// Value of `hi_video_dec_mode`.
+pub const HI_VIDEO_DEC_MODE_IPB: u32 = 0;
+/// Value of `hi_video_dec_mode`.
+pub const HI_VIDEO_DEC_MODE_IP: u32 = 1;
+/// Value of `hi_video_dec_mode`.
+pub const HI_VIDEO_DEC_MODE_I: u32 = 2;
+/// Value of `hi_video_out_order`.
+pub const HI_VIDEO_OUT_ORDER_DISPLAY: u32 = 0;
+/// Value of `hi_video_out_order`.
+pub const HI_VIDEO_OUT_ORDER_DEC: u32 = 1;
+/// Value of `hi_quick_mark_mode`.
+pub const HI_QUICK_MARK_ADAPT: u32 = 0;
+/// Value of `hi_quick_mark_mode`.
+pub const HI_QUICK_MARK_FORCE: u32 = 1;
+/// Value of `hi_quick_mark_mode`.
+pub const HI_QUICK_MARK_NONE: u32 = 2;
+/// Value of `hi_vdec_frame_type`.
+pub const HI_VDEC_FRAME_TYPE_I: u32 = 0;
+/// Value of `hi_vdec_frame_type`.
+pub const HI_VDEC_FRAME_TYPE_P: u32 = 1;
+/// Value of `hi_vdec_frame_type`.
+pub const HI_VDEC_FRAME_TYPE_B: u32 = 2;
+/// Value of `hi_data_bit_width`.
+pub const HI_DATA_BIT_WIDTH_8: u32 = 0;
+/// Value of `hi_data_bit_width`.
+pub const HI_DATA_BIT_WIDTH_10: u32 = 1;
+/// Value of `hi_data_bit_width`.
+pub const HI_DATA_BIT_WIDTH_12: u32 = 2;
+/// Value of `hi_data_bit_width`.
+pub const HI_DATA_BIT_WIDTH_14: u32 = 3;
+/// Value of `hi_data_bit_width`.
+pub const HI_DATA_BIT_WIDTH_16: u32 = 4;
+/// Value of `hi_jpeg_raw_format`.
+pub const HI_JPEG_RAW_FORMAT_YUV444: u32 = 0;
+/// Value of `hi_jpeg_raw_format`.
+pub const HI_JPEG_RAW_FORMAT_YUV422: u32 = 1;
+/// Value of `hi_jpeg_raw_format`.
+pub const HI_JPEG_RAW_FORMAT_YUV420: u32 = 2;
+/// Value of `hi_jpeg_raw_format`.
+pub const HI_JPEG_RAW_FORMAT_YUV440: u32 = 3;
+/// Value of `hi_jpeg_raw_format`.
+pub const HI_JPEG_RAW_FORMAT_YUV400: u32 = 4;
+/// Value of `hi_jpeg_raw_format`.
+pub const HI_JPEG_RAW_FORMAT_YUV411: u32 = 5;
+/// Value of `hi_jpeg_raw_format`.
+pub const HI_JPEG_RAW_FORMAT_MAX: u32 = 100;
+/// Value of `hi_png_color_format`.
+pub const HI_PNG_COLOR_FORMAT_GRAY: u32 = 0;
+/// Value of `hi_png_color_format`.
+pub const HI_PNG_COLOR_FORMAT_RGB: u32 = 2;
+/// Value of `hi_png_color_format`.
+pub const HI_PNG_COLOR_FORMAT_CLUT: u32 = 3;
+/// Value of `hi_png_color_format`.
+pub const HI_PNG_COLOR_FORMAT_AGRAY: u32 = 4;
+/// Value of `hi_png_color_format`.
+pub const HI_PNG_COLOR_FORMAT_ARGB: u32 = 6;
+/// Value of `hi_dvpp_epoll_ctl_op`.
+pub const HI_DVPP_EPOLL_CTL_ADD: u32 = 1;
+/// Value of `hi_dvpp_epoll_ctl_op`.
+pub const HI_DVPP_EPOLL_CTL_MOD: u32 = 2;
+/// Value of `hi_dvpp_epoll_ctl_op`.
+pub const HI_DVPP_EPOLL_CTL_DEL: u32 = 3;
+/// Value of `hi_dvpp_epoll_event_type`.
+pub const HI_DVPP_EPOLL_IN: u32 = 1;
+/// Value of `hi_dvpp_epoll_event_type`.
+pub const HI_DVPP_EPOLL_OUT: u32 = 2;
+/// Value of `hi_dvpp_epoll_event_type`.
+pub const HI_DVPP_EPOLL_ET: u32 = 2147483648;
 /// Value of `hi_venc_rc_mode`.
 pub const HI_VENC_RC_MODE_H264_CBR: u32 = 1;
 /// Value of `hi_venc_rc_mode`.
@@ -2825,13 +2908,54 @@ pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
         ("hi_video_field", 3) => "HI_VIDEO_FIELD_INTERLACED",
         ("hi_video_field", 4) => "HI_VIDEO_FIELD_FRAME",
         ("hi_video_format", 0) => "HI_VIDEO_FORMAT_LINEAR",
+        ("hi_video_format", 1) => "HI_VIDEO_FORMAT_TILE_64x16",
         ("hi_compress_mode", 0) => "HI_COMPRESS_MODE_NONE",
+        ("hi_compress_mode", 1) => "HI_COMPRESS_MODE_SEG",
+        ("hi_compress_mode", 2) => "HI_COMPRESS_MODE_TILE",
+        ("hi_compress_mode", 3) => "HI_COMPRESS_MODE_HFBC",
         ("hi_dynamic_range", 0) => "HI_DYNAMIC_RANGE_SDR8",
         ("hi_dynamic_range", 1) => "HI_DYNAMIC_RANGE_SDR10",
         ("hi_color_gamut", 0) => "HI_COLOR_GAMUT_BT601",
         ("hi_color_gamut", 1) => "HI_COLOR_GAMUT_BT709",
         ("hi_color_gamut", 2) => "HI_COLOR_GAMUT_BT2020",
         ("hi_color_gamut", 3) => "HI_COLOR_GAMUT_USER",
+        ("hi_vdec_send_mode", 0) => "HI_VDEC_SEND_MODE_STREAM",
+        ("hi_vdec_send_mode", 1) => "HI_VDEC_SEND_MODE_FRAME",
+        ("hi_vdec_send_mode", 2) => "HI_VDEC_SEND_MODE_COMPAT",
+        ("hi_video_dec_mode", 0) => "HI_VIDEO_DEC_MODE_IPB",
+        ("hi_video_dec_mode", 1) => "HI_VIDEO_DEC_MODE_IP",
+        ("hi_video_dec_mode", 2) => "HI_VIDEO_DEC_MODE_I",
+        ("hi_video_out_order", 0) => "HI_VIDEO_OUT_ORDER_DISPLAY",
+        ("hi_video_out_order", 1) => "HI_VIDEO_OUT_ORDER_DEC",
+        ("hi_quick_mark_mode", 0) => "HI_QUICK_MARK_ADAPT",
+        ("hi_quick_mark_mode", 1) => "HI_QUICK_MARK_FORCE",
+        ("hi_quick_mark_mode", 2) => "HI_QUICK_MARK_NONE",
+        ("hi_vdec_frame_type", 0) => "HI_VDEC_FRAME_TYPE_I",
+        ("hi_vdec_frame_type", 1) => "HI_VDEC_FRAME_TYPE_P",
+        ("hi_vdec_frame_type", 2) => "HI_VDEC_FRAME_TYPE_B",
+        ("hi_data_bit_width", 0) => "HI_DATA_BIT_WIDTH_8",
+        ("hi_data_bit_width", 1) => "HI_DATA_BIT_WIDTH_10",
+        ("hi_data_bit_width", 2) => "HI_DATA_BIT_WIDTH_12",
+        ("hi_data_bit_width", 3) => "HI_DATA_BIT_WIDTH_14",
+        ("hi_data_bit_width", 4) => "HI_DATA_BIT_WIDTH_16",
+        ("hi_jpeg_raw_format", 0) => "HI_JPEG_RAW_FORMAT_YUV444",
+        ("hi_jpeg_raw_format", 1) => "HI_JPEG_RAW_FORMAT_YUV422",
+        ("hi_jpeg_raw_format", 2) => "HI_JPEG_RAW_FORMAT_YUV420",
+        ("hi_jpeg_raw_format", 3) => "HI_JPEG_RAW_FORMAT_YUV440",
+        ("hi_jpeg_raw_format", 4) => "HI_JPEG_RAW_FORMAT_YUV400",
+        ("hi_jpeg_raw_format", 5) => "HI_JPEG_RAW_FORMAT_YUV411",
+        ("hi_jpeg_raw_format", 100) => "HI_JPEG_RAW_FORMAT_MAX",
+        ("hi_png_color_format", 0) => "HI_PNG_COLOR_FORMAT_GRAY",
+        ("hi_png_color_format", 2) => "HI_PNG_COLOR_FORMAT_RGB",
+        ("hi_png_color_format", 3) => "HI_PNG_COLOR_FORMAT_CLUT",
+        ("hi_png_color_format", 4) => "HI_PNG_COLOR_FORMAT_AGRAY",
+        ("hi_png_color_format", 6) => "HI_PNG_COLOR_FORMAT_ARGB",
+        ("hi_dvpp_epoll_ctl_op", 1) => "HI_DVPP_EPOLL_CTL_ADD",
+        ("hi_dvpp_epoll_ctl_op", 2) => "HI_DVPP_EPOLL_CTL_MOD",
+        ("hi_dvpp_epoll_ctl_op", 3) => "HI_DVPP_EPOLL_CTL_DEL",
+        ("hi_dvpp_epoll_event_type", 1) => "HI_DVPP_EPOLL_IN",
+        ("hi_dvpp_epoll_event_type", 2) => "HI_DVPP_EPOLL_OUT",
+        ("hi_dvpp_epoll_event_type", 2147483648) => "HI_DVPP_EPOLL_ET",
         ("hi_venc_rc_mode", 1) => "HI_VENC_RC_MODE_H264_CBR",
         ("hi_venc_rc_mode", 2) => "HI_VENC_RC_MODE_H264_VBR",
         ("hi_venc_rc_mode", 3) => "HI_VENC_RC_MODE_H264_AVBR",
@@ -3269,6 +3393,78 @@ pub const HI_ERR_VPC_TIMEOUT: u64 = 18446744072099430420;
 pub const HI_ERR_VPC_SYS_ERROR: u64 = 18446744072099430421;
 /// Macro `HI_VENC_JPEG_QT_COEF_NUM`.
 pub const HI_VENC_JPEG_QT_COEF_NUM: i32 = 64;
+/// Macro `HI_ERR_VDEC_INVALID_DEV_ID`.
+pub const HI_ERR_VDEC_INVALID_DEV_ID: u64 = 18446744072099299329;
+/// Macro `HI_ERR_VDEC_INVALID_CHN_ID`.
+pub const HI_ERR_VDEC_INVALID_CHN_ID: u64 = 18446744072099299330;
+/// Macro `HI_ERR_VDEC_ILLEGAL_PARAM`.
+pub const HI_ERR_VDEC_ILLEGAL_PARAM: u64 = 18446744072099299331;
+/// Macro `HI_ERR_VDEC_EXIST`.
+pub const HI_ERR_VDEC_EXIST: u64 = 18446744072099299332;
+/// Macro `HI_ERR_VDEC_UNEXIST`.
+pub const HI_ERR_VDEC_UNEXIST: u64 = 18446744072099299333;
+/// Macro `HI_ERR_VDEC_NULL_PTR`.
+pub const HI_ERR_VDEC_NULL_PTR: u64 = 18446744072099299334;
+/// Macro `HI_ERR_VDEC_NOT_CFG`.
+pub const HI_ERR_VDEC_NOT_CFG: u64 = 18446744072099299335;
+/// Macro `HI_ERR_VDEC_NOT_SUPPORT`.
+pub const HI_ERR_VDEC_NOT_SUPPORT: u64 = 18446744072099299336;
+/// Macro `HI_ERR_VDEC_NOT_PERM`.
+pub const HI_ERR_VDEC_NOT_PERM: u64 = 18446744072099299337;
+/// Macro `HI_ERR_VDEC_NO_MEM`.
+pub const HI_ERR_VDEC_NO_MEM: u64 = 18446744072099299340;
+/// Macro `HI_ERR_VDEC_NO_BUF`.
+pub const HI_ERR_VDEC_NO_BUF: u64 = 18446744072099299341;
+/// Macro `HI_ERR_VDEC_BUF_EMPTY`.
+pub const HI_ERR_VDEC_BUF_EMPTY: u64 = 18446744072099299342;
+/// Macro `HI_ERR_VDEC_BUF_FULL`.
+pub const HI_ERR_VDEC_BUF_FULL: u64 = 18446744072099299343;
+/// Macro `HI_ERR_VDEC_SYS_NOT_READY`.
+pub const HI_ERR_VDEC_SYS_NOT_READY: u64 = 18446744072099299344;
+/// Macro `HI_ERR_VDEC_BAD_ADDR`.
+pub const HI_ERR_VDEC_BAD_ADDR: u64 = 18446744072099299345;
+/// Macro `HI_ERR_VDEC_BUSY`.
+pub const HI_ERR_VDEC_BUSY: u64 = 18446744072099299346;
+/// Macro `HI_ERR_VDEC_TIMEOUT`.
+pub const HI_ERR_VDEC_TIMEOUT: u64 = 18446744072099299348;
+/// Macro `HI_ERR_VDEC_SYS_ERROR`.
+pub const HI_ERR_VDEC_SYS_ERROR: u64 = 18446744072099299349;
+/// Macro `HI_ERR_PNGD_INVALID_DEV_ID`.
+pub const HI_ERR_PNGD_INVALID_DEV_ID: u64 = 18446744072103165953;
+/// Macro `HI_ERR_PNGD_INVALID_CHN_ID`.
+pub const HI_ERR_PNGD_INVALID_CHN_ID: u64 = 18446744072103165954;
+/// Macro `HI_ERR_PNGD_ILLEGAL_PARAM`.
+pub const HI_ERR_PNGD_ILLEGAL_PARAM: u64 = 18446744072103165955;
+/// Macro `HI_ERR_PNGD_EXIST`.
+pub const HI_ERR_PNGD_EXIST: u64 = 18446744072103165956;
+/// Macro `HI_ERR_PNGD_UNEXIST`.
+pub const HI_ERR_PNGD_UNEXIST: u64 = 18446744072103165957;
+/// Macro `HI_ERR_PNGD_NULL_PTR`.
+pub const HI_ERR_PNGD_NULL_PTR: u64 = 18446744072103165958;
+/// Macro `HI_ERR_PNGD_NOT_CFG`.
+pub const HI_ERR_PNGD_NOT_CFG: u64 = 18446744072103165959;
+/// Macro `HI_ERR_PNGD_NOT_SUPPORT`.
+pub const HI_ERR_PNGD_NOT_SUPPORT: u64 = 18446744072103165960;
+/// Macro `HI_ERR_PNGD_NOT_PERM`.
+pub const HI_ERR_PNGD_NOT_PERM: u64 = 18446744072103165961;
+/// Macro `HI_ERR_PNGD_NO_MEM`.
+pub const HI_ERR_PNGD_NO_MEM: u64 = 18446744072103165964;
+/// Macro `HI_ERR_PNGD_NO_BUF`.
+pub const HI_ERR_PNGD_NO_BUF: u64 = 18446744072103165965;
+/// Macro `HI_ERR_PNGD_BUF_EMPTY`.
+pub const HI_ERR_PNGD_BUF_EMPTY: u64 = 18446744072103165966;
+/// Macro `HI_ERR_PNGD_BUF_FULL`.
+pub const HI_ERR_PNGD_BUF_FULL: u64 = 18446744072103165967;
+/// Macro `HI_ERR_PNGD_SYS_NOT_READY`.
+pub const HI_ERR_PNGD_SYS_NOT_READY: u64 = 18446744072103165968;
+/// Macro `HI_ERR_PNGD_BAD_ADDR`.
+pub const HI_ERR_PNGD_BAD_ADDR: u64 = 18446744072103165969;
+/// Macro `HI_ERR_PNGD_BUSY`.
+pub const HI_ERR_PNGD_BUSY: u64 = 18446744072103165970;
+/// Macro `HI_ERR_PNGD_TIMEOUT`.
+pub const HI_ERR_PNGD_TIMEOUT: u64 = 18446744072103165972;
+/// Macro `HI_ERR_PNGD_SYS_ERROR`.
+pub const HI_ERR_PNGD_SYS_ERROR: u64 = 18446744072103165973;
 /// Macro `HI_ERR_VENC_INVALID_DEV_ID`.
 pub const HI_ERR_VENC_INVALID_DEV_ID: u64 = 18446744072099495937;
 /// Macro `HI_ERR_VENC_INVALID_CHN_ID`.

@@ -8,7 +8,7 @@ use crate::signature::{Parameter, Signature};
 macro_rules! signatures {
     ($($function:ident($($name:ident $(: $handle:ident)? $(= $bytes:literal)?),*) $(-> $returns:ident)?;)*) => {
         /// One for each call, in the order of their numbers.
-        pub static ALL: [Signature; 1072] = [$(
+        pub static ALL: [Signature; 1098] = [$(
             Signature {
                 returns: concat!("" $(, stringify!($returns))?),
                 parameters: &[$(Parameter {
@@ -555,6 +555,32 @@ signatures! {
     hi_mpi_vpc_rotate(chn, rotate_param, task_id = 4, milli_sec);
     hi_mpi_vpc_convert_color(chn, source_pic, dest_pic, task_id = 4, milli_sec);
     hi_mpi_vpc_copy_make_border(chn, source_pic, dest_pic, make_border_info, task_id = 4, milli_sec);
+    hi_mpi_vdec_create_chn(chn, attr);
+    hi_mpi_vdec_destroy_chn(chn);
+    hi_mpi_vdec_get_chn_attr(chn, attr);
+    hi_mpi_vdec_set_chn_param(chn, chn_param);
+    hi_mpi_vdec_get_chn_param(chn, chn_param);
+    hi_mpi_vdec_start_recv_stream(chn);
+    hi_mpi_vdec_stop_recv_stream(chn);
+    hi_mpi_vdec_reset_chn(chn);
+    hi_mpi_vdec_query_status(chn, status);
+    hi_mpi_vdec_send_stream(chn, stream, vdec_pic_info, milli_sec);
+    hi_mpi_vdec_get_frame(chn, frame_info, supplement, stream, milli_sec);
+    hi_mpi_vdec_release_frame(chn, frame_info);
+    hi_mpi_vdec_get_fd(chn);
+    hi_vdec_get_pic_buf_size(type, buf_attr);
+    hi_vdec_get_tmv_buf_size(type, width, height);
+    hi_mpi_dvpp_get_image_info(img_type, stream, img_info);
+    hi_mpi_vdec_get_jpegd_output_info(stream, output_format, img_info);
+    hi_mpi_pngd_create_chn(chn, attr);
+    hi_mpi_pngd_destroy_chn(chn);
+    hi_mpi_pngd_send_stream(chn, stream, png_pic_info, milli_sec);
+    hi_mpi_pngd_get_image_data(chn, png_pic_info, stream, milli_sec);
+    hi_mpi_png_get_image_info(png_stream, img_info);
+    hi_mpi_sys_create_epoll(size, epoll_fd = 4);
+    hi_mpi_sys_ctl_epoll(epoll_fd, operation, fd, event);
+    hi_mpi_sys_wait_epoll(epoll_fd, events, max_events, timeout, event_num = 4);
+    hi_mpi_sys_close_epoll(epoll_fd);
     hi_mpi_venc_create_chn(chn, attr);
     hi_mpi_venc_destroy_chn(chn);
     hi_mpi_venc_start_chn(chn, recv_param);

@@ -3388,6 +3388,723 @@ const _: () = {
     assert!(std::mem::offset_of!(hi_img_stream, reserved) == 32);
 };
 
+/// C struct `hi_pic_buf_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_pic_buf_attr {
+    /// Field `width`.
+    pub width: u32,
+    /// Field `height`.
+    pub height: u32,
+    /// Field `align`.
+    pub align: u32,
+    /// Field `bit_width`.
+    pub bit_width: u32,
+    /// Field `pixel_format`.
+    pub pixel_format: u32,
+    /// Field `compress_mode`.
+    pub compress_mode: u32,
+}
+
+impl hi_pic_buf_attr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        width: 0,
+        height: 0,
+        align: 0,
+        bit_width: 0,
+        pixel_format: 0,
+        compress_mode: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_pic_buf_attr>() == 24);
+    assert!(align_of::<hi_pic_buf_attr>() == 4);
+    assert!(std::mem::offset_of!(hi_pic_buf_attr, width) == 0);
+    assert!(std::mem::offset_of!(hi_pic_buf_attr, height) == 4);
+    assert!(std::mem::offset_of!(hi_pic_buf_attr, align) == 8);
+    assert!(std::mem::offset_of!(hi_pic_buf_attr, bit_width) == 12);
+    assert!(std::mem::offset_of!(hi_pic_buf_attr, pixel_format) == 16);
+    assert!(std::mem::offset_of!(hi_pic_buf_attr, compress_mode) == 20);
+};
+
+/// Union inside a C struct `hi_img_info_anonymous`, as bytes.
+#[repr(C, align(4))]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_img_info_anonymous {
+    /// The bytes that the members share.
+    pub bytes: [u8; 4],
+}
+
+impl hi_img_info_anonymous {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { bytes: [0; 4] };
+
+    /// Reads the member `pixel_format`.
+    pub fn pixel_format(&self) -> u32 {
+        let mut bytes = [0; 4];
+        bytes.copy_from_slice(&self.bytes[..4]);
+        u32::from_ne_bytes(bytes)
+    }
+
+    /// Writes the member `pixel_format`.
+    pub fn set_pixel_format(&mut self, value: u32) {
+        self.bytes[..4].copy_from_slice(&value.to_ne_bytes());
+    }
+
+    /// Reads the member `png_pixel_format`.
+    pub fn png_pixel_format(&self) -> u32 {
+        let mut bytes = [0; 4];
+        bytes.copy_from_slice(&self.bytes[..4]);
+        u32::from_ne_bytes(bytes)
+    }
+
+    /// Writes the member `png_pixel_format`.
+    pub fn set_png_pixel_format(&mut self, value: u32) {
+        self.bytes[..4].copy_from_slice(&value.to_ne_bytes());
+    }
+}
+
+const _: () = assert!(size_of::<hi_img_info_anonymous>() == 4);
+
+/// C struct `hi_img_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_img_info {
+    /// Field `width`.
+    pub width: u32,
+    /// Field `height`.
+    pub height: u32,
+    /// Field `width_stride`.
+    pub width_stride: u32,
+    /// Field `height_stride`.
+    pub height_stride: u32,
+    /// Field `img_buf_size`.
+    pub img_buf_size: u32,
+    /// Field `anonymous`.
+    pub anonymous: hi_img_info_anonymous,
+    /// Field `reserved`.
+    pub reserved: [u32; 4],
+}
+
+impl hi_img_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        width: 0,
+        height: 0,
+        width_stride: 0,
+        height_stride: 0,
+        img_buf_size: 0,
+        anonymous: hi_img_info_anonymous::ZERO,
+        reserved: [0; 4],
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_img_info>() == 40);
+    assert!(align_of::<hi_img_info>() == 4);
+    assert!(std::mem::offset_of!(hi_img_info, width) == 0);
+    assert!(std::mem::offset_of!(hi_img_info, height) == 4);
+    assert!(std::mem::offset_of!(hi_img_info, width_stride) == 8);
+    assert!(std::mem::offset_of!(hi_img_info, height_stride) == 12);
+    assert!(std::mem::offset_of!(hi_img_info, img_buf_size) == 16);
+    assert!(std::mem::offset_of!(hi_img_info, anonymous) == 20);
+    assert!(std::mem::offset_of!(hi_img_info, reserved) == 24);
+};
+
+/// C struct `hi_pic_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_pic_info {
+    /// Field `picture_address`.
+    pub picture_address: usize,
+    /// Field `picture_buffer_size`.
+    pub picture_buffer_size: u32,
+    /// Field `picture_width`.
+    pub picture_width: u32,
+    /// Field `picture_height`.
+    pub picture_height: u32,
+    /// Field `picture_width_stride`.
+    pub picture_width_stride: u32,
+    /// Field `picture_height_stride`.
+    pub picture_height_stride: u32,
+    /// Field `picture_format`.
+    pub picture_format: u32,
+}
+
+impl hi_pic_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        picture_address: 0,
+        picture_buffer_size: 0,
+        picture_width: 0,
+        picture_height: 0,
+        picture_width_stride: 0,
+        picture_height_stride: 0,
+        picture_format: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_pic_info>() == 32);
+    assert!(align_of::<hi_pic_info>() == 8);
+    assert!(std::mem::offset_of!(hi_pic_info, picture_address) == 0);
+    assert!(std::mem::offset_of!(hi_pic_info, picture_buffer_size) == 8);
+    assert!(std::mem::offset_of!(hi_pic_info, picture_width) == 12);
+    assert!(std::mem::offset_of!(hi_pic_info, picture_height) == 16);
+    assert!(std::mem::offset_of!(hi_pic_info, picture_width_stride) == 20);
+    assert!(std::mem::offset_of!(hi_pic_info, picture_height_stride) == 24);
+    assert!(std::mem::offset_of!(hi_pic_info, picture_format) == 28);
+};
+
+/// C struct `hi_vdec_video_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_video_attr {
+    /// Field `ref_frame_num`.
+    pub ref_frame_num: u32,
+    /// Field `temporal_mvp_en`.
+    pub temporal_mvp_en: u32,
+    /// Field `tmv_buf_size`.
+    pub tmv_buf_size: u32,
+}
+
+impl hi_vdec_video_attr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        ref_frame_num: 0,
+        temporal_mvp_en: 0,
+        tmv_buf_size: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vdec_video_attr>() == 12);
+    assert!(align_of::<hi_vdec_video_attr>() == 4);
+    assert!(std::mem::offset_of!(hi_vdec_video_attr, ref_frame_num) == 0);
+    assert!(std::mem::offset_of!(hi_vdec_video_attr, temporal_mvp_en) == 4);
+    assert!(std::mem::offset_of!(hi_vdec_video_attr, tmv_buf_size) == 8);
+};
+
+/// Union inside a C struct `hi_vdec_chn_attr_anonymous`, as bytes.
+#[repr(C, align(4))]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_chn_attr_anonymous {
+    /// The bytes that the members share.
+    pub bytes: [u8; 12],
+}
+
+impl hi_vdec_chn_attr_anonymous {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { bytes: [0; 12] };
+}
+
+const _: () = assert!(size_of::<hi_vdec_chn_attr_anonymous>() == 12);
+
+/// C struct `hi_vdec_chn_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_chn_attr {
+    /// Field `type`.
+    pub r#type: u32,
+    /// Field `mode`.
+    pub mode: u32,
+    /// Field `pic_width`.
+    pub pic_width: u32,
+    /// Field `pic_height`.
+    pub pic_height: u32,
+    /// Field `stream_buf_size`.
+    pub stream_buf_size: u32,
+    /// Field `frame_buf_size`.
+    pub frame_buf_size: u32,
+    /// Field `frame_buf_cnt`.
+    pub frame_buf_cnt: u32,
+    /// Field `anonymous`.
+    pub anonymous: hi_vdec_chn_attr_anonymous,
+}
+
+impl hi_vdec_chn_attr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        r#type: 0,
+        mode: 0,
+        pic_width: 0,
+        pic_height: 0,
+        stream_buf_size: 0,
+        frame_buf_size: 0,
+        frame_buf_cnt: 0,
+        anonymous: hi_vdec_chn_attr_anonymous::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vdec_chn_attr>() == 40);
+    assert!(align_of::<hi_vdec_chn_attr>() == 4);
+    assert!(std::mem::offset_of!(hi_vdec_chn_attr, r#type) == 0);
+    assert!(std::mem::offset_of!(hi_vdec_chn_attr, mode) == 4);
+    assert!(std::mem::offset_of!(hi_vdec_chn_attr, pic_width) == 8);
+    assert!(std::mem::offset_of!(hi_vdec_chn_attr, pic_height) == 12);
+    assert!(std::mem::offset_of!(hi_vdec_chn_attr, stream_buf_size) == 16);
+    assert!(std::mem::offset_of!(hi_vdec_chn_attr, frame_buf_size) == 20);
+    assert!(std::mem::offset_of!(hi_vdec_chn_attr, frame_buf_cnt) == 24);
+    assert!(std::mem::offset_of!(hi_vdec_chn_attr, anonymous) == 28);
+};
+
+/// C struct `hi_vdec_video_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_video_param {
+    /// Field `composite_dec_en`.
+    pub composite_dec_en: u32,
+    /// Field `slice_input_en`.
+    pub slice_input_en: u32,
+    /// Field `err_threshold`.
+    pub err_threshold: i32,
+    /// Field `dec_mode`.
+    pub dec_mode: u32,
+    /// Field `out_order`.
+    pub out_order: u32,
+    /// Field `compress_mode`.
+    pub compress_mode: u32,
+    /// Field `video_format`.
+    pub video_format: u32,
+    /// Field `quick_mark_mode`.
+    pub quick_mark_mode: u32,
+}
+
+impl hi_vdec_video_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        composite_dec_en: 0,
+        slice_input_en: 0,
+        err_threshold: 0,
+        dec_mode: 0,
+        out_order: 0,
+        compress_mode: 0,
+        video_format: 0,
+        quick_mark_mode: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vdec_video_param>() == 32);
+    assert!(align_of::<hi_vdec_video_param>() == 4);
+    assert!(std::mem::offset_of!(hi_vdec_video_param, composite_dec_en) == 0);
+    assert!(std::mem::offset_of!(hi_vdec_video_param, slice_input_en) == 4);
+    assert!(std::mem::offset_of!(hi_vdec_video_param, err_threshold) == 8);
+    assert!(std::mem::offset_of!(hi_vdec_video_param, dec_mode) == 12);
+    assert!(std::mem::offset_of!(hi_vdec_video_param, out_order) == 16);
+    assert!(std::mem::offset_of!(hi_vdec_video_param, compress_mode) == 20);
+    assert!(std::mem::offset_of!(hi_vdec_video_param, video_format) == 24);
+    assert!(std::mem::offset_of!(hi_vdec_video_param, quick_mark_mode) == 28);
+};
+
+/// C struct `hi_vdec_pic_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_pic_param {
+    /// Field `pixel_format`.
+    pub pixel_format: u32,
+    /// Field `alpha`.
+    pub alpha: u32,
+}
+
+impl hi_vdec_pic_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        pixel_format: 0,
+        alpha: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vdec_pic_param>() == 8);
+    assert!(align_of::<hi_vdec_pic_param>() == 4);
+    assert!(std::mem::offset_of!(hi_vdec_pic_param, pixel_format) == 0);
+    assert!(std::mem::offset_of!(hi_vdec_pic_param, alpha) == 4);
+};
+
+/// Union inside a C struct `hi_vdec_chn_param_anonymous`, as bytes.
+#[repr(C, align(4))]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_chn_param_anonymous {
+    /// The bytes that the members share.
+    pub bytes: [u8; 32],
+}
+
+impl hi_vdec_chn_param_anonymous {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { bytes: [0; 32] };
+}
+
+const _: () = assert!(size_of::<hi_vdec_chn_param_anonymous>() == 32);
+
+/// C struct `hi_vdec_chn_param`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_chn_param {
+    /// Field `type`.
+    pub r#type: u32,
+    /// Field `display_frame_num`.
+    pub display_frame_num: u32,
+    /// Field `anonymous`.
+    pub anonymous: hi_vdec_chn_param_anonymous,
+}
+
+impl hi_vdec_chn_param {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        r#type: 0,
+        display_frame_num: 0,
+        anonymous: hi_vdec_chn_param_anonymous::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vdec_chn_param>() == 40);
+    assert!(align_of::<hi_vdec_chn_param>() == 4);
+    assert!(std::mem::offset_of!(hi_vdec_chn_param, r#type) == 0);
+    assert!(std::mem::offset_of!(hi_vdec_chn_param, display_frame_num) == 4);
+    assert!(std::mem::offset_of!(hi_vdec_chn_param, anonymous) == 8);
+};
+
+/// C struct `hi_vdec_dec_err`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_dec_err {
+    /// Field `set_pic_size_err`.
+    pub set_pic_size_err: i32,
+    /// Field `set_protocol_num_err`.
+    pub set_protocol_num_err: i32,
+    /// Field `set_ref_num_err`.
+    pub set_ref_num_err: i32,
+    /// Field `set_pic_buf_size_err`.
+    pub set_pic_buf_size_err: i32,
+    /// Field `format_err`.
+    pub format_err: i32,
+    /// Field `stream_unsupport`.
+    pub stream_unsupport: i32,
+    /// Field `pack_err`.
+    pub pack_err: i32,
+    /// Field `stream_size_over`.
+    pub stream_size_over: i32,
+    /// Field `stream_not_release`.
+    pub stream_not_release: i32,
+}
+
+impl hi_vdec_dec_err {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        set_pic_size_err: 0,
+        set_protocol_num_err: 0,
+        set_ref_num_err: 0,
+        set_pic_buf_size_err: 0,
+        format_err: 0,
+        stream_unsupport: 0,
+        pack_err: 0,
+        stream_size_over: 0,
+        stream_not_release: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vdec_dec_err>() == 36);
+    assert!(align_of::<hi_vdec_dec_err>() == 4);
+    assert!(std::mem::offset_of!(hi_vdec_dec_err, set_pic_size_err) == 0);
+    assert!(std::mem::offset_of!(hi_vdec_dec_err, set_protocol_num_err) == 4);
+    assert!(std::mem::offset_of!(hi_vdec_dec_err, set_ref_num_err) == 8);
+    assert!(std::mem::offset_of!(hi_vdec_dec_err, set_pic_buf_size_err) == 12);
+    assert!(std::mem::offset_of!(hi_vdec_dec_err, format_err) == 16);
+    assert!(std::mem::offset_of!(hi_vdec_dec_err, stream_unsupport) == 20);
+    assert!(std::mem::offset_of!(hi_vdec_dec_err, pack_err) == 24);
+    assert!(std::mem::offset_of!(hi_vdec_dec_err, stream_size_over) == 28);
+    assert!(std::mem::offset_of!(hi_vdec_dec_err, stream_not_release) == 32);
+};
+
+/// C struct `hi_vdec_chn_status`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_chn_status {
+    /// Field `type`.
+    pub r#type: u32,
+    /// Field `left_stream_bytes`.
+    pub left_stream_bytes: u32,
+    /// Field `left_stream_frames`.
+    pub left_stream_frames: u32,
+    /// Field `left_decoded_frames`.
+    pub left_decoded_frames: u32,
+    /// Field `is_started`.
+    pub is_started: u32,
+    /// Field `recv_stream_frames`.
+    pub recv_stream_frames: u32,
+    /// Field `dec_stream_frames`.
+    pub dec_stream_frames: u32,
+    /// Field `dec_err`.
+    pub dec_err: hi_vdec_dec_err,
+    /// Field `width`.
+    pub width: u32,
+    /// Field `height`.
+    pub height: u32,
+    /// Field `latest_frame_pts`.
+    pub latest_frame_pts: u64,
+}
+
+impl hi_vdec_chn_status {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        r#type: 0,
+        left_stream_bytes: 0,
+        left_stream_frames: 0,
+        left_decoded_frames: 0,
+        is_started: 0,
+        recv_stream_frames: 0,
+        dec_stream_frames: 0,
+        dec_err: hi_vdec_dec_err::ZERO,
+        width: 0,
+        height: 0,
+        latest_frame_pts: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vdec_chn_status>() == 80);
+    assert!(align_of::<hi_vdec_chn_status>() == 8);
+    assert!(std::mem::offset_of!(hi_vdec_chn_status, r#type) == 0);
+    assert!(std::mem::offset_of!(hi_vdec_chn_status, left_stream_bytes) == 4);
+    assert!(std::mem::offset_of!(hi_vdec_chn_status, left_stream_frames) == 8);
+    assert!(std::mem::offset_of!(hi_vdec_chn_status, left_decoded_frames) == 12);
+    assert!(std::mem::offset_of!(hi_vdec_chn_status, is_started) == 16);
+    assert!(std::mem::offset_of!(hi_vdec_chn_status, recv_stream_frames) == 20);
+    assert!(std::mem::offset_of!(hi_vdec_chn_status, dec_stream_frames) == 24);
+    assert!(std::mem::offset_of!(hi_vdec_chn_status, dec_err) == 28);
+    assert!(std::mem::offset_of!(hi_vdec_chn_status, width) == 64);
+    assert!(std::mem::offset_of!(hi_vdec_chn_status, height) == 68);
+    assert!(std::mem::offset_of!(hi_vdec_chn_status, latest_frame_pts) == 72);
+};
+
+/// C struct `hi_vdec_stream`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_stream {
+    /// Field `end_of_frame`.
+    pub end_of_frame: u32,
+    /// Field `end_of_stream`.
+    pub end_of_stream: u32,
+    /// Field `need_display`.
+    pub need_display: u32,
+    /// Field `pts`.
+    pub pts: u64,
+    /// Field `private_data`.
+    pub private_data: u64,
+    /// Field `len`.
+    pub len: u32,
+    /// Field `addr`.
+    pub addr: usize,
+}
+
+impl hi_vdec_stream {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        end_of_frame: 0,
+        end_of_stream: 0,
+        need_display: 0,
+        pts: 0,
+        private_data: 0,
+        len: 0,
+        addr: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vdec_stream>() == 48);
+    assert!(align_of::<hi_vdec_stream>() == 8);
+    assert!(std::mem::offset_of!(hi_vdec_stream, end_of_frame) == 0);
+    assert!(std::mem::offset_of!(hi_vdec_stream, end_of_stream) == 4);
+    assert!(std::mem::offset_of!(hi_vdec_stream, need_display) == 8);
+    assert!(std::mem::offset_of!(hi_vdec_stream, pts) == 16);
+    assert!(std::mem::offset_of!(hi_vdec_stream, private_data) == 24);
+    assert!(std::mem::offset_of!(hi_vdec_stream, len) == 32);
+    assert!(std::mem::offset_of!(hi_vdec_stream, addr) == 40);
+};
+
+/// C struct `hi_vdec_pic_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_pic_info {
+    /// Field `width`.
+    pub width: u32,
+    /// Field `height`.
+    pub height: u32,
+    /// Field `width_stride`.
+    pub width_stride: u32,
+    /// Field `height_stride`.
+    pub height_stride: u32,
+    /// Field `pixel_format`.
+    pub pixel_format: u32,
+    /// Field `vir_addr`.
+    pub vir_addr: u64,
+    /// Field `buffer_size`.
+    pub buffer_size: u32,
+    /// Field `offset_top`.
+    pub offset_top: i16,
+    /// Field `offset_bottom`.
+    pub offset_bottom: i16,
+    /// Field `offset_left`.
+    pub offset_left: i16,
+    /// Field `offset_right`.
+    pub offset_right: i16,
+}
+
+impl hi_vdec_pic_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        width: 0,
+        height: 0,
+        width_stride: 0,
+        height_stride: 0,
+        pixel_format: 0,
+        vir_addr: 0,
+        buffer_size: 0,
+        offset_top: 0,
+        offset_bottom: 0,
+        offset_left: 0,
+        offset_right: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vdec_pic_info>() == 48);
+    assert!(align_of::<hi_vdec_pic_info>() == 8);
+    assert!(std::mem::offset_of!(hi_vdec_pic_info, width) == 0);
+    assert!(std::mem::offset_of!(hi_vdec_pic_info, height) == 4);
+    assert!(std::mem::offset_of!(hi_vdec_pic_info, width_stride) == 8);
+    assert!(std::mem::offset_of!(hi_vdec_pic_info, height_stride) == 12);
+    assert!(std::mem::offset_of!(hi_vdec_pic_info, pixel_format) == 16);
+    assert!(std::mem::offset_of!(hi_vdec_pic_info, vir_addr) == 24);
+    assert!(std::mem::offset_of!(hi_vdec_pic_info, buffer_size) == 32);
+    assert!(std::mem::offset_of!(hi_vdec_pic_info, offset_top) == 36);
+    assert!(std::mem::offset_of!(hi_vdec_pic_info, offset_bottom) == 38);
+    assert!(std::mem::offset_of!(hi_vdec_pic_info, offset_left) == 40);
+    assert!(std::mem::offset_of!(hi_vdec_pic_info, offset_right) == 42);
+};
+
+/// C struct `hi_vdec_video_supplement_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_video_supplement_info {
+    /// Field `frame_type`.
+    pub frame_type: u32,
+    /// Field `err_rate`.
+    pub err_rate: u32,
+    /// Field `poc`.
+    pub poc: u32,
+}
+
+impl hi_vdec_video_supplement_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        frame_type: 0,
+        err_rate: 0,
+        poc: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vdec_video_supplement_info>() == 12);
+    assert!(align_of::<hi_vdec_video_supplement_info>() == 4);
+    assert!(std::mem::offset_of!(hi_vdec_video_supplement_info, frame_type) == 0);
+    assert!(std::mem::offset_of!(hi_vdec_video_supplement_info, err_rate) == 4);
+    assert!(std::mem::offset_of!(hi_vdec_video_supplement_info, poc) == 8);
+};
+
+/// Union inside a C struct `hi_vdec_supplement_info_anonymous`, as bytes.
+#[repr(C, align(4))]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_supplement_info_anonymous {
+    /// The bytes that the members share.
+    pub bytes: [u8; 12],
+}
+
+impl hi_vdec_supplement_info_anonymous {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { bytes: [0; 12] };
+}
+
+const _: () = assert!(size_of::<hi_vdec_supplement_info_anonymous>() == 12);
+
+/// C struct `hi_vdec_supplement_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_vdec_supplement_info {
+    /// Field `type`.
+    pub r#type: u32,
+    /// Field `anonymous`.
+    pub anonymous: hi_vdec_supplement_info_anonymous,
+}
+
+impl hi_vdec_supplement_info {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        r#type: 0,
+        anonymous: hi_vdec_supplement_info_anonymous::ZERO,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_vdec_supplement_info>() == 16);
+    assert!(align_of::<hi_vdec_supplement_info>() == 4);
+    assert!(std::mem::offset_of!(hi_vdec_supplement_info, r#type) == 0);
+    assert!(std::mem::offset_of!(hi_vdec_supplement_info, anonymous) == 4);
+};
+
+/// C struct `hi_pngd_chn_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_pngd_chn_attr {
+    /// Field `stream_que_cnt`.
+    pub stream_que_cnt: u32,
+    /// Field `reserved`.
+    pub reserved: [u64; 4],
+}
+
+impl hi_pngd_chn_attr {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        stream_que_cnt: 0,
+        reserved: [0; 4],
+    };
+}
+
+const _: () = {
+    assert!(size_of::<hi_pngd_chn_attr>() == 40);
+    assert!(align_of::<hi_pngd_chn_attr>() == 8);
+    assert!(std::mem::offset_of!(hi_pngd_chn_attr, stream_que_cnt) == 0);
+    assert!(std::mem::offset_of!(hi_pngd_chn_attr, reserved) == 8);
+};
+
+/// C struct `hi_dvpp_epoll_event`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hi_dvpp_epoll_event {
+    /// Field `events`.
+    pub events: u32,
+    /// Field `data`.
+    pub data: usize,
+}
+
+impl hi_dvpp_epoll_event {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { events: 0, data: 0 };
+}
+
+const _: () = {
+    assert!(size_of::<hi_dvpp_epoll_event>() == 16);
+    assert!(align_of::<hi_dvpp_epoll_event>() == 8);
+    assert!(std::mem::offset_of!(hi_dvpp_epoll_event, events) == 0);
+    assert!(std::mem::offset_of!(hi_dvpp_epoll_event, data) == 8);
+};
+
 /// C struct `hi_venc_h264_attr`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

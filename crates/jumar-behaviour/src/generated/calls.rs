@@ -676,6 +676,32 @@ pub const CALLS: &[(&str, Player)] = &[
     ("hi_mpi_vpc_rotate", hi_mpi_vpc_rotate),
     ("hi_mpi_vpc_convert_color", hi_mpi_vpc_convert_color),
     ("hi_mpi_vpc_copy_make_border", hi_mpi_vpc_copy_make_border),
+    ("hi_mpi_vdec_create_chn", hi_mpi_vdec_create_chn),
+    ("hi_mpi_vdec_destroy_chn", hi_mpi_vdec_destroy_chn),
+    ("hi_mpi_vdec_get_chn_attr", hi_mpi_vdec_get_chn_attr),
+    ("hi_mpi_vdec_set_chn_param", hi_mpi_vdec_set_chn_param),
+    ("hi_mpi_vdec_get_chn_param", hi_mpi_vdec_get_chn_param),
+    (
+        "hi_mpi_vdec_start_recv_stream",
+        hi_mpi_vdec_start_recv_stream,
+    ),
+    ("hi_mpi_vdec_stop_recv_stream", hi_mpi_vdec_stop_recv_stream),
+    ("hi_mpi_vdec_reset_chn", hi_mpi_vdec_reset_chn),
+    ("hi_mpi_vdec_query_status", hi_mpi_vdec_query_status),
+    ("hi_mpi_vdec_send_stream", hi_mpi_vdec_send_stream),
+    ("hi_mpi_vdec_get_frame", hi_mpi_vdec_get_frame),
+    ("hi_mpi_vdec_release_frame", hi_mpi_vdec_release_frame),
+    ("hi_mpi_vdec_get_fd", hi_mpi_vdec_get_fd),
+    ("hi_vdec_get_pic_buf_size", hi_vdec_get_pic_buf_size),
+    ("hi_vdec_get_tmv_buf_size", hi_vdec_get_tmv_buf_size),
+    ("hi_mpi_pngd_create_chn", hi_mpi_pngd_create_chn),
+    ("hi_mpi_pngd_destroy_chn", hi_mpi_pngd_destroy_chn),
+    ("hi_mpi_pngd_send_stream", hi_mpi_pngd_send_stream),
+    ("hi_mpi_pngd_get_image_data", hi_mpi_pngd_get_image_data),
+    ("hi_mpi_sys_create_epoll", hi_mpi_sys_create_epoll),
+    ("hi_mpi_sys_ctl_epoll", hi_mpi_sys_ctl_epoll),
+    ("hi_mpi_sys_wait_epoll", hi_mpi_sys_wait_epoll),
+    ("hi_mpi_sys_close_epoll", hi_mpi_sys_close_epoll),
     ("hi_mpi_venc_create_chn", hi_mpi_venc_create_chn),
     ("hi_mpi_venc_destroy_chn", hi_mpi_venc_destroy_chn),
     ("hi_mpi_venc_start_chn", hi_mpi_venc_start_chn),
@@ -6990,6 +7016,286 @@ fn hi_mpi_vpc_copy_make_border(w: &RawArgs<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vdec_create_chn(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let attr = w.input(1);
+    let done = enter(&calls::hi_mpi_vdec_create_chn, |cx| {
+        jumar_acl::himpi::hi_mpi_vdec_create_chn(cx, chn, attr.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_vdec_destroy_chn(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let done = enter(&calls::hi_mpi_vdec_destroy_chn, |cx| {
+        jumar_acl::himpi::hi_mpi_vdec_destroy_chn(cx, chn)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_vdec_get_chn_attr(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let attr = w.out(1)?;
+    let done = enter(&calls::hi_mpi_vdec_get_chn_attr, |cx| {
+        jumar_acl::himpi::hi_mpi_vdec_get_chn_attr(cx, chn)
+    });
+    let done = match done {
+        Ok(attr_value) => {
+            attr.set(&attr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vdec_set_chn_param(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let chn_param = w.input(1);
+    let done = enter(&calls::hi_mpi_vdec_set_chn_param, |cx| {
+        jumar_acl::himpi::hi_mpi_vdec_set_chn_param(cx, chn, chn_param.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_vdec_get_chn_param(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let chn_param = w.out(1)?;
+    let done = enter(&calls::hi_mpi_vdec_get_chn_param, |cx| {
+        jumar_acl::himpi::hi_mpi_vdec_get_chn_param(cx, chn)
+    });
+    let done = match done {
+        Ok(chn_param_value) => {
+            chn_param.set(&chn_param_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vdec_start_recv_stream(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let done = enter(&calls::hi_mpi_vdec_start_recv_stream, |cx| {
+        jumar_acl::himpi::hi_mpi_vdec_start_recv_stream(cx, chn)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_vdec_stop_recv_stream(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let done = enter(&calls::hi_mpi_vdec_stop_recv_stream, |cx| {
+        jumar_acl::himpi::hi_mpi_vdec_stop_recv_stream(cx, chn)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_vdec_reset_chn(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let done = enter(&calls::hi_mpi_vdec_reset_chn, |cx| {
+        jumar_acl::himpi::hi_mpi_vdec_reset_chn(cx, chn)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_vdec_query_status(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let status = w.out(1)?;
+    let done = enter(&calls::hi_mpi_vdec_query_status, |cx| {
+        jumar_acl::himpi::hi_mpi_vdec_query_status(cx, chn)
+    });
+    let done = match done {
+        Ok(status_value) => {
+            status.set(&status_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vdec_send_stream(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let stream = w.input(1);
+    let vdec_pic_info = w.input(2);
+    let milli_sec = w.plain(3);
+    let done = enter(&calls::hi_mpi_vdec_send_stream, |cx| {
+        jumar_acl::himpi::hi_mpi_vdec_send_stream(
+            cx,
+            chn,
+            stream.as_ref(),
+            vdec_pic_info.as_ref(),
+            milli_sec,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_vdec_get_frame(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let frame_info = w.out(1)?;
+    let supplement = w.optional(2);
+    let stream = w.optional(3);
+    let milli_sec = w.plain(4);
+    let done = enter(&calls::hi_mpi_vdec_get_frame, |cx| {
+        jumar_acl::himpi::hi_mpi_vdec_get_frame(cx, chn, milli_sec)
+    });
+    let done = match done {
+        Ok((frame_info_value, supplement_value, stream_value)) => {
+            frame_info.set(&frame_info_value);
+            supplement.set(&supplement_value);
+            stream.set(&stream_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_vdec_release_frame(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let frame_info = w.input(1);
+    let done = enter(&calls::hi_mpi_vdec_release_frame, |cx| {
+        jumar_acl::himpi::hi_mpi_vdec_release_frame(cx, chn, frame_info.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_vdec_get_fd(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let done = enter(&calls::hi_mpi_vdec_get_fd, |cx| {
+        jumar_acl::himpi::hi_mpi_vdec_get_fd(cx, chn)
+    });
+    raw_args::value(done, -1_i64)
+}
+
+fn hi_vdec_get_pic_buf_size(w: &RawArgs<'_>) -> Played {
+    let r#type = w.plain(0);
+    let buf_attr = w.input(1);
+    let done = enter(&calls::hi_vdec_get_pic_buf_size, |cx| {
+        jumar_acl::himpi::hi_vdec_get_pic_buf_size(cx, r#type, buf_attr.as_ref())
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn hi_vdec_get_tmv_buf_size(w: &RawArgs<'_>) -> Played {
+    let r#type = w.plain(0);
+    let width = w.plain(1);
+    let height = w.plain(2);
+    let done = enter(&calls::hi_vdec_get_tmv_buf_size, |cx| {
+        jumar_acl::himpi::hi_vdec_get_tmv_buf_size(cx, r#type, width, height)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn hi_mpi_pngd_create_chn(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let attr = w.input(1);
+    let done = enter(&calls::hi_mpi_pngd_create_chn, |cx| {
+        jumar_acl::himpi::hi_mpi_pngd_create_chn(cx, chn, attr.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_pngd_destroy_chn(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let done = enter(&calls::hi_mpi_pngd_destroy_chn, |cx| {
+        jumar_acl::himpi::hi_mpi_pngd_destroy_chn(cx, chn)
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_pngd_send_stream(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let stream = w.input(1);
+    let png_pic_info = w.input(2);
+    let milli_sec = w.plain(3);
+    let done = enter(&calls::hi_mpi_pngd_send_stream, |cx| {
+        jumar_acl::himpi::hi_mpi_pngd_send_stream(
+            cx,
+            chn,
+            stream.as_ref(),
+            png_pic_info.as_ref(),
+            milli_sec,
+        )
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_pngd_get_image_data(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let png_pic_info = w.out(1)?;
+    let stream = w.optional(2);
+    let milli_sec = w.plain(3);
+    let done = enter(&calls::hi_mpi_pngd_get_image_data, |cx| {
+        jumar_acl::himpi::hi_mpi_pngd_get_image_data(cx, chn, milli_sec)
+    });
+    let done = match done {
+        Ok((png_pic_info_value, stream_value)) => {
+            png_pic_info.set(&png_pic_info_value);
+            stream.set(&stream_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_sys_create_epoll(w: &RawArgs<'_>) -> Played {
+    let size = w.plain(0);
+    let epoll_fd = w.out(1)?;
+    let done = enter(&calls::hi_mpi_sys_create_epoll, |cx| {
+        jumar_acl::himpi::hi_mpi_sys_create_epoll(cx, size)
+    });
+    let done = match done {
+        Ok(epoll_fd_value) => {
+            epoll_fd.set(&epoll_fd_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_sys_ctl_epoll(w: &RawArgs<'_>) -> Played {
+    let epoll_fd = w.plain(0);
+    let operation = w.plain(1);
+    let fd = w.plain(2);
+    let event = w.input(3);
+    let done = enter(&calls::hi_mpi_sys_ctl_epoll, |cx| {
+        jumar_acl::himpi::hi_mpi_sys_ctl_epoll(cx, epoll_fd, operation, fd, event.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_sys_wait_epoll(w: &RawArgs<'_>) -> Played {
+    let epoll_fd = w.plain(0);
+    let events = w.array(1, raw_args::count(w.plain::<i32>(2)), false)?;
+    let max_events = w.plain(2);
+    let timeout = w.plain(3);
+    let event_num = w.out(4)?;
+    let done = enter(&calls::hi_mpi_sys_wait_epoll, |cx| {
+        jumar_acl::himpi::hi_mpi_sys_wait_epoll(cx, epoll_fd, max_events, timeout)
+    });
+    let done = match done {
+        Ok((events_value, event_num_value)) => {
+            events.set_all(&events_value)?;
+            event_num.set(&event_num_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_sys_close_epoll(w: &RawArgs<'_>) -> Played {
+    let epoll_fd = w.plain(0);
+    let done = enter(&calls::hi_mpi_sys_close_epoll, |cx| {
+        jumar_acl::himpi::hi_mpi_sys_close_epoll(cx, epoll_fd)
+    });
     raw_args::status(done)
 }
 

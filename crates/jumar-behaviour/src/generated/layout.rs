@@ -166,6 +166,16 @@ pub const SCALARS: &[(&str, &str)] = &[
     ("hi_compress_mode", "u32"),
     ("hi_dynamic_range", "u32"),
     ("hi_color_gamut", "u32"),
+    ("hi_vdec_send_mode", "u32"),
+    ("hi_video_dec_mode", "u32"),
+    ("hi_video_out_order", "u32"),
+    ("hi_quick_mark_mode", "u32"),
+    ("hi_vdec_frame_type", "u32"),
+    ("hi_data_bit_width", "u32"),
+    ("hi_jpeg_raw_format", "u32"),
+    ("hi_png_color_format", "u32"),
+    ("hi_dvpp_epoll_ctl_op", "u32"),
+    ("hi_dvpp_epoll_event_type", "u32"),
     ("hi_venc_rc_mode", "u32"),
     ("hi_venc_gop_mode", "u32"),
     ("hi_venc_pic_recv_mode", "u32"),
@@ -192,6 +202,8 @@ pub const SCALARS: &[(&str, &str)] = &[
     ("hi_double", "f64"),
     ("hi_void", "u8"),
     ("hi_vpc_chn", "i32"),
+    ("hi_vdec_chn", "i32"),
+    ("hi_pngd_chn", "i32"),
     ("hi_venc_chn", "i32"),
 ];
 
@@ -3056,6 +3068,660 @@ pub const STRUCTURES: &[Structure] = &[
                 of: "hi_s32",
                 at: 32,
                 lengths: &[2],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_pic_buf_attr",
+        size: 24,
+        fields: &[
+            Field {
+                name: "width",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "height",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "align",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "bit_width",
+                of: "hi_data_bit_width",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "pixel_format",
+                of: "hi_pixel_format",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "compress_mode",
+                of: "hi_compress_mode",
+                at: 20,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_img_info",
+        size: 40,
+        fields: &[
+            Field {
+                name: "width",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "height",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "width_stride",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "height_stride",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "img_buf_size",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "pixel_format",
+                of: "hi_jpeg_raw_format",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "png_pixel_format",
+                of: "hi_png_color_format",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[4],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_pic_info",
+        size: 32,
+        fields: &[
+            Field {
+                name: "picture_address",
+                of: "void *",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "picture_buffer_size",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "picture_width",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "picture_height",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "picture_width_stride",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "picture_height_stride",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "picture_format",
+                of: "hi_pixel_format",
+                at: 28,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vdec_video_attr",
+        size: 12,
+        fields: &[
+            Field {
+                name: "ref_frame_num",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "temporal_mvp_en",
+                of: "hi_bool",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "tmv_buf_size",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vdec_chn_attr",
+        size: 40,
+        fields: &[
+            Field {
+                name: "type",
+                of: "hi_payload_type",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "mode",
+                of: "hi_vdec_send_mode",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "pic_width",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "pic_height",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "stream_buf_size",
+                of: "hi_u32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "frame_buf_size",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "frame_buf_cnt",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "video_attr",
+                of: "hi_vdec_video_attr",
+                at: 28,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vdec_video_param",
+        size: 32,
+        fields: &[
+            Field {
+                name: "composite_dec_en",
+                of: "hi_bool",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "slice_input_en",
+                of: "hi_bool",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "err_threshold",
+                of: "hi_s32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "dec_mode",
+                of: "hi_video_dec_mode",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "out_order",
+                of: "hi_video_out_order",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "compress_mode",
+                of: "hi_compress_mode",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "video_format",
+                of: "hi_video_format",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "quick_mark_mode",
+                of: "hi_quick_mark_mode",
+                at: 28,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vdec_pic_param",
+        size: 8,
+        fields: &[
+            Field {
+                name: "pixel_format",
+                of: "hi_pixel_format",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "alpha",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vdec_chn_param",
+        size: 40,
+        fields: &[
+            Field {
+                name: "type",
+                of: "hi_payload_type",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "display_frame_num",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "video_param",
+                of: "hi_vdec_video_param",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "pic_param",
+                of: "hi_vdec_pic_param",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vdec_dec_err",
+        size: 36,
+        fields: &[
+            Field {
+                name: "set_pic_size_err",
+                of: "hi_s32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "set_protocol_num_err",
+                of: "hi_s32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "set_ref_num_err",
+                of: "hi_s32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "set_pic_buf_size_err",
+                of: "hi_s32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "format_err",
+                of: "hi_s32",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "stream_unsupport",
+                of: "hi_s32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "pack_err",
+                of: "hi_s32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "stream_size_over",
+                of: "hi_s32",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "stream_not_release",
+                of: "hi_s32",
+                at: 32,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vdec_chn_status",
+        size: 80,
+        fields: &[
+            Field {
+                name: "type",
+                of: "hi_payload_type",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "left_stream_bytes",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "left_stream_frames",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "left_decoded_frames",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "is_started",
+                of: "hi_bool",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "recv_stream_frames",
+                of: "hi_u32",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "dec_stream_frames",
+                of: "hi_u32",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "dec_err",
+                of: "hi_vdec_dec_err",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "width",
+                of: "hi_u32",
+                at: 64,
+                lengths: &[],
+            },
+            Field {
+                name: "height",
+                of: "hi_u32",
+                at: 68,
+                lengths: &[],
+            },
+            Field {
+                name: "latest_frame_pts",
+                of: "hi_u64",
+                at: 72,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vdec_stream",
+        size: 48,
+        fields: &[
+            Field {
+                name: "end_of_frame",
+                of: "hi_bool",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "end_of_stream",
+                of: "hi_bool",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "need_display",
+                of: "hi_bool",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "pts",
+                of: "hi_u64",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "private_data",
+                of: "hi_u64",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "len",
+                of: "hi_u32",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "addr",
+                of: "hi_u8 *",
+                at: 40,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vdec_pic_info",
+        size: 48,
+        fields: &[
+            Field {
+                name: "width",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "height",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "width_stride",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "height_stride",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "pixel_format",
+                of: "hi_pixel_format",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "vir_addr",
+                of: "hi_u64",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "buffer_size",
+                of: "hi_u32",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "offset_top",
+                of: "hi_s16",
+                at: 36,
+                lengths: &[],
+            },
+            Field {
+                name: "offset_bottom",
+                of: "hi_s16",
+                at: 38,
+                lengths: &[],
+            },
+            Field {
+                name: "offset_left",
+                of: "hi_s16",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "offset_right",
+                of: "hi_s16",
+                at: 42,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vdec_video_supplement_info",
+        size: 12,
+        fields: &[
+            Field {
+                name: "frame_type",
+                of: "hi_vdec_frame_type",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "err_rate",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "poc",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_vdec_supplement_info",
+        size: 16,
+        fields: &[
+            Field {
+                name: "type",
+                of: "hi_payload_type",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "video_supplement_info",
+                of: "hi_vdec_video_supplement_info",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_pngd_chn_attr",
+        size: 40,
+        fields: &[
+            Field {
+                name: "stream_que_cnt",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "hi_u64",
+                at: 8,
+                lengths: &[4],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_dvpp_epoll_event",
+        size: 16,
+        fields: &[
+            Field {
+                name: "events",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "data",
+                of: "void *",
+                at: 8,
+                lengths: &[],
             },
         ],
     },
@@ -6147,6 +6813,127 @@ structure!(hi_img_stream {
     pts,
     reserved
 });
+structure!(hi_pic_buf_attr {
+    width,
+    height,
+    align,
+    bit_width,
+    pixel_format,
+    compress_mode
+});
+structure!(hi_img_info_anonymous { bytes });
+structure!(hi_img_info {
+    width,
+    height,
+    width_stride,
+    height_stride,
+    img_buf_size,
+    anonymous,
+    reserved
+});
+structure!(hi_pic_info {
+    picture_address,
+    picture_buffer_size,
+    picture_width,
+    picture_height,
+    picture_width_stride,
+    picture_height_stride,
+    picture_format
+});
+structure!(hi_vdec_video_attr {
+    ref_frame_num,
+    temporal_mvp_en,
+    tmv_buf_size
+});
+structure!(hi_vdec_chn_attr_anonymous { bytes });
+structure!(hi_vdec_chn_attr {
+    r#type,
+    mode,
+    pic_width,
+    pic_height,
+    stream_buf_size,
+    frame_buf_size,
+    frame_buf_cnt,
+    anonymous
+});
+structure!(hi_vdec_video_param {
+    composite_dec_en,
+    slice_input_en,
+    err_threshold,
+    dec_mode,
+    out_order,
+    compress_mode,
+    video_format,
+    quick_mark_mode
+});
+structure!(hi_vdec_pic_param {
+    pixel_format,
+    alpha
+});
+structure!(hi_vdec_chn_param_anonymous { bytes });
+structure!(hi_vdec_chn_param {
+    r#type,
+    display_frame_num,
+    anonymous
+});
+structure!(hi_vdec_dec_err {
+    set_pic_size_err,
+    set_protocol_num_err,
+    set_ref_num_err,
+    set_pic_buf_size_err,
+    format_err,
+    stream_unsupport,
+    pack_err,
+    stream_size_over,
+    stream_not_release
+});
+structure!(hi_vdec_chn_status {
+    r#type,
+    left_stream_bytes,
+    left_stream_frames,
+    left_decoded_frames,
+    is_started,
+    recv_stream_frames,
+    dec_stream_frames,
+    dec_err,
+    width,
+    height,
+    latest_frame_pts
+});
+structure!(hi_vdec_stream {
+    end_of_frame,
+    end_of_stream,
+    need_display,
+    pts,
+    private_data,
+    len,
+    addr
+});
+structure!(hi_vdec_pic_info {
+    width,
+    height,
+    width_stride,
+    height_stride,
+    pixel_format,
+    vir_addr,
+    buffer_size,
+    offset_top,
+    offset_bottom,
+    offset_left,
+    offset_right
+});
+structure!(hi_vdec_video_supplement_info {
+    frame_type,
+    err_rate,
+    poc
+});
+structure!(hi_vdec_supplement_info_anonymous { bytes });
+structure!(hi_vdec_supplement_info { r#type, anonymous });
+structure!(hi_pngd_chn_attr {
+    stream_que_cnt,
+    reserved
+});
+structure!(hi_dvpp_epoll_event { events, data });
 structure!(hi_venc_h264_attr {
     rcn_ref_share_buf_en,
     frame_buf_ratio

@@ -189,6 +189,38 @@ unsafe impl Plain for types::hi_video_frame_info {}
 // SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
 unsafe impl Plain for types::hi_img_stream {}
 // SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_pic_buf_attr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_img_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_pic_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vdec_video_attr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vdec_chn_attr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vdec_video_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vdec_pic_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vdec_chn_param {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vdec_dec_err {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vdec_chn_status {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vdec_stream {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vdec_pic_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vdec_video_supplement_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_vdec_supplement_info {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_pngd_chn_attr {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::hi_dvpp_epoll_event {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
 unsafe impl Plain for types::hi_venc_h264_attr {}
 // SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
 unsafe impl Plain for types::hi_venc_h265_attr {}

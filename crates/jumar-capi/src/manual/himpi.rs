@@ -1,5 +1,5 @@
-//! Functions of the second interface of images and video whose arrays are as long as other arguments say, and streams, whose
-//! structure names an array of packs.
+//! Functions of the second interface of images and video whose arrays are as long as other arguments say, and structures of the program
+//! that name memory: the packs of an encoded stream, the bytes of an image.
 
 use jumar_acl::himpi::{Batch, Pyramid, check_image_count, check_levels, region_sum};
 use jumar_acl::{Cx, Result};
@@ -100,10 +100,6 @@ batch_form! {
 /// Called from C: `source_pic` is null or the address of a structure, `dest_pic` null or `filter_level` structures,
 /// `gaussian_filter` null or five rows of five weights.
 #[unsafe(no_mangle)]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the C interface sets the arguments"
-)]
 pub unsafe extern "C" fn hi_mpi_vpc_pyrdown(
     chn: i32,
     source_pic: *const types::hi_vpc_pic_info,
@@ -183,4 +179,110 @@ pub unsafe extern "C" fn hi_mpi_venc_get_stream(
         stream.set(result);
         Ok(())
     })
+}
+
+/// Returns what the header of an image in memory states, and the strides and size of the decoded image.
+///
+/// # Safety
+/// `stream` is null or the address of a structure, whose `addr` is null or the address of `len` bytes; `img_info` is null or the address of a
+/// structure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hi_mpi_dvpp_get_image_info(
+    img_type: u32,
+    stream: *const types::hi_vdec_stream,
+    img_info: *mut types::hi_img_info,
+) -> i32 {
+    raw::status(&calls::hi_mpi_dvpp_get_image_info, |cx| {
+        raw::trace(cx, || {
+            [
+                raw::ArgBits::word(img_type),
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(img_info),
+            ]
+        })?;
+        // SAFETY: the caller's contract.
+        let info = unsafe { raw::Out::<types::hi_img_info>::new(img_info, "img_info") }?;
+        // SAFETY: the caller's contract.
+        let data = unsafe { packet(stream, "stream") }?;
+        info.set(jumar_acl::himpi::hi_mpi_dvpp_get_image_info(
+            cx, img_type, data,
+        )?);
+        Ok(())
+    })
+}
+
+/// Returns the size, the strides and the size of memory of a JPEG image decoded to a format.
+///
+/// # Safety
+/// As [`hi_mpi_dvpp_get_image_info`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hi_mpi_vdec_get_jpegd_output_info(
+    stream: *const types::hi_vdec_stream,
+    output_format: u32,
+    img_info: *mut types::hi_img_info,
+) -> i32 {
+    raw::status(&calls::hi_mpi_vdec_get_jpegd_output_info, |cx| {
+        raw::trace(cx, || {
+            [
+                raw::ArgBits::word(stream),
+                raw::ArgBits::word(output_format),
+                raw::ArgBits::word(img_info),
+            ]
+        })?;
+        // SAFETY: the caller's contract.
+        let info = unsafe { raw::Out::<types::hi_img_info>::new(img_info, "img_info") }?;
+        // SAFETY: the caller's contract.
+        let data = unsafe { packet(stream, "stream") }?;
+        info.set(jumar_acl::himpi::hi_mpi_vdec_get_jpegd_output_info(
+            cx,
+            data,
+            output_format,
+        )?);
+        Ok(())
+    })
+}
+
+/// Returns what the header of a PNG image in memory states, and the strides and size of the decoded image.
+///
+/// # Safety
+/// `png_stream` is null or the address of a structure, whose `addr` is null or the address of `len` bytes; `img_info` is null or the address
+/// of a structure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hi_mpi_png_get_image_info(
+    png_stream: *const types::hi_img_stream,
+    img_info: *mut types::hi_img_info,
+) -> i32 {
+    raw::status(&calls::hi_mpi_png_get_image_info, |cx| {
+        raw::trace(cx, || {
+            [raw::ArgBits::word(png_stream), raw::ArgBits::word(img_info)]
+        })?;
+        // SAFETY: the caller's contract.
+        let info = unsafe { raw::Out::<types::hi_img_info>::new(img_info, "img_info") }?;
+        // SAFETY: the caller's contract.
+        let stream = unsafe { raw::input(png_stream, "png_stream") }?;
+        let data = match stream {
+            Some(stream) => {
+                let address = raw::address::<u8>(stream.addr).cast_const();
+                // SAFETY: the caller's contract.
+                unsafe { raw::slice(address, stream.len as usize, "addr of png_stream") }?
+            }
+            None => None,
+        };
+        info.set(jumar_acl::himpi::hi_mpi_png_get_image_info(cx, data)?);
+        Ok(())
+    })
+}
+
+/// Takes the bytes of a packet.
+///
+/// # Safety
+/// `stream` is null or the address of a structure, whose `addr` is null or the address of `len` bytes, which stay as they are.
+unsafe fn packet<'a>(stream: *const types::hi_vdec_stream, name: &str) -> Result<Option<&'a [u8]>> {
+    // SAFETY: the caller's contract.
+    let Some(stream) = unsafe { raw::input(stream, name) }? else {
+        return Ok(None);
+    };
+    let address = raw::address::<u8>(stream.addr).cast_const();
+    // SAFETY: the caller's contract.
+    unsafe { raw::slice(address, stream.len as usize, "addr of the stream") }
 }

@@ -14,6 +14,8 @@ use super::h265::H265;
 pub enum Order {
     /// In the order of display, when that is final and a later packet has come, or at the end.
     Display,
+    /// In the order of display, as soon as that is final, or at the end.
+    Earliest,
     /// In the order of coding, at once.
     Coding,
 }
@@ -70,6 +72,11 @@ impl Decoder {
         }
     }
 
+    /// Changes the order of the frames that come from now on.
+    pub fn set_order(&mut self, order: Order) {
+        self.order = order;
+    }
+
     /// Decodes a packet: what one frame is coded in, with the parameter sets in front of it. Returns the outcomes that are ready,
     /// of this packet or of earlier ones.
     pub fn send(&mut self, packet: &[u8]) -> Vec<Outcome> {
@@ -106,6 +113,10 @@ impl Decoder {
             self.period += 1;
         }
         self.note(number, step, &mut ready);
+        if self.order == Order::Earliest {
+            self.release(false, &mut ready);
+            ready.append(&mut self.failed);
+        }
         ready
     }
 

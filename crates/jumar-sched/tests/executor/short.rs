@@ -101,7 +101,7 @@ fn an_observer_is_not_called_inside_a_submit() {
     };
     queue.submit_run(note, observed);
     drain(&queue);
-    // Either the worker or the waiting thread ran it, and told the observer.
+    // Either the worker or the waiting thread ran it, and notified the observer.
     assert_eq!(threads.lock().unwrap().len(), 1);
     assert_eq!(observer.heard(), ["started 7", "finished 7"]);
 }

@@ -7,8 +7,15 @@ use anyhow::{Context, bail};
 
 use crate::model::{Api, CType, Field, Struct};
 
-/// Which field chooses the member of a structure's union, and the member for each value.
-const SELECTORS: &[(&str, &str, &[(&str, &str)])] = &[
+/// A structure with a union, the field that chooses the member, and the member for each value.
+type Selector = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+);
+
+/// Which field chooses the member of a structure's union.
+const SELECTORS: &[Selector] = &[
     (
         "hi_venc_attr",
         "type",
@@ -136,7 +143,7 @@ fn when(
     api: &Api,
     of: &Struct,
     member: &Field,
-    selector: Option<&(&str, &str, &[(&str, &str)])>,
+    selector: Option<&Selector>,
 ) -> anyhow::Result<String> {
     let Some((_, by, cases)) = selector else {
         return Ok("When::Always".to_owned());

@@ -189,9 +189,9 @@ impl Channel {
             ending.end(work());
             Ok(())
         };
-        let place = (&self.context, &*self.stream);
+        let queue = (&self.context, &*self.stream);
         let launch = || task::launch_with(cx, None, &self.stream, accesses, Box::new(work));
-        let queued = self.ends.queue(cx, place, number, launch);
+        let queued = self.ends.queue(cx, queue, number, launch);
         if queued.is_err() {
             self.results.tasks.lock().open.remove(&number);
         }

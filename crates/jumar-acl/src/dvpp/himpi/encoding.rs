@@ -1,9 +1,7 @@
 //! Encoding channels: frames are copied at the call and encoded on the channel's stream; the program fetches the results.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{Read, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::net::UnixStream;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use jumar::engine::sync::{Condvar, Mutex};
@@ -19,6 +17,7 @@ use super::channel::{check_number, deadline, wait_until};
 use super::ends::Ends;
 use super::frames::{Coding, coding, jpeg_image};
 use super::parameters::Parameters;
+use super::signal::Signal;
 use crate::Cx;
 use crate::error::null;
 use crate::generated::{enums, types};
@@ -66,8 +65,8 @@ struct State {
     last: u32,
     /// The number of the next stream.
     next: u32,
-    /// The descriptor of the program, which is readable while there are streams, and the other end of its connection.
-    signal: Option<(UnixStream, UnixStream)>,
+    /// The descriptor of the program, which is readable while there are streams.
+    signal: Signal,
     parameters: types::hi_venc_jpeg_param,
     scene: u32,
     /// The next frame that is sent is to be a key frame.
@@ -83,7 +82,7 @@ impl Default for State {
             lent: BTreeMap::new(),
             last: 0,
             next: 0,
-            signal: None,
+            signal: Signal::default(),
             parameters: types::hi_venc_jpeg_param {
                 qfactor: USUAL_QUALITY,
                 ..types::hi_venc_jpeg_param::ZERO
@@ -137,16 +136,7 @@ impl State {
 
     /// Makes the descriptor readable while there are streams.
     fn show(&mut self) {
-        let Some((near, far)) = &mut self.signal else {
-            return;
-        };
-        // Neither blocks: a program that reads or fills the connection itself only disturbs its own waiting.
-        if self.streams.is_empty() {
-            let mut bytes = [0; LONGEST_QUEUE];
-            while near.read(&mut bytes).is_ok_and(|read| read > 0) {}
-        } else {
-            let _ = far.write(&[1]);
-        }
+        self.signal.show(!self.streams.is_empty());
     }
 
     fn take(&mut self) -> Option<Coded> {
@@ -414,9 +404,9 @@ fn send(
         // The failure of a frame is what the program fetches; the context continues.
         Ok(())
     };
-    let place = (&channel.context, &**stream);
+    let queue = (&channel.context, &**stream);
     let launch = || task::launch_with(cx, None, stream, &accesses, Box::new(work));
-    let queued = channel.ends.queue(cx, place, sent.number, launch);
+    let queued = channel.ends.queue(cx, queue, sent.number, launch);
     drop(sending);
     if queued.is_err() {
         // The task, which was dropped, has left its failure behind; the call reports it.
@@ -577,37 +567,33 @@ pub fn hi_mpi_venc_release_stream(
 }
 
 pub fn hi_mpi_venc_close_fd(cx: &Cx<'_>, number: i32) -> Result<()> {
-    find(cx, number)?.shared.state.lock().signal = None;
+    find(cx, number)?.shared.state.lock().signal = Signal::default();
     Ok(())
 }
 
 pub fn hi_mpi_venc_get_fd(cx: &Cx<'_>, number: i32) -> Result<i32> {
     let channel = find(cx, number)?;
     let mut state = channel.shared.state.lock();
-    if state.signal.is_none() {
-        let failed = |error: std::io::Error| {
-            Error::new(
-                ErrorKind::NoStreamResource,
-                format!("no file descriptor for encoding channel {number}: {error}"),
-            )
-            .fix("Close files, or raise the limit of open files (ulimit -n).")
-        };
-        let (near, far) = UnixStream::pair().map_err(failed)?;
-        near.set_nonblocking(true).map_err(failed)?;
-        far.set_nonblocking(true).map_err(failed)?;
-        state.signal = Some((near, far));
-        state.show();
-    }
-    Ok(state
+    let is_ready = !state.streams.is_empty();
+    state
         .signal
-        .as_ref()
-        .map_or(-1, |(near, _)| near.as_raw_fd()))
+        .descriptor(is_ready, &format!("encoding channel {number}"))
 }
 
 impl Encoding {
     /// Makes the next frame that is sent a key frame.
     pub(super) fn request_key_frame(&self) {
         self.shared.state.lock().wants_key = true;
+    }
+
+    /// Calls a function with the descriptor of the channel, if it is that one.
+    pub(super) fn act_on<T>(
+        &self,
+        descriptor: i32,
+        act: &dyn Fn(BorrowedFd<'_>) -> T,
+    ) -> Option<T> {
+        let state = self.shared.state.lock();
+        state.signal.borrow(descriptor).map(act)
     }
 
     fn check_jpeg(&self, number: i32) -> Result<()> {

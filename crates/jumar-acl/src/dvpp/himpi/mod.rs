@@ -3,11 +3,17 @@
 
 mod batch;
 mod channel;
+mod decoded;
+mod decoding;
 mod encoding;
 mod ends;
+mod epoll;
 mod filters;
 mod frames;
+mod image_info;
 mod parameters;
+mod png;
+mod signal;
 mod statistics;
 mod system;
 mod vpc;
@@ -19,9 +25,13 @@ use jumar::engine::sync::Mutex;
 
 pub use batch::*;
 pub use channel::*;
+pub use decoding::*;
 pub use encoding::*;
+pub use epoll::*;
 pub use filters::*;
+pub use image_info::*;
 pub use parameters::*;
+pub use png::*;
 pub use statistics::*;
 pub use system::*;
 pub use vpc::*;
@@ -35,4 +45,10 @@ pub(super) struct State {
     encoders: Mutex<BTreeMap<i32, Arc<Encoding>>>,
     /// Parameters of the kinds of encoders.
     modules: Mutex<parameters::Modules>,
+    /// The decoding channels by number.
+    decoders: Mutex<BTreeMap<i32, Arc<Decoding>>>,
+    /// The channels for PNG images by number.
+    png_decoders: Mutex<BTreeMap<i32, Arc<PngDecoding>>>,
+    /// The sets of descriptors that programs wait for, by the number that the program knows.
+    sets: Mutex<BTreeMap<i32, Arc<Set>>>,
 }

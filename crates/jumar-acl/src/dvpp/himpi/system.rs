@@ -6,7 +6,7 @@ use jumar_dvpp::{Format, Image};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::super::{argument, refused};
-use super::channel;
+use super::{channel, decoding};
 use crate::error::null;
 use crate::generated::{enums, types};
 use crate::{Cx, Raw, memory};
@@ -123,19 +123,10 @@ pub fn hi_mpi_sys_set_chn_csc_matrix(
     matrix: u32,
     _coefficient: Raw,
 ) -> Result<()> {
-    match module {
-        enums::HI_ID_VPC => {}
-        enums::HI_ID_VDEC => {
-            return Err(Error::new(
-                ErrorKind::FeatureUnsupported,
-                "the matrix of a decoding channel is not supported",
-            ));
-        }
-        _ => {
-            return Err(argument(format!(
-                "mode is {module}; HI_ID_VPC and HI_ID_VDEC have matrices"
-            )));
-        }
+    if ![enums::HI_ID_VPC, enums::HI_ID_VDEC].contains(&module) {
+        return Err(argument(format!(
+            "mode is {module}; HI_ID_VPC and HI_ID_VDEC have matrices"
+        )));
     }
     if matrix == enums::HI_CSC_MATRIX_USER {
         return Err(Error::new(
@@ -144,6 +135,9 @@ pub fn hi_mpi_sys_set_chn_csc_matrix(
         ));
     }
     let matrix = Matrix::from_number(matrix).map_err(|error| refused(&error))?;
+    if module == enums::HI_ID_VDEC {
+        return decoding::set_matrix(cx, number, matrix);
+    }
     channel::find(cx, number)?.set_matrix(matrix);
     Ok(())
 }

@@ -66,7 +66,7 @@ struct Output {
 const LAST_CHANNEL: u32 = 255;
 
 /// The sizes of frames.
-const LIMITS: Limits = Limits {
+pub(in super::super) const LIMITS: Limits = Limits {
     smallest: 128,
     largest: 4096,
 };
@@ -385,7 +385,7 @@ impl Decoding {
     fn write(&self, frame: Frame, output: &Output, checked: Option<&SentFrame>) -> u32 {
         let fields = &output.fields;
         let image = match fields.width {
-            0 => natural(output.format, &frame),
+            0 => natural(output.format, (frame.width(), frame.height())),
             _ => Image {
                 format: output.format,
                 width: fields.width as usize,
@@ -431,18 +431,18 @@ impl Decoding {
     }
 }
 
-/// Returns the shape of a frame whose output states none.
-fn natural(format: Format, frame: &Frame) -> Image {
-    let columns = frame.width().next_multiple_of(16).max(32);
+/// Returns the shape of a frame whose output states no strides.
+pub(in super::super) fn natural(format: Format, (width, height): (usize, usize)) -> Image {
+    let columns = width.next_multiple_of(16).max(32);
     let is_yuv = matches!(format, Format::Nv12 | Format::Nv21);
     Image {
         format,
-        width: frame.width(),
-        height: frame.height(),
+        width,
+        height,
         width_stride: format.row_bytes(columns),
         height_stride: match is_yuv {
-            true => frame.height().next_multiple_of(2),
-            false => frame.height(),
+            true => height.next_multiple_of(2),
+            false => height,
         },
     }
 }

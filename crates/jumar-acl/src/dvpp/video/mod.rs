@@ -10,6 +10,7 @@ mod reports;
 use super::{argument, fields, find, remove};
 
 pub use decoding::*;
+pub(super) use decoding::{LIMITS, natural};
 pub use decoding_desc::*;
 pub use encoding::*;
 pub(super) use encoding::{VideoRequest, encoder_settings};
