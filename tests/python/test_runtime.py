@@ -323,7 +323,8 @@ APART = ("acl.init", "acl.finalize", "acl.finalize_reference", "acl.util.", "acl
 ARGUMENTS = {
     "int": 0, "SupportsIndex": 0, "float": 0.0, "str": "", "list[int]": [], "list[float]": [], "list[str]": [],
     "list[list[int]]": [], "dict[str, Any]": {}, "list[dict[str, Any]]": [], "Callable[..., object]": print,
-    "Callable[..., object] | None": None, "int | str": 0, "object": None,
+    "Callable[..., object] | None": None, "int | str": 0, "object": None, "dict[str, Any] | None": None,
+    "list[list[int]] | None": None,
 }
 # Dicts that the functions can read.
 DICTS = {
