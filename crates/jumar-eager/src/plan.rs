@@ -440,6 +440,53 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_times_one_matrix_is_the_product_of_each_entry() {
+        // Integers, so that every order of sums has the same bits. The storage has 64 elements with the values 0 to 63.
+        let (count, rows, depth, columns) = (2, 2, 3, 2);
+        let tensor = |buffer, dims: &[i64], strides: &[i64]| {
+            let mut desc = TensorDesc::contiguous(DataType::Float32, dims);
+            desc.strides = Dims::new(strides);
+            desc.storage = Dims::new(&[64]);
+            Arg::Tensor(TensorArg { desc, buffer })
+        };
+        for (one, two, out) in [
+            // Dense, so that the rows of the batch are those of one matrix.
+            ([6, 3, 1], [2, 1], [4, 2, 1]),
+            // The matrix is transposed; the rows of the batch have gaps of equal size.
+            ([8, 4, 1], [1, 3], [4, 2, 1]),
+            // The batch cannot be seen as one matrix, nor can the product.
+            ([7, 3, 1], [2, 1], [4, 2, 1]),
+            ([1, 2, 4], [2, 1], [4, 2, 1]),
+            ([6, 3, 1], [2, 1], [5, 2, 1]),
+        ] {
+            let args = [
+                tensor(0, &[count, rows, depth], &one),
+                tensor(1, &[depth, columns], &two),
+                tensor(2, &[count, rows, columns], &out),
+                Arg::Int(0),
+            ];
+            let starts = [0, 20, 40];
+            let found = run_on_parts("aclnnMatmul", &args, &starts);
+            for index in 0..count * rows * columns {
+                let axes = [index / 4, index / 2 % 2, index % 2];
+                let at = |start: usize, offset: i64| start as i64 + offset;
+                let wanted: i64 = (0..depth)
+                    .map(|inner| {
+                        let one = at(
+                            starts[0],
+                            axes[0] * one[0] + axes[1] * one[1] + inner * one[2],
+                        );
+                        one * at(starts[1], inner * two[0] + axes[2] * two[1])
+                    })
+                    .sum();
+                let offset = axes[0] * out[0] + axes[1] * out[1] + axes[2] * out[2];
+                let value = found[at(starts[2], offset) as usize];
+                assert_eq!(value, wanted as f32, "{one:?} {two:?} {out:?} {index}");
+            }
+        }
+    }
+
+    #[test]
     fn geometry_that_no_memory_has_is_refused() {
         type Edit = fn(&mut TensorDesc);
         let edits: [(&str, Edit); 9] = [

@@ -107,6 +107,9 @@ impl<L: Functions> Map<L> {
         rows: (usize, usize),
         columns: (usize, usize),
     ) {
+        if let (None, Slot::Value(value)) = (self.function, self.slots[0]) {
+            return self.fill(value, writer, rows, columns);
+        }
         let mut registers = [[L::default(); N]; R];
         for (register, slot) in registers.iter_mut().zip(&self.slots[..self.arity]) {
             if let Slot::Value(value) = slot {
@@ -144,6 +147,22 @@ impl<L: Functions> Map<L> {
         if filled > 0 {
             self.flush(&mut registers, filled, &pieces[..count], writer);
         }
+    }
+
+    /// Writes a value to some rows, or to one part of a row.
+    fn fill(
+        &self,
+        value: L,
+        writer: &Writer<'_>,
+        rows: (usize, usize),
+        (start, len): (usize, usize),
+    ) {
+        let step = self.nest.steps()[self.tensors];
+        self.nest.each(rows.0, rows.1, |offsets| {
+            let distance = step.wrapping_mul(start as isize);
+            let first = offsets[self.tensors].wrapping_add_signed(distance);
+            writer.fill(first, step, len, value);
+        });
     }
 
     /// Computes the first `filled` elements of the registers and writes them to the pieces of the output.
@@ -286,6 +305,17 @@ macro_rules! typed {
                 match dtype {
                     $(DataType::$name => Ok(Writer::$name(call.output(0)?)),)*
                     _ => Err(unknown(dtype)),
+                }
+            }
+
+            /// Converts the value once.
+            fn fill<L: Compute>(&self, start: usize, step: isize, len: usize, value: L) {
+                match self {
+                    $(Writer::$name(view) => {
+                        let row = view.row(start, len, step);
+                        store::<$cell, L>(row.slice(0, 1), &[value]);
+                        row.fill(row.get(0));
+                    })*
                 }
             }
 

@@ -356,6 +356,14 @@ impl<'a, T: Element> RowMut<'a, T> {
     /// Writes `value` to every element.
     #[inline]
     pub fn fill(&self, value: T) {
+        if self.step == 1 {
+            // A loop of its own, which becomes vector instructions.
+            for index in 0..self.len {
+                // SAFETY: `index < len`, and the elements lie side by side; any alignment is written.
+                unsafe { self.first.wrapping_add(index).write_unaligned(value) };
+            }
+            return;
+        }
         for index in 0..self.len {
             // SAFETY: `index < len`.
             unsafe { self.write(index, value) };
