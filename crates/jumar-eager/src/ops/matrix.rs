@@ -110,7 +110,7 @@ pub(super) fn multiply(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Resu
     if one.rank() == 1 {
         (one, target) = (one.unsqueeze(0), target.unsqueeze(target.rank() - 1));
     }
-    let (one, out) = folded(&one, &two, &target).unwrap_or((one, target));
+    let (one, out) = folded(cx, &one, &two, &target)?.unwrap_or((one, target));
     let ((one, one_swapped), (two, two_swapped)) = (operand(cx, one)?, operand(cx, two)?);
     let inputs: [Input; 2] = [one.into(), two.into()];
     if one.rank() <= 2 && two.rank() <= 2 {
@@ -125,15 +125,28 @@ pub(super) fn multiply(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Resu
     cx.op("BatchMatMulV2", &inputs, &attrs, &[out])
 }
 
-/// Returns a batch and the product of the batch with one matrix as matrices, if their memory allows it: the rows of the batch are the rows
-/// of one matrix. As a batch, every entry would pack the other matrix again.
-fn folded(one: &View, two: &View, out: &View) -> Option<(View, View)> {
+/// Returns a batch and the product of the batch with one matrix as matrices, unless the memory of the product does not allow it: the rows of
+/// the batch are the rows of one matrix. As a batch, every entry would pack the other matrix again, which takes longer than a copy of the
+/// batch.
+fn folded(
+    cx: &mut Cx<'_>,
+    one: &View,
+    two: &View,
+    out: &View,
+) -> Result<Option<(View, View)>, Refusal> {
     if one.rank() <= 2 || two.rank() != 2 {
-        return None;
+        return Ok(None);
     }
     let (depth, columns) = (two.dims()[0], two.dims()[1]);
     let rows = one.elements() / depth;
-    Some((one.reshape(&[rows, depth])?, out.reshape(&[rows, columns])?))
+    let Some(out) = out.reshape(&[rows, columns]) else {
+        return Ok(None);
+    };
+    let matrix = match one.reshape(&[rows, depth]) {
+        Some(matrix) => Some(matrix),
+        None => cx.dense(*one)?.reshape(&[rows, depth]),
+    };
+    Ok(matrix.map(|matrix| (matrix, out)))
 }
 
 /// Writes a product of complex operands, given as real and imaginary parts.
