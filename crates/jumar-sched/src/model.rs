@@ -15,7 +15,6 @@ use crate::executor::{Executor, ExecutorConfig};
 use crate::park::Parker;
 use crate::pool::{Cpus, Pool, Setting};
 use crate::ring::{Called, Owner, Ring, Sizes};
-use crate::runnable::Runnable;
 use crate::runner::Runner;
 use crate::stream::Stream;
 use crate::team::Team;
