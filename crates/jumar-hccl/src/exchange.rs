@@ -148,9 +148,9 @@ mod tests {
         });
         let elsewhere = ask(&name, || Some(info), limit);
         assert_eq!(elsewhere.map_err(|error| error.kind()), Ok(info));
-        let nobody = ask(&name, || None, Duration::from_millis(5));
+        let unanswered = ask(&name, || None, Duration::from_millis(5));
         assert_eq!(
-            nobody.map_err(|error| error.kind()),
+            unanswered.map_err(|error| error.kind()),
             Err(ErrorKind::CommIncomplete)
         );
     }

@@ -1,6 +1,10 @@
 //! The sentences of failures: which communicator, which operation, which ranks, what each of them called.
 
+use jumar_hal::Span;
 use jumar_types::{Error, ErrorKind};
+
+use crate::DataType;
+use crate::operation::{Message, Operation, SIGNATURE_WORDS, Signature};
 
 /// A communicator as sentences name it.
 #[derive(Clone, Debug)]
@@ -30,6 +34,32 @@ impl Label {
                 self.text()
             ),
         )
+    }
+
+    /// Describes another rank's operation, of which only the signature is known, beside the own one. `message` is the part of
+    /// the own operation that concerns the other rank, if that is what differs.
+    pub fn disagreement(
+        &self,
+        number: u64,
+        (me, message, operation): (u32, Option<&Message>, &Operation),
+        other: u32,
+        signature: [u64; SIGNATURE_WORDS],
+    ) -> Error {
+        if let Some(own) = message {
+            let of = DataType::from_number((signature[0] >> 8) as u32 & 0xff);
+            let theirs = Message {
+                sends: !own.sends,
+                peer: me,
+                span: Span::EMPTY,
+                count: signature[2],
+                data_type: of.unwrap_or(own.data_type),
+            };
+            return self.mismatch(number, (me, own), (other, &theirs));
+        }
+        match Signature::from_words(signature) {
+            Some(theirs) => self.mismatch(number, (me, operation), (other, &theirs)),
+            None => self.mismatch(number, (me, operation), (other, &"an unknown operation")),
+        }
     }
 
     /// Describes a transfer whose two ends differ.

@@ -11,7 +11,7 @@ use jumar_types::Error;
 
 use super::mesh::{Core, Entry};
 use crate::arrival::{Arrival, Channel, Numbers};
-use crate::operation::{Collective, Message, Operation, SIGNATURE_WORDS, Signature, digest};
+use crate::operation::{Collective, Message, Operation, SIGNATURE_WORDS, digest};
 use crate::os::gloo::{Broken, Transit};
 use crate::reduce::reduce;
 use crate::words::Label;
@@ -393,7 +393,16 @@ impl Work {
         let signature: [u64; SIGNATURE_WORDS] = std::array::from_fn(|_| next());
         let (bytes, wanted) = (next(), next());
         if key != self.key || signature != self.signature {
-            return Err(Stop::Error(self.disagreement(other.member, signature)));
+            let own = (
+                self.me as u32,
+                self.message.as_ref(),
+                &*self.arrival.operation,
+            );
+            let member = other.member as u32;
+            let error = self
+                .label
+                .disagreement(self.number(), own, member, signature);
+            return Err(Stop::Error(error));
         }
         let (me, theirs) = (self.me as u32, other.member as u32);
         let (expected, sent) = (other.expected as u64, length(other.sent) as u64);
@@ -408,29 +417,6 @@ impl Work {
             return Err(Stop::Error(error));
         }
         Ok(())
-    }
-
-    fn disagreement(&self, member: usize, signature: [u64; SIGNATURE_WORDS]) -> Error {
-        let number = self.number();
-        let (me, theirs) = (self.me as u32, member as u32);
-        if let Some(own) = &self.message {
-            let of = DataType::from_number((signature[0] >> 8) as u32 & 0xff);
-            let other = Message {
-                sends: !own.sends,
-                peer: me,
-                span: Span::EMPTY,
-                count: signature[2],
-                data_type: of.unwrap_or(own.data_type),
-            };
-            return self.label.mismatch(number, (me, own), (theirs, &other));
-        }
-        let own = &*self.arrival.operation;
-        match Signature::from_words(signature) {
-            Some(other) => self.label.mismatch(number, (me, own), (theirs, &other)),
-            None => self
-                .label
-                .mismatch(number, (me, own), (theirs, &"an unknown operation")),
-        }
     }
 
     fn copy_own(&self, core: &Core) -> Result<(), Stop> {

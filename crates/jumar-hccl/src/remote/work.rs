@@ -14,7 +14,7 @@ use super::layout::{
 };
 use super::mesh::Mesh;
 use crate::arrival::{Arrival, Channel, Numbers};
-use crate::operation::{Collective, Message, Operation, SIGNATURE_WORDS, Signature};
+use crate::operation::{Collective, Message, Operation, SIGNATURE_WORDS};
 use crate::protocol::{open_slot, read_slot};
 use crate::reduce::reduce;
 use crate::words::Label;
@@ -454,7 +454,14 @@ impl Work {
                 continue;
             };
             if signature != self.signature {
-                return Err(self.disagreement(member, signature));
+                let own = (
+                    self.me as u32,
+                    self.message.as_ref(),
+                    &*self.arrival.operation,
+                );
+                return Err(self
+                    .label
+                    .disagreement(self.key[2], own, member as u32, signature));
             }
             let Some(at) = at else { continue };
             let sent = mesh.peer_word(rank, slot(found.slot) + SIZES + mesh.rank());
@@ -470,30 +477,6 @@ impl Work {
             self.sources[at].found = Some(found);
         }
         Ok(())
-    }
-
-    fn disagreement(&self, member: usize, signature: [u64; SIGNATURE_WORDS]) -> Error {
-        let number = self.key[2];
-        let me = self.me as u32;
-        let theirs = member as u32;
-        if let Some(own) = &self.message {
-            let of = DataType::from_number((signature[0] >> 8) as u32 & 0xff);
-            let other = Message {
-                sends: !own.sends,
-                peer: me,
-                span: Span::EMPTY,
-                count: signature[2],
-                data_type: of.unwrap_or(own.data_type),
-            };
-            return self.label.mismatch(number, (me, own), (theirs, &other));
-        }
-        let own = &*self.arrival.operation;
-        match Signature::from_words(signature) {
-            Some(other) => self.label.mismatch(number, (me, own), (theirs, &other)),
-            None => self
-                .label
-                .mismatch(number, (me, own), (theirs, &"an unknown operation")),
-        }
     }
 
     fn copy_own(&self, backend: &Arc<dyn Backend>) -> Result<()> {

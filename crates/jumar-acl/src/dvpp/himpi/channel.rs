@@ -15,12 +15,11 @@ use super::super::argument;
 use super::super::plan::Rules;
 use super::super::task::{self, Accesses, Done};
 use super::ends::Ends;
+use super::table::check_number;
 use crate::Cx;
 use crate::error::null;
 use crate::generated::types;
 
-/// The numbers of channels: 0 to one less.
-const CHANNELS: i32 = 256;
 /// The maximum number of tasks of a channel that have not ended.
 const LONGEST_QUEUE: usize = 256;
 /// Interval between attempts to run the tasks of a channel that a thread waits for.
@@ -199,56 +198,27 @@ impl Channel {
     }
 }
 
-/// Checks the number of a channel.
-pub(super) fn check_number(number: i32) -> Result<()> {
-    if !(0..CHANNELS).contains(&number) {
-        return Err(Error::new(
-            ErrorKind::InvalidValue,
-            format!(
-                "the channel number is {number}; it must be 0 to {}",
-                CHANNELS - 1
-            ),
-        )
-        .fix("Pass the number that the channel was created with."));
-    }
-    Ok(())
-}
-
-/// Returns the error of a channel that does not exist.
-fn missing(number: i32) -> Error {
-    Error::new(
-        ErrorKind::InvalidHandle,
-        format!("image processing channel {number} does not exist"),
-    )
-    .fix("Create it with hi_mpi_vpc_create_chn; it exists until hi_mpi_vpc_destroy_chn.")
-}
-
 /// Finds a channel.
 ///
 /// # Errors
-/// `InvalidValue`: the number is out of range; `InvalidHandle`: the channel does not exist.
+/// As [`Table::find`](super::table::Table::find).
 pub(super) fn find(cx: &Cx<'_>, number: i32) -> Result<Arc<Channel>> {
-    check_number(number)?;
-    let channels = cx.process.dvpp.himpi.channels.lock();
-    channels
-        .get(&number)
-        .cloned()
-        .ok_or_else(|| missing(number))
+    cx.process.dvpp.himpi.channels.find(number)
 }
 
 /// Opens a channel on the current device.
-fn open(cx: &Cx<'_>) -> Result<Arc<Channel>> {
+fn open(cx: &Cx<'_>) -> Result<Channel> {
     let context = cx.context()?;
     let family = Family::of_chip(&context.device().profile().soc_name);
     let stream = context.create_stream(StreamOptions::default())?;
-    Ok(Arc::new(Channel {
+    Ok(Channel {
         context,
         stream,
         family,
         matrix: Mutex::new(Matrix::default()),
         results: Arc::default(),
         ends: Ends::default(),
-    }))
+    })
 }
 
 /// The attributes are reserved, or limits of the cards that Jumar does not have.
@@ -259,16 +229,8 @@ pub fn hi_mpi_vpc_create_chn(
 ) -> Result<()> {
     check_number(number)?;
     attributes.ok_or_else(|| null("attr"))?;
-    let mut channels = cx.process.dvpp.himpi.channels.lock();
-    if channels.contains_key(&number) {
-        return Err(Error::new(
-            ErrorKind::RepeatInitialize,
-            format!("image processing channel {number} exists already"),
-        )
-        .fix("Destroy it with hi_mpi_vpc_destroy_chn first, or use another number."));
-    }
-    channels.insert(number, open(cx)?);
-    Ok(())
+    let channels = &cx.process.dvpp.himpi.channels;
+    channels.create(number, || open(cx))
 }
 
 pub fn hi_mpi_vpc_sys_create_chn(
@@ -276,23 +238,12 @@ pub fn hi_mpi_vpc_sys_create_chn(
     attributes: Option<&types::hi_vpc_chn_attr>,
 ) -> Result<i32> {
     attributes.ok_or_else(|| null("attr"))?;
-    let mut channels = cx.process.dvpp.himpi.channels.lock();
-    let free = (0..CHANNELS).find(|number| !channels.contains_key(number));
-    let Some(number) = free else {
-        return Err(Error::new(
-            ErrorKind::NoStreamResource,
-            format!("all {CHANNELS} image processing channels exist"),
-        )
-        .fix("Destroy channels with hi_mpi_vpc_destroy_chn."));
-    };
-    channels.insert(number, open(cx)?);
-    Ok(number)
+    let channels = &cx.process.dvpp.himpi.channels;
+    channels.create_next(|| open(cx))
 }
 
 pub fn hi_mpi_vpc_destroy_chn(cx: &Cx<'_>, number: i32) -> Result<()> {
-    check_number(number)?;
-    let gone = cx.process.dvpp.himpi.channels.lock().remove(&number);
-    let channel = gone.ok_or_else(|| missing(number))?;
+    let channel = cx.process.dvpp.himpi.channels.remove(number)?;
     channel.ends.show_all(cx);
     match channel
         .context

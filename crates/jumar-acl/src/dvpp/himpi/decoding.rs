@@ -15,11 +15,12 @@ use super::super::jpeg::{check_strides, wanted};
 use super::super::task;
 use super::super::video::LIMITS;
 use super::super::{argument, refused};
-use super::channel::{check_number, deadline};
+use super::channel::deadline;
 use super::decoded::{
     ALPHA, COMPRESS_MODE, DEC_MODE, Kind, OUT_ORDER, Output, PIXEL_FORMAT, Request, Shared, State,
     VIDEO_FORMAT, read, set_word, word,
 };
+use super::table::check_number;
 use crate::Cx;
 use crate::error::null;
 use crate::generated::{enums, types};
@@ -54,22 +55,9 @@ fn named(enumeration: &str, value: u32) -> String {
 /// Finds a channel.
 ///
 /// # Errors
-/// `InvalidValue`: the number is out of range; `InvalidHandle`: the channel does not exist.
+/// As [`Table::find`](super::table::Table::find).
 fn find(cx: &Cx<'_>, number: i32) -> Result<Arc<Decoding>> {
-    check_number(number)?;
-    let channels = cx.process.dvpp.himpi.decoders.lock();
-    channels
-        .get(&number)
-        .cloned()
-        .ok_or_else(|| missing(number))
-}
-
-fn missing(number: i32) -> Error {
-    Error::new(
-        ErrorKind::InvalidHandle,
-        format!("decoding channel {number} does not exist"),
-    )
-    .fix("Create it with hi_mpi_vdec_create_chn; it exists until hi_mpi_vdec_destroy_chn.")
+    cx.process.dvpp.himpi.decoders.find(number)
 }
 
 /// Checks the attributes of a channel. Returns what it decodes.
@@ -156,39 +144,30 @@ pub fn hi_mpi_vdec_create_chn(
     check_number(number)?;
     let attributes = *attributes.ok_or_else(|| null("attr"))?;
     let kind = kind(&attributes)?;
-    let mut channels = cx.process.dvpp.himpi.decoders.lock();
-    if channels.contains_key(&number) {
-        return Err(Error::new(
-            ErrorKind::RepeatInitialize,
-            format!("decoding channel {number} exists already"),
-        )
-        .fix("Destroy it with hi_mpi_vdec_destroy_chn first, or use another number."));
-    }
-    let context = cx.context()?;
-    let shared = Shared::new(
-        format!("decoding channel {number}"),
-        kind,
-        &context,
-        State::new(usual_parameters(attributes.r#type, kind)),
-        (
-            attributes.pic_width as usize,
-            attributes.pic_height as usize,
-        ),
-    )?;
-    let channel = Decoding {
-        context,
-        attributes,
-        kind,
-        shared: Arc::new(shared),
-    };
-    channels.insert(number, Arc::new(channel));
-    Ok(())
+    let channels = &cx.process.dvpp.himpi.decoders;
+    channels.create(number, || {
+        let context = cx.context()?;
+        let shared = Shared::new(
+            format!("decoding channel {number}"),
+            kind,
+            &context,
+            State::new(usual_parameters(attributes.r#type, kind)),
+            (
+                attributes.pic_width as usize,
+                attributes.pic_height as usize,
+            ),
+        )?;
+        Ok(Decoding {
+            context,
+            attributes,
+            kind,
+            shared: Arc::new(shared),
+        })
+    })
 }
 
 pub fn hi_mpi_vdec_destroy_chn(cx: &Cx<'_>, number: i32) -> Result<()> {
-    check_number(number)?;
-    let gone = cx.process.dvpp.himpi.decoders.lock().remove(&number);
-    let channel = gone.ok_or_else(|| missing(number))?;
+    let channel = cx.process.dvpp.himpi.decoders.remove(number)?;
     channel.shared.destroy(cx, &channel.context)
 }
 

@@ -13,11 +13,12 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::super::encode::LARGEST;
 use super::super::task::{self, Accesses, Memory};
 use super::super::{argument, refused};
-use super::channel::{check_number, deadline, wait_until};
+use super::channel::{deadline, wait_until};
 use super::ends::Ends;
 use super::frames::{Coding, coding, jpeg_image};
 use super::parameters::Parameters;
 use super::signal::Signal;
+use super::table::check_number;
 use crate::Cx;
 use crate::error::null;
 use crate::generated::{enums, types};
@@ -184,22 +185,9 @@ impl Drop for Pending {
 /// Finds a channel.
 ///
 /// # Errors
-/// `InvalidValue`: the number is out of range; `InvalidHandle`: the channel does not exist.
+/// As [`Table::find`](super::table::Table::find).
 pub(super) fn find(cx: &Cx<'_>, number: i32) -> Result<Arc<Encoding>> {
-    check_number(number)?;
-    let channels = cx.process.dvpp.himpi.encoders.lock();
-    channels
-        .get(&number)
-        .cloned()
-        .ok_or_else(|| missing(number))
-}
-
-fn missing(number: i32) -> Error {
-    Error::new(
-        ErrorKind::InvalidHandle,
-        format!("encoding channel {number} does not exist"),
-    )
-    .fix("Create it with hi_mpi_venc_create_chn; it exists until hi_mpi_venc_destroy_chn.")
+    cx.process.dvpp.himpi.encoders.find(number)
 }
 
 /// The size of the buffer of streams is not read: streams have memory of their own.
@@ -218,34 +206,25 @@ pub fn hi_mpi_venc_create_chn(
         }
         Coding::Jpeg(..) => None,
     };
-    let mut channels = cx.process.dvpp.himpi.encoders.lock();
-    if channels.contains_key(&number) {
-        return Err(Error::new(
-            ErrorKind::RepeatInitialize,
-            format!("encoding channel {number} exists already"),
-        )
-        .fix("Destroy it with hi_mpi_venc_destroy_chn first, or use another number."));
-    }
-    let context = cx.context()?;
-    let stream = context.create_stream(StreamOptions::default())?;
-    let channel = Encoding {
-        context,
-        stream,
-        coding,
-        encoder: Mutex::new(encoder),
-        parameters: Mutex::new(Parameters::new(attributes)),
-        shared: Arc::default(),
-        sending: Mutex::default(),
-        ends: Ends::default(),
-    };
-    channels.insert(number, Arc::new(channel));
-    Ok(())
+    let channels = &cx.process.dvpp.himpi.encoders;
+    channels.create(number, || {
+        let context = cx.context()?;
+        let stream = context.create_stream(StreamOptions::default())?;
+        Ok(Encoding {
+            context,
+            stream,
+            coding,
+            encoder: Mutex::new(encoder),
+            parameters: Mutex::new(Parameters::new(attributes)),
+            shared: Arc::default(),
+            sending: Mutex::default(),
+            ends: Ends::default(),
+        })
+    })
 }
 
 pub fn hi_mpi_venc_destroy_chn(cx: &Cx<'_>, number: i32) -> Result<()> {
-    check_number(number)?;
-    let gone = cx.process.dvpp.himpi.encoders.lock().remove(&number);
-    let channel = gone.ok_or_else(|| missing(number))?;
+    let channel = cx.process.dvpp.himpi.encoders.remove(number)?;
     channel.ends.show_all(cx);
     let (context, stream) = (&channel.context, &channel.stream);
     match context.destroy_stream(stream, true, &cx.caller()) {

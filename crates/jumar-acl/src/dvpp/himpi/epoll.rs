@@ -88,8 +88,8 @@ fn with_channel(
     act: &dyn Fn(BorrowedFd<'_>) -> std::result::Result<(), Errno>,
 ) -> Result<()> {
     let himpi = &cx.process.dvpp.himpi;
-    let encoders: Vec<_> = himpi.encoders.lock().values().cloned().collect();
-    let decoders: Vec<_> = himpi.decoders.lock().values().cloned().collect();
+    let encoders = himpi.encoders.all();
+    let decoders = himpi.decoders.all();
     let encoders = encoders
         .iter()
         .map(|channel| channel.act_on(descriptor, act));

@@ -16,6 +16,7 @@ mod png;
 mod signal;
 mod statistics;
 mod system;
+mod table;
 mod vpc;
 
 use std::collections::BTreeMap;
@@ -34,21 +35,31 @@ pub use parameters::*;
 pub use png::*;
 pub use statistics::*;
 pub use system::*;
+use table::Table;
 pub use vpc::*;
 
 /// What the second interface remembers.
-#[derive(Default)]
 pub(super) struct State {
-    /// The image processing channels by number.
-    channels: Mutex<BTreeMap<i32, Arc<Channel>>>,
-    /// The encoding channels by number.
-    encoders: Mutex<BTreeMap<i32, Arc<Encoding>>>,
+    /// The image processing channels.
+    channels: Table<Channel>,
+    encoders: Table<Encoding>,
     /// Parameters of the kinds of encoders.
     modules: Mutex<parameters::Modules>,
-    /// The decoding channels by number.
-    decoders: Mutex<BTreeMap<i32, Arc<Decoding>>>,
-    /// The channels for PNG images by number.
-    png_decoders: Mutex<BTreeMap<i32, Arc<PngDecoding>>>,
+    decoders: Table<Decoding>,
+    png_decoders: Table<PngDecoding>,
     /// The sets of descriptors that programs wait for, by the number that the program knows.
     sets: Mutex<BTreeMap<i32, Arc<Set>>>,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State {
+            channels: Table::new("image processing channel", "hi_mpi_vpc"),
+            encoders: Table::new("encoding channel", "hi_mpi_venc"),
+            modules: Mutex::default(),
+            decoders: Table::new("decoding channel", "hi_mpi_vdec"),
+            png_decoders: Table::new("PNG channel", "hi_mpi_pngd"),
+            sets: Mutex::default(),
+        }
+    }
 }

@@ -365,16 +365,16 @@ pub fn hi_mpi_venc_set_mod_param(
         check_range(name, value, 0..=*most)?;
     }
     let state = &cx.process.dvpp.himpi;
-    let encoders = state.encoders.lock();
-    if let Some(number) = encoders.keys().next() {
-        return Err(Error::new(
+    let set = || {
+        state.modules.lock().insert(wanted.mod_type, *wanted);
+    };
+    state.encoders.while_empty(set).map_err(|number| {
+        Error::new(
             ErrorKind::Uninitialized,
             format!("encoding channel {number} exists; parameters of modules are set before the first channel is created"),
         )
-        .fix("Call it earlier, or destroy the channels first."));
-    }
-    state.modules.lock().insert(wanted.mod_type, *wanted);
-    Ok(())
+        .fix("Call it earlier, or destroy the channels first.")
+    })
 }
 
 pub fn hi_mpi_venc_get_mod_param(

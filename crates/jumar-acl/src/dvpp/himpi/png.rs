@@ -8,8 +8,9 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::super::images::ImageFields;
 use super::super::png::output_format;
 use super::super::task;
-use super::channel::{check_number, deadline};
+use super::channel::deadline;
 use super::decoded::{Kind, Output, Request, Shared, State, read};
+use super::table::check_number;
 use crate::Cx;
 use crate::error::null;
 use crate::generated::{enums, types};
@@ -21,20 +22,7 @@ pub struct PngDecoding {
 }
 
 fn find(cx: &Cx<'_>, number: i32) -> Result<Arc<PngDecoding>> {
-    check_number(number)?;
-    let channels = cx.process.dvpp.himpi.png_decoders.lock();
-    channels
-        .get(&number)
-        .cloned()
-        .ok_or_else(|| missing(number))
-}
-
-fn missing(number: i32) -> Error {
-    Error::new(
-        ErrorKind::InvalidHandle,
-        format!("PNG channel {number} does not exist"),
-    )
-    .fix("Create it with hi_mpi_pngd_create_chn; it exists until hi_mpi_pngd_destroy_chn.")
+    cx.process.dvpp.himpi.png_decoders.find(number)
 }
 
 /// The attributes are reserved.
@@ -45,28 +33,20 @@ pub fn hi_mpi_pngd_create_chn(
 ) -> Result<()> {
     check_number(number)?;
     attributes.ok_or_else(|| null("attr"))?;
-    let mut channels = cx.process.dvpp.himpi.png_decoders.lock();
-    if channels.contains_key(&number) {
-        return Err(Error::new(
-            ErrorKind::RepeatInitialize,
-            format!("PNG channel {number} exists already"),
-        )
-        .fix("Destroy it with hi_mpi_pngd_destroy_chn first, or use another number."));
-    }
-    let context = cx.context()?;
-    let mut state = State::new(types::hi_vdec_chn_param::ZERO);
-    state.is_started = true;
-    let name = format!("PNG channel {number}");
-    // The limits of video do not concern images.
-    let shared = Arc::new(Shared::new(name, Kind::Png, &context, state, (0, 0))?);
-    channels.insert(number, Arc::new(PngDecoding { context, shared }));
-    Ok(())
+    let channels = &cx.process.dvpp.himpi.png_decoders;
+    channels.create(number, || {
+        let context = cx.context()?;
+        let mut state = State::new(types::hi_vdec_chn_param::ZERO);
+        state.is_started = true;
+        let name = format!("PNG channel {number}");
+        // The limits of video do not concern images.
+        let shared = Arc::new(Shared::new(name, Kind::Png, &context, state, (0, 0))?);
+        Ok(PngDecoding { context, shared })
+    })
 }
 
 pub fn hi_mpi_pngd_destroy_chn(cx: &Cx<'_>, number: i32) -> Result<()> {
-    check_number(number)?;
-    let gone = cx.process.dvpp.himpi.png_decoders.lock().remove(&number);
-    let channel = gone.ok_or_else(|| missing(number))?;
+    let channel = cx.process.dvpp.himpi.png_decoders.remove(number)?;
     channel.shared.destroy(cx, &channel.context)
 }
 

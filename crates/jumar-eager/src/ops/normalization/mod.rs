@@ -291,20 +291,7 @@ fn layer_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             None => Ok(()),
         };
     }
-    let centred = computed(
-        cx,
-        F::Sub,
-        compute,
-        &[Operand::Tensor(x), Operand::Tensor(mean)],
-        &shape,
-    )?;
-    let unit = computed(
-        cx,
-        F::Mul,
-        compute,
-        &[Operand::Tensor(centred), Operand::Tensor(rstd)],
-        &shape,
-    )?;
+    let unit = normalized(cx, x, [mean, rstd], compute, &shape)?;
     if let Some(out) = to_weight {
         let both = [Operand::Tensor(gradient), Operand::Tensor(unit)];
         let products = computed(cx, F::Mul, compute, &both, &shape)?;
@@ -344,6 +331,20 @@ fn layer_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.check_dims(&out, &dims)?;
     let result = cx.reshaped(result, &dims)?;
     cx.copy(result, out)
+}
+
+/// Returns `(x - mean) * rstd`.
+fn normalized(
+    cx: &mut Cx<'_>,
+    x: View,
+    [mean, rstd]: [View; 2],
+    compute: DataType,
+    dims: &[usize],
+) -> Result<View, Refusal> {
+    let operands = [Operand::Tensor(x), Operand::Tensor(mean)];
+    let centred = computed(cx, F::Sub, compute, &operands, dims)?;
+    let operands = [Operand::Tensor(centred), Operand::Tensor(rstd)];
+    computed(cx, F::Mul, compute, &operands, dims)
 }
 
 /// Sums the rows of a matrix into an output of as many elements as it has columns.
@@ -572,20 +573,7 @@ fn batch_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         let [products, sum] = by_rows::gradient_sums(cx, [gradient, x, mean, rstd], shape)?;
         (None, products, sum)
     } else {
-        let centred = computed(
-            cx,
-            F::Sub,
-            compute,
-            &[Operand::Tensor(x), Operand::Tensor(mean)],
-            &shape,
-        )?;
-        let unit = computed(
-            cx,
-            F::Mul,
-            compute,
-            &[Operand::Tensor(centred), Operand::Tensor(rstd)],
-            &shape,
-        )?;
+        let unit = normalized(cx, x, [mean, rstd], compute, &shape)?;
         let products = computed(
             cx,
             F::Mul,
