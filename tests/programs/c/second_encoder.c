@@ -10,7 +10,7 @@
 
 /* The second plane begins after ROWS rows, of which the image has SIZE. */
 enum { SIZE = 128, ROWS = 144, FRAME = SIZE * ROWS * 3 / 2, FRAMES = 100, INTERVAL = 5, VIDEO = 1, IMAGES = 2, QUALITY = 90 };
-enum { LONGEST = 1 << 20 };
+enum { LONGEST = 1 << 20, DECODED = SIZE * SIZE * 3 / 2 };
 
 static aclrtContext context;
 static void *memory;
@@ -105,7 +105,8 @@ static void keep(const char *folder, const char *name, size_t bytes)
     }
 }
 
-static void encode_video(const char *folder)
+/* Creates the channel for video. */
+static void create_video(void)
 {
     hi_venc_chn_attr attr = attributes(HI_PT_H264);
     attr.venc_attr.profile = 1;
@@ -118,8 +119,18 @@ static void encode_video(const char *folder)
     attr.gop_attr.gop_mode = HI_VENC_GOP_MODE_NORMAL_P;
     attr.gop_attr.normal_p.ip_qp_delta = 3;
     CHECK(hi_mpi_venc_create_chn(VIDEO, &attr));
+}
+
+static void start_video(void)
+{
     hi_venc_start_param start = {-1};
     CHECK(hi_mpi_venc_start_chn(VIDEO, &start));
+}
+
+static void encode_video(const char *folder)
+{
+    create_video();
+    start_video();
     int descriptor = hi_mpi_venc_get_fd(VIDEO), poll = epoll_create1(0);
     REQUIRE(descriptor >= 0 && poll >= 0 && hi_mpi_venc_get_fd(VIDEO) == descriptor);
     struct epoll_event event, seen;
@@ -145,6 +156,81 @@ static void encode_video(const char *folder)
     REQUIRE(epoll_wait(poll, &seen, 1, 0) == 0);
     CHECK(hi_mpi_venc_stop_chn(VIDEO));
     CHECK(hi_mpi_venc_destroy_chn(VIDEO));
+}
+
+/* Decodes the one frame in `stream_bytes` to `other_bytes`. */
+static void decode(hi_u32 bytes)
+{
+    hi_vdec_chn_attr attr;
+    hi_vdec_stream stream, sent;
+    hi_vdec_pic_info pic;
+    hi_video_frame_info fetched;
+    hi_vdec_supplement_info supplement;
+    void *packet = NULL, *output = NULL;
+    memset(&attr, 0, sizeof attr);
+    memset(&stream, 0, sizeof stream);
+    memset(&pic, 0, sizeof pic);
+    attr.type = HI_PT_H264;
+    attr.mode = HI_VDEC_SEND_MODE_FRAME;
+    attr.pic_width = SIZE;
+    attr.pic_height = SIZE;
+    attr.stream_buf_size = LONGEST;
+    CHECK(hi_mpi_vdec_create_chn(VIDEO, &attr));
+    CHECK(hi_mpi_vdec_start_recv_stream(VIDEO));
+    CHECK(hi_mpi_dvpp_malloc(0, &packet, bytes));
+    CHECK(hi_mpi_dvpp_malloc(0, &output, DECODED));
+    CHECK(aclrtMemcpy(packet, bytes, stream_bytes, bytes, ACL_MEMCPY_HOST_TO_DEVICE));
+    stream.addr = (hi_u8 *)packet;
+    stream.len = bytes;
+    stream.end_of_frame = HI_TRUE;
+    stream.end_of_stream = HI_TRUE;
+    stream.need_display = HI_TRUE;
+    pic.vir_addr = (hi_u64)(uintptr_t)output;
+    pic.buffer_size = DECODED;
+    pic.pixel_format = HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420;
+    CHECK(hi_mpi_vdec_send_stream(VIDEO, &stream, &pic, -1));
+    CHECK(hi_mpi_vdec_get_frame(VIDEO, &fetched, &supplement, &sent, -1));
+    REQUIRE(fetched.v_frame.frame_flag == 0 && fetched.v_frame.width == SIZE && fetched.v_frame.height == SIZE);
+    CHECK(aclrtMemcpy(other_bytes, DECODED, output, DECODED, ACL_MEMCPY_DEVICE_TO_HOST));
+    CHECK(hi_mpi_vdec_release_frame(VIDEO, &fetched));
+    CHECK(hi_mpi_vdec_destroy_chn(VIDEO));
+    CHECK(hi_mpi_dvpp_free(packet));
+    CHECK(hi_mpi_dvpp_free(output));
+}
+
+/* Encodes a frame, decodes it and returns how far its chroma is from no colour at most. Its luma stays. */
+static int chroma_of(hi_bool is_gray)
+{
+    int distance = 0;
+    long difference = 0;
+    hi_venc_chn_param param;
+    create_video();
+    CHECK(hi_mpi_venc_get_chn_param(VIDEO, &param));
+    param.color_to_grey_en = is_gray;
+    CHECK(hi_mpi_venc_set_chn_param(VIDEO, &param));
+    start_video();
+    draw(0);
+    CHECK(aclrtMemcpy(memory, FRAME, pixels, FRAME, ACL_MEMCPY_HOST_TO_DEVICE));
+    hi_video_frame_info info = frame(0);
+    CHECK(hi_mpi_venc_send_frame(VIDEO, &info, -1));
+    hi_venc_pack pack = fetch(VIDEO, 0);
+    CHECK(hi_mpi_venc_destroy_chn(VIDEO));
+    decode(pack.len - pack.offset);
+    for (int i = 0; i < SIZE * SIZE; i++) {
+        difference += abs(other_bytes[i] - pixels[i]);
+    }
+    REQUIRE(difference < 8 * SIZE * SIZE);
+    for (int i = SIZE * SIZE; i < DECODED; i++) {
+        int of_this = abs(other_bytes[i] - 128);
+        distance = of_this > distance ? of_this : distance;
+    }
+    return distance;
+}
+
+static void encode_without_colour(void)
+{
+    REQUIRE(chroma_of(HI_FALSE) > 32);
+    REQUIRE(chroma_of(HI_TRUE) <= 2);
 }
 
 /* Encodes the frame in `memory` with the first interface. Returns the bytes of the image in `other_bytes`. */
@@ -238,6 +324,7 @@ int main(int count, char **arguments)
     CHECK(hi_mpi_sys_init());
     CHECK(hi_mpi_dvpp_malloc(0, &memory, FRAME));
     encode_video(folder);
+    encode_without_colour();
     encode_images(folder);
     CHECK(hi_mpi_dvpp_free(memory));
     CHECK(hi_mpi_sys_exit());

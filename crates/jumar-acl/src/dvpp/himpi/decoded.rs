@@ -384,7 +384,10 @@ impl Shared {
                     self.name
                 ),
             )
-            .fix("Fetch frames and release each (hi_mpi_vdec_get_frame, hi_mpi_vdec_release_frame), or pass a longer time limit."));
+            .fix(match self.kind {
+                Kind::Png => "Fetch images (hi_mpi_pngd_get_image_data), or pass a longer time limit.",
+                Kind::Video(_) | Kind::Jpeg => "Fetch frames and release each (hi_mpi_vdec_get_frame, hi_mpi_vdec_release_frame), or pass a longer time limit.",
+            }));
         };
         let sent = sent?;
         let queued = Queued {

@@ -8,6 +8,7 @@ use jumar_dvpp::video::Encoder;
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::super::{argument, refused};
+use super::decoded::{set_word, word};
 use super::encoding::{Encoding, find};
 use super::frames::{Coding, coding};
 use crate::Cx;
@@ -205,20 +206,13 @@ fn positions(mode: u32) -> Option<Positions> {
     })
 }
 
-fn word(bytes: &[u8], index: usize) -> u32 {
-    let found = bytes.get(4 * index..).and_then(<[u8]>::first_chunk);
-    found.map_or(0, |bytes| u32::from_ne_bytes(*bytes))
-}
-
 /// Returns the parameters of the rate control that a channel has before the program sets any.
 fn usual_rates(mode: u32) -> types::hi_venc_rc_param {
     let mut rates = types::hi_venc_rc_param {
         first_frame_start_qp: -1,
         ..types::hi_venc_rc_param::ZERO
     };
-    let mut set = |index: usize, value: u32| {
-        rates.anonymous.bytes[4 * index..4 * index + 4].copy_from_slice(&value.to_ne_bytes());
-    };
+    let mut set = |index, value| set_word(&mut rates.anonymous.bytes, index, value);
     if let Some(at) = positions(mode) {
         if let Some(change) = at.change {
             set(change, 90);
