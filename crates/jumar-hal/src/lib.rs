@@ -21,6 +21,6 @@ pub use code::{
 };
 pub use file::{FileImage, FileMapping};
 pub use jumar_types::{Span, Transfer};
-pub use signal::{Signal, Waiter};
+pub use signal::{Poller, Signal, Waiter};
 pub use spin_lock::{SpinGuard, SpinLock};
 pub use task::{Call, Condition, Cost, MemOp, Program, Tag, Task, WaitThen};

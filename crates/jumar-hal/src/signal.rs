@@ -16,6 +16,7 @@ pub struct Signal {
     word: AtomicU64,
     waiters: Mutex<Vec<Arc<dyn Waiter>>>,
     timed: bool,
+    poller: Option<Arc<dyn Poller>>,
 }
 
 /// Set in the word while the list of waiters is not empty.
@@ -27,6 +28,14 @@ const UNTIMED: u64 = 2;
 pub trait Waiter: Send + Sync {
     /// Called when the signal was set. Must be quick and must not submit to the queue that is being run.
     fn signalled(self: Arc<Self>);
+}
+
+/// What brings a signal about that other threads or processes are to set soon. A thread that waits for a queue polls it for a
+/// while before it sleeps: waking a thread takes longer than the others most often need.
+pub trait Poller: Send + Sync {
+    /// Polls until `goes_on` returns false. Its argument is whether the last poll had any effect. Leaves the processor to other
+    /// threads between two polls.
+    fn poll_while(&self, goes_on: &mut dyn FnMut(bool) -> bool);
 }
 
 impl Default for Signal {
@@ -42,6 +51,7 @@ impl Signal {
             word: AtomicU64::new(0),
             waiters: Mutex::new(Vec::new()),
             timed: true,
+            poller: None,
         }
     }
 
@@ -51,6 +61,19 @@ impl Signal {
             timed: false,
             ..Signal::new()
         }
+    }
+
+    /// As [`Signal::untimed`], for a signal that a waiting thread polls for.
+    pub fn polled(poller: Arc<dyn Poller>) -> Self {
+        Signal {
+            poller: Some(poller),
+            ..Signal::untimed()
+        }
+    }
+
+    /// Returns what a waiting thread polls.
+    pub fn poller(&self) -> Option<&Arc<dyn Poller>> {
+        self.poller.as_ref()
     }
 
     /// Returns whether the signal is set.

@@ -97,11 +97,15 @@ impl Queued {
         operation: Operation,
         taken: Option<Numbers>,
     ) -> Arc<Queued> {
+        let signal = match communicator.poller() {
+            Some(poller) => Signal::polled(poller.clone()),
+            None => Signal::untimed(),
+        };
         Arc::new(Queued {
             communicator,
             operation: Arc::new(operation),
             taken: Mutex::new(taken),
-            signal: Arc::new(Signal::untimed()),
+            signal: Arc::new(signal),
             current: Mutex::new(None),
         })
     }
@@ -228,6 +232,10 @@ impl Program for Begin {
         }
     }
 
+    fn is_short(&self) -> bool {
+        self.cost() == Cost::Bounded
+    }
+
     fn name(&self) -> &str {
         self.0.operation.name()
     }
@@ -243,6 +251,10 @@ impl Program for End {
 
     fn cost(&self) -> Cost {
         Cost::Bounded
+    }
+
+    fn is_short(&self) -> bool {
+        true
     }
 
     fn writes(&self) -> Option<Span> {

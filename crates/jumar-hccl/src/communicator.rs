@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jumar_hal::Poller;
+use jumar_hal::sync::thread;
 use jumar_hal::sync::{AtomicU32, AtomicU64, Instant, Mutex, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -67,12 +69,25 @@ pub struct Communicator {
     /// How often the communicator was resumed; operations of different epochs never match.
     epoch: AtomicU32,
     operations: AtomicU64,
+    /// What a thread polls that waits for an operation.
+    poller: Option<Arc<dyn Poller>>,
 }
 
 #[derive(Default)]
 struct Counters {
     collectives: HashMap<Channel, u64>,
     messages: HashMap<(Channel, u32, bool), u64>,
+}
+
+/// Waits for threads of this process: there is nothing to do for them but to let them run.
+struct OtherThreads;
+
+impl Poller for OtherThreads {
+    fn poll_while(&self, goes_on: &mut dyn FnMut(bool) -> bool) {
+        while goes_on(false) {
+            thread::yield_now();
+        }
+    }
 }
 
 impl Counters {
@@ -115,6 +130,11 @@ impl Communicator {
         transport: Transport,
         is_child: bool,
     ) -> Arc<Communicator> {
+        let poller: Option<Arc<dyn Poller>> = match &transport {
+            Transport::Local(_) => Some(Arc::new(OtherThreads)),
+            Transport::Remote(group) => Some(group.poller()),
+            Transport::Network(_) => None,
+        };
         Arc::new(Communicator {
             label,
             own_label: options.label,
@@ -128,7 +148,13 @@ impl Communicator {
             state: AtomicU32::new(READY),
             epoch: AtomicU32::new(0),
             operations: AtomicU64::new(0),
+            poller,
         })
+    }
+
+    /// Returns what a thread polls that waits for an operation, if its ranks are on one machine.
+    pub(crate) fn poller(&self) -> Option<&Arc<dyn Poller>> {
+        self.poller.as_ref()
     }
 
     /// Returns the name that all ranks share.

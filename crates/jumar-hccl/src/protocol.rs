@@ -6,6 +6,10 @@
 //! looks at the word once more. Both sides write first and read then, with a barrier in between, so that one of them sees the
 //! other.
 //!
+//! *Polling.* A thread that waits for an operation polls for a while, and is not woken meanwhile: who announces a change to a
+//! process in which a thread polls leaves it at the change. The thread that ends its polling announces to its own process
+//! afterwards, if anything runs still, so that the process's own thread continues.
+//!
 //! *Slots.* A slot has a state, even while it is free, that changes with each use. Its owner writes the words while the state
 //! is even. A reader looks at the state before and after the words: if both are the same odd number, they belong together.
 
@@ -32,14 +36,37 @@ const CHANGES: usize = 1;
 /// The word that is 1 while the process may sleep.
 const SLEEPS: usize = 2;
 
+/// The word that counts the threads that poll.
+const POLLERS: usize = 3;
+
 /// Announces a change to the process whose page it is.
 pub(crate) fn announce(page: &impl Words) {
     page.order();
     page.add(CHANGES, 1);
     page.order();
-    if page.load(SLEEPS) != 0 {
+    if page.load(POLLERS) == 0 && page.load(SLEEPS) != 0 {
         page.wake(CHANGES);
     }
+}
+
+/// Begins to poll, in the process whose page it is.
+pub(crate) fn begin_polling(page: &impl Words) {
+    page.add(POLLERS, 1);
+    page.order();
+}
+
+/// Ends what [`begin_polling`] began. `runs` returns whether anything is left that waits for a change.
+pub(crate) fn end_polling(page: &impl Words, runs: impl FnOnce() -> bool) {
+    page.add(POLLERS, 1_u64.wrapping_neg());
+    page.order();
+    if runs() {
+        announce(page);
+    }
+}
+
+/// Returns whether a thread polls in the process whose page it is.
+pub(crate) fn is_polled(page: &impl Words) -> bool {
+    page.load(POLLERS) != 0
 }
 
 /// Returns how many changes there were. Read before looking at what may have changed.
@@ -158,6 +185,34 @@ mod tests {
                 sleep(&*page, seen, FOREVER);
             }
             changer.join().expect("no panic");
+        });
+    }
+
+    #[test]
+    fn loom_a_change_that_a_poller_leaves_is_not_slept_through() {
+        loom::model(|| {
+            let (page, data) = (Model::new(), Arc::new(AtomicU64::new(0)));
+            let (other_page, other_data) = (page.clone(), data.clone());
+            let changer = thread::spawn(move || {
+                other_data.store(1, Ordering::Relaxed);
+                announce(&*other_page);
+            });
+            let (poller_page, poller_data) = (page.clone(), data.clone());
+            let poller = thread::spawn(move || {
+                begin_polling(&*poller_page);
+                assert!(is_polled(&*poller_page));
+                poller_data.load(Ordering::Relaxed);
+                end_polling(&*poller_page, || true);
+            });
+            loop {
+                let seen = changes(&*page);
+                if data.load(Ordering::Relaxed) == 1 {
+                    break;
+                }
+                sleep(&*page, seen, FOREVER);
+            }
+            changer.join().expect("no panic");
+            poller.join().expect("no panic");
         });
     }
 

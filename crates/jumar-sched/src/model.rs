@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicUsize, Mutex, Ordering, thread};
 use jumar_hal::{
-    Call, Condition, Cost, Program, Queue, QueueConfig, QueueObserver, Signal, Span, SpinLock, Tag,
-    Task, Transfer, Verdict, WaitThen, Waiter,
+    Call, Condition, Cost, Poller, Program, Queue, QueueConfig, QueueObserver, Signal, Span,
+    SpinLock, Tag, Task, Transfer, Verdict, WaitThen, Waiter,
 };
 use jumar_types::{Error, Result};
 use loom::cell::UnsafeCell;
@@ -467,6 +467,43 @@ fn loom_a_parked_thread_hears_that_its_stream_may_go_on() {
     });
 }
 
+/// Looks twice.
+struct Twice;
+
+impl Poller for Twice {
+    fn poll_while(&self, goes_on: &mut dyn FnMut(bool) -> bool) {
+        let _ = goes_on(false) && goes_on(false);
+    }
+}
+
+#[test]
+fn loom_a_stream_whose_signal_is_set_while_a_thread_polls_is_left_to_somebody() {
+    check(|| {
+        let pool = Arc::new(Pool::new(Some(1), Cpus::Count(1), Arc::new(Alone), None));
+        let make = |age| {
+            let config = QueueConfig::default();
+            Stream::new(pool.clone(), config, age, TINY, Arc::new(NoObserver))
+        };
+        let (stream, another) = (make(0), make(1));
+        let signal = Arc::new(Signal::polled(Arc::new(Twice)));
+        let wait = Task::until_set(signal.clone());
+        stream.append_short(tag(0), wait);
+        let other = signal.clone();
+        let thread = thread::spawn(move || other.set());
+        let done = || stream.ring.completed() >= 1;
+        stream.poll(&Twice, false, &done);
+        thread.join().unwrap();
+        // The threads of a model share what belongs to a thread otherwise.
+        stream.pool.flush_wakes(false);
+        if !done() {
+            let left = stream.pool.steal(&*another).expect("is in the run queue");
+            left.run(false, u32::MAX, &|| false);
+        }
+        assert!(done());
+        stream.pool.forget_entries();
+    });
+}
+
 /// A program that its submitter may run.
 struct Short;
 
@@ -501,8 +538,8 @@ fn loom_two_threads_that_submit_short_programs_leave_none_behind() {
             Arc::new(NoObserver),
         );
         let other = stream.clone();
-        let thread = thread::spawn(move || other.append_short(tag(0), Arc::new(Short)));
-        stream.append_short(tag(0), Arc::new(Short));
+        let thread = thread::spawn(move || other.append_short(tag(0), Task::Run(Arc::new(Short))));
+        stream.append_short(tag(0), Task::Run(Arc::new(Short)));
         thread.join().unwrap();
         // What the first left behind stands in the run queue.
         if stream.ring.completed() < 2 {

@@ -656,9 +656,8 @@ impl Pool {
                 match self.leave_idle(now, &mut in_timed_park) {
                     found @ (Pick::Stream { .. } | Pick::Job(_)) => {
                         self.stop_spinning(&mut spinning);
-                        let near = self.be_busy(found, number, &parker);
-                        // The thread that brought the work cannot run while this worker spins on its processor.
-                        spin_until = self.now_ns() + if near { 0 } else { SPIN_NS };
+                        let spins = self.be_busy(found, number, &parker);
+                        spin_until = self.now_ns() + if spins { SPIN_NS } else { 0 };
                         timed_until = spin_until + TIMED_PARKS_NS;
                         continue;
                     }
@@ -739,17 +738,22 @@ impl Pool {
     }
 
     /// Does what was found, and more as long as there is some that needs no grace; then counts as awake again. Sleeps
-    /// first if another worker is awake already. Returns whether it runs where its work came from.
+    /// first if another worker is awake already. Returns whether it is worthwhile to spin: not where its work came from, since the
+    /// thread that brought it cannot run there meanwhile, and not if other threads had done everything.
     fn be_busy(self: &Arc<Self>, first: Pick, number: usize, parker: &Arc<Parker>) -> bool {
-        let mut near = false;
+        let (mut near, mut worked) = (false, false);
         let mut found = first;
         loop {
             match found {
                 Pick::Stream { stream, near: here } => {
                     near |= here;
-                    stream.run(false, BUDGET, &|| self.is_stopped());
+                    let left = stream.run(false, BUDGET, &|| self.is_stopped());
+                    worked |= left.is_some();
                 }
-                Pick::Job(job) => job.help(),
+                Pick::Job(job) => {
+                    job.help();
+                    worked = true;
+                }
                 Pick::Soon | Pick::Moving | Pick::Beside | Pick::Nothing => {}
             }
             WAKE_DEFERRED.set(false);
@@ -783,7 +787,7 @@ impl Pool {
             if others {
                 self.sleep(number, parker, &mut false);
             }
-            return near;
+            return worked && !near;
         }
     }
 

@@ -8,29 +8,26 @@
 //! that comes late, for a wait that is over already, only makes some owner look again.
 
 mod handle;
+mod waiting;
 
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jumar_hal::sync::{AtomicU64, Instant, Mutex, Ordering, fence, spin_loop};
+use jumar_hal::sync::{AtomicU32, AtomicU64, Instant, Mutex, Ordering};
 use jumar_hal::{
-    Condition, Cost, Program, QueueConfig, QueueObserver, Signal, Tag, Task, Verdict, WaitThen,
-    Waiter, unwind,
+    Condition, Cost, QueueConfig, QueueObserver, Signal, Tag, Task, Verdict, WaitThen, Waiter,
+    unwind,
 };
 use jumar_types::{Error, ErrorKind};
 
-use crate::park::{self, Parker};
 use crate::pool::{IsOver, Pool, Setting};
 use crate::ring::{Called, Entry, Owner, PushPermit, Ring, Sizes};
 use crate::runnable::{DriveOutcome, Runnable};
 use crate::team::Team;
 pub(crate) use handle::Handle;
+use waiting::{Parked, UNPOLLED};
 
-/// How long a thread that waits spins before it parks.
-const SPIN: Duration = Duration::from_micros(20);
-/// How long a thread that waits sleeps where no worker keeps the timers.
-const UNSERVED_PARK: Duration = Duration::from_millis(1);
 /// How many bounded tasks of another stream a waiting thread runs before it looks after its own.
 const HELP: u32 = 64;
 /// The number of bounded tasks after which a deferred wake-up is performed.
@@ -56,6 +53,8 @@ pub(crate) struct Stream {
     pub(crate) priority: usize,
     /// A schedule decides what runs.
     scheduled: bool,
+    /// Whether a waiting thread polls for the signal that holds the stream.
+    polled: AtomicU32,
 }
 
 /// A wait that was not satisfied when an owner came to it.
@@ -92,11 +91,6 @@ impl Cause {
     }
 }
 
-struct Parked {
-    position: u64,
-    parker: Arc<Parker>,
-}
-
 /// How a wait ended.
 enum WaitOutcome {
     Over,
@@ -115,6 +109,7 @@ impl Stream {
         let scheduled = pool.schedule.is_some();
         Arc::new(Stream {
             scheduled,
+            polled: AtomicU32::new(UNPOLLED),
             ring: Ring::new(sizes),
             drop_to: AtomicU64::new(0),
             held_at: AtomicU64::new(0),
@@ -429,224 +424,6 @@ impl Stream {
         }
     }
 
-    /// Wakes the threads whose position was reached.
-    #[cold]
-    fn notify_parked(&self) {
-        if self.first_waited.load(Ordering::Acquire) > self.ring.completed() {
-            return;
-        }
-        let mut woken = Vec::new();
-        {
-            let mut parked = self.parked.lock();
-            let done = self.ring.completed();
-            parked.retain(|parked| {
-                let reached = parked.position <= done;
-                if reached {
-                    woken.push(parked.parker.clone());
-                }
-                !reached
-            });
-            self.note_waited(&parked);
-        }
-        for parker in woken {
-            parker.unpark();
-        }
-    }
-
-    /// Wakes a thread that waits for the stream, now that it may continue: it runs what it waits for, while a worker in timed park would
-    /// notice it only at the end of its park.
-    fn call_parked(&self) {
-        if self.scheduled {
-            return;
-        }
-        // The stream was queued before this; who parks looks whether it is after it can be seen.
-        fence(Ordering::SeqCst);
-        if self.first_waited.load(Ordering::Acquire) == u64::MAX {
-            return;
-        }
-        let first = {
-            let parked = self.parked.lock();
-            let first = parked.iter().min_by_key(|parked| parked.position);
-            first.map(|parked| parked.parker.clone())
-        };
-        if let Some(parker) = first {
-            parker.unpark();
-        }
-    }
-
-    fn note_waited(&self, parked: &[Parked]) {
-        let first = parked.iter().map(|parked| parked.position).min();
-        self.first_waited
-            .store(first.unwrap_or(u64::MAX), Ordering::Release);
-        if first.is_none() {
-            self.ring.unmark_waited();
-        }
-    }
-
-    /// Parks the calling thread until a position is finished, or until a moment. May return early.
-    pub(crate) fn park(&self, position: u64, until: Option<Instant>) {
-        let parker = park::mine();
-        {
-            let mut parked = self.parked.lock();
-            parked.push(Parked {
-                position,
-                parker: parker.clone(),
-            });
-            let first = self.first_waited.load(Ordering::Relaxed);
-            self.first_waited
-                .store(first.min(position), Ordering::Release);
-            let over = self.ring.mark_waited() >= position;
-            // This thread is not called for what was queued before it became visible. With a time limit it may not run everything, and
-            // leaves that to the workers.
-            fence(Ordering::SeqCst);
-            let may_go_on = until.is_none() && !self.scheduled && self.ring.is_queued();
-            if over || may_go_on {
-                parked.pop();
-                self.note_waited(&parked);
-                return;
-            }
-        }
-        parker.park(until);
-        let mut parked = self.parked.lock();
-        if let Some(index) = parked
-            .iter()
-            .position(|parked| Arc::ptr_eq(&parked.parker, &parker))
-        {
-            parked.swap_remove(index);
-            self.note_waited(&parked);
-        }
-    }
-
-    /// Waits: runs this stream, helps others, spins, parks.
-    fn wait_for(
-        self: &Arc<Self>,
-        done: &dyn Fn() -> bool,
-        is_over: &dyn Fn() -> IsOver,
-        until: Option<Instant>,
-        park: &dyn Fn(Option<Instant>),
-    ) -> bool {
-        let late = || until.is_some_and(|until| Instant::now() >= until);
-        let stop = || done() || late();
-        let over = |result: bool| {
-            if Pool::has_deferred_wakes() {
-                self.pool.flush_wakes(false);
-            }
-            result
-        };
-        if self.pool.schedule.is_some() {
-            let wait = self.pool.announce(self.number, is_over());
-            while !done() && !late() {
-                if !self.pool.is_unserved() {
-                    park(until);
-                } else if Inside::is() || !self.pool.stand_in_scheduled() {
-                    let soon = Instant::now() + UNSERVED_PARK;
-                    park(Some(until.map_or(soon, |until| until.min(soon))));
-                }
-            }
-            self.pool.waited(wait);
-            return done();
-        }
-        loop {
-            // What this thread may not run while it has a time limit is left to the workers, if there are any.
-            let bounded = until.is_some() && !self.pool.is_unserved();
-            // What was refused once is left to the workers until the stream has moved on.
-            let mut refused_at = u64::MAX;
-            let mut help = true;
-            let mut spin_until = None;
-            let mut spinning = None;
-            loop {
-                if done() {
-                    return over(true);
-                }
-                if late() {
-                    return over(false);
-                }
-                if self.ring.is_queued()
-                    && self.ring.completed() != refused_at
-                    && let Some(owner) = self.ring.take()
-                {
-                    spinning = None;
-                    if self.drive(owner, bounded, u32::MAX, stop) == DriveOutcome::Refused {
-                        refused_at = self.ring.completed();
-                    }
-                    continue;
-                }
-                if help && self.pool.has_entries() {
-                    spinning = None;
-                    help = self.help(stop);
-                    continue;
-                }
-                if Pool::has_deferred_wakes() {
-                    self.pool.flush_wakes(false);
-                }
-                if self.pool.value_poller.any() {
-                    self.pool.poll_throttled();
-                }
-                if !self.pool.may_spin_waiting() {
-                    break;
-                }
-                let now = Instant::now();
-                if now >= *spin_until.get_or_insert(now + SPIN) {
-                    break;
-                }
-                spinning.get_or_insert_with(|| self.pool.spin_waiting());
-                for _ in 0..4 {
-                    spin_loop();
-                }
-            }
-            drop(spinning);
-            if self.pool.is_unserved() {
-                self.pool.stand_in();
-                let soon = Instant::now() + UNSERVED_PARK;
-                park(Some(until.map_or(soon, |until| until.min(soon))));
-            } else {
-                park(until);
-            }
-        }
-    }
-
-    /// Runs a few tasks of this stream, or of one that it may wait for, as a worker would.
-    #[cold]
-    fn stand_in(self: &Arc<Self>) {
-        // A task that asks about its own stream must not run what is behind it.
-        if Inside::is() {
-            return;
-        }
-        if self.scheduled {
-            self.pool.stand_in_scheduled();
-            return;
-        }
-        self.pool.stand_in();
-        if !self.pool.is_unserved() {
-            return;
-        }
-        let left = Cell::new(HELP);
-        let stop = || {
-            left.set(left.get() - 1);
-            left.get() == 0
-        };
-        match self.ring.take() {
-            Some(owner) => {
-                self.drive(owner, false, u32::MAX, stop);
-            }
-            None => {
-                self.help(stop);
-            }
-        }
-        if Pool::has_deferred_wakes() {
-            self.pool.flush_wakes(false);
-        }
-    }
-
-    /// Runs tasks of another stream, bounded ones where there are workers for the rest. Returns false if there was none.
-    fn help(self: &Arc<Self>, stop: impl Fn() -> bool) -> bool {
-        let Some(other) = self.pool.steal(&**self) else {
-            return false;
-        };
-        let bounded = !self.pool.is_unserved();
-        other.run(bounded, HELP, &stop) != Some(DriveOutcome::Refused)
-    }
-
     /// Does a task at once if the stream is empty and idle and the difference is not observable. Returns its position.
     fn at_once(self: &Arc<Self>, task: &Task) -> Option<u64> {
         let worthwhile = match task {
@@ -713,21 +490,21 @@ impl Stream {
         pushed.position
     }
 
-    /// Returns whether a submit runs the program itself where the stream is idle. An observer is never called inside a submit, a
+    /// Returns whether a submit runs a task itself, if it is short, where the stream is idle. An observer is never called inside a submit, a
     /// schedule decides about everything, and a task must not run what is behind itself.
     #[inline]
-    fn runs_at_once(&self, program: &dyn Program, tag: Tag) -> bool {
-        program.is_short() && tag.ticket == 0 && !self.scheduled && !Inside::is()
+    fn runs_at_once(&self, is_short: bool, tag: Tag) -> bool {
+        is_short && tag.ticket == 0 && !self.scheduled && !Inside::is()
     }
 
-    /// Appends a short program and, if the stream was idle, runs it on the calling thread: that takes less time than waking a
-    /// worker. Whatever other threads append meanwhile is left to the workers.
-    pub(crate) fn append_short(self: &Arc<Self>, tag: Tag, program: Arc<dyn Program>) -> u64 {
+    /// Appends a short program, or a wait, and, if the stream was idle, runs it on the calling thread: that takes less time than
+    /// waking a worker. Whatever other threads append meanwhile is left to the workers.
+    pub(crate) fn append_short(self: &Arc<Self>, tag: Tag, task: Task) -> u64 {
         let entrance = match self.ring.enter(false) {
             Some(entrance) => entrance,
             None => self.enter_full(),
         };
-        let pushed = entrance.push(tag, Task::Run(program));
+        let pushed = entrance.push(tag, task);
         if pushed.list {
             let over = || self.ring.completed() >= pushed.position;
             self.clone().run(true, u32::MAX, &over);
@@ -831,7 +608,7 @@ impl Runnable for Stream {
 
 impl Waiter for Stream {
     fn signalled(self: Arc<Self>) {
-        if self.call() {
+        if self.call() && !self.leave_to_poller() {
             self.pool.push(self.clone(), true, Cost::Bounded);
             self.call_parked();
         }

@@ -11,7 +11,7 @@ pub(super) const WAKE_PAGE: &str = "jumar-hccl-wake";
 /// The name of the file in which ranks meet.
 pub(super) const MEETING: &str = "jumar-hccl-meeting";
 /// What every file begins with: the format's version is its last digit.
-pub(super) const MAGIC: u64 = 0x4a48_4343_4c00_0001;
+pub(super) const MAGIC: u64 = 0x4a48_4343_4c00_0002;
 
 /// The most ranks of a communicator of several processes.
 pub(crate) const MOST_RANKS: usize = 64;
@@ -34,6 +34,8 @@ pub(super) const HEAD_FAILURE: usize = 4;
 pub(super) const HEAD_TEXT_BYTES: usize = 5;
 /// How many communicators the rank has left.
 pub(super) const HEAD_LEFT: usize = 6;
+/// How many operations the rank has put into another slot than the one where others look first.
+pub(super) const HEAD_DISPLACED: usize = 7;
 /// The tags of the communicators that the rank has left last.
 pub(super) const LEFT: usize = 16;
 pub(super) const LEFT_COUNT: usize = 48;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use jumar_hal::sync::{AtomicBool, AtomicU32, Instant, Mutex, Ordering};
-use jumar_hal::{Backend, Span, Transfer};
+use jumar_hal::sync::{AtomicBool, AtomicU32, Instant, Mutex, Ordering, thread};
+use jumar_hal::{Backend, Poller, Span, Transfer};
 use jumar_types::{Error, Result};
 
 use super::layout::{
@@ -12,7 +12,7 @@ use super::layout::{
     ack, slot,
 };
 use super::wake::WakePage;
-use super::work::Work;
+use super::work::{LeftBehind, Work};
 use crate::arrival::Arrival;
 use crate::operation::{Message, Operation};
 use crate::os::{Mapping, Process};
@@ -42,6 +42,8 @@ pub(crate) struct Mesh {
     backend: Arc<dyn Backend>,
     slots: Mutex<Slots>,
     running: Mutex<Vec<Arc<Entry>>>,
+    /// The threads that poll for its operations.
+    pollers: AtomicU32,
     failure: Mutex<Option<Error>>,
     /// How often the ranks were resumed: failures of earlier times are over.
     epoch: AtomicU32,
@@ -50,6 +52,7 @@ pub(crate) struct Mesh {
 struct Slots {
     used: [bool; SLOTS],
     generations: [u64; SLOTS],
+    left_behind: Vec<LeftBehind>,
 }
 
 /// An operation that runs.
@@ -57,6 +60,7 @@ struct Entry {
     work: Mutex<Option<Work>>,
     tag: u64,
     since: Instant,
+    is_large: bool,
 }
 
 impl Mesh {
@@ -76,8 +80,10 @@ impl Mesh {
             slots: Mutex::new(Slots {
                 used: [false; SLOTS],
                 generations: [0; SLOTS],
+                left_behind: Vec::new(),
             }),
             running: Mutex::default(),
+            pollers: AtomicU32::new(0),
             failure: Mutex::default(),
             epoch: AtomicU32::new(0),
         }
@@ -137,10 +143,13 @@ impl Mesh {
         self.segment.store(ack(writer, slot, stream), word);
     }
 
-    /// Takes a free slot of this rank, and returns it with its generation.
-    pub(super) fn take_slot(&self) -> Option<(usize, u64)> {
+    /// Takes a free slot of this rank, `wanted` if that is free, and returns it with its generation.
+    pub(super) fn take_slot(&self, wanted: usize) -> Option<(usize, u64)> {
+        self.free_slots(|one| one.is_read(self));
         let mut slots = self.slots.lock();
-        let free = slots.used.iter().position(|used| !used)?;
+        let free = (0..SLOTS)
+            .map(|at| (wanted + at) % SLOTS)
+            .find(|at| !slots.used[*at])?;
         slots.used[free] = true;
         slots.generations[free] += 1;
         Some((free, slots.generations[free]))
@@ -150,6 +159,33 @@ impl Mesh {
     pub(super) fn close_slot(&self, index: usize, generation: u64) {
         protocol::close_slot(&self.segment, slot(index) + STATE, generation);
         self.slots.lock().used[index] = false;
+    }
+
+    /// Frees the slots of operations that have ended, where `may` returns true.
+    fn free_slots(&self, may: impl Fn(&LeftBehind) -> bool) {
+        let mut slots = self.slots.lock();
+        let Slots {
+            used, left_behind, ..
+        } = &mut *slots;
+        left_behind.retain(|one| {
+            let is_free = may(one);
+            if is_free {
+                protocol::close_slot(&self.segment, slot(one.slot) + STATE, one.generation);
+                used[one.slot] = false;
+            }
+            !is_free
+        });
+    }
+
+    /// Frees a slot as soon as a slot is needed and all others have read this one.
+    pub(super) fn close_slot_once_read(&self, left: LeftBehind) {
+        self.slots.lock().left_behind.push(left);
+    }
+
+    /// Reports whether the process of a rank has ended.
+    pub(super) fn is_lost(&self, rank: usize) -> bool {
+        self.peer(rank)
+            .is_some_and(|peer| peer.lost.load(Ordering::Acquire))
     }
 
     fn announce(&self, ranks: impl Iterator<Item = usize>) {
@@ -223,6 +259,8 @@ impl Mesh {
     }
 
     fn end_all(&self, error: &Error) {
+        // Ranks that failed do not read what was left for them.
+        self.free_slots(|_| true);
         let all = std::mem::take(&mut *self.running.lock());
         self.end(all, error);
     }
@@ -300,6 +338,17 @@ impl Mesh {
         progressed
     }
 
+    /// Reports whether an operation is large or has waited for so long.
+    fn waits_longer(&self, limit: Duration) -> bool {
+        let running = self.running.lock();
+        let waits = |entry: &Arc<Entry>| entry.is_large || entry.since.elapsed() >= limit;
+        running.iter().any(waits)
+    }
+
+    fn is_busy(&self) -> bool {
+        !self.running.lock().is_empty()
+    }
+
     /// Ends what runs with a failure that another rank announced.
     fn end_with(&self, cause: &Error) {
         self.failure.lock().get_or_insert(cause.clone());
@@ -323,7 +372,7 @@ impl Mesh {
 
     /// Looks whether the processes of the other ranks run.
     pub(super) fn check_processes(&self) {
-        if self.running.lock().is_empty() {
+        if !self.is_busy() {
             return;
         }
         for peer in self.peers.iter().flatten() {
@@ -334,6 +383,26 @@ impl Mesh {
                 peer.lost.store(true, Ordering::Release);
             }
         }
+    }
+}
+
+impl Poller for Mesh {
+    fn poll_while(&self, goes_on: &mut dyn FnMut(bool) -> bool) {
+        let _polling = self.wake.poll(|| self.is_busy());
+        self.pollers.fetch_add(1, Ordering::Relaxed);
+        let mut last = None;
+        loop {
+            // Whatever another process has done, it has announced.
+            let seen = self.wake.changes();
+            let effect = last.replace(seen) != Some(seen) && self.advance();
+            if !goes_on(effect) {
+                break;
+            }
+            if !effect {
+                thread::yield_now();
+            }
+        }
+        self.pollers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -378,6 +447,11 @@ impl RemoteGroup {
             members,
             me: me.unwrap_or(0),
         })
+    }
+
+    /// Returns what a thread polls that waits for an operation.
+    pub(crate) fn poller(&self) -> Arc<dyn Poller> {
+        self.mesh.clone()
     }
 
     pub(crate) fn failure(&self) -> Option<Error> {
@@ -427,6 +501,7 @@ impl RemoteGroup {
                 works.collect()
             }
         };
+        let is_large = arrival.operation.bytes() > SMALL_BYTES;
         let entries: Vec<Arc<Entry>> = works
             .into_iter()
             .map(|work| {
@@ -434,6 +509,7 @@ impl RemoteGroup {
                     work: Mutex::new(Some(work)),
                     tag: self.tag,
                     since: arrival.since,
+                    is_large,
                 })
             })
             .collect();
@@ -444,6 +520,9 @@ impl RemoteGroup {
         // The process's own thread continues it, and watches the other processes meanwhile.
         if !arrival.is_complete() {
             self.mesh.wake.announce();
+            if is_large {
+                self.mesh.wake.interrupt();
+            }
         }
     }
 
@@ -551,13 +630,21 @@ pub(super) struct Progress {
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How long it sleeps where nothing runs.
 const REST: Duration = Duration::from_secs(10);
+/// How long it sleeps at a time, without being woken, where the program waits for operations itself; how long it does so after the last
+/// sign of one.
+const BRIEF_SLEEP: Duration = Duration::from_micros(250);
+const SLEEPS_BRIEFLY: Duration = Duration::from_millis(5);
+/// Up to how many bytes an operation that comes does not interrupt such a sleep.
+const SMALL_BYTES: usize = 64 << 10;
 
 impl Progress {
     /// Steps operations whenever another process has done something. Never returns.
     pub(super) fn run(&self) {
         let mut looked = Instant::now();
+        let mut last = (self.wake.changes(), looked);
         loop {
             let seen = self.wake.changes();
+            let polled = self.wake.is_polled();
             let meshes: Vec<Arc<Mesh>> = {
                 let mut all = self.meshes.lock();
                 all.retain(|mesh| mesh.strong_count() > 0);
@@ -565,7 +652,10 @@ impl Progress {
             };
             let mut progressed = false;
             for mesh in &meshes {
-                progressed |= mesh.advance();
+                // Two threads that step the same operations only stop each other.
+                if mesh.pollers.load(Ordering::Relaxed) == 0 {
+                    progressed |= mesh.advance();
+                }
             }
             if looked.elapsed() >= POLL_INTERVAL {
                 meshes.iter().for_each(|mesh| mesh.check_processes());
@@ -574,9 +664,19 @@ impl Progress {
             if progressed {
                 continue;
             }
-            let busy = meshes.iter().any(|mesh| !mesh.running.lock().is_empty());
+            let busy = meshes.iter().any(|mesh| mesh.is_busy());
+            // The program most often waits for an operation right after it has queued it.
+            let lately = last.1.elapsed() < SLEEPS_BRIEFLY
+                && !meshes.iter().any(|mesh| mesh.waits_longer(BRIEF_SLEEP));
             // Released before the sleep: the last reference may be this one.
             drop(meshes);
+            if polled || seen != last.0 {
+                last = (seen, Instant::now());
+            }
+            if polled || lately {
+                self.wake.sleep_briefly(BRIEF_SLEEP);
+                continue;
+            }
             self.wake
                 .sleep(seen, if busy { POLL_INTERVAL } else { REST });
         }

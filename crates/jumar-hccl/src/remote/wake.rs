@@ -10,6 +10,8 @@ use crate::os::Mapping;
 use crate::protocol::{self, Words};
 
 const BYTES: usize = 4096;
+/// The word on which the process's own thread sleeps briefly.
+const INTERRUPTS: usize = 8;
 
 impl Words for Mapping {
     fn load(&self, index: usize) -> u64 {
@@ -66,11 +68,45 @@ impl WakePage {
         protocol::announce(&self.0);
     }
 
+    /// Begins to poll, until the returned value is dropped. `runs` returns whether anything is left then that waits for a change.
+    pub(super) fn poll<R: Fn() -> bool>(&self, runs: R) -> Polling<'_, R> {
+        protocol::begin_polling(&self.0);
+        Polling { page: self, runs }
+    }
+
+    /// Returns whether a thread of the process polls.
+    pub(super) fn is_polled(&self) -> bool {
+        protocol::is_polled(&self.0)
+    }
+
+    /// Sleeps for `limit`, or until [`WakePage::interrupt`] is called.
+    pub(super) fn sleep_briefly(&self, limit: Duration) {
+        self.0.sleep(INTERRUPTS, self.0.load(INTERRUPTS), limit);
+    }
+
+    /// Ends a brief sleep.
+    pub(super) fn interrupt(&self) {
+        self.0.add(INTERRUPTS, 1);
+        self.0.wake(INTERRUPTS);
+    }
+
     pub(super) fn changes(&self) -> u64 {
         protocol::changes(&self.0)
     }
 
     pub(super) fn sleep(&self, seen: u64, limit: Duration) {
         protocol::sleep(&self.0, seen, limit);
+    }
+}
+
+/// A thread that polls.
+pub(super) struct Polling<'a, R: Fn() -> bool> {
+    page: &'a WakePage,
+    runs: R,
+}
+
+impl<R: Fn() -> bool> Drop for Polling<'_, R> {
+    fn drop(&mut self) {
+        protocol::end_polling(&self.page.0, &self.runs);
     }
 }

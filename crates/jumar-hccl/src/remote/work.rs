@@ -10,7 +10,8 @@ use jumar_hal::{Backend, Span, Transfer};
 use jumar_types::{Error, Result};
 
 use super::layout::{
-    DEPTH, KEY, KEY_WORDS, PIECE, PUBLISHED, SIGNATURE, SIZES, SLOTS, STATE, ack, slot, staging,
+    DEPTH, HEAD_DISPLACED, KEY, KEY_WORDS, PIECE, PUBLISHED, SIGNATURE, SIZES, SLOTS, STATE, ack,
+    slot, staging,
 };
 use super::mesh::Mesh;
 use crate::arrival::{Arrival, Channel, Numbers};
@@ -397,7 +398,8 @@ impl Work {
         };
         let done = self.is_done(mesh, own);
         if done {
-            mesh.close_slot(own.slot, own.generation);
+            self.slot = None;
+            mesh.close_slot_once_read(self.left_behind(own));
         }
         Ok(Step { progressed, done })
     }
@@ -410,9 +412,12 @@ impl Work {
     }
 
     fn open(&self, mesh: &Mesh) -> Option<Found> {
-        let (index, generation) = mesh.take_slot()?;
+        let (index, generation) = mesh.take_slot(usual_slot(&self.key))?;
         let segment = mesh.segment();
         let base = slot(index);
+        if index != usual_slot(&self.key) {
+            segment.add(HEAD_DISPLACED, 1);
+        }
         open_slot(segment, base + STATE, generation, || {
             for (at, word) in self.key.iter().enumerate() {
                 segment.store(base + KEY + at, *word);
@@ -693,44 +698,103 @@ impl Work {
         progressed
     }
 
+    /// Reports whether this rank has what it is to have, and all that it provides is in staging memory.
+    ///
+    /// Ranks that this one reads nothing from must have read what it provides: it has to know that they have come.
     fn is_done(&self, mesh: &Mesh, own: Found) -> bool {
         let parts = matches!(self.using, Use::ReduceParts(..));
         let read = self.sources.iter().all(|source| {
             source.consumed >= source.rounds && (!parts || source.results >= source.rounds)
         });
-        let acknowledged = |stream| {
-            move |mesh_rank: usize, needed: usize| {
-                mesh.acknowledged(mesh_rank, own.slot, own.generation, stream) >= needed
-            }
-        };
+        let is_source = |member| self.sources.iter().any(|source| source.member == member);
         read && self.published >= self.rounds
-            && self
-                .readers
-                .iter()
-                .all(|reader| acknowledged(INPUT)(reader.mesh, reader.rounds))
-            && (!parts
-                || self
-                    .sources
-                    .iter()
-                    .all(|source| acknowledged(RESULT)(source.mesh, source.rounds)))
+            && self.readers.iter().all(|reader| {
+                is_source(reader.member)
+                    || mesh.acknowledged(reader.mesh, own.slot, own.generation, INPUT)
+                        >= reader.rounds
+            })
     }
+
+    /// Lists what other ranks are still to read from this one.
+    fn left_behind(&self, own: Found) -> LeftBehind {
+        let inputs = self.readers.iter().map(|reader| Unread {
+            reader: reader.mesh,
+            stream: INPUT,
+            rounds: reader.rounds,
+        });
+        let results = match self.using {
+            Use::ReduceParts(..) => self.sources.as_slice(),
+            Use::Copy | Use::Reduce(..) => &[],
+        };
+        let results = results.iter().map(|source| Unread {
+            reader: source.mesh,
+            stream: RESULT,
+            rounds: source.rounds,
+        });
+        LeftBehind {
+            slot: own.slot,
+            generation: own.generation,
+            unread: inputs.chain(results).collect(),
+        }
+    }
+}
+
+/// The slot of an operation that has ended for its rank. It is free once all others have read it.
+pub(super) struct LeftBehind {
+    pub(super) slot: usize,
+    pub(super) generation: u64,
+    unread: Vec<Unread>,
+}
+
+/// What a rank is still to read.
+struct Unread {
+    reader: usize,
+    stream: usize,
+    rounds: usize,
+}
+
+impl LeftBehind {
+    /// Reports whether all that is to read the slot has read it.
+    pub(super) fn is_read(&self, mesh: &Mesh) -> bool {
+        self.unread.iter().all(|unread| {
+            let Unread {
+                reader,
+                stream,
+                rounds,
+            } = *unread;
+            mesh.acknowledged(reader, self.slot, self.generation, stream) >= rounds
+                || mesh.is_lost(reader)
+        })
+    }
+}
+
+/// Returns the slot in which an operation is where all slots are free: others look there first.
+fn usual_slot(key: &Key) -> usize {
+    key[2] as usize % SLOTS
 }
 
 /// Looks for the operation among the slots of a rank.
 fn find_slot(mesh: &Mesh, rank: usize, key: &Key) -> Option<(Found, [u64; SIGNATURE_WORDS])> {
     let load = |index| mesh.peer_word(rank, index);
-    (0..SLOTS).find_map(|index| {
-        let base = slot(index);
-        let (generation, signature) = read_slot(load, base + STATE, || {
-            let same = (0..KEY_WORDS).all(|at| load(base + KEY + at) == key[at]);
-            same.then(|| std::array::from_fn(|at| load(base + SIGNATURE + at)))
-        })?;
-        let found = Found {
-            slot: index,
-            generation,
-        };
-        Some((found, signature))
-    })
+    let usual = usual_slot(key);
+    let others = match load(HEAD_DISPLACED) {
+        0 => 1,
+        _ => SLOTS,
+    };
+    (0..others)
+        .map(|at| (usual + at) % SLOTS)
+        .find_map(|index| {
+            let base = slot(index);
+            let (generation, signature) = read_slot(load, base + STATE, || {
+                let same = (0..KEY_WORDS).all(|at| load(base + KEY + at) == key[at]);
+                same.then(|| std::array::from_fn(|at| load(base + SIGNATURE + at)))
+            })?;
+            let found = Found {
+                slot: index,
+                generation,
+            };
+            Some((found, signature))
+        })
 }
 
 fn copy(backend: &Arc<dyn Backend>, to: Span, from: Span) {

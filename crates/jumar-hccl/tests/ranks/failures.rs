@@ -500,3 +500,41 @@ fn communicators_that_are_gone_leave_no_descriptor_and_no_mapping() {
     assert!(count("fd") < files + 90, "{} then {}", files, count("fd"));
     assert!(count("maps") < maps + 90, "{} then {}", maps, count("maps"));
 }
+
+/// A rank ends its operation as soon as it has its own result. What it leaves in shared memory stays readable.
+#[test]
+fn a_rank_may_leave_while_others_still_read_what_it_provided() {
+    let machine = Machine::new();
+    for way in [Way::Threads, Way::SharedMemory] {
+        for turn in 0..20_u32 {
+            let ranks = machine.ranks(way, 4);
+            // More than two pieces, so that ranks end at different times.
+            let count = 400_000 + u64::from(turn);
+            let spans: Vec<Span> = (1..=4_u32)
+                .map(|value| machine.buffer(&value.to_ne_bytes().repeat(count as usize)))
+                .collect();
+            let outcomes: Vec<Result<(), Error>> = std::thread::scope(|scope| {
+                let calls: Vec<_> = ranks
+                    .into_iter()
+                    .zip(&spans)
+                    .map(|(rank, span)| {
+                        scope.spawn(move || {
+                            let outcome = call(&rank, sum(*span, count));
+                            rank.close();
+                            outcome
+                        })
+                    })
+                    .collect();
+                calls
+                    .into_iter()
+                    .map(|call| call.join().expect("no panic"))
+                    .collect()
+            });
+            for (outcome, span) in outcomes.iter().zip(spans) {
+                outcome.as_ref().expect("every rank came");
+                assert!(machine.read(span) == 10_u32.to_ne_bytes().repeat(count as usize));
+                machine.free(span);
+            }
+        }
+    }
+}

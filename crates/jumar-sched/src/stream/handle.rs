@@ -37,11 +37,19 @@ impl Queue for Handle {
         {
             return position;
         }
-        match task {
-            Task::Run(program) if stream.runs_at_once(&*program, tag) => {
-                stream.append_short(tag, program)
-            }
-            task => stream.append(wake_cost(&task), tag, task),
+        let is_short = match &task {
+            Task::Run(program) => program.is_short(),
+            // A thread that waits for the stream polls: no worker is woken to find that the stream has to wait.
+            Task::Wait { signal, .. } => signal.poller().is_some(),
+            Task::Copy(_)
+            | Task::Fill { .. }
+            | Task::Set(_)
+            | Task::Clear(_)
+            | Task::Until { .. } => false,
+        };
+        match stream.runs_at_once(is_short, tag) {
+            true => stream.append_short(tag, task),
+            false => stream.append(wake_cost(&task), tag, task),
         }
     }
 
@@ -57,10 +65,11 @@ impl Queue for Handle {
     }
 
     fn submit_run(&self, program: Arc<dyn Program>, tag: Tag) -> u64 {
-        if self.0.runs_at_once(&*program, tag) {
-            return self.0.append_short(tag, program);
-        }
+        let is_short = program.is_short();
         let task = Task::Run(program);
+        if self.0.runs_at_once(is_short, tag) {
+            return self.0.append_short(tag, task);
+        }
         self.0.append(wake_cost(&task), tag, task)
     }
 

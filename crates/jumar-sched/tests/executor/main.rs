@@ -1,6 +1,7 @@
 //! The executor through its public face.
 
 mod lone;
+mod polled;
 mod priority;
 mod short;
 mod team;
