@@ -31,8 +31,9 @@ pub(crate) trait RowFunction: Send + Sync + 'static {
         0
     }
 
-    /// Computes one row. Implementations are `#[inline(always)]`, so that they are compiled for each instruction level.
-    fn run(&self, rows: &Rows<'_>);
+    /// Computes one row. `FUSED` states that a product and a sum are one instruction. Implementations are `#[inline(always)]`, so
+    /// that they are compiled for each instruction level.
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>);
 }
 
 /// One row of each operand.
@@ -130,7 +131,7 @@ impl<F: RowFunction> Work for One<'_, F> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        self.function.run(self.rows);
+        self.function.run::<FUSED>(self.rows);
     }
 }
 

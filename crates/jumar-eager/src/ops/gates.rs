@@ -1,5 +1,6 @@
 //! Gated activations with limits and groups.
 
+use jumar_ops::math::{Fast, Float};
 use jumar_ops::view::Row;
 use jumar_types::dtype::DataType;
 
@@ -78,15 +79,16 @@ pub(crate) enum Gate {
 
 impl Gate {
     #[inline(always)]
-    pub fn apply(self, gate: f32, value: f32) -> f32 {
+    pub fn apply<const FUSED: bool>(self, gate: f32, value: f32) -> f32 {
+        let silu = |gate: f32, alpha: f32| gate / (1.0 + Fast::<FUSED>(-alpha * gate).exp().0);
         match self {
-            Gate::Plain => gate / (1.0 + (-gate).exp()) * value,
+            Gate::Plain => silu(gate, 1.0) * value,
             Gate::Limited { limit, alpha, bias } => {
                 let (gate, value) = (gate.min(limit), value.max(-limit).min(limit));
-                gate / (1.0 + (-alpha * gate).exp()) * (value + bias)
+                silu(gate, alpha) * (value + bias)
             }
             Gate::LimitedBehind { limit } => {
-                let opened = (gate / (1.0 + (-gate).exp())).min(limit);
+                let opened = silu(gate, 1.0).min(limit);
                 opened * value.max(-limit).min(limit)
             }
         }
@@ -101,7 +103,7 @@ struct Clipped {
 
 impl RowFunction for Clipped {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         if let Some(groups) = rows.optional(1) {
             let held = groups.fold(0.0f64, |sum, count| sum + f64::from(count));
             if rows.number as f64 >= held {
@@ -112,8 +114,9 @@ impl RowFunction for Clipped {
         }
         let (gate, value) = self.halves.of(rows.input(0));
         let opening = self.gate;
-        rows.output(0)
-            .map2(gate, value, |gate, value| opening.apply(gate, value));
+        rows.output(0).map2(gate, value, |gate, value| {
+            opening.apply::<FUSED>(gate, value)
+        });
     }
 }
 

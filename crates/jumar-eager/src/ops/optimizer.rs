@@ -37,7 +37,7 @@ struct AdamW {
 
 impl RowFunction for AdamW {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let number = |input: usize| rows.input(input).get(0);
         let (powers, rate, decay, (one, two), epsilon) = match self.numbers {
             Numbers::Given => {
@@ -187,7 +187,7 @@ impl RowFunction for Sgd {
     }
 
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (values, to_values) = (rows.input(0), rows.output(0));
         let gradient = rows.output(1);
         match rows.optional(3) {

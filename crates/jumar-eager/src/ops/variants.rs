@@ -2,6 +2,7 @@
 
 use jumar_graph::ge::Value;
 use jumar_ops::Attrs;
+use jumar_ops::math::{Fast, Float};
 use jumar_ops::view::Layout;
 use jumar_types::dtype::DataType;
 
@@ -213,11 +214,11 @@ struct CrossEntropy;
 
 impl RowFunction for CrossEntropy {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (features, labels) = (rows.input(0), rows.input(1));
         let (loss, gradient) = (rows.output(0), rows.output(1));
         let most = features.fold_wide(f32::NEG_INFINITY, f32::max, f32::max);
-        gradient.map1(features, |value| (value - most).exp());
+        gradient.map1(features, |value| Fast::<FUSED>(value - most).exp().0);
         let total = sum(gradient.as_row());
         let log = total.ln();
         let cross = features.fold2_wide(

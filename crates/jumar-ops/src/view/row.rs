@@ -1,5 +1,6 @@
 //! Runs of elements at a constant step, and the loops over them.
 
+use std::hint::black_box;
 use std::marker::PhantomData;
 
 use super::Element;
@@ -9,6 +10,19 @@ use super::Element;
 /// Loading a whole group first lets the compiler use vector instructions although source and destination may be the
 /// same memory, which in-place operators rely on.
 const GROUP: usize = 16;
+
+/// Keeps what is done to one group apart from what is done to the next.
+///
+/// The compiler would rather make vectors across groups, of the first elements of sixteen groups, of the second ones, and so on.
+/// It gathers and scatters these, which takes several times as long as one vector for each group.
+#[inline(always)]
+fn separate_groups() {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    // SAFETY: there is no instruction in it.
+    unsafe {
+        std::arch::asm!("", options(nomem, nostack, preserves_flags));
+    }
+}
 
 /// Out of line, so that the loops stay small.
 #[cold]
@@ -196,7 +210,8 @@ impl<'a, T: Element> Row<'a, T> {
             // SAFETY: `index < len`.
             lanes[index % LANES] = step(lanes[index % LANES], unsafe { self.read(index) });
         }
-        lanes.into_iter().reduce(join).unwrap_or(start)
+        // Joined from memory: what joins them one by one would otherwise decide how the loop keeps them.
+        black_box(lanes).into_iter().reduce(join).unwrap_or(start)
     }
 
     /// Folds two rows of the same length element by element with several accumulators, and joins them at the end.
@@ -232,7 +247,8 @@ impl<'a, T: Element> Row<'a, T> {
             let (one, two) = unsafe { (self.read(index), other.read(index)) };
             lanes[index % LANES] = step(lanes[index % LANES], one, two);
         }
-        lanes.into_iter().reduce(join).unwrap_or(start)
+        // Joined from memory: what joins them one by one would otherwise decide how the loop keeps them.
+        black_box(lanes).into_iter().reduce(join).unwrap_or(start)
     }
 
     /// # Safety
@@ -253,6 +269,7 @@ impl<'a, T: Element> Row<'a, T> {
     /// `base + N <= len`, and the row is dense.
     #[inline(always)]
     unsafe fn read_group<const N: usize>(&self, base: usize) -> [T; N] {
+        separate_groups();
         // SAFETY: N elements lie side by side from `base` on, by the caller's word.
         unsafe { self.first.add(base).cast::<[T; N]>().read_unaligned() }
     }
@@ -506,6 +523,7 @@ impl<'a, T: Element> RowMut<'a, T> {
     /// `base + N <= len`, and the row is dense.
     #[inline(always)]
     unsafe fn write_group<const N: usize>(&self, base: usize, group: [T; N]) {
+        separate_groups();
         // SAFETY: N elements lie side by side from `base` on, by the caller's word.
         unsafe { self.first.add(base).cast::<[T; N]>().write_unaligned(group) }
     }

@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use jumar_ops::math::{Work, wide};
+use jumar_ops::math::{Fast, Float, Work, wide};
 use jumar_ops::simd::{Epilogue, PANEL, Start, gemm, gemm_strided};
 use jumar_ops::view::RowMut;
 use jumar_ops::{Call, Kernel, OpError};
@@ -119,7 +119,9 @@ impl Work for Probabilities<'_> {
         for row in 0..self.rows {
             let scores = self.scores.slice(row * COLUMNS, self.columns);
             let (largest, factor) = (self.largest.get(row), 1.0 / self.total.get(row));
-            scores.map1(scores.as_row(), |score| (score - largest).exp() * factor);
+            scores.map1(scores.as_row(), |score| {
+                Fast::<FUSED>(score - largest).exp().0 * factor
+            });
         }
     }
 }

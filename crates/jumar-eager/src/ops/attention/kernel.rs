@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use jumar_ops::math::{Work, wide};
+use jumar_ops::math::{Fast, Float, Work, wide};
 use jumar_ops::simd::{Epilogue, PANEL, Start, gemm};
 use jumar_ops::view::{Row, RowMut};
 use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
@@ -361,8 +361,10 @@ impl Work for Soften<'_> {
                 .fold_wide(f32::NEG_INFINITY, f32::max, f32::max);
             let before = self.largest.get(row);
             let largest = before.max(most);
-            let correction = (before - largest).exp();
-            scores.map1(scores.as_row(), |score| (score - largest).exp());
+            let correction = Fast::<FUSED>(before - largest).exp().0;
+            scores.map1(scores.as_row(), |score| {
+                Fast::<FUSED>(score - largest).exp().0
+            });
             let sum =
                 scores
                     .as_row()

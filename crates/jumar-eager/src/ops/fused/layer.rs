@@ -1,6 +1,7 @@
 //! Layer and group normalization with an addition before them or an activation behind them, and the gradient of RMS
 //! normalization.
 
+use jumar_ops::math::{Fast, Float};
 use jumar_types::dtype::DataType;
 
 use super::super::reduction::reduce;
@@ -45,7 +46,7 @@ impl RowFunction for Layer {
     }
 
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let x = rows.wanted(SUM).unwrap_or(rows.scratch());
         let alpha = self.alpha;
         match rows.optional(OTHER) {
@@ -79,7 +80,9 @@ impl RowFunction for Layer {
             y.update(beta, |value, beta| value + beta);
         }
         if let Activation::Swish { scale } = self.activation {
-            y.map1(y.as_row(), |value| value / (1.0 + (-scale * value).exp()));
+            y.map1(y.as_row(), |value| {
+                value / (1.0 + Fast::<FUSED>(-scale * value).exp().0)
+            });
         }
     }
 }
@@ -376,7 +379,7 @@ impl RowFunction for RmsGradient {
     }
 
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (dy, x, gamma) = (rows.input(0), rows.input(1), rows.input(2));
         let rstd = rows.input(3).get(0);
         let scaled = rows.scratch();

@@ -34,7 +34,7 @@ impl RowFunction for LayerGradient {
     }
 
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (dy, gamma, alpha) = (rows.input(DY), rows.input(GAMMA), self.alpha);
         let (mean, rstd) = (rows.input(MEAN).get(0), rows.input(RSTD).get(0));
         let scaled = rows.scratch();

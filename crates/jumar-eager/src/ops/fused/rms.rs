@@ -78,7 +78,7 @@ impl RowFunction for Rms {
     }
 
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let scratch = rows.scratch();
         let mut x = rows.input(X);
         if let Some(other) = rows.optional(OTHER) {

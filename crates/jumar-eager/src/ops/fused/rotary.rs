@@ -113,7 +113,7 @@ struct Rotation {
 
 impl RowFunction for Rotation {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (x, cos, sin, out) = (rows.input(0), rows.input(1), rows.input(2), rows.output(0));
         for (from, to) in self.pairing.groups(x.len()).into_iter().flatten() {
             let (one, two) = from.of(x);
@@ -225,7 +225,7 @@ struct Gradient {
 
 impl RowFunction for Gradient {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (dy, cos, sin) = (rows.input(0), rows.input(1), rows.input(2));
         for (from, to) in self.pairing.groups(dy.len()).into_iter().flatten() {
             let (dy_one, dy_two) = to.of(dy);
@@ -306,7 +306,7 @@ struct Partial {
 
 impl RowFunction for Partial {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (x, cos, sin, out) = (rows.input(0), rows.input(1), rows.input(2), rows.output(0));
         for (pairs, _) in self.pairing.groups(self.rotated).into_iter().flatten() {
             let ((one, two), (out_one, out_two)) = (pairs.of(x), pairs.of_mut(out));

@@ -1,5 +1,6 @@
 //! Softmax of scaled and masked scores, and its gradient.
 
+use jumar_ops::math::{Fast, Float};
 use jumar_types::dtype::DataType;
 
 use crate::Refusal;
@@ -18,7 +19,7 @@ struct Scaled {
 
 impl RowFunction for Scaled {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, scale) = (rows.output(0), self.scale);
         out.map2(rows.input(0), rows.input(1), |x, mask| match mask == 0.0 {
             true => x * scale,
@@ -27,7 +28,7 @@ impl RowFunction for Scaled {
         let most = out
             .as_row()
             .fold_wide(f32::NEG_INFINITY, f32::max, f32::max);
-        out.map1(out.as_row(), |value| (value - most).exp());
+        out.map1(out.as_row(), |value| Fast::<FUSED>(value - most).exp().0);
         let total = sum(out.as_row());
         out.map1(out.as_row(), |value| value / total);
     }
@@ -40,7 +41,7 @@ struct Gradient {
 
 impl RowFunction for Gradient {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (dy, y, mask, scale) = (rows.input(0), rows.input(1), rows.input(2), self.scale);
         let total = dy.fold2_wide(y, 0.0, |sum, dy, y| sum + dy * y, |one, two| one + two);
         let out = rows.output(0);

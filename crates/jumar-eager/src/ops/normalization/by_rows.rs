@@ -65,7 +65,7 @@ pub(super) struct SoftmaxGradient;
 
 impl RowFunction for SoftmaxGradient {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (gradient, y) = (rows.input(0), rows.input(1));
         let sum = sum2(gradient, y, |gradient, y| gradient * y);
         rows.output(0)
@@ -85,7 +85,7 @@ impl RowFunction for LayerGradient {
     }
 
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (gradient, x) = (rows.input(0), rows.input(1));
         let (mean, rstd) = (rows.input(2).get(0), rows.input(3).get(0));
         let scratch = rows.scratch();
@@ -117,7 +117,7 @@ struct Moments;
 
 impl RowFunction for Moments {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let x = rows.input(0);
         let count = x.len() as f32;
         let mean = sum1(x, |x| x) / count;
@@ -152,7 +152,7 @@ pub(super) struct Normalize;
 
 impl RowFunction for Normalize {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let number = |index: usize| rows.input(index).get(0);
         let (mean, scale) = (number(1), number(2));
         let bias = rows.optional(3).map_or(0.0, |bias| bias.get(0));
@@ -166,7 +166,7 @@ struct GradientSums;
 
 impl RowFunction for GradientSums {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (gradient, x) = (rows.input(0), rows.input(1));
         let (mean, rstd) = (rows.input(2).get(0), rows.input(3).get(0));
         let products = sum2(gradient, x, |gradient, x| gradient * (x - mean));
@@ -199,7 +199,7 @@ pub(super) struct BatchGradient;
 
 impl RowFunction for BatchGradient {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (gradient, scale) = (rows.input(0), rows.input(1).get(0));
         let out = rows.output(0);
         let Some(x) = rows.optional(2) else {

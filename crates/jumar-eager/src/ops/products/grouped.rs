@@ -240,7 +240,7 @@ struct Finish {
 
 impl RowFunction for Finish {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, list) = (rows.output(0), rows.input(1));
         let (mut end, mut own) = (0.0, None);
         for group in 0..list.len() {

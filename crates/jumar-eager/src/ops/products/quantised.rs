@@ -21,7 +21,7 @@ struct Scaled {
 
 impl RowFunction for Scaled {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, sums, scale) = (rows.output(0), rows.input(0), rows.input(1));
         out.map2(sums, scale, |sum, scale| sum * scale);
         if let Some(factor) = rows.optional(2) {

@@ -21,7 +21,7 @@ struct Restore;
 
 impl RowFunction for Restore {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, weight) = (rows.output(0), rows.input(0));
         match rows.optional(2) {
             Some(offset) => out.map2(weight, offset, |weight, offset| weight + offset),

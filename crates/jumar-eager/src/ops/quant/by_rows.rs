@@ -32,7 +32,7 @@ pub(super) fn group_of(ends: Row<'_, f32>, number: usize) -> usize {
 
 impl RowFunction for Dynamic {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (x, out, limits) = (rows.input(0), rows.output(0), self.limits);
         match rows.optional(1) {
             Some(smooth) => {

@@ -31,7 +31,7 @@ struct Static {
 
 impl RowFunction for Static {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, scale) = (rows.output(0), rows.input(1));
         match self.factor {
             Factor::Times => out.map2(rows.input(0), scale, |x, scale| x * scale),
@@ -143,7 +143,7 @@ struct Inverse {
 
 impl RowFunction for Inverse {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, x, scale) = (rows.output(0), rows.input(0), rows.input(1));
         match rows.optional(2) {
             Some(offset) => out.map2(x, offset, |x, offset| x + offset),
@@ -226,7 +226,7 @@ struct Grouped {
 
 impl RowFunction for Grouped {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, width, limits) = (rows.output(0), self.width, self.limits);
         let group = group_of(rows.input(2), rows.number);
         let scale = rows.input(1).slice(group * width, width);
@@ -283,7 +283,7 @@ struct Fake {
 
 impl RowFunction for Fake {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (x, scale, zero) = (rows.input(0), rows.input(1), rows.input(2));
         let (out, mask, limits) = (rows.output(0), rows.output(1), self.limits);
         out.map2(x, scale, |x, scale| (x / scale).round_ties_even());
@@ -358,7 +358,7 @@ struct Dequant {
 
 impl RowFunction for Dequant {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, x, weights) = (rows.output(0), rows.input(0), rows.input(1));
         match rows.optional(3).filter(|_| self.integer_bias) {
             Some(bias) => out.map2(x, bias, |x, bias| x + bias),

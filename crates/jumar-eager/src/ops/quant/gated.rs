@@ -50,7 +50,7 @@ impl RowFunction for GatedQuant {
     }
 
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, scale_out) = (rows.output(0), rows.output(1));
         let group = match rows.optional(COUNTS) {
             Some(counts) => group_by_counts(counts, rows.number),
@@ -75,7 +75,9 @@ impl RowFunction for GatedQuant {
         }
         let (gate, value) = self.halves.of(values.as_row());
         let function = self.gate;
-        out.map2(gate, value, |gate, value| function.apply(gate, value));
+        out.map2(gate, value, |gate, value| {
+            function.apply::<FUSED>(gate, value)
+        });
         if let Some(smooth) = rows.optional(SMOOTH) {
             match self.smooth {
                 1 => {

@@ -27,7 +27,7 @@ struct Combine {
 
 impl RowFunction for Combine {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, results) = (rows.output(0), rows.input(ROWS));
         match rows.optional(FIRST) {
             Some(first) => out.copy_from(first),
@@ -343,7 +343,7 @@ struct Split {
 
 impl RowFunction for Split {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (gradient, out) = (rows.input(0), rows.output(0));
         for slot in 0..self.each {
             let scale = rows.optional(1).map_or(1.0, |scales| scales.get(slot));

@@ -1,5 +1,6 @@
 //! The choice of experts: the largest scores of a row.
 
+use jumar_ops::math::{Fast, Float};
 use jumar_ops::view::{Row, RowMut};
 use jumar_types::dtype::DataType;
 
@@ -43,9 +44,9 @@ struct Gating {
 }
 
 #[inline(always)]
-fn soften(out: RowMut<'_, f32>, x: Row<'_, f32>) {
+fn soften<const FUSED: bool>(out: RowMut<'_, f32>, x: Row<'_, f32>) {
     let most = x.fold_wide(f32::NEG_INFINITY, f32::max, f32::max);
-    out.map1(x, |value| (value - most).exp());
+    out.map1(x, |value| Fast::<FUSED>(value - most).exp().0);
     let total = sum(out.as_row());
     out.map1(out.as_row(), |value| value / total);
 }
@@ -109,21 +110,23 @@ impl RowFunction for Gating {
     }
 
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (x, scratch) = (rows.input(0), rows.scratch());
         let weights = scratch.slice(0, self.experts);
         let scores = scratch.slice(self.experts, self.experts);
         match (self.behind, self.norm) {
             (true, _) => weights.copy_from(x),
-            (false, Norm::Softmax) => soften(weights, x),
-            (false, Norm::Sigmoid) => weights.map1(x, |value| 1.0 / (1.0 + (-value).exp())),
+            (false, Norm::Softmax) => soften::<FUSED>(weights, x),
+            (false, Norm::Sigmoid) => {
+                weights.map1(x, |value| 1.0 / (1.0 + Fast::<FUSED>(-value).exp().0))
+            }
             (false, Norm::Softplus) => weights.map1(x, |value| {
-                (value.max(0.0) + (-value.abs()).exp().ln_1p()).sqrt()
+                (value.max(0.0) + Fast::<FUSED>(-value.abs()).exp().ln_1p().0).sqrt()
             }),
         }
         if let Some(all) = rows.wanted(2) {
             match self.behind {
-                true => soften(all, x),
+                true => soften::<FUSED>(all, x),
                 false => all.copy_from(weights.as_row()),
             }
         }
@@ -144,7 +147,7 @@ impl RowFunction for Gating {
             last = Some(next);
         }
         if self.behind {
-            soften(y, y.as_row());
+            soften::<FUSED>(y, y.as_row());
         }
         if self.renormalised {
             let total = sum(y.as_row()) + self.epsilon;

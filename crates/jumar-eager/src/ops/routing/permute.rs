@@ -311,7 +311,7 @@ struct ByLargest {
 
 impl RowFunction for ByLargest {
     #[inline(always)]
-    fn run(&self, rows: &Rows<'_>) {
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         rows.output(0).copy_from(rows.input(0));
         rows.output(1)
             .set(0, by_largest(rows.output(0), self.limits));
