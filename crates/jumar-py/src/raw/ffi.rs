@@ -11,7 +11,7 @@ use std::ptr::{self, NonNull};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyList, PyString, PyTuple};
+use pyo3::types::{PyFloat, PyList, PyString, PyTuple};
 
 use crate::notes;
 
@@ -487,18 +487,6 @@ impl FromArg for TextList {
     }
 }
 
-/// Any dict, where nothing is read from it.
-pub struct AnyDict;
-
-impl FromArg for AnyDict {
-    fn from_arg(object: &Bound<'_, PyAny>) -> Result<Self, Stop> {
-        object
-            .cast::<PyDict>()
-            .map(|_| AnyDict)
-            .map_err(|_| Stop::Args)
-    }
-}
-
 /// Any callable, where it is not called.
 pub struct AnyCallable;
 
@@ -665,15 +653,6 @@ impl Object for Bound<'_, PyAny> {
     fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         // A reference of its own, under the lifetime that was asked for.
         Ok(self.clone().unbind().into_bound(py))
-    }
-}
-
-/// `{}`, where a description is missing.
-pub struct EmptyDict;
-
-impl Object for EmptyDict {
-    fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(PyDict::new(py).into_any())
     }
 }
 

@@ -5011,6 +5011,15 @@ fn himpi_dvpp_free<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&media_code(ret))
 }
 
+fn himpi_dvpp_get_image_info<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let img_type = call.get::<u32>(0)?;
+    let stream = Structure::parse(&call.object(1)?, &HI_VDEC_STREAM)?;
+    let mut img_info = Structure::zeroed(&HI_IMG_INFO);
+    let ret = c_call!(call.returns hi_mpi_dvpp_get_image_info(u32, Pointer, Pointer) -> i32, [img_type, stream.pointer(), img_info.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&img_info.described(ret), &media_code(ret)])
+}
+
 fn himpi_dvpp_malloc<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let dev_id = call.get::<u32>(0)?;
@@ -5020,12 +5029,72 @@ fn himpi_dvpp_malloc<'py>(call: &Args<'py>) -> Answer<'py> {
     call.many(&[&addr, &media_code(ret)])
 }
 
+fn himpi_png_get_image_info<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let png_stream = Structure::parse(&call.object(0)?, &HI_IMG_STREAM)?;
+    let mut img_info = Structure::zeroed(&HI_IMG_INFO);
+    let ret = c_call!(call.returns hi_mpi_png_get_image_info(Pointer, Pointer) -> i32, [png_stream.pointer(), img_info.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&img_info.described(ret), &media_code(ret)])
+}
+
 fn himpi_pngd_create_chn<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
-    call.get::<u64>(0)?;
-    call.get::<AnyDict>(1)?;
-    let ret = call.unsupported("acl.himpi.pngd_create_chn");
-    call.one(&ret)
+    let chn = call.get::<i32>(0)?;
+    let attr = Structure::parse(&call.object(1)?, &HI_PNGD_CHN_ATTR)?;
+    let ret = c_call!(call.returns hi_mpi_pngd_create_chn(i32, Pointer) -> i32, [chn, attr.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_pngd_destroy_chn<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let ret = c_call!(call.waits hi_mpi_pngd_destroy_chn(i32) -> i32, [chn], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_pngd_get_image_data<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let milli_sec = call.get::<i32>(1)?;
+    let mut png_pic_info = Structure::zeroed(&HI_PIC_INFO);
+    let mut stream = Structure::zeroed(&HI_IMG_STREAM);
+    let ret = c_call!(call.waits hi_mpi_pngd_get_image_data(i32, Pointer, Pointer, i32) -> i32, [chn, png_pic_info.pointer_mut(), stream.pointer_mut(), milli_sec], or NOT_SUPPORTED);
+    call.many(&[&png_pic_info.described(ret), &stream.described(ret), &media_code(ret)])
+}
+
+fn himpi_pngd_send_stream<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(4, 4)?;
+    let chn = call.get::<i32>(0)?;
+    let stream = Structure::parse(&call.object(1)?, &HI_IMG_STREAM)?;
+    let png_pic_info = Structure::parse(&call.object(2)?, &HI_PIC_INFO)?;
+    let milli_sec = call.get::<i32>(3)?;
+    let ret = c_call!(call.waits hi_mpi_pngd_send_stream(i32, Pointer, Pointer, i32) -> i32, [chn, stream.pointer(), png_pic_info.pointer(), milli_sec], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_sys_close_epoll<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let epoll_fd = call.get::<i32>(0)?;
+    let ret = c_call!(call.returns hi_mpi_sys_close_epoll(i32) -> i32, [epoll_fd], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_sys_create_epoll<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let size = call.get::<i32>(0)?;
+    let mut epoll_fd = i32::default();
+    let ret = c_call!(call.returns hi_mpi_sys_create_epoll(i32, *mut i32) -> i32, [size, &raw mut epoll_fd], or NOT_SUPPORTED);
+    call.many(&[&epoll_fd, &media_code(ret)])
+}
+
+fn himpi_sys_ctl_epoll<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(4, 4)?;
+    let epoll_fd = call.get::<i32>(0)?;
+    let operation = call.get::<i32>(1)?;
+    let fd = call.get::<i32>(2)?;
+    let event = Structure::parse(&call.object(3)?, &HI_DVPP_EPOLL_EVENT)?;
+    let ret = c_call!(call.returns hi_mpi_sys_ctl_epoll(i32, i32, i32, Pointer) -> i32, [epoll_fd, operation, fd, event.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
 }
 
 fn himpi_sys_exit<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -5065,27 +5134,132 @@ fn himpi_sys_set_chn_csc_matrix<'py>(call: &Args<'py>) -> Answer<'py> {
 
 fn himpi_vdec_create_chn<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
-    call.get::<u64>(0)?;
-    call.get::<AnyDict>(1)?;
-    let ret = call.unsupported("acl.himpi.vdec_create_chn");
-    call.one(&ret)
+    let chn = call.get::<i32>(0)?;
+    let attr = Structure::parse(&call.object(1)?, &HI_VDEC_CHN_ATTR)?;
+    let ret = c_call!(call.returns hi_mpi_vdec_create_chn(i32, Pointer) -> i32, [chn, attr.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_vdec_destroy_chn<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let ret = c_call!(call.waits hi_mpi_vdec_destroy_chn(i32) -> i32, [chn], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_vdec_get_chn_attr<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let mut attr = Structure::zeroed(&HI_VDEC_CHN_ATTR);
+    let ret = c_call!(call.returns hi_mpi_vdec_get_chn_attr(i32, Pointer) -> i32, [chn, attr.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&attr.described(ret), &media_code(ret)])
 }
 
 fn himpi_vdec_get_chn_param<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(1, 1)?;
-    call.get::<u64>(0)?;
-    let ret = call.unsupported("acl.himpi.vdec_get_chn_param");
-    call.many(&[&EmptyDict, &ret])
+    let chn = call.get::<i32>(0)?;
+    let mut chn_param = Structure::zeroed(&HI_VDEC_CHN_PARAM);
+    let ret = c_call!(call.returns hi_mpi_vdec_get_chn_param(i32, Pointer) -> i32, [chn, chn_param.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&chn_param.described(ret), &media_code(ret)])
+}
+
+fn himpi_vdec_get_fd<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let ret = c_call!(call.returns hi_mpi_vdec_get_fd(i32) -> i32, [chn], or Default::default());
+    call.one(&ret)
+}
+
+fn himpi_vdec_get_frame<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let milli_sec = call.get::<i32>(1)?;
+    let mut frame_info = Structure::zeroed(&HI_VIDEO_FRAME_INFO);
+    let mut supplement = Structure::zeroed(&HI_VDEC_SUPPLEMENT_INFO);
+    let mut stream = Structure::zeroed(&HI_VDEC_STREAM);
+    let ret = c_call!(call.waits hi_mpi_vdec_get_frame(i32, Pointer, Pointer, Pointer, i32) -> i32, [chn, frame_info.pointer_mut(), supplement.pointer_mut(), stream.pointer_mut(), milli_sec], or NOT_SUPPORTED);
+    call.many(&[&frame_info.described(ret), &supplement.described(ret), &stream.described(ret), &media_code(ret)])
+}
+
+fn himpi_vdec_get_jpegd_output_info<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let stream = Structure::parse(&call.object(0)?, &HI_VDEC_STREAM)?;
+    let output_format = call.get::<u32>(1)?;
+    let mut img_info = Structure::zeroed(&HI_IMG_INFO);
+    let ret = c_call!(call.returns hi_mpi_vdec_get_jpegd_output_info(Pointer, u32, Pointer) -> i32, [stream.pointer(), output_format, img_info.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&img_info.described(ret), &media_code(ret)])
+}
+
+fn himpi_vdec_get_pic_buf_size<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let type_ = call.get::<u32>(0)?;
+    let buf_attr = Structure::parse(&call.object(1)?, &HI_PIC_BUF_ATTR)?;
+    let ret = c_call!(call.returns hi_vdec_get_pic_buf_size(u32, Pointer) -> u32, [type_, buf_attr.pointer()], or Default::default());
+    call.one(&ret)
 }
 
 fn himpi_vdec_get_tmv_buf_size<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(3, 3)?;
-    call.get::<u64>(0)?;
-    call.get::<u64>(1)?;
-    call.get::<u64>(2)?;
-    let ret = call.unsupported("acl.himpi.vdec_get_tmv_buf_size");
-    let _ = ret;
-    call.one(&0_u64)
+    let type_ = call.get::<u32>(0)?;
+    let width = call.get::<u32>(1)?;
+    let height = call.get::<u32>(2)?;
+    let ret = c_call!(call.returns hi_vdec_get_tmv_buf_size(u32, u32, u32) -> u32, [type_, width, height], or Default::default());
+    call.one(&ret)
+}
+
+fn himpi_vdec_query_status<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let mut status = Structure::zeroed(&HI_VDEC_CHN_STATUS);
+    let ret = c_call!(call.returns hi_mpi_vdec_query_status(i32, Pointer) -> i32, [chn, status.pointer_mut()], or NOT_SUPPORTED);
+    call.many(&[&status.described(ret), &media_code(ret)])
+}
+
+fn himpi_vdec_release_frame<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let frame_info = Structure::parse(&call.object(1)?, &HI_VIDEO_FRAME_INFO)?;
+    let ret = c_call!(call.returns hi_mpi_vdec_release_frame(i32, Pointer) -> i32, [chn, frame_info.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_vdec_reset_chn<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let ret = c_call!(call.waits hi_mpi_vdec_reset_chn(i32) -> i32, [chn], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_vdec_send_stream<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(4, 4)?;
+    let chn = call.get::<i32>(0)?;
+    let stream = Structure::parse(&call.object(1)?, &HI_VDEC_STREAM)?;
+    let vdec_pic_info = Structure::parse(&call.object(2)?, &HI_VDEC_PIC_INFO)?;
+    let milli_sec = call.get::<i32>(3)?;
+    let ret = c_call!(call.waits hi_mpi_vdec_send_stream(i32, Pointer, Pointer, i32) -> i32, [chn, stream.pointer(), vdec_pic_info.pointer(), milli_sec], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_vdec_set_chn_param<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(2, 2)?;
+    let chn = call.get::<i32>(0)?;
+    let chn_param = Structure::parse(&call.object(1)?, &HI_VDEC_CHN_PARAM)?;
+    let ret = c_call!(call.returns hi_mpi_vdec_set_chn_param(i32, Pointer) -> i32, [chn, chn_param.pointer()], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_vdec_start_recv_stream<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let ret = c_call!(call.returns hi_mpi_vdec_start_recv_stream(i32) -> i32, [chn], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
+}
+
+fn himpi_vdec_stop_recv_stream<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(1, 1)?;
+    let chn = call.get::<i32>(0)?;
+    let ret = c_call!(call.returns hi_mpi_vdec_stop_recv_stream(i32) -> i32, [chn], or NOT_SUPPORTED);
+    call.one(&media_code(ret))
 }
 
 fn himpi_venc_close_fd<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -5551,15 +5725,37 @@ fn himpi_vpc_sys_create_chn<'py>(call: &Args<'py>) -> Answer<'py> {
 
 static HIMPI: Table = Table::new(&[
     method!(c"dvpp_free", himpi_dvpp_free, c"acl.himpi.dvpp_free args parse failed", c"dvpp_free($module, addr, /)\n--\n\nCalls hi_mpi_dvpp_free.\n\nReturns int."),
+    method!(c"dvpp_get_image_info", himpi_dvpp_get_image_info, c"acl.himpi.dvpp_get_image_info args parse failed", c"dvpp_get_image_info($module, img_type, stream, /)\n--\n\nCalls hi_mpi_dvpp_get_image_info.\n\nReturns tuple[dict[str, Any], int]."),
     method!(c"dvpp_malloc", himpi_dvpp_malloc, c"acl.himpi.dvpp_malloc args parse failed", c"dvpp_malloc($module, dev_id, size, /)\n--\n\nCalls hi_mpi_dvpp_malloc.\n\nReturns tuple[int, int]."),
-    method!(c"pngd_create_chn", himpi_pngd_create_chn, c"acl.himpi.pngd_create_chn args parse failed", c"pngd_create_chn($module, chn, attr, /)\n--\n\nAnswers that it is not supported.\n\nReturns int."),
+    method!(c"png_get_image_info", himpi_png_get_image_info, c"acl.himpi.png_get_image_info args parse failed", c"png_get_image_info($module, png_stream, /)\n--\n\nCalls hi_mpi_png_get_image_info.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"pngd_create_chn", himpi_pngd_create_chn, c"acl.himpi.pngd_create_chn args parse failed", c"pngd_create_chn($module, chn, attr, /)\n--\n\nCalls hi_mpi_pngd_create_chn.\n\nReturns int."),
+    method!(c"pngd_destroy_chn", himpi_pngd_destroy_chn, c"acl.himpi.pngd_destroy_chn args parse failed", c"pngd_destroy_chn($module, chn, /)\n--\n\nCalls hi_mpi_pngd_destroy_chn.\n\nReturns int."),
+    method!(c"pngd_get_image_data", himpi_pngd_get_image_data, c"acl.himpi.pngd_get_image_data args parse failed", c"pngd_get_image_data($module, chn, milli_sec, /)\n--\n\nCalls hi_mpi_pngd_get_image_data.\n\nReturns tuple[dict[str, Any], dict[str, Any], int]."),
+    method!(c"pngd_send_stream", himpi_pngd_send_stream, c"acl.himpi.pngd_send_stream args parse failed", c"pngd_send_stream($module, chn, stream, png_pic_info, milli_sec, /)\n--\n\nCalls hi_mpi_pngd_send_stream.\n\nReturns int."),
+    method!(c"sys_close_epoll", himpi_sys_close_epoll, c"acl.himpi.sys_close_epoll args parse failed", c"sys_close_epoll($module, epoll_fd, /)\n--\n\nCalls hi_mpi_sys_close_epoll.\n\nReturns int."),
+    method!(c"sys_create_epoll", himpi_sys_create_epoll, c"acl.himpi.sys_create_epoll args parse failed", c"sys_create_epoll($module, size, /)\n--\n\nCalls hi_mpi_sys_create_epoll.\n\nReturns tuple[int, int]."),
+    method!(c"sys_ctl_epoll", himpi_sys_ctl_epoll, c"acl.himpi.sys_ctl_epoll args parse failed", c"sys_ctl_epoll($module, epoll_fd, operation, fd, event, /)\n--\n\nCalls hi_mpi_sys_ctl_epoll.\n\nReturns int."),
     method!(c"sys_exit", himpi_sys_exit, c"acl.himpi.sys_exit args parse failed", c"sys_exit($module, /, *args)\n--\n\nCalls hi_mpi_sys_exit.\n\nReturns int."),
     method!(c"sys_get_image_align_info", himpi_sys_get_image_align_info, c"acl.himpi.sys_get_image_align_info args parse failed", c"sys_get_image_align_info($module, mod_type, mod_num, img_base_info, /)\n--\n\nCalls hi_mpi_sys_get_image_align_info.\n\nReturns tuple[dict[str, Any], int]."),
     method!(c"sys_init", himpi_sys_init, c"acl.himpi.sys_init args parse failed", c"sys_init($module, /, *args)\n--\n\nCalls hi_mpi_sys_init.\n\nReturns int."),
     method!(c"sys_set_chn_csc_matrix", himpi_sys_set_chn_csc_matrix, c"acl.himpi.sys_set_chn_csc_matrix args parse failed", c"sys_set_chn_csc_matrix($module, mode, chn, csc_matrix, csc_coefficient, /)\n--\n\nCalls hi_mpi_sys_set_chn_csc_matrix.\n\nReturns int."),
-    method!(c"vdec_create_chn", himpi_vdec_create_chn, c"acl.himpi.vdec_create_chn args parse failed", c"vdec_create_chn($module, chn, attr, /)\n--\n\nAnswers that it is not supported.\n\nReturns int."),
-    method!(c"vdec_get_chn_param", himpi_vdec_get_chn_param, c"acl.himpi.vdec_get_chn_param args parse failed", c"vdec_get_chn_param($module, chn, /)\n--\n\nAnswers that it is not supported.\n\nReturns tuple[dict[str, Any], int]."),
-    method!(c"vdec_get_tmv_buf_size", himpi_vdec_get_tmv_buf_size, c"acl.himpi.vdec_get_tmv_buf_size args parse failed", c"vdec_get_tmv_buf_size($module, type, width, height, /)\n--\n\nAnswers that it is not supported.\n\nReturns int."),
+    method!(c"sys_wait_epoll", manual::himpi_sys_wait_epoll, c"acl.himpi.sys_wait_epoll args parse failed", c"sys_wait_epoll($module, epoll_fd, max_events, timeout, /)\n--\n\nCalls hi_mpi_sys_wait_epoll.\n\nReturns tuple[list[dict[str, Any]], int, int]."),
+    method!(c"vdec_create_chn", himpi_vdec_create_chn, c"acl.himpi.vdec_create_chn args parse failed", c"vdec_create_chn($module, chn, attr, /)\n--\n\nCalls hi_mpi_vdec_create_chn.\n\nReturns int."),
+    method!(c"vdec_destroy_chn", himpi_vdec_destroy_chn, c"acl.himpi.vdec_destroy_chn args parse failed", c"vdec_destroy_chn($module, chn, /)\n--\n\nCalls hi_mpi_vdec_destroy_chn.\n\nReturns int."),
+    method!(c"vdec_get_chn_attr", himpi_vdec_get_chn_attr, c"acl.himpi.vdec_get_chn_attr args parse failed", c"vdec_get_chn_attr($module, chn, /)\n--\n\nCalls hi_mpi_vdec_get_chn_attr.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"vdec_get_chn_param", himpi_vdec_get_chn_param, c"acl.himpi.vdec_get_chn_param args parse failed", c"vdec_get_chn_param($module, chn, /)\n--\n\nCalls hi_mpi_vdec_get_chn_param.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"vdec_get_fd", himpi_vdec_get_fd, c"acl.himpi.vdec_get_fd args parse failed", c"vdec_get_fd($module, chn, /)\n--\n\nCalls hi_mpi_vdec_get_fd.\n\nReturns int."),
+    method!(c"vdec_get_frame", himpi_vdec_get_frame, c"acl.himpi.vdec_get_frame args parse failed", c"vdec_get_frame($module, chn, milli_sec, /)\n--\n\nCalls hi_mpi_vdec_get_frame.\n\nReturns tuple[dict[str, Any], dict[str, Any], dict[str, Any], int]."),
+    method!(c"vdec_get_jpegd_output_info", himpi_vdec_get_jpegd_output_info, c"acl.himpi.vdec_get_jpegd_output_info args parse failed", c"vdec_get_jpegd_output_info($module, stream, output_format, /)\n--\n\nCalls hi_mpi_vdec_get_jpegd_output_info.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"vdec_get_pic_buf_size", himpi_vdec_get_pic_buf_size, c"acl.himpi.vdec_get_pic_buf_size args parse failed", c"vdec_get_pic_buf_size($module, type, buf_attr, /)\n--\n\nCalls hi_vdec_get_pic_buf_size.\n\nReturns int."),
+    method!(c"vdec_get_tmv_buf_size", himpi_vdec_get_tmv_buf_size, c"acl.himpi.vdec_get_tmv_buf_size args parse failed", c"vdec_get_tmv_buf_size($module, type, width, height, /)\n--\n\nCalls hi_vdec_get_tmv_buf_size.\n\nReturns int."),
+    method!(c"vdec_query_status", himpi_vdec_query_status, c"acl.himpi.vdec_query_status args parse failed", c"vdec_query_status($module, chn, /)\n--\n\nCalls hi_mpi_vdec_query_status.\n\nReturns tuple[dict[str, Any], int]."),
+    method!(c"vdec_release_frame", himpi_vdec_release_frame, c"acl.himpi.vdec_release_frame args parse failed", c"vdec_release_frame($module, chn, frame_info, /)\n--\n\nCalls hi_mpi_vdec_release_frame.\n\nReturns int."),
+    method!(c"vdec_reset_chn", himpi_vdec_reset_chn, c"acl.himpi.vdec_reset_chn args parse failed", c"vdec_reset_chn($module, chn, /)\n--\n\nCalls hi_mpi_vdec_reset_chn.\n\nReturns int."),
+    method!(c"vdec_send_stream", himpi_vdec_send_stream, c"acl.himpi.vdec_send_stream args parse failed", c"vdec_send_stream($module, chn, stream, vdec_pic_info, milli_sec, /)\n--\n\nCalls hi_mpi_vdec_send_stream.\n\nReturns int."),
+    method!(c"vdec_set_chn_param", himpi_vdec_set_chn_param, c"acl.himpi.vdec_set_chn_param args parse failed", c"vdec_set_chn_param($module, chn, chn_param, /)\n--\n\nCalls hi_mpi_vdec_set_chn_param.\n\nReturns int."),
+    method!(c"vdec_start_recv_stream", himpi_vdec_start_recv_stream, c"acl.himpi.vdec_start_recv_stream args parse failed", c"vdec_start_recv_stream($module, chn, /)\n--\n\nCalls hi_mpi_vdec_start_recv_stream.\n\nReturns int."),
+    method!(c"vdec_stop_recv_stream", himpi_vdec_stop_recv_stream, c"acl.himpi.vdec_stop_recv_stream args parse failed", c"vdec_stop_recv_stream($module, chn, /)\n--\n\nCalls hi_mpi_vdec_stop_recv_stream.\n\nReturns int."),
     method!(c"venc_close_fd", himpi_venc_close_fd, c"acl.himpi.venc_close_fd args parse failed", c"venc_close_fd($module, chn, /)\n--\n\nCalls hi_mpi_venc_close_fd.\n\nReturns int."),
     method!(c"venc_create_chn", himpi_venc_create_chn, c"acl.himpi.venc_create_chn args parse failed", c"venc_create_chn($module, chn, attr, /)\n--\n\nCalls hi_mpi_venc_create_chn.\n\nReturns int."),
     method!(c"venc_destroy_chn", himpi_venc_destroy_chn, c"acl.himpi.venc_destroy_chn args parse failed", c"venc_destroy_chn($module, chn, /)\n--\n\nCalls hi_mpi_venc_destroy_chn.\n\nReturns int."),
@@ -5629,6 +5825,14 @@ static FV: Table = Table::new(&[
     END,
 ]);
 
+pub(super) static HI_DVPP_EPOLL_EVENT: Layout = Layout {
+    size: 16,
+    fields: &[
+        Field { name: "events", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "data", offset: 8, kind: Kind::Unsigned(8), when: When::Always },
+    ],
+};
+
 pub(super) static HI_IMG_ALIGN_INFO: Layout = Layout {
     size: 32,
     fields: &[
@@ -5649,6 +5853,20 @@ pub(super) static HI_IMG_BASE_INFO: Layout = Layout {
     ],
 };
 
+pub(super) static HI_IMG_INFO: Layout = Layout {
+    size: 40,
+    fields: &[
+        Field { name: "width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "width_stride", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "height_stride", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "img_buf_size", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pixel_format", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "png_pixel_format", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "reserved", offset: 24, kind: Kind::Array(&Kind::Unsigned(4), 4, 4), when: When::Always },
+    ],
+};
+
 pub(super) static HI_IMG_STREAM: Layout = Layout {
     size: 40,
     fields: &[
@@ -5657,6 +5875,39 @@ pub(super) static HI_IMG_STREAM: Layout = Layout {
         Field { name: "len", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
         Field { name: "pts", offset: 24, kind: Kind::Unsigned(8), when: When::Always },
         Field { name: "reserved", offset: 32, kind: Kind::Array(&Kind::Signed(4), 4, 2), when: When::Always },
+    ],
+};
+
+pub(super) static HI_PIC_BUF_ATTR: Layout = Layout {
+    size: 24,
+    fields: &[
+        Field { name: "width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "align", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "bit_width", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pixel_format", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "compress_mode", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_PIC_INFO: Layout = Layout {
+    size: 32,
+    fields: &[
+        Field { name: "picture_address", offset: 0, kind: Kind::Unsigned(8), when: When::Always },
+        Field { name: "picture_buffer_size", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "picture_width", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "picture_height", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "picture_width_stride", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "picture_height_stride", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "picture_format", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_PNGD_CHN_ATTR: Layout = Layout {
+    size: 40,
+    fields: &[
+        Field { name: "stream_que_cnt", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "reserved", offset: 8, kind: Kind::Array(&Kind::Unsigned(8), 8, 4), when: When::Always },
     ],
 };
 
@@ -5679,6 +5930,140 @@ pub(super) static HI_VPC_PIC_INFO: Layout = Layout {
         Field { name: "picture_width_stride", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
         Field { name: "picture_height_stride", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
         Field { name: "picture_format", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VDEC_CHN_ATTR: Layout = Layout {
+    size: 40,
+    fields: &[
+        Field { name: "type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "mode", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pic_width", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pic_height", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "stream_buf_size", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "frame_buf_size", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "frame_buf_cnt", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "video_attr", offset: 28, kind: Kind::Structure(&HI_VDEC_VIDEO_ATTR), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VDEC_VIDEO_ATTR: Layout = Layout {
+    size: 12,
+    fields: &[
+        Field { name: "ref_frame_num", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "temporal_mvp_en", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "tmv_buf_size", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VDEC_CHN_PARAM: Layout = Layout {
+    size: 40,
+    fields: &[
+        Field { name: "type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "display_frame_num", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "video_param", offset: 8, kind: Kind::Structure(&HI_VDEC_VIDEO_PARAM), when: When::Equal(0, 96) },
+        Field { name: "pic_param", offset: 8, kind: Kind::Structure(&HI_VDEC_PIC_PARAM), when: When::Equal(0, 26) },
+    ],
+};
+
+pub(super) static HI_VDEC_PIC_PARAM: Layout = Layout {
+    size: 8,
+    fields: &[
+        Field { name: "pixel_format", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "alpha", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VDEC_VIDEO_PARAM: Layout = Layout {
+    size: 32,
+    fields: &[
+        Field { name: "composite_dec_en", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "slice_input_en", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "err_threshold", offset: 8, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "dec_mode", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "out_order", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "compress_mode", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "video_format", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "quick_mark_mode", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VDEC_CHN_STATUS: Layout = Layout {
+    size: 80,
+    fields: &[
+        Field { name: "type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "left_stream_bytes", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "left_stream_frames", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "left_decoded_frames", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "is_started", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "recv_stream_frames", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dec_stream_frames", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "dec_err", offset: 28, kind: Kind::Structure(&HI_VDEC_DEC_ERR), when: When::Always },
+        Field { name: "width", offset: 64, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "height", offset: 68, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "latest_frame_pts", offset: 72, kind: Kind::Unsigned(8), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VDEC_DEC_ERR: Layout = Layout {
+    size: 36,
+    fields: &[
+        Field { name: "set_pic_size_err", offset: 0, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "set_protocol_num_err", offset: 4, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "set_ref_num_err", offset: 8, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "set_pic_buf_size_err", offset: 12, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "format_err", offset: 16, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "stream_unsupport", offset: 20, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "pack_err", offset: 24, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "stream_size_over", offset: 28, kind: Kind::Signed(4), when: When::Always },
+        Field { name: "stream_not_release", offset: 32, kind: Kind::Signed(4), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VDEC_PIC_INFO: Layout = Layout {
+    size: 48,
+    fields: &[
+        Field { name: "width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "width_stride", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "height_stride", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pixel_format", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "vir_addr", offset: 24, kind: Kind::Unsigned(8), when: When::Always },
+        Field { name: "buffer_size", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "offset_top", offset: 36, kind: Kind::Signed(2), when: When::Always },
+        Field { name: "offset_bottom", offset: 38, kind: Kind::Signed(2), when: When::Always },
+        Field { name: "offset_left", offset: 40, kind: Kind::Signed(2), when: When::Always },
+        Field { name: "offset_right", offset: 42, kind: Kind::Signed(2), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VDEC_STREAM: Layout = Layout {
+    size: 48,
+    fields: &[
+        Field { name: "end_of_frame", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "end_of_stream", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "need_display", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "pts", offset: 16, kind: Kind::Unsigned(8), when: When::Always },
+        Field { name: "private_data", offset: 24, kind: Kind::Unsigned(8), when: When::Always },
+        Field { name: "len", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "addr", offset: 40, kind: Kind::Unsigned(8), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VDEC_SUPPLEMENT_INFO: Layout = Layout {
+    size: 16,
+    fields: &[
+        Field { name: "type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "video_supplement_info", offset: 4, kind: Kind::Structure(&HI_VDEC_VIDEO_SUPPLEMENT_INFO), when: When::Always },
+    ],
+};
+
+pub(super) static HI_VDEC_VIDEO_SUPPLEMENT_INFO: Layout = Layout {
+    size: 12,
+    fields: &[
+        Field { name: "frame_type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "err_rate", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "poc", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
     ],
 };
 

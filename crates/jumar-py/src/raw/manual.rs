@@ -8,10 +8,10 @@ use pyo3::prelude::*;
 
 use super::callbacks::{self, CallbackBox, DECODERS, DUMP, ENCODERS, EXCEPTION};
 use super::ffi::*;
-use super::generated::{HI_VENC_CHN_ATTR, HI_VENC_RC_PARAM};
+use super::generated::{HI_DVPP_EPOLL_EVENT, HI_VENC_CHN_ATTR, HI_VENC_RC_PARAM};
 use super::library::Symbol;
 use super::records::{DumpChunk, IoDims, UceInfo, text};
-use super::structures::{Structure, media_code};
+use super::structures::{Structure, StructureSpace, media_code};
 use crate::notes;
 
 pub use crate::threads::{start as util_start_thread, stop as util_stop_thread};
@@ -652,4 +652,27 @@ pub fn himpi_venc_get_rc_param<'py>(call: &Args<'py>) -> Answer<'py> {
     let ret = c_call!(call.returns hi_mpi_venc_get_rc_param(i32, Pointer) -> i32,
         [channel, rates.pointer_mut()], or NOT_SUPPORTED);
     call.many(&[&rates.described(ret), &media_code(ret)])
+}
+
+/// Returns the events as a list: C writes them to an array, whose length is the program's.
+pub fn himpi_sys_wait_epoll<'py>(call: &Args<'py>) -> Answer<'py> {
+    call.expect(3, 3)?;
+    let set = call.get::<i32>(0)?;
+    let most = call.get::<i32>(1)?;
+    let timeout = call.get::<i32>(2)?;
+    let mut events = StructureSpace::new(&HI_DVPP_EPOLL_EVENT, usize::try_from(most).unwrap_or(0));
+    // A number without space is the library's to refuse.
+    let most = match most {
+        1.. => i32::try_from(events.space()).unwrap_or(i32::MAX),
+        refused => refused,
+    };
+    let mut found = 0_i32;
+    let ret = c_call!(call.waits hi_mpi_sys_wait_epoll(i32, Pointer, i32, i32, *mut i32) -> i32,
+        [set, events.pointer_mut(), most, timeout, &raw mut found], or NOT_SUPPORTED);
+    let found = match ret {
+        SUCCESS => found,
+        _ => 0,
+    };
+    let count = usize::try_from(found).unwrap_or(0);
+    call.many(&[&events.first(count), &found, &media_code(ret)])
 }

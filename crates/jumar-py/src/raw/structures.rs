@@ -400,6 +400,51 @@ impl Count for StructureList {
     }
 }
 
+/// Structures that a call fills, of which it says how many.
+pub struct StructureSpace {
+    layout: &'static Layout,
+    words: Vec<u64>,
+}
+
+impl StructureSpace {
+    /// Makes space for a number of structures, at most [`MOST_ELEMENTS`].
+    pub fn new(layout: &'static Layout, most: usize) -> StructureSpace {
+        StructureSpace {
+            layout,
+            words: words(most.min(MOST_ELEMENTS) * layout.size),
+        }
+    }
+
+    /// Returns how many structures there is space for.
+    pub fn space(&self) -> usize {
+        self.words.len() * 8 / self.layout.size
+    }
+
+    pub fn pointer_mut(&mut self) -> Pointer {
+        Pointer::of_mut(self.words.as_mut_slice())
+    }
+
+    /// The dicts of the first structures, at most of those there was space for.
+    pub fn first(&self, count: usize) -> FilledStructures<'_> {
+        FilledStructures(self, count.min(self.space()))
+    }
+}
+
+/// Structures that a call filled, and their number.
+pub struct FilledStructures<'a>(&'a StructureSpace, usize);
+
+impl Object for FilledStructures<'_> {
+    fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let FilledStructures(of, count) = self;
+        let mut all = Structure::zeroed(of.layout);
+        all.words.clone_from(&of.words);
+        let items = (0..*count)
+            .map(|index| all.dict(py, of.layout, index * of.layout.size))
+            .collect::<PyResult<Vec<_>>>()?;
+        Ok(PyList::new(py, items)?.into_any())
+    }
+}
+
 /// The addresses of structures, from a list of dicts; `None` is a null pointer.
 pub struct StructurePointers {
     addresses: Vec<Pointer>,

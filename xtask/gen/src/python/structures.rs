@@ -46,6 +46,15 @@ const SELECTORS: &[Selector] = &[
             ("HI_VENC_MOD_JPEG", "jpeg_mod_param"),
         ],
     ),
+    (
+        "hi_vdec_chn_param",
+        "type",
+        &[
+            ("HI_PT_H264", "video_param"),
+            ("HI_PT_H265", "video_param"),
+            ("HI_PT_JPEG", "pic_param"),
+        ],
+    ),
     // Chosen by the rate control of the channel.
     ("hi_venc_rc_param", "", RATES),
 ];

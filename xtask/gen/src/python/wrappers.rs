@@ -167,7 +167,6 @@ fn wrapper(
                 let kind = match kind.as_str() {
                     "int" => "u64",
                     "str" => "CString",
-                    "dict[str, Any]" => "AnyDict",
                     "Callable[..., object]" => "AnyCallable",
                     other => anyhow::bail!("no parser for {other} in an unsupported function"),
                 };
@@ -183,7 +182,6 @@ fn wrapper(
                 .iter()
                 .map(|(name, kind)| match (name.as_str(), kind.as_str()) {
                     ("ret", _) => "&ret",
-                    (_, "dict[str, Any]") => "&EmptyDict",
                     (_, "str") => "&\"\"",
                     _ => "&0_u64",
                 })
