@@ -97,6 +97,8 @@ fn refusals<'a>(case: &'a Case, function: &'a str) -> impl Iterator<Item = Strin
             Expr::Number(0) => None,
             Expr::Number(code) => Some(code.to_string()),
             Expr::Null => Some("NULL".to_owned()),
+            // The codes of the second interface of images and video have names.
+            Expr::Name(code) if code.starts_with("HI_ERR_") => Some(code.clone()),
             _ => None,
         }
     })

@@ -1,26 +1,34 @@
-//! Frames of video between the call that sends them and their callback: their descriptions and outputs belong to the channel.
+//! Packets and frames between the call that sends them and what returns them: their descriptions and their memory belong to the channel.
+//!
+//! The first interface returns a frame by its callback, the second one when the program fetches it.
 
 use jumar::check::{Check, Finding, SourceLocation};
 use jumar::engine::sync::{AtomicU64, AtomicUsize, Mutex, Ordering};
 
 use crate::Call;
 
-/// A frame whose callback has not begun.
-#[derive(Clone, Copy)]
+/// A packet or frame that has not been returned.
+#[derive(Clone)]
 struct Pending {
     number: u64,
+    /// The handles of the descriptions of the first interface.
     input: u64,
     output: u64,
-    memory: usize,
+    memory: Memory,
     sent: SourceLocation,
+    /// What has not happened yet.
+    until: &'static str,
 }
+
+/// Memory that a channel uses, and what findings call it.
+type Memory = Vec<(usize, &'static str)>;
 
 static PENDING: Mutex<Vec<Pending>> = Mutex::new(Vec::new());
 /// The length of `PENDING`, for calls while there is none.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// A frame that was sent. It ends when its callback begins, or when its channel drops it.
+/// A packet or frame that was sent. It ends when it is returned, or when its channel drops it.
 pub(crate) struct SentFrame {
     number: u64,
     sent: SourceLocation,
@@ -32,20 +40,45 @@ fn check() -> Option<&'static Check> {
 
 /// Records that a packet was sent, if the program is checked. `output`: the handle and the memory of its output.
 pub(crate) fn sent(input: u64, output: Option<(u64, usize)>) -> Option<SentFrame> {
-    check()?;
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let sent = jumar::check::here();
-    let (output, memory) = output.unwrap_or_default();
-    let mut pending = PENDING.lock();
-    pending.push(Pending {
-        number,
+    let (output, address) = output.unwrap_or_default();
+    let memory = match address {
+        0 => Vec::new(),
+        _ => vec![(address, "the output's memory")],
+    };
+    record(Pending {
+        number: 0,
         input,
         output,
         memory,
-        sent,
-    });
+        sent: SourceLocation::UNKNOWN,
+        until: "the callback of the frame has not begun",
+    })
+}
+
+/// Records that a packet or frame of the second interface was sent, if the program is checked.
+pub(crate) fn sent_to_fetch(memory: Memory, until: &'static str) -> Option<SentFrame> {
+    record(Pending {
+        number: 0,
+        input: 0,
+        output: 0,
+        memory,
+        sent: SourceLocation::UNKNOWN,
+        until,
+    })
+}
+
+fn record(mut frame: Pending) -> Option<SentFrame> {
+    check()?;
+    frame.number = NEXT.fetch_add(1, Ordering::Relaxed);
+    frame.sent = jumar::check::here();
+    let of_caller = SentFrame {
+        number: frame.number,
+        sent: frame.sent,
+    };
+    let mut pending = PENDING.lock();
+    pending.push(frame);
     COUNT.store(pending.len(), Ordering::Release);
-    Some(SentFrame { number, sent })
+    Some(of_caller)
 }
 
 impl SentFrame {
@@ -67,13 +100,16 @@ impl Drop for SentFrame {
     }
 }
 
-/// Finds a call that changes or releases what a pending frame needs.
+/// Finds a call that changes or releases what a pending packet or frame needs.
 pub(super) fn before(check: &Check, call: &Call, word: u64) {
     if COUNT.load(Ordering::Acquire) == 0 || word == 0 {
         return;
     }
     let name = call.name;
-    let is_free = matches!(name, "acldvppFree" | "aclrtFree" | "aclrtFreeWithDevSync");
+    let is_free = matches!(
+        name,
+        "acldvppFree" | "aclrtFree" | "aclrtFreeWithDevSync" | "hi_mpi_dvpp_free"
+    );
     let is_destroyed = matches!(name, "acldvppDestroyStreamDesc" | "acldvppDestroyPicDesc");
     let is_changed =
         name.starts_with("acldvppSetStreamDesc") || name.starts_with("acldvppSetPicDesc");
@@ -81,26 +117,37 @@ pub(super) fn before(check: &Check, call: &Call, word: u64) {
         return;
     }
     let frames = PENDING.lock().clone();
-    let holds = |frame: &&Pending| match is_free {
-        true => {
-            let start = check.allocation(frame.memory).map(|memory| memory.start);
-            frame.memory != 0 && start.unwrap_or(frame.memory) as u64 == word
-        }
-        false => frame.input == word || frame.output == word,
-    };
-    let Some(frame) = frames.iter().find(holds) else {
+    let found = frames.iter().find_map(|frame| {
+        let what = match is_free {
+            true => freed(check, frame, word)?,
+            false if frame.input == word => "the description of the packet",
+            false if frame.output == word => "the description of the output",
+            false => return None,
+        };
+        Some((frame, what))
+    });
+    let Some((frame, what)) = found else {
         return;
-    };
-    let what = match (is_free, frame.input == word) {
-        (true, _) => "the output's memory",
-        (false, true) => "the description of the packet",
-        (false, false) => "the description of the output",
     };
     let does = match (is_free, is_destroyed) {
         (true, _) => "frees",
         (false, true) => "destroys",
         (false, false) => "changes",
     };
-    let text = format!("{does} {what}, and the callback of the frame has not begun");
-    check.find(Finding::now("JMR-DVPP-004", text).and("earlier", frame.sent, "the packet is sent"));
+    let text = format!("{does} {what}, and {}", frame.until);
+    check.find(Finding::now("JMR-DVPP-004", text).and(
+        "earlier",
+        frame.sent,
+        "the packet or frame is sent",
+    ));
+}
+
+/// Returns what a call frees of the memory of a frame.
+fn freed(check: &Check, frame: &Pending, word: u64) -> Option<&'static str> {
+    let mut memory = frame.memory.iter();
+    let found = memory.find(|(address, _)| {
+        let start = check.allocation(*address).map(|found| found.start);
+        start.unwrap_or(*address) as u64 == word
+    });
+    found.map(|(_, what)| *what)
 }

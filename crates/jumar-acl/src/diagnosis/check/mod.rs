@@ -9,6 +9,7 @@ pub(crate) mod frames;
 mod image_portability;
 mod lifetimes;
 mod mapped;
+mod media;
 mod memory;
 mod operators;
 mod portability;
@@ -527,6 +528,7 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
         }
         After::ResetEvent => check.note("event", seen.words[0], 0),
         After::MayRelease => check.may_be_released(),
+        After::DestroyChannel => media::channel_destroyed(seen),
         After::PlanOperator => {
             check.made("executor", seen.written[1], None, name, 0);
         }

@@ -3,8 +3,8 @@
 use jumar::check::{Check, Finding, SourceLocation};
 use jumar::engine::sync::Ordering;
 
-use super::collectives;
 use super::{CONTEXT_AT, PAST, Seen, is, lifetimes};
+use super::{collectives, media};
 
 /// Calls that ask whether there is a context, or whose refusal is an answer.
 const QUESTIONS: &[&str] = &[
@@ -22,9 +22,14 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
     let Some(rule) = rule_for(check, seen) else {
         return;
     };
+    // The codes of the second interface of images and video are read by their names.
+    let code = match crate::generated::codes::name_of(seen.code) {
+        Some(name) if name.starts_with("HI_ERR_") => name.to_owned(),
+        _ => seen.code.to_string(),
+    };
     let why = match &seen.sentence {
-        Some(sentence) => format!("refused with {}: {sentence}", seen.code),
-        None => format!("refused with {}", seen.code),
+        Some(sentence) => format!("refused with {code}: {sentence}"),
+        None => format!("refused with {code}"),
     };
     let mut finding = Finding::now(rule, why);
     match rule {
@@ -88,6 +93,7 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
                 finding.and("earlier", location, "everything is finalised"),
             );
         }
+        "JMR-DVPP-002" => finding = media::with_end(finding, seen),
         "JMR-SYNC-012" if collectives::explain_failure(check, seen) => return,
         "JMR-SYNC-012" => {
             // Without a task that failed the code is about the call itself.
@@ -148,6 +154,9 @@ fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
     let call = seen.call;
     if is(call, QUESTIONS) {
         return None;
+    }
+    if name.starts_with("hi_mpi_") {
+        return media::rule_for(seen);
     }
     let first_is_null = seen.words[0] == 0;
     Some(match (seen.code, name) {

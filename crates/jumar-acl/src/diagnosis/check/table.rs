@@ -8,6 +8,7 @@ use crate::generated::signatures;
 use crate::observers::{MOST, signature};
 
 use super::lifetimes::{self, ObjectLifetime};
+use super::media;
 
 /// What is checked before a call.
 pub(super) enum Before {
@@ -62,6 +63,8 @@ pub(super) enum After {
     Subscribe,
     /// A thread may no longer poll.
     Unsubscribe,
+    /// A channel of the second interface of images and video has ended.
+    DestroyChannel,
     /// The first phase of an operator made an executor.
     PlanOperator,
     /// The second phase of an operator used its executor.
@@ -117,7 +120,9 @@ pub(super) fn known(call: &'static Call) -> &'static CallRecord {
 
 fn before(name: &str) -> Before {
     match name {
-        "aclrtFree" | "aclrtFreeWithDevSync" | "acldvppFree" => Before::Free { device: true },
+        "aclrtFree" | "aclrtFreeWithDevSync" | "acldvppFree" | "hi_mpi_dvpp_free" => {
+            Before::Free { device: true }
+        }
         "aclrtFreeHost" | "aclrtFreeHostWithDevSync" => Before::Free { device: false },
         "aclrtMemcpy" => Before::Copy { queued: false },
         "aclrtMemcpyAsync" => Before::Copy { queued: true },
@@ -159,6 +164,7 @@ fn after(name: &str) -> After {
         "aclrtSetOpWaitTimeout" => After::MayRelease,
         "aclrtSubscribeReport" | "aclrtSubscribeHostFunc" => After::Subscribe,
         "aclrtUnSubscribeReport" | "aclrtUnSubscribeHostFunc" => After::Unsubscribe,
+        _ if media::destroys_channel(name) => After::DestroyChannel,
         _ if ["Ipc", "Import", "Export"]
             .iter()
             .any(|word| name.contains(word)) =>

@@ -17,6 +17,7 @@ use super::super::{jpeg, png};
 use super::channel::{deadline, wait_until};
 use super::signal::Signal;
 use crate::Cx;
+use crate::check::frames::{self, SentFrame};
 use crate::generated::{enums, types};
 
 /// The maximum number of packets and frames that a channel contains.
@@ -85,6 +86,8 @@ pub(super) struct State {
     /// The bytes of the packets that have no outcome, by number.
     pub(super) waiting: BTreeMap<u64, usize>,
     pub(super) ready: VecDeque<Fetched>,
+    /// What the checks know of packets whose frames were not fetched, by number.
+    checked: BTreeMap<u64, SentFrame>,
     /// The numbers of frames that were fetched and not released.
     pub(super) lent: BTreeSet<u32>,
     pub(super) signal: Signal,
@@ -106,6 +109,7 @@ impl State {
             next: 0,
             waiting: BTreeMap::new(),
             ready: VecDeque::new(),
+            checked: BTreeMap::new(),
             lent: BTreeSet::new(),
             signal: Signal::default(),
             decoded: 0,
@@ -122,6 +126,7 @@ impl State {
     /// Takes the next frame, which is lent to the program.
     fn take(&mut self) -> Option<Fetched> {
         let fetched = self.ready.pop_front()?;
+        self.checked.remove(&fetched.sent.number);
         self.lent.insert(fetched.number());
         if self.ready.is_empty() {
             self.signal.show(false);
@@ -132,6 +137,7 @@ impl State {
     /// Forgets a packet that was not queued.
     fn forget(&mut self, number: u64) {
         self.waiting.remove(&number);
+        self.checked.remove(&number);
         self.ready.retain(|fetched| fetched.sent.number != number);
         if self.ready.is_empty() {
             self.signal.show(false);
@@ -143,6 +149,7 @@ impl State {
         self.round += 1;
         self.waiting.clear();
         self.ready.clear();
+        self.checked.clear();
         self.lent.clear();
         self.signal.show(false);
     }
@@ -193,6 +200,17 @@ pub(super) struct Request {
     pub(super) output: Option<Output>,
     /// The address that the program stated, needed or not.
     pub(super) address: usize,
+}
+
+impl Request {
+    /// Records the memory that the packet needs until its frame is fetched, if the program is checked.
+    fn checked(&self) -> Option<SentFrame> {
+        let mut memory = vec![(self.stream.addr, "the memory of a packet")];
+        if let Some(output) = &self.output {
+            memory.push((output.address, "the output's memory"));
+        }
+        frames::sent_to_fetch(memory, "its frame has not been fetched")
+    }
 }
 
 /// A packet on its way.
@@ -354,6 +372,7 @@ impl Shared {
         let _sending = self.sending.lock();
         let first = self.state.lock().round;
         let shared = (&self.state, &self.changed);
+        let mut checked = request.checked();
         // The outer option: the time limit has not passed.
         let sent = wait_until(&self.stream, shared, until, |state| {
             if state.is_gone || state.round != first {
@@ -374,6 +393,9 @@ impl Shared {
             };
             state.next += 1;
             state.waiting.insert(sent.number, packet.len());
+            if let Some(checked) = checked.take() {
+                state.checked.insert(sent.number, checked);
+            }
             Some(Ok(sent))
         });
         let Some(sent) = sent else {
@@ -573,10 +595,14 @@ impl Shared {
         let written = image.size().map_err(|error| error.to_string());
         let written = written.and_then(|size| {
             if size > output.bytes {
-                return Err(format!(
+                let text = format!(
                     "the frame of {}x{} with strides {} and {} needs {size} bytes, and the output has {}",
                     image.width, image.height, image.width_stride, image.height_stride, output.bytes
-                ));
+                );
+                if let Some(checked) = self.state.lock().checked.get(&sent.number) {
+                    checked.output_is_too_small(&text);
+                }
+                return Err(text);
             }
             // The program may have freed the memory since the packet was sent.
             let memory = task::memory(&self.stream, output.address, size, "the output")

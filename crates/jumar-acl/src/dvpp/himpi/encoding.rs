@@ -20,6 +20,7 @@ use super::parameters::Parameters;
 use super::signal::Signal;
 use super::table::check_number;
 use crate::Cx;
+use crate::check::frames::{self, SentFrame};
 use crate::error::null;
 use crate::generated::{enums, types};
 
@@ -60,6 +61,8 @@ struct State {
     /// The frames that are not encoded.
     pending: usize,
     streams: VecDeque<Coded>,
+    /// What the checks know of frames whose streams were not fetched, by number.
+    checked: BTreeMap<u32, SentFrame>,
     /// Memory of the streams that the program has fetched, by number. Memory of the program is `None`.
     lent: BTreeMap<u32, Option<usize>>,
     /// The number of the last frame.
@@ -80,6 +83,7 @@ impl Default for State {
             accepted: 0,
             pending: 0,
             streams: VecDeque::new(),
+            checked: BTreeMap::new(),
             lent: BTreeMap::new(),
             last: 0,
             next: 0,
@@ -232,7 +236,10 @@ pub fn hi_mpi_venc_destroy_chn(cx: &Cx<'_>, number: i32) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::InvalidHandle => return Ok(()),
         destroyed => destroyed?,
     }
-    let lent = std::mem::take(&mut channel.shared.state.lock().lent);
+    let mut state = channel.shared.state.lock();
+    state.checked.clear();
+    let lent = std::mem::take(&mut state.lent);
+    drop(state);
     for address in lent.into_values().flatten() {
         cx.runtime()?.free_device(address, &cx.caller())?;
     }
@@ -318,6 +325,9 @@ fn send(
         let luma = image.width_stride * image.height_stride;
         pixels[luma..].fill(NO_COLOR);
     }
+    // An output of the program is an access of the task, which the checks see as one.
+    let memory = vec![(frame.virt_addr[0], "the memory of a frame")];
+    let mut checked = frames::sent_to_fetch(memory, "its stream has not been fetched");
     let sending = channel.sending.lock();
     let shared = (&channel.shared.state, &channel.shared.changed);
     // The outer option: the time limit has not passed.
@@ -333,6 +343,10 @@ fn send(
             state.accepted -= 1;
         }
         state.last = state.last.wrapping_add(1);
+        if let Some(checked) = checked.take() {
+            let number = state.last;
+            state.checked.insert(number, checked);
+        }
         Some(Some(Sent {
             number: state.last,
             address: frame.virt_addr[0],
@@ -391,6 +405,7 @@ fn send(
         // The task, which was dropped, has left its failure behind; the call reports it.
         let mut state = channel.shared.state.lock();
         state.streams.pop_back();
+        state.checked.remove(&sent.number);
         state.show();
     }
     queued
@@ -461,6 +476,12 @@ pub fn hi_mpi_venc_get_stream(
     let size = match &coded.data {
         Ok(data) => data.bytes(),
         Err(error) => {
+            channel
+                .shared
+                .state
+                .lock()
+                .checked
+                .remove(&coded.frame.number);
             return Err(Error::new(
                 ErrorKind::CpuKernelFailed,
                 format!("a frame of encoding channel {number} was not encoded: {error}"),
@@ -483,6 +504,7 @@ pub fn hi_mpi_venc_get_stream(
         Err(_) => (0, None),
     };
     let mut state = channel.shared.state.lock();
+    state.checked.remove(&coded.frame.number);
     let seq = state.next;
     state.next = seq.wrapping_add(1);
     state.lent.insert(seq, lent);
