@@ -246,6 +246,33 @@ def test_a_jpeg_image_has_the_samples_of_the_first_interface():
     output.free(), other.free(), source.free()
 
 
+def test_a_region_of_a_jpeg_image_is_that_part_of_it():
+    data = (ROOT / "examples/images/photo.jpg").read_bytes()
+    info, ret = acl.himpi.dvpp_get_image_info(JPEG, {"addr": acl.util.bytes_to_ptr(data), "len": len(data)})
+    assert ret == SUCCESS
+    opened(JPEG, 1024, 1024)
+    size, parts = (info["width"], info["height"]), []
+    for margins in ({}, {"offset_top": 30, "offset_bottom": 52, "offset_left": 64, "offset_right": 16}):
+        output, source = Memory(info["img_buf_size"]), Memory(data)
+        form = {"vir_addr": output.address, "buffer_size": output.size, "pixel_format": NV12, **margins}
+        stream = {"end_of_frame": 1, "need_display": 1, "addr": source.address, "len": source.size}
+        assert acl.himpi.vdec_send_stream(CHANNEL, stream, form, -1) == SUCCESS, acl.get_recent_err_msg()
+        frame, _, _, ret = acl.himpi.vdec_get_frame(CHANNEL, -1)
+        assert ret == SUCCESS and frame["v_frame"]["frame_flag"] == 0
+        parts.append((frame["v_frame"], samples(frame["v_frame"], output)))
+        assert acl.himpi.vdec_release_frame(CHANNEL, frame) == SUCCESS
+        output.free(), source.free()
+    closed()
+    (_, complete), (form, region) = parts
+    wide, high = size[0] - 64 - 16, size[1] - 30 - 52
+    assert (form["width"], form["height"]) == (wide, high)
+    luma = numpy.frombuffer(complete[: size[0] * size[1]], numpy.uint8).reshape(size[1], size[0])
+    assert (numpy.frombuffer(region[: wide * high], numpy.uint8).reshape(high, wide) == luma[30:-52, 64:-16]).all()
+    chroma = numpy.frombuffer(complete[size[0] * size[1]:], numpy.uint8).reshape(2, size[1] // 2, size[0] // 2)
+    found = numpy.frombuffer(region[wide * high:], numpy.uint8).reshape(2, high // 2, wide // 2)
+    assert (found == chroma[:, 15:-26, 32:-8]).all()
+
+
 def png(pixels):
     """A PNG image with those pixels, 8 bits a sample."""
     height, width, parts = pixels.shape

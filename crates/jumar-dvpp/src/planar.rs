@@ -160,6 +160,34 @@ impl PlanarImage {
         self
     }
 
+    /// Returns a rectangle of the image, which the caller has checked to lie inside. Chroma of an odd edge begins with the sample that
+    /// covers it.
+    pub fn region(&self, rect: Rect) -> PlanarImage {
+        let mut result = PlanarImage {
+            color: self.color,
+            width: rect.width,
+            height: rect.height,
+            halves: self.halves,
+            planes: Vec::new(),
+        };
+        for (component, plane) in self.planes.iter().enumerate() {
+            let (width, height) = self.plane_size(component, rect.width, rect.height);
+            // A plane of the image's own size is not halved.
+            let is_luma = component == 0 || self.color != Color::Yuv;
+            let halves = if is_luma { (false, false) } else { self.halves };
+            let inside = part(rect, halves);
+            let rows = inside.top..inside.top + height;
+            let columns = inside.left..inside.left + width;
+            let data = rows.flat_map(|row| &plane.row(row)[columns.clone()]);
+            result.planes.push(Samples {
+                width,
+                height,
+                data: data.copied().collect(),
+            });
+        }
+        result
+    }
+
     /// Copies the image into memory, with its upper left corner at `left` and `top`. Other pixels stay as they are. The caller
     /// has checked that the image has the format's components and lies inside.
     pub fn store(&self, image: &Image, left: usize, top: usize, to: &dyn Sink, old: &dyn Source) {

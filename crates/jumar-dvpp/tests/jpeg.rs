@@ -4,12 +4,13 @@ mod cases;
 
 use cases::{cases, largest_difference, with_damage};
 use jumar_dvpp::Format;
-use jumar_dvpp::jpeg::{Decoder, Process, Rounding, Sampling, read_header};
+use jumar_dvpp::jpeg::{Decoder, Margins, Process, Rounding, Sampling, read_header};
 
 fn decoder(format: Option<Format>) -> Decoder {
     Decoder {
         format,
         rounding: Rounding::Up,
+        margins: Margins::default(),
         largest: 8192,
     }
 }
@@ -69,6 +70,79 @@ fn jpeg_planes_are_within_one_of_ffmpeg() {
         decoded += 1;
     }
     assert_eq!(decoded, 15);
+}
+
+/// Regions with even and odd edges have the samples of the complete image.
+#[test]
+fn a_region_is_that_part_of_the_image() {
+    let regions = [(0, 0, 0, 1), (2, 4, 6, 8), (1, 0, 3, 0), (5, 3, 0, 7)];
+    let mut seen = 0;
+    for case in cases("jpeg.bin") {
+        let complete = Decoder {
+            rounding: Rounding::Down,
+            ..decoder(None)
+        };
+        let Ok((image, format)) = complete.decode(&case.parts[0]) else {
+            continue;
+        };
+        for (top, bottom, left, right) in regions {
+            let margins = Margins {
+                top,
+                bottom,
+                left,
+                right,
+            };
+            let decoder = Decoder {
+                margins,
+                ..complete
+            };
+            let (region, same) = decoder.decode(&case.parts[0]).unwrap();
+            assert_eq!(same, format);
+            let header = read_header(&case.parts[0]).unwrap();
+            let of_image = match header.orientation {
+                5.. => (header.height, header.width),
+                _ => (header.width, header.height),
+            };
+            let down = |length: usize, is_halved: bool| length & !usize::from(is_halved);
+            let halves = format.halves();
+            assert_eq!(
+                (region.width, region.height),
+                (
+                    down(of_image.0 - left - right, halves.0),
+                    down(of_image.1 - top - bottom, halves.1)
+                ),
+                "{}",
+                case.name()
+            );
+            for (component, plane) in region.planes.iter().enumerate() {
+                let by = |is_halved: bool| usize::from(component > 0 && is_halved);
+                let (x, y) = (left >> by(halves.0), top >> by(halves.1));
+                let (width, height) = region.plane_size(component, region.width, region.height);
+                let full = &image.planes[component];
+                for row in 0..height {
+                    assert_eq!(
+                        plane.row(row)[..width],
+                        full.row(y + row)[x..x + width],
+                        "{} component {component} row {row}",
+                        case.name()
+                    );
+                }
+            }
+            seen += 1;
+        }
+        let nothing = Decoder {
+            margins: Margins {
+                left: image.width,
+                ..Margins::default()
+            },
+            ..complete
+        };
+        let error = nothing
+            .decode(&case.parts[0])
+            .expect_err("no pixel remains");
+        assert!(error.to_string().contains("on the left"), "{error}");
+    }
+    assert!(seen >= 60, "{seen}");
 }
 
 #[test]

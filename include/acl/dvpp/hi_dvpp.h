@@ -1644,7 +1644,7 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_release_frame(hi_vdec_chn chn, const hi_v
 ACL_FUNC_VISIBILITY int32_t hi_mpi_vdec_get_fd(hi_vdec_chn chn);
 
 /**
- * Returns a size of memory for a decoded frame.
+ * Returns a size of memory for a decoded frame or JPEG image.
  * @param type [IN]
  * @param buf_attr [IN]
  * @return the value

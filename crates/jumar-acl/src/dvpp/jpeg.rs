@@ -1,6 +1,6 @@
 //! Decoding of JPEG images.
 
-use jumar_dvpp::jpeg::{self, Decoder, Header, Rounding, Sampling};
+use jumar_dvpp::jpeg::{self, Decoder, Header, Margins, Rounding, Sampling};
 use jumar_dvpp::limits::Family;
 use jumar_dvpp::{Format, Image, ImageError, PlanarImage, Source};
 use jumar_types::Result;
@@ -136,7 +136,7 @@ pub fn acldvppJpegDecodeAsync(
         check_strides(&fields, "outputDesc")?;
         let family = task::family(cx, stream)?;
         let format = wanted(fields.format, "the format of outputDesc")?;
-        let decoder = decoder(family, format, settings.precision)?;
+        let decoder = decoder(family, format, settings.precision, Margins::default())?;
         let strides = (fields.width_stride, fields.height_stride);
         let work = move || -> Done {
             let mut bytes = vec![0; from.0.bytes()];
@@ -156,10 +156,16 @@ pub fn acldvppJpegDecodeAsync(
 ///
 /// # Errors
 /// `InvalidArgument`: there is no such precision.
-pub(super) fn decoder(family: Family, format: Option<Format>, precision: u32) -> Result<Decoder> {
+pub(super) fn decoder(
+    family: Family,
+    format: Option<Format>,
+    precision: u32,
+    margins: Margins,
+) -> Result<Decoder> {
     Ok(Decoder {
         format,
         rounding: Rounding::from_number(precision).map_err(|error| refused(&error))?,
+        margins,
         largest: match family {
             Family::Second => 16384,
             Family::First | Family::Inference => 8192,

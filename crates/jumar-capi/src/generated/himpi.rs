@@ -734,7 +734,7 @@ pub unsafe extern "C" fn hi_mpi_vdec_get_fd(chn: i32) -> i32 {
     })
 }
 
-/// Returns a size of memory for a decoded frame.
+/// Returns a size of memory for a decoded frame or JPEG image.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hi_vdec_get_pic_buf_size(
     r#type: u32,

@@ -6,6 +6,7 @@ use super::exif;
 use super::header::{Header, Process, Sampling, read_header};
 use crate::error::refuse;
 use crate::format::{Color, Format, halved};
+use crate::image::Rect;
 use crate::planar::{PlanarImage, Samples};
 use crate::vpc::with_chroma;
 use crate::{ImageError, Result, guarded};
@@ -84,6 +85,51 @@ pub fn output_format(sampling: Sampling, wanted: Option<Format>) -> Result<Forma
     }
 }
 
+/// How much of each edge of an image is left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Margins {
+    /// The rows above the region.
+    pub top: usize,
+    /// The rows below it.
+    pub bottom: usize,
+    /// The columns on its left.
+    pub left: usize,
+    /// The columns on its right.
+    pub right: usize,
+}
+
+impl Margins {
+    /// Returns the region inside of the margins of an image.
+    ///
+    /// # Errors
+    /// The margins leave less than two pixels along an axis.
+    fn region(self, width: usize, height: usize) -> Result<Rect> {
+        let inside = |length: usize, (before, behind): (usize, usize)| {
+            let left = length.saturating_sub(before).saturating_sub(behind);
+            (left >= 2).then_some(left)
+        };
+        let sizes = (
+            inside(width, (self.left, self.right)),
+            inside(height, (self.top, self.bottom)),
+        );
+        let (Some(inner_width), Some(inner_height)) = sizes else {
+            refuse!(
+                "the image has {width}x{height} pixels, and {} columns on the left, {} on the right, {} rows above and {} below are left out",
+                self.left,
+                self.right,
+                self.top,
+                self.bottom
+            );
+        };
+        Ok(Rect {
+            left: self.left,
+            top: self.top,
+            width: inner_width,
+            height: inner_height,
+        })
+    }
+}
+
 /// What to decode.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoder {
@@ -91,6 +137,8 @@ pub struct Decoder {
     pub format: Option<Format>,
     /// What happens to odd sizes.
     pub rounding: Rounding,
+    /// What is left out of the image as it is seen, after its orientation is applied.
+    pub margins: Margins,
     /// The largest width and height.
     pub largest: usize,
 }
@@ -145,7 +193,11 @@ impl Decoder {
         self.check(&header)?;
         let format = output_format(header.sampling, self.format)?;
         let decoded = guarded("the JPEG decoder", || planes(data, &header))?;
-        let turned = exif::turn(decoded, header.orientation);
+        let mut turned = exif::turn(decoded, header.orientation);
+        if self.margins != Margins::default() {
+            let region = self.margins.region(turned.width, turned.height)?;
+            turned = turned.region(region);
+        }
         Ok((finish(turned, &header, format, self.rounding), format))
     }
 }

@@ -5,6 +5,6 @@ mod encode;
 mod exif;
 mod header;
 
-pub use decode::{Decoder, Rounding, output_format, target_formats};
+pub use decode::{Decoder, Margins, Rounding, output_format, target_formats};
 pub use encode::{bound, encode};
 pub use header::{Header, Process, Sampling, read_header};

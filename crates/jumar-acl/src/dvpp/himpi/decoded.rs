@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jumar::engine::sync::{Condvar, Instant, Mutex};
 use jumar::engine::{Context, Stream, StreamOptions};
+use jumar_dvpp::jpeg::Margins;
 use jumar_dvpp::limits::Family;
 use jumar_dvpp::video::{Codec, Decoder, Failure, FailureKind, Frame, Order, Outcome};
 use jumar_dvpp::vpc::Matrix;
@@ -189,6 +190,8 @@ pub(super) struct Output {
     pub(super) format: Option<Format>,
     pub(super) size: (u32, u32),
     pub(super) strides: (u32, u32),
+    /// What is left out of an image.
+    pub(super) margins: Margins,
 }
 
 /// What a program sends.
@@ -633,7 +636,7 @@ impl Shared {
         let done = if self.kind == Kind::Png {
             png::decode(packet, &memory, output.format, output.strides)
         } else {
-            let decoder = jpeg::decoder(self.family, output.format, PRECISION)
+            let decoder = jpeg::decoder(self.family, output.format, PRECISION, output.margins)
                 .map_err(|error| damaged(error.sentence().to_owned()))?;
             let alignment = jpeg::alignment(self.family);
             jpeg::decode(&decoder, packet, &memory, output.strides, alignment)

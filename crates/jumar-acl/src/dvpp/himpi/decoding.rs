@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use jumar::engine::Context;
 use jumar_dvpp::Format;
+use jumar_dvpp::jpeg::Margins;
+use jumar_dvpp::limits::Family;
 use jumar_dvpp::video::Codec;
 use jumar_dvpp::vpc::Matrix;
 use jumar_types::{Error, ErrorKind, Result};
@@ -77,7 +79,7 @@ fn kind(attributes: &types::hi_vdec_chn_attr) -> Result<Kind> {
         enums::HI_VDEC_SEND_MODE_FRAME => {}
         mode @ (enums::HI_VDEC_SEND_MODE_STREAM | enums::HI_VDEC_SEND_MODE_COMPAT) => {
             return Err(unsupported(format!(
-                "the mode is {}; streams are sent frame by frame",
+                "the mode is {}; streams are sent frame by frame, on every product",
                 named("hi_vdec_send_mode", mode)
             ))
             .fix("Set the mode to HI_VDEC_SEND_MODE_FRAME, and cut the stream into frames."));
@@ -310,23 +312,13 @@ impl Decoding {
             format: None,
             size: (info.width, info.height),
             strides: (info.width_stride, info.height_stride),
+            margins: Margins::default(),
         };
         if self.kind != Kind::Jpeg {
             output.format = Some(video_format(info)?);
             check_video(&output)?;
         } else {
-            let offsets = [
-                info.offset_top,
-                info.offset_bottom,
-                info.offset_left,
-                info.offset_right,
-            ];
-            if offsets != [0; 4] {
-                return Err(unsupported(format!(
-                    "the offsets of the output are {offsets:?} (top, bottom, left, right); regions of an image are not decoded alone"
-                ))
-                .fix("Set the offsets to 0, and crop the image with hi_mpi_vpc_crop."));
-            }
+            output.margins = margins(info)?;
             output.format = wanted(info.pixel_format, "pixel_format")?;
             // The size of an image is what its header says.
             output.size = (0, 0);
@@ -339,6 +331,23 @@ impl Decoding {
         }
         Ok(output)
     }
+}
+
+/// Reads how much of each edge of an image is left out. Only the image's header says whether anything remains.
+fn margins(info: &types::hi_vdec_pic_info) -> Result<Margins> {
+    let read = |name: &str, offset: i16| {
+        usize::try_from(offset).map_err(|_| {
+            argument(format!(
+                "offset_{name} of the output is {offset}; it must be 0 or the pixels to leave out at this edge"
+            ))
+        })
+    };
+    Ok(Margins {
+        top: read("top", info.offset_top)?,
+        bottom: read("bottom", info.offset_bottom)?,
+        left: read("left", info.offset_left)?,
+        right: read("right", info.offset_right)?,
+    })
 }
 
 /// Reads the format of a video frame.
@@ -474,11 +483,14 @@ const VECTOR_BYTES: u32 = 64;
 
 /// The sizes suffice; the channel itself needs no memory of the program.
 pub fn hi_vdec_get_pic_buf_size(
-    _cx: &Cx<'_>,
+    cx: &Cx<'_>,
     kind: u32,
     attributes: Option<&types::hi_pic_buf_attr>,
 ) -> Result<u32> {
     let attributes = attributes.ok_or_else(|| null("buf_attr"))?;
+    if kind == enums::HI_PT_JPEG {
+        return jpeg_size(cx, attributes);
+    }
     check_kind(kind)?;
     let alignment = attributes.align.max(64);
     if !alignment.is_power_of_two() || alignment > 4096 {
@@ -492,6 +504,23 @@ pub fn hi_vdec_get_pic_buf_size(
         enums::HI_DATA_BIT_WIDTH_8 => samples,
         _ => samples * 2,
     })
+}
+
+/// Returns the memory of a JPEG image in a format, with the strides that the card has unless the program sets some.
+fn jpeg_size(cx: &Cx<'_>, attributes: &types::hi_pic_buf_attr) -> Result<u32> {
+    let (width, height) = check_size(attributes.width, attributes.height)?;
+    let Some(format) = wanted(attributes.pixel_format, "pixel_format")? else {
+        return Err(argument(
+            "pixel_format is HI_PIXEL_FORMAT_UNKNOWN, for which no size is known",
+        )
+        .fix("Call hi_mpi_dvpp_get_image_info, which reads the format of the image."));
+    };
+    let family = Family::of_chip(&cx.context()?.device().profile().soc_name);
+    let (columns, rows) = super::super::jpeg::alignment(family);
+    let stride = format.row_bytes((width as usize).next_multiple_of(columns));
+    let size = format.size(stride, (height as usize).next_multiple_of(rows));
+    size.and_then(|size| u32::try_from(size).ok())
+        .ok_or_else(|| argument("the size exceeds what can be stated"))
 }
 
 pub fn hi_vdec_get_tmv_buf_size(_cx: &Cx<'_>, kind: u32, width: u32, height: u32) -> Result<u32> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jumar::engine::Context;
+use jumar_dvpp::jpeg::Margins;
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::super::images::ImageFields;
@@ -76,6 +77,7 @@ pub fn hi_mpi_pngd_send_stream(
         format: output_format(&fields, "png_pic_info")?,
         size: (0, 0),
         strides: (fields.width_stride, fields.height_stride),
+        margins: Margins::default(),
     };
     let packet = read(
         &shared.stream,
