@@ -114,6 +114,11 @@ impl PlanarImage {
                     let mut bytes = vec![0; inside.width * count];
                     for row in 0..inside.height {
                         let start = area.offset + (inside.top + row) * area.stride;
+                        if let [component] = area.plane.components {
+                            let to = planar.planes[usize::from(*component)].row_mut(row);
+                            from.read(start + inside.left, to);
+                            continue;
+                        }
                         from.read(start + inside.left * count, &mut bytes);
                         for (index, component) in area.plane.components.iter().enumerate() {
                             let to = planar.planes[usize::from(*component)].row_mut(row);
@@ -211,9 +216,17 @@ impl PlanarImage {
                             to.write(start + inside.left, from);
                             continue;
                         }
-                        for (index, component) in area.plane.components.iter().enumerate() {
-                            let from = self.planes[usize::from(*component)].row(row);
-                            scatter(from, count, index, &mut bytes);
+                        let plane = |component: u8| self.planes[usize::from(component)].row(row);
+                        if let [first, second] = *area.plane.components {
+                            let (pairs, _) = bytes.as_chunks_mut::<2>();
+                            let samples = plane(first).iter().zip(plane(second));
+                            for (pair, (first, second)) in pairs.iter_mut().zip(samples) {
+                                *pair = [*first, *second];
+                            }
+                        } else {
+                            for (index, component) in area.plane.components.iter().enumerate() {
+                                scatter(plane(*component), count, index, &mut bytes);
+                            }
                         }
                         to.write(start + inside.left * count, &bytes);
                     }
@@ -260,18 +273,42 @@ fn component_size(
 
 /// Copies sample `index` of each group of `count` bytes.
 fn gather(bytes: &[u8], count: usize, index: usize, to: &mut [u8]) {
-    if count == 1 {
-        to.copy_from_slice(&bytes[..to.len()]);
-        return;
+    match count {
+        1 => to.copy_from_slice(&bytes[..to.len()]),
+        2 => gather_groups::<2>(bytes, index, to),
+        3 => gather_groups::<3>(bytes, index, to),
+        _ => gather_groups::<4>(bytes, index, to),
     }
-    for (sample, group) in to.iter_mut().zip(bytes.chunks_exact(count)) {
-        *sample = group[index];
+}
+
+/// The size of the groups is a constant, so that vectors do the work.
+fn gather_groups<const COUNT: usize>(bytes: &[u8], index: usize, to: &mut [u8]) {
+    let (groups, _) = bytes.as_chunks::<COUNT>();
+    let take = |to: &mut [u8], at: usize| {
+        for (sample, group) in to.iter_mut().zip(groups) {
+            *sample = group[at];
+        }
+    };
+    match index {
+        0 => take(to, 0),
+        1 => take(to, 1),
+        _ => take(to, index),
     }
 }
 
 /// Writes sample `index` of each group of `count` bytes.
 fn scatter(from: &[u8], count: usize, index: usize, bytes: &mut [u8]) {
-    for (sample, group) in from.iter().zip(bytes.chunks_exact_mut(count)) {
+    match count {
+        1 => scatter_groups::<1>(from, index, bytes),
+        2 => scatter_groups::<2>(from, index, bytes),
+        3 => scatter_groups::<3>(from, index, bytes),
+        _ => scatter_groups::<4>(from, index, bytes),
+    }
+}
+
+fn scatter_groups<const COUNT: usize>(from: &[u8], index: usize, bytes: &mut [u8]) {
+    let (groups, _) = bytes.as_chunks_mut::<COUNT>();
+    for (sample, group) in from.iter().zip(groups) {
         group[index] = *sample;
     }
 }

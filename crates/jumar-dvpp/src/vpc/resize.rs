@@ -154,10 +154,14 @@ pub(crate) fn resize(
         }
         Filter::Bilinear => {
             let mut lines = Lines::new(out.len());
+            let mut columns = Columns::new(&columns, part.count);
+            // One more group, whose weight is 0: each column has a neighbour on its right.
+            source.resize(source.len() + part.count, 0);
+            let samples = part.width * part.count;
             for (index, row) in rows.iter().enumerate() {
                 let [upper, lower] = lines.get([row.at, row.next], |at, line| {
-                    read(at, &mut source);
-                    blend_columns(&source, part.count, &columns, line);
+                    read(at, &mut source[..samples]);
+                    columns.blend(&source, line);
                 });
                 blend_rows(upper, lower, row.weights, &mut out);
                 write(index, &out);
@@ -220,25 +224,57 @@ impl<T: Clone + Default> Lines<T> {
 /// Bits that are dropped from a sample between both passes, so that it has 16 bits.
 const DROPPED_BITS: u32 = 4;
 
-/// Interpolates a row along its columns.
-fn blend_columns(source: &[u8], count: usize, columns: &[Tap], line: &mut [u16]) {
-    match count {
-        1 => blend_groups::<1>(source, columns, line),
-        2 => blend_groups::<2>(source, columns, line),
-        3 => blend_groups::<3>(source, columns, line),
-        _ => blend_groups::<4>(source, columns, line),
-    }
+/// The taps along the columns. The samples that they name are gathered first, so that vectors compute the products.
+struct Columns {
+    /// The first group of each tap; the second one is its neighbour on the right.
+    at: Vec<usize>,
+    /// The weights of both groups, for each sample.
+    weights: [Vec<i16>; 2],
+    /// The samples of both groups: the second one in the upper half.
+    pairs: Vec<u16>,
+    count: usize,
 }
 
-fn blend_groups<const COUNT: usize>(source: &[u8], columns: &[Tap], line: &mut [u16]) {
-    let (groups, _) = source.as_chunks::<COUNT>();
-    let (line, _) = line.as_chunks_mut::<COUNT>();
-    for (to, tap) in line.iter_mut().zip(columns) {
-        let (left, right) = (&groups[tap.at], &groups[tap.next]);
-        for component in 0..COUNT {
-            let sum = i32::from(left[component]) * tap.weights[0]
-                + i32::from(right[component]) * tap.weights[1];
-            to[component] = (sum >> DROPPED_BITS) as u16;
+impl Columns {
+    /// A tap at an edge has one group with the complete weight, and the weight of the other is 0.
+    fn new(taps: &[Tap], count: usize) -> Columns {
+        let weights = |index: usize| {
+            let each = taps.iter().map(|tap| tap.weights[index] as i16);
+            each.flat_map(|weight| std::iter::repeat_n(weight, count))
+                .collect()
+        };
+        Columns {
+            at: taps.iter().map(|tap| tap.at).collect(),
+            weights: [weights(0), weights(1)],
+            pairs: vec![0; taps.len() * count],
+            count,
+        }
+    }
+
+    /// Interpolates a row, which has one more group than the image.
+    fn blend(&mut self, source: &[u8], line: &mut [u16]) {
+        match self.count {
+            1 => self.gather::<1>(source),
+            2 => self.gather::<2>(source),
+            3 => self.gather::<3>(source),
+            _ => self.gather::<4>(source),
+        }
+        let product = |sample: u16, weight: i16| i32::from(sample as i16) * i32::from(weight);
+        let weights = self.weights[0].iter().zip(&self.weights[1]);
+        for ((to, pair), (first, second)) in line.iter_mut().zip(&self.pairs).zip(weights) {
+            let sum = product(pair & 0xFF, *first) + product(pair >> 8, *second);
+            *to = (sum >> DROPPED_BITS) as u16;
+        }
+    }
+
+    fn gather<const COUNT: usize>(&mut self, source: &[u8]) {
+        let (groups, _) = source.as_chunks::<COUNT>();
+        let (pairs, _) = self.pairs.as_chunks_mut::<COUNT>();
+        for (to, at) in pairs.iter_mut().zip(&self.at) {
+            if let Some([first, second]) = groups.get(*at..at + 2) {
+                *to =
+                    std::array::from_fn(|index| u16::from_le_bytes([first[index], second[index]]));
+            }
         }
     }
 }
