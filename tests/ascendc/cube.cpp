@@ -431,6 +431,124 @@ TEST(fractals_of_ub_become_rows)
     EXPECT_EQUAL(got, wanted);
 }
 
+TEST(copies_from_l0c_take_scales_and_matrices_from_registers)
+{
+    std::vector<int32_t> fractals(2 * 32 * 32);
+    for (size_t at = 0; at < fractals.size(); at++) fractals[at] = static_cast<int32_t>(at % 1999) - 1000;
+    std::vector<uint64_t> words(32);
+    for (uint32_t column = 0; column < 32; column++) words[column] = scale_word(0.25f * static_cast<float>(column % 3 + 1), 0);
+    std::vector<half> scaled(20 * 27), by_column(20 * 27), wanted_scaled(20 * 27), wanted_by_column(20 * 27);
+    std::vector<int32_t> matrices(2 * 16 * 40, -1), wanted_matrices(2 * 16 * 40, -1), columns(32 * 32), wanted_columns(32 * 32);
+    const std::string said = with_result(fractals, [&](TPipe& pipe, LocalTensor<int32_t>& result) {
+        GlobalTensor<half> to;
+        GlobalTensor<int32_t> same;
+        DataCopyCO12DstParams params(27, 20, 27, 32, DEQF16, 1, false, true);
+        SetFixpipeNz2ndFlag(1, 0, 0);
+        SetFixpipePreQuantFlag(scale_word(0.5f, 0));
+        to.SetGlobalBuffer(scaled.data(), scaled.size());
+        DataCopy(to, result, params);
+        TBuf<TPosition::C1> buffer;
+        pipe.InitBuffer(buffer, 32 * 8);
+        LocalTensor<uint64_t> scales = buffer.Get<uint64_t>();
+        std::copy(words.begin(), words.end(), scales.GetPhyAddr());
+        SetFixPipeConfig(scales);
+        params.quantPre = VDEQF16;
+        params.reluPre = 0;
+        to.SetGlobalBuffer(by_column.data(), by_column.size());
+        DataCopy(to, result, params);
+        // Two matrices of 16 rows: 4 fractals apart in L0C, and 640 elements apart in global memory.
+        SetFixpipeNz2ndFlag(2, 4, 640);
+        same.SetGlobalBuffer(matrices.data(), matrices.size());
+        DataCopy(same, result, DataCopyCO12DstParams(32, 16, 40, 32, NoQuant, 0, false, true));
+        // Without the conversion to rows the columns of fractals stay; one is 64 units of 32 bytes behind the other.
+        same.SetGlobalBuffer(columns.data(), columns.size());
+        DataCopy(same, result, DataCopyCO12DstParams(32, 32, 64, 32, NoQuant, 1, false, false));
+    });
+    if (!said.empty()) check::report(__FILE__, __LINE__, said);
+    for (uint32_t row = 0; row < 32; row++)
+        for (uint32_t column = 0; column < 32; column++) {
+            const int32_t value = in_fractals(fractals, 32, row, column);
+            wanted_columns[column / 16 * 512 + row * 16 + column % 16] = value < 0 ? 0 : value;
+            for (uint32_t matrix = 0; matrix < 2 && row < 16; matrix++)
+                wanted_matrices[matrix * 640 + row * 40 + column] = fractals[matrix * 1024 + column / 16 * 512 + row * 16 + column % 16];
+            if (row >= 20 || column >= 27) continue;
+            wanted_scaled[row * 27 + column] = static_cast<half>(value < 0 ? 0.0f : static_cast<float>(value) * 0.5f);
+            wanted_by_column[row * 27 + column] = static_cast<half>(static_cast<float>(value) * 0.25f * static_cast<float>(column % 3 + 1));
+        }
+    EXPECT_EQUAL(scaled, wanted_scaled);
+    EXPECT_EQUAL(by_column, wanted_by_column);
+    EXPECT_EQUAL(matrices, wanted_matrices);
+    EXPECT_EQUAL(columns, wanted_columns);
+}
+
+static constexpr IsResetLoad3dConfig FROM_REGISTERS{false, false};
+
+TEST(a_3d_load_takes_its_map_from_registers)
+{
+    // A map of 4 x 5 positions with one column of padding on the left and two rows below; a filter of one position shows it as it is.
+    constexpr uint32_t height = 4, width = 5, c0 = 16, positions = (height + 2) * (width + 1);
+    auto map = small_integers<half>(height * width * c0, 15);
+    for (const bool is_right : {false, true}) {
+        std::vector<half> got(up(positions, 16) * c0), wanted(got.size(), half(0));
+        const std::string said = check::run([&] {
+            TPipe pipe;
+            TBuf<TPosition::A1> a1;
+            TBuf<TPosition::A2> a2;
+            auto source = local<half>(pipe, a1, height * width * c0);
+            std::copy(map.begin(), map.end(), source.GetPhyAddr());
+            pipe.InitBuffer(a2, static_cast<uint32_t>(got.size() * 2));
+            auto target = a2.Get<half>();
+            const uint8_t pads[4] = {1, 0, 0, 2}, others[4] = {0, 0, 0, 0};
+            SetFmatrix(height, width, pads, is_right ? FmatrixMode::FMATRIX_RIGHT : FmatrixMode::FMATRIX_LEFT);
+            SetFmatrix(1, 1, others, is_right ? FmatrixMode::FMATRIX_LEFT : FmatrixMode::FMATRIX_RIGHT);
+            SetLoadDataPaddingValue(half(-3));
+            SetLoadDataBoundary(0);
+            SetLoadDataRepeat(LoadDataRepeatParam(0, 1, 0));
+            LoadData3DParamsV2<half> params;
+            params.channelSize = params.kExtension = c0;
+            params.mExtension = positions;
+            params.fMatrixCtrl = is_right;
+            LoadData<half, FROM_REGISTERS>(target, source, params);
+            std::copy(target.GetPhyAddr(), target.GetPhyAddr() + got.size(), got.begin());
+        });
+        if (!said.empty()) check::report(__FILE__, __LINE__, said);
+        for (uint32_t at = 0; at < positions; at++)
+            for (uint32_t channel = 0; channel < c0; channel++) {
+                const uint32_t y = at / (width + 1), x = at % (width + 1);
+                wanted[at * c0 + channel] = x >= 1 && y < height ? map[(y * width + x - 1) * c0 + channel] : half(-3);
+            }
+        EXPECT_EQUAL(got, wanted);
+    }
+    EXPECT_FAILS(([] { SetLoadDataBoundary(1024); }), "SetLoadDataBoundary: a ring of 1024 bytes in L1 is not supported");
+    EXPECT_FAILS(([] { SetLoadDataRepeat(LoadDataRepeatParam(1, 2, 0)); }), "SetLoadDataRepeat: 2 repeats are not supported");
+}
+
+TEST(orders_and_modes_of_products_do_not_change_small_integers)
+{
+    const uint32_t m = 20, k = 24, n = 40;
+    auto a = small_integers<float>(m * k, 5), b = small_integers<float>(k * n, 6);
+    std::vector<float> wanted;
+    for (double value : product(a, b, m, k, n, false, false)) wanted.push_back(static_cast<float>(value));
+    const std::function<void()> modes[] = {[] { SetHF32Mode(true); },
+                                           [] {
+                                               SetHF32Mode(HF32Mode::ENABLE);
+                                               SetHF32TransMode(HF32TransMode::NEAREST_EVEN);
+                                           },
+                                           [] {
+                                               SetHF32Mode(HF32Mode::DISABLE);
+                                               SetHF32TransMode(false);
+                                           },
+                                           [] { SetMMColumnMajor(); }, [] { SetMMRowMajor(); }, [] { SetMMLayoutTransform(true); }};
+    for (const auto& set_mode : modes) {
+        std::vector<float> c(m * n, -1);
+        EXPECT(check::run([&] {
+                   set_mode();
+                   multiply(a, b, c, m, k, n, false, false);
+               }).empty());
+        EXPECT_EQUAL(c, wanted);
+    }
+}
+
 TEST(limits_and_memories_of_the_cube_core_are_checked)
 {
     EXPECT_FAILS(([] {

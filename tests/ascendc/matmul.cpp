@@ -321,6 +321,64 @@ TEST(the_cores_that_call_an_object)
 }
 #endif
 
+namespace {
+
+constexpr MatmulConfig NORMAL = GetNormalConfig(true, false, true), SEVERAL = GetMDLConfig(true), SHARED = GetIBShareNormConfig(),
+                       BASIC = GetBasicConfig(32, 16, 32);
+
+// A product with the base blocks of the tiling, or of the configuration, with a bias and without it. Returns the number of blocks.
+template <const MatmulConfig& config> int configured(Matrix<half>& a, Matrix<half>& b, std::vector<float>& bias, std::vector<float>& with, std::vector<float>& without)
+{
+    int blocks = 0;
+    const std::string said = check::run([&] {
+        KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_1);
+        if ASCEND_IS_AIC return;
+        TPipe pipe;
+        Matmul<A, A, F, F, config> mm;
+        const TCubeTiling tiling = tiling_of(static_cast<int>(a.rows), static_cast<int>(b.columns), static_cast<int>(a.columns), 16, 32);
+        mm.Init(&tiling, &pipe);
+        mm.SetTensorA(global(a.memory));
+        mm.SetTensorB(global(b.memory));
+        mm.SetBias(global(bias));
+        mm.IterateAll(global(with));
+        mm.ClearBias();
+        while (mm.Iterate()) {
+            mm.GetTensorC(global(without));
+            blocks++;
+        }
+        mm.End();
+    });
+    if (!said.empty()) check::report(__FILE__, __LINE__, said);
+    return blocks;
+}
+
+} // namespace
+
+TEST(configurations_change_the_blocks_and_no_values)
+{
+    Matrix<half> a(37, 45, false, false, 21), b(45, 70, false, false, 22);
+    std::vector<float> bias = small_integers<float>(70, 23), wanted(37 * 70), wanted_with(37 * 70);
+    for (uint32_t row = 0; row < 37; row++)
+        for (uint32_t column = 0; column < 70; column++) {
+            double sum = 0;
+            for (uint32_t at = 0; at < 45; at++) sum += a.at(row, at) * b.at(at, column);
+            wanted[row * 70 + column] = static_cast<float>(sum);
+            wanted_with[row * 70 + column] = static_cast<float>(sum + bias[column]);
+        }
+    const auto run = [&](auto function) {
+        std::vector<float> with(37 * 70, -99), without(37 * 70, -99);
+        const int blocks = function(a, b, bias, with, without);
+        EXPECT_EQUAL(with, wanted_with);
+        EXPECT_EQUAL(without, wanted);
+        return blocks;
+    };
+    // Blocks of 16 x 32 of the tiling: 3 x 3 of them; of 32 x 16: 2 x 5.
+    EXPECT(run(&configured<NORMAL>) == 9 && run(&configured<SEVERAL>) == 9 && run(&configured<SHARED>) == 9);
+    EXPECT(run(&configured<BASIC>) == 10);
+    EXPECT(NORMAL.doNorm && NORMAL.intrinsicsCheck && NORMAL.enVecND2NZ && !SEVERAL.doNorm && SEVERAL.doMultiDataLoad && SEVERAL.intrinsicsCheck);
+    EXPECT(SHARED.doIBShareNorm && SHARED.enUnitFlag && BASIC.doBasicBlock && BASIC.basicM == 32 && BASIC.basicN == 16 && BASIC.basicK == 32);
+}
+
 TEST(mistakes_with_objects_are_named)
 {
     Matrix<half> a(16, 16, false, false, 12), b(16, 16, false, false, 13);

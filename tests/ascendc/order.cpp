@@ -202,6 +202,48 @@ TEST(missing_barriers_are_named)
     EXPECT_FAILS(([] { overlapping_copies(false); }), "PipeBarrier<PIPE_MTE2> is missing");
 }
 
+// A value that the scalar unit has stored is copied. `lines` are those that are cleaned: none, that of an address, or all.
+enum Lines { NO_LINE, OTHER_LINE, ITS_LINE, ALL_LINES };
+void stored_and_copied(Lines lines)
+{
+    TPipe pipe;
+    auto x = buffer(pipe);
+    out().SetValue(40, 3.0f);
+    if (lines == ALL_LINES) dcci(output.data(), 1);
+    else if (lines != NO_LINE) dcci(output.data() + (lines == ITS_LINE ? 40 : 0), 0);
+    DataCopy(x, out(), COUNT);
+    pipe_barrier(PIPE_ALL);
+}
+
+TEST(intrinsics_clean_lines_and_order_copies)
+{
+    EXPECT(report_of([] { stored_and_copied(ALL_LINES); }).empty());
+    EXPECT(report_of([] { stored_and_copied(ITS_LINE); }).empty());
+    EXPECT_FAILS(([] { stored_and_copied(OTHER_LINE); }), "DataCacheCleanAndInvalid");
+    EXPECT_FAILS(([] { stored_and_copied(NO_LINE); }), "DataCacheCleanAndInvalid");
+    const auto twice = [](bool has_barrier, pipe_t pipe_of_barrier) {
+        TPipe pipe;
+        auto x = buffer(pipe);
+        DataCopy(x, in(), COUNT);
+        if (has_barrier) pipe_barrier(pipe_of_barrier);
+        DataCopy(x[32], in(), 32);
+        pipe_barrier(PIPE_ALL);
+    };
+    EXPECT(check::run([&] { twice(true, PIPE_MTE2); }).empty());
+    EXPECT(check::run([&] { twice(true, PIPE_ALL); }).empty());
+    EXPECT_FAILS(([&] { twice(true, PIPE_MTE3); }), "PipeBarrier<PIPE_MTE2> is missing");
+    EXPECT_FAILS(([&] { twice(false, PIPE_ALL); }), "PipeBarrier<PIPE_MTE2> is missing");
+    // A barrier of the scalar unit's own accesses does not order pipes.
+    EXPECT_FAILS(([] {
+                     TPipe pipe;
+                     auto x = buffer(pipe);
+                     DataCopy(x, in(), COUNT);
+                     DataSyncBarrier<MemDsbT::ALL>();
+                     Adds(x, x, 1.0f, COUNT);
+                 }),
+                 "an event MTE2_V is missing");
+}
+
 TEST(blocks_that_write_the_same_memory_are_named)
 {
     const std::string said = check::run([] { blocks(COUNT - 16, false, false); }, 8);

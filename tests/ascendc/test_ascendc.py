@@ -25,7 +25,7 @@ def call(*command, cwd, fails=False, limit=240):
     return text
 
 
-@pytest.mark.parametrize("name", ["arithmetic.cpp", "numbers.cpp", "memory.cpp", "library.cpp", "cube.cpp", "matmul.cpp", "layers.cpp", "rows.cpp", "names.cpp"])
+@pytest.mark.parametrize("name", ["arithmetic.cpp", "numbers.cpp", "memory.cpp", "library.cpp", "cube.cpp", "matmul.cpp", "layers.cpp", "rows.cpp", "names.cpp", "registers.cpp"])
 def test_functions_against_scalar_references(tmp_path, name):
     call(BISHENG, "-x", "asc", "-O1", "-Wall", "-Wextra", "-Werror", "-D__global__=", HERE / name, "-o", "test", cwd=tmp_path)
     text = call("./test", cwd=tmp_path)
@@ -312,6 +312,17 @@ def test_the_page_lists_names_that_the_headers_have():
     assert len(listed) > 290 and len(missing) > 30
     assert not listed - words
     assert not listed & missing
+
+
+def test_each_listed_name_has_a_test():
+    """The kernels of this folder name every function of the page."""
+    functions = (ROOT / "docs/ascendc.md").read_text().split("## Functions")[1]
+    rows = [line.split("|")[2] for line in functions.splitlines() if line.startswith("| ") and "`" in line]
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    called = set()
+    for path in [*HERE.glob("*.cpp"), *HERE.glob("*.asc")]:
+        called |= set(re.findall(r"\w+", re.sub(r"//.*", "", path.read_text())))
+    assert not listed - called
 
 
 def test_each_missing_name_stops_the_compilation_with_its_name(tmp_path):

@@ -52,6 +52,27 @@ inline void set_block_of_launch(uint32_t block)
     if (jumar_current) jumar_current->block = block;
 }
 
+// Gives get_block_num() of the kernel's interface a launch, if the blocks run without a stream.
+class LaunchWithoutStream {
+public:
+    explicit LaunchWithoutStream(uint32_t blocks)
+    {
+        if (jumar_current) return;
+        launch_.grid[0] = blocks;
+        for (uint32_t* extent : {&launch_.grid[1], &launch_.grid[2], &launch_.group[0], &launch_.group[1], &launch_.group[2]}) *extent = 1;
+        jumar_current = &launch_;
+    }
+    ~LaunchWithoutStream()
+    {
+        if (jumar_current == &launch_) jumar_current = nullptr;
+    }
+    LaunchWithoutStream(const LaunchWithoutStream&) = delete;
+    LaunchWithoutStream& operator=(const LaunchWithoutStream&) = delete;
+
+private:
+    jumar_launch launch_{};
+};
+
 // Runs blocks one after another on one core. Returns the first block that has to start again with other cores.
 inline uint32_t run_in_turn(uint32_t begin, uint32_t end, uint32_t blocks, LayoutFound& found, const BlockBody& body, const BlockFailed& failed)
 {
@@ -168,6 +189,7 @@ inline void run_blocks(uint32_t begin, uint32_t end, uint32_t blocks, bool toget
                        LayoutFound found = {{false, 1}, LayoutSource::UNKNOWN})
 {
     together = together && begin == 0 && end == blocks;
+    const LaunchWithoutStream launch(blocks);
 #if JUMAR_ASCENDC_CHECK >= 2
     GlobalOrder global;
     const BlockBody recorded = [&] {

@@ -109,7 +109,7 @@ constexpr MatmulConfig GetSpecialMDLConfig(bool intrinsicsLimit = false, bool ba
     return config;
 }
 constexpr MatmulConfig GetIBShareNormConfig(bool intrinsicsLimit = false, bool batchLoop = false, bool isVecND2NZ = false,
-                                            BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1, bool = false, bool enUnitFlag = false)
+                                            BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1, bool = false, bool enUnitFlag = true)
 {
     MatmulConfig config = GetNormalConfig(intrinsicsLimit, batchLoop, isVecND2NZ, bmmMode);
     config.doIBShareNorm = true;
