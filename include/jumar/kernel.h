@@ -43,7 +43,7 @@ typedef struct jumar_launch {
     void *local;         /* memory of the block's own */
     uint64_t local_bytes;
     uint32_t failed_block;
-    uint32_t reserved;
+    uint32_t device;     /* whose stream runs the kernel */
     char message[240];
 } jumar_launch;
 

@@ -81,26 +81,55 @@ template <typename Where> inline KernelCode code_of()
 #endif
 }
 
-// With JUMAR_ASCENDC_CHECK=2: fails a launch whose addresses are not those of allocated memory. Returns whether it may run.
-template <typename... P> inline bool has_live_addresses([[maybe_unused]] jumar_launch* launch)
+// What a kernel's argument points to, as the runtime knows it.
+enum class Home { USABLE, NOWHERE, OTHER_DEVICE };
+
+// Finds out what an address is. `device` is that of the launch, and becomes that of the memory.
+inline Home home_of(const void* address, uint32_t& device)
 {
-#if JUMAR_ASCENDC_CHECK >= 2
+    aclrtPtrAttributes attributes{};
+    // A runtime that has ended, or another error, is no fault of the address.
+    if (aclrtPointerGetAttributes(address, &attributes) != 0) return Home::USABLE;
+    if (attributes.location.type == ACL_MEM_LOCATION_TYPE_UNREGISTERED) return Home::NOWHERE;
+    if (attributes.location.type != ACL_MEM_LOCATION_TYPE_DEVICE || attributes.location.id == device) return Home::USABLE;
+    int32_t has_access = 0;
+    if (aclrtDevicePeerAccessStatus(static_cast<int32_t>(device), static_cast<int32_t>(attributes.location.id), &has_access) != 0 || has_access)
+        return Home::USABLE;
+    device = attributes.location.id;
+    return Home::OTHER_DEVICE;
+}
+
+// Fails a launch one of whose first arguments is an address that the device of its stream cannot use. Returns whether it may run.
+template <typename... P> inline bool has_usable_addresses([[maybe_unused]] jumar_launch* launch, [[maybe_unused]] size_t checked = sizeof...(P))
+{
+#if JUMAR_ASCENDC_CHECK
     const unsigned char* at = launch->arguments;
-    uint32_t number = 0;
-    bool is_wrong = false;
+    size_t number = 0, wrong = 0;
+    Home home = Home::USABLE;
+    uint32_t device = launch->device;
     [[maybe_unused]] auto check = [&](bool is_address, size_t size) {
         const void* address = nullptr;
-        if (is_address) std::memcpy(&address, at, sizeof address);
+        if (is_address && number < checked) std::memcpy(&address, at, sizeof address);
         at += jumar::kernel::slot(size);
-        aclrtPtrAttributes attributes{};
-        if (!is_wrong && address && aclrtPointerGetAttributes(address, &attributes) == 0 && attributes.location.type == ACL_MEM_LOCATION_TYPE_UNREGISTERED)
-            is_wrong = true;
-        if (!is_wrong) number++;
+        number++;
+        // What stands behind the arguments in their block belongs to the launch.
+        const uint64_t in_block = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(launch->arguments);
+        if (home == Home::USABLE && address && in_block >= launch->argument_bytes) {
+            home = home_of(address, device);
+            wrong = number - 1;
+        }
     };
     (check(std::is_pointer_v<P>, sizeof(P)), ...);
-    if (!is_wrong) return true;
-    char text[160];
-    std::snprintf(text, sizeof text, "argument %u of the launch is an address in no allocated memory of a device; it was freed, or is one of the host", number);
+    if (home == Home::USABLE) return true;
+    char text[200];
+    if (home == Home::NOWHERE) {
+        std::snprintf(text, sizeof text, "argument %zu of the launch is an address in no allocated memory of a device; it was freed, or is one of the host", wrong);
+    } else {
+        std::snprintf(text, sizeof text,
+                      "argument %zu of the launch is memory of device %u, and its stream is one of device %u, which has no access to it "
+                      "(aclrtDeviceEnablePeerAccess)",
+                      wrong, device, launch->device);
+    }
     jumar_launch* outer = jumar_current;
     jumar_current = launch;
     jumar_kernel_fail(1, text);
@@ -144,7 +173,7 @@ template <bool together, typename Function, typename... P> struct Launch {
 
     static void run(jumar_launch* launch)
     {
-        if (has_live_addresses<P...>(launch)) run_launch(launch, together, code_of<LaunchSite<Function, P...>>());
+        if (has_usable_addresses<P...>(launch)) run_launch(launch, together, code_of<LaunchSite<Function, P...>>());
     }
     static const jumar_kernel_object& object(const char* name)
     {
@@ -227,7 +256,7 @@ template <bool together, typename... P, void (*function)(P...)> struct Entry<tog
 
     static void run(jumar_launch* launch)
     {
-        if (has_live_addresses<P...>(launch)) run_launch(launch, together, code_of<KernelSite<function>>());
+        if (has_usable_addresses<P...>(launch)) run_launch(launch, together, code_of<KernelSite<function>>());
     }
     static jumar_kernel_info info() { return describe<Values, together, sizeof...(P)>(&run); }
     template <typename... A> static uint32_t queue(const char* name, uint32_t blocks, void* stream, A... arguments)
@@ -266,6 +295,8 @@ template <bool together, typename... P, void (*function)(P...)> struct OperatorE
     static void run(jumar_launch* launch)
     {
         static const KernelCode code = code_of<KernelSite<function>>();
+        // The tiling data lies in the host's memory.
+        if (!has_usable_addresses<P...>(launch, sizeof...(P) - 1)) return;
         run_launch(launch, together, {[] { OperatorSite<function>::run(code.vector); }, [] { OperatorSite<function>::run(code.cube); }});
     }
     static const jumar_kernel_object* object(const char* name)

@@ -67,7 +67,7 @@ struct RawLaunch {
     local: *mut c_void,
     local_bytes: u64,
     failed_block: u32,
-    reserved: u32,
+    device: u32,
     message: [c_char; MESSAGE],
 }
 
@@ -640,7 +640,7 @@ impl Part {
                     local: local.as_mut_ptr().cast(),
                     local_bytes: launch.local_bytes as u64,
                     failed_block: 0,
-                    reserved: 0,
+                    device: launch.device,
                     message: [0; MESSAGE],
                 };
                 // SAFETY: a trampoline of the header's, of the version that was checked, in an object that the caller

@@ -49,6 +49,7 @@ fn call(code: &dyn Code, name: &str) -> i32 {
         grid: [1; 3],
         group: [1; 3],
         local_bytes: 0,
+        device: 0,
     };
     function.run(&launch).failure.expect("a number").status
 }
@@ -128,13 +129,13 @@ fn a_description_that_is_too_short_is_refused() {
     assert!(error.to_string().contains("has 4 bytes"), "{error}");
 }
 
-/// Two kernels without a symbol of their own. A call reports status 7 if it got all blocks of the launch.
+/// Two kernels without a symbol of their own. A call reports status 7 if it got all blocks of the launch, and 9 on another device than 3.
 const OBJECTS: &str = r#"
 #include "jumar/kernel.h"
 static void run(jumar_launch *launch)
 {
     if (launch->end - launch->begin != launch->grid[0]) return;
-    launch->status = 7;
+    launch->status = launch->device == 3 ? 7 : 9;
     launch->failed_block = launch->begin;
 }
 extern "C" {
@@ -158,6 +159,7 @@ fn a_kernel_object_is_found_by_its_address_and_its_kind_decides_how_blocks_run()
             grid: [blocks, 1, 1],
             group: [1; 3],
             local_bytes: 0,
+            device: 3,
         };
         function.run(&launch).failure
     };

@@ -101,6 +101,8 @@ pub struct Launch {
     /// # Units
     /// Bytes.
     pub local_bytes: usize,
+    /// The device whose stream runs it.
+    pub device: u32,
 }
 
 impl Launch {

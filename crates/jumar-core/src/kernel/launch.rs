@@ -74,6 +74,7 @@ impl Function {
                 grid: shape.grid,
                 group: shape.group,
                 local_bytes: shape.local_bytes,
+                device,
             },
             code,
             kept,
