@@ -61,8 +61,10 @@ def test_launches_are_tasks_of_streams(tmp_path):
         assert f"[AIC Block {block}/3] cube\n" in text
 
 
-def test_launches_that_cannot_run_are_reported(tmp_path):
-    call(BISHENG, "-g", "-O1", "-Wall", "-Wextra", "-DJUMAR_ASCENDC_CHECK=2", HERE / "misuse.asc", "-o", "misuse", cwd=tmp_path)
+@pytest.mark.parametrize("level", [1, 2])
+def test_launches_that_cannot_run_are_reported(tmp_path, level, monkeypatch):
+    monkeypatch.setenv("JUMAR_DEVICES", "2")
+    call(BISHENG, "-g", "-O1", "-Wall", "-Wextra", f"-DJUMAR_ASCENDC_CHECK={level}", HERE / "misuse.asc", "-o", "misuse", cwd=tmp_path)
     assert "misuse: 0 failures" in call("./misuse", cwd=tmp_path)
 
 
@@ -203,6 +205,28 @@ def test_a_project_of_custom_operators(tmp_path):
     assert "AxpyCustom: the operator has no combination of types (DT_INT32, DT_FLOAT, DT_FLOAT); its definition lists 2" in text
 
 
+def test_lists_of_tensors_and_attributes_that_are_lists(tmp_path):
+    """An operator with DYNAMIC inputs and outputs and attributes of three kinds of lists, with values of a call and of the definition."""
+    if shutil.which("cmake") is None:
+        pytest.skip("there is no cmake")
+    project = custom_operators(tmp_path)
+    for name in ["op_host/axpy_custom.cpp", "op_host/axpy_custom_tiling.h", "op_kernel/axpy_custom.cpp", "test/main.cpp"]:
+        (project / name).unlink()
+    shutil.copytree(HERE / "lists", project, dirs_exist_ok=True)
+    call("./build.sh", cwd=project)
+    (package,) = (project / "build_out").glob("custom_opp_*.run")
+    call(package, f"--install-path={tmp_path}/opp", cwd=tmp_path)
+    header = (tmp_path / "opp/vendors/customize/op_api/include/aclnn_scale_list.h").read_text()
+    parameters = "const aclTensorList *x, const aclTensor *bias, const aclIntArray *shifts, const aclFloatArray *factors, const aclBoolArray *signs, "
+    assert parameters + "const aclTensorList *z, uint64_t *workspaceSize, aclOpExecutor **executor" in header
+    call("cmake", "-S", project / "test", "-B", "build", f"-DOPP={tmp_path}/opp", cwd=tmp_path)
+    call("cmake", "--build", "build", cwd=tmp_path)
+    text = call("build/axpy", cwd=tmp_path)
+    assert "lists: 0 failures" in text
+    assert "ScaleList: the attribute shifts is null" in text and "ScaleList: x[1] is null" in text
+    assert "ScaleList: the operator has no combination of types (DT_INT32, DT_INT32, DT_INT32, DT_INT32, DT_FLOAT, " in text
+
+
 def test_an_output_with_an_initial_value_is_zero_when_the_kernel_starts(tmp_path):
     """The kernel adds to its output, which holds other values before the call."""
     if shutil.which("cmake") is None:
@@ -233,8 +257,7 @@ def test_definitions_that_are_not_supported_are_refused_by_name(tmp_path):
     definition = project / "op_host/axpy_custom.cpp"
     good = definition.read_text()
     cases = {
-        ('Input("y").ParamType(REQUIRED)', 'Input("y").ParamType(DYNAMIC)'): "AxpyCustom: parameter y is a list of tensors (DYNAMIC), which is not supported",
-        ("Float(1.0f)", "ListFloat({1.0f})"): "AxpyCustom: attribute alpha is a list, which is not supported",
+        ("Float(1.0f)", "ListListInt({{1}})"): "AxpyCustom: attribute alpha is a list of lists, which is not supported",
         ('Output("z")', 'Output("z").InitValue(1)'): "AxpyCustom: parameter z has an initial value (InitValue) other than 0, which is not supported",
         ("OP_ADD(AxpyCustom);", ""): "the sources define no operator (OP_ADD)",
         ("context->SetBlockDim", "context->SetBlocks"): "the definitions of operators do not compile",

@@ -115,15 +115,30 @@ public:
     OpAttrDef& Int(int64_t = 0) { return set(AttributeType::INT); }
     OpAttrDef& Float(float = 0) { return set(AttributeType::FLOAT); }
     OpAttrDef& String(const char* = "") { return set(AttributeType::STRING); }
-    OpAttrDef& ListBool(std::vector<bool> = {}) { return set(AttributeType::LIST_BOOL); }
-    OpAttrDef& ListInt(std::vector<int64_t> = {}) { return set(AttributeType::LIST_INT); }
-    OpAttrDef& ListFloat(std::vector<float> = {}) { return set(AttributeType::LIST_FLOAT); }
+    // The value of a list is what a call that gives none means, if the attribute is optional.
+    OpAttrDef& ListBool(std::vector<bool> value = {})
+    {
+        default_.booleans.assign(value.begin(), value.end());
+        return set(AttributeType::LIST_BOOL);
+    }
+    OpAttrDef& ListInt(std::vector<int64_t> value = {})
+    {
+        default_.integers = std::move(value);
+        return set(AttributeType::LIST_INT);
+    }
+    OpAttrDef& ListFloat(std::vector<float> value = {})
+    {
+        default_.reals = std::move(value);
+        return set(AttributeType::LIST_FLOAT);
+    }
     OpAttrDef& ListListInt(std::vector<std::vector<int64_t>> = {}) { return set(AttributeType::LIST_LIST_INT); }
     OpAttrDef& Comment(const char*) { return *this; }
     OpAttrDef& Version(uint32_t) { return *this; }
 
     const std::string& name() const { return name_; }
     AttributeType type() const { return type_; }
+    bool is_optional() const { return option_ == OPTIONAL; }
+    const gert::AttributeValue& default_list() const { return default_; }
 
 private:
     OpAttrDef& set(AttributeType type)
@@ -134,6 +149,7 @@ private:
     std::string name_;
     Option option_ = REQUIRED;
     AttributeType type_ = AttributeType::INT;
+    gert::AttributeValue default_;
 };
 
 // Options of a chip. The kernels of an operator are compiled once, for the chip of the build.

@@ -17,6 +17,8 @@ const EXTRA: &[&str] = &[
     "jumar_last_error",
     "jumar_set_source_location",
     "jumar_set_script_signal",
+    // Below the functions of custom operators.
+    "jumar_aclnn_members",
     // Below the C++ headers of the Graph Engine.
     "jumar_ge_call",
     "jumar_ge_version",

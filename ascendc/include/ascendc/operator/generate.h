@@ -58,7 +58,6 @@ private:
         for (const auto* parameters : {&definition.inputs(), &definition.outputs()})
             for (const ops::OpParamDef& one : *parameters) {
                 const std::string what = type + ": parameter " + one.name();
-                if (one.type() == ops::DYNAMIC) return refuse(what + " is a list of tensors (DYNAMIC), which is not supported (docs/ascendc.md)");
                 if (one.depends_on_value()) return refuse(what + " is a value of the host (ValueDepend), which is not supported (docs/ascendc.md)");
                 if (one.initial_value() != 0) return refuse(what + " has an initial value (InitValue) other than 0, which is not supported (docs/ascendc.md)");
                 if (one.has_initial_value() && parameters == &definition.inputs()) return refuse(what + " is an input and has an initial value (InitValue); only outputs have one");
@@ -67,7 +66,8 @@ private:
                     if (!names_of(data)) return refuse(what + ": kernels have no " + type_name(data));
             }
         for (const ops::OpAttrDef& one : definition.attributes())
-            if (one.type() > ops::AttributeType::STRING) return refuse(type + ": attribute " + one.name() + " is a list, which is not supported (docs/ascendc.md)");
+            if (one.type() == ops::AttributeType::LIST_LIST_INT)
+                return refuse(type + ": attribute " + one.name() + " is a list of lists, which is not supported (docs/ascendc.md)");
         return true;
     }
 
@@ -84,11 +84,12 @@ private:
 
     static std::string parameters(const ops::OpDef& definition)
     {
-        static const char* const attributes[] = {"bool", "int64_t", "double", "char *"};
+        static const char* const attributes[] = {"bool ", "int64_t ", "double ", "char *", "const aclBoolArray *", "const aclIntArray *", "const aclFloatArray *"};
         std::ostringstream text;
-        for (const ops::OpParamDef& one : definition.inputs()) text << "const aclTensor *" << one.name() << (one.type() == ops::OPTIONAL ? "Optional" : "") << ", ";
-        for (const ops::OpAttrDef& one : definition.attributes()) text << attributes[static_cast<int>(one.type())] << ' ' << one.name() << ", ";
-        for (const ops::OpParamDef& one : definition.outputs()) text << "const aclTensor *" << output(definition, one) << ", ";
+        auto tensor = [](const ops::OpParamDef& one) { return one.type() == ops::DYNAMIC ? "const aclTensorList *" : "const aclTensor *"; };
+        for (const ops::OpParamDef& one : definition.inputs()) text << tensor(one) << one.name() << (one.type() == ops::OPTIONAL ? "Optional" : "") << ", ";
+        for (const ops::OpAttrDef& one : definition.attributes()) text << attributes[static_cast<int>(one.type())] << one.name() << ", ";
+        for (const ops::OpParamDef& one : definition.outputs()) text << tensor(one) << output(definition, one) << ", ";
         text << "uint64_t *workspaceSize, aclOpExecutor **executor";
         return text.str();
     }

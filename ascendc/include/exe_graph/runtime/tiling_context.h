@@ -138,10 +138,24 @@ struct TensorOfCall {
     bool is_present = false;
 };
 
+// The tensors of a parameter among all inputs or outputs of a call: one, or as many as the list of a DYNAMIC parameter has.
+class AnchorInstanceInfo {
+public:
+    AnchorInstanceInfo(size_t start, size_t count) : start_(start), count_(count) {}
+    size_t GetInstanceStart() const { return start_; }
+    size_t GetInstanceNum() const { return count_; }
+    void add() { count_++; }
+
+private:
+    size_t start_, count_;
+};
+
 // The parameters of a call.
 struct CallParameters {
     std::string name, type;
     std::vector<TensorOfCall> inputs, outputs;
+    // By the parameters of the definition.
+    std::vector<AnchorInstanceInfo> inputs_of, outputs_of;
     RuntimeAttrs attributes;
 };
 
@@ -153,17 +167,30 @@ public:
     const RuntimeAttrs* GetAttrs() const { return &call_.attributes; }
     size_t GetComputeNodeInputNum() const { return call_.inputs.size(); }
     size_t GetComputeNodeOutputNum() const { return call_.outputs.size(); }
-    const CompileTimeTensorDesc* GetInputDesc(size_t index) const { return desc(call_.inputs, index); }
-    const CompileTimeTensorDesc* GetOptionalInputDesc(size_t index) const { return desc(call_.inputs, index); }
-    const CompileTimeTensorDesc* GetOutputDesc(size_t index) const { return desc(call_.outputs, index); }
+    // By the number of the tensor.
+    const CompileTimeTensorDesc* GetInputDesc(size_t index) const { return desc(tensor(call_.inputs, index)); }
+    const CompileTimeTensorDesc* GetOutputDesc(size_t index) const { return desc(tensor(call_.outputs, index)); }
+    // By the number of the parameter in the definition.
+    const CompileTimeTensorDesc* GetOptionalInputDesc(size_t parameter) const { return desc(input(parameter)); }
+    const CompileTimeTensorDesc* GetRequiredInputDesc(size_t parameter) const { return desc(input(parameter)); }
+    const CompileTimeTensorDesc* GetDynamicInputDesc(size_t parameter, size_t at) const { return desc(input(parameter, at)); }
+    const CompileTimeTensorDesc* GetDynamicOutputDesc(size_t parameter, size_t at) const { return desc(output(parameter, at)); }
+    const AnchorInstanceInfo* GetIrInputInstanceInfo(size_t parameter) const { return info(call_.inputs_of, parameter); }
+    const AnchorInstanceInfo* GetIrOutputInstanceInfo(size_t parameter) const { return info(call_.outputs_of, parameter); }
 
 protected:
     static TensorOfCall* tensor(std::vector<TensorOfCall>& all, size_t index) { return index < all.size() && all[index].is_present ? &all[index] : nullptr; }
-    static const CompileTimeTensorDesc* desc(std::vector<TensorOfCall>& all, size_t index)
+    static const CompileTimeTensorDesc* desc(const TensorOfCall* found) { return found ? &found->desc : nullptr; }
+    static const AnchorInstanceInfo* info(const std::vector<AnchorInstanceInfo>& all, size_t parameter)
     {
-        const TensorOfCall* found = tensor(all, index);
-        return found ? &found->desc : nullptr;
+        return parameter < all.size() ? &all[parameter] : nullptr;
     }
+    static TensorOfCall* member(std::vector<TensorOfCall>& all, const AnchorInstanceInfo* of, size_t at)
+    {
+        return of && at < of->GetInstanceNum() ? tensor(all, of->GetInstanceStart() + at) : nullptr;
+    }
+    TensorOfCall* input(size_t parameter, size_t at = 0) const { return member(call_.inputs, GetIrInputInstanceInfo(parameter), at); }
+    TensorOfCall* output(size_t parameter, size_t at = 0) const { return member(call_.outputs, GetIrOutputInstanceInfo(parameter), at); }
     CallParameters& call_;
 };
 
@@ -174,18 +201,16 @@ public:
     {
     }
 
-    const StorageShape* GetInputShape(size_t index) const { return shape(call_.inputs, index); }
-    const StorageShape* GetOptionalInputShape(size_t index) const { return shape(call_.inputs, index); }
-    const StorageShape* GetRequiredInputShape(size_t index) const { return shape(call_.inputs, index); }
-    const StorageShape* GetOutputShape(size_t index) const { return shape(call_.outputs, index); }
-    const Tensor* GetInputTensor(size_t index) const
-    {
-        const TensorOfCall* found = tensor(call_.inputs, index);
-        return found ? &found->tensor : nullptr;
-    }
-    const Tensor* GetOptionalInputTensor(size_t index) const { return GetInputTensor(index); }
-    const Tensor* GetRequiredInputTensor(size_t index) const { return GetInputTensor(index); }
-    const CompileTimeTensorDesc* GetRequiredInputDesc(size_t index) const { return GetInputDesc(index); }
+    const StorageShape* GetInputShape(size_t index) const { return shape(tensor(call_.inputs, index)); }
+    const StorageShape* GetOutputShape(size_t index) const { return shape(tensor(call_.outputs, index)); }
+    const StorageShape* GetOptionalInputShape(size_t parameter) const { return shape(input(parameter)); }
+    const StorageShape* GetRequiredInputShape(size_t parameter) const { return shape(input(parameter)); }
+    const StorageShape* GetDynamicInputShape(size_t parameter, size_t at) const { return shape(input(parameter, at)); }
+    const StorageShape* GetDynamicOutputShape(size_t parameter, size_t at) const { return shape(output(parameter, at)); }
+    const Tensor* GetInputTensor(size_t index) const { return tensor_of(tensor(call_.inputs, index)); }
+    const Tensor* GetOptionalInputTensor(size_t parameter) const { return tensor_of(input(parameter)); }
+    const Tensor* GetRequiredInputTensor(size_t parameter) const { return tensor_of(input(parameter)); }
+    const Tensor* GetDynamicInputTensor(size_t parameter, size_t at) const { return tensor_of(input(parameter, at)); }
 
     ge::graphStatus SetBlockDim(uint32_t blocks)
     {
@@ -227,11 +252,8 @@ public:
     const std::vector<size_t>& workspaces() const { return workspaces_; }
 
 private:
-    static const StorageShape* shape(std::vector<TensorOfCall>& all, size_t index)
-    {
-        const TensorOfCall* found = tensor(all, index);
-        return found ? &found->tensor.GetShape() : nullptr;
-    }
+    static const StorageShape* shape(const TensorOfCall* found) { return found ? &found->tensor.GetShape() : nullptr; }
+    static const Tensor* tensor_of(const TensorOfCall* found) { return found ? &found->tensor : nullptr; }
 
     fe::PlatFormInfos platform_;
     TilingData tiling_;
@@ -248,12 +270,10 @@ public:
 class InferShapeContext : public ExtendedKernelContext {
 public:
     using ExtendedKernelContext::ExtendedKernelContext;
-    const Shape* GetInputShape(size_t index) const
-    {
-        const TensorOfCall* found = tensor(call_.inputs, index);
-        return found ? &found->tensor.GetOriginShape() : nullptr;
-    }
-    const Shape* GetOptionalInputShape(size_t index) const { return GetInputShape(index); }
+    const Shape* GetInputShape(size_t index) const { return shape(tensor(call_.inputs, index)); }
+    const Shape* GetOptionalInputShape(size_t parameter) const { return shape(input(parameter)); }
+    const Shape* GetRequiredInputShape(size_t parameter) const { return shape(input(parameter)); }
+    const Shape* GetDynamicInputShape(size_t parameter, size_t at) const { return shape(input(parameter, at)); }
     const Tensor* GetInputTensor(size_t index) const
     {
         const TensorOfCall* found = tensor(call_.inputs, index);
@@ -264,17 +284,17 @@ public:
         TensorOfCall* found = tensor(call_.outputs, index);
         return found ? &found->tensor.MutableOriginShape() : nullptr;
     }
+
+private:
+    static const Shape* shape(const TensorOfCall* found) { return found ? &found->tensor.GetOriginShape() : nullptr; }
 };
 
 class InferDataTypeContext : public ExtendedKernelContext {
 public:
     using ExtendedKernelContext::ExtendedKernelContext;
-    ge::DataType GetInputDataType(size_t index) const
-    {
-        const CompileTimeTensorDesc* found = GetInputDesc(index);
-        return found ? found->GetDataType() : ge::DT_UNDEFINED;
-    }
-    ge::DataType GetOptionalInputDataType(size_t index) const { return GetInputDataType(index); }
+    ge::DataType GetInputDataType(size_t index) const { return type(GetInputDesc(index)); }
+    ge::DataType GetOptionalInputDataType(size_t parameter) const { return type(GetOptionalInputDesc(parameter)); }
+    ge::DataType GetDynamicInputDataType(size_t parameter, size_t at) const { return type(GetDynamicInputDesc(parameter, at)); }
     ge::graphStatus SetOutputDataType(size_t index, ge::DataType type)
     {
         TensorOfCall* found = tensor(call_.outputs, index);
@@ -282,6 +302,9 @@ public:
         found->desc = CompileTimeTensorDesc(type, found->desc.GetFormat());
         return ge::GRAPH_SUCCESS;
     }
+
+private:
+    static ge::DataType type(const CompileTimeTensorDesc* found) { return found ? found->GetDataType() : ge::DT_UNDEFINED; }
 };
 
 } // namespace gert

@@ -57,6 +57,28 @@ unsafe fn matmul_weight(
     })
 }
 
+/// Copies the members of an array (`kind` 0: integers, 1: floats, 2: booleans) or of a list of tensors (3), as words of 64 bits. There
+/// are as many as `aclGetIntArraySize` and its relatives return. Not part of the C interface: custom operators read their arguments by it.
+///
+/// # Safety
+/// `members` is null or the address of `count` words.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jumar_aclnn_members(
+    object: *const c_void,
+    kind: u32,
+    members: *mut u64,
+    count: u64,
+) -> i32 {
+    static CALL: Call = raw::operator::call("jumar_aclnn_members");
+    raw::status(&CALL, |cx| {
+        // SAFETY: the caller's contract.
+        let out = unsafe { raw::OutArray::<u64>::new(members, raw::count(count), "members") }?;
+        let kind = aclnn::MemberKind::of(kind)?;
+        let words = aclnn::members_as_words(cx, raw::handle(object), kind)?;
+        out.set(&words)
+    })
+}
+
 fn refuse(call: &'static Call) -> i32 {
     raw::status(call, |cx| aclnn::answer(cx, || aclnn::not_implemented(cx)))
 }

@@ -119,6 +119,58 @@ pub fn aclCreateTensorList(cx: &Cx<'_>, values: Option<&[Raw]>, size: u64) -> Re
     Ok(Raw(list.id))
 }
 
+/// What an array or a list holds, by the number that generated code uses for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemberKind {
+    Integers,
+    Floats,
+    Booleans,
+    Tensors,
+}
+
+impl MemberKind {
+    /// Returns the kind of a number.
+    ///
+    /// # Errors
+    /// `InvalidArgument`: it is none of them.
+    pub fn of(number: u32) -> Result<MemberKind> {
+        match number {
+            0 => Ok(MemberKind::Integers),
+            1 => Ok(MemberKind::Floats),
+            2 => Ok(MemberKind::Booleans),
+            3 => Ok(MemberKind::Tensors),
+            _ => refuse(
+                ErrorKind::InvalidArgument,
+                format!("{number} is no kind of members"),
+            ),
+        }
+    }
+}
+
+/// Returns the members of an array or a list of tensors as words of 64 bits: integers, the bits of floats, 0 and 1, handles.
+///
+/// # Errors
+/// What a handle of another kind of object, or of a destroyed one, is answered with.
+pub fn members_as_words(cx: &Cx<'_>, object: Raw, kind: MemberKind) -> Result<Vec<u64>> {
+    let objects = &cx.process.operators;
+    Ok(match kind {
+        MemberKind::Integers => {
+            let array = objects.ints.get(object.0)?;
+            array.values.iter().map(|value| *value as u64).collect()
+        }
+        MemberKind::Floats => {
+            let array = objects.floats.get(object.0)?;
+            let bits = |value: &f32| u64::from(value.to_bits());
+            array.values.iter().map(bits).collect()
+        }
+        MemberKind::Booleans => {
+            let array = objects.bools.get(object.0)?;
+            array.values.iter().map(|value| u64::from(*value)).collect()
+        }
+        MemberKind::Tensors => objects.tensor_lists.get(object.0)?.members.to_vec(),
+    })
+}
+
 /// Returns the members of a list of tensors or scalars, for the checks. None if there is no such list.
 pub(crate) fn members_of(list: u64) -> Vec<u64> {
     let objects = &crate::process::get().operators;
