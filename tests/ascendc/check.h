@@ -8,6 +8,7 @@
 #include "kernel_operator.h"
 
 #include <cstdio>
+#include <deque>
 #include <limits>
 #include <random>
 #include <string>
@@ -54,7 +55,15 @@ template <typename T> LocalTensor<T> put(TPipe& pipe, const std::vector<T>& valu
     const size_t elements = capacity > values.size() ? capacity : values.size();
     pipe.InitBuffer(buffer, static_cast<uint32_t>(elements * sizeof(T)));
     LocalTensor<T> tensor = buffer.Get<T>();
+#if JUMAR_ASCENDC_CHECK < 2
+    // The values are those of a copy that is not done yet (ascendc/deferred.h): every function has to do it, or to read its source.
+    static std::deque<std::vector<T>> sources;
+    sources.push_back(values);
+    tensor.buffer()->source = reinterpret_cast<const uint8_t*>(sources.back().data());
+    tensor.buffer()->source_bytes = static_cast<uint32_t>(values.size() * sizeof(T));
+#else
     for (size_t at = 0; at < values.size(); at++) tensor.GetPhyAddr()[at] = values[at];
+#endif
     return tensor;
 }
 template <typename T> std::vector<T> get(const LocalTensor<T>& tensor, size_t elements)

@@ -259,7 +259,7 @@ void Duplicate(const LocalTensor<T>& dst, const jumar::ascendc::AsIs<T>& scalarV
     using namespace jumar::ascendc;
     if (count <= 0) return;
     check_access(dst, bytes_of<T>(static_cast<uint64_t>(count)), "dst", Call{"Duplicate", site});
-    T* to = dst.GetPhyAddr();
+    T* to = dst.raw();
     const T value = scalarValue;
     for (int32_t at = 0; at < count; at++) to[at] = value;
     leave_full_mask();
@@ -273,7 +273,7 @@ void Duplicate(const LocalTensor<T>& dst, const jumar::ascendc::AsIs<T>& scalarV
     constexpr uint32_t per = per_repeat(sizeof(T));
     const Mask mask = argument.resolve(isSetMask, per);
     check_access(dst, covered<T>(mask, repeatTime, per, Strides{dstBlockStride, dstRepeatStride}), "dst", Call{"Duplicate", site});
-    T* to = dst.GetPhyAddr();
+    T* to = dst.raw();
     const T value = scalarValue;
     each_element(mask, repeatTime, per,
                  [&](uint64_t repeat, uint32_t element) { to[index_of<T>(repeat, element, dstBlockStride, dstRepeatStride)] = value; });
@@ -306,8 +306,8 @@ void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::asc
     const Strides to_strides{params.dstStride, params.dstRepeatSize}, from_strides{params.srcStride, params.srcRepeatSize};
     check_access(dst, covered<T>(mask, repeatTime, per, to_strides), "dst", call);
     check_access(src, covered<T>(mask, repeatTime, per, from_strides), "src", call);
-    T* to = dst.GetPhyAddr();
-    const T* from = src.GetPhyAddr();
+    T* to = dst.raw();
+    const T* from = src.raw();
     each_element(mask, repeatTime, per, [&](uint64_t repeat, uint32_t element) {
         to[index_of<T>(repeat, element, to_strides.block, to_strides.repeat)] =
             from[index_of<T>(repeat, element, from_strides.block, from_strides.repeat)];
@@ -322,7 +322,7 @@ void CreateVecIndex(const LocalTensor<T>& dst, const jumar::ascendc::AsIs<T>& fi
     using namespace jumar::ascendc;
     if (count == 0) return;
     check_access(dst, bytes_of<T>(count), "dst", Call{"CreateVecIndex", site});
-    for (uint32_t at = 0; at < count; at++) dst.GetPhyAddr()[at] = wrapping_add(firstValue, static_cast<T>(at));
+    for (uint32_t at = 0; at < count; at++) dst.raw()[at] = wrapping_add(firstValue, static_cast<T>(at));
 }
 template <typename T>
 void CreateVecIndex(const LocalTensor<T>& dst, const jumar::ascendc::AsIs<T>& firstValue, const jumar::ascendc::MaskArgument& argument,
@@ -333,7 +333,7 @@ void CreateVecIndex(const LocalTensor<T>& dst, const jumar::ascendc::AsIs<T>& fi
     const Mask mask = argument.resolve(true, per);
     check_access(dst, covered<T>(mask, repeatTime, per, Strides{dstBlkStride, dstRepStride}), "dst", Call{"CreateVecIndex", site});
     each_element(mask, repeatTime, per, [&](uint64_t repeat, uint32_t element) {
-        dst.GetPhyAddr()[index_of<T>(repeat, element, dstBlkStride, dstRepStride)] =
+        dst.raw()[index_of<T>(repeat, element, dstBlkStride, dstRepStride)] =
             wrapping_add(firstValue, static_cast<T>(static_cast<int64_t>(repeat * per + element)));
     });
 }
@@ -344,7 +344,7 @@ void ArithProgression(const LocalTensor<T>& dst, const jumar::ascendc::AsIs<T> f
     using namespace jumar::ascendc;
     if (count <= 0) return;
     check_access(dst, bytes_of<T>(static_cast<uint64_t>(count)), "dst", Call{"ArithProgression", site});
-    for (int32_t at = 0; at < count; at++) dst.GetPhyAddr()[at] = wrapping_add(first, wrapping_mul(step, static_cast<T>(at)));
+    for (int32_t at = 0; at < count; at++) dst.raw()[at] = wrapping_add(first, wrapping_mul(step, static_cast<T>(at)));
 }
 
 template <typename T>

@@ -42,8 +42,8 @@ inline void compare_count(const AscendC::LocalTensor<U>& dst, const AscendC::Loc
 #endif
     check_access(dst, (count + 7) / 8, "dst", call);
     check_access(src0, count * sizeof(T), "src0", call);
-    uint8_t* to = reinterpret_cast<uint8_t*>(dst.GetPhyAddr());
-    const T* left = src0.GetPhyAddr();
+    uint8_t* to = reinterpret_cast<uint8_t*>(dst.raw());
+    const T* left = src0.raw();
     for (uint64_t at = 0; at < count; at++) set_bit(to, at, holds(left[at], right(at), mode));
     leave_full_mask();
 }
@@ -76,7 +76,7 @@ void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalT
     using namespace jumar::ascendc;
     const Call call{"Compare", site};
     check_access(src1, uint64_t(count) * sizeof(T), "src1", call);
-    const T* right = src1.GetPhyAddr();
+    const T* right = src1.raw();
     compare_count(dst, src0, cmpMode, count, call, [right](uint64_t at) { return right[at]; });
 }
 template <typename T, typename U, bool isSetMask = true>
@@ -89,9 +89,9 @@ void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalT
     check_access(dst, uint64_t(repeatTime) * per_repeat(sizeof(T)) / 8, "dst", call);
     check_access(src0, covered_fully<T>(repeatTime, Strides{params.src0BlkStride, params.src0RepStride}), "src0", call);
     check_access(src1, covered_fully<T>(repeatTime, Strides{params.src1BlkStride, params.src1RepStride}), "src1", call);
-    const T *left = src0.GetPhyAddr(), *right = src1.GetPhyAddr();
+    const T *left = src0.raw(), *right = src1.raw();
     compare_repeats<T>(
-        reinterpret_cast<uint8_t*>(dst.GetPhyAddr()), repeatTime, cmpMode,
+        reinterpret_cast<uint8_t*>(dst.raw()), repeatTime, cmpMode,
         [&](uint64_t repeat, uint32_t element) { return left[index_of<T>(repeat, element, params.src0BlkStride, params.src0RepStride)]; },
         [&](uint64_t repeat, uint32_t element) { return right[index_of<T>(repeat, element, params.src1BlkStride, params.src1RepStride)]; });
 }
@@ -104,7 +104,7 @@ void Compare(const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmp
     const Call call{"Compare", site};
     check_access(src0, covered_fully<T>(1, Strides{params.src0BlkStride, params.src0RepStride}), "src0", call);
     check_access(src1, covered_fully<T>(1, Strides{params.src1BlkStride, params.src1RepStride}), "src1", call);
-    const T *left = src0.GetPhyAddr(), *right = src1.GetPhyAddr();
+    const T *left = src0.raw(), *right = src1.raw();
     compare_repeats<T>(
         reinterpret_cast<uint8_t*>(core().registers.compare), 1, cmpMode,
         [&](uint64_t repeat, uint32_t element) { return left[index_of<T>(repeat, element, params.src0BlkStride, params.src0RepStride)]; },
@@ -128,9 +128,9 @@ void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const 
     if (repeatTime == 0) return;
     check_access(dst, uint64_t(repeatTime) * per_repeat(sizeof(T)) / 8, "dst", call);
     check_access(src0, covered_fully<T>(repeatTime, Strides{params.srcBlkStride, params.srcRepStride}), "src0", call);
-    const T* left = src0.GetPhyAddr();
+    const T* left = src0.raw();
     compare_repeats<T>(
-        reinterpret_cast<uint8_t*>(dst.GetPhyAddr()), repeatTime, cmpMode,
+        reinterpret_cast<uint8_t*>(dst.raw()), repeatTime, cmpMode,
         [&](uint64_t repeat, uint32_t element) { return left[index_of<T>(repeat, element, params.srcBlkStride, params.srcRepStride)]; },
         [&](uint64_t, uint32_t) { return scalar; });
 }
@@ -152,13 +152,13 @@ template <typename T> void SetCmpMask(const LocalTensor<T>& src, jumar::ascendc:
 {
     using namespace jumar::ascendc;
     check_access(src, 16, "src", Call{"SetCmpMask", site});
-    std::memcpy(core().registers.compare, src.GetPhyAddr(), 16);
+    std::memcpy(core().registers.compare, src.raw(), 16);
 }
 template <typename T> void GetCmpMask(const LocalTensor<T>& dst, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     check_access(dst, 16, "dst", Call{"GetCmpMask", site});
-    std::memcpy(dst.GetPhyAddr(), core().registers.compare, 16);
+    std::memcpy(dst.raw(), core().registers.compare, 16);
 }
 
 // dst[i] = bit of the mask ? src0[i] : src1[i]. In the first mode one mask serves every repeat, in the others it continues.
@@ -178,9 +178,9 @@ void first(const LocalTensor<T>& dst, const LocalTensor<U>& bits, const LocalTen
     check_access(dst, uint64_t(count) * sizeof(T), "dst", call);
     check_access(bits, (used + 7) / 8, "selMask", call);
     check_access(src0, uint64_t(count) * sizeof(T), "src0", call);
-    const uint8_t* mask = reinterpret_cast<const uint8_t*>(bits.GetPhyAddr());
-    const T* left = src0.GetPhyAddr();
-    for (uint32_t at = 0; at < count; at++) dst.GetPhyAddr()[at] = get_bit(mask, bit_of(mode, per, at / per, at % per)) ? left[at] : right(at);
+    const uint8_t* mask = reinterpret_cast<const uint8_t*>(bits.raw());
+    const T* left = src0.raw();
+    for (uint32_t at = 0; at < count; at++) dst.raw()[at] = get_bit(mask, bit_of(mode, per, at / per, at % per)) ? left[at] : right(at);
     leave_full_mask();
 }
 template <typename T, typename Right>
@@ -191,8 +191,8 @@ void repeats(const LocalTensor<T>& dst, const uint8_t* bits, const LocalTensor<T
     constexpr uint32_t per = per_repeat(sizeof(T));
     check_access(dst, covered<T>(mask, count, per, Strides{params.dstBlkStride, params.dstRepStride}), "dst", call);
     check_access(src0, covered<T>(mask, count, per, Strides{params.src0BlkStride, params.src0RepStride}), "src0", call);
-    T* to = dst.GetPhyAddr();
-    const T* left = src0.GetPhyAddr();
+    T* to = dst.raw();
+    const T* left = src0.raw();
     each_element(mask, count, per, [&](uint64_t repeat, uint32_t element) {
         const bool chosen = get_bit(bits, bit_of(mode, per, repeat, element));
         to[index_of<T>(repeat, element, params.dstBlkStride, params.dstRepStride)] =
@@ -217,7 +217,7 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const Loca
     using namespace jumar::ascendc;
     const Call call{"Select", site};
     check_access(src1, uint64_t(count) * sizeof(T), "src1", call);
-    const T* right = src1.GetPhyAddr();
+    const T* right = src1.raw();
     selection::first(dst, selMask, src0, selMode, count, call, [right](uint64_t at) { return right[at]; });
 }
 template <typename T, typename U>
@@ -237,8 +237,8 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const Loca
     const Mask mask = argument.resolve(isSetMask, per_repeat(sizeof(T)));
     selection::check_bits<T>(selMask, selMode, mask, repeatTime, call);
     check_access(src1, covered<T>(mask, repeatTime, per_repeat(sizeof(T)), Strides{params.src1BlkStride, params.src1RepStride}), "src1", call);
-    const T* right = src1.GetPhyAddr();
-    selection::repeats(dst, reinterpret_cast<const uint8_t*>(selMask.GetPhyAddr()), src0, selMode, mask, repeatTime, params, call,
+    const T* right = src1.raw();
+    selection::repeats(dst, reinterpret_cast<const uint8_t*>(selMask.raw()), src0, selMode, mask, repeatTime, params, call,
                        [right](uint64_t at) { return right[at]; });
 }
 template <typename T, typename U, bool isSetMask = true>
@@ -250,7 +250,7 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const Loca
     const Call call{"Select", site};
     const Mask mask = argument.resolve(isSetMask, per_repeat(sizeof(T)));
     selection::check_bits<T>(selMask, selMode, mask, repeatTime, call);
-    selection::repeats(dst, reinterpret_cast<const uint8_t*>(selMask.GetPhyAddr()), src0, selMode, mask, repeatTime, params, call,
+    selection::repeats(dst, reinterpret_cast<const uint8_t*>(selMask.raw()), src0, selMode, mask, repeatTime, params, call,
                        [src1](uint64_t) { return src1; });
 }
 // With the bits of the compare register.
@@ -263,7 +263,7 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTe
     const Call call{"Select", site};
     const Mask mask = mask_of_bits(nullptr, false, per_repeat(sizeof(T)));
     check_access(src1, covered<T>(mask, repeatTime, per_repeat(sizeof(T)), Strides{params.src1BlkStride, params.src1RepStride}), "src1", call);
-    const T* right = src1.GetPhyAddr();
+    const T* right = src1.raw();
     selection::repeats(dst, reinterpret_cast<const uint8_t*>(core().registers.compare), src0, selMode, mask, repeatTime, params, call,
                        [right](uint64_t at) { return right[at]; });
 }
@@ -290,8 +290,10 @@ void pack(const LocalTensor<T>& dst, const LocalTensor<T>& src, bool reduceMode,
     constexpr uint32_t per = per_repeat(sizeof(T));
     const uint32_t here = reduceMode ? count : per;
     uint64_t end = 0;
-    const T* from = src.GetPhyAddr();
-    T* to = dst.GetPhyAddr();
+    complete(src.buffer());
+    complete(dst.buffer());
+    const T* from = src.raw();
+    T* to = dst.raw();
     if (params.repeatTimes && here)
         end = index_of<T>(params.repeatTimes - 1u, here - 1, params.src0BlockStride, params.src0RepeatStride) + 1;
     check_access(src, end * sizeof(T), "src0", call);
@@ -303,6 +305,7 @@ void pack(const LocalTensor<T>& dst, const LocalTensor<T>& src, bool reduceMode,
             to[kept++] = from[index_of<T>(repeat, element, params.src0BlockStride, params.src0RepeatStride)];
         }
     }
+    complete_all();
     core().registers.kept = kept;
 }
 } // namespace packing
@@ -323,7 +326,7 @@ void GatherMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const Loc
     const Call call{"GatherMask", site};
     const uint32_t here = reduceMode ? mask : per_repeat(sizeof(T));
     if (params.repeatTimes) check_access(pattern, (params.repeatTimes - 1ull) * params.src1RepeatStride * 32 + (here + 7) / 8, "src1Pattern", call);
-    const uint8_t* bits = reinterpret_cast<const uint8_t*>(pattern.GetPhyAddr());
+    const uint8_t* bits = reinterpret_cast<const uint8_t*>(pattern.raw());
     packing::pack(dst, src0, reduceMode, mask, params, rsvdCnt, call, [bits, &params](uint64_t repeat, uint32_t element) {
         return get_bit(bits + repeat * params.src1RepeatStride * 32, element);
     });

@@ -147,8 +147,8 @@ inline void convert_int4(const AscendC::LocalTensor<D>& dst, const AscendC::Loca
     check_access(src, from_end, "src", call);
     each_element(mask, repeats, per, [&](uint64_t repeat, uint32_t element) {
         const uint64_t to = index_of_packed<D>(repeat, element, to_strides), from = index_of_packed<S>(repeat, element, from_strides);
-        if constexpr (is_int4<D>) store_int4(dst.GetPhyAddr(), to, src.GetPhyAddr()[from], mode);
-        else dst.GetPhyAddr()[to] = static_cast<D>(load_int4(src.GetPhyAddr(), from));
+        if constexpr (is_int4<D>) store_int4(dst.raw(), to, src.raw()[from], mode);
+        else dst.raw()[to] = static_cast<D>(load_int4(src.raw(), from));
     });
 }
 

@@ -2,6 +2,10 @@
 #ifndef JUMAR_ASCENDC_COPY_H
 #define JUMAR_ASCENDC_COPY_H
 
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 #include "tensor.h"
 
 namespace jumar {
@@ -12,6 +16,27 @@ inline void copy_bytes(void* to, const void* from, uint64_t bytes)
 {
     asm("" : "+r"(bytes));
     std::memcpy(to, from, bytes);
+}
+
+// Copies to global memory. Long runs are written past the caches, which would be full of data that are not read soon.
+inline void copy_out(uint8_t* to, const uint8_t* from, uint64_t bytes)
+{
+#if defined(__AVX__)
+    constexpr uint64_t LONG_RUN = 1 << 20;
+    Core& self = core();
+    self.written = to == self.written_end ? self.written + bytes : bytes;
+    self.written_end = to + bytes;
+    if (self.written >= LONG_RUN && bytes >= 1024 && reinterpret_cast<uintptr_t>(to) % 32 == 0) {
+        for (; bytes >= 64; bytes -= 64, to += 64, from += 64) {
+            const __m256i first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)), second = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 32));
+            _mm256_stream_si256(reinterpret_cast<__m256i*>(to), first);
+            _mm256_stream_si256(reinterpret_cast<__m256i*>(to + 32), second);
+        }
+        // Later stores, such as flags for other threads, do not pass these.
+        _mm_sfence();
+    }
+#endif
+    copy_bytes(to, from, bytes);
 }
 
 // Changes an element of global memory that other blocks may change at the same time.
@@ -42,6 +67,8 @@ template <typename T> inline void atomic_update(T* at, T value, AtomicOperation 
 // Writes bytes to global memory: plainly, or with the atomic operation that is set.
 template <typename T> inline void store_global(uint8_t* to, const uint8_t* from, uint64_t bytes, const Call& call)
 {
+    // The bytes may be the source of a deferred copy, or a flag for another core that changes one.
+    complete_all();
     AtomicOperation operation = core().registers.atomic;
     if (operation == AtomicOperation::NONE) record_global_write(to, from, bytes, call);
     if constexpr (std::is_arithmetic_v<T> || is_half<T> || is_bfloat16<T>) {
@@ -54,16 +81,16 @@ template <typename T> inline void store_global(uint8_t* to, const uint8_t* from,
             return;
         }
     }
-    copy_bytes(to, from, bytes);
+    copy_out(to, from, bytes);
 }
 
 template <typename T> inline uint8_t* bytes_at(const AscendC::LocalTensor<T>& tensor)
 {
-    return reinterpret_cast<uint8_t*>(tensor.GetPhyAddr());
+    return reinterpret_cast<uint8_t*>(tensor.raw());
 }
 template <typename T> inline uint8_t* bytes_at(const AscendC::GlobalTensor<T>& tensor)
 {
-    return reinterpret_cast<uint8_t*>(tensor.GetPhyAddr());
+    return reinterpret_cast<uint8_t*>(tensor.raw());
 }
 
 // Bytes from the first block's start to the last block's end.
@@ -111,7 +138,7 @@ void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const uint3
     src.check(0, elements_in<T>(bytes), "DataCopy", site);
     record_access(dst, 0, bytes, true, "dst", call);
     record_global_read(bytes_at(src), bytes, call);
-    copy_bytes(bytes_at(dst), bytes_at(src), bytes);
+    if (!defer_copy(dst.buffer(), bytes_at(dst), bytes_at(src), bytes)) copy_bytes(bytes_at(dst), bytes_at(src), bytes);
 }
 template <typename T>
 void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
@@ -213,8 +240,8 @@ void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2Nz
     check_access(dst, last * sizeof(T), "dst", call);
     record_access(dst, 0, last * sizeof(T), true, "dst", call);
     src.check(0, (params.ndNum - 1ull) * params.srcNdMatrixStride + (params.nValue - 1ull) * params.srcDValue + params.dValue, "DataCopy", site);
-    T* to = dst.GetPhyAddr();
-    const T* from = src.GetPhyAddr();
+    T* to = dst.raw();
+    const T* from = src.raw();
     for (uint64_t m = 0; m < params.ndNum; m++)
         for (uint64_t n = 0; n < params.nValue; n++)
             for (uint64_t d = 0; d < padded; d++)
@@ -276,7 +303,7 @@ void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Slice
         src.check(from, elements, "DataCopy", site);
         record_access(dst, to * sizeof(T), elements * sizeof(T), true, "dst", call);
         record_global_read(bytes_at(src) + from * sizeof(T), elements * sizeof(T), call);
-        std::memcpy(dst.GetPhyAddr() + to, src.GetPhyAddr() + from, elements * sizeof(T));
+        std::memcpy(dst.raw() + to, src.raw() + from, elements * sizeof(T));
     });
 }
 template <typename T>
@@ -406,7 +433,8 @@ template <typename T> void InitGlobalMemory(GlobalTensor<T>& gm, const uint64_t 
 {
     if (size == 0) return;
     gm.check(0, size, "InitGlobalMemory", site);
-    for (uint64_t at = 0; at < size; at++) gm.GetPhyAddr()[at] = value;
+    jumar::ascendc::complete_all();
+    for (uint64_t at = 0; at < size; at++) gm.raw()[at] = value;
 }
 template <typename T> void Fill(GlobalTensor<T>& gm, const uint64_t size, const jumar::ascendc::AsIs<T> value,
                                 jumar::ascendc::Site site = jumar::ascendc::Site::here())

@@ -117,6 +117,10 @@ struct Buffer {
     PipeClock clock;
     // The last call of the queue for this buffer.
     Site site{"kernel", 0};
+    // A copy from global memory that is not done yet (deferred.h), and whether there may be one.
+    const uint8_t* source = nullptr;
+    uint32_t source_bytes = 0;
+    bool may_defer = false;
 };
 
 // A local memory. It is allocated when a kernel uses it first, and stays with its thread.
@@ -223,6 +227,14 @@ struct Core {
     uint32_t rounds = 0;
     LocalMemory memories[MEMORY_COUNT];
     std::deque<Buffer> buffers;
+    // Buffers whose copies are not done yet.
+    static constexpr uint32_t MOST_DEFERRED = 8;
+    Buffer* deferred[MOST_DEFERRED] = {};
+    uint32_t deferred_count = 0;
+    bool may_defer = true;
+    // Where the last copy to global memory ended, and the bytes of copies that follow each other up to there.
+    const uint8_t* written_end = nullptr;
+    uint64_t written = 0;
     Registers registers;
     uint8_t events[static_cast<int>(AscendC::HardEvent::MAX)][8] = {};
     // Where the events were set.
@@ -253,6 +265,8 @@ struct Core {
         global = nullptr;
         for (auto& memory : memories) memory.used = 0;
         buffers.clear();
+        deferred_count = 0;
+        may_defer = true;
         registers = Registers();
         if (events_used) {
             std::memset(events, 0, sizeof events);
@@ -277,6 +291,7 @@ struct Core {
 
     Buffer* add(AscendC::TPosition position, uint8_t* begin, uint64_t bytes)
     {
+        complete_all();
         std::memset(begin, 0xa5, bytes);
         buffers.emplace_back();
         Buffer& buffer = buffers.back();
@@ -284,6 +299,16 @@ struct Core {
         buffer.bytes = static_cast<uint32_t>(bytes);
         buffer.position = position;
         return &buffer;
+    }
+
+    // Does the copies that were deferred.
+    void complete_all()
+    {
+        while (deferred_count > 0) {
+            Buffer& buffer = *deferred[--deferred_count];
+            std::memcpy(buffer.begin, buffer.source, buffer.source_bytes);
+            buffer.source = nullptr;
+        }
     }
 };
 

@@ -126,8 +126,8 @@ inline void load_unfolded(const AscendC::LocalTensor<T>& dst, const AscendC::Loc
     const uint32_t across = is_right ? divided_up(inner, 16) : divided_up(inner, c0);
     const uint32_t down = is_right ? divided_up(outer, c0) : divided_up(outer, 16);
     check_access(dst, static_cast<uint64_t>(down) * across * FRACTAL, "dst", call, FRACTAL);
-    const T* from = src.GetPhyAddr();
-    T* to = dst.GetPhyAddr();
+    const T* from = src.raw();
+    T* to = dst.raw();
     const uint32_t filter = map.filter_w * map.filter_h;
     const uint32_t all_rows = divided_up(rows, 16) * 16, all_columns = divided_up(columns, c0) * c0;
     for (uint32_t row = 0; row < all_rows; row++) {
@@ -185,9 +185,9 @@ inline void multiply(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTen
     check_access(fm, is_row ? bytes_of<U>(k + (is_int4<U> ? k % 2 : 0)) : static_cast<uint64_t>(m_blocks) * k_blocks * FRACTAL, "fm", call, FRACTAL);
     check_access(filter, static_cast<uint64_t>(divided_up(k, c0)) * n_blocks * FRACTAL, "filter", call, FRACTAL);
     check_access(dst, c_bytes, "dst", call, 64);
-    const U* a = fm.GetPhyAddr();
-    const S* b = filter.GetPhyAddr();
-    T* c = dst.GetPhyAddr();
+    const U* a = fm.raw();
+    const S* b = filter.raw();
+    T* c = dst.raw();
     std::vector<Accumulator> right(static_cast<size_t>(k) * n), left(k), sums(n);
     for (uint32_t at = 0; at < k; at++)
         for (uint32_t column = 0; column < n; column++)
@@ -285,8 +285,8 @@ void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
     const uint64_t next = 1 + static_cast<uint64_t>(params.dstGap), part_step = parts == 1 ? 0 : 1 + static_cast<uint64_t>(params.dstFracGap);
     check_access(dst, ((params.repeatTimes - 1) * next + part_step + 1) * FRACTAL, "dst", call, FRACTAL);
     for (int64_t repeat = 0; repeat < params.repeatTimes; repeat++) {
-        const T* from = src.GetPhyAddr() + (params.startIndex + repeat * step) * static_cast<int64_t>(parts * fractal_elements<T>);
-        T* to = dst.GetPhyAddr() + static_cast<uint64_t>(repeat) * next * fractal_elements<T>;
+        const T* from = src.raw() + (params.startIndex + repeat * step) * static_cast<int64_t>(parts * fractal_elements<T>);
+        T* to = dst.raw() + static_cast<uint64_t>(repeat) * next * fractal_elements<T>;
         for (uint32_t row = 0; row < side; row++)
             for (uint32_t column = 0; column < side; column++) {
                 // Two fractals of 8-bit elements lie one below the other, those of 32-bit elements side by side.
@@ -313,7 +313,7 @@ void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor
     using namespace jumar::ascendc;
     const bool accumulates = params.isBias || !params.cmatrixInitVal;
     if (accumulates && params.cmatrixSource) fail(site, "Mmad: cmatrixSource is true, and no bias is passed; the form with a bias tensor is supported");
-    const T* c = dst.GetPhyAddr();
+    const T* c = dst.raw();
     multiply(dst, fm, filter, params, Call{"Mmad", site, PIPE_M}, [&](uint32_t, uint64_t index) { return accumulates ? c[index] : T(0); });
 }
 // The initial value is a row in the bias table, or a matrix in L0C.
@@ -328,7 +328,7 @@ void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor
     const bool is_row = memory_of(bias.buffer()->position) == MEMORY_BIAS;
     const uint64_t elements = is_row ? params.n : static_cast<uint64_t>(divided_up(params.m, 16)) * divided_up(params.n, 16) * 256;
     check_access(bias, elements * sizeof(V), "bias", call, 64);
-    const V* values = bias.GetPhyAddr();
+    const V* values = bias.raw();
     multiply(dst, fm, filter, params, call, [&](uint32_t column, uint64_t index) { return values[is_row ? column : index]; });
 }
 
@@ -348,7 +348,7 @@ void InitConstValue(const LocalTensor<T>& dst, const InitConstValueParams<jumar:
     if (call.pipe == PIPE_MTE2)
         for (uint64_t repeat = 0; repeat < params.repeatTimes; repeat++) record_access(dst, repeat * step, length, true, "dst", call);
     for (uint64_t repeat = 0; repeat < params.repeatTimes; repeat++)
-        for (uint64_t at = 0; at < length / sizeof(T); at++) dst.GetPhyAddr()[repeat * step / sizeof(T) + at] = params.initValue;
+        for (uint64_t at = 0; at < length / sizeof(T); at++) dst.raw()[repeat * step / sizeof(T) + at] = params.initValue;
 }
 template <typename T>
 void Fill(const LocalTensor<T>& dst, const InitConstValueParams<jumar::ascendc::AsIs<T>>& params,

@@ -52,7 +52,7 @@ inline void set_block_of_launch(uint32_t block)
     if (jumar_current) jumar_current->block = block;
 }
 
-// Gives get_block_num() of the kernel's interface a launch, if the blocks run without a stream.
+// A launch for get_block_num() of the kernel's interface, if the blocks run without a stream.
 class LaunchWithoutStream {
 public:
     explicit LaunchWithoutStream(uint32_t blocks)

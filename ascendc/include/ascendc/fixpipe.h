@@ -90,7 +90,7 @@ struct ResultCopy {
         const uint32_t blocks = divided_up(columns, 16);
         check_access(src, ((matrices - 1) * source_matrix * 256 + (blocks - 1) * source_stride * 16 + rows * 16ull) * sizeof(U), "src", call, 64);
         for (uint32_t matrix = 0; matrix < matrices; matrix++) {
-            const U* from = src.GetPhyAddr() + matrix * source_matrix * 256;
+            const U* from = src.raw() + matrix * source_matrix * 256;
             auto element = [&](uint32_t row, uint32_t column) {
                 const uint64_t at = column / 16 * source_stride * 16 + row * 16ull + column % 16;
                 return requantised<T>(from[at], is_vector_mode(mode) ? words[column] : word, relu);
@@ -130,7 +130,7 @@ struct ResultCopy {
         check_access(dst, 0, "dst", call);
         run<T>(src, call, [&](uint64_t at, const T* values, uint32_t count) {
             check_access(dst, (at + count) * sizeof(T), "dst", call);
-            std::memcpy(static_cast<void*>(dst.GetPhyAddr() + at), static_cast<const void*>(values), count * sizeof(T));
+            std::memcpy(static_cast<void*>(dst.raw() + at), static_cast<const void*>(values), count * sizeof(T));
         });
     }
 };
@@ -158,7 +158,7 @@ inline const uint64_t* quantisation_words(const AscendC::LocalTensor<uint64_t>& 
 {
     need_memory(words, MEMORY_L1, MEMORY_FIXPIPE, "the tensor of scales", call);
     check_access(words, columns * sizeof(uint64_t), "the tensor of scales", call, 32);
-    return words.GetPhyAddr();
+    return words.raw();
 }
 
 } // namespace ascendc
@@ -250,7 +250,7 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCo
     check_access(src, span_of(params.blockCount, elements, static_cast<int64_t>(from)) * sizeof(U), "src", call);
     for (uint64_t block = 0; block < params.blockCount; block++)
         for (uint64_t at = 0; at < elements; at++)
-            dst.GetPhyAddr()[block * to + at] = static_cast<T>(static_cast<float>(src.GetPhyAddr()[block * from + at]));
+            dst.raw()[block * to + at] = static_cast<T>(static_cast<float>(src.raw()[block * from + at]));
 }
 
 // 310P: fractals of 16 x 16 elements between L0C and UB. Gaps are in units of 32 bytes.
@@ -277,7 +277,7 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCo
     check_access(src, span_of(params.blockCount, elements, static_cast<int64_t>(from)) * sizeof(U), "src", call);
     for (uint64_t block = 0; block < params.blockCount; block++)
         for (uint64_t at = 0; at < elements; at++)
-            dst.GetPhyAddr()[block * to + at] = requantised<T>(src.GetPhyAddr()[block * from + at], enhanced.deqValue, enhanced.isRelu);
+            dst.raw()[block * to + at] = requantised<T>(src.raw()[block * from + at], enhanced.deqValue, enhanced.isRelu);
 }
 
 // Columns of fractals 16 wide in UB to row-major matrices.
@@ -296,7 +296,7 @@ void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const Nz2Nd
             for (uint32_t block = 0; block < blocks; block++) {
                 const uint64_t count = params.dValue - block * 16u < 16u ? params.dValue - block * 16u : 16u;
                 const uint64_t to = matrix * params.dstNdMatrixStride + row * params.dstDStride + block * 16u;
-                const T* from = src.GetPhyAddr() + matrix * params.srcNdMatrixStride * 256 + block * static_cast<uint64_t>(params.srcNStride) * 16 + row * 16;
+                const T* from = src.raw() + matrix * params.srcNdMatrixStride * 256 + block * static_cast<uint64_t>(params.srcNStride) * 16 + row * 16;
                 dst.check(to, count, call.name, site);
                 store_global<T>(bytes_at(dst) + to * sizeof(T), reinterpret_cast<const uint8_t*>(from), count * sizeof(T), call);
             }

@@ -192,6 +192,7 @@ inline void record_global_store([[maybe_unused]] const void* at, [[maybe_unused]
 }
 inline void record_cache_clean([[maybe_unused]] const void* at, [[maybe_unused]] bool is_all)
 {
+    complete_all();
 #if JUMAR_ASCENDC_CHECK >= 2
     Core& self = core();
     if (self.global) self.global->clean(self, static_cast<const uint8_t*>(at), is_all);

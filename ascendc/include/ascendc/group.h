@@ -116,6 +116,7 @@ struct Abandoned {};
 
 inline Group* group_of(Core& self, const char* call, Site site)
 {
+    self.complete_all();
     if (self.fiber) return static_cast<Fiber*>(self.fiber)->group;
     if (self.blocks == 1) return nullptr;
     fail(site, "%s: the kernel was not compiled as one whose blocks wait for each other (docs/ascendc.md)", call);

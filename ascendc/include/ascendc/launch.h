@@ -88,7 +88,7 @@ enum class Home { USABLE, NOWHERE, OTHER_DEVICE };
 inline Home home_of(const void* address, uint32_t& device)
 {
     aclrtPtrAttributes attributes{};
-    // A runtime that has ended, or another error, is no fault of the address.
+    // A runtime that has ended, or another error, says nothing about the address.
     if (aclrtPointerGetAttributes(address, &attributes) != 0) return Home::USABLE;
     if (attributes.location.type == ACL_MEM_LOCATION_TYPE_UNREGISTERED) return Home::NOWHERE;
     if (attributes.location.type != ACL_MEM_LOCATION_TYPE_DEVICE || attributes.location.id == device) return Home::USABLE;

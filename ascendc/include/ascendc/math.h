@@ -238,8 +238,8 @@ void Broadcast(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint3
     check_access(src, from_rows * from_columns * sizeof(T), "src", call);
     for (uint64_t row = 0; row < rows; row++)
         for (uint64_t column = 0; column < columns; column++)
-            dst.GetPhyAddr()[row * columns + column] =
-                src.GetPhyAddr()[(from_rows == 1 ? 0 : row) * from_columns + (from_columns == 1 ? 0 : column)];
+            dst.raw()[row * columns + column] =
+                src.raw()[(from_rows == 1 ? 0 : row) * from_columns + (from_columns == 1 ? 0 : column)];
 }
 template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
 void Broadcast(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t dstShape[dim], const uint32_t srcShape[dim],
@@ -277,8 +277,8 @@ void Sum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const SumParams& 
     check_access(src, ((params.outter - 1ull) * params.inner + params.n) * sizeof(T), "src", call);
     for (uint64_t row = 0; row < params.outter; row++) {
         Wide<T> sum = 0;
-        for (uint64_t at = 0; at < params.n; at++) sum += static_cast<Wide<T>>(src.GetPhyAddr()[row * params.inner + at]);
-        dst.GetPhyAddr()[row] = static_cast<T>(sum);
+        for (uint64_t at = 0; at < params.n; at++) sum += static_cast<Wide<T>>(src.raw()[row * params.inner + at]);
+        dst.raw()[row] = static_cast<T>(sum);
     }
 }
 template <typename T, int32_t reduceDim = -1, bool isReuseSource = false, bool isBasicBlock = false>

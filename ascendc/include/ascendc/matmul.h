@@ -38,8 +38,8 @@ template <typename T> struct MatrixSource {
     const T* elements(uint64_t last, const char* operand, const char* label, const Call& call) const
     {
         switch (kind) {
-        case GLOBAL: global.check(0, last + 1, label, call.site); return global.GetPhyAddr();
-        case LOCAL: check_access(local, bytes_of<T>(last + 1 + (is_int4<T> ? 1 : 0)), operand, call); return local.GetPhyAddr();
+        case GLOBAL: global.check(0, last + 1, label, call.site); return global.raw();
+        case LOCAL: check_access(local, bytes_of<T>(last + 1 + (is_int4<T> ? 1 : 0)), operand, call); return local.raw();
         case SCALAR: return nullptr;
         default: fail(call.site, "%s: %s was not set", call.name, operand);
         }
@@ -470,7 +470,7 @@ private:
         using namespace jumar::ascendc;
         each_run(where, call, [&](uint64_t at, const CT* values, uint32_t count) {
             check_access(target, (at + count) * sizeof(CT), "C", call);
-            std::memcpy(static_cast<void*>(target.GetPhyAddr() + at), static_cast<const void*>(values), count * sizeof(CT));
+            std::memcpy(static_cast<void*>(target.raw() + at), static_cast<const void*>(values), count * sizeof(CT));
         });
     }
 

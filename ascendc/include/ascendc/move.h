@@ -11,7 +11,8 @@ namespace ascendc {
 template <typename T>
 inline T* element_at(const AscendC::LocalTensor<T>& tensor, uint64_t byte_offset, [[maybe_unused]] const char* operand, [[maybe_unused]] const Call& call)
 {
-    uint8_t* at = reinterpret_cast<uint8_t*>(tensor.GetPhyAddr()) + byte_offset;
+    complete(tensor.buffer());
+    uint8_t* at = reinterpret_cast<uint8_t*>(tensor.raw()) + byte_offset;
 #if JUMAR_ASCENDC_CHECK
     const Buffer* buffer = tensor.buffer();
     if (at + sizeof(T) > buffer->begin + buffer->bytes)
@@ -40,7 +41,7 @@ void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTen
     check_access(srcOffset, count * 4ull, "srcOffset", call);
     check_access(src, sizeof(T), "src", call);
     for (uint32_t at = 0; at < count; at++)
-        dst.GetPhyAddr()[at] = *element_at(src, uint64_t(srcBaseOffset) + srcOffset.GetPhyAddr()[at], "src", call);
+        dst.raw()[at] = *element_at(src, uint64_t(srcBaseOffset) + srcOffset.raw()[at], "src", call);
 }
 template <typename T>
 void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& srcOffset, const uint32_t srcBaseOffset,
@@ -55,7 +56,7 @@ void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTen
     check_access(src, sizeof(T), "src", call);
     each_element(mask, repeatTime, per, [&](uint64_t repeat, uint32_t element) {
         const uint32_t offset = *element_at(srcOffset, (repeat * per + element) * 4, "srcOffset", call);
-        dst.GetPhyAddr()[index_of<T>(repeat, element, 1, dstRepStride)] = *element_at(src, uint64_t(srcBaseOffset) + offset, "src", call);
+        dst.raw()[index_of<T>(repeat, element, 1, dstRepStride)] = *element_at(src, uint64_t(srcBaseOffset) + offset, "src", call);
     });
 }
 // The same for blocks of 32 bytes: 8 for each repeat.
@@ -71,10 +72,10 @@ void Gatherb(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalT
     check_access(offset, repeatTime * 32ull, "offset", call);
     for (uint64_t repeat = 0; repeat < repeatTime; repeat++) {
         for (uint64_t block = 0; block < 8; block++) {
-            const uint32_t from = offset.GetPhyAddr()[repeat * 8 + block];
+            const uint32_t from = offset.raw()[repeat * 8 + block];
             element_at(src0, from + 32ull - sizeof(T), "src0", call);
-            std::memcpy(reinterpret_cast<uint8_t*>(dst.GetPhyAddr()) + (repeat * params.dstRepStride + block * step) * 32,
-                        reinterpret_cast<const uint8_t*>(src0.GetPhyAddr()) + from, 32);
+            std::memcpy(reinterpret_cast<uint8_t*>(dst.raw()) + (repeat * params.dstRepStride + block * step) * 32,
+                        reinterpret_cast<const uint8_t*>(src0.raw()) + from, 32);
         }
     }
 }
@@ -90,7 +91,7 @@ void Scatter(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTe
     check_access(dstOffset, count * 4ull, "dstOffset", call);
     check_access(dst, sizeof(T), "dst", call);
     for (uint32_t at = 0; at < count; at++)
-        *element_at(dst, uint64_t(dstBaseAddr) + dstOffset.GetPhyAddr()[at], "dst", call) = src.GetPhyAddr()[at];
+        *element_at(dst, uint64_t(dstBaseAddr) + dstOffset.raw()[at], "dst", call) = src.raw()[at];
 }
 template <typename T>
 void Scatter(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& dstOffset, const uint32_t dstBaseAddr,
@@ -105,7 +106,7 @@ void Scatter(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTe
     check_access(dst, sizeof(T), "dst", call);
     each_element(mask, repeatTime, per, [&](uint64_t repeat, uint32_t element) {
         const uint32_t offset = *element_at(dstOffset, (repeat * per + element) * 4, "dstOffset", call);
-        *element_at(dst, uint64_t(dstBaseAddr) + offset, "dst", call) = src.GetPhyAddr()[index_of<T>(repeat, element, 1, srcRepStride)];
+        *element_at(dst, uint64_t(dstBaseAddr) + offset, "dst", call) = src.raw()[index_of<T>(repeat, element, 1, srcRepStride)];
     });
 }
 
@@ -124,7 +125,7 @@ void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const uint8_t r
     for (uint64_t repeat = 0; repeat < repeatTime; repeat++)
         for (uint64_t block = 0; block < 8; block++)
             for (uint64_t at = 0; at < in_block; at++)
-                dst.GetPhyAddr()[(repeat * params.dstRepStride + block * step) * in_block + at] = src0.GetPhyAddr()[repeat * 8 + block];
+                dst.raw()[(repeat * params.dstRepStride + block * step) * in_block + at] = src0.raw()[repeat * 8 + block];
 }
 
 namespace transposition {
@@ -168,8 +169,8 @@ void TransDataTo5HD(const LocalTensor<T> (&dstList)[NCHW_CONV_ADDR_LIST_SIZE], c
     for (int row = 0; row < 16; row++) {
         check_access(dstList[row], ((params.repeatTimes - 1ull) * params.dstRepStride + 1) * 32, "dst", call);
         check_access(srcList[row], ((params.repeatTimes - 1ull) * params.srcRepStride + 1) * 32, "src", call);
-        dst[row] = reinterpret_cast<uint64_t>(dstList[row].GetPhyAddr());
-        src[row] = reinterpret_cast<uint64_t>(srcList[row].GetPhyAddr());
+        dst[row] = reinterpret_cast<uint64_t>(dstList[row].raw());
+        src[row] = reinterpret_cast<uint64_t>(srcList[row].raw());
     }
     TransDataTo5HD<T>(dst, src, params, site);
 }
@@ -182,9 +183,9 @@ template <typename T> void Transpose(const LocalTensor<T>& dst, const LocalTenso
     check_access(dst, 512, "dst", call);
     check_access(src, 512, "src", call);
     T values[256];
-    std::memcpy(values, src.GetPhyAddr(), 512);
+    std::memcpy(values, src.raw(), 512);
     for (int row = 0; row < 16; row++)
-        for (int column = 0; column < 16; column++) dst.GetPhyAddr()[column * 16 + row] = values[row * 16 + column];
+        for (int column = 0; column < 16; column++) dst.raw()[column * 16 + row] = values[row * 16 + column];
 }
 
 } // namespace AscendC

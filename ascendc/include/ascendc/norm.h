@@ -47,18 +47,18 @@ void LayerNorm(const LocalTensor<T>& output, const LocalTensor<T>& mean, const L
     check_access(mean, shape.rows * sizeof(T), "dst", call);
     check_access(variance, shape.rows * sizeof(T), "dst", call);
     for (uint64_t row = 0; row < shape.rows; row++) {
-        const T* line = x.GetPhyAddr() + row * shape.stride;
-        T* result = output.GetPhyAddr() + row * shape.stride;
+        const T* line = x.raw() + row * shape.stride;
+        T* result = output.raw() + row * shape.stride;
         double sum = 0, squares = 0;
         for (uint32_t at = 0; at < shape.columns; at++) sum += static_cast<double>(line[at]);
         const double middle = sum / shape.columns;
         for (uint32_t at = 0; at < shape.columns; at++) squares += (static_cast<double>(line[at]) - middle) * (static_cast<double>(line[at]) - middle);
         const double spread = squares / shape.columns, factor = 1 / std::sqrt(spread + static_cast<double>(epsilon));
         for (uint32_t at = 0; at < shape.columns; at++)
-            result[at] = static_cast<T>((static_cast<double>(line[at]) - middle) * factor * static_cast<double>(gamma.GetPhyAddr()[at]) +
-                                        static_cast<double>(beta.GetPhyAddr()[at]));
-        mean.GetPhyAddr()[row] = static_cast<T>(middle);
-        variance.GetPhyAddr()[row] = static_cast<T>(spread);
+            result[at] = static_cast<T>((static_cast<double>(line[at]) - middle) * factor * static_cast<double>(gamma.raw()[at]) +
+                                        static_cast<double>(beta.raw()[at]));
+        mean.raw()[row] = static_cast<T>(middle);
+        variance.raw()[row] = static_cast<T>(spread);
     }
 }
 template <typename T, bool isReuseSource = false>
@@ -82,13 +82,13 @@ void RmsNorm(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTe
     check_access(gamma, shape.columns * sizeof(T), "gamma", call);
     check_access(dst, shape.rows * shape.stride * sizeof(T), "dst", call);
     for (uint64_t row = 0; row < shape.rows; row++) {
-        const T* line = src.GetPhyAddr() + row * shape.stride;
-        T* result = dst.GetPhyAddr() + row * shape.stride;
+        const T* line = src.raw() + row * shape.stride;
+        T* result = dst.raw() + row * shape.stride;
         double squares = 0;
         for (uint32_t at = 0; at < shape.columns; at++) squares += static_cast<double>(line[at]) * static_cast<double>(line[at]);
         const double factor = 1 / std::sqrt(squares / shape.columns + static_cast<double>(epsilon));
         for (uint32_t at = 0; at < shape.columns; at++)
-            result[at] = static_cast<T>(static_cast<double>(line[at]) * factor * static_cast<double>(gamma.GetPhyAddr()[at]));
+            result[at] = static_cast<T>(static_cast<double>(line[at]) * factor * static_cast<double>(gamma.raw()[at]));
     }
 }
 template <typename T, bool isBasicBlock = false>

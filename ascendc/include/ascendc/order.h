@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "core.h"
+#include "deferred.h"
 
 namespace jumar {
 namespace ascendc {

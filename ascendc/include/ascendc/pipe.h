@@ -58,7 +58,7 @@ public:
         order_[(first_ + queued_) % MOST_BUFFERS] = buffer;
         sizes_[(first_ + queued_) % MOST_BUFFERS] = static_cast<uint32_t>(bytes_of<T>(tensor.GetSize()));
         starts_[(first_ + queued_) % MOST_BUFFERS] =
-            static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(tensor.GetPhyAddr()) - buffer->begin);
+            static_cast<uint32_t>(static_cast<const uint8_t*>(tensor.address()) - buffer->begin);
         queued_++;
         if (PipeOrder* order = pipe_order(core())) buffer->clock = order->release(pipes.producer);
         return true;
@@ -99,6 +99,7 @@ public:
         if (buffer->state == BufferState::QUEUED) fail(site, "FreeTensor: the tensor is still in the queue; DeQue is missing");
         buffer->state = BufferState::FREE;
         buffer->generation++;
+        if (buffer->source) forget_deferred(core(), *buffer);
         if (PipeOrder* order = pipe_order(core())) buffer->clock = order->release(pipes.consumer);
     }
     void FreeAllEvent() {}
@@ -278,6 +279,7 @@ public:
         using namespace jumar::ascendc;
         Core& self = core();
         for (auto& memory : self.memories) memory.used = 0;
+        self.complete_all();
         for (auto& buffer : self.buffers) {
             buffer.generation++;
             buffer.state = BufferState::DEAD;
@@ -293,7 +295,11 @@ public:
         if (queue_buffers_ > Queue::MOST_BUFFERS) fail(site, "InitBuffer: a kernel has %u buffers at most", Queue::MOST_BUFFERS);
         uint32_t rounded = (bytes + 31) / 32 * 32;
         queue.clear();
-        for (uint8_t at = 0; at < count; at++) queue.add(core().allocate(Queue::position, rounded, site));
+        for (uint8_t at = 0; at < count; at++) {
+            Buffer* buffer = core().allocate(Queue::position, rounded, site);
+            buffer->may_defer = memory_of(Queue::position) == MEMORY_UB;
+            queue.add(buffer);
+        }
         return true;
     }
     template <TPosition pos> bool InitBuffer(TBuf<pos>& buffer, uint32_t bytes, jumar::ascendc::Site site = jumar::ascendc::Site::here())
@@ -353,6 +359,8 @@ public:
     {
         using namespace jumar::ascendc;
         Memory memory = memory_of(static_cast<TPosition>(position));
+        core().complete_all();
+        core().may_defer = false;
         return core().memories[memory].base(memory);
     }
 

@@ -123,8 +123,8 @@ void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, 
     check_access(tensor, bytes_of<T>(dumpSize), "tensor", Call{"DumpTensor", site}, 1);
     const Buffer* buffer = tensor.buffer();
     const Memory memory = memory_of(buffer->position);
-    const uint64_t address = static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(tensor.GetPhyAddr()) - core().memories[memory].base(memory));
-    dump(tensor.GetPhyAddr(), memory_info(memory).name, address, desc, dumpSize, shape);
+    const uint64_t address = static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(tensor.raw()) - core().memories[memory].base(memory));
+    dump(tensor.raw(), memory_info(memory).name, address, desc, dumpSize, shape);
 }
 template <typename T>
 void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, jumar::ascendc::Site site = jumar::ascendc::Site::here())
@@ -136,7 +136,7 @@ void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize,
                 jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     if (dumpSize) tensor.check(0, dumpSize, "DumpTensor", site);
-    jumar::ascendc::dump(tensor.GetPhyAddr(), "GM", reinterpret_cast<uint64_t>(tensor.GetPhyAddr()), desc, dumpSize, shape);
+    jumar::ascendc::dump(tensor.raw(), "GM", reinterpret_cast<uint64_t>(tensor.raw()), desc, dumpSize, shape);
 }
 template <typename T>
 void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, jumar::ascendc::Site site = jumar::ascendc::Site::here())

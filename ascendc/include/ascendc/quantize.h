@@ -52,8 +52,8 @@ inline void quantize(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTen
 {
     check_access(dst, bytes_of<D>(count), "dst", call);
     check_access(src, bytes_of<S>(count), "src", call);
-    const S* from = src.GetPhyAddr();
-    D* to = dst.GetPhyAddr();
+    const S* from = src.raw();
+    D* to = dst.raw();
     for (uint64_t at = 0; at < count; at++) to[at] = saturated<D>(static_cast<float>(from[at]) * scale(at) + offset(at));
 }
 
@@ -69,7 +69,7 @@ inline void dequantize(const AscendC::LocalTensor<D>& dst, const AscendC::LocalT
     check_access(src, ((params.m - 1ull) * params.n + params.calCount) * sizeof(int32_t), "src", call);
     for (uint64_t row = 0; row < params.m; row++)
         for (uint64_t at = 0; at < params.calCount; at++)
-            dst.GetPhyAddr()[row * pitch + at] = static_cast<D>(static_cast<float>(src.GetPhyAddr()[row * params.n + at]) * scale(at));
+            dst.raw()[row * pitch + at] = static_cast<D>(static_cast<float>(src.raw()[row * params.n + at]) * scale(at));
 }
 
 } // namespace ascendc
@@ -103,8 +103,8 @@ void AscendQuant(const LocalTensor<D>& dst, const LocalTensor<S>& src, const Loc
     check_access(scales, scaleCount * sizeof(S), "scaleTensor", call);
     check_access(offsets, offsetCount * sizeof(S), "offsetTensor", call);
     quantize(
-        dst, src, calCount, call, [&](uint64_t at) { return static_cast<float>(scales.GetPhyAddr()[at % scaleCount]); },
-        [&](uint64_t at) { return static_cast<float>(offsets.GetPhyAddr()[at % offsetCount]); });
+        dst, src, calCount, call, [&](uint64_t at) { return static_cast<float>(scales.raw()[at % scaleCount]); },
+        [&](uint64_t at) { return static_cast<float>(offsets.raw()[at % offsetCount]); });
 }
 template <typename D, typename S>
 void AscendQuant(const LocalTensor<D>& dst, const LocalTensor<S>& src, const LocalTensor<S>& scales, const jumar::ascendc::AsIs<S> offset,
@@ -115,7 +115,7 @@ void AscendQuant(const LocalTensor<D>& dst, const LocalTensor<S>& src, const Loc
     if (scaleCount == 0) fail(site, "AscendQuant: the tensor of scales has no elements");
     check_access(scales, scaleCount * sizeof(S), "scaleTensor", call);
     quantize(
-        dst, src, calCount, call, [&](uint64_t at) { return static_cast<float>(scales.GetPhyAddr()[at % scaleCount]); },
+        dst, src, calCount, call, [&](uint64_t at) { return static_cast<float>(scales.raw()[at % scaleCount]); },
         [&](uint64_t) { return static_cast<float>(offset); });
 }
 
@@ -129,7 +129,7 @@ void AscendDequant(const LocalTensor<D>& dst, const LocalTensor<int32_t>& src, c
     const uint32_t period = params.calCount;
     if (mode == DeQuantMode::DEQUANT_WITH_MULTI_ROW && params.m == 1 && period != 0) params.calCount = params.n / period * period;
     check_access(scales, period * sizeof(Scale), "deqScale", call);
-    dequantize(dst, src, params, call, [&](uint64_t at) { return scale_of(scales.GetPhyAddr()[at % period]); });
+    dequantize(dst, src, params, call, [&](uint64_t at) { return scale_of(scales.raw()[at % period]); });
 }
 template <typename D, typename Scale, DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
 void AscendDequant(const LocalTensor<D>& dst, const LocalTensor<int32_t>& src, const LocalTensor<Scale>& scales, const uint32_t calCount,
@@ -166,7 +166,7 @@ void AscendAntiQuant(const LocalTensor<D>& dst, const LocalTensor<S>& src, const
     check_access(dst, count * sizeof(D), "dst", call);
     check_access(src, count, "src", call);
     for (uint64_t at = 0; at < count; at++)
-        dst.GetPhyAddr()[at] = static_cast<D>((static_cast<float>(src.GetPhyAddr()[at]) + static_cast<float>(offset)) * static_cast<float>(scale));
+        dst.raw()[at] = static_cast<D>((static_cast<float>(src.raw()[at]) + static_cast<float>(offset)) * static_cast<float>(scale));
 }
 // Scales and offsets for each column, or with isTranspose for each row, of a matrix with k rows, or with isTranspose k columns.
 template <typename S, typename D, bool isTranspose>
@@ -185,8 +185,8 @@ void AscendAntiQuant(const LocalTensor<D>& dst, const LocalTensor<S>& src, const
     check_access(scales, n * sizeof(D), "scale", call);
     for (uint64_t at = 0; at < count; at++) {
         const uint64_t column = isTranspose ? at / k : at % n;
-        dst.GetPhyAddr()[at] = static_cast<D>((static_cast<float>(src.GetPhyAddr()[at]) + static_cast<float>(offsets.GetPhyAddr()[column])) *
-                                              static_cast<float>(scales.GetPhyAddr()[column]));
+        dst.raw()[at] = static_cast<D>((static_cast<float>(src.raw()[at]) + static_cast<float>(offsets.raw()[column])) *
+                                              static_cast<float>(scales.raw()[column]));
     }
 }
 

@@ -77,7 +77,7 @@ inline void sum_repeats(const AscendC::LocalTensor<T>& src, const Mask& mask, ui
     T values[per];
     T last = T(0);
     for (uint64_t repeat = 0; repeat < repeats_of(mask, repeats, per); repeat++) {
-        repeat_values(src.GetPhyAddr(), mask, repeat, strides, per, elements_of(mask, repeat, per), values);
+        repeat_values(src.raw(), mask, repeat, strides, per, elements_of(mask, repeat, per), values);
         last = sum_tree(values, per);
         store(repeat, last);
         core().registers.sum = static_cast<double>(static_cast<Wide<T>>(last)) + (repeat ? core().registers.sum : 0);
@@ -91,7 +91,7 @@ inline void extreme_repeats(const AscendC::LocalTensor<T>& src, const Mask& mask
 {
     constexpr uint32_t per = per_repeat(sizeof(T));
     check_access(src, covered<T>(mask, repeats, per, strides), "src", call);
-    const T* from = src.GetPhyAddr();
+    const T* from = src.raw();
     Extreme<T> all{T(0), 0, false};
     for (uint64_t repeat = 0; repeat < repeats_of(mask, repeats, per); repeat++) {
         Extreme<T> best{T(0), 0, false};
@@ -117,8 +117,9 @@ inline void reduce_blocks(const AscendC::LocalTensor<T>& dst, const AscendC::Loc
 {
     constexpr uint32_t per = per_repeat(sizeof(T)), in_block = 32 / sizeof(T);
     check_access(src, covered<T>(mask, repeats, per, strides), "src", call);
-    const T* from = src.GetPhyAddr();
-    T* to = dst.GetPhyAddr();
+    complete(dst.buffer());
+    const T* from = src.raw();
+    T* to = dst.raw();
     for (uint64_t repeat = 0; repeat < repeats_of(mask, repeats, per); repeat++) {
         const uint32_t most = elements_of(mask, repeat, per);
         for (uint32_t block = 0; block < 8; block++) {
@@ -147,7 +148,7 @@ inline void sum_of_repeats(const AscendC::LocalTensor<T>& dst, const AscendC::Lo
     sum_repeats(src, mask, repeats, strides, call, [&](uint64_t repeat, T sum) {
         const uint64_t at = repeat * static_cast<uint64_t>(dst_stride);
         check_access(dst, (at + 1) * sizeof(T), "dst", call, element_alignment<T>);
-        dst.GetPhyAddr()[at] = sum;
+        dst.raw()[at] = sum;
     });
 }
 
@@ -161,7 +162,7 @@ inline void extreme_of_repeats(const AscendC::LocalTensor<T>& dst, const AscendC
         // An index alone takes four bytes.
         const uint64_t bytes = order == ReduceOrder::ORDER_ONLY_INDEX ? (repeat * static_cast<uint64_t>(dst_stride) + 1) * 4 : (at + (pair ? 2 : 1)) * sizeof(T);
         check_access(dst, bytes, "dst", call, element_alignment<T>);
-        T* to = dst.GetPhyAddr();
+        T* to = dst.raw();
         switch (order) {
         case ReduceOrder::ORDER_VALUE_INDEX:
             to[at] = best.value;
@@ -195,7 +196,7 @@ inline void reduce_sum(const AscendC::LocalTensor<T>& dst, const AscendC::LocalT
     } else {
         constexpr uint64_t block = 32 / sizeof(T);
         check_access(tmp, (all + block - 1) / block * block * sizeof(T), "sharedTmpBuffer", call);
-        T* partial = tmp.GetPhyAddr();
+        T* partial = tmp.raw();
         sum_repeats(src, mask, repeats, strides, call, [&](uint64_t repeat, T value) { partial[repeat] = value; });
         uint64_t left = all;
         while (left > 1) {
@@ -209,7 +210,7 @@ inline void reduce_sum(const AscendC::LocalTensor<T>& dst, const AscendC::LocalT
         }
         sum = partial[0];
     }
-    dst.GetPhyAddr()[0] = sum;
+    dst.raw()[0] = sum;
     core().registers.sum = static_cast<double>(static_cast<Wide<T>>(sum));
 }
 
@@ -236,8 +237,8 @@ inline void reduce_extreme(const AscendC::LocalTensor<T>& dst, const AscendC::Lo
                         take(best, here.value, repeat * (strides.repeat * block) + (here.index / block * strides.block * block + here.index % block), type);
                     });
     if (!best.any) return;
-    dst.GetPhyAddr()[0] = best.value;
-    if (with_index) dst.GetPhyAddr()[1] = index_as<T>(best.index);
+    dst.raw()[0] = best.value;
+    if (with_index) dst.raw()[1] = index_as<T>(best.index);
     core().registers.extreme_index = best.index;
 }
 
@@ -331,14 +332,14 @@ void PairReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const i
     for (uint64_t repeat = 0; repeat < repeats; repeat++) {
         T values[per];
         const uint32_t most = elements_of(mask, repeat, per);
-        repeat_values(src.GetPhyAddr(), mask, repeat, strides, per, most, values);
+        repeat_values(src.raw(), mask, repeat, strides, per, most, values);
         for (uint32_t pair = 0; pair < per / 2; pair++) {
             const bool first = 2 * pair < most && (mask.counts || mask.has(2 * pair));
             const bool second = 2 * pair + 1 < most && (mask.counts || mask.has(2 * pair + 1));
             if (!first && !second) continue;
             const uint64_t at = repeat * static_cast<uint64_t>(dstRepStride) * (per / 2) + pair;
             check_access(dst, (at + 1) * sizeof(T), "dst", call);
-            dst.GetPhyAddr()[at] = wrapping_add(values[2 * pair], values[2 * pair + 1]);
+            dst.raw()[at] = wrapping_add(values[2 * pair], values[2 * pair + 1]);
         }
     }
 }
@@ -383,6 +384,7 @@ JUMAR_ASCENDC_REDUCE_EXTREME(ReduceMin, ReduceType::MIN)
 
 template <typename T> T GetAccVal()
 {
+    jumar::ascendc::complete_all();
     return static_cast<T>(jumar::ascendc::core().registers.sum);
 }
 template <typename T> T GetReduceRepeatSumSpr()
@@ -391,11 +393,13 @@ template <typename T> T GetReduceRepeatSumSpr()
 }
 template <typename T> void GetReduceMaxMinCount(T& value, T& index)
 {
+    jumar::ascendc::complete_all();
     value = static_cast<T>(jumar::ascendc::core().registers.extreme);
     index = jumar::ascendc::index_as<T>(jumar::ascendc::core().registers.extreme_index);
 }
 template <typename T> void GetReduceMaxMinCount(T& value)
 {
+    jumar::ascendc::complete_all();
     value = static_cast<T>(jumar::ascendc::core().registers.extreme);
 }
 template <typename T> void GetReduceRepeatMaxMinSpr(T& value, T& index)

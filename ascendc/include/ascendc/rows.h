@@ -53,7 +53,7 @@ void TopK(const LocalTensor<T>& dstValue, const LocalTensor<int32_t>& dstIndex, 
     if constexpr (isHasfinish) check_access(finish, rows, "finish", call);
     std::vector<uint32_t> order(static_cast<size_t>(info.n));
     for (uint64_t row = 0; row < rows; row++) {
-        const T* line = src.GetPhyAddr() + row * inner;
+        const T* line = src.raw() + row * inner;
         for (size_t at = 0; at < order.size(); at++) order[at] = static_cast<uint32_t>(at);
         // A NaN is larger than all numbers.
         auto larger = [line](uint32_t a, uint32_t b) {
@@ -64,11 +64,11 @@ void TopK(const LocalTensor<T>& dstValue, const LocalTensor<int32_t>& dstIndex, 
         for (uint64_t at = 0; at < count; at++) {
             const uint32_t from = order[at];
             int32_t index = static_cast<int32_t>(from);
-            if constexpr (isInitIndex) index = srcIndex.GetPhyAddr()[(is_small ? row * inner : 0) + from];
+            if constexpr (isInitIndex) index = srcIndex.raw()[(is_small ? row * inner : 0) + from];
             // A row that has ended has the index n.
-            if constexpr (isHasfinish) index = finish.GetPhyAddr()[row] ? info.n : index;
-            dstValue.GetPhyAddr()[row * value_step + at] = line[from];
-            dstIndex.GetPhyAddr()[row * index_step + at] = index;
+            if constexpr (isHasfinish) index = finish.raw()[row] ? info.n : index;
+            dstValue.raw()[row * value_step + at] = line[from];
+            dstIndex.raw()[row * index_step + at] = index;
         }
     }
 }
@@ -110,11 +110,11 @@ void CumSum(LocalTensor<T>& dst, LocalTensor<T>& lastRow, const LocalTensor<T>& 
         float sum = 0;
         for (uint64_t step = 0; step < steps; step++) {
             const uint64_t at = config.isLastAxis ? line * columns + step : step * columns + line;
-            sum += static_cast<float>(src.GetPhyAddr()[at]);
-            dst.GetPhyAddr()[at] = static_cast<T>(sum);
+            sum += static_cast<float>(src.raw()[at]);
+            dst.raw()[at] = static_cast<T>(sum);
         }
     }
-    if (config.outputLastRow) std::copy_n(dst.GetPhyAddr() + (rows - 1) * columns, columns, lastRow.GetPhyAddr());
+    if (config.outputLastRow) std::copy_n(dst.raw() + (rows - 1) * columns, columns, lastRow.raw());
 }
 template <typename T, const CumSumConfig& config = defaultCumSumConfig>
 void CumSum(LocalTensor<T>& dst, LocalTensor<T>& lastRow, const LocalTensor<T>& src, LocalTensor<uint8_t>&, const CumSumInfo& info,
@@ -142,8 +142,8 @@ void Mean(const LocalTensor<T>& dst, const LocalTensor<T>& src, const MeanParams
     check_access(src, uint64_t(params.outter) * params.inner * sizeof(T), "src", call);
     for (uint64_t row = 0; row < params.outter; row++) {
         double sum = 0;
-        for (uint64_t at = 0; at < params.n; at++) sum += static_cast<double>(src.GetPhyAddr()[row * params.inner + at]);
-        dst.GetPhyAddr()[row] = static_cast<T>(sum / params.n);
+        for (uint64_t at = 0; at < params.n; at++) sum += static_cast<double>(src.raw()[row * params.inner + at]);
+        dst.raw()[row] = static_cast<T>(sum / params.n);
     }
 }
 template <typename T, typename accType = T, bool isReuseSource = false, bool isBasicBlock = false, int32_t reduceDim = -1>
@@ -180,10 +180,10 @@ void DropOut(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTe
     check_access(mask, rows * step, "mask", call);
     for (uint64_t row = 0; row < rows; row++)
         for (uint64_t column = 0; column < columns; column++) {
-            const uint8_t byte = mask.GetPhyAddr()[row * step + (is_bits ? column / 8 : column)];
+            const uint8_t byte = mask.raw()[row * step + (is_bits ? column / 8 : column)];
             const bool is_kept = is_bits ? byte >> (column % 8) & 1 : byte != 0;
             const uint64_t at = row * columns + column;
-            dst.GetPhyAddr()[at] = is_kept ? static_cast<T>(static_cast<float>(src.GetPhyAddr()[at]) / keepProb) : static_cast<T>(0.0f);
+            dst.raw()[at] = is_kept ? static_cast<T>(static_cast<float>(src.raw()[at]) / keepProb) : static_cast<T>(0.0f);
         }
 }
 template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>

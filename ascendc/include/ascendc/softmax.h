@@ -45,17 +45,17 @@ struct SoftmaxRows {
     template <typename T> const T* source(const AscendC::LocalTensor<T>& tensor, const char* operand, const Call& call) const
     {
         check_access(tensor, static_cast<uint64_t>(rows) * stride * sizeof(T), operand, call);
-        return tensor.GetPhyAddr();
+        return tensor.raw();
     }
     template <typename T> T* target(const AscendC::LocalTensor<T>& tensor, const char* operand, const Call& call) const
     {
         check_access(tensor, static_cast<uint64_t>(rows) * stride * sizeof(T), operand, call);
-        return tensor.GetPhyAddr();
+        return tensor.raw();
     }
     template <typename T> T* blocks(const AscendC::LocalTensor<T>& tensor, const char* operand, const Call& call) const
     {
         check_access(tensor, rows * 32ull, operand, call);
-        return tensor.GetPhyAddr();
+        return tensor.raw();
     }
     template <typename T> static void fill(T* blocks, uint32_t row, double value)
     {

@@ -80,11 +80,11 @@ void Sort32(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTe
     for (int32_t repeat = 0; repeat < repeatTime; repeat++) {
         SortPair<T> pairs[32] = {};
         for (int at = 0; at < 32; at++) {
-            pairs[at].score = src0.GetPhyAddr()[repeat * 32 + at];
-            pairs[at].index = src1.GetPhyAddr()[repeat * 32 + at];
+            pairs[at].score = src0.raw()[repeat * 32 + at];
+            pairs[at].index = src1.raw()[repeat * 32 + at];
         }
         std::stable_sort(pairs, pairs + 32, before<T>);
-        std::memcpy(reinterpret_cast<uint8_t*>(dst.GetPhyAddr()) + repeat * 256, pairs, sizeof pairs);
+        std::memcpy(reinterpret_cast<uint8_t*>(dst.raw()) + repeat * 256, pairs, sizeof pairs);
     }
 }
 
@@ -107,10 +107,10 @@ void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgS
         for (int list = 0; list < lists; list++) {
             const uint64_t step = repeat * all;
             check_access(*tensors[list], (step + params.elementLengths[list]) * 8, "src", call, 8);
-            from[list] = reinterpret_cast<const Pair*>(tensors[list]->GetPhyAddr()) + step;
+            from[list] = reinterpret_cast<const Pair*>(tensors[list]->raw()) + step;
         }
         check_access(dst, (repeat + 1) * all * 8, "dst", call);
-        Pair* to = reinterpret_cast<Pair*>(dst.GetPhyAddr()) + repeat * all;
+        Pair* to = reinterpret_cast<Pair*>(dst.raw()) + repeat * all;
         for (uint64_t at = 0; at < all; at++) {
             int best = -1;
             for (int list = 0; list < lists; list++) {
@@ -132,6 +132,7 @@ void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& sortList, const
 }
 inline void GetMrgSortResult(uint16_t& first, uint16_t& second, uint16_t& third, uint16_t& fourth)
 {
+    jumar::ascendc::complete_all();
     const uint16_t* merged = jumar::ascendc::core().registers.merged;
     first = merged[0];
     second = merged[1];
@@ -162,11 +163,11 @@ void Extract(const LocalTensor<T>& dstValue, const LocalTensor<uint32_t>& dstInd
     check_access(dstValue, count * sizeof(T), "dstValue", call);
     check_access(dstIndex, count * 4, "dstIndex", call);
     check_access(sorted, count * 8, "sorted", call);
-    const SortPair<T>* from = reinterpret_cast<const SortPair<T>*>(sorted.GetPhyAddr());
+    const SortPair<T>* from = reinterpret_cast<const SortPair<T>*>(sorted.raw());
     for (uint64_t at = 0; at < count; at++) {
         const SortPair<T> pair = from[at];
-        dstValue.GetPhyAddr()[at] = pair.score;
-        dstIndex.GetPhyAddr()[at] = pair.index;
+        dstValue.raw()[at] = pair.score;
+        dstIndex.raw()[at] = pair.index;
     }
 }
 template <typename T, bool isFullSort>
@@ -178,7 +179,7 @@ void Sort(const LocalTensor<T>& dst, const LocalTensor<T>& concat, const LocalTe
     if constexpr (isFullSort) {
         const uint64_t count = static_cast<uint64_t>(repeatTime > 0 ? repeatTime : 0) * 32;
         if (repeatTime > 1) check_access(tmp, count * 8, "tmp", Call{"Sort", site});
-        SortPair<T>* pairs = reinterpret_cast<SortPair<T>*>(dst.GetPhyAddr());
+        SortPair<T>* pairs = reinterpret_cast<SortPair<T>*>(dst.raw());
         std::stable_sort(pairs, pairs + count, before<T>);
     }
 }
@@ -195,7 +196,7 @@ void ProposalConcat(const LocalTensor<T>& dst, const LocalTensor<T>& src, const 
     const uint64_t count = static_cast<uint64_t>(repeatTime) * 16;
     check_access(dst, count * sizeof(Proposal<T>), "dst", call);
     check_access(src, count * sizeof(T), "src", call);
-    for (uint64_t at = 0; at < count; at++) dst.GetPhyAddr()[at * 8 + static_cast<uint64_t>(modeNumber)] = src.GetPhyAddr()[at];
+    for (uint64_t at = 0; at < count; at++) dst.raw()[at * 8 + static_cast<uint64_t>(modeNumber)] = src.raw()[at];
 }
 template <typename T>
 void ProposalExtract(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const int32_t modeNumber,
@@ -208,7 +209,7 @@ void ProposalExtract(const LocalTensor<T>& dst, const LocalTensor<T>& src, const
     const uint64_t count = static_cast<uint64_t>(repeatTime) * 16;
     check_access(dst, count * sizeof(T), "dst", call);
     check_access(src, count * sizeof(Proposal<T>), "src", call);
-    for (uint64_t at = 0; at < count; at++) dst.GetPhyAddr()[at] = src.GetPhyAddr()[at * 8 + static_cast<uint64_t>(modeNumber)];
+    for (uint64_t at = 0; at < count; at++) dst.raw()[at] = src.raw()[at * 8 + static_cast<uint64_t>(modeNumber)];
 }
 template <typename T>
 void RpSort16(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, jumar::ascendc::Site site = jumar::ascendc::Site::here())
@@ -221,9 +222,9 @@ void RpSort16(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_
     check_access(src, bytes, "src", call);
     for (int32_t repeat = 0; repeat < repeatTime; repeat++) {
         Proposal<T> sorted[16];
-        std::memcpy(sorted, src.GetPhyAddr() + repeat * 128, sizeof sorted);
+        std::memcpy(sorted, src.raw() + repeat * 128, sizeof sorted);
         std::stable_sort(sorted, sorted + 16, [](const Proposal<T>& a, const Proposal<T>& b) { return a.fields[4] > b.fields[4]; });
-        std::memcpy(dst.GetPhyAddr() + repeat * 128, sorted, sizeof sorted);
+        std::memcpy(dst.raw() + repeat * 128, sorted, sizeof sorted);
     }
 }
 // Merges 2 to 4 lists of region proposals. Of equal scores that of the lower list comes first.
@@ -245,9 +246,9 @@ void MrgSort4(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const Mrg
         int best = -1;
         for (int list = 0; list < lists; list++) {
             if (taken[list] == params.elementLengths[list]) continue;
-            if (best < 0 || tensors[list]->GetPhyAddr()[taken[list] * 8 + 4] > tensors[best]->GetPhyAddr()[taken[best] * 8 + 4]) best = list;
+            if (best < 0 || tensors[list]->raw()[taken[list] * 8 + 4] > tensors[best]->raw()[taken[best] * 8 + 4]) best = list;
         }
-        std::memcpy(dst.GetPhyAddr() + at * 8, tensors[best]->GetPhyAddr() + taken[best]++ * 8, sizeof(Proposal<T>));
+        std::memcpy(dst.raw() + at * 8, tensors[best]->raw() + taken[best]++ * 8, sizeof(Proposal<T>));
         if (params.ifExhaustedSuspension && taken[best] == params.elementLengths[best]) break;
     }
     for (int list = 0; list < 4; list++) core().registers.merged[list] = static_cast<uint16_t>(taken[list]);

@@ -41,6 +41,7 @@ inline void set_event(int kind, int32_t id, const char* call, Site site)
 {
     Core& self = core();
     if (id < 0 || id > 7) fail(site, "%s: the event's number is %d; it has to be 0 to 7", call, id);
+    self.complete_all();
     self.events_used = true;
     uint8_t& set = self.events[kind][id];
     if (set) fail(site, "%s: event %d is set already; WaitFlag is missing", call, id);
@@ -52,6 +53,7 @@ inline void wait_event(int kind, int32_t id, const char* call, Site site)
 {
     Core& self = core();
     if (id < 0 || id > 7) fail(site, "%s: the event's number is %d; it has to be 0 to 7", call, id);
+    self.complete_all();
     uint8_t& set = self.events[kind][id];
     if (!set) fail(site, "%s: event %d was not set; a card would wait for ever", call, id);
     set = 0;
@@ -116,6 +118,7 @@ inline int64_t GetSystemCycle()
 template <pipe_t pipe> void PipeBarrier()
 {
     using namespace jumar::ascendc;
+    complete_all();
     if (PipeOrder* order = pipe_order(core())) order->barrier(pipe);
 }
 template <HardEvent event> void SetFlag(int32_t eventID, jumar::ascendc::Site site = jumar::ascendc::Site::here())
@@ -137,16 +140,19 @@ public:
         jumar::ascendc::wait_event(jumar::ascendc::event_of_pipes(from, to, site), id, "TQueSync::WaitFlag", site);
     }
 };
-template <MemDsbT scope> void DataSyncBarrier() {}
+template <MemDsbT scope> void DataSyncBarrier()
+{
+    jumar::ascendc::complete_all();
+}
 // Memory is coherent here: what the scalar unit stores is visible at once.
 template <typename T, CacheLine line, DcciDst target> void DataCacheCleanAndInvalid(const GlobalTensor<T>& tensor)
 {
-    jumar::ascendc::record_cache_clean(tensor.GetPhyAddr(), line == CacheLine::ENTIRE_DATA_CACHE);
+    jumar::ascendc::record_cache_clean(tensor.raw(), line == CacheLine::ENTIRE_DATA_CACHE);
 }
 template <typename T, CacheLine line, DcciDst target> void DataCacheCleanAndInvalid(const LocalTensor<T>&) {}
 template <typename T, CacheLine line> void DataCacheCleanAndInvalid(const GlobalTensor<T>& tensor)
 {
-    jumar::ascendc::record_cache_clean(tensor.GetPhyAddr(), line == CacheLine::ENTIRE_DATA_CACHE);
+    jumar::ascendc::record_cache_clean(tensor.raw(), line == CacheLine::ENTIRE_DATA_CACHE);
 }
 inline void ICachePreLoad(const int64_t) {}
 
@@ -282,10 +288,12 @@ template <bool force = false> void WaitPreTaskEnd() {}
 
 template <typename T> T ReadGmByPassDCache(__gm__ T* address)
 {
+    jumar::ascendc::complete_all();
     return *static_cast<volatile T*>(address);
 }
 template <typename T> void WriteGmByPassDCache(__gm__ T* address, T value)
 {
+    jumar::ascendc::complete_all();
     *static_cast<volatile T*>(address) = value;
 }
 
@@ -387,6 +395,7 @@ inline int64_t get_subblockdim()
 inline void pipe_barrier(pipe_t pipe)
 {
     using namespace jumar::ascendc;
+    complete_all();
     if (PipeOrder* order = pipe_order(core())) order->barrier(pipe);
 }
 template <typename Id> void set_flag(pipe_t from, pipe_t to, Id id, jumar::ascendc::Site site = jumar::ascendc::Site::here())

@@ -40,6 +40,9 @@ public:
     {
         using namespace jumar::ascendc;
         Core& self = core();
+        // Such a tensor may share its memory with the buffers of queues.
+        self.complete_all();
+        self.may_defer = false;
         Memory memory = memory_of(position);
         uint64_t bytes = bytes_of<T>(elements);
         if (address + bytes > memory_info(memory).bytes)
@@ -79,6 +82,7 @@ public:
     T& operator()(uint32_t index) const
     {
         check(index, "operator()", jumar::ascendc::Site{"kernel", 0});
+        jumar::ascendc::escape(buffer_);
         return data_[index];
     }
 
@@ -94,8 +98,22 @@ public:
         return other;
     }
 
-    T* GetPhyAddr() const { return data_; }
-    T* GetPhyAddr(uint32_t offset) const { return data_ + offset; }
+    T* GetPhyAddr() const
+    {
+        jumar::ascendc::escape(buffer_);
+        return data_;
+    }
+    T* GetPhyAddr(uint32_t offset) const { return GetPhyAddr() + offset; }
+    // For the library, which completes the buffer where it needs its values.
+    T* raw() const
+    {
+#ifdef JUMAR_ASCENDC_AUDIT
+        if (buffer_ && buffer_->source) std::abort();
+#endif
+        return data_;
+    }
+    // Where the tensor lies, whatever is there.
+    const void* address() const { return data_; }
     uint32_t GetSize() const { return size_; }
     uint32_t GetLength() const { return static_cast<uint32_t>(jumar::ascendc::bytes_of<T>(size_)); }
     void SetSize(uint32_t size) { size_ = size; }
@@ -122,6 +140,9 @@ private:
 
     void check([[maybe_unused]] uint32_t index, [[maybe_unused]] const char* call, [[maybe_unused]] jumar::ascendc::Site site) const
     {
+        // The scalar unit waits for the tensor's pipe here, so what follows may change global memory.
+        jumar::ascendc::complete(buffer_);
+        jumar::ascendc::complete_all();
 #if JUMAR_ASCENDC_CHECK
         using namespace jumar::ascendc;
         const uint8_t* at = reinterpret_cast<const uint8_t*>(data_) + bytes_of<T>(index);
@@ -163,6 +184,7 @@ public:
     }
     T* GetPhyAddr() const { return data_; }
     T* GetPhyAddr(uint64_t offset) const { return data_ + offset; }
+    T* raw() const { return data_; }
 
     GlobalTensor operator[](uint64_t offset) const
     {
@@ -174,16 +196,19 @@ public:
     T GetValue(uint64_t offset, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
     {
         check(offset, 1, "GetValue", site);
+        jumar::ascendc::complete_all();
         return data_[offset];
     }
     T& operator()(uint64_t offset) const
     {
         check(offset, 1, "operator()", jumar::ascendc::Site{"kernel", 0});
+        jumar::ascendc::complete_all();
         return data_[offset];
     }
     void SetValue(uint64_t offset, jumar::ascendc::AsIs<T> value, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
     {
         check(offset, 1, "SetValue", site);
+        jumar::ascendc::complete_all();
         jumar::ascendc::record_global_store(data_ + offset, sizeof(T), site);
         data_[offset] = value;
     }
@@ -254,20 +279,20 @@ inline void record_access([[maybe_unused]] const AscendC::LocalTensor<T>& tensor
 {
 #if JUMAR_ASCENDC_CHECK >= 2
     Core& self = core();
-    pipe_order(self)->access(self, *tensor.buffer(), reinterpret_cast<const uint8_t*>(tensor.GetPhyAddr()) + offset, bytes, writes, operand, call);
+    pipe_order(self)->access(self, *tensor.buffer(), static_cast<const uint8_t*>(tensor.address()) + offset, bytes, writes, operand, call);
 #endif
 }
 
 // Fails if bytes from the start of a tensor on leave its buffer, if the tensor was freed, or if it is not aligned.
 template <typename T>
-inline void check_access([[maybe_unused]] const AscendC::LocalTensor<T>& tensor, [[maybe_unused]] uint64_t bytes, [[maybe_unused]] const char* operand,
+inline void check_range([[maybe_unused]] const AscendC::LocalTensor<T>& tensor, [[maybe_unused]] uint64_t bytes, [[maybe_unused]] const char* operand,
                          [[maybe_unused]] const Call& call, [[maybe_unused]] uint32_t alignment = 32)
 {
 #if JUMAR_ASCENDC_CHECK
     const Buffer* buffer = tensor.buffer();
     if (!buffer) fail(call.site, "%s: %s has no memory", call.name, operand);
     if (buffer->generation != tensor.generation()) fail(call.site, "%s: %s is used after FreeTensor", call.name, operand);
-    const uint8_t* begin = reinterpret_cast<const uint8_t*>(tensor.GetPhyAddr());
+    const uint8_t* begin = static_cast<const uint8_t*>(tensor.address());
     long long offset = begin - buffer->begin;
     if (offset < 0 || static_cast<uint64_t>(offset) + bytes > buffer->bytes)
         fail(call.site, "%s: %s reaches bytes %lld to %lld of its buffer in %s, which has %u bytes", call.name, operand, offset,
@@ -278,6 +303,26 @@ inline void check_access([[maybe_unused]] const AscendC::LocalTensor<T>& tensor,
     // Copies record each of their blocks themselves.
     if (call.pipe != PIPE_MTE2 && call.pipe != PIPE_MTE3) record_access(tensor, 0, bytes, std::strcmp(operand, "dst") == 0, operand, call);
 #endif
+}
+// The same for an operand in local memory, whose values are there afterwards.
+template <typename T>
+inline void check_access(const AscendC::LocalTensor<T>& tensor, uint64_t bytes, const char* operand, const Call& call, uint32_t alignment = 32)
+{
+    check_range(tensor, bytes, operand, call, alignment);
+    complete(tensor.buffer());
+}
+// The same for an operand that is read from its start on. Returns where its values are: in local memory, or where a deferred copy comes from.
+template <typename T>
+inline const T* check_source(const AscendC::LocalTensor<T>& tensor, uint64_t bytes, const char* operand, const Call& call)
+{
+    check_range(tensor, bytes, operand, call);
+    Buffer* const buffer = tensor.buffer();
+    if (buffer && buffer->source) {
+        const int64_t offset = static_cast<const uint8_t*>(tensor.address()) - buffer->begin;
+        if (offset >= 0 && static_cast<uint64_t>(offset) + bytes <= buffer->source_bytes) return reinterpret_cast<const T*>(buffer->source + offset);
+        complete(buffer);
+    }
+    return tensor.raw();
 }
 
 } // namespace ascendc

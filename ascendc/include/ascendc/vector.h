@@ -240,9 +240,8 @@ inline void unary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTensor
 {
     if (count <= 0) return;
     check_access(dst, bytes_of<D>(static_cast<uint64_t>(count)), "dst", call);
-    check_access(src, bytes_of<S>(static_cast<uint64_t>(count)), "src", call);
-    D* to = dst.GetPhyAddr();
-    const S* from = src.GetPhyAddr();
+    const S* from = check_source(src, bytes_of<S>(static_cast<uint64_t>(count)), "src", call);
+    D* to = dst.raw();
     unary_elements(to, from, count, operation);
     leave_full_mask();
 }
@@ -255,8 +254,8 @@ inline void unary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTensor
     const Strides to_strides{params.dstBlkStride, params.dstRepStride}, from_strides{params.srcBlkStride, params.srcRepStride};
     check_access(dst, covered<D>(mask, repeats, per, to_strides), "dst", call);
     check_access(src, covered<S>(mask, repeats, per, from_strides), "src", call);
-    D* to = dst.GetPhyAddr();
-    const S* from = src.GetPhyAddr();
+    D* to = dst.raw();
+    const S* from = src.raw();
     const int64_t first = first_elements(mask, repeats, per, is_contiguous<D>(to_strides, per) && is_contiguous<S>(from_strides, per));
     const uint64_t bytes = static_cast<uint64_t>(first) * (256 / per);
     if (first >= 0 && is_independent(to, from, bytes)) return unary_elements(to, from, first, operation);
@@ -273,11 +272,9 @@ inline void binary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTenso
 {
     if (count <= 0) return;
     check_access(dst, bytes_of<D>(static_cast<uint64_t>(count)), "dst", call);
-    check_access(src0, bytes_of<S>(static_cast<uint64_t>(count)), "src0", call);
-    check_access(src1, bytes_of<V>(static_cast<uint64_t>(count)), "src1", call);
-    D* to = dst.GetPhyAddr();
-    const S* left = src0.GetPhyAddr();
-    const V* right = src1.GetPhyAddr();
+    const S* left = check_source(src0, bytes_of<S>(static_cast<uint64_t>(count)), "src0", call);
+    const V* right = check_source(src1, bytes_of<V>(static_cast<uint64_t>(count)), "src1", call);
+    D* to = dst.raw();
     binary_elements(to, left, right, count, operation);
     leave_full_mask();
 }
@@ -293,9 +290,9 @@ inline void binary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTenso
     check_access(dst, covered<D>(mask, repeats, per, to_strides), "dst", call);
     check_access(src0, covered<S>(mask, repeats, per, left_strides), "src0", call);
     check_access(src1, covered<V>(mask, repeats, per, right_strides), "src1", call);
-    D* to = dst.GetPhyAddr();
-    const S* left = src0.GetPhyAddr();
-    const V* right = src1.GetPhyAddr();
+    D* to = dst.raw();
+    const S* left = src0.raw();
+    const V* right = src1.raw();
     const bool contiguous = is_contiguous<D>(to_strides, per) && is_contiguous<S>(left_strides, per) && is_contiguous<V>(right_strides, per);
     const int64_t first = first_elements(mask, repeats, per, contiguous);
     const uint64_t bytes = static_cast<uint64_t>(first) * (256 / per);

@@ -115,7 +115,7 @@ public:
     OpAttrDef& Int(int64_t = 0) { return set(AttributeType::INT); }
     OpAttrDef& Float(float = 0) { return set(AttributeType::FLOAT); }
     OpAttrDef& String(const char* = "") { return set(AttributeType::STRING); }
-    // The value of a list is what a call that gives none means, if the attribute is optional.
+    // The value of a list counts for calls without one, if the attribute is optional.
     OpAttrDef& ListBool(std::vector<bool> value = {})
     {
         default_.booleans.assign(value.begin(), value.end());

@@ -209,7 +209,7 @@ private:
         is_empty_ = is_empty_ || (!is_input && into.back().tensor.GetShapeSize() == 0);
     }
 
-    // A list of tensors is described as the kernel reads it: the place of the addresses in bytes; for each tensor the number of dimensions, its
+    // A list of tensors is described as the kernel reads it: the byte offset of the addresses; for each tensor the number of dimensions, its
     // number in the upper half, and the dimensions; the addresses.
     void add_list(std::vector<gert::TensorOfCall>& into, std::vector<gert::AnchorInstanceInfo>& of, const aclTensorList* tensors, bool is_input)
     {

@@ -141,7 +141,7 @@ impl MemberKind {
             3 => Ok(MemberKind::Tensors),
             _ => refuse(
                 ErrorKind::InvalidArgument,
-                format!("{number} is no kind of members"),
+                format!("{number} is not a kind of members"),
             ),
         }
     }
