@@ -90,8 +90,16 @@ public:
         if (blocks.size() < (end + 31) / 32) blocks.resize((memory_info(memory).bytes + 31) / 32 + 1);
         // Temporary buffers of the library are read after it has written them.
         if (!writes && memory == MEMORY_UB && std::strncmp(operand, "src", 3) == 0) check_values(blocks, base, begin, end, buffer, operand, call);
+        // Most blocks are in the state of the one in front of them, and what holds for that one holds for them.
+        Block before, after;
+        bool is_known = false;
         for (uint64_t block = begin / 32; block < (end + 31) / 32; block++) {
             Block& state = blocks[block];
+            if (is_known && std::memcmp(&state, &before, sizeof state) == 0) {
+                state = after;
+                continue;
+            }
+            before = state;
             // Who reads what is overwritten is looked at first: waiting for the reader often orders the writers as well.
             if (writes)
                 each_read(memory, state, block, [&](int reader, uint32_t read) { check(read, reader, "reads", pipe, buffer, at, bytes, writes, operand, call); });
@@ -111,6 +119,8 @@ public:
                 others_[memory][block][static_cast<size_t>(pipe)] = number_;
                 state.has_other_readers = true;
             }
+            after = state;
+            is_known = !before.has_other_readers && !after.has_other_readers;
         }
     }
     // The scalar unit reads or writes local memory: the compiler makes it wait for what the bytes depend on.
@@ -142,6 +152,7 @@ private:
         // The buffer has a new owner, who has written nothing yet.
         bool is_fresh = false;
     };
+    static_assert(sizeof(Block) == 12, "blocks are compared by their bytes");
     static constexpr uint8_t UNDEFINED = 0xa5;
 
     // Calls body(pipe, instruction) for the pipes that have read a block since it was written.
