@@ -14,11 +14,14 @@ struct Setting {
     signal: OnceLock<Arc<Signal>>,
     at: usize,
     polls: AtomicUsize,
+    polling: AtomicUsize,
     ended: AtomicUsize,
 }
 
 impl Poller for Setting {
     fn poll_while(&self, goes_on: &mut dyn FnMut(bool) -> bool) {
+        let others = self.polling.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(others, 0, "two threads poll for one queue");
         loop {
             let polls = self.polls.fetch_add(1, Ordering::Relaxed) + 1;
             if polls == self.at {
@@ -29,6 +32,7 @@ impl Poller for Setting {
             }
             thread::yield_now();
         }
+        self.polling.fetch_sub(1, Ordering::Relaxed);
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -39,6 +43,7 @@ fn polled(at: usize) -> (Arc<Signal>, Arc<Setting>) {
         signal: OnceLock::new(),
         at,
         polls: AtomicUsize::new(0),
+        polling: AtomicUsize::new(0),
         ended: AtomicUsize::new(0),
     });
     let signal = Arc::new(Signal::polled(poller.clone()));
@@ -50,7 +55,8 @@ fn polled(at: usize) -> (Arc<Signal>, Arc<Setting>) {
 fn a_waiting_thread_polls_and_runs_what_is_behind() {
     let executor = executor(1);
     let queue = queue(&executor);
-    let (signal, poller) = polled(3);
+    // At the first poll: a thread that the system interrupts for long may poll only once before it sleeps.
+    let (signal, poller) = polled(1);
     let ran_on = Arc::new(Mutex::new(None));
     let note = ran_on.clone();
     queue.submit(wait_on(&signal), TAG);
@@ -61,7 +67,7 @@ fn a_waiting_thread_polls_and_runs_what_is_behind() {
     drain(&queue);
     assert_eq!(
         poller.polls.load(Ordering::Relaxed),
-        3,
+        1,
         "it stops at the signal"
     );
     assert_eq!(*ran_on.lock().unwrap(), Some(thread::current().id()));
@@ -89,15 +95,12 @@ fn polling_without_effect_ends_and_the_thread_sleeps() {
     queue.submit(wait_on(&signal), TAG);
     let limit = Instant::now() + Duration::from_millis(50);
     assert!(!queue.wait(1, Some(limit)), "nothing set the signal");
-    assert_eq!(
-        poller.ended.load(Ordering::Relaxed),
-        1,
-        "it polled once, and slept then"
-    );
+    let ended = poller.ended.load(Ordering::Relaxed);
+    assert!(ended >= 1, "the thread sleeps after it has polled");
     // A signal that is set while the thread sleeps wakes it.
     thread::scope(|scope| {
         scope.spawn(|| drain(&queue));
-        while poller.ended.load(Ordering::Relaxed) < 2 {
+        while poller.ended.load(Ordering::Relaxed) == ended {
             thread::yield_now();
         }
         signal.set();
