@@ -7,6 +7,7 @@
 #include "ascendc/constants.h"
 #include "ascendc/core.h"
 #include "ascendc/tensor.h"
+#include "ascendc/local_array.h"
 #include "ascendc/pipe.h"
 #include "ascendc/copy.h"
 #include "ascendc/vector.h"

@@ -18,14 +18,17 @@
 #define __schedmode__(mode)
 #endif
 
-// Address spaces. All memory is one address space here, so overloads that differ in these words alone are not possible.
+// Address spaces. All memory is one address space here, so overloads that differ in these words alone are not possible. The driver, which defines
+// the macro of passes, removes the words of local memories itself, since arrays with them lie there.
 #define __gm__
+#ifndef JUMAR_ASCENDC_PASS
 #define __ubuf__
 #define __cbuf__
 #define __ca__
 #define __cb__
 #define __cc__
 #define __fbuf__
+#endif
 #define __ssbuf__
 #define __local_mem__
 #define __kfc_workspace__

@@ -85,4 +85,14 @@ template <auto... parameters> class Hccl {
 
 } // namespace AscendC
 
+// The C functions that kernels for 910B use (c_api.h has the others).
+#define JUMAR_ASCENDC_MISSING_C(Name)                                                                                                                \
+    template <typename... Arguments> void Name(const Arguments&...)                                                                                  \
+    {                                                                                                                                                \
+        static_assert(jumar::ascendc::never<Arguments...>, #Name " is not supported by Jumar; docs/ascendc.md lists what is");                       \
+    }
+JUMAR_ASCENDC_MISSING_C(asc_fill_l1)
+JUMAR_ASCENDC_MISSING_C(asc_sync_block_arrive)
+JUMAR_ASCENDC_MISSING_C(asc_sync_block_wait)
+
 #endif

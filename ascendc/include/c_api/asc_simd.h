@@ -1,2 +1,8 @@
-// The C functions of kernels, which are not supported.
-#error "the C functions of kernels (asc_*, c_api/asc_simd.h) are not supported by Jumar; docs/ascendc.md lists what is"
+// The C functions of kernels. docs/ascendc.md lists them.
+#ifndef JUMAR_C_API_ASC_SIMD_H
+#define JUMAR_C_API_ASC_SIMD_H
+
+#include "../kernel_operator.h"
+#include "../ascendc/c_api.h"
+
+#endif

@@ -56,7 +56,17 @@ pub struct Unit<'a> {
 const WAITS: &[&str] = &["SyncAll", "CrossCoreWaitFlag", "IBWait", "wait_flag_dev"];
 
 /// Functions of cube cores. A kernel without a type that uses them and asks for the kind of core runs on both kinds.
-const CUBE: &[&str] = &["Mmad", "LoadData", "Fixpipe"];
+const CUBE: &[&str] = &["Mmad", "LoadData", "Fixpipe", "asc_mmad"];
+
+/// Words for local memories, and the library's names of these. The word in front of an array reserves memory for it.
+const MEMORIES: &[(&str, &str)] = &[
+    ("__ubuf__", "MEMORY_UB"),
+    ("__cbuf__", "MEMORY_L1"),
+    ("__ca__", "MEMORY_L0A"),
+    ("__cb__", "MEMORY_L0B"),
+    ("__cc__", "MEMORY_L0C"),
+    ("__fbuf__", "MEMORY_FIXPIPE"),
+];
 
 impl<'a> Unit<'a> {
     /// Reads a preprocessed source. `library` is the folder of the library's own headers, whose calls do not count as the kernel's.
@@ -251,6 +261,12 @@ fn rewrite_tokens(
             {
                 changes.push((token.begin, token.end, String::new()));
             }
+            (Kind::Identifier, word) if MEMORIES.iter().any(|(name, _)| *name == word) => {
+                let arrays = local_arrays(source, tokens, at);
+                let (last, change) = arrays.unwrap_or((at, String::new()));
+                changes.push((token.begin, tokens[last].end, change));
+                at = last;
+            }
             (Kind::Punctuation, "[") if texts(tokens, at + 1, &["aicore", "]"]) => {
                 changes.push((token.begin, tokens[at + 2].end, String::new()));
                 at += 2;
@@ -305,6 +321,54 @@ fn rewrite_tokens(
     }
     text.push_str(&source[done..]);
     Ok(text)
+}
+
+/// Returns the declarations for the arrays of local memory that the word `at` starts, and their last token. Anything else that has the word,
+/// such as a pointer, is a type without it.
+fn local_arrays(source: &str, tokens: &[Token<'_>], at: usize) -> Option<(usize, String)> {
+    let (_, memory) = MEMORIES.iter().find(|(name, _)| *name == tokens[at].text)?;
+    if at > 0 && tokens[at - 1].text == "static" {
+        return None;
+    }
+    let is_type = |token: &Token<'_>| {
+        token.kind == Kind::Identifier || matches!(token.text, ":" | "::" | "<" | ">")
+    };
+    let mut name = at
+        + tokens[at + 1..]
+            .iter()
+            .take_while(|token| is_type(token))
+            .count();
+    if name < at + 2 || tokens[name].kind != Kind::Identifier {
+        return None;
+    }
+    let element = &source[tokens[at + 1].begin..tokens[name].begin].trim();
+    let mut text = String::new();
+    loop {
+        let begin = name + 1;
+        let mut next = begin;
+        while tokens.get(next)?.text == "[" {
+            let rest = &tokens[next..];
+            let close = next + rest.iter().position(|token| token.text == "]")?;
+            if close == next + 1 {
+                return None;
+            }
+            next = close + 1;
+        }
+        if next == begin || tokens[name].kind != Kind::Identifier {
+            return None;
+        }
+        let sizes = &source[tokens[begin].begin..tokens[next - 1].end];
+        let array = tokens[name].text;
+        text.push_str(&format!(
+            "::jumar::ascendc::LocalArray<::jumar::ascendc::{memory}, {element}{sizes}> jumar_{array}; auto& {array} = jumar_{array}.get();"
+        ));
+        match tokens.get(next)?.text {
+            ";" => return Some((next, text)),
+            "," => name = next + 1,
+            _ => return None,
+        }
+        tokens.get(name)?;
+    }
 }
 
 struct Launch {
@@ -524,6 +588,21 @@ mod tests {
         let both = "__global__ void k() { if (g_coreType == AIC) Mmad(); }";
         assert!(text(both).contains("{ ::jumar::ascendc::kernel_uses_both(); if"));
         assert!(!text("__global__ void k() { Mmad(); }").contains("kernel_uses_both"));
+    }
+
+    #[test]
+    fn arrays_of_local_memory_are_reserved_there() {
+        let out =
+            text("__ubuf__ float x[N * 2], y[4][8];\n__cbuf__ a::half* p = (__cbuf__ a::half*)q;");
+        assert_eq!(
+            out,
+            "::jumar::ascendc::LocalArray<::jumar::ascendc::MEMORY_UB, float[N * 2]> jumar_x; auto& x = jumar_x.get();\
+             ::jumar::ascendc::LocalArray<::jumar::ascendc::MEMORY_UB, float[4][8]> jumar_y; auto& y = jumar_y.get();\n a::half* p = ( a::half*)q;"
+        );
+        assert_eq!(
+            text("void f(__ubuf__ float x[], __ca__ T t);"),
+            "void f( float x[],  T t);"
+        );
     }
 
     #[test]
