@@ -81,16 +81,19 @@ TEST(bursts_and_repeats_at_offsets)
         float* const ub = LocalTensor<float>(TPosition::VECCALC, 0, 2048).GetPhyAddr();
         // Three bursts of 2 x 32 bytes, with a gap of one block in the source and of two in the destination.
         asc_copy_gm2ub(at<float>(1024), in.data(), 3, 2, 1, 2);
+        asc_sync();
         for (int burst = 0; burst < 3; burst++)
             for (int index = 0; index < 16; index++) EXPECT(ub[256 + burst * 32 + index] == static_cast<float>(burst * 24 + index));
         asc_copy_ub2gm(out.data(), at<float>(1024), 2, 1, 3, 1);
         for (int index = 0; index < 8; index++) EXPECT(out[index] == in[index] && out[8 + index] == -1 && out[16 + index] == 24 + index);
+        asc_sync();
         asc_copy_ub2ub(at<float>(4096), at<float>(1024), 64);
         for (int index = 0; index < 16; index++) EXPECT(ub[1024 + index] == in[index]);
+        asc_sync();
         asc_copy_ub2ub(at<float>(4096), at<float>(1024), 2, 1, 3, 1);
         for (int index = 0; index < 8; index++) EXPECT(ub[1024 + index] == in[index] && ub[1040 + index] == in[24 + index]);
         // Two repeats of 8 blocks: the second one lies 8 blocks behind the first, and src1 is read again. The mask selects 40 elements.
-        asc_copy_gm2ub(at<float>(0), in.data(), 1024);
+        asc_copy_gm2ub_sync(at<float>(0), in.data(), 1024);
         SetVectorMask<float>(0, (1ull << 40) - 1);
         asc_add(at<float>(4096), at<float>(0), at<float>(0), 2, 1, 1, 1, 8, 8, 0);
         for (int repeat = 0; repeat < 2; repeat++)
@@ -104,9 +107,9 @@ TEST(atomic_copies_need_a_type)
 {
     std::vector<float> in(64, 2.0f), out(64, 3.0f);
     const std::string said = check::run([&] {
-        asc_copy_gm2ub(at<float>(0), in.data(), 256);
+        asc_copy_gm2ub_sync(at<float>(0), in.data(), 256);
         SetAtomicAdd<float>();
-        asc_copy_ub2gm(out.data(), at<float>(0), 256);
+        asc_copy_ub2gm_sync(out.data(), at<float>(0), 256);
         SetAtomicNone();
         asc_dcci_entire_out();
     });
@@ -145,6 +148,32 @@ TEST(wrong_operands_are_reported)
                  }),
                  "32 more bytes do not fit into UB");
 }
+
+#if JUMAR_ASCENDC_CHECK >= 2
+TEST(missing_events_are_reported)
+{
+    std::vector<float> in(64), out(64);
+    EXPECT_FAILS(([&] {
+                     __ubuf__ float x[64], y[64];
+                     asc_copy_gm2ub(x, in.data(), 256);
+                     asc_add(y, x, x, 64);
+                 }),
+                 "PIPE_V reads src0 (VECCALC, bytes 0 to 255) and does not wait for DataCopy");
+    EXPECT_FAILS(([&] {
+                     __ubuf__ float x[256], y[256];
+                     asc_copy_gm2ub_sync(x, in.data(), 256);
+                     asc_add(y, x, x, 256);
+                 }),
+                 "PIPE_V reads src0 (VECCALC), whose bytes 256 to 1023 were never written");
+    EXPECT_FAILS(([&] {
+                     __ubuf__ float x[64];
+                     asc_copy_gm2ub_sync(x, in.data(), 256);
+                     asc_add(x, x, x, 64);
+                     asc_copy_ub2gm(out.data(), x, 256);
+                 }),
+                 "an event V_MTE3 is missing");
+}
+#endif
 
 TEST(arrays_are_taken_until_the_end_of_their_scope)
 {

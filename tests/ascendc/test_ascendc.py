@@ -39,8 +39,9 @@ def test_copies_that_are_done_late_cannot_be_seen(tmp_path):
     assert text.strip().endswith(" 0 failures"), text
 
 
-def test_the_order_of_pipes_and_blocks_is_checked(tmp_path):
-    call(BISHENG, "-x", "asc", "-O1", "-Wall", "-Wextra", "-Werror", "-D__global__=", "-DJUMAR_ASCENDC_CHECK=2", HERE / "order.cpp", "-o", "test", cwd=tmp_path)
+@pytest.mark.parametrize("name", ["order.cpp", "c_api.cpp"])
+def test_the_order_of_pipes_and_blocks_is_checked(tmp_path, name):
+    call(BISHENG, "-x", "asc", "-O1", "-Wall", "-Wextra", "-Werror", "-D__global__=", "-DJUMAR_ASCENDC_CHECK=2", HERE / name, "-o", "test", cwd=tmp_path)
     text = call("./test", cwd=tmp_path)
     assert text.strip().endswith(" 0 failures"), text
 
@@ -88,7 +89,7 @@ COMPILERS = [name for name in ["clang++-15", "clang++-16", "clang++-17", "clang+
 
 
 @pytest.mark.skipif(not COMPILERS, reason="there is no Clang 15 or later")
-@pytest.mark.parametrize("name,level", [("numbers.cpp", 1), ("memory.cpp", 1), ("cube.cpp", 1), ("rows.cpp", 1), ("seeded.cpp", 2), ("passes.asc", 1), ("launch.asc", 1)])
+@pytest.mark.parametrize("name,level", [("numbers.cpp", 1), ("memory.cpp", 1), ("cube.cpp", 1), ("rows.cpp", 1), ("c_api.cpp", 1), ("seeded.cpp", 2), ("passes.asc", 1), ("launch.asc", 1)])
 def test_clang_compiles_kernels(tmp_path, name, level, monkeypatch):
     monkeypatch.setenv("JUMAR_CXX", COMPILERS[-1])
     options = ["-D__global__="] if name.endswith(".cpp") else []
