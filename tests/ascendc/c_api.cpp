@@ -321,6 +321,26 @@ TEST(fractals_accumulation_and_biases)
     EXPECT_FAILS(([&] { asc_copy_l0c2gm(c.data(), at<float>(0), 16, 16, 16, 16, 0, 0, 3, false, true); }), "relu_pre is 3");
 }
 
+TEST(results_of_several_matrices)
+{
+    // Two matrices of 16 x 32 in columns of fractals, 3 fractals apart, to rows of 40 elements.
+    std::vector<float> c(2 * 16 * 40, -1.0f);
+    const std::string said = check::run([&] {
+        asc_init();
+        float* const l0c = LocalTensor<float>(TPosition::CO1, 0, 5 * 256).GetPhyAddr();
+        for (int index = 0; index < 5 * 256; index++) l0c[index] = static_cast<float>(index);
+        asc_set_l0c_copy_params(2, 3, 640);
+        asc_copy_l0c2gm(c.data(), l0c, 32, 16, 40, 16, 0, NoQuant, 0, false, true);
+    });
+    EXPECT(said.empty());
+    for (int matrix = 0; matrix < 2; matrix++)
+        for (int row = 0; row < 16; row++) {
+            for (int column = 0; column < 32; column++)
+                EXPECT(c[matrix * 640 + row * 40 + column] == static_cast<float>(matrix * 768 + column / 16 * 256 + row * 16 + column % 16));
+            EXPECT(c[matrix * 640 + row * 40 + 32] == -1);
+        }
+}
+
 // What a kernel writes to the standard output.
 template <typename Kernel> std::string output_of(Kernel kernel)
 {

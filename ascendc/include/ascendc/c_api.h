@@ -358,7 +358,7 @@ inline void asc_mmad(__cc__ T* c_matrix, __ca__ U* a_matrix, __cb__ U* b_matrix,
                   operand(b_matrix, MEMORY_L0B, "b_matrix", call), params, site);
 }
 
-// Results: the vector of scales, the scale of the other modes, and the copy.
+// Results: the vector of scales, the scale of the other modes, the number of matrices and their distances, and the copy.
 inline void asc_set_l0c2gm_config([[maybe_unused]] uint64_t relu_pre, uint64_t quant_pre, bool, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -369,6 +369,10 @@ inline void asc_set_l0c2gm_config([[maybe_unused]] uint64_t relu_pre, uint64_t q
 inline void asc_set_l0c_copy_prequant(uint64_t config)
 {
     AscendC::SetFixpipePreQuantFlag(config);
+}
+inline void asc_set_l0c_copy_params(uint16_t nd_num, uint16_t src_nd_stride, uint16_t dst_nd_stride)
+{
+    AscendC::SetFixpipeNz2ndFlag(nd_num, src_nd_stride, dst_nd_stride);
 }
 template <typename T, typename U>
 inline void asc_copy_l0c2gm(__gm__ T* dst, __cc__ U* src, uint16_t n_size, uint16_t m_size, uint32_t dst_stride_dst_d, uint16_t src_stride,

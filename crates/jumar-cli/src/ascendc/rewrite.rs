@@ -1,8 +1,8 @@
 //! The rewriter: preprocessed Ascend C in, C++ out.
 //!
-//! It changes four things and keeps every line where it is: `__global__` and `[aicore]` are removed, a launch
-//! `callee<<<blocks, l2, stream>>>(arguments)` becomes a call of the header `ascendc/launch.h`, `asm("trap")` fails the
-//! block, and a failed `assert` of a kernel fails the block instead of the process. It finds the definitions of kernels, from which the
+//! It changes five things and keeps every line where it is: `__global__`, `[aicore]` and the words of local memories are removed, arrays with
+//! such a word are reserved in that memory, a launch `callee<<<blocks, l2, stream>>>(arguments)` becomes a call of the header
+//! `ascendc/launch.h`, `asm("trap")` fails the block, and a failed `assert` of a kernel fails the block instead of the process. It finds the definitions of kernels, from which the
 //! functions `aclrtlaunch_<kernel>` and the exported descriptions are made.
 
 use std::collections::BTreeSet;
