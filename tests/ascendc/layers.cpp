@@ -5,7 +5,7 @@
 
 namespace {
 
-struct Shape {
+struct Dims {
     std::vector<int64_t> dims;
     size_t GetDimNum() const { return dims.size(); }
     int64_t GetDim(size_t at) const { return dims[at]; }
@@ -42,7 +42,7 @@ template <typename D, typename S> void check_softmax(uint32_t rows, uint32_t col
         auto sum = check::put(pipe, std::vector<S>(rows * block)), max = check::put(pipe, std::vector<S>(rows * block));
         auto buffer = check::put(pipe, std::vector<uint8_t>(1024));
         SoftMaxTiling tiling;
-        SoftMaxTilingFunc(Shape{{rows, stride}}, sizeof(D), 1024, tiling);
+        SoftMaxTilingFunc(Dims{{rows, stride}}, sizeof(D), 1024, tiling);
         const SoftMaxShapeInfo shape{rows, stride, rows, columns};
         SoftMax<D>(dst, sum, max, src, buffer, tiling, shape);
         SoftMax<D>(dst2, src, tiling, shape);
@@ -129,12 +129,12 @@ TEST(rows_are_normalised)
                auto mean = check::put(pipe, std::vector<float>(8)), variance = check::put(pipe, std::vector<float>(8));
                auto buffer = check::put(pipe, std::vector<uint8_t>(2048));
                LayerNormTiling tiling;
-               GetLayerNormNDTilingInfo(Shape{{2, 3, stride}}, 2048, 4, false, tiling);
+               GetLayerNormNDTilingInfo(Dims{{2, 3, stride}}, 2048, 4, false, tiling);
                tiling.originalHLength = columns;
                LayerNorm(y, mean, variance, x, g, b, buffer, 1e-3f, tiling);
                RmsNormTiling rms_tiling;
-               EXPECT(GetRmsNormTilingInfo(Shape{{2, 3, stride}}, Shape{{2, 3, columns}}, 2048, 4, rms_tiling));
-               EXPECT(!GetRmsNormTilingInfo(Shape{{2, 3, stride}}, Shape{{2, 3, columns}}, 64, 4, rms_tiling));
+               EXPECT(GetRmsNormTilingInfo(Dims{{2, 3, stride}}, Dims{{2, 3, columns}}, 2048, 4, rms_tiling));
+               EXPECT(!GetRmsNormTilingInfo(Dims{{2, 3, stride}}, Dims{{2, 3, columns}}, 64, 4, rms_tiling));
                RmsNorm(z, x, g, 1e-3f, rms_tiling);
                layer = check::get(y, in.size());
                rms = check::get(z, in.size());

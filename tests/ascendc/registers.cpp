@@ -519,7 +519,7 @@ struct Tiling {
     uint16_t columns;
     float scale;
 };
-struct Shape {
+struct Dims {
     std::vector<int64_t> dims;
     int64_t GetDim(size_t at) const { return dims[at]; }
     size_t GetDimNum() const { return dims.size(); }
@@ -556,7 +556,7 @@ TEST(sizes_of_temporary_buffers_are_consistent)
 {
     uint32_t most = 0, least = 0, previous = 0;
     for (int64_t columns : {8, 64, 1024, 4096}) {
-        const Shape rows{{16, columns}}, cube{{2, 8, columns}};
+        const Dims rows{{16, columns}}, cube{{2, 8, columns}};
         for (uint32_t size : {2u, 4u}) {
             least = GetSoftMaxMinTmpSize(rows, size, false);
             most = GetSoftMaxMaxTmpSize(rows, size, false);

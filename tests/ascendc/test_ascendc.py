@@ -25,7 +25,7 @@ def call(*command, cwd, fails=False, limit=240):
     return text
 
 
-@pytest.mark.parametrize("name", ["arithmetic.cpp", "numbers.cpp", "memory.cpp", "library.cpp", "cube.cpp", "matmul.cpp", "layers.cpp", "rows.cpp", "names.cpp", "registers.cpp", "c_api.cpp"])
+@pytest.mark.parametrize("name", ["arithmetic.cpp", "numbers.cpp", "memory.cpp", "library.cpp", "cube.cpp", "matmul.cpp", "layers.cpp", "rows.cpp", "names.cpp", "registers.cpp", "c_api.cpp", "normal.cpp"])
 def test_functions_against_scalar_references(tmp_path, name):
     # The audit ends the program if a function uses memory whose copy is not done.
     call(BISHENG, "-x", "asc", "-O1", "-Wall", "-Wextra", "-Werror", "-D__global__=", "-DJUMAR_ASCENDC_AUDIT", HERE / name, "-o", "test", cwd=tmp_path)
@@ -289,7 +289,7 @@ def test_mistakes_in_a_source_are_reported_at_its_lines(tmp_path):
     kernel = '#include "kernel_operator.h"\n\n__global__ __aicore__ void k(__gm__ half* x)\n{\n    %s\n}\n'
     cases = {
         "undeclared(x);": "k.asc:5:",
-        "AscendC::LocalTensor<half> a; AscendC::TransData(a, a);": "AscendC::TransData is not supported by Jumar; docs/ascendc.md lists what is",
+        "AscendC::LocalTensor<half> a; AscendC::BatchNorm(a, a);": "AscendC::BatchNorm is not supported by Jumar; docs/ascendc.md lists what is",
         "k<<<1, x);": "k.asc:5: error: a launch's <<< has no >>>",
     }
     for body, wanted in cases.items():
@@ -341,7 +341,7 @@ def test_the_page_lists_names_that_the_headers_have():
     functions = (ROOT / "docs/ascendc.md").read_text().split("## Functions")[1]
     rows = [line.split("|")[2] for line in functions.splitlines() if line.startswith("| ") and "`" in line]
     listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    assert len(listed) > 290 and len(missing) > 30
+    assert len(listed) > 290 and len(missing) > 20
     assert not listed - words
     assert not listed & missing
 

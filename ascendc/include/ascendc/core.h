@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "constants.h"
 
@@ -241,6 +242,8 @@ struct Core {
     Site event_sites[static_cast<int>(AscendC::HardEvent::MAX)][8] = {};
     uint8_t reserved_events[static_cast<int>(AscendC::HardEvent::MAX)] = {};
     bool events_used = false;
+    // Indices of the sparse matrix in L0B: two bits for each byte (sparse.h).
+    std::vector<uint8_t> sparse_indices;
     // For JUMAR_ASCENDC_CHECK=2 (order.h).
     std::shared_ptr<PipeOrder> order;
     GlobalOrder* global = nullptr;
@@ -268,6 +271,7 @@ struct Core {
         deferred_count = 0;
         may_defer = true;
         registers = Registers();
+        sparse_indices.clear();
         if (events_used) {
             std::memset(events, 0, sizeof events);
             std::memset(reserved_events, 0, sizeof reserved_events);

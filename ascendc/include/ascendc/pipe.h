@@ -4,6 +4,53 @@
 
 #include "tensor.h"
 
+namespace jumar {
+namespace ascendc {
+
+// A buffer at an address of a pool that a kernel shares out itself. Buffers of such a pool may lie over each other.
+template <typename Pool> inline Buffer* take_at(const Pool* pool, uint32_t address, uint32_t bytes, AscendC::TPosition position, Site site)
+{
+    Core& self = core();
+    const Buffer* whole = pool ? pool->buffer() : nullptr;
+    if (!whole) fail(site, "InitBufHandle: the pool has no memory; InitBufPool was not called");
+    uint8_t* begin = self.memories[memory_of(whole->position)].base(memory_of(whole->position)) + address;
+    if (bytes == 0 || address % 32 != 0 || begin < whole->begin || begin + bytes > whole->begin + whole->bytes)
+        fail(site, "InitBufHandle: %u bytes at %u; wanted are an address of a multiple of 32 bytes, and bytes inside of the pool's %u", bytes, address, whole->bytes);
+    self.may_defer = false;
+    return self.add(position, begin, bytes);
+}
+
+// What EXTERN_IMPL_BUFPOOL adds to a class: the pool's memory, the next free address, and the number of buffers.
+template <uint32_t count> struct PoolState {
+    Buffer* buffer = nullptr;
+    uint32_t address = 0;
+    uint8_t used = 0;
+    uint8_t handles[count] = {};
+
+    void set(Buffer* memory)
+    {
+        buffer = memory;
+        reset();
+    }
+    void reset()
+    {
+        used = 0;
+        address = 0;
+        if (!buffer) return;
+        const Memory memory = memory_of(buffer->position);
+        address = static_cast<uint32_t>(buffer->begin - core().memories[memory].base(memory));
+        if (PipeOrder* order = pipe_order(core())) order->barrier(PIPE_ALL);
+    }
+    uint8_t* handle(uint32_t number, Site site)
+    {
+        if (number >= count) fail(site, "GetBufHandle: the pool has %u buffers at most", count);
+        return handles + number;
+    }
+};
+
+} // namespace ascendc
+} // namespace jumar
+
 namespace AscendC {
 
 using TBufHandle = uint8_t*;
@@ -114,6 +161,22 @@ public:
         return false;
     }
 
+    // For pools that a kernel writes itself: the number of buffers, then each buffer's address.
+    void InitStartBufHandle(TBufHandle, uint8_t num, uint32_t, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        if (num == 0 || num > MOST_BUFFERS) jumar::ascendc::fail(site, "InitStartBufHandle: %u buffers; a queue has 1 to %u", num, MOST_BUFFERS);
+        clear();
+        announced_ = num;
+    }
+    template <typename Pool>
+    void InitBufHandle(Pool* bufPool, uint32_t index, TBufHandle, uint32_t curPoolAddr, uint32_t len, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        using namespace jumar::ascendc;
+        if (index != count_ || index >= announced_)
+            fail(site, "InitBufHandle: buffer %u of a queue that has %u; InitStartBufHandle was called for %u, and they are set in order", index, count_, announced_);
+        add(take_at(bufPool, curPoolAddr, len, position, site));
+    }
+
     // For TPipe and TBufPool: adds one more buffer to the queue.
     void add(jumar::ascendc::Buffer* buffer)
     {
@@ -142,6 +205,7 @@ private:
     uint32_t next_ = 0;
     uint32_t first_ = 0;
     uint32_t queued_ = 0;
+    uint32_t announced_ = 0;
 };
 
 namespace queue_ends {
@@ -198,6 +262,17 @@ public:
     template <typename T> void FreeTensor(LocalTensor<T>&) {}
     template <typename T> LocalTensor<T> AllocTensor(jumar::ascendc::Site site = jumar::ascendc::Site::here()) { return Get<T>(site); }
     uint32_t GetBufLen() const { return buffer_ ? buffer_->bytes : 0; }
+
+    void InitStartBufHandle(TBufHandle, uint8_t num, uint32_t, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        if (num != 1) jumar::ascendc::fail(site, "InitStartBufHandle: %u buffers; a TBuf has one", num);
+    }
+    template <typename Pool>
+    void InitBufHandle(Pool* bufPool, uint32_t index, TBufHandle, uint32_t curPoolAddr, uint32_t len, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        if (index != 0) jumar::ascendc::fail(site, "InitBufHandle: buffer %u; a TBuf has one", index);
+        buffer_ = jumar::ascendc::take_at(bufPool, curPoolAddr, len, pos, site);
+    }
 
     void set(jumar::ascendc::Buffer* buffer) { buffer_ = buffer; }
     jumar::ascendc::Buffer* buffer() const { return buffer_; }
@@ -429,5 +504,22 @@ private:
 };
 
 } // namespace AscendC
+
+// Makes a class a pool whose InitBuffer the kernel writes: TPipe::InitBufPool gives it its memory.
+#define EXTERN_IMPL_BUFPOOL(Pool, pos, count)                                                                                                        \
+private:                                                                                                                                             \
+    jumar::ascendc::PoolState<count> jumar_pool_;                                                                                                    \
+                                                                                                                                                     \
+public:                                                                                                                                              \
+    static constexpr AscendC::TPosition position = pos;                                                                                              \
+    void set(jumar::ascendc::Buffer* memory) { jumar_pool_.set(memory); }                                                                            \
+    jumar::ascendc::Buffer* buffer() const { return jumar_pool_.buffer; }                                                                            \
+    void Init() { jumar_pool_ = {}; }                                                                                                                \
+    void Reset() { jumar_pool_.reset(); }                                                                                                            \
+    AscendC::TBufHandle GetBufHandle(uint8_t number, jumar::ascendc::Site site = jumar::ascendc::Site::here()) { return jumar_pool_.handle(number, site); } \
+    void SetCurAddr(uint32_t address) { jumar_pool_.address = address; }                                                                             \
+    uint32_t GetCurAddr() const { return jumar_pool_.address; }                                                                                      \
+    void SetCurBufSize(uint8_t used) { jumar_pool_.used = used; }                                                                                    \
+    uint8_t GetCurBufSize() const { return jumar_pool_.used; }
 
 #endif

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <string>
 
-#include "tensor.h"
+#include "sync.h"
 
 namespace jumar {
 namespace ascendc {
@@ -142,6 +142,15 @@ template <typename T>
 void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     DumpTensor(tensor, desc, dumpSize, ShapeInfo(), site);
+}
+
+// Prints a number with the time, if the kernel is compiled with ASCENDC_TIME_STAMP_ON.
+__attribute__((noinline)) inline void PrintTimeStamp([[maybe_unused]] uint32_t descId)
+{
+#ifdef ASCENDC_TIME_STAMP_ON
+    jumar::ascendc::print("descId is %u, rsv is 0, timeStamp is %llu, pcPtr is %llu, entry is 0.\n", descId, static_cast<unsigned long long>(GetSystemCycle()),
+                          static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(__builtin_return_address(0))));
+#endif
 }
 
 } // namespace AscendC

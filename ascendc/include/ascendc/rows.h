@@ -153,6 +153,115 @@ void Mean(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTenso
     Mean<T, accType, isReuseSource, isBasicBlock, reduceDim>(dst, src, params, site);
 }
 
+// Patterns of dimensions: A is kept, R is reduced.
+namespace Pattern {
+namespace Reduce {
+struct AR {};
+struct RA {};
+} // namespace Reduce
+} // namespace Pattern
+
+// The means of the rows (AR) or of the columns (RA) of a matrix whose rows have a multiple of 32 bytes.
+template <class T, class pattern, bool isReuseSource = false>
+void ReduceMean(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const uint32_t srcShape[], bool srcInnerPad,
+                jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    static_assert(std::is_same_v<T, float>, "ReduceMean has the type float");
+    constexpr bool is_of_rows = std::is_same_v<pattern, Pattern::Reduce::AR>;
+    static_assert(is_of_rows || std::is_same_v<pattern, Pattern::Reduce::RA>, "ReduceMean has the patterns AR and RA");
+    const Call call{"ReduceMean", site};
+    const uint64_t rows = srcShape[0], columns = srcShape[1];
+    if (rows == 0 || columns == 0 || columns * sizeof(T) % 32 != 0 || !srcInnerPad)
+        fail(site, "ReduceMean: the shape is %u x %u, and srcInnerPad is %s; wanted are rows of a multiple of 32 bytes, and true", srcShape[0], srcShape[1],
+             srcInnerPad ? "true" : "false");
+    const uint64_t results = is_of_rows ? rows : columns, steps = is_of_rows ? columns : rows;
+    check_access(srcTensor, rows * columns * sizeof(T), "src", call);
+    check_access(dstTensor, results * sizeof(T), "dst", call);
+    for (uint64_t result = 0; result < results; result++) {
+        double sum = 0;
+        for (uint64_t step = 0; step < steps; step++) sum += static_cast<double>(srcTensor.raw()[is_of_rows ? result * columns + step : step * columns + result]);
+        dstTensor.raw()[result] = static_cast<T>(sum / static_cast<double>(steps));
+    }
+}
+template <class T, class pattern, bool isReuseSource = false>
+void ReduceMean(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const LocalTensor<uint8_t>&, const uint32_t srcShape[], bool srcInnerPad,
+                jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    ReduceMean<T, pattern, isReuseSource>(dstTensor, srcTensor, srcShape, srcInnerPad, site);
+}
+
+using tiling::PadTiling;
+using tiling::UnPadTiling;
+
+struct PadParams {
+    uint16_t leftPad = 0;
+    uint16_t rightPad = 0;
+    int32_t padValue = 0;
+};
+// Fills rows up to a multiple of 32 bytes. Rows of such a length get the value in the elements behind their own ones.
+template <typename T>
+void Pad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const PadParams& padParams, const PadTiling& tiling,
+         jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Pad has elements of 16 and 32 bits");
+    const Call call{"Pad", site};
+    const uint64_t rows = tiling.srcHeight, width = tiling.srcWidth, left = padParams.leftPad, right = padParams.rightPad;
+    if (rows == 0 || width == 0) fail(site, "Pad: the tiling has %u rows of %u elements; PadTilingFunc fills it", tiling.srcHeight, tiling.srcWidth);
+    constexpr uint64_t block = 32 / sizeof(T);
+    const uint64_t aligned = (width + block - 1) / block * block, own = width == aligned ? tiling.srcOriWidth : width;
+    if ((width == aligned && left != 0) || left + own + right != aligned)
+        fail(site, "Pad: rows of %llu elements with %llu more on the left and %llu on the right have to reach %llu elements%s", static_cast<unsigned long long>(own),
+             static_cast<unsigned long long>(left), static_cast<unsigned long long>(right), static_cast<unsigned long long>(aligned),
+             width == aligned ? "; rows of whole blocks are filled on the right" : "");
+    check_access(srcTensor, rows * width * sizeof(T), "src", call);
+    check_access(dstTensor, rows * aligned * sizeof(T), "dst", call);
+    const T value = static_cast<T>(padParams.padValue);
+    for (uint64_t row = 0; row < rows; row++) {
+        const T* from = srcTensor.raw() + row * width;
+        T* to = dstTensor.raw() + row * aligned;
+        std::copy_n(from, own, to + left);
+        std::fill_n(to, left, value);
+        std::fill_n(to + left + own, right, value);
+    }
+}
+template <typename T>
+void Pad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const PadParams& padParams, const LocalTensor<uint8_t>&, const PadTiling& tiling,
+         jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    Pad(dstTensor, srcTensor, padParams, tiling, site);
+}
+
+// leftPad has no effect.
+struct UnPadParams {
+    uint16_t leftPad = 0;
+    uint16_t rightPad = 0;
+};
+// Drops the last elements of rows of a multiple of 32 bytes.
+template <typename T>
+void UnPad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const UnPadParams& unPadParams, const UnPadTiling& tiling,
+           jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4, "UnPad has elements of 16 and 32 bits");
+    const Call call{"UnPad", site};
+    const uint64_t rows = tiling.srcHeight, width = tiling.srcWidth, right = unPadParams.rightPad;
+    if (rows == 0 || width == 0) fail(site, "UnPad: the tiling has %u rows of %u elements; UnPadTilingFunc fills it", tiling.srcHeight, tiling.srcWidth);
+    if (width * sizeof(T) % 32 != 0 || right == 0 || right * sizeof(T) >= 32)
+        fail(site, "UnPad: %u of %u elements are to be dropped; wanted are less than 32 bytes of a row that has a multiple of 32 bytes", unPadParams.rightPad,
+             tiling.srcWidth);
+    check_access(srcTensor, rows * width * sizeof(T), "src", call);
+    check_access(dstTensor, rows * (width - right) * sizeof(T), "dst", call);
+    for (uint64_t row = 0; row < rows; row++) std::copy_n(srcTensor.raw() + row * width, width - right, dstTensor.raw() + row * (width - right));
+}
+template <typename T>
+void UnPad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const UnPadParams& unPadParams, const LocalTensor<uint8_t>&, const UnPadTiling& tiling,
+           jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    UnPad(dstTensor, srcTensor, unPadParams, tiling, site);
+}
+
 // The mask has a byte or a bit for each element. Its rows may be longer than those of the source.
 constexpr uint32_t DROPOUT_MODE_BYTE_MISALIGN = 1, DROPOUT_MODE_BYTE_ALIGN = 2, DROPOUT_MODE_BIT_ALIGN = 3, DROPOUT_MODE_BIT_MISALIGN = 4;
 struct DropOutShapeInfo {

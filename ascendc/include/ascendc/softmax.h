@@ -218,6 +218,53 @@ void SoftmaxFlashV2(const LocalTensor<D>& dst, const LocalTensor<S>& expSum, con
     SoftmaxFlashV2<T, isUpdate, isReuseSource, isBasicBlock, isDataFormatNZ, config>(dst, expSum, max, src, expMax, inExpSum, inMax, tiling, shape, site);
 }
 
+// The older form: dst = exp(src - max) / sum. With isUpdate max and sum include the parts before, and expMax is the factor that rescales
+// results of theirs, which were divided by inSum.
+template <typename T, bool isReuseSource = false, bool isBasicBlock = false, typename D, typename S>
+void SoftmaxFlash(const LocalTensor<D>& dst, const LocalTensor<S>& sum, const LocalTensor<S>& max, const LocalTensor<D>& src, const LocalTensor<D>& expMax,
+                  const LocalTensor<S>& inSum, const LocalTensor<S>& inMax, const SoftMaxTiling& tiling, bool isUpdate = false,
+                  const SoftMaxShapeInfo& shape = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    const Call call{"SoftmaxFlash", site};
+    const SoftmaxRows rows(tiling, shape, call);
+    const D* from = rows.source(src, "src", call);
+    const S *sums_before = nullptr, *maxima_before = nullptr;
+    D* factors = nullptr;
+    if (isUpdate) {
+        sums_before = rows.blocks(inSum, "inSum", call);
+        maxima_before = rows.blocks(inMax, "inMax", call);
+        factors = rows.blocks(expMax, "dst", call);
+    }
+    D* to = rows.target(dst, "dst", call);
+    S *sums = rows.blocks(sum, "dst", call), *maxima = rows.blocks(max, "dst", call);
+    for (uint32_t row = 0; row < rows.rows; row++) {
+        const D* line = from + static_cast<uint64_t>(row) * rows.stride;
+        D* result = to + static_cast<uint64_t>(row) * rows.stride;
+        double highest = static_cast<double>(line[0]), total = 0, rest = 0;
+        for (uint32_t at = 1; at < rows.columns; at++) highest = std::fmax(highest, static_cast<double>(line[at]));
+        if (isUpdate) {
+            const double before = SoftmaxRows::first(maxima_before, row);
+            highest = std::fmax(highest, before);
+            rest = std::exp(before - highest) * SoftmaxRows::first(sums_before, row);
+        }
+        for (uint32_t at = 0; at < rows.columns; at++) total += std::exp(static_cast<double>(line[at]) - highest);
+        total += rest;
+        for (uint32_t at = 0; at < rows.columns; at++) result[at] = static_cast<D>(std::exp(static_cast<double>(line[at]) - highest) / total);
+        if (isUpdate) SoftmaxRows::fill(factors, row, rest / total);
+        SoftmaxRows::fill(sums, row, total);
+        SoftmaxRows::fill(maxima, row, highest);
+    }
+}
+template <typename T, bool isReuseSource = false, bool isBasicBlock = false, typename D, typename S>
+void SoftmaxFlash(const LocalTensor<D>& dst, const LocalTensor<S>& sum, const LocalTensor<S>& max, const LocalTensor<D>& src, const LocalTensor<D>& expMax,
+                  const LocalTensor<S>& inSum, const LocalTensor<S>& inMax, const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,
+                  bool isUpdate = false, const SoftMaxShapeInfo& shape = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::check_temporary(sharedTmpBuffer, {"SoftmaxFlash", site});
+    SoftmaxFlash<T, isReuseSource, isBasicBlock>(dst, sum, max, src, expMax, inSum, inMax, tiling, isUpdate, shape, site);
+}
+
 // Rows whose maximum has the bits `from` get the bits `to` in all elements. Returns whether there are any.
 template <typename T1, typename T2, bool isDataFormatNZ = false, uint8_t stepSizeMode = 0>
 bool AdjustSoftMaxRes(const LocalTensor<T1>& result, const LocalTensor<T2>& max, const uint32_t from, const T1 to, const SoftMaxShapeInfo& shape,

@@ -439,6 +439,11 @@ inline void set_vector_mask(uint64_t high, uint64_t low)
 {
     AscendC::SetVectorMask<half>(high, low);
 }
+// Copies add in the type of their tensors.
+inline void set_atomic_add()
+{
+    AscendC::SetAtomicAdd<float>();
+}
 inline void set_atomic_none()
 {
     AscendC::SetAtomicNone();

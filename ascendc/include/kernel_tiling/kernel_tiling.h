@@ -15,6 +15,10 @@
     FIELD(mxTypePara)
 
 namespace AscendC {
+
+// Which dimensions are reduced (R) and kept (A).
+enum class ReducePattern : uint32_t { AR = 0, RA = 1, R, ARA, ARAR, ARARA, ARARAR, ARARARA, ARARARAR, ARARARARA, RAR, RARA, RARAR, RARARA, RARARAR, RARARARA };
+
 namespace tiling {
 
 struct TCubeTiling {
@@ -64,6 +68,15 @@ constexpr SoftMaxTiling softmax_tiling(uint32_t rows, uint32_t columns, uint32_t
     FIELD(bLength) FIELD(sLength) FIELD(hLength) FIELD(originalHLength) FIELD(inputXSize) FIELD(meanVarSize) FIELD(tmpBufSize)
 #define JUMAR_RMS_NORM_TILING_FIELDS(FIELD)                                                                                                          \
     FIELD(bLength) FIELD(sLength) FIELD(hLength) FIELD(originalHLength) FIELD(mainBshLength) FIELD(mainBsLength) FIELD(loopRound)
+#define JUMAR_LAYER_NORM_GRAD_TILING_FIELDS(FIELD)                                                                                                   \
+    FIELD(stackBufferSize) FIELD(bLength) FIELD(sLength) FIELD(hLength) FIELD(originalHLength) FIELD(oneCalSize) FIELD(nohCalSize) FIELD(loopNum)    \
+    FIELD(tailSize) FIELD(nohTailSize) FIELD(tmpTensorBSHPos) FIELD(tmpTensorBSHSize) FIELD(pdVarTensorPos) FIELD(pdVarTensorSize)                   \
+    FIELD(pdMeanTensorPos) FIELD(pdMeanTensorSize) FIELD(x1TensorPos) FIELD(x1TensorSize) FIELD(x2TensorPos) FIELD(x2TensorSize)                     \
+    FIELD(x3TensorPos) FIELD(x3TensorSize) FIELD(tmpTensorPos) FIELD(tmpTensorSize) FIELD(tmpTensor1Pos) FIELD(tmpTensor1Size)                       \
+    FIELD(tmpTensor2Pos) FIELD(tmpTensor2Size) FIELD(lastDimValueBack) FIELD(lastDimValueBackMulTwo)
+#define JUMAR_LAYER_NORM_GRAD_BETA_TILING_FIELDS(FIELD) FIELD(stackBufferSize) FIELD(bLength) FIELD(sLength) FIELD(hLength) FIELD(originalHLength)
+#define JUMAR_PAD_TILING_FIELDS(FIELD) FIELD(srcHeight) FIELD(srcWidth) FIELD(srcOriWidth)
+#define JUMAR_UNPAD_TILING_FIELDS(FIELD) FIELD(srcHeight) FIELD(srcWidth)
 
 // Rows of hLength elements, of which originalHLength hold values.
 struct LayerNormTiling {
@@ -73,6 +86,19 @@ struct LayerNormTiling {
 struct RmsNormTiling {
     JUMAR_RMS_NORM_TILING_FIELDS(JUMAR_FIELD)
 };
+struct LayerNormGradTiling {
+    JUMAR_LAYER_NORM_GRAD_TILING_FIELDS(JUMAR_FIELD)
+};
+struct LayerNormGradBetaTiling {
+    JUMAR_LAYER_NORM_GRAD_BETA_TILING_FIELDS(JUMAR_FIELD)
+};
+// Rows of srcWidth elements, of which srcOriWidth hold values.
+struct PadTiling {
+    JUMAR_PAD_TILING_FIELDS(JUMAR_FIELD)
+};
+struct UnPadTiling {
+    JUMAR_UNPAD_TILING_FIELDS(JUMAR_FIELD)
+};
 struct TopkTiling {
     JUMAR_TOPK_TILING_FIELDS(JUMAR_FIELD)
 #undef JUMAR_FIELD
@@ -80,10 +106,14 @@ struct TopkTiling {
 
 } // namespace tiling
 } // namespace AscendC
+using AscendC::tiling::LayerNormGradBetaTiling;
+using AscendC::tiling::LayerNormGradTiling;
 using AscendC::tiling::LayerNormTiling;
+using AscendC::tiling::PadTiling;
 using AscendC::tiling::RmsNormTiling;
 using AscendC::tiling::SoftMaxTiling;
 using AscendC::tiling::TCubeTiling;
 using AscendC::tiling::TopkTiling;
+using AscendC::tiling::UnPadTiling;
 
 #endif

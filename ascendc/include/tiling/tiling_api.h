@@ -35,6 +35,10 @@ JUMAR_HOST_TILING(SoftMaxTiling, JUMAR_SOFTMAX_TILING_FIELDS)
 JUMAR_HOST_TILING(LayerNormTiling, JUMAR_LAYER_NORM_TILING_FIELDS)
 JUMAR_HOST_TILING(RmsNormTiling, JUMAR_RMS_NORM_TILING_FIELDS)
 JUMAR_HOST_TILING(TopkTiling, JUMAR_TOPK_TILING_FIELDS)
+JUMAR_HOST_TILING(LayerNormGradTiling, JUMAR_LAYER_NORM_GRAD_TILING_FIELDS)
+JUMAR_HOST_TILING(LayerNormGradBetaTiling, JUMAR_LAYER_NORM_GRAD_BETA_TILING_FIELDS)
+JUMAR_HOST_TILING(PadTiling, JUMAR_PAD_TILING_FIELDS)
+JUMAR_HOST_TILING(UnPadTiling, JUMAR_UNPAD_TILING_FIELDS)
 #undef JUMAR_HOST_TILING
 #undef JUMAR_FIELD
 
@@ -128,6 +132,98 @@ void SoftMaxFlashV2TilingFunc(const Shape& shape, const uint32_t, const uint32_t
                               const bool = false, const bool = false)
 {
     SoftMaxTilingFunc(shape, size, workspace, result);
+}
+
+template <typename Shape> uint32_t GetSoftMaxFlashMinTmpSize(const Shape& shape, const uint32_t size, const bool, const bool reuse)
+{
+    return GetSoftMaxMinTmpSize(shape, size, reuse);
+}
+template <typename Shape> uint32_t GetSoftMaxFlashMaxTmpSize(const Shape& shape, const uint32_t size, const bool, const bool reuse)
+{
+    return GetSoftMaxMaxTmpSize(shape, size, reuse);
+}
+template <typename Shape, typename Tiling>
+void SoftMaxFlashTilingFunc(const Shape& shape, const uint32_t size, const uint32_t workspace, Tiling& result, const bool = false)
+{
+    SoftMaxTilingFunc(shape, size, workspace, result);
+}
+template <typename Shape, typename Type>
+void GetReduceMeanMaxMinTmpSize(const Shape& shape, const Type, ReducePattern, bool, bool, uint32_t& most, uint32_t& least)
+{
+    GetCumSumMaxMinTmpSize(shape, 4, true, false, most, least);
+}
+template <typename Shape> void GetPadMaxMinTmpSize(const Shape& shape, const uint32_t size, uint32_t& most, uint32_t& least)
+{
+    GetCumSumMaxMinTmpSize(shape, size, true, false, most, least);
+}
+template <typename Shape>
+void GetUnPadMaxMinTmpSize(const platform_ascendc::PlatformAscendC&, const Shape& shape, const uint32_t size, uint32_t& most, uint32_t& least)
+{
+    GetCumSumMaxMinTmpSize(shape, size, true, false, most, least);
+}
+// `original` has the rows' own elements.
+template <typename Shape, typename Tiling>
+void PadTilingFunc(const Shape& shape, const Shape& original, const uint32_t, const uint32_t, Tiling& result)
+{
+    tiling::PadTiling values;
+    values.srcHeight = rows_of(shape);
+    values.srcWidth = columns_of(shape);
+    values.srcOriWidth = columns_of(original);
+    if constexpr (std::is_same_v<Tiling, tiling::PadTiling>) result = values;
+    else result.data() = values;
+}
+template <typename Shape, typename Tiling> void UnPadTilingFunc(const Shape& shape, const uint32_t, const uint32_t, Tiling& result)
+{
+    tiling::UnPadTiling values;
+    values.srcHeight = rows_of(shape);
+    values.srcWidth = columns_of(shape);
+    if constexpr (std::is_same_v<Tiling, tiling::UnPadTiling>) result = values;
+    else result.data() = values;
+}
+template <typename Shape>
+void GetNormalizeMaxMinTmpSize(const Shape& shape, const uint32_t, const uint32_t, const bool, const bool, const bool, uint32_t& most, uint32_t& least)
+{
+    GetCumSumMaxMinTmpSize(shape, 4, true, false, most, least);
+}
+template <typename Shape>
+void GetWelfordUpdateMaxMinTmpSize(const Shape& shape, const uint32_t, const uint32_t, const bool, const bool, uint32_t& most, uint32_t& least)
+{
+    GetCumSumMaxMinTmpSize(shape, 4, true, false, most, least);
+}
+template <typename Shape> void GetWelfordFinalizeMaxMinTmpSize(const Shape& shape, const uint32_t, const bool, uint32_t& most, uint32_t& least)
+{
+    GetCumSumMaxMinTmpSize(shape, 4, true, false, most, least);
+}
+// A shape (B, S, H, H without padding).
+template <typename Shape> void GetLayerNormGradMaxMinTmpSize(const Shape& shape, const uint32_t, const bool, uint32_t& most, uint32_t& least)
+{
+    least = GetSoftMaxMinTmpSize(shape, 4, false) * 4;
+    most = least * std::max(static_cast<uint32_t>(shape.GetDim(0) * shape.GetDim(1)), 1u);
+}
+template <typename Shape> void GetLayerNormGradBetaMaxMinTmpSize(const Shape& shape, const uint32_t size, const bool reuse, uint32_t& most, uint32_t& least)
+{
+    GetLayerNormGradMaxMinTmpSize(shape, size, reuse, most, least);
+}
+template <typename Values, typename Shape, typename Tiling> void fill_gradient_tiling(const Shape& shape, const uint32_t workspace, Tiling& result)
+{
+    Values values;
+    values.stackBufferSize = workspace;
+    values.bLength = static_cast<uint32_t>(shape.GetDim(0));
+    values.sLength = static_cast<uint32_t>(shape.GetDim(1));
+    values.hLength = static_cast<uint32_t>(shape.GetDim(2));
+    values.originalHLength = static_cast<uint32_t>(shape.GetDim(3));
+    if constexpr (std::is_same_v<Tiling, Values>) result = values;
+    else result.data() = values;
+}
+template <typename Shape, typename Tiling>
+void GetLayerNormGradNDTilingInfo(const Shape& shape, const uint32_t workspace, const uint32_t, const bool, Tiling& result)
+{
+    fill_gradient_tiling<tiling::LayerNormGradTiling>(shape, workspace, result);
+}
+template <typename Shape, typename Tiling>
+void GetLayerNormGradBetaNDTilingInfo(const Shape& shape, const uint32_t workspace, const uint32_t, const bool, Tiling& result)
+{
+    fill_gradient_tiling<tiling::LayerNormGradBetaTiling>(shape, workspace, result);
 }
 
 // A shape (B, S, H); H is a multiple of 32 bytes, and `original` is the one without padding.

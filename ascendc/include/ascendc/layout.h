@@ -1,0 +1,262 @@
+// Shapes, strides and coordinates as types, layouts of them, and the change of a tensor's format that takes them.
+#ifndef JUMAR_ASCENDC_LAYOUT_H
+#define JUMAR_ASCENDC_LAYOUT_H
+
+#include <algorithm>
+#include <tuple>
+#include <type_traits>
+
+#include "tensor.h"
+
+namespace AscendC {
+
+namespace Std {
+using std::forward_as_tuple;
+using std::get;
+using std::integral_constant;
+using std::make_tuple;
+using std::tie;
+using std::tuple;
+using std::tuple_element;
+using std::tuple_size;
+template <size_t value> using Int = std::integral_constant<size_t, value>;
+} // namespace Std
+
+template <typename... Ts> using Shape = Std::tuple<Ts...>;
+template <typename... Ts> using Stride = Std::tuple<Ts...>;
+template <typename... Ts> using Coord = Std::tuple<Ts...>;
+
+} // namespace AscendC
+
+namespace jumar {
+namespace ascendc {
+
+template <typename T> constexpr bool is_tuple = false;
+template <typename... Ts> constexpr bool is_tuple<std::tuple<Ts...>> = true;
+template <typename T> constexpr bool is_constant = false;
+template <typename T, T value> constexpr bool is_constant<std::integral_constant<T, value>> = true;
+
+// Results of constants are constants.
+#define JUMAR_ASCENDC_CONSTANT(name, symbol)                                                                                                         \
+    template <typename A, typename B> constexpr auto name([[maybe_unused]] const A& a, [[maybe_unused]] const B& b)                                  \
+    {                                                                                                                                                \
+        if constexpr (is_constant<A> && is_constant<B>) return AscendC::Std::Int<static_cast<size_t>(A::value symbol B::value)>{};                   \
+        else return a symbol b;                                                                                                                      \
+    }
+JUMAR_ASCENDC_CONSTANT(added, +)
+JUMAR_ASCENDC_CONSTANT(times, *)
+JUMAR_ASCENDC_CONSTANT(quotient, /)
+JUMAR_ASCENDC_CONSTANT(remainder_of, %)
+#undef JUMAR_ASCENDC_CONSTANT
+
+template <size_t at = 0, typename T> constexpr auto product_of(const T& sizes)
+{
+    if constexpr (!is_tuple<T>) return sizes;
+    else if constexpr (at == std::tuple_size_v<T>) return AscendC::Std::Int<1>{};
+    else return times(product_of(std::get<at>(sizes)), product_of<at + 1>(sizes));
+}
+
+template <typename C, typename D, typename S> constexpr auto index_of(const C& coord, const D& shape, const S& stride);
+// A coordinate for each dimension.
+template <size_t at, typename C, typename D, typename S> constexpr auto index_of_each(const C& coord, const D& shape, const S& stride)
+{
+    if constexpr (at == std::tuple_size_v<C>) return AscendC::Std::Int<0>{};
+    else return added(index_of(std::get<at>(coord), std::get<at>(shape), std::get<at>(stride)), index_of_each<at + 1>(coord, shape, stride));
+}
+// One number for all dimensions, of which the first one runs fastest.
+template <size_t at, typename C, typename D, typename S> constexpr auto index_of_number(const C& number, const D& shape, const S& stride)
+{
+    if constexpr (at + 1 == std::tuple_size_v<D>) {
+        return index_of(number, std::get<at>(shape), std::get<at>(stride));
+    } else {
+        const auto size = product_of(std::get<at>(shape));
+        return added(index_of(remainder_of(number, size), std::get<at>(shape), std::get<at>(stride)), index_of_number<at + 1>(quotient(number, size), shape, stride));
+    }
+}
+template <typename C, typename D, typename S> constexpr auto index_of(const C& coord, [[maybe_unused]] const D& shape, const S& stride)
+{
+    if constexpr (is_tuple<C>) {
+        static_assert(std::tuple_size_v<C> == std::tuple_size_v<D> && std::tuple_size_v<C> == std::tuple_size_v<S>,
+                      "a coordinate has as many dimensions as the shape and the stride");
+        return index_of_each<0>(coord, shape, stride);
+    } else if constexpr (is_tuple<D>) {
+        return index_of_number<0>(coord, shape, stride);
+    } else {
+        return times(coord, stride);
+    }
+}
+
+} // namespace ascendc
+} // namespace jumar
+
+namespace AscendC {
+
+template <typename ShapeType, typename StrideType> class Layout {
+public:
+    constexpr Layout(const ShapeType& shape = {}, const StrideType& stride = {}) : shape_(shape), stride_(stride)
+    {
+        static_assert(jumar::ascendc::is_tuple<ShapeType> && jumar::ascendc::is_tuple<StrideType>, "a Layout has a Shape and a Stride");
+    }
+
+    constexpr Layout& layout() { return *this; }
+    constexpr const Layout& layout() const { return *this; }
+    constexpr ShapeType& GetShape() { return shape_; }
+    constexpr const ShapeType& GetShape() const { return shape_; }
+    constexpr StrideType& GetStride() { return stride_; }
+    constexpr const StrideType& GetStride() const { return stride_; }
+    template <typename CoordType> constexpr auto operator()(const CoordType& coord) const { return jumar::ascendc::index_of(coord, shape_, stride_); }
+
+private:
+    ShapeType shape_;
+    StrideType stride_;
+};
+
+template <typename... Ts> constexpr Shape<Ts...> MakeShape(const Ts&... sizes)
+{
+    return {sizes...};
+}
+template <typename... Ts> constexpr Stride<Ts...> MakeStride(const Ts&... steps)
+{
+    return {steps...};
+}
+template <typename... Ts> constexpr Coord<Ts...> MakeCoord(const Ts&... values)
+{
+    return {values...};
+}
+template <typename ShapeType, typename StrideType> constexpr auto MakeLayout(const ShapeType& shape, const StrideType& stride)
+{
+    return Layout<ShapeType, StrideType>(shape, stride);
+}
+
+// The element that a coordinate means, counted in the strides' unit. A number in place of several coordinates is split along the shape.
+template <typename CoordType, typename ShapeType, typename StrideType>
+constexpr auto Crd2Idx(const CoordType& coord, const Layout<ShapeType, StrideType>& layout)
+{
+    return layout(coord);
+}
+template <typename CoordType, typename ShapeType, typename StrideType>
+constexpr auto Crd2Idx(const CoordType& coord, const ShapeType& shape, const StrideType& stride)
+{
+    return jumar::ascendc::index_of(coord, shape, stride);
+}
+
+// A tensor's type, position and layout.
+template <typename T, TPosition pos = TPosition::GM, typename LayoutType = Layout<Shape<>, Stride<>>> struct TensorTrait {
+    using LiteType = T;
+    using LiteLayoutType = LayoutType;
+    static constexpr const TPosition tPos = pos;
+
+    constexpr TensorTrait(const LayoutType& layout = {}) : layout_(layout) {}
+    constexpr LayoutType& GetLayout() { return layout_; }
+    constexpr const LayoutType& GetLayout() const { return layout_; }
+    constexpr void SetLayout(const LayoutType& layout) { layout_ = layout; }
+
+private:
+    LayoutType layout_;
+};
+template <typename T> struct is_tensorTrait : std::false_type {};
+template <typename T, TPosition pos, typename LayoutType> struct is_tensorTrait<TensorTrait<T, pos, LayoutType>> : std::true_type {};
+
+template <typename T, TPosition pos, typename LayoutType> constexpr auto MakeTensorTrait(const LayoutType& layout)
+{
+    return TensorTrait<T, pos, LayoutType>(layout);
+}
+template <typename T, TPosition pos, typename LayoutType> class LocalTensor<TensorTrait<T, pos, LayoutType>> {
+    static_assert(sizeof(LayoutType) == 0, "LocalTensor of a TensorTrait is not supported by Jumar; docs/ascendc.md lists what is");
+};
+template <typename T, TPosition pos, typename LayoutType> class GlobalTensor<TensorTrait<T, pos, LayoutType>> {
+    static_assert(sizeof(LayoutType) == 0, "GlobalTensor of a TensorTrait is not supported by Jumar; docs/ascendc.md lists what is");
+};
+
+struct TransDataConfig {
+    DataFormat srcFormat;
+    DataFormat dstFormat;
+};
+template <typename T, typename U> struct TransDataParams {
+    T srcLayout;
+    U dstLayout;
+};
+
+} // namespace AscendC
+
+namespace jumar {
+namespace ascendc {
+
+template <typename L> struct LayoutSizes;
+template <typename... Ts, typename S> struct LayoutSizes<AscendC::Layout<AscendC::Shape<Ts...>, S>> {
+    static constexpr size_t count = sizeof...(Ts);
+    uint64_t sizes[count ? count : 1];
+
+    explicit LayoutSizes(const AscendC::Layout<AscendC::Shape<Ts...>, S>& layout) : sizes{}
+    {
+        std::apply([this](const Ts&... size) {
+            size_t at = 0;
+            ((sizes[at++] = static_cast<uint64_t>(size)), ...);
+        }, layout.GetShape());
+    }
+};
+
+// Copies between NCDHW, whose planes of H x W have a multiple of 32 bytes, and the format with blocks of 16 channels.
+template <AscendC::DataFormat blocked, bool to_blocked, typename T, typename Plain, typename Blocked>
+inline void change_format(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTensor<T>& src, const Plain& plain_layout, const Blocked& blocked_layout,
+                          const Call& call)
+{
+    using AscendC::DataFormat;
+    constexpr bool is_5d = blocked == DataFormat::NDC1HWC0;
+    const LayoutSizes<Plain> plain(plain_layout);
+    const LayoutSizes<Blocked> blocks(blocked_layout);
+    static_assert(LayoutSizes<Plain>::count == 5, "TransData: a shape of NCDHW has five dimensions");
+    static_assert(LayoutSizes<Blocked>::count == (is_5d ? 6 : 7), "TransData: a shape has the dimensions of its format");
+    const uint64_t n = plain.sizes[0], c = plain.sizes[1], d = plain.sizes[2], h = plain.sizes[3], w = plain.sizes[4];
+    const uint64_t c1 = (c + 15) / 16, n1 = (n + 15) / 16, plane = (h * w + 15) / 16 * 16;
+    const uint64_t wanted[] = {is_5d ? n : d, is_5d ? d : c1, is_5d ? c1 : h, is_5d ? h : w, is_5d ? w : n1, 16, 16};
+    for (size_t at = 0; at < LayoutSizes<Blocked>::count; at++)
+        if (n == 0 || c == 0 || d == 0 || h == 0 || w == 0 || blocks.sizes[at] != wanted[at])
+            fail(call.site, "TransData: dimension %zu of the shape with blocks of channels is %llu, and has to be %llu", at,
+                 static_cast<unsigned long long>(blocks.sizes[at]), static_cast<unsigned long long>(wanted[at]));
+    const uint64_t batches = is_5d ? n : n1 * 16;
+    const uint64_t plain_elements = n * c * d * plane, blocked_elements = batches * d * c1 * h * w * 16;
+    check_access(src, (to_blocked ? plain_elements : blocked_elements) * sizeof(T), "src", call);
+    check_access(dst, (to_blocked ? blocked_elements : plain_elements) * sizeof(T), "dst", call);
+    // Channels and batches that fill up blocks are zero.
+    if (to_blocked) std::fill_n(dst.raw(), blocked_elements, T{});
+    for (uint64_t batch = 0; batch < n; batch++)
+        for (uint64_t channel = 0; channel < c; channel++)
+            for (uint64_t depth = 0; depth < d; depth++)
+                for (uint64_t at = 0; at < h * w; at++) {
+                    const uint64_t flat = ((batch * c + channel) * d + depth) * plane + at;
+                    const uint64_t in_blocks = is_5d ? (((batch * d + depth) * c1 + channel / 16) * h * w + at) * 16 + channel % 16
+                                                     : (((depth * c1 + channel / 16) * h * w + at) * n1 * 16 + batch) * 16 + channel % 16;
+                    dst.raw()[to_blocked ? in_blocks : flat] = src.raw()[to_blocked ? flat : in_blocks];
+                }
+}
+
+} // namespace ascendc
+} // namespace jumar
+
+namespace AscendC {
+
+template <const TransDataConfig& config, typename T, typename U, typename S>
+void TransData(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const TransDataParams<U, S>& params,
+               jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    constexpr DataFormat plain = DataFormat::NCDHW;
+    constexpr bool to_blocked = config.srcFormat == plain;
+    constexpr DataFormat blocked = to_blocked ? config.dstFormat : config.srcFormat;
+    static_assert((to_blocked || config.dstFormat == plain) && (blocked == DataFormat::NDC1HWC0 || blocked == DataFormat::FRACTAL_Z_3D),
+                  "TransData changes NCDHW to NDC1HWC0 or FRACTAL_Z_3D, and back");
+    static_assert(sizeof(T) == 2, "TransData has elements of 16 bits");
+    const jumar::ascendc::Call call{"TransData", site};
+    if constexpr (to_blocked) jumar::ascendc::change_format<blocked, true>(dstTensor, srcTensor, params.srcLayout, params.dstLayout, call);
+    else jumar::ascendc::change_format<blocked, false>(dstTensor, srcTensor, params.dstLayout, params.srcLayout, call);
+}
+template <const TransDataConfig& config, typename T, typename U, typename S>
+void TransData(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const LocalTensor<uint8_t>&, const TransDataParams<U, S>& params,
+               jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    TransData<config>(dstTensor, srcTensor, params, site);
+}
+
+} // namespace AscendC
+
+#endif
