@@ -102,7 +102,7 @@ template <typename T> void check_gradients(uint32_t rows, uint32_t columns)
         got_normal = check::get(normal, xs.size());
         got_gamma = check::get(pd_gamma, columns);
         got_beta = check::get(pd_beta, columns);
-        // The results may take the place of the operands.
+        // The results may overwrite the operands.
         LayerNormGrad<T>(x, dy, dy, x, variance, mean, gamma, static_cast<T>(0.25f), tiling);
         EXPECT_EQUAL(check::get(x, xs.size()), got_x);
         EXPECT_EQUAL(check::get(dy, xs.size()), got_normal);
@@ -617,12 +617,12 @@ TEST(a_sparse_matrix_selects_columns_of_the_left_one)
         for (uint32_t four = 0; four < k / 4; four++) {
             const uint32_t one = random() % 3, two = one + 1 + random() % (3 - one);
             for (uint32_t side = 0; side < 2; side++) {
-                const uint32_t at = four * 2 + side, place = side ? two : one;
+                const uint32_t at = four * 2 + side, slot = side ? two : one;
                 const int value = static_cast<int>(random() % 255) - 127;
-                sparse[(four * 4 + place) * n + column] = value;
+                sparse[(four * 4 + slot) * n + column] = value;
                 const size_t element = (at / 32 * (n / 16) + column / 16) * 512 + column % 16 * 32 + at % 32;
                 dense[element] = static_cast<int8_t>(value);
-                indices[element / 4] = static_cast<uint8_t>(indices[element / 4] | (place - side) << element % 4 * 2);
+                indices[element / 4] = static_cast<uint8_t>(indices[element / 4] | (slot - side) << element % 4 * 2);
             }
         }
     for (uint32_t row = 0; row < m; row++)

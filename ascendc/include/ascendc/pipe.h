@@ -505,7 +505,7 @@ private:
 
 } // namespace AscendC
 
-// Makes a class a pool whose InitBuffer the kernel writes: TPipe::InitBufPool gives it its memory.
+// Makes a class a pool whose InitBuffer the kernel writes: TPipe::InitBufPool reserves its memory.
 #define EXTERN_IMPL_BUFPOOL(Pool, pos, count)                                                                                                        \
 private:                                                                                                                                             \
     jumar::ascendc::PoolState<count> jumar_pool_;                                                                                                    \
