@@ -71,6 +71,14 @@ pub unsafe extern "C" fn jumar_aclnn_members(
 ) -> i32 {
     static CALL: Call = raw::operator::call("jumar_aclnn_members");
     raw::status(&CALL, |cx| {
+        raw::trace(cx, || {
+            [
+                raw::ArgBits::word(object),
+                raw::ArgBits::word(kind),
+                raw::ArgBits::word(members),
+                raw::ArgBits::word(count),
+            ]
+        })?;
         // SAFETY: the caller's contract.
         let out = unsafe { raw::OutArray::<u64>::new(members, raw::count(count), "members") }?;
         let kind = aclnn::MemberKind::of(kind)?;
