@@ -12,6 +12,10 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::communicator::Communicator;
 use crate::operation::Operation;
 
+/// Up to how many bytes a thread that waits for an operation polls. Threads that poll during large ones take time from those
+/// that copy.
+const POLLED_BYTES: usize = 1 << 20;
+
 /// Where an operation's number comes from. The two never match each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Channel {
@@ -98,8 +102,8 @@ impl Queued {
         taken: Option<Numbers>,
     ) -> Arc<Queued> {
         let signal = match communicator.poller() {
-            Some(poller) => Signal::polled(poller.clone()),
-            None => Signal::untimed(),
+            Some(poller) if operation.bytes() <= POLLED_BYTES => Signal::polled(poller.clone()),
+            Some(_) | None => Signal::untimed(),
         };
         Arc::new(Queued {
             communicator,
