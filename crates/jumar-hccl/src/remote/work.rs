@@ -768,9 +768,10 @@ impl LeftBehind {
     }
 }
 
-/// Returns the slot in which an operation is where all slots are free: others look there first.
+/// Returns the slot in which an operation is if that slot is free: others look there first. Two take turns, so that staging memory
+/// stays in the caches: when a rank has ended an operation, all others have read the one before.
 fn usual_slot(key: &Key) -> usize {
-    key[2] as usize % SLOTS
+    key[2] as usize % 2
 }
 
 /// Looks for the operation among the slots of a rank.
