@@ -8,7 +8,7 @@
 //!
 //! *Polling.* A thread that waits for an operation polls for a while, and is not woken meanwhile: who announces a change to a
 //! process in which a thread polls leaves it at the change. The thread that ends its polling announces to its own process
-//! afterwards, if anything runs still, so that the process's own thread continues.
+//! afterwards, so that the process's own thread looks at what it did not poll for.
 //!
 //! *Slots.* A slot has a state, even while it is free, that changes with each use. Its owner writes the words while the state
 //! is even. A reader looks at the state before and after the words: if both are the same odd number, they belong together.
@@ -55,13 +55,10 @@ pub(crate) fn begin_polling(page: &impl Words) {
     page.order();
 }
 
-/// Ends what [`begin_polling`] began. `runs` returns whether anything is left that waits for a change.
-pub(crate) fn end_polling(page: &impl Words, runs: impl FnOnce() -> bool) {
+/// Ends what [`begin_polling`] began.
+pub(crate) fn end_polling(page: &impl Words) {
     page.add(POLLERS, 1_u64.wrapping_neg());
-    page.order();
-    if runs() {
-        announce(page);
-    }
+    announce(page);
 }
 
 /// Returns whether a thread polls in the process whose page it is.
@@ -202,7 +199,7 @@ mod tests {
                 begin_polling(&*poller_page);
                 assert!(is_polled(&*poller_page));
                 poller_data.load(Ordering::Relaxed);
-                end_polling(&*poller_page, || true);
+                end_polling(&*poller_page);
             });
             loop {
                 let seen = changes(&*page);

@@ -259,8 +259,6 @@ impl Mesh {
     }
 
     fn end_all(&self, error: &Error) {
-        // Ranks that failed do not read what was left for them.
-        self.free_slots(|_| true);
         let all = std::mem::take(&mut *self.running.lock());
         self.end(all, error);
     }
@@ -388,7 +386,7 @@ impl Mesh {
 
 impl Poller for Mesh {
     fn poll_while(&self, goes_on: &mut dyn FnMut(bool) -> bool) {
-        let _polling = self.wake.poll(|| self.is_busy());
+        let _polling = self.wake.poll();
         self.pollers.fetch_add(1, Ordering::Relaxed);
         let mut last = None;
         loop {
@@ -460,6 +458,8 @@ impl RemoteGroup {
 
     pub(crate) fn recover(&self) {
         let mesh = &self.mesh;
+        // What the others have not read, they never will: their operations of that time have failed.
+        mesh.free_slots(|_| true);
         mesh.epoch.fetch_add(1, Ordering::AcqRel);
         mesh.segment.store(HEAD_FAILURE, 0);
         *mesh.failure.lock() = None;

@@ -68,10 +68,10 @@ impl WakePage {
         protocol::announce(&self.0);
     }
 
-    /// Begins to poll, until the returned value is dropped. `runs` returns whether anything is left then that waits for a change.
-    pub(super) fn poll<R: Fn() -> bool>(&self, runs: R) -> Polling<'_, R> {
+    /// Begins to poll, until the returned value is dropped.
+    pub(super) fn poll(&self) -> Polling<'_> {
         protocol::begin_polling(&self.0);
-        Polling { page: self, runs }
+        Polling(self)
     }
 
     /// Returns whether a thread of the process polls.
@@ -100,13 +100,10 @@ impl WakePage {
 }
 
 /// A thread that polls.
-pub(super) struct Polling<'a, R: Fn() -> bool> {
-    page: &'a WakePage,
-    runs: R,
-}
+pub(super) struct Polling<'a>(&'a WakePage);
 
-impl<R: Fn() -> bool> Drop for Polling<'_, R> {
+impl Drop for Polling<'_> {
     fn drop(&mut self) {
-        protocol::end_polling(&self.page.0, &self.runs);
+        protocol::end_polling(&self.0.0);
     }
 }

@@ -349,6 +349,21 @@ impl Work {
             .timeout(&*self.arrival.operation, self.key[2], &missing, seconds)
     }
 
+    /// Reports whether all that a source provides is in its staging memory, where it stays even if the rank goes.
+    fn has_provided(&self, mesh: &Mesh, source: &Source) -> bool {
+        let Some(found) = source.found else {
+            return false;
+        };
+        let streams = match self.using {
+            Use::ReduceParts(..) => [INPUT, RESULT].as_slice(),
+            Use::Copy | Use::Reduce(..) => &[INPUT],
+        };
+        streams.iter().all(|stream| {
+            let word = slot(found.slot) + PUBLISHED + stream;
+            mesh.peer_word(source.mesh, word) >= source.rounds as u64
+        })
+    }
+
     /// Lists the members that the operation waits for, with their ranks in the mesh.
     pub(super) fn awaited<'a>(
         &'a self,
@@ -356,7 +371,9 @@ impl Work {
     ) -> impl Iterator<Item = (usize, usize)> + 'a {
         let parts = matches!(self.using, Use::ReduceParts(..));
         let sources = self.sources.iter().filter(move |source| {
-            source.consumed < source.rounds || (parts && source.results < source.rounds)
+            let unread =
+                source.consumed < source.rounds || (parts && source.results < source.rounds);
+            unread && !self.has_provided(mesh, source)
         });
         let sources = sources.map(|source| (source.member, source.mesh));
         let readers = self.readers.iter().filter(|reader| {
