@@ -538,3 +538,69 @@ fn a_rank_may_leave_while_others_still_read_what_it_provided() {
         }
     }
 }
+
+/// Ranks with a small part of the result have it long before the others, and leave as soon as what they provide is in shared memory.
+#[test]
+fn a_rank_with_a_small_part_may_leave_before_the_others_have_theirs() {
+    const COUNTS: [usize; 4] = [1, 300_000, 1, 250_000];
+    let machine = Machine::new();
+    let total: usize = COUNTS.iter().sum();
+    for way in [Way::Threads, Way::SharedMemory] {
+        for _ in 0..20 {
+            let ranks = machine.ranks(way, 4);
+            let buffers: Vec<(Span, Span)> = (1..=4_u32)
+                .zip(COUNTS)
+                .map(|(value, count)| {
+                    let send = machine.buffer(&value.to_ne_bytes().repeat(total));
+                    (send, machine.buffer(&vec![0; count * 4]))
+                })
+                .collect();
+            let outcomes: Vec<Result<(), Error>> = std::thread::scope(|scope| {
+                let calls: Vec<_> = ranks
+                    .into_iter()
+                    .zip(&buffers)
+                    .map(|(rank, (send, receive))| {
+                        let operation = scatter(*send, *receive, &COUNTS);
+                        scope.spawn(move || {
+                            let outcome = call(&rank, operation);
+                            rank.close();
+                            outcome
+                        })
+                    })
+                    .collect();
+                calls
+                    .into_iter()
+                    .map(|call| call.join().expect("no panic"))
+                    .collect()
+            });
+            for ((outcome, (send, receive)), count) in outcomes.iter().zip(buffers).zip(COUNTS) {
+                outcome.as_ref().expect("every rank came");
+                assert!(machine.read(receive) == 10_u32.to_ne_bytes().repeat(count));
+                machine.free(send);
+                machine.free(receive);
+            }
+        }
+    }
+}
+
+/// A sum of which each rank receives a part of its own length.
+fn scatter(send: Span, receive: Span, counts: &[usize]) -> Operation {
+    let mut at = 0;
+    let parts = counts.iter().map(|count| {
+        at += count;
+        send.part((at - count) * 4, count * 4)
+    });
+    let send = Pieces::Each(parts.collect());
+    Operation::Collective(Collective {
+        signature: Signature {
+            kind: Kind::ReduceScatterV,
+            data_type: DataType::Int32,
+            reduction: Some(Reduction::Sum),
+            root: None,
+            count: 0,
+            digest: 1,
+        },
+        send,
+        receive: Pieces::Same(receive),
+    })
+}
