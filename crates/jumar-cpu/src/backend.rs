@@ -185,6 +185,11 @@ impl Backend for CpuBackend {
         self.executor.wrote(copy.target().address(), copy.bytes());
     }
 
+    fn copy_past_caches_now(&self, copy: Transfer) {
+        mem::copy_past_caches(self.pinned.own_transfer(copy));
+        self.executor.wrote(copy.target().address(), copy.bytes());
+    }
+
     fn sharers(&self) -> usize {
         self.executor.team().threads()
     }

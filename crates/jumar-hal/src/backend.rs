@@ -39,6 +39,12 @@ pub trait Backend: Send + Sync {
     /// Copies at once, in no order with any queue; idle workers may take a part of a long copy.
     fn copy_now(&self, copy: Transfer);
 
+    /// Copies a part of a long result at once, on the calling thread: the whole is too long for the caches, and nothing reads it soon.
+    /// The ranges do not overlap.
+    fn copy_past_caches_now(&self, copy: Transfer) {
+        self.copy_now(copy);
+    }
+
     /// Returns how many threads [`share`](Backend::share) uses at most.
     fn sharers(&self) -> usize {
         1

@@ -7,7 +7,7 @@ use siphasher::sip128::{Hasher128, SipHasher24};
 
 pub(super) const PROOF_BYTES: usize = 16;
 /// What a conversation begins with: the last digit is the version.
-pub(super) const GREETING: &[u8; 8] = b"JMRCOMM2";
+pub(super) const GREETING: &[u8; 8] = b"JMRCOMM3";
 
 /// The key of a communicator.
 pub(super) struct Secret(u64, u64);

@@ -3,7 +3,11 @@
 //! Every two ranks of an operation send each other a head: what they called, and how many bytes follow. Short data follows
 //! in the same message. Longer data follows in another one, for which the receiver provides memory once it has compared
 //! the head. Sums are formed in rank order, as between threads.
+//!
+//! What is combined comes in pieces: while one is combined, the next ones and the results of earlier ones are on their way. Their
+//! memory is used again at once, so that it stays in the caches.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use jumar_hal::{Span, Transfer};
@@ -19,6 +23,10 @@ use crate::{DataType, Kind, Reduction};
 
 /// Up to how many bytes follow in the message of the head.
 const SHORT: usize = 32 << 10;
+/// The length of a piece of data that is combined.
+const PIECE: usize = 256 << 10;
+/// For how many pieces of each other rank there is memory at a time.
+const DEPTH: usize = 4;
 /// Up to how many bytes every rank forms the whole result of an AllReduce itself, which saves a round trip.
 const DIRECT_BYTES: usize = 4 << 10;
 /// The words of a head: the key, the signature, the number of bytes that follow, and the number that the sender expects.
@@ -35,6 +43,14 @@ enum Phase {
     Head = 1,
     Data = 2,
     Result = 3,
+}
+
+/// What each other rank has sent of a piece, with the piece's length.
+struct Inputs<'a> {
+    /// In no order.
+    arrived: Vec<(&'a Other, Arc<Transit>)>,
+    /// Where the data begins in a message.
+    offset: usize,
 }
 
 /// Why an operation ended before its time.
@@ -219,9 +235,10 @@ impl Work {
         self.key[2]
     }
 
-    fn tag(&self, phase: Phase) -> u64 {
+    fn tag(&self, phase: Phase, piece: usize) -> u64 {
         let [tag, channel, number, route] = self.key;
-        digest([TAGS, tag, channel, number, route, phase as u64])
+        let piece = piece as u64;
+        digest([TAGS, tag, channel, number, route, phase as u64, piece])
     }
 
     /// Returns the part of the result that a member forms.
@@ -237,7 +254,7 @@ impl Work {
         let mut sent = Vec::new();
         let mut heads = Vec::new();
         for other in &self.others {
-            let (ends, tag) = (&core.ends, self.tag(Phase::Head));
+            let (ends, tag) = (&core.ends, self.tag(Phase::Head, 0));
             let transit = Transit::receive(ends, other.rank, tag, HEAD_BYTES + SHORT);
             heads.push(entry.keep(other.rank, self.stop(other, transit)?));
         }
@@ -248,48 +265,81 @@ impl Work {
         if self.combined.is_none() && self.message.is_none() {
             self.copy_own(core)?;
         }
-        // The data of each other rank, where it is combined.
-        let mut inputs: Vec<Option<Arc<Transit>>> = vec![None; self.count];
-        let mut short = vec![false; self.count];
+        // What is combined: data in the messages of heads, or the first pieces of longer data.
+        let mut short = Vec::new();
+        let mut pieces = Vec::new();
         let mut data = Vec::new();
         for (other, head) in self.others.iter().zip(heads) {
             self.stop(other, entry.wait(&head))?;
             let head_is = (other.member as u32, other.rank);
             entry.awaited.lock().retain(|awaited| *awaited != head_is);
             self.compare(core, other, &head)?;
-            if other.expected > SHORT {
-                let (ends, tag) = (&core.ends, self.tag(Phase::Data));
-                let transit = match other.target {
-                    Some(target) => Transit::receive_span(ends, other.rank, tag, target),
-                    None => Transit::receive(ends, other.rank, tag, other.expected),
-                };
-                let transit = entry.keep(other.rank, self.stop(other, transit)?);
-                inputs[other.member] = Some(transit.clone());
-                data.push((other, transit));
-            } else if let (Some(target), Some(from)) =
-                (other.target, head.span().part(HEAD_BYTES, other.expected))
-            {
-                copy(core, target, from);
-            } else {
-                short[other.member] = true;
-                inputs[other.member] = Some(head);
+            let is_short = other.expected <= SHORT;
+            match (is_short, other.target) {
+                (true, Some(target)) => {
+                    if let Some(from) = head.span().part(HEAD_BYTES, other.expected) {
+                        copy(core, target, from);
+                    }
+                }
+                (true, None) => short.push((other, head)),
+                (false, Some(target)) => {
+                    let (ends, tag) = (&core.ends, self.tag(Phase::Data, 0));
+                    let transit = Transit::receive_span(ends, other.rank, tag, target);
+                    data.push((other, entry.keep(other.rank, self.stop(other, transit)?)));
+                }
+                (false, None) => {
+                    let mut first = VecDeque::new();
+                    for piece in 0..DEPTH {
+                        first.extend(self.expect_piece(core, entry, other, piece)?);
+                    }
+                    pieces.push((other, first));
+                }
             }
         }
         for (other, transit) in &data {
             self.stop(other, entry.wait(transit))?;
         }
         if let (Some(combined), Some(output)) = (self.combined, self.output) {
-            let output = match combined.parts {
-                true => self.part(self.me, output),
-                false => Some(output),
+            let part = |span| match combined.parts {
+                true => self.part(self.me, span),
+                false => Some(span),
             };
-            let own = match combined.parts {
-                true => self.own.and_then(|own| self.part(self.me, own)),
-                false => self.own,
+            let (own, output) = (self.own.and_then(part), part(output));
+            let length = length(output);
+            let count = if length <= SHORT {
+                1
+            } else {
+                length.div_ceil(PIECE)
             };
-            self.combine(core, combined, (own, output), (&inputs, &short));
-            if combined.parts {
-                self.send_results(core, entry, output, &mut sent)?;
+            for piece in 0..count {
+                let mut inputs = Inputs {
+                    arrived: Vec::with_capacity(self.others.len()),
+                    offset: 0,
+                };
+                if length <= SHORT {
+                    inputs.arrived.append(&mut short);
+                    inputs.offset = HEAD_BYTES;
+                }
+                for (other, arriving) in &mut pieces {
+                    if let Some(transit) = arriving.pop_front() {
+                        self.stop(other, entry.wait(&transit))?;
+                        inputs.arrived.push((*other, transit));
+                    }
+                }
+                let of = |span: Option<Span>| match length <= SHORT {
+                    true => span,
+                    false => span.and_then(|span| part_at(span, piece)),
+                };
+                let output = of(output);
+                self.combine(core, combined, (of(own), output), &inputs);
+                // Their memory is that of the next ones.
+                drop(inputs);
+                for (other, arriving) in &mut pieces {
+                    arriving.extend(self.expect_piece(core, entry, other, piece + DEPTH)?);
+                }
+                if combined.parts {
+                    self.send_results(core, entry, (output, piece), &mut sent)?;
+                }
             }
         }
         for (other, transit) in &results {
@@ -321,8 +371,8 @@ impl Work {
         let mut results = Vec::new();
         for other in &self.others {
             let part = self.part(other.member, output);
-            if let Some(part) = part.filter(|part| !part.is_empty()) {
-                let tag = self.tag(Phase::Result);
+            for (piece, part) in part.into_iter().flat_map(split).enumerate() {
+                let tag = self.tag(Phase::Result, piece);
                 let transit = Transit::receive_span(&core.ends, other.rank, tag, part);
                 results.push((other, entry.keep(other.rank, self.stop(other, transit)?)));
             }
@@ -330,18 +380,40 @@ impl Work {
         Ok(results)
     }
 
+    /// Provides memory for a piece that another rank sends, if there is such a piece.
+    fn expect_piece(
+        &self,
+        core: &Core,
+        entry: &Entry,
+        other: &Other,
+        piece: usize,
+    ) -> Result<Option<Arc<Transit>>, Stop> {
+        let Some(rest) = other.expected.checked_sub(piece * PIECE) else {
+            return Ok(None);
+        };
+        let tag = self.tag(Phase::Data, piece);
+        match rest.min(PIECE) {
+            0 => Ok(None),
+            bytes => {
+                let transit = Transit::receive(&core.ends, other.rank, tag, bytes);
+                Ok(Some(entry.keep(other.rank, self.stop(other, transit)?)))
+            }
+        }
+    }
+
     fn send_results<'a>(
         &'a self,
         core: &Core,
         entry: &Entry,
-        part: Option<Span>,
+        (part, piece): (Option<Span>, usize),
         sent: &mut Vec<(&'a Other, Arc<Transit>)>,
     ) -> Result<(), Stop> {
         let Some(part) = part.filter(|part| !part.is_empty()) else {
             return Ok(());
         };
+        let tag = self.tag(Phase::Result, piece);
         for other in &self.others {
-            let transit = Transit::send_span(&core.ends, other.rank, self.tag(Phase::Result), part);
+            let transit = Transit::send_span(&core.ends, other.rank, tag, part);
             sent.push((other, entry.keep(other.rank, self.stop(other, transit)?)));
         }
         Ok(())
@@ -367,13 +439,21 @@ impl Work {
             head.resize(HEAD_BYTES + bytes, 0);
             core.backend.read_now(span, &mut head[HEAD_BYTES..]);
         }
-        let transit = Transit::send(&core.ends, other.rank, self.tag(Phase::Head), head);
+        let tag = self.tag(Phase::Head, 0);
+        let transit = Transit::send(&core.ends, other.rank, tag, head);
         sent.push((other, entry.keep(other.rank, self.stop(other, transit)?)));
         if let Some(span) = other.sent
             && bytes > SHORT
         {
-            let transit = Transit::send_span(&core.ends, other.rank, self.tag(Phase::Data), span);
-            sent.push((other, entry.keep(other.rank, self.stop(other, transit)?)));
+            let pieces = match self.combined {
+                Some(_) => split(span).collect(),
+                None => vec![span],
+            };
+            for (piece, part) in pieces.into_iter().enumerate() {
+                let tag = self.tag(Phase::Data, piece);
+                let transit = Transit::send_span(&core.ends, other.rank, tag, part);
+                sent.push((other, entry.keep(other.rank, self.stop(other, transit)?)));
+            }
         }
         Ok(())
     }
@@ -444,24 +524,32 @@ impl Work {
         core: &Core,
         combined: Combined,
         (own, output): (Option<Span>, Option<Span>),
-        (inputs, short): (&[Option<Arc<Transit>>], &[bool]),
+        inputs: &Inputs<'_>,
     ) {
         let Some(output) = output.filter(|output| !output.is_empty()) else {
             return;
         };
-        let spans: Option<Vec<Span>> = (0..self.count)
-            .map(|member| match &inputs[member] {
-                _ if member == self.me => own,
-                Some(transit) if short[member] => transit.span().part(HEAD_BYTES, output.bytes()),
-                Some(transit) => Some(transit.span()),
-                None => None,
-            })
-            .collect();
+        let mut spans = vec![own; self.count];
+        for (other, transit) in &inputs.arrived {
+            spans[other.member] = transit.span().part(inputs.offset, output.bytes());
+        }
+        let spans: Option<Vec<Span>> = spans.into_iter().collect();
         if let Some(spans) = spans {
             let (of, by) = (combined.of, combined.by);
             reduce(&*core.backend, &spans, &[output], of, by);
         }
     }
+}
+
+/// Returns a piece of data that is combined.
+fn part_at(span: Span, piece: usize) -> Option<Span> {
+    let at = piece * PIECE;
+    span.part(at, PIECE.min(span.bytes().checked_sub(at)?))
+}
+
+/// Lists the pieces of data that is combined.
+fn split(span: Span) -> impl Iterator<Item = Span> {
+    (0..span.bytes().div_ceil(PIECE)).filter_map(move |piece| part_at(span, piece))
 }
 
 fn copy(core: &Core, to: Span, from: Span) {

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jumar_hal::Span;
+use jumar_hal::sync::Mutex;
 
 /// The version of the interface.
 const VERSION: u32 = 1;
@@ -14,6 +15,8 @@ const LIBRARY: &CStr = c"libjumar_gloo.so";
 const SENTENCE: usize = 512;
 /// The longest address of one end of a connection.
 pub const ADDRESS_BYTES: usize = 256;
+/// How much memory of transfers that have ended is kept for later ones.
+const SPARE_BYTES: usize = 16 << 20;
 /// No wait lasts longer: a time that runs out in Gloo ends all its connections.
 const FOREVER: Duration = Duration::from_secs(360_000);
 
@@ -155,6 +158,8 @@ pub struct Ends {
     handle: *mut c_void,
     size: u32,
     rank: u32,
+    /// Memory for what is received: fresh memory would cost as much as the transfer.
+    spare: Mutex<Vec<Box<[u8]>>>,
 }
 
 // SAFETY: the plug-in's functions may be called by any thread.
@@ -188,6 +193,7 @@ impl Ends {
                 handle,
                 size,
                 rank,
+                spare: Mutex::default(),
             })),
         }
     }
@@ -228,6 +234,24 @@ impl Ends {
             (self.functions.connect)(self.handle, rank, start, length, error.start(), SENTENCE)
         };
         if done == 0 { Ok(()) } else { Err(error.text()) }
+    }
+
+    /// Returns memory of so many bytes; what it holds may be of an earlier transfer.
+    fn memory(&self, bytes: usize) -> Box<[u8]> {
+        let mut spare = self.spare.lock();
+        match spare.iter().rposition(|one| one.len() == bytes) {
+            Some(at) => spare.swap_remove(at),
+            None => vec![0; bytes].into_boxed_slice(),
+        }
+    }
+
+    /// Keeps memory for later transfers.
+    fn keep(&self, memory: Box<[u8]>) {
+        let mut spare = self.spare.lock();
+        let kept: usize = spare.iter().map(|one| one.len()).sum();
+        if kept + memory.len() <= SPARE_BYTES {
+            spare.push(memory);
+        }
     }
 
     /// Closes all connections: what waits fails.
@@ -284,8 +308,8 @@ impl Transit {
         }
     }
 
-    fn own(ends: &Arc<Ends>, content: Vec<u8>, sends: bool) -> Result<Transit, Broken> {
-        let content = Box::leak(content.into_boxed_slice());
+    fn own(ends: &Arc<Ends>, content: Box<[u8]>, sends: bool) -> Result<Transit, Broken> {
+        let content = Box::leak(content);
         let memory = (content.as_mut_ptr(), content.len(), true);
         Transit::prepare(ends, memory, sends)
     }
@@ -325,7 +349,7 @@ impl Transit {
         content: Vec<u8>,
     ) -> Result<Transit, Broken> {
         let rank = Transit::to_or_from(ends, rank)?;
-        Transit::own(ends, content, true)?.begin(rank, tag)
+        Transit::own(ends, content.into_boxed_slice(), true)?.begin(rank, tag)
     }
 
     /// Starts to send memory, which has to stay as it is until the transit is dropped.
@@ -337,21 +361,21 @@ impl Transit {
         Transit::of(ends, span, true)?.begin(rank, tag)
     }
 
-    /// Starts to receive up to so many bytes.
+    /// Starts to receive up to so many bytes. Those that do not come hold anything.
     ///
     /// # Errors
     /// The connection failed.
     pub fn receive(ends: &Arc<Ends>, rank: u32, tag: u64, most: usize) -> Result<Transit, Broken> {
         let rank = Transit::to_or_from(ends, rank)?;
-        Transit::own(ends, vec![0; most], false)?.begin(rank, tag)
+        Transit::own(ends, ends.memory(most), false)?.begin(rank, tag)
     }
 
-    /// Starts to receive up to so many bytes from any rank.
+    /// Starts to receive up to so many bytes from any rank, as [`Transit::receive`].
     ///
     /// # Errors
     /// The connections failed.
     pub fn receive_any(ends: &Arc<Ends>, tag: u64, most: usize) -> Result<Transit, Broken> {
-        Transit::own(ends, vec![0; most], false)?.begin(-1, tag)
+        Transit::own(ends, ends.memory(most), false)?.begin(-1, tag)
     }
 
     /// Starts to receive into memory, which nothing else may use until the transit is dropped.
@@ -420,7 +444,10 @@ impl Drop for Transit {
         if self.owned {
             let memory = std::ptr::slice_from_raw_parts_mut(self.start, self.bytes);
             // SAFETY: it was leaked from a box of this length, and the plug-in has released it.
-            drop(unsafe { Box::from_raw(memory) });
+            let memory = unsafe { Box::from_raw(memory) };
+            if !self.sends {
+                self.ends.keep(memory);
+            }
         }
     }
 }

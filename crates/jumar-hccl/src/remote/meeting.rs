@@ -24,7 +24,7 @@ use crate::os::{self, Mapping, Process};
 use crate::words::{ranks, system};
 
 /// Version of the text; it changes with the layout of what is shared.
-const FORM: &str = "JUMAR-HCCL-2";
+const FORM: &str = "JUMAR-HCCL-3";
 
 /// Stands for an address where there is none.
 const NO_ADDRESS: &str = "-";

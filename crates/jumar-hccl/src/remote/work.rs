@@ -23,6 +23,8 @@ use crate::{DataType, Kind, Reduction};
 
 /// Up to how many bytes every rank forms the whole result of an AllReduce itself, which saves a round trip.
 const DIRECT_BYTES: usize = 32 << 10;
+/// From how many bytes on what a rank receives goes past the caches. Several ranks receive as much.
+const LONG_BYTES: usize = 4 << 20;
 /// The stream of contributions.
 const INPUT: usize = 0;
 /// The stream of results.
@@ -88,6 +90,8 @@ pub(super) struct Work {
     chunk: usize,
     /// Each reader has a part of a piece for itself.
     separate: bool,
+    /// What is copied to targets is too long for the caches.
+    is_long: bool,
     readers: Vec<Reader>,
     rounds: usize,
     published: usize,
@@ -206,6 +210,7 @@ impl Work {
             }
         };
         let longest = readers.iter().map(|reader| reader.rounds).max();
+        let received: usize = sources.iter().map(|source: &Source| source.bytes).sum();
         Work {
             label,
             arrival: arrival.clone(),
@@ -222,6 +227,7 @@ impl Work {
             slot: None,
             chunk,
             separate,
+            is_long: received >= LONG_BYTES,
             rounds: longest.unwrap_or(0),
             readers,
             published: 0,
@@ -293,6 +299,7 @@ impl Work {
             slot: None,
             chunk: PIECE,
             separate: false,
+            is_long: bytes >= LONG_BYTES,
             rounds: if message.sends { rounds } else { 0 },
             readers,
             published: 0,
@@ -514,9 +521,18 @@ impl Work {
             return Err(self.label.unequal_parts(what, me, sent, me, kept));
         }
         if let (Some(sent), Some(kept)) = (sent, kept) {
-            copy(backend, kept, sent);
+            self.copy_to_target(backend, kept, sent);
         }
         Ok(())
+    }
+
+    fn copy_to_target(&self, backend: &Arc<dyn Backend>, to: Span, from: Span) {
+        match Transfer::new(to, from) {
+            Some(transfer) if self.is_long && !transfer.overlaps() => {
+                backend.copy_past_caches_now(transfer);
+            }
+            _ => copy(backend, to, from),
+        }
     }
 
     fn publish(&mut self, mesh: &Mesh, own: Found) -> bool {
@@ -599,7 +615,7 @@ impl Work {
                 let Some(from) = self.staged(mesh, source, INPUT, round, extent) else {
                     break;
                 };
-                copy(mesh.backend(), to, from);
+                self.copy_to_target(mesh.backend(), to, from);
                 Self::acknowledge(mesh, source, INPUT, round + 1);
                 self.sources[at].consumed += 1;
                 progressed = true;
