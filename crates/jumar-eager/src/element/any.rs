@@ -1,6 +1,8 @@
 //! Views of tensors whose type is known when a kernel runs, and whose rows are converted to float32 and back.
 
-use jumar_ops::view::{BF16, Bool8, F16, Layout, Row, RowMut, View, ViewMut};
+use jumar_ops::view::{
+    BF16, Bool8, F16, Layout, Row, RowMut, View, ViewMut, convert, narrow, widen,
+};
 use jumar_ops::{Call, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
@@ -13,7 +15,7 @@ pub(crate) fn internal(text: &str) -> OpError {
 }
 
 macro_rules! any_view {
-    ($($name:ident $type:ty;)*) => {
+    ($($name:ident $type:ty, $load:path, $store:path;)*) => {
         /// An input of any real type, which threads may share.
         #[derive(Clone, Copy)]
         pub(crate) enum AnyView<'a> {
@@ -47,7 +49,7 @@ macro_rules! any_view {
                 match self {
                     $(AnyView::$name(view) => {
                         let row = view.row(start, to.len(), step);
-                        to.map1(row, |value| <$type as Cell>::upcast::<f32>(value));
+                        $load(row, to);
                     })*
                 }
             }
@@ -74,7 +76,7 @@ macro_rules! any_view {
                 match self {
                     $(AnyViewMut::$name(view) => {
                         let row = view.row(start, from.len(), step);
-                        row.map1(from, |value| <$type as Cell>::downcast::<f32>(value));
+                        $store(from, row);
                     })*
                 }
             }
@@ -82,20 +84,30 @@ macro_rules! any_view {
     };
 }
 
+/// Converts a row to float32.
+fn load<C: Cell>(from: Row<'_, C::Raw>, to: RowMut<'_, f32>) {
+    convert(from, to, C::upcast::<f32>);
+}
+
+/// Converts a row from float32.
+fn store<C: Cell>(from: Row<'_, f32>, to: RowMut<'_, C::Raw>) {
+    convert(from, to, C::downcast::<f32>);
+}
+
 any_view! {
-    Float32 f32;
-    Float64 f64;
-    Float16 F16;
-    BFloat16 BF16;
-    Int8 i8;
-    Int16 i16;
-    Int32 i32;
-    Int64 i64;
-    UInt8 u8;
-    UInt16 u16;
-    UInt32 u32;
-    UInt64 u64;
-    Bool Bool8;
+    Float32 f32, widen, narrow;
+    Float64 f64, load::<f64>, store::<f64>;
+    Float16 F16, widen, narrow;
+    BFloat16 BF16, widen, narrow;
+    Int8 i8, load::<i8>, store::<i8>;
+    Int16 i16, load::<i16>, store::<i16>;
+    Int32 i32, load::<i32>, store::<i32>;
+    Int64 i64, load::<i64>, store::<i64>;
+    UInt8 u8, load::<u8>, store::<u8>;
+    UInt16 u16, load::<u16>, store::<u16>;
+    UInt32 u32, load::<u32>, store::<u32>;
+    UInt64 u64, load::<u64>, store::<u64>;
+    Bool Bool8, load::<Bool8>, store::<Bool8>;
 }
 
 impl<'a> AnyView<'a> {

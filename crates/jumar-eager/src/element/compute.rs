@@ -4,9 +4,10 @@
 //! int64, uint64 and two complex types alone, the compute types. Elements are converted to a compute type a block at a time,
 //! and back.
 
-use half::slice::HalfFloatSliceExt;
+use std::marker::PhantomData;
+
 use jumar_ops::math::{Work, wide};
-use jumar_ops::view::{BF16, Bool8, Element, F16, Row, RowMut};
+use jumar_ops::view::{BF16, Bool8, Element, F16, Narrow, Row, RowMut};
 use jumar_types::dtype::DataType;
 use num_complex::Complex;
 
@@ -41,10 +42,10 @@ pub(crate) trait Compute:
     fn bf16(self) -> BF16;
     fn imaginary(self) -> f64;
 
-    /// Converts elements that lie side by side to float16.
+    /// Converts values that lie side by side to float16.
     #[inline(always)]
     fn f16_group(values: [Self; GROUP]) -> [F16; GROUP] {
-        values.map(Self::f16)
+        each(values, Self::f16)
     }
     /// Whether the value is not zero.
     fn to_bool(self) -> bool;
@@ -75,22 +76,20 @@ macro_rules! float_types {
     };
 }
 
-/// float32 converts in one step, with the processor's instruction where it has one; the others go through float64.
+/// float32 converts in one step; the others go through float64.
 macro_rules! half_of {
     (group f32) => {
         #[inline(always)]
         fn f16_group(values: [f32; GROUP]) -> [F16; GROUP] {
-            let mut halves = [F16::ZERO; GROUP];
-            halves.convert_from_f32_slice(&values);
-            halves
+            F16::narrow_group(values)
         }
     };
     (group $own:ident) => {};
     (f16 f32 $value:ident) => {
-        F16::from_f32($value)
+        F16::narrow($value)
     };
     (bf16 f32 $value:ident) => {
-        BF16::from_f32($value)
+        BF16::narrow($value)
     };
     (f16 $own:ident $value:ident) => {
         F16::from_f64($value as f64)
@@ -150,24 +149,28 @@ pub(crate) trait Cell: 'static {
     /// Converts elements that lie side by side.
     #[inline(always)]
     fn upcast_group<L: Compute>(raw: [Self::Raw; GROUP]) -> [L; GROUP] {
-        raw.map(
-            #[inline(always)]
-            |raw| Self::upcast(raw),
-        )
+        each(raw, Self::upcast)
     }
 
     /// Converts to elements that lie side by side.
     #[inline(always)]
     fn downcast_group<L: Compute>(values: [L; GROUP]) -> [Self::Raw; GROUP] {
-        values.map(
-            #[inline(always)]
-            |value| Self::downcast(value),
-        )
+        each(values, Self::downcast)
     }
 }
 
+/// Converts each value. A map of the array would not become vector instructions.
+#[inline(always)]
+fn each<A: Copy, B: Copy + Default>(group: [A; GROUP], f: impl Fn(A) -> B) -> [B; GROUP] {
+    let mut result = [B::default(); GROUP];
+    for lane in 0..GROUP {
+        result[lane] = f(group[lane]);
+    }
+    result
+}
+
 /// How many elements are loaded or stored at once.
-const GROUP: usize = 16;
+const GROUP: usize = 32;
 
 macro_rules! cells {
     ($($type:ident, $upcast:expr, $downcast:ident;)*) => {$(
@@ -190,7 +193,7 @@ cells! {
     u16, |raw| L::of_u64(u64::from(raw)), u16;
     u32, |raw| L::of_u64(u64::from(raw)), u32;
     u64, L::of_u64, u64;
-    BF16, |raw: BF16| L::of_f32(f32::from(raw)), bf16;
+    BF16, |raw: BF16| L::of_f32(raw.widen()), bf16;
 }
 
 impl Cell for F16 {
@@ -198,7 +201,7 @@ impl Cell for F16 {
 
     #[inline(always)]
     fn upcast<L: Compute>(raw: F16) -> L {
-        L::of_f32(f32::from(raw))
+        L::of_f32(raw.widen())
     }
 
     #[inline(always)]
@@ -208,9 +211,7 @@ impl Cell for F16 {
 
     #[inline(always)]
     fn upcast_group<L: Compute>(raw: [F16; GROUP]) -> [L; GROUP] {
-        let mut wide = [0.0f32; GROUP];
-        raw.convert_to_f32_slice(&mut wide);
-        wide.map(L::of_f32)
+        each(F16::widen_group(raw), L::of_f32)
     }
 
     #[inline(always)]
@@ -326,7 +327,9 @@ pub(crate) const fn is_cell(dtype: DataType) -> bool {
 #[inline]
 pub(crate) fn load<C: Cell, L: Compute>(row: Row<'_, C::Raw>, block: &mut [L]) {
     if !row.is_dense() {
-        row.load(block, C::upcast);
+        for (index, slot) in block.iter_mut().enumerate() {
+            *slot = C::upcast(row.get(index));
+        }
         return;
     }
     wide(Load::<C, L> { row, block });
@@ -345,7 +348,7 @@ impl<C: Cell, L: Compute> Work for Load<'_, C, L> {
         let (groups, rest) = self.block.as_chunks_mut::<GROUP>();
         let grouped = groups.len() * GROUP;
         for (index, group) in groups.iter_mut().enumerate() {
-            *group = C::upcast_group(self.row.group::<GROUP>(index * GROUP));
+            *group = C::upcast_group(self.row.group(index * GROUP));
         }
         for (index, slot) in rest.iter_mut().enumerate() {
             *slot = C::upcast(self.row.get(grouped + index));
@@ -357,7 +360,9 @@ impl<C: Cell, L: Compute> Work for Load<'_, C, L> {
 #[inline]
 pub(crate) fn store<C: Cell, L: Compute>(row: RowMut<'_, C::Raw>, block: &[L]) {
     if !row.as_row().is_dense() {
-        row.store(block, C::downcast);
+        for (index, &value) in block.iter().enumerate() {
+            row.set(index, C::downcast(value));
+        }
         return;
     }
     wide(Store::<C, L> { row, block });
@@ -376,8 +381,7 @@ impl<C: Cell, L: Compute> Work for Store<'_, C, L> {
         let (groups, rest) = self.block.as_chunks::<GROUP>();
         let grouped = groups.len() * GROUP;
         for (index, group) in groups.iter().enumerate() {
-            self.row
-                .set_group::<GROUP>(index * GROUP, C::downcast_group(*group));
+            self.row.set_group(index * GROUP, C::downcast_group(*group));
         }
         for (index, &value) in rest.iter().enumerate() {
             self.row.set(grouped + index, C::downcast(value));
@@ -387,7 +391,24 @@ impl<C: Cell, L: Compute> Work for Store<'_, C, L> {
 
 /// Rounds the elements of a block to a type that is narrower than the compute type.
 pub(crate) fn round<C: Cell, L: Compute>(block: &mut [L]) {
-    for slot in block {
-        *slot = C::upcast(C::downcast::<L>(*slot));
+    wide(Round::<C, L> {
+        block,
+        to: PhantomData,
+    });
+}
+
+struct Round<'a, C, L> {
+    block: &'a mut [L],
+    to: PhantomData<C>,
+}
+
+impl<C: Cell, L: Compute> Work for Round<'_, C, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        for slot in self.block {
+            *slot = C::upcast(C::downcast::<L>(*slot));
+        }
     }
 }

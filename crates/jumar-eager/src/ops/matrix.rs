@@ -83,6 +83,11 @@ fn product_dims(cx: &Cx<'_>, one: &View, two: &View) -> Result<Vec<usize>, Refus
     Ok(dims)
 }
 
+/// Reports whether products of a type are sums in float32.
+fn is_narrow(dtype: DataType) -> bool {
+    matches!(dtype, DataType::Float16 | DataType::BFloat16)
+}
+
 /// Writes a product. Both operands have the same type, and `out` the shape of the product.
 pub(super) fn multiply(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Result<(), Refusal> {
     let dims = product_dims(cx, &one, &two)?;
@@ -101,6 +106,13 @@ pub(super) fn multiply(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Resu
     }
     if one.is_empty() || two.is_empty() {
         return cx.fill(Scalar::of_i64(0), out);
+    }
+    if is_narrow(one.dtype()) {
+        let compute = accumulator(one.dtype());
+        let (one, two) = (cx.cast(one, compute)?, cx.cast(two, compute)?);
+        let product = cx.temporary(compute, &dims)?;
+        multiply(cx, one, two, product)?;
+        return cx.copy(product, out);
     }
     // A vector is multiplied as a matrix of one row or one column. The result does not have that dimension.
     let (mut one, mut two, mut target) = (one, two, out);
@@ -254,17 +266,15 @@ fn add(cx: &mut Cx<'_>, one: View, two: View) -> Result<(), Refusal> {
     let dims = product_dims(cx, &one, &two)?;
     cx.check_dims(&out, &dims)?;
     // Rounded once, at the end.
-    let compute = match one.dtype() {
-        DataType::Float16 | DataType::BFloat16 => DataType::Float32,
-        dtype => dtype,
+    let (compute, one, two) = match is_narrow(one.dtype()) {
+        true => {
+            let compute = accumulator(one.dtype());
+            (compute, cx.cast(one, compute)?, cx.cast(two, compute)?)
+        }
+        false => (one.dtype(), one, two),
     };
     let product = cx.temporary(compute, &dims)?;
-    if compute == one.dtype() {
-        multiply(cx, one, two, product)?;
-    } else {
-        let (one, two) = (cx.cast(one, compute)?, cx.cast(two, compute)?);
-        multiply(cx, one, two, product)?;
-    }
+    multiply(cx, one, two, product)?;
     if beta.complex() == (0.0, 0.0) {
         // The values of self do not count then, not even NaN.
         let operands = [Operand::Tensor(product), Operand::Scalar(alpha)];

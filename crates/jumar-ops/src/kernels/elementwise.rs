@@ -251,6 +251,14 @@ impl<F: RealFunction> Kernel for RealMap<F> {
     }
 }
 
+fn store_same<T: Carried>(block: &[T::ComputeType], to: RowMut<'_, T>) {
+    to.store(block, T::from_compute);
+}
+
+fn store_boolean<T: Carried>(block: &[T::ComputeType], to: RowMut<'_, Bool8>) {
+    to.store(block, |value| Bool8::from(value.to_bool()));
+}
+
 /// Runs over blocks of the elements, all in one row.
 struct Blocks1 {
     function: Box<dyn Lanes1>,
@@ -265,27 +273,29 @@ impl Kernel for Blocks1 {
 
 impl Blocks1 {
     fn same<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
-        self.blocks::<T, T>(call, T::from_compute)
+        self.blocks::<T, T>(call, store_same::<T>)
     }
 
     fn boolean<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
-        self.blocks::<T, Bool8>(call, |value| Bool8::from(value.to_bool()))
+        self.blocks::<T, Bool8>(call, store_boolean::<T>)
     }
 
     fn blocks<T: Carried, U: Element>(
         &self,
         call: &Call<'_>,
-        from_compute: fn(T::ComputeType) -> U,
+        store: fn(&[T::ComputeType], RowMut<'_, U>),
     ) -> Result<(), OpError> {
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<U>(0)?.flat());
-        let mut block = [T::ComputeType::default(); BLOCK];
-        for start in (0..input.len()).step_by(BLOCK) {
-            let len = BLOCK.min(input.len() - start);
-            let block = &mut block[..len];
-            input.slice(start, len).load(block, T::to_compute);
-            T::ComputeType::run1(&*self.function, block);
-            out.slice(start, len).store(block, from_compute);
-        }
+        call.workers().ranges(input.len(), GRAIN, |first, len| {
+            let mut block = [T::ComputeType::default(); BLOCK];
+            for start in (first..first + len).step_by(BLOCK) {
+                let len = BLOCK.min(first + len - start);
+                let block = &mut block[..len];
+                input.slice(start, len).load(block, T::to_compute);
+                T::ComputeType::run1(&*self.function, block);
+                store(block, out.slice(start, len));
+            }
+        });
         Ok(())
     }
 }
@@ -317,17 +327,17 @@ impl Kernel for Blocks2 {
 
 impl Blocks2 {
     fn same<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
-        self.blocks::<T, T>(call, T::from_compute)
+        self.blocks::<T, T>(call, store_same::<T>)
     }
 
     fn boolean<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
-        self.blocks::<T, Bool8>(call, |value| Bool8::from(value.to_bool()))
+        self.blocks::<T, Bool8>(call, store_boolean::<T>)
     }
 
     fn blocks<T: Carried, U: Element>(
         &self,
         call: &Call<'_>,
-        from_compute: fn(T::ComputeType) -> U,
+        store: fn(&[T::ComputeType], RowMut<'_, U>),
     ) -> Result<(), OpError> {
         let (one, two, out) = (
             call.input::<T>(0)?,
@@ -349,7 +359,7 @@ impl Blocks2 {
                 one.slice(start, len).load(block, T::to_compute);
                 two.slice(start, len).load(others, T::to_compute);
                 T::ComputeType::run2(&*self.function, block, others);
-                out.slice(start, len).store(block, from_compute);
+                store(block, out.slice(start, len));
             }
             Ok(())
         })

@@ -4,8 +4,8 @@ use jumar_types::dtype::DataType;
 
 use super::compute_types::{BLOCK, Carried, Wide, for_carried};
 use super::loops::{Loops, dense_strides};
-use super::reduce_float32::Direct;
-use crate::view::{Row, RowMut};
+use super::reduce_narrow::Direct;
+use crate::view::{BF16, F16, Row, RowMut};
 use crate::{
     Attrs, Builder, Call, InferCx, Kernel, OnnxNode, OpError, PrepareCx, Tensor, TensorType,
     UNKNOWN, ValueRef, infer,
@@ -122,9 +122,13 @@ pub(crate) fn over(
     join: Join,
 ) -> Result<Box<dyn Kernel>, OpError> {
     let shape = cx.shape(0)?;
-    if cx.dtype(0)? == DataType::Float32
-        && let Some(kernel) = Direct::new(shape, axes, join)
-    {
+    let direct = match cx.dtype(0)? {
+        DataType::Float32 => Direct::new::<f32>(shape, axes, join),
+        DataType::Float16 => Direct::new::<F16>(shape, axes, join),
+        DataType::BFloat16 => Direct::new::<BF16>(shape, axes, join),
+        _ => None,
+    };
+    if let Some(kernel) = direct {
         return Ok(Box::new(kernel));
     }
     let kept: Vec<usize> = shape

@@ -51,10 +51,10 @@ fn too_large(sizes: &[usize]) -> ! {
 /// The instructions that kernels may use here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
-    /// AVX-512 F, VL, BW and DQ, and FMA.
+    /// AVX-512 F, VL, BW and DQ, FMA and F16C.
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// AVX2 with FMA.
+    /// AVX2 with FMA and F16C.
     #[cfg(target_arch = "x86_64")]
     Avx2,
     /// What the compiler makes of plain loops.
@@ -70,10 +70,11 @@ impl Level {
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq");
-            if avx512 && is_x86_feature_detected!("fma") {
+            let fma = is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
+            if avx512 && fma {
                 return Level::Avx512;
             }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            if is_x86_feature_detected!("avx2") && fma {
                 return Level::Avx2;
             }
         }
@@ -87,7 +88,8 @@ pub(crate) fn levels() -> Vec<Level> {
     let mut levels = vec![Level::Portable];
     #[cfg(target_arch = "x86_64")]
     {
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        let fma = is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
+        if is_x86_feature_detected!("avx2") && fma {
             levels.push(Level::Avx2);
         }
         if Level::best() == Level::Avx512 {

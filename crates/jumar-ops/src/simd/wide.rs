@@ -25,10 +25,10 @@ pub fn wide<W: Work>(work: W) -> W::Output {
 
 pub(super) fn wide_at<W: Work>(level: Level, work: W) -> W::Output {
     match level {
-        // SAFETY: the level says that the processor has AVX-512.
+        // SAFETY: the level says that the processor has AVX-512, and what every processor with it has.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { avx512(work) },
-        // SAFETY: the level says that the processor has AVX2 and FMA.
+        // SAFETY: the level says that the processor has AVX2, FMA and F16C.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2(work) },
         Level::Portable => work.run::<false>(),
@@ -36,13 +36,13 @@ pub(super) fn wide_at<W: Work>(level: Level, work: W) -> W::Output {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")]
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c")]
 fn avx512<W: Work>(work: W) -> W::Output {
     work.run::<true>()
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn avx2<W: Work>(work: W) -> W::Output {
     work.run::<true>()
 }

@@ -1,4 +1,4 @@
-//! Sums and extremes of float32 elements, without the detour through blocks of float64.
+//! Sums and extremes of elements of float32 and of the 16-bit types, without the detour through blocks of float64.
 //!
 //! Elements are added eight at a time in float32, in an order that the shape alone decides, and these sums are added in
 //! float64: a result is off by at most four roundings of float32, relative to the sum of the sizes, however many
@@ -7,7 +7,7 @@
 use super::loops::{Loops, dense_strides};
 use super::reduce::Join;
 use crate::simd::{self, wide::Work};
-use crate::view::{Row, RowMut};
+use crate::view::{Narrow, Row, RowMut};
 use crate::{Call, Kernel, OpError};
 
 /// How many elements lie side by side in a step.
@@ -28,11 +28,12 @@ pub(super) struct Direct {
     outputs: usize,
     total: usize,
     join: Join,
+    run: fn(&Direct, &Call<'_>) -> Result<(), OpError>,
 }
 
 impl Direct {
     /// Makes the kernel; `None` where only the general one does.
-    pub(super) fn new(shape: &[usize], axes: &[usize], join: Join) -> Option<Direct> {
+    pub(super) fn new<T: Narrow>(shape: &[usize], axes: &[usize], join: Join) -> Option<Direct> {
         let known = matches!(
             join,
             Join::Sum | Join::Mean | Join::L1 | Join::L2 | Join::Squares | Join::Most | Join::Least
@@ -69,6 +70,7 @@ impl Direct {
             outputs: kept.iter().product(),
             total: axes.iter().map(|&axis| shape[axis]).product(),
             join,
+            run: Direct::run_typed::<T>,
         })
     }
 
@@ -85,9 +87,9 @@ impl Direct {
 
     /// Adds what `near` makes of every element; `wide` makes the same in float64, and `fits` returns whether a sum of
     /// what `near` makes is one that float32 is good for.
-    fn add(
+    fn add<T: Narrow>(
         &self,
-        input: Row<'_, f32>,
+        input: Row<'_, T>,
         sums: RowMut<'_, f64>,
         near: impl Fn(f32) -> f32 + Copy,
         wide: impl Fn(f64) -> f64 + Copy,
@@ -99,7 +101,7 @@ impl Direct {
                 let row = input.slice(from, self.count);
                 let mut sum = simd::wide::wide(SumRow { row, near });
                 if !fits(sum) {
-                    sum = row.fold(0.0, |sum, x| sum + wide(f64::from(x)));
+                    sum = row.fold(0.0, |sum, x| sum + wide(f64::from(x.widen())));
                 }
                 sums.set(to, sums.get(to) + sum);
             });
@@ -120,7 +122,7 @@ impl Direct {
                     for row in 0..self.count {
                         let row = input.slice(from + start + row * self.columns, own.len());
                         for (index, sum) in own.iter_mut().enumerate() {
-                            *sum += wide(f64::from(row.get(index)));
+                            *sum += wide(f64::from(row.get(index).widen()));
                         }
                     }
                 }
@@ -134,9 +136,9 @@ impl Direct {
 
     /// Adds the rows of a group, column by column.
     #[inline(always)]
-    fn columns_near(
+    fn columns_near<T: Narrow>(
         &self,
-        input: Row<'_, f32>,
+        input: Row<'_, T>,
         from: usize,
         own: &mut [f64],
         near: impl Fn(f32) -> f32 + Copy,
@@ -146,14 +148,14 @@ impl Direct {
         for first in (0..self.count).step_by(DEPTH) {
             let depth = DEPTH.min(self.count - first);
             let start = from + first * self.columns;
-            for (group, own) in own[..grouped].chunks_exact_mut(SIDE).enumerate() {
-                let start = start + group * SIDE;
+            for (side, own) in own[..grouped].chunks_exact_mut(SIDE).enumerate() {
+                let start = start + side * SIDE;
                 let part = if depth == DEPTH {
                     part(input, start, self.columns, near)
                 } else {
                     let mut part = [0.0; SIDE];
                     for row in 0..depth {
-                        let x: [f32; SIDE] = input.group(start + row * self.columns);
+                        let x = group(input, start + row * self.columns);
                         for lane in 0..SIDE {
                             part[lane] += near(x[lane]);
                         }
@@ -167,27 +169,28 @@ impl Direct {
             for row in 0..depth {
                 let row = input.slice(start + row * self.columns, own.len());
                 for (index, own) in own.iter_mut().enumerate().skip(grouped) {
-                    *own += f64::from(near(row.get(index)));
+                    *own += f64::from(near(row.get(index).widen()));
                 }
             }
         }
     }
 
     /// Finds the largest element; `near` turns the order round for the smallest.
-    fn extreme(
+    fn extreme<T: Narrow>(
         &self,
-        input: Row<'_, f32>,
-        out: RowMut<'_, f32>,
+        input: Row<'_, T>,
+        out: RowMut<'_, T>,
         near: impl Fn(f32) -> f32 + Copy,
     ) -> Result<(), OpError> {
-        out.fill(near(f32::NEG_INFINITY));
-        let both = |one: f32, two: f32| {
-            let (one, two) = (near(one), near(two));
-            near(if one > two || one.is_nan() { one } else { two })
+        out.fill(T::narrow(near(f32::NEG_INFINITY)));
+        let both = |one: T, two: f32| {
+            let (one, two) = (near(one.widen()), near(two));
+            T::narrow(near(if one > two || one.is_nan() { one } else { two }))
         };
         if self.columns == 1 {
             return self.each(|from, to| {
-                let top = near(top(input.slice(from, self.count), near));
+                let row = input.slice(from, self.count);
+                let top = near(simd::wide::wide(Top { row, near }));
                 out.set(to, both(out.get(to), top));
             });
         }
@@ -197,7 +200,14 @@ impl Direct {
             for start in (0..self.columns).step_by(COLUMNS) {
                 let len = COLUMNS.min(self.columns - start);
                 let (own, odd) = (&mut own[..len], &mut odd[..len]);
-                self.columns_top(input, from + start, own, odd, near);
+                simd::wide::wide(ColumnTops {
+                    direct: self,
+                    input,
+                    from: from + start,
+                    own: &mut *own,
+                    odd: &mut *odd,
+                    near,
+                });
                 let out = out.slice(to + start, len);
                 for (index, (&top, &odd)) in own.iter().zip(&*odd).enumerate() {
                     let top = if odd == 0 { near(top) } else { f32::NAN };
@@ -208,9 +218,10 @@ impl Direct {
     }
 
     /// Finds the largest of each column of a group of rows, and which columns have what is not a number.
-    fn columns_top(
+    #[inline(always)]
+    fn columns_top<T: Narrow>(
         &self,
-        input: Row<'_, f32>,
+        input: Row<'_, T>,
         from: usize,
         own: &mut [f32],
         odd: &mut [u32],
@@ -223,12 +234,12 @@ impl Direct {
             let depth = DEPTH.min(self.count - first);
             let start = from + first * self.columns;
             let groups = own[..grouped].chunks_exact_mut(SIDE);
-            for (group, (own, odd)) in groups.zip(odd.chunks_exact_mut(SIDE)).enumerate() {
+            for (side, (own, odd)) in groups.zip(odd.chunks_exact_mut(SIDE)).enumerate() {
                 let (mut tops, mut marks) = ([0.0; SIDE], [0u32; SIDE]);
                 tops.copy_from_slice(own);
                 marks.copy_from_slice(odd);
                 for row in 0..depth {
-                    let x = input.group(start + group * SIDE + row * self.columns);
+                    let x = group(input, start + side * SIDE + row * self.columns);
                     raise(&mut tops, &mut marks, x, near);
                 }
                 own.copy_from_slice(&tops);
@@ -237,7 +248,7 @@ impl Direct {
             for row in 0..depth {
                 let row = input.slice(start + row * self.columns, own.len());
                 for index in grouped..own.len() {
-                    let x = near(row.get(index));
+                    let x = near(row.get(index).widen());
                     odd[index] |= mark(x);
                     own[index] = if x > own[index] { x } else { own[index] };
                 }
@@ -255,7 +266,13 @@ impl Kernel for Direct {
     }
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let (input, out) = (call.input::<f32>(0)?.flat(), call.output::<f32>(0)?.flat());
+        (self.run)(self, call)
+    }
+}
+
+impl Direct {
+    fn run_typed<T: Narrow>(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
         match self.join {
             Join::Most => return self.extreme(input, out, |x| x),
             Join::Least => return self.extreme(input, out, |x| -x),
@@ -279,34 +296,40 @@ impl Kernel for Direct {
         }
         let total = self.total as f64;
         match self.join {
-            Join::Mean => out.map1(sums.as_row(), |sum| (sum / total) as f32),
-            Join::L2 => out.map1(sums.as_row(), |sum| sum.sqrt() as f32),
-            _ => out.map1(sums.as_row(), |sum| sum as f32),
+            Join::Mean => out.map1(sums.as_row(), |sum| T::narrow((sum / total) as f32)),
+            Join::L2 => out.map1(sums.as_row(), |sum| T::narrow(sum.sqrt() as f32)),
+            _ => out.map1(sums.as_row(), |sum| T::narrow(sum as f32)),
         }
         Ok(())
     }
 }
 
+/// Reads elements that lie side by side.
+#[inline(always)]
+fn group<T: Narrow>(input: Row<'_, T>, start: usize) -> [f32; SIDE] {
+    T::widen_group(input.group(start))
+}
+
 /// Adds [`DEPTH`] groups that lie `step` elements apart: two sums of every other one, and these together.
 #[inline(always)]
-fn part(
-    input: Row<'_, f32>,
+fn part<T: Narrow>(
+    input: Row<'_, T>,
     start: usize,
     step: usize,
     near: impl Fn(f32) -> f32 + Copy,
 ) -> [f32; SIDE] {
-    let mut even: [f32; SIDE] = input.group(start);
-    let mut odd: [f32; SIDE] = input.group(start + step);
+    let mut even = group(input, start);
+    let mut odd = group(input, start + step);
     for lane in 0..SIDE {
         even[lane] = near(even[lane]);
         odd[lane] = near(odd[lane]);
     }
     for pair in 1..DEPTH / 2 {
-        let one: [f32; SIDE] = input.group(start + 2 * pair * step);
+        let one = group(input, start + 2 * pair * step);
         for lane in 0..SIDE {
             even[lane] += near(one[lane]);
         }
-        let two: [f32; SIDE] = input.group(start + (2 * pair + 1) * step);
+        let two = group(input, start + (2 * pair + 1) * step);
         for lane in 0..SIDE {
             odd[lane] += near(two[lane]);
         }
@@ -318,12 +341,12 @@ fn part(
 }
 
 /// The sum of a row.
-struct SumRow<'a, N> {
-    row: Row<'a, f32>,
+struct SumRow<'a, T, N> {
+    row: Row<'a, T>,
     near: N,
 }
 
-impl<N: Fn(f32) -> f32 + Copy> Work for SumRow<'_, N> {
+impl<T: Narrow, N: Fn(f32) -> f32 + Copy> Work for SumRow<'_, T, N> {
     type Output = f64;
 
     #[inline(always)]
@@ -333,15 +356,15 @@ impl<N: Fn(f32) -> f32 + Copy> Work for SumRow<'_, N> {
 }
 
 /// The sums of columns.
-struct ColumnSums<'a, N> {
+struct ColumnSums<'a, T, N> {
     direct: &'a Direct,
-    input: Row<'a, f32>,
+    input: Row<'a, T>,
     from: usize,
     own: &'a mut [f64],
     near: N,
 }
 
-impl<N: Fn(f32) -> f32 + Copy> Work for ColumnSums<'_, N> {
+impl<T: Narrow, N: Fn(f32) -> f32 + Copy> Work for ColumnSums<'_, T, N> {
     type Output = ();
 
     #[inline(always)]
@@ -351,9 +374,45 @@ impl<N: Fn(f32) -> f32 + Copy> Work for ColumnSums<'_, N> {
     }
 }
 
+/// The largest of a row, after `near`.
+struct Top<'a, T, N> {
+    row: Row<'a, T>,
+    near: N,
+}
+
+impl<T: Narrow, N: Fn(f32) -> f32 + Copy> Work for Top<'_, T, N> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> f32 {
+        top(self.row, self.near)
+    }
+}
+
+/// The largest of columns.
+struct ColumnTops<'a, T, N> {
+    direct: &'a Direct,
+    input: Row<'a, T>,
+    from: usize,
+    own: &'a mut [f32],
+    odd: &'a mut [u32],
+    near: N,
+}
+
+impl<T: Narrow, N: Fn(f32) -> f32 + Copy> Work for ColumnTops<'_, T, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { from, own, odd, .. } = self;
+        self.direct
+            .columns_top(self.input, from, own, odd, self.near);
+    }
+}
+
 /// Adds the elements of a row that lie side by side.
 #[inline(always)]
-fn sum_near(row: Row<'_, f32>, near: impl Fn(f32) -> f32 + Copy) -> f64 {
+fn sum_near<T: Narrow>(row: Row<'_, T>, near: impl Fn(f32) -> f32 + Copy) -> f64 {
     let mut sums = [0.0; SIDE];
     let deep = row.len() / (SIDE * DEPTH) * (SIDE * DEPTH);
     let grouped = row.len() / SIDE * SIDE;
@@ -364,13 +423,13 @@ fn sum_near(row: Row<'_, f32>, near: impl Fn(f32) -> f32 + Copy) -> f64 {
         }
     }
     for start in (deep..grouped).step_by(SIDE) {
-        let x: [f32; SIDE] = row.group(start);
+        let x = group(row, start);
         for lane in 0..SIDE {
             sums[lane] += f64::from(near(x[lane]));
         }
     }
     for index in grouped..row.len() {
-        sums[index % SIDE] += f64::from(near(row.get(index)));
+        sums[index % SIDE] += f64::from(near(row.get(index).widen()));
     }
     let mut half = SIDE / 2;
     while half > 0 {
@@ -404,14 +463,15 @@ fn raise(
 }
 
 /// Finds the largest element of a row that lies side by side, after `near`.
-fn top(row: Row<'_, f32>, near: impl Fn(f32) -> f32 + Copy) -> f32 {
+#[inline(always)]
+fn top<T: Narrow>(row: Row<'_, T>, near: impl Fn(f32) -> f32 + Copy) -> f32 {
     let (mut tops, mut marks) = ([f32::NEG_INFINITY; SIDE], [0; SIDE]);
     let grouped = row.len() / SIDE * SIDE;
     for start in (0..grouped).step_by(SIDE) {
-        raise(&mut tops, &mut marks, row.group(start), near);
+        raise(&mut tops, &mut marks, group(row, start), near);
     }
     for index in grouped..row.len() {
-        let x = near(row.get(index));
+        let x = near(row.get(index).widen());
         marks[index % SIDE] |= mark(x);
         if x > tops[index % SIDE] {
             tops[index % SIDE] = x;
