@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use jumar_ops::view::{Element, Layout};
+use jumar_ops::view::{Element, Layout, Row, RowMut};
 use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
@@ -11,7 +11,8 @@ use super::nest::Nest;
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 15;
 
-/// Rows and columns of a tile of a transposition: what is read of a cache line is used before the line is evicted.
+/// Rows and columns of a tile of a transposition. A tile is read row by row into a buffer: its rows often lie so far apart that the
+/// caches hold only a few of them at a time.
 const TILE: usize = 32;
 
 struct Copy<T> {
@@ -65,20 +66,28 @@ impl<T: Element> Kernel for Copy<T> {
                     for band in first..first + count {
                         let start = band % bands * TILE;
                         let columns = start..columns.min(start + TILE);
+                        let mut tile = [[T::default(); TILE]; TILE];
                         outer.each(band / bands, 1, |offsets| {
                             for begin in (0..row).step_by(TILE) {
                                 let len = TILE.min(row - begin);
-                                for column in columns.clone() {
-                                    let at = |operand: usize| {
-                                        let way = strides[operand] * column as isize
-                                            + steps[operand] * begin as isize;
-                                        offsets[operand].wrapping_add_signed(way)
-                                    };
-                                    output.row(at(1), len, steps[1]).copy_from(input.row(
-                                        at(0),
-                                        len,
-                                        steps[0],
-                                    ));
+                                let at = |operand: usize, column: usize, index: usize| {
+                                    let way = strides[operand] * column as isize
+                                        + steps[operand] * index as isize;
+                                    offsets[operand].wrapping_add_signed(way)
+                                };
+                                for (index, line) in tile[..len].iter_mut().enumerate() {
+                                    let line = RowMut::of(&mut line[..columns.len()]);
+                                    let first = at(0, columns.start, begin + index);
+                                    line.copy_from(input.row(first, line.len(), strides[0]));
+                                }
+                                for (index, column) in columns.clone().enumerate() {
+                                    let mut line = [T::default(); TILE];
+                                    for (slot, from) in line.iter_mut().zip(&tile) {
+                                        *slot = from[index];
+                                    }
+                                    output
+                                        .row(at(1, column, begin), len, steps[1])
+                                        .copy_from(Row::of(&line[..len]));
                                 }
                             }
                         });

@@ -1,5 +1,7 @@
 //! The kernel of a function of elements.
 
+use std::ops::Range;
+
 use jumar_ops::view::{Layout, View, ViewMut};
 use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
@@ -7,7 +9,7 @@ use jumar_types::dtype::DataType;
 use super::Source;
 use super::compute::{self, Cell, Compute, for_cell, load, round, store};
 use super::functions::{Block, F, Functions};
-use super::nest::{Nest, OPERANDS};
+use super::nest::{Nest, OPERANDS, Offsets};
 
 /// Operands that a function can have.
 const ARITY: usize = OPERANDS - 1;
@@ -23,6 +25,9 @@ const PIECES: usize = 32;
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 15;
+
+/// Rows and columns of a tile, where an operand is transposed.
+const TILE: usize = 32;
 
 /// Where an operand comes from.
 #[derive(Clone, Copy)]
@@ -204,6 +209,72 @@ impl<L: Functions> Map<L> {
         }
     }
 
+    /// Computes one band of lines, a tile at a time. A tile of a transposed operand is read line by line into a buffer: along the rows
+    /// of the output, each of its elements would be in another cache line.
+    fn tiles<const N: usize, const R: usize>(
+        &self,
+        (readers, writer): (&[Reader<'_>], &Writer<'_>),
+        offsets: &Offsets,
+        lines: Range<usize>,
+        strides: &[isize; OPERANDS],
+    ) {
+        let (row, steps) = (self.nest.row(), self.nest.steps());
+        let mut tiles = [[[L::default(); TILE]; TILE]; R];
+        let mut registers = [[L::default(); N]; R];
+        for (register, slot) in registers.iter_mut().zip(&self.slots[..self.arity]) {
+            if let Slot::Value(value) = slot {
+                register.fill(*value);
+            }
+        }
+        let at = |operand: usize, line: usize, index: usize| {
+            let way = strides[operand] * line as isize + steps[operand] * index as isize;
+            offsets[operand].wrapping_add_signed(way)
+        };
+        let transposed = |input: usize| is_transposed(steps[input], strides[input]);
+        for begin in (0..row).step_by(TILE) {
+            let len = TILE.min(row - begin);
+            for (tile, slot) in tiles.iter_mut().zip(&self.slots[..self.arity]) {
+                let Slot::Input(input, _) = *slot else {
+                    continue;
+                };
+                if !transposed(input) {
+                    continue;
+                }
+                for index in 0..len {
+                    let mut block = [L::default(); TILE];
+                    let block = &mut block[..lines.len()];
+                    let first = at(input, lines.start, begin + index);
+                    readers[input].load(first, strides[input], block);
+                    for (line, value) in tile.iter_mut().zip(block) {
+                        line[index] = *value;
+                    }
+                }
+            }
+            let mut pieces = [(0, 0); PIECES];
+            let (mut count, mut filled) = (0, 0);
+            for (number, line) in lines.clone().enumerate() {
+                let operands = registers.iter_mut().zip(&tiles);
+                for ((register, tile), slot) in operands.zip(&self.slots[..self.arity]) {
+                    let Slot::Input(input, _) = *slot else {
+                        continue;
+                    };
+                    let block = &mut register[filled..filled + len];
+                    match transposed(input) {
+                        true => block.copy_from_slice(&tile[number][..len]),
+                        false => readers[input].load(at(input, line, begin), steps[input], block),
+                    }
+                }
+                pieces[count] = (at(self.tensors, line, begin), len);
+                count += 1;
+                filled += len;
+                if filled + TILE > N || count == PIECES || number + 1 == lines.len() {
+                    self.flush(&mut registers, filled, &pieces[..count], writer);
+                    (count, filled) = (0, 0);
+                }
+            }
+        }
+    }
+
     fn split<const N: usize, const R: usize>(
         &self,
         call: &Call<'_>,
@@ -211,6 +282,27 @@ impl<L: Functions> Map<L> {
         writer: &Writer<'_>,
     ) {
         let (rows, row) = (self.nest.rows(), self.nest.row());
+        if N >= TILE
+            && row >= TILE
+            && let Some((outer, lines, strides)) = self.nest.split()
+            && lines >= TILE
+            && let steps = self.nest.steps()
+            && (0..self.tensors).any(|input| is_transposed(steps[input], strides[input]))
+        {
+            let bands = lines.div_ceil(TILE);
+            let grain = GRAIN.div_ceil(TILE * row);
+            call.workers()
+                .ranges(outer.rows() * bands, grain, |first, count| {
+                    for band in first..first + count {
+                        let start = band % bands * TILE;
+                        let lines = start..lines.min(start + TILE);
+                        outer.each(band / bands, 1, |offsets| {
+                            self.tiles::<N, R>((readers, writer), offsets, lines.clone(), &strides);
+                        });
+                    }
+                });
+            return;
+        }
         if rows == 1 {
             call.workers().ranges(row, GRAIN, |start, len| {
                 self.part::<N, R>(readers, writer, (0, 1), (start, len));
@@ -243,6 +335,11 @@ impl<L: Functions> Kernel for Map<L> {
         }
         Ok(())
     }
+}
+
+/// Reports whether the elements of a row lie further apart than those of neighbouring rows.
+fn is_transposed(step: isize, stride: isize) -> bool {
+    stride.unsigned_abs() < step.unsigned_abs() && stride != 0
 }
 
 /// Reports whether values of a compute type lose digits in a type.
@@ -354,4 +451,74 @@ fn unknown(dtype: DataType) -> OpError {
         OpErrorKind::Internal,
         format!("elementwise kernels have no elements of type {dtype}"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use jumar_ops::view::{Block, F16, Region};
+    use jumar_types::dtype::DataType;
+
+    use crate::{Arg, Dims, TensorArg, TensorDesc, Workers, plan};
+
+    /// Returns the product of a transposed tensor and a dense one, over dimensions of the product.
+    fn product(dtype: DataType, dims: [i64; 3], values: [Vec<u8>; 2]) -> Vec<u8> {
+        let [_, rows, columns] = dims;
+        let dense = TensorDesc::contiguous(dtype, &dims);
+        let mut turned = dense.clone();
+        turned.strides = Dims::new(&[rows * columns, 1, rows]);
+        let args = [turned, dense.clone(), dense].into_iter().enumerate();
+        let args: Vec<Arg> = args
+            .map(|(buffer, desc)| Arg::Tensor(TensorArg { desc, buffer }))
+            .collect();
+        let mut all = crate::signatures::ALL.iter();
+        let signature = all.find(|signature| signature.name == "aclnnMul");
+        let plan = plan(signature.unwrap(), &args).unwrap();
+        let [mut one, mut two] = values.map(|values| Block::of(&values));
+        let mut out = Block::zeroed(two.bytes().len());
+        let regions = [one.region(), two.region(), out.region()];
+        plan.run(&regions, Region::EMPTY, Workers::ALONE).unwrap();
+        out.bytes().to_vec()
+    }
+
+    #[test]
+    fn transposed_operands_of_any_size_meet_the_same_elements() {
+        for dims in [
+            [1, 35, 67],
+            [3, 32, 64],
+            [2, 40, 5],
+            [2, 31, 100],
+            [1, 300, 320],
+        ] {
+            let [batch, rows, columns] = dims;
+            let count = batch * rows * columns;
+            let turned = |at: i64| {
+                let (rest, column) = (at / columns, at % columns);
+                rest / rows * rows * columns + column * rows + rest % rows
+            };
+            let ints = |f: &dyn Fn(i64) -> i32| -> Vec<u8> {
+                (0..count).flat_map(|at| f(at).to_le_bytes()).collect()
+            };
+            let found = product(
+                DataType::Int32,
+                dims,
+                [ints(&|at| at as i32), ints(&|at| at as i32 % 7 + 1)],
+            );
+            assert!(
+                found == ints(&|at| turned(at) as i32 * (at as i32 % 7 + 1)),
+                "{dims:?}"
+            );
+            let halves = |f: &dyn Fn(i64) -> f32| -> Vec<u8> {
+                let of = |at| F16::from_f32(f(at)).to_le_bytes();
+                (0..count).flat_map(of).collect()
+            };
+            let value = |at: i64| (at % 61) as f32 / 8.0;
+            let found = product(
+                DataType::Float16,
+                dims,
+                [halves(&value), halves(&|at| (at % 5) as f32)],
+            );
+            let wanted = halves(&|at| value(turned(at)) * (at % 5) as f32);
+            assert!(found == wanted, "{dims:?}");
+        }
+    }
 }

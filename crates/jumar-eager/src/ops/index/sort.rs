@@ -1,6 +1,6 @@
 //! Sorting, and what follows from an order: the largest elements, and distinct elements.
 
-use jumar_ops::view::{BF16, F16, Row};
+use jumar_ops::view::{BF16, F16, Narrow, Row};
 use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
@@ -28,17 +28,16 @@ pub(crate) struct Keys {
 /// The key of NaN.
 const NAN: u64 = u64::MAX;
 
+/// Has no branch, so that a loop over it becomes vector instructions.
+#[inline(always)]
 fn key_of_real(value: f64) -> u64 {
-    if value.is_nan() {
-        return NAN;
-    }
     let bits = if value == 0.0 { 0 } else { value.to_bits() };
-    match bits >> 63 {
-        0 => bits | 1 << 63,
-        _ => !bits,
-    }
+    let negative = (bits.cast_signed() >> 63).cast_unsigned();
+    let key = bits ^ (negative | 1 << 63);
+    if value.is_nan() { NAN } else { key }
 }
 
+#[inline(always)]
 fn key_of_integer(value: i64) -> u64 {
     value as u64 ^ 1 << 63
 }
@@ -79,9 +78,78 @@ impl Keys {
         })
     }
 
+    /// Returns how a key and an index below `len` fit into one word, in the order of the keys and, of equal ones, the indices.
+    fn packing(&self, len: usize) -> Option<Packing> {
+        let (packing, bits) = match self.dtype {
+            DataType::Float32 | DataType::Float16 | DataType::BFloat16 => (Packing::Real, REST),
+            DataType::Int8 | DataType::Int16 | DataType::Int32 => (Packing::Signed, 32),
+            DataType::Float64 | DataType::Int64 | DataType::UInt64 => return None,
+            _ => (Packing::Unsigned, 32),
+        };
+        (len <= 1 << bits).then_some(packing)
+    }
+
     pub fn is_nan(&self, key: u64) -> bool {
         key == NAN && self.dtype.is_float()
     }
+}
+
+/// The digits of a float64 that no float32 has: they are the same in all keys of one sign.
+const REST: u32 = 52 - 23;
+
+/// How a key and an index fit into one word.
+#[derive(Clone, Copy)]
+enum Packing {
+    Real,
+    Signed,
+    Unsigned,
+}
+
+impl Packing {
+    #[inline(always)]
+    fn word(self, key: u64, at: usize) -> u64 {
+        let high = match self {
+            Packing::Real => key >> REST << REST,
+            Packing::Signed => u64::from(key as u32 ^ 1 << 31) << 32,
+            Packing::Unsigned => key << 32,
+        };
+        high | at as u64
+    }
+
+    #[inline(always)]
+    fn index(self, word: u64) -> usize {
+        let bits = match self {
+            Packing::Real => REST,
+            Packing::Signed | Packing::Unsigned => 32,
+        };
+        (word & ((1 << bits) - 1)) as usize
+    }
+}
+
+/// Up to how many first entries of an order are kept sorted while all are read.
+const FEW: usize = 32;
+
+/// Brings the first `count` of all entries, which differ, to the start, in their order.
+fn sort_first<T: Ord + Copy>(all: &mut [T], count: usize) {
+    if count < all.len() && count <= FEW {
+        let (first, rest) = all.split_at_mut(count);
+        first.sort_unstable();
+        if let Some(mut last) = first.last().copied() {
+            for &one in &*rest {
+                if one < last {
+                    let at = first.partition_point(|other| *other < one);
+                    first[at..].rotate_right(1);
+                    first[at] = one;
+                    last = first[count - 1];
+                }
+            }
+        }
+        return;
+    }
+    if count < all.len() {
+        all.select_nth_unstable(count - 1);
+    }
+    all[..count].sort_unstable();
 }
 
 /// Dense elements of a type that has an order.
@@ -109,8 +177,12 @@ impl Cells<'_> {
             Cells::F32(row) => row
                 .slice(start, len)
                 .load(to, |x| key_of_real(f64::from(x))),
-            Cells::F16(row) => row.slice(start, len).load(to, |x| key_of_real(x.to_f64())),
-            Cells::BF16(row) => row.slice(start, len).load(to, |x| key_of_real(x.to_f64())),
+            Cells::F16(row) => row
+                .slice(start, len)
+                .load(to, |x| key_of_real(f64::from(x.widen()))),
+            Cells::BF16(row) => row
+                .slice(start, len)
+                .load(to, |x| key_of_real(f64::from(x.widen()))),
             Cells::I8(row) => row
                 .slice(start, len)
                 .load(to, |x| key_of_integer(i64::from(x))),
@@ -148,24 +220,34 @@ impl Kernel for Ranks {
         }
         let grain = (1usize << 12).div_ceil(len);
         let cells = self.keys.cells(call)?;
+        let packing = self.keys.packing(len);
+        // The index breaks ties, so that the order is stable.
+        let end = self.first + count;
         call.workers()
             .ranges(indices.len() / count, grain, |start, rows| {
                 let mut keys = vec![0; len];
-                let mut order: Vec<(u64, usize)> = Vec::with_capacity(len);
+                let mut words: Vec<u64> = Vec::with_capacity(len);
+                let mut pairs: Vec<(u64, usize)> = Vec::new();
                 for row in start..start + rows {
                     cells.load(row * len, &mut keys);
-                    order.clear();
-                    let key = |key: u64| if self.descending { !key } else { key };
-                    order.extend(keys.iter().enumerate().map(|(at, &own)| (key(own), at)));
-                    // The index breaks ties, so that the order is stable.
-                    let end = self.first + count;
-                    if end < len {
-                        order.select_nth_unstable(end - 1);
-                    }
-                    order[..end].sort_unstable();
-                    for (slot, &(_, at)) in order[self.first..end].iter().enumerate() {
+                    let flip = if self.descending { u64::MAX } else { 0 };
+                    let own = keys.iter().enumerate();
+                    let write = |slot: usize, at: usize| {
                         indices.set(row * count + slot, at as i64);
                         positions.set(row * count + slot, (row * len + at) as i64);
+                    };
+                    if let Some(packing) = packing {
+                        words.clear();
+                        words.extend(own.map(|(at, &key)| packing.word(key ^ flip, at)));
+                        sort_first(&mut words, end);
+                        let found = words[self.first..end].iter().enumerate();
+                        found.for_each(|(slot, &word)| write(slot, packing.index(word)));
+                    } else {
+                        pairs.clear();
+                        pairs.extend(own.map(|(at, &key)| (key ^ flip, at)));
+                        sort_first(&mut pairs, end);
+                        let found = pairs[self.first..end].iter().enumerate();
+                        found.for_each(|(slot, &(_, at))| write(slot, at));
                     }
                 }
             });
@@ -431,4 +513,93 @@ fn unique(cx: &mut Cx<'_>, counted: bool) -> Result<(), Refusal> {
         cx.report_dims(&counts, number)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use jumar_ops::view::Narrow;
+
+    use super::*;
+
+    /// Values of a type that differ little, are equal, or are not numbers.
+    fn samples(dtype: DataType) -> Vec<u64> {
+        let reals = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            f64::MAX,
+            f64::MIN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            1.0 + f64::from(f32::EPSILON),
+            f64::from(f32::MIN_POSITIVE) / 2.0,
+            -1.0 - f64::from(f32::EPSILON),
+        ];
+        match dtype {
+            DataType::Float32 => reals.map(|x| key_of_real(f64::from(x as f32))).to_vec(),
+            DataType::Float16 => reals
+                .map(|x| key_of_real(f64::from(F16::narrow(x as f32).widen())))
+                .to_vec(),
+            DataType::Int32 => [0, 1, -1, i32::MAX, i32::MIN, 7, 7]
+                .map(|x| key_of_integer(i64::from(x)))
+                .to_vec(),
+            _ => [0, 1, u32::MAX, 1 << 31, 7, 7].map(u64::from).to_vec(),
+        }
+    }
+
+    #[test]
+    fn packed_words_have_the_order_of_keys_and_indices() {
+        for dtype in [
+            DataType::Float32,
+            DataType::Float16,
+            DataType::Int32,
+            DataType::UInt32,
+        ] {
+            let keys = Keys::new(dtype).unwrap();
+            let packing = keys.packing(1 << 29).unwrap();
+            for flip in [0, u64::MAX] {
+                let all: Vec<(u64, usize)> = samples(dtype)
+                    .into_iter()
+                    .flat_map(|key| [0, 3, (1 << 29) - 1].map(|at| (key ^ flip, at)))
+                    .collect();
+                for &one in &all {
+                    let word = packing.word(one.0, one.1);
+                    assert_eq!(packing.index(word), one.1);
+                    for &two in &all {
+                        assert_eq!(
+                            one.cmp(&two),
+                            word.cmp(&packing.word(two.0, two.1)),
+                            "{dtype}"
+                        );
+                    }
+                }
+            }
+        }
+        let float = Keys::new(DataType::Float32).unwrap();
+        assert!(float.packing((1 << 29) + 1).is_none());
+        assert!(Keys::new(DataType::Int64).unwrap().packing(4).is_none());
+    }
+
+    #[test]
+    fn the_first_entries_are_those_of_a_sort() {
+        let mut state = 1u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 16
+        };
+        for len in [1, 2, 31, 32, 33, 40, 300] {
+            let all: Vec<(u32, usize)> = (0..len).map(|at| (next() % 40, at)).collect();
+            let mut sorted = all.clone();
+            sorted.sort();
+            for count in [0, 1, 2, 31, 32, 33, len] {
+                if count <= len {
+                    let mut found = all.clone();
+                    sort_first(&mut found, count);
+                    assert_eq!(found[..count], sorted[..count]);
+                }
+            }
+        }
+    }
 }
