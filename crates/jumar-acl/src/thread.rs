@@ -36,6 +36,8 @@ pub struct Thread {
     pub(crate) messages: RefCell<Messages>,
     /// The thread's last error as data.
     pub(crate) failure: RefCell<Option<crate::message::Failure>>,
+    /// The plans of single operators that the thread has called last.
+    pub(crate) plans: crate::operators::aclnn::Plans,
     /// The calls of a group of collective communication that the thread has begun.
     pub(crate) group: crate::hccl::Group,
     /// The ranges of a profile that the thread has begun.

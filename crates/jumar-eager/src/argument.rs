@@ -228,6 +228,12 @@ impl Scalar {
         }
     }
 
+    /// Returns words that differ for scalars that differ.
+    pub fn words(&self) -> [u64; 3] {
+        let bits = self.bits;
+        [self.dtype as u64, bits as u64, (bits >> 64) as u64]
+    }
+
     /// Returns the type.
     pub const fn dtype(&self) -> DataType {
         self.dtype

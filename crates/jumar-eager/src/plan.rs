@@ -135,6 +135,20 @@ impl Plan {
         self.workspace
     }
 
+    /// Returns about how much memory the plan takes, without what its kernels own.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub fn kept_bytes(&self) -> usize {
+        let operands = |step: &Step| step.inputs.len() + step.outputs.len();
+        let operands: usize = self.steps.iter().map(operands).sum();
+        self.constants.len()
+            + self.steps.len() * size_of::<Step>()
+            + operands * size_of::<Operand>()
+            + self.accesses.len() * size_of::<Access>()
+    }
+
     /// Returns how the plan uses the tensor arguments, in the order of the signature.
     pub fn accesses(&self) -> &[Access] {
         &self.accesses

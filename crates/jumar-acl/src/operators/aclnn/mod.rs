@@ -11,6 +11,7 @@ mod executor;
 mod helpers;
 mod lists;
 mod phases;
+mod plans;
 mod ranges;
 mod status;
 mod task;
@@ -24,6 +25,7 @@ pub use executor::*;
 pub use helpers::*;
 pub use lists::*;
 pub use phases::{RawArg, first_phase, is_text, parameters, second_phase};
+pub(crate) use plans::Plans;
 pub use status::{answer, not_implemented};
 pub use tensor::*;
 

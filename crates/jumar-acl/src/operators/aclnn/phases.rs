@@ -63,7 +63,10 @@ pub fn first_phase(cx: &Cx<'_>, number: usize, raw: &[RawArg<'_>]) -> Result<(u6
         reader.param = at;
         args.push(reader.argument(*arg)?);
     }
-    let plan = jumar_eager::plan(signature, &args)?;
+    let plan = cx
+        .thread
+        .plans
+        .get(number, args, |args| jumar_eager::plan(signature, args))?;
     let workspace = plan.workspace_bytes() as u64;
     let Reader {
         slots, addresses, ..
@@ -73,7 +76,7 @@ pub fn first_phase(cx: &Cx<'_>, number: usize, raw: &[RawArg<'_>]) -> Result<(u6
         Arc::new(Executor {
             id,
             signature,
-            plan: Arc::new(plan),
+            plan,
             tensors: slots.into(),
             state: Mutex::new(State {
                 addresses,
