@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 1920, 1080
 # What JPEGD aligns to: rows of 1,088 lines.
 LINES = 1088
 NV12 = 1
-ROUNDS = 21
+ROUNDS = 101
 HOST_TO_DEVICE, DEVICE_TO_HOST = 1, 2
 
 

@@ -214,8 +214,11 @@ static void row(const std::string &name, double value)
     std::fflush(stdout);
 }
 
+// What is measured: names that contain this, the type and the size included.
+static std::string only;
+
 #define MEASURE(name, op, ...) \
-    row(name, measured(#op, [&](uint64_t *bytes, aclOpExecutor **executor) { \
+    if ((name).find(only) != std::string::npos) row(name, measured(#op, [&](uint64_t *bytes, aclOpExecutor **executor) { \
         return op##GetWorkspaceSize(__VA_ARGS__, bytes, executor); \
     }, op))
 
@@ -329,7 +332,7 @@ static double streamed(size_t threads, double bytes)
 }
 
 #define AGAINST(name, moved, op, ...) \
-    do { \
+    if (std::string(name).find(only) != std::string::npos) do { \
         row(std::string(name) + "|limit", streamed(threads, moved)); \
         MEASURE(std::string(name), op, __VA_ARGS__); \
     } while (0)
@@ -367,7 +370,7 @@ static void overhead()
 {
     aclTensor *a = tensor(ACL_FLOAT, {8}), *b = tensor(ACL_FLOAT, {8}), *out = tensor(ACL_FLOAT, {8});
     aclScalar *one = scalar(1);
-    MEASURE("aclnnAdd of 8 elements: both phases", aclnnAdd, a, b, one, out);
+    MEASURE(std::string("aclnnAdd of 8 elements: both phases"), aclnnAdd, a, b, one, out);
     const int64_t dims[] = {8}, strides[] = {1};
     void *address = memory(32);
     double best = 1e18;
@@ -386,6 +389,7 @@ static void overhead()
 int main(int count, char **arguments)
 {
     const std::string what = count > 1 ? arguments[1] : "";
+    only = count > 2 ? arguments[2] : "";
     check(aclInit(nullptr), "aclInit");
     check(aclrtSetDevice(0), "aclrtSetDevice");
     check(aclrtCreateStream(&stream), "aclrtCreateStream");
@@ -397,7 +401,7 @@ int main(int count, char **arguments)
     } else if (what == "overhead") {
         overhead();
     } else {
-        std::fprintf(stderr, "usage: operators table|bandwidth|overhead\n");
+        std::fprintf(stderr, "usage: operators table|bandwidth|overhead [part of a name]\n");
         return 2;
     }
     return 0;
