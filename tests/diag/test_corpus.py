@@ -31,7 +31,7 @@ CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
 SOURCES = sorted([*CORPUS.glob("*.c"), *CORPUS.glob("*.cpp")])
 SCRIPTS = sorted(CORPUS.glob("*.py"))
 KERNELS = sorted(CORPUS.glob("*.asc"))
-CORRECT = sorted((CORPUS / "clean").iterdir())
+CORRECT = sorted((CORPUS / "clean").glob("*.asc"))
 FRESH = sorted(path for path in (CORPUS / "fresh").iterdir() if path.suffix != ".toml" and ".clean" not in path.name)
 EXPECTED = tomllib.loads((CORPUS / "fresh/expected.toml").read_text())
 # Programs that were written from the list of mistakes alone.

@@ -100,7 +100,7 @@ inline Home home_of(const void* address, uint32_t& device)
     return Home::OTHER_DEVICE;
 }
 
-// Says of an argument that the device of the stream cannot use it. `device` is that of the memory.
+// Fails a launch because the device of its stream cannot use an argument. `device` is that of the memory.
 inline void refuse_address(jumar_launch* launch, const char* what, Home home, uint32_t device)
 {
     char text[sizeof launch->message];
