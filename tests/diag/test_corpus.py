@@ -200,11 +200,16 @@ def kernels(tmp_path_factory):
 def test_a_mistake_with_a_kernel_is_found_and_its_absence_is_not(source, kernels, given, tmp_path):
     program = kernels(source)
     judge(source, [program, [*program, "clean"]], tmp_path, given(source))
+    # A launch goes through headers of ours, which are no locations of the program.
+    findings = json.loads((tmp_path / "wrong.json").read_text())
+    files = {pathlib.Path(line["file"]).parent for finding in findings for line in finding["lines"]}
+    assert files == {CORPUS}
 
 
+@pytest.mark.parametrize("order", [{}, {"JUMAR_LATE": "1"}], ids=["early", "late"])
 @pytest.mark.parametrize("source", CORRECT, ids=lambda path: path.name)
-def test_a_correct_program_has_no_findings(source, kernels, given, tmp_path):
-    done, found = check(kernels(source), source, tmp_path, "right", given(source))
+def test_a_correct_program_has_no_findings(source, order, kernels, given, tmp_path):
+    done, found = check(kernels(source), source, tmp_path, "right", given(source) | order)
     assert found == set(), done.stderr
     assert done.returncode == 0, done.stderr
 
