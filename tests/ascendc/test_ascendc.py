@@ -213,8 +213,9 @@ def test_a_project_of_custom_operators(tmp_path):
     assert "AxpyCustom: the operator has no combination of types (DT_INT32, DT_FLOAT, DT_FLOAT); its definition lists 2" in text
 
 
-def test_lists_of_tensors_and_attributes_that_are_lists(tmp_path):
+def test_lists_of_tensors_and_attributes_that_are_lists(tmp_path, monkeypatch):
     """An operator with DYNAMIC inputs and outputs and attributes of three kinds of lists, with values of a call and of the definition."""
+    monkeypatch.setenv("JUMAR_DEVICES", "2")
     if shutil.which("cmake") is None:
         pytest.skip("there is no cmake")
     project = custom_operators(tmp_path)

@@ -1,14 +1,15 @@
 """The corpus: small programs with a mistake each, and the exact findings that `jumar check` has to make; without the mistake, none.
 
 The number in a program's name is that of the mistake in the list at the end of docs/check.md. C and C++ programs are compiled as
-they are and with CLEAN; scripts are run as they are and with the argument "clean". In a program, "FINDS <rule>" stands on the
+they are and with CLEAN; scripts are run as they are and with the argument "clean", and so are programs of Ascend C, which the driver of
+the install tree compiles ("CHECK 2": with checks of order). In a program, "FINDS <rule>" stands on the
 line that the finding names first; "NEEDS model" or "NEEDS kernels" passes it the path of a model or a kernel binary;
-"DEVICES 2" so many devices, "PROFILE small" a device with few streams and events; "WITH protect" is run with --protect,
+"DEVICES 2" so many devices, "PROFILE small" a device with few streams and events; "WITH protect" is run with --protect, "WITH late" with --late,
 "WITH profiles 310P3" with --profiles 310P3,
 "WITH rules JMR-MEM-016" with these rules, which are lints.
 
 The programs of fresh/ were written by an author who knew the list of mistakes and nothing else; each has its clean form beside it, and
-what was expected is in fresh/expected.toml. README.md beside them says which programs were written from the list alone.
+what was expected is in fresh/expected.toml. Those of clean/ have no mistake. README.md beside them says which programs were written from the list alone.
 """
 
 import json
@@ -29,6 +30,8 @@ from install import LIB64, PREFIX, ROOT, compile_c, environment, run  # noqa: E4
 CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
 SOURCES = sorted([*CORPUS.glob("*.c"), *CORPUS.glob("*.cpp")])
 SCRIPTS = sorted(CORPUS.glob("*.py"))
+KERNELS = sorted(CORPUS.glob("*.asc"))
+CORRECT = sorted((CORPUS / "clean").glob("*.asc"))
 FRESH = sorted(path for path in (CORPUS / "fresh").iterdir() if path.suffix != ".toml" and ".clean" not in path.name)
 EXPECTED = tomllib.loads((CORPUS / "fresh/expected.toml").read_text())
 # Programs that were written from the list of mistakes alone.
@@ -97,7 +100,7 @@ def given(tmp_path_factory):
 def check(command, source, folder, name, variables):
     report = folder / f"{name}.json"
     options = ["--json", report]
-    if source.name.startswith(LATE):
+    if source.name.startswith(LATE) or "WITH late" in source.read_text():
         options.append("--late")
     profiles = re.search(r"WITH profiles ([\w,]+)", source.read_text())
     if profiles:
@@ -170,6 +173,48 @@ def test_a_mistake_in_python_is_found_at_its_line(source, given, tmp_path):
 
 
 @pytest.fixture(scope="session")
+def kernels(tmp_path_factory):
+    """The programs of Ascend C. Those with the same checks are one executable, because most of the time goes into the headers; the first
+    argument is the name of the program."""
+    folder = tmp_path_factory.mktemp("kernels")
+
+    def level(source):
+        return 2 if "CHECK 2" in source.read_text() else 1
+
+    def unit(checks):
+        sources = [source for source in [*KERNELS, *CORRECT] if level(source) == checks]
+        parts = [f'#define main program_{one.stem}\n#include "{one}"\n#undef main\n' for one in sources]
+        calls = [f'    if (strcmp(arguments[1], "{one.stem}") == 0) return program_{one.stem}(count - 1, arguments + 1);\n' for one in sources]
+        text = folder / f"checks{checks}.asc"
+        text.write_text("".join([*parts, "int main(int count, char** arguments)\n{\n", *calls, "    return 98;\n}\n"]))
+        options = ["-g", "-O0", "-Wall", "-Wextra", "-Werror", f"-DJUMAR_ASCENDC_CHECK={checks}", "-I", CORPUS]
+        run(PREFIX / "bin/bisheng", *options, text, "-o", text.with_suffix(""), env=environment())
+        return text.with_suffix("")
+
+    with ThreadPoolExecutor(2) as pool:
+        units = {checks: pool.submit(unit, checks) for checks in (1, 2)}
+        yield lambda source: [units[level(source)].result(), source.stem]
+
+
+@pytest.mark.parametrize("source", KERNELS, ids=lambda path: path.name)
+def test_a_mistake_with_a_kernel_is_found_and_its_absence_is_not(source, kernels, given, tmp_path):
+    program = kernels(source)
+    judge(source, [program, [*program, "clean"]], tmp_path, given(source))
+    # A launch goes through headers of ours, which are no locations of the program.
+    findings = json.loads((tmp_path / "wrong.json").read_text())
+    files = {pathlib.Path(line["file"]).parent for finding in findings for line in finding["lines"]}
+    assert files == {CORPUS}
+
+
+@pytest.mark.parametrize("order", [{}, {"JUMAR_LATE": "1"}], ids=["early", "late"])
+@pytest.mark.parametrize("source", CORRECT, ids=lambda path: path.name)
+def test_a_correct_program_has_no_findings(source, order, kernels, given, tmp_path):
+    done, found = check(kernels(source), source, tmp_path, "right", given(source) | order)
+    assert found == set(), done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
 def fresh(tmp_path_factory):
     """The programs of fresh/ and their clean forms, compiled side by side."""
     folder = tmp_path_factory.mktemp("fresh")
@@ -203,6 +248,7 @@ def test_a_program_of_somebody_who_knew_the_list_alone(source, fresh, given, tmp
 
 
 def test_three_in_ten_of_the_programs_were_written_from_the_list_alone():
+    # Programs of Ascend C are not counted: all were written with the checks in view.
     every = {path.name for path in [*SOURCES, *SCRIPTS]}
     assert set(BLIND) <= every and len(set(BLIND)) == len(BLIND)
     assert set(EXPECTED) == {path.name for path in FRESH}
@@ -212,5 +258,5 @@ def test_three_in_ten_of_the_programs_were_written_from_the_list_alone():
 
 
 def test_each_mistake_has_three_programs_at_least():
-    numbers = [path.name[:2] for path in [*SOURCES, *SCRIPTS, *FRESH]]
+    numbers = [path.name[:2] for path in [*SOURCES, *SCRIPTS, *KERNELS, *FRESH]]
     assert all(numbers.count(f"{mistake:02}") >= 3 for mistake in range(1, 16))

@@ -2,6 +2,7 @@
 #ifndef JUMAR_ASCENDC_LAUNCH_H
 #define JUMAR_ASCENDC_LAUNCH_H
 
+#include <algorithm>
 #include <tuple>
 #include <typeinfo>
 
@@ -99,6 +100,28 @@ inline Home home_of(const void* address, uint32_t& device)
     return Home::OTHER_DEVICE;
 }
 
+// Fails a launch because the device of its stream cannot use an argument. `device` is that of the memory.
+inline void refuse_address(jumar_launch* launch, const char* what, Home home, uint32_t device)
+{
+    char text[sizeof launch->message];
+    if (home == Home::NOWHERE) {
+        std::snprintf(text, sizeof text, "%s is an address in no allocated memory of a device; it was freed, or is one of the host", what);
+    } else {
+        std::snprintf(text, sizeof text, "%s is memory of device %u, and its stream is one of device %u, which has no access to it (aclrtDeviceEnablePeerAccess)",
+                      what, device, launch->device);
+    }
+    jumar_launch* outer = jumar_current;
+    jumar_current = launch;
+    jumar_kernel_fail(1, text);
+    jumar_current = outer;
+}
+
+// Returns whether an address is in the argument block: what stands there belongs to the launch.
+inline bool is_in_block(const jumar_launch* launch, const void* address)
+{
+    return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(launch->arguments) < launch->argument_bytes;
+}
+
 // Fails a launch one of whose first arguments is an address that the device of its stream cannot use. Returns whether it may run.
 template <typename... P> inline bool has_usable_addresses([[maybe_unused]] jumar_launch* launch, [[maybe_unused]] size_t checked = sizeof...(P))
 {
@@ -112,32 +135,51 @@ template <typename... P> inline bool has_usable_addresses([[maybe_unused]] jumar
         if (is_address && number < checked) std::memcpy(&address, at, sizeof address);
         at += jumar::kernel::slot(size);
         number++;
-        // What stands behind the arguments in their block belongs to the launch.
-        const uint64_t in_block = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(launch->arguments);
-        if (home == Home::USABLE && address && in_block >= launch->argument_bytes) {
+        if (home == Home::USABLE && address && !is_in_block(launch, address)) {
             home = home_of(address, device);
             wrong = number - 1;
         }
     };
     (check(std::is_pointer_v<P>, sizeof(P)), ...);
     if (home == Home::USABLE) return true;
-    char text[200];
-    if (home == Home::NOWHERE) {
-        std::snprintf(text, sizeof text, "argument %zu of the launch is an address in no allocated memory of a device; it was freed, or is one of the host", wrong);
-    } else {
-        std::snprintf(text, sizeof text,
-                      "argument %zu of the launch is memory of device %u, and its stream is one of device %u, which has no access to it "
-                      "(aclrtDeviceEnablePeerAccess)",
-                      wrong, device, launch->device);
-    }
-    jumar_launch* outer = jumar_current;
-    jumar_current = launch;
-    jumar_kernel_fail(1, text);
-    jumar_current = outer;
+    char what[64];
+    std::snprintf(what, sizeof what, "argument %zu of the launch", wrong);
+    refuse_address(launch, what, home, device);
     return false;
 #else
     return true;
 #endif
+}
+
+// Does the same for the tensors of the lists among the first arguments of a custom operator. Tensors without elements are not used.
+inline bool has_usable_lists([[maybe_unused]] jumar_launch* launch, [[maybe_unused]] size_t checked, [[maybe_unused]] const char* type)
+{
+#if JUMAR_ASCENDC_CHECK
+    for (size_t number = 0; number < checked; number++) {
+        const uint64_t* words = nullptr;
+        std::memcpy(&words, launch->arguments + number * 8, sizeof words);
+        if (!is_in_block(launch, words)) continue;
+        // The list as ListTensorDesc reads it. The parameter's name stands behind the addresses.
+        const uint64_t* const addresses = words + words[0] / 8;
+        size_t count = 0;
+        for (const uint64_t* at = words + 1; at < addresses; at += 1 + (*at & 0xffffffff)) count++;
+        const char* const name = reinterpret_cast<const char*>(addresses + count);
+        const uint64_t* shape = words + 1;
+        for (size_t index = 0; index < count; index++) {
+            const uint64_t rank = *shape++ & 0xffffffff;
+            const bool is_empty = std::find(shape, shape + rank, uint64_t(0)) != shape + rank;
+            shape += rank;
+            uint32_t device = launch->device;
+            const Home home = is_empty ? Home::USABLE : home_of(reinterpret_cast<const void*>(addresses[index]), device);
+            if (home == Home::USABLE) continue;
+            char what[100];
+            std::snprintf(what, sizeof what, "%.40s[%zu] of %.40s", name, index, type);
+            refuse_address(launch, what, home, device);
+            return false;
+        }
+    }
+#endif
+    return true;
 }
 
 // Runs the blocks of one call of the runtime.
@@ -296,14 +338,18 @@ template <bool together, typename... P, void (*function)(P...)> struct OperatorE
     {
         static const KernelCode code = code_of<KernelSite<function>>();
         // The tiling data lies in the host's memory.
-        if (!has_usable_addresses<P...>(launch, sizeof...(P) - 1)) return;
+        if (!has_usable_addresses<P...>(launch, sizeof...(P) - 1) || !has_usable_lists(launch, sizeof...(P) - 2, type)) return;
         run_launch(launch, together, {[] { OperatorSite<function>::run(code.vector); }, [] { OperatorSite<function>::run(code.cube); }});
     }
     static const jumar_kernel_object* object(const char* name)
     {
-        static const jumar_kernel_object object = {JUMAR_KERNEL_MAGIC, name, describe<Values, together, sizeof...(P) + 2>(&run)};
+        static const jumar_kernel_object object = {JUMAR_KERNEL_MAGIC, type = name, describe<Values, together, sizeof...(P) + 2>(&run)};
         return &object;
     }
+
+private:
+    // The operator, once a call has asked for its kernel.
+    static inline const char* type = "";
 };
 
 // What a launch of a kernel becomes that another pass defines.

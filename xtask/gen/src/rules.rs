@@ -96,8 +96,13 @@ pub fn write(root: &Path, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
                     .iter()
                     .map(|name| format!("- [{name}](../../tests/diag/corpus/{name})"))
                     .collect();
+                let scripts = if programs.iter().any(|name| name.ends_with(".asc")) {
+                    "a script or a program of Ascend C"
+                } else {
+                    "a script"
+                };
                 format!(
-                    "These programs break the rule. Compiled with `-DCLEAN` (a script: run with the argument `clean`), they do not:\n\n{}",
+                    "These programs break the rule. Compiled with `-DCLEAN` ({scripts}: run with the argument `clean`), they do not:\n\n{}",
                     links.join("\n")
                 )
             }

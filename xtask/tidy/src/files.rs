@@ -171,7 +171,7 @@ pub fn orphans(repository: &Repository) -> Result<Vec<Problem>> {
                     || mentioned(repository, file, stem)
                     || swept(repository, folder, name)
             }
-            Some("c" | "cpp" | "cc" | "h") => {
+            Some("c" | "cpp" | "cc" | "h" | "asc") => {
                 mentioned(repository, file, name) || swept(repository, folder, name)
             }
             Some("rs") => mentioned(repository, file, name),
@@ -210,7 +210,7 @@ pub fn orphans(repository: &Repository) -> Result<Vec<Problem>> {
 fn mentioned(repository: &Repository, file: &File, name: &str) -> bool {
     let readers = repository.files.iter().filter(|other| {
         other.path != file.path
-            && [".py", ".rs", ".toml", ".c", ".cpp", ".h", ".sh"]
+            && [".py", ".rs", ".toml", ".c", ".cpp", ".asc", ".h", ".sh"]
                 .iter()
                 .any(|end| other.path.ends_with(end))
             && ["tests/", "crates/", "xtask/"]

@@ -210,7 +210,7 @@ private:
     }
 
     // A list of tensors is described as the kernel reads it: the byte offset of the addresses; for each tensor the number of dimensions, its
-    // number in the upper half, and the dimensions; the addresses.
+    // number in the upper half, and the dimensions; the addresses. Behind them stands the parameter's name, for messages of the launch.
     void add_list(std::vector<gert::TensorOfCall>& into, std::vector<gert::AnchorInstanceInfo>& of, const aclTensorList* tensors, bool is_input)
     {
         if (!definition_ || status_ != 0) return;
@@ -236,6 +236,9 @@ private:
         is_empty_ = is_empty_ || is_empty;
         words[0] = words.size() * 8;
         words.insert(words.end(), data.begin(), data.end());
+        const size_t length = parameter.name().size() + 1, behind = words.size();
+        words.resize(behind + (length + 7) / 8);
+        std::memcpy(words.data() + behind, parameter.name().c_str(), length);
         lists_.emplace_back(addresses_.size(), std::move(words));
         addresses_.push_back(nullptr);
     }

@@ -455,6 +455,7 @@ fn is_header_of_others(file: &str) -> bool {
         "/include/graph/",
         "/include/acl/",
         "/include/exe_graph/",
+        "/include/ascendc/",
     ]
     .iter()
     .any(|folder| file.contains(folder))

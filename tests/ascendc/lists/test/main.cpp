@@ -1,5 +1,7 @@
-// Calls an operator with lists of tensors and lists as attributes, and compares with the host's values. Calls that are wrong are refused.
+// Calls an operator with lists of tensors and lists as attributes, and compares with the host's values. Calls that are wrong are refused, and launches
+// with addresses that the device cannot use fail.
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 #include "acl/acl.h"
@@ -38,12 +40,13 @@ template <typename T> struct List {
     void* data[COUNT] = {};
     aclTensorList* list = nullptr;
 
-    explicit List(aclDataType type)
+    // One of the members may have an address of its own.
+    explicit List(aclDataType type, size_t other = COUNT, void* address = nullptr)
     {
         aclTensor* members[COUNT];
         for (size_t at = 0; at < COUNT; at++) {
             aclrtMalloc(&data[at], 1024, ACL_MEM_MALLOC_HUGE_FIRST);
-            members[at] = tensor(SHAPES[at], type, data[at]);
+            members[at] = tensor(SHAPES[at], type, at == other ? address : data[at]);
         }
         list = aclCreateTensorList(members, COUNT);
     }
@@ -91,6 +94,56 @@ void check(aclDataType type, const aclTensor* bias, const std::vector<float>* fa
     aclDestroyBoolArray(negated);
 }
 
+// Runs the operator. Returns what the next synchronise returns.
+int run(const List<float>& x, const aclTensor* bias, const List<float>& z, aclrtStream stream)
+{
+    const int64_t shifts[COUNT] = {};
+    aclIntArray* added = aclCreateIntArray(shifts, COUNT);
+    uint64_t bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    EXPECT(aclnnScaleListGetWorkspaceSize(x.list, bias, added, nullptr, nullptr, z.list, &bytes, &executor) == 0);
+    EXPECT(aclnnScaleList(nullptr, 0, executor, stream) == 0);
+    const int code = aclrtSynchronizeStream(stream);
+    aclDestroyIntArray(added);
+    return code;
+}
+
+bool is_said(const char* part)
+{
+    const char* text = aclGetRecentErrMsg();
+    return text && std::strstr(text, part);
+}
+
+// Launches whose lists have addresses that the device of the stream cannot use: the launch fails, and the next one works.
+void check_addresses(const aclTensor* bias, aclrtStream stream)
+{
+    void *freed = nullptr, *pinned = nullptr, *far = nullptr;
+    float pageable[64] = {};
+    aclrtMalloc(&freed, 1024, ACL_MEM_MALLOC_HUGE_FIRST);
+    aclrtMallocHost(&pinned, 1024);
+    const List<float> good(ACL_FLOAT), x_freed(ACL_FLOAT, 1, freed), z_freed(ACL_FLOAT, 3, freed), x_pageable(ACL_FLOAT, 1, pageable), z_pinned(ACL_FLOAT, 1, pinned),
+        x_empty(ACL_FLOAT, 2, freed);
+    EXPECT(run(x_freed, bias, z_freed, stream) == 0);
+    aclrtFree(freed);
+    EXPECT(run(x_freed, bias, good, stream) == 507015);
+    EXPECT(is_said("kernel \"ScaleList\" failed in block 0 of 2 with status 1: x[1] of ScaleList is an address in no allocated memory of a device; it was freed, or is one of the host"));
+    EXPECT(run(good, bias, z_freed, stream) == 507015);
+    EXPECT(is_said("z[3] of ScaleList is an address in no allocated memory of a device"));
+    EXPECT(run(x_pageable, bias, good, stream) == 507015);
+    EXPECT(is_said("x[1] of ScaleList is an address in no allocated memory of a device"));
+    EXPECT(run(good, bias, z_pinned, stream) == 0);
+    // A tensor without elements is not used.
+    EXPECT(run(x_empty, bias, good, stream) == 0);
+
+    EXPECT(aclrtSetDevice(1) == 0 && aclrtMalloc(&far, 1024, ACL_MEM_MALLOC_HUGE_FIRST) == 0 && aclrtSetDevice(0) == 0);
+    const List<float> z_far(ACL_FLOAT, 0, far);
+    EXPECT(run(good, bias, z_far, stream) == 507015);
+    EXPECT(is_said("z[0] of ScaleList is memory of device 1, and its stream is one of device 0, which has no access to it"));
+    EXPECT(aclrtDeviceEnablePeerAccess(1, 0) == 0);
+    EXPECT(run(good, bias, z_far, stream) == 0);
+    aclrtFreeHost(pinned);
+}
+
 } // namespace
 
 int main()
@@ -107,6 +160,7 @@ int main()
     check<float>(ACL_FLOAT, bias, nullptr, nullptr, stream);
     check<float>(ACL_FLOAT, bias, &factors, &signs, stream);
     check<_Float16>(ACL_FLOAT16, bias, &factors, nullptr, stream);
+    check_addresses(bias, stream);
 
     // What is refused, by code.
     List<float> x(ACL_FLOAT), z(ACL_FLOAT), integers(ACL_INT32);

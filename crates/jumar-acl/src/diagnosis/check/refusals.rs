@@ -217,6 +217,11 @@ fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
         (207_000, "aclrtStreamWaitEvent") => "JMR-EVENT-002",
         (207_000, "aclrtResetEvent") => "JMR-EVENT-003",
         (207_000, "aclrtQueryEvent" | "aclrtQueryEventWaitStatus") => "JMR-EVENT-005",
+        (107_000 | 100_000, _)
+            if name.starts_with("aclrtLaunch") && says(seen, "numBlocks is 0") =>
+        {
+            "JMR-KERNEL-001"
+        }
         (107_000, "aclrtCreateEventWithFlag" | "aclrtCreateEventExWithFlag") => "JMR-EVENT-008",
         (107_006, _) | (507_000, "aclrtEventElapsedTime" | "aclrtEventGetTimestamp") => {
             "JMR-EVENT-006"

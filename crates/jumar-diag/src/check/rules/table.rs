@@ -614,6 +614,14 @@ pub static RULES: &[Rule] = &[
         fix: "call aclFinalize at the end of main",
     },
     Rule {
+        id: "JMR-KERNEL-001",
+        severity: Severity::Error,
+        title: "launch of a kernel without blocks",
+        statement: "A launch has at least one block. A number of blocks that is calculated from the elements, rounded down, is 0 for a small tensor: the launch is refused, and nothing runs.",
+        statement_zh: "启动核函数时核数（numBlocks）至少为 1。按元素个数向下取整得到的核数在张量较小时为 0：启动会被拒绝，核函数不会执行。",
+        fix: "round the number of blocks up, and return early if there is no element",
+    },
+    Rule {
         id: "JMR-LEAK-002",
         severity: Severity::Warning,
         title: "objects alive at the end of the program",
