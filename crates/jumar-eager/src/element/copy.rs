@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use jumar_ops::view::{Element, Layout, Row, RowMut};
+use jumar_ops::view::{Element, Layout, PastCaches, Row, RowMut};
 use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
@@ -13,7 +13,10 @@ const GRAIN: usize = 1 << 15;
 
 /// Rows and columns of a tile of a transposition. A tile is read row by row into a buffer: its rows often lie so far apart that the
 /// caches hold only a few of them at a time.
-const TILE: usize = 32;
+const TILE: usize = 64;
+
+/// From how many bytes on a transposed result goes past the caches. Its lines are whole, so that none has to be read first.
+const PAST_BYTES: usize = 4 << 20;
 
 struct Copy<T> {
     nest: Nest,
@@ -59,14 +62,16 @@ impl<T: Element> Kernel for Copy<T> {
             && strides[0] < steps[0]
             && row >= TILE
         {
+            let is_long = self.nest.elements() * size_of::<T>() >= PAST_BYTES;
             let bands = columns.div_ceil(TILE);
             let grain = GRAIN.div_ceil(TILE * row);
             call.workers()
                 .ranges(outer.rows() * bands, grain, |first, count| {
+                    let mut tile = vec![[T::default(); TILE]; TILE];
+                    let past = PastCaches::default();
                     for band in first..first + count {
                         let start = band % bands * TILE;
                         let columns = start..columns.min(start + TILE);
-                        let mut tile = [[T::default(); TILE]; TILE];
                         outer.each(band / bands, 1, |offsets| {
                             for begin in (0..row).step_by(TILE) {
                                 let len = TILE.min(row - begin);
@@ -85,9 +90,14 @@ impl<T: Element> Kernel for Copy<T> {
                                     for (slot, from) in line.iter_mut().zip(&tile) {
                                         *slot = from[index];
                                     }
-                                    output
-                                        .row(at(1, column, begin), len, steps[1])
-                                        .copy_from(Row::of(&line[..len]));
+                                    let (from, to) = (
+                                        Row::of(&line[..len]),
+                                        output.row(at(1, column, begin), len, steps[1]),
+                                    );
+                                    match is_long {
+                                        true => to.copy_past_caches(from, &past),
+                                        false => to.copy_from(from),
+                                    }
                                 }
                             }
                         });
@@ -135,6 +145,7 @@ mod tests {
             [2, 40, 5],
             [2, 3, 100],
             [5, 300, 320],
+            [1, 1100, 1024],
         ] {
             let [batch, rows, columns] = dims;
             let to = TensorDesc::contiguous(DataType::Int32, &dims);

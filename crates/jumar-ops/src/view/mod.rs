@@ -22,5 +22,5 @@ pub use block::Block;
 pub use element::{BF16, Bool8, Element, F16};
 pub use narrow::{Narrow, convert, narrow, widen};
 pub use region::Region;
-pub use row::{Row, RowMut};
+pub use row::{PastCaches, Row, RowMut};
 pub use tensor::{Layout, MAX_RANK, View, ViewMut};

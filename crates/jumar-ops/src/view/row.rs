@@ -37,6 +37,21 @@ fn different(one: usize, two: usize) -> ! {
     panic!("rows of {one} and {two} elements, which have to be of one length");
 }
 
+/// Stands for copies past the caches, whose stores are not ordered with others until it is dropped: the thread that makes the end of a
+/// kernel known does so afterwards.
+#[derive(Debug, Default)]
+pub struct PastCaches(());
+
+impl Drop for PastCaches {
+    fn drop(&mut self) {
+        // SAFETY: every x86-64 processor has the instruction, which touches no memory.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            std::arch::x86_64::_mm_sfence();
+        }
+    }
+}
+
 /// A run of elements that can be read.
 #[derive(Clone, Copy)]
 pub struct Row<'a, T> {
@@ -419,6 +434,33 @@ impl<'a, T: Element> RowMut<'a, T> {
         }
     }
 
+    /// Copies a row of the same length as [`copy_from`](RowMut::copy_from), past the caches where the row lies side by side: for parts
+    /// of a result that is too long for them. The rows share no memory. Panics where the lengths differ.
+    #[inline]
+    pub fn copy_past_caches(&self, source: Row<'_, T>, _past: &PastCaches) {
+        if self.len != source.len {
+            different(self.len, source.len);
+        }
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+            let bytes = self.len * size_of::<T>();
+            let vectors = self.first.addr() | bytes;
+            if vectors.is_multiple_of(size_of::<__m128i>())
+                && self.as_row().is_dense()
+                && source.is_dense()
+            {
+                let (from, to) = (source.first.cast::<__m128i>(), self.first.cast::<__m128i>());
+                for index in 0..bytes / size_of::<__m128i>() {
+                    // SAFETY: both rows are dense and as long as the vectors; the target is aligned. `PastCaches` orders the stores.
+                    unsafe { _mm_stream_si128(to.add(index), _mm_loadu_si128(from.add(index))) };
+                }
+                return;
+            }
+        }
+        self.copy_from(source);
+    }
+
     /// Writes `f` of each element of `source`; the two may be the same memory. Panics where the lengths differ.
     #[inline(always)]
     pub fn map1<A: Element>(&self, source: Row<'_, A>, f: impl Fn(A) -> T) {
@@ -526,5 +568,32 @@ impl<'a, T: Element> RowMut<'a, T> {
         separate_groups();
         // SAFETY: N elements lie side by side from `base` on, by the caller's word.
         unsafe { self.first.add(base).cast::<[T; N]>().write_unaligned(group) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_past_the_caches_copy_rows_of_any_alignment_and_step() {
+        let from: Vec<u16> = (0..64).collect();
+        for (start, len, step) in [(0, 32, 1), (1, 32, 1), (0, 7, 1), (3, 9, 2), (0, 0, 1)] {
+            let mut to = vec![0u16; 64];
+            let past = PastCaches::default();
+            let target = RowMut::of(&mut to).stepped(start, len, step);
+            target.copy_past_caches(Row::of(&from).slice(5, len), &past);
+            drop(past);
+            let found: Vec<u16> = (0..len).map(|at| to[start + at * step]).collect();
+            assert_eq!(found, from[5..5 + len]);
+            assert_eq!(to.iter().filter(|&&value| value != 0).count(), len);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "rows of 2 and 3 elements")]
+    fn copies_past_the_caches_refuse_another_length() {
+        let mut to = [0u8; 2];
+        RowMut::of(&mut to).copy_past_caches(Row::of(&[0u8; 3]), &PastCaches::default());
     }
 }
