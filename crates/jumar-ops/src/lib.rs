@@ -54,6 +54,7 @@ pub mod packing {
 /// Functions of floats, and loops compiled once for each level of vector instructions.
 pub mod math {
     pub use crate::float::Float;
+    pub use crate::simd::convert::{LowPrecision, convert, round, widen};
     pub use crate::simd::math::Fast;
     pub use crate::simd::wide::{Work, wide};
 }

@@ -1,8 +1,7 @@
 //! Views of tensors whose type is known when a kernel runs, and whose rows are converted to float32 and back.
 
-use jumar_ops::view::{
-    BF16, Bool8, F16, Layout, Row, RowMut, View, ViewMut, convert, narrow, widen,
-};
+use jumar_ops::math::{convert, round, widen};
+use jumar_ops::view::{BF16, Bool8, F16, Layout, Row, RowMut, View, ViewMut};
 use jumar_ops::{Call, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
@@ -95,10 +94,10 @@ fn store<C: Cell>(from: Row<'_, f32>, to: RowMut<'_, C::Raw>) {
 }
 
 any_view! {
-    Float32 f32, widen, narrow;
+    Float32 f32, widen, round;
     Float64 f64, load::<f64>, store::<f64>;
-    Float16 F16, widen, narrow;
-    BFloat16 BF16, widen, narrow;
+    Float16 F16, widen, round;
+    BFloat16 BF16, widen, round;
     Int8 i8, load::<i8>, store::<i8>;
     Int16 i16, load::<i16>, store::<i16>;
     Int32 i32, load::<i32>, store::<i32>;

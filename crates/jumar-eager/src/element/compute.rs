@@ -6,8 +6,8 @@
 
 use std::marker::PhantomData;
 
-use jumar_ops::math::{Work, wide};
-use jumar_ops::view::{BF16, Bool8, Element, F16, Narrow, Row, RowMut};
+use jumar_ops::math::{LowPrecision, Work, wide};
+use jumar_ops::view::{BF16, Bool8, Element, F16, Row, RowMut};
 use jumar_types::dtype::DataType;
 use num_complex::Complex;
 
@@ -81,15 +81,15 @@ macro_rules! half_of {
     (group f32) => {
         #[inline(always)]
         fn f16_group(values: [f32; GROUP]) -> [F16; GROUP] {
-            F16::narrow_group(values)
+            F16::rounded_group(values)
         }
     };
     (group $own:ident) => {};
     (f16 f32 $value:ident) => {
-        F16::narrow($value)
+        F16::rounded($value)
     };
     (bf16 f32 $value:ident) => {
-        BF16::narrow($value)
+        BF16::rounded($value)
     };
     (f16 $own:ident $value:ident) => {
         F16::from_f64($value as f64)
@@ -163,8 +163,8 @@ pub(crate) trait Cell: 'static {
 #[inline(always)]
 fn each<A: Copy, B: Copy + Default>(group: [A; GROUP], f: impl Fn(A) -> B) -> [B; GROUP] {
     let mut result = [B::default(); GROUP];
-    for lane in 0..GROUP {
-        result[lane] = f(group[lane]);
+    for index in 0..GROUP {
+        result[index] = f(group[index]);
     }
     result
 }

@@ -84,7 +84,7 @@ fn product_dims(cx: &Cx<'_>, one: &View, two: &View) -> Result<Vec<usize>, Refus
 }
 
 /// Reports whether products of a type are sums in float32.
-fn is_narrow(dtype: DataType) -> bool {
+fn is_low_precision(dtype: DataType) -> bool {
     matches!(dtype, DataType::Float16 | DataType::BFloat16)
 }
 
@@ -107,7 +107,7 @@ pub(super) fn multiply(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Resu
     if one.is_empty() || two.is_empty() {
         return cx.fill(Scalar::of_i64(0), out);
     }
-    if is_narrow(one.dtype()) {
+    if is_low_precision(one.dtype()) {
         let compute = accumulator(one.dtype());
         let (one, two) = (cx.cast(one, compute)?, cx.cast(two, compute)?);
         let product = cx.temporary(compute, &dims)?;
@@ -266,7 +266,7 @@ fn add(cx: &mut Cx<'_>, one: View, two: View) -> Result<(), Refusal> {
     let dims = product_dims(cx, &one, &two)?;
     cx.check_dims(&out, &dims)?;
     // Rounded once, at the end.
-    let (compute, one, two) = match is_narrow(one.dtype()) {
+    let (compute, one, two) = match is_low_precision(one.dtype()) {
         true => {
             let compute = accumulator(one.dtype());
             (compute, cx.cast(one, compute)?, cx.cast(two, compute)?)

@@ -9,7 +9,8 @@ use std::cmp::Ordering;
 use super::number::Number;
 use super::reduce::Join;
 pub use crate::float::Float;
-use crate::view::{BF16, Bool8, Element, F16, Narrow};
+use crate::simd::convert::LowPrecision;
+use crate::view::{BF16, Bool8, Element, F16};
 
 /// How many elements a block has.
 pub(crate) const BLOCK: usize = 256;
@@ -188,10 +189,10 @@ carried! {
     f64: f64, f64, f64::NEG_INFINITY, f64::INFINITY,
         |x: f64| x, |x: f64| x, |x: f64| x, |x: f64| x, |x: f64| x, |x: i64| x as f64, |x: u64| x as f64;
     F16: f32, f64, f64::NEG_INFINITY, f64::INFINITY,
-        Narrow::widen, <F16 as Narrow>::narrow, |x: F16| f64::from(Narrow::widen(x)), F16::from_f64, F16::from_f64,
+        LowPrecision::widen, <F16 as LowPrecision>::rounded, |x: F16| f64::from(LowPrecision::widen(x)), F16::from_f64, F16::from_f64,
         |x: i64| F16::from_f64(x as f64), |x: u64| F16::from_f64(x as f64);
     BF16: f32, f64, f64::NEG_INFINITY, f64::INFINITY,
-        Narrow::widen, <BF16 as Narrow>::narrow, |x: BF16| f64::from(Narrow::widen(x)), BF16::from_f64, BF16::from_f64,
+        LowPrecision::widen, <BF16 as LowPrecision>::rounded, |x: BF16| f64::from(LowPrecision::widen(x)), BF16::from_f64, BF16::from_f64,
         |x: i64| BF16::from_f64(x as f64), |x: u64| BF16::from_f64(x as f64);
     Bool8: u64, u64, 0, 1,
         |x: Bool8| u64::from(x.get()), |x: u64| Bool8::from(x != 0), |x: Bool8| u64::from(x.get()), |x: u64| Bool8::from(x != 0),

@@ -5,6 +5,7 @@ use jumar_types::dtype::DataType;
 use super::compute_types::{BLOCK, Carried, ComputeType, Float, Lanes1, Lanes2, for_carried};
 use super::loops::{Loops, broadcast_strides, dense_strides};
 use super::number::{Number, for_width};
+use crate::simd::convert::convert;
 use crate::simd::math::Fast;
 use crate::simd::wide::{Work, wide};
 use crate::view::{Bool8, Element, Layout, Row, RowMut, View, ViewMut};
@@ -252,11 +253,13 @@ impl<F: RealFunction> Kernel for RealMap<F> {
 }
 
 fn store_same<T: Carried>(block: &[T::ComputeType], to: RowMut<'_, T>) {
-    to.store(block, T::from_compute);
+    convert(Row::of(block), to, T::from_compute);
 }
 
 fn store_boolean<T: Carried>(block: &[T::ComputeType], to: RowMut<'_, Bool8>) {
-    to.store(block, |value| Bool8::from(value.to_bool()));
+    convert(Row::of(block), to, |value: T::ComputeType| {
+        Bool8::from(value.to_bool())
+    });
 }
 
 /// Runs over blocks of the elements, all in one row.
@@ -291,7 +294,8 @@ impl Blocks1 {
             for start in (first..first + len).step_by(BLOCK) {
                 let len = BLOCK.min(first + len - start);
                 let block = &mut block[..len];
-                input.slice(start, len).load(block, T::to_compute);
+                let row = input.slice(start, len);
+                convert(row, RowMut::of(block), T::to_compute);
                 T::ComputeType::run1(&*self.function, block);
                 store(block, out.slice(start, len));
             }
@@ -356,8 +360,8 @@ impl Blocks2 {
             for start in (0..len).step_by(BLOCK) {
                 let len = BLOCK.min(len - start);
                 let (block, others) = (&mut block[..len], &mut others[..len]);
-                one.slice(start, len).load(block, T::to_compute);
-                two.slice(start, len).load(others, T::to_compute);
+                convert(one.slice(start, len), RowMut::of(block), T::to_compute);
+                convert(two.slice(start, len), RowMut::of(others), T::to_compute);
                 T::ComputeType::run2(&*self.function, block, others);
                 store(block, out.slice(start, len));
             }

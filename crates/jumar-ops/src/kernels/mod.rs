@@ -21,7 +21,7 @@ pub(crate) mod pool;
 pub(crate) mod recurrent;
 pub(crate) mod recurrent_steps;
 pub(crate) mod reduce;
-mod reduce_narrow;
+mod reduce_direct;
 pub(crate) mod softmax;
 pub(crate) mod space;
 pub(crate) mod window;

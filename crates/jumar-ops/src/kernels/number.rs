@@ -1,6 +1,7 @@
 //! Arithmetic over element types.
 
-use crate::view::{BF16, Element, F16, Narrow};
+use crate::simd::convert::LowPrecision;
+use crate::view::{BF16, Element, F16};
 
 /// A number that operators compute with in its own type.
 ///
@@ -64,12 +65,12 @@ macro_rules! halves {
             const LOWEST: $type = $type::NEG_INFINITY;
             const HIGHEST: $type = $type::INFINITY;
             #[inline(always)] fn wide(self) -> f32 { self.widen() }
-            #[inline(always)] fn from_wide(wide: f32) -> $type { $type::narrow(wide) }
-            #[inline(always)] fn add(self, other: $type) -> $type { $type::narrow(self.widen() + other.widen()) }
-            #[inline(always)] fn sub(self, other: $type) -> $type { $type::narrow(self.widen() - other.widen()) }
-            #[inline(always)] fn mul(self, other: $type) -> $type { $type::narrow(self.widen() * other.widen()) }
-            #[inline(always)] fn div(self, other: $type) -> $type { $type::narrow(self.widen() / other.widen()) }
-            #[inline(always)] fn rem(self, other: $type) -> $type { $type::narrow(self.widen() % other.widen()) }
+            #[inline(always)] fn from_wide(wide: f32) -> $type { $type::rounded(wide) }
+            #[inline(always)] fn add(self, other: $type) -> $type { $type::rounded(self.widen() + other.widen()) }
+            #[inline(always)] fn sub(self, other: $type) -> $type { $type::rounded(self.widen() - other.widen()) }
+            #[inline(always)] fn mul(self, other: $type) -> $type { $type::rounded(self.widen() * other.widen()) }
+            #[inline(always)] fn div(self, other: $type) -> $type { $type::rounded(self.widen() / other.widen()) }
+            #[inline(always)] fn rem(self, other: $type) -> $type { $type::rounded(self.widen() % other.widen()) }
             #[inline(always)] fn max(self, other: $type) -> $type {
                 if self > other || $type::is_nan(self) { self } else { other }
             }
@@ -77,9 +78,9 @@ macro_rules! halves {
                 if self < other || $type::is_nan(self) { self } else { other }
             }
             #[inline(always)] fn pow(self, power: $type) -> $type {
-                $type::narrow(self.widen().powf(power.widen()))
+                $type::rounded(self.widen().powf(power.widen()))
             }
-            #[inline(always)] fn abs(self) -> $type { $type::narrow(self.widen().abs()) }
+            #[inline(always)] fn abs(self) -> $type { $type::rounded(self.widen().abs()) }
             #[inline(always)] fn neg(self) -> $type { -self }
             #[inline(always)] fn from_f64(value: f64) -> $type { $type::from_f64(value) }
         }

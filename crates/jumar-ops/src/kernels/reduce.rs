@@ -4,7 +4,8 @@ use jumar_types::dtype::DataType;
 
 use super::compute_types::{BLOCK, Carried, Wide, for_carried};
 use super::loops::{Loops, dense_strides};
-use super::reduce_narrow::Direct;
+use super::reduce_direct::Direct;
+use crate::simd::convert::convert;
 use crate::view::{BF16, F16, Row, RowMut};
 use crate::{
     Attrs, Builder, Call, InferCx, Kernel, OnnxNode, OpError, PrepareCx, Tensor, TensorType,
@@ -215,7 +216,7 @@ impl Reduce {
             for start in (0..len).step_by(BLOCK) {
                 let len = BLOCK.min(len - start);
                 let block = &mut block[..len];
-                row.slice(start, len).load(block, T::widen);
+                convert(row.slice(start, len), RowMut::of(block), T::widen);
                 if to_step == 0 {
                     before.apply(block, |_| to);
                     sums.set(to, T::Wide::fold(join, sums.get(to), block));

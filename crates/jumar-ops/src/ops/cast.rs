@@ -5,6 +5,8 @@ use jumar_types::dtype::DataType;
 use crate::kernels::compute_types::{BLOCK, Carried, Wide, for_carried};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
+use crate::simd::convert::convert;
+use crate::view::RowMut;
 use crate::{
     Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm,
     OnnxNode, OpError, Operator, TensorType, Types, ValueRef,
@@ -134,7 +136,7 @@ impl<F: Carried<Wide: Way>> Kernel for Convert<F> {
         for start in (0..input.len()).step_by(BLOCK) {
             let len = BLOCK.min(input.len() - start);
             let block = &mut block[..len];
-            input.slice(start, len).load(block, F::widen);
+            convert(input.slice(start, len), RowMut::of(block), F::widen);
             self.store.store(call, start, Way::block(block))?;
         }
         Ok(())

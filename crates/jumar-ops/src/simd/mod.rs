@@ -4,6 +4,7 @@
 //! is decided at run time; the portable version is the reference in the tests.
 
 pub mod blocked;
+pub(crate) mod convert;
 mod gemm;
 pub mod lowp;
 pub(crate) mod math;

@@ -13,14 +13,12 @@
 
 mod block;
 mod element;
-mod narrow;
 mod region;
 mod row;
 mod tensor;
 
 pub use block::Block;
 pub use element::{BF16, Bool8, Element, F16};
-pub use narrow::{Narrow, convert, narrow, widen};
 pub use region::Region;
 pub use row::{PastCaches, Row, RowMut};
 pub use tensor::{Layout, MAX_RANK, View, ViewMut};

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::marker::PhantomData;
 
-use super::{Element, convert};
+use super::Element;
 
 /// How many elements a bulk loop loads before it stores any.
 ///
@@ -182,10 +182,16 @@ impl<'a, T: Element> Row<'a, T> {
         unsafe { Row::new(slice.as_ptr(), slice.len(), 1) }
     }
 
-    /// Writes `f` of each element to a buffer of the same length, as [`convert`]. Panics where the lengths differ.
+    /// Writes `f` of each element to a buffer of the same length. Panics where the lengths differ.
     #[inline]
-    pub fn load<L: Element>(&self, to: &mut [L], f: impl Fn(T) -> L) {
-        convert(*self, RowMut::of(to), f);
+    pub fn load<L>(&self, to: &mut [L], f: impl Fn(T) -> L) {
+        if self.len != to.len() {
+            different(self.len, to.len());
+        }
+        for (index, slot) in to.iter_mut().enumerate() {
+            // SAFETY: `index < len`.
+            *slot = f(unsafe { self.read(index) });
+        }
     }
 
     /// Calls `step` with the accumulator and each element, in order.
@@ -408,10 +414,16 @@ impl<'a, T: Element> RowMut<'a, T> {
         unsafe { RowMut::new(slice.as_mut_ptr(), slice.len(), 1) }
     }
 
-    /// Writes `f` of each element of a buffer of the same length, as [`convert`]. Panics where the lengths differ.
+    /// Writes `f` of each element of a buffer of the same length. Panics where the lengths differ.
     #[inline]
-    pub fn store<L: Element>(&self, from: &[L], f: impl Fn(L) -> T) {
-        convert(Row::of(from), *self, f);
+    pub fn store<L: Copy>(&self, from: &[L], f: impl Fn(L) -> T) {
+        if self.len != from.len() {
+            different(self.len, from.len());
+        }
+        for (index, &value) in from.iter().enumerate() {
+            // SAFETY: `index < len`.
+            unsafe { self.write(index, f(value)) };
+        }
     }
 
     /// Copies a row of the same length; the two may be the same memory. Panics where the lengths differ.

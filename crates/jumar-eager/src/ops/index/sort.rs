@@ -1,6 +1,7 @@
 //! Sorting, and what follows from an order: the largest elements, and distinct elements.
 
-use jumar_ops::view::{BF16, F16, Narrow, Row};
+use jumar_ops::math::{LowPrecision, convert};
+use jumar_ops::view::{BF16, F16, Row, RowMut};
 use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
@@ -171,32 +172,21 @@ pub(crate) enum Cells<'a> {
 impl Cells<'_> {
     /// Writes the keys of the elements `start..start + to.len()`.
     pub fn load(&self, start: usize, to: &mut [u64]) {
-        let len = to.len();
+        let (len, to) = (to.len(), RowMut::of(to));
+        let real = |x: f32| key_of_real(f64::from(x));
         match self {
-            Cells::F64(row) => row.slice(start, len).load(to, key_of_real),
-            Cells::F32(row) => row
-                .slice(start, len)
-                .load(to, |x| key_of_real(f64::from(x))),
-            Cells::F16(row) => row
-                .slice(start, len)
-                .load(to, |x| key_of_real(f64::from(x.widen()))),
-            Cells::BF16(row) => row
-                .slice(start, len)
-                .load(to, |x| key_of_real(f64::from(x.widen()))),
-            Cells::I8(row) => row
-                .slice(start, len)
-                .load(to, |x| key_of_integer(i64::from(x))),
-            Cells::I16(row) => row
-                .slice(start, len)
-                .load(to, |x| key_of_integer(i64::from(x))),
-            Cells::I32(row) => row
-                .slice(start, len)
-                .load(to, |x| key_of_integer(i64::from(x))),
-            Cells::I64(row) => row.slice(start, len).load(to, key_of_integer),
-            Cells::U8(row) => row.slice(start, len).load(to, u64::from),
-            Cells::U16(row) => row.slice(start, len).load(to, u64::from),
-            Cells::U32(row) => row.slice(start, len).load(to, u64::from),
-            Cells::U64(row) => row.slice(start, len).load(to, |x| x),
+            Cells::F64(row) => convert(row.slice(start, len), to, key_of_real),
+            Cells::F32(row) => convert(row.slice(start, len), to, real),
+            Cells::F16(row) => convert(row.slice(start, len), to, |x| real(x.widen())),
+            Cells::BF16(row) => convert(row.slice(start, len), to, |x| real(x.widen())),
+            Cells::I8(row) => convert(row.slice(start, len), to, |x| key_of_integer(x.into())),
+            Cells::I16(row) => convert(row.slice(start, len), to, |x| key_of_integer(x.into())),
+            Cells::I32(row) => convert(row.slice(start, len), to, |x| key_of_integer(x.into())),
+            Cells::I64(row) => convert(row.slice(start, len), to, key_of_integer),
+            Cells::U8(row) => convert(row.slice(start, len), to, u64::from),
+            Cells::U16(row) => convert(row.slice(start, len), to, u64::from),
+            Cells::U32(row) => convert(row.slice(start, len), to, u64::from),
+            Cells::U64(row) => convert(row.slice(start, len), to, |x| x),
         }
     }
 }
@@ -517,7 +507,7 @@ fn unique(cx: &mut Cx<'_>, counted: bool) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use jumar_ops::view::Narrow;
+    use jumar_ops::math::LowPrecision;
 
     use super::*;
 
@@ -540,7 +530,7 @@ mod tests {
         match dtype {
             DataType::Float32 => reals.map(|x| key_of_real(f64::from(x as f32))).to_vec(),
             DataType::Float16 => reals
-                .map(|x| key_of_real(f64::from(F16::narrow(x as f32).widen())))
+                .map(|x| key_of_real(f64::from(F16::rounded(x as f32).widen())))
                 .to_vec(),
             DataType::Int32 => [0, 1, -1, i32::MAX, i32::MIN, 7, 7]
                 .map(|x| key_of_integer(i64::from(x)))

@@ -14,8 +14,8 @@ mod tile;
 mod x86;
 
 use super::blocked::{Dense, LANES, PAIR, Part, Sliding};
-use super::wide::{Work, wide_at};
 use super::{extent, size};
+use crate::simd::wide::{Work, wide_at};
 use crate::view::{BF16, Row, RowMut};
 use tile::{Dots, Engine, Floats, Int32Sums, Pairs, Quads, Reach, Tile};
 

@@ -6,8 +6,9 @@
 
 use super::loops::{Loops, dense_strides};
 use super::reduce::Join;
-use crate::simd::{self, wide::Work};
-use crate::view::{Narrow, Row, RowMut};
+use crate::simd::convert::LowPrecision;
+use crate::simd::wide::{Work, wide};
+use crate::view::{Row, RowMut};
 use crate::{Call, Kernel, OpError};
 
 /// How many elements lie side by side in a step.
@@ -33,7 +34,11 @@ pub(super) struct Direct {
 
 impl Direct {
     /// Makes the kernel; `None` where only the general one does.
-    pub(super) fn new<T: Narrow>(shape: &[usize], axes: &[usize], join: Join) -> Option<Direct> {
+    pub(super) fn new<T: LowPrecision>(
+        shape: &[usize],
+        axes: &[usize],
+        join: Join,
+    ) -> Option<Direct> {
         let known = matches!(
             join,
             Join::Sum | Join::Mean | Join::L1 | Join::L2 | Join::Squares | Join::Most | Join::Least
@@ -85,23 +90,23 @@ impl Direct {
         })
     }
 
-    /// Adds what `near` makes of every element; `wide` makes the same in float64, and `fits` returns whether a sum of
+    /// Adds what `near` makes of every element; `exact` makes the same in float64, and `fits` returns whether a sum of
     /// what `near` makes is one that float32 is good for.
-    fn add<T: Narrow>(
+    fn add<T: LowPrecision>(
         &self,
         input: Row<'_, T>,
         sums: RowMut<'_, f64>,
         near: impl Fn(f32) -> f32 + Copy,
-        wide: impl Fn(f64) -> f64 + Copy,
+        exact: impl Fn(f64) -> f64 + Copy,
         fits: impl Fn(f64) -> bool + Copy,
     ) -> Result<(), OpError> {
         sums.fill(0.0);
         if self.columns == 1 {
             return self.each(|from, to| {
                 let row = input.slice(from, self.count);
-                let mut sum = simd::wide::wide(SumRow { row, near });
+                let mut sum = wide(SumRow { row, near });
                 if !fits(sum) {
-                    sum = row.fold(0.0, |sum, x| sum + wide(f64::from(x.widen())));
+                    sum = row.fold(0.0, |sum, x| sum + exact(f64::from(x.widen())));
                 }
                 sums.set(to, sums.get(to) + sum);
             });
@@ -110,7 +115,7 @@ impl Direct {
         self.each(|from, to| {
             for start in (0..self.columns).step_by(COLUMNS) {
                 let own = &mut own[..COLUMNS.min(self.columns - start)];
-                simd::wide::wide(ColumnSums {
+                wide(ColumnSums {
                     direct: self,
                     input,
                     from: from + start,
@@ -122,7 +127,7 @@ impl Direct {
                     for row in 0..self.count {
                         let row = input.slice(from + start + row * self.columns, own.len());
                         for (index, sum) in own.iter_mut().enumerate() {
-                            *sum += wide(f64::from(row.get(index).widen()));
+                            *sum += exact(f64::from(row.get(index).widen()));
                         }
                     }
                 }
@@ -136,7 +141,7 @@ impl Direct {
 
     /// Adds the rows of a group, column by column.
     #[inline(always)]
-    fn columns_near<T: Narrow>(
+    fn columns_near<T: LowPrecision>(
         &self,
         input: Row<'_, T>,
         from: usize,
@@ -176,21 +181,21 @@ impl Direct {
     }
 
     /// Finds the largest element; `near` turns the order round for the smallest.
-    fn extreme<T: Narrow>(
+    fn extreme<T: LowPrecision>(
         &self,
         input: Row<'_, T>,
         out: RowMut<'_, T>,
         near: impl Fn(f32) -> f32 + Copy,
     ) -> Result<(), OpError> {
-        out.fill(T::narrow(near(f32::NEG_INFINITY)));
+        out.fill(T::rounded(near(f32::NEG_INFINITY)));
         let both = |one: T, two: f32| {
             let (one, two) = (near(one.widen()), near(two));
-            T::narrow(near(if one > two || one.is_nan() { one } else { two }))
+            T::rounded(near(if one > two || one.is_nan() { one } else { two }))
         };
         if self.columns == 1 {
             return self.each(|from, to| {
                 let row = input.slice(from, self.count);
-                let top = near(simd::wide::wide(Top { row, near }));
+                let top = near(wide(Top { row, near }));
                 out.set(to, both(out.get(to), top));
             });
         }
@@ -200,7 +205,7 @@ impl Direct {
             for start in (0..self.columns).step_by(COLUMNS) {
                 let len = COLUMNS.min(self.columns - start);
                 let (own, odd) = (&mut own[..len], &mut odd[..len]);
-                simd::wide::wide(ColumnTops {
+                wide(ColumnTops {
                     direct: self,
                     input,
                     from: from + start,
@@ -219,7 +224,7 @@ impl Direct {
 
     /// Finds the largest of each column of a group of rows, and which columns have what is not a number.
     #[inline(always)]
-    fn columns_top<T: Narrow>(
+    fn columns_top<T: LowPrecision>(
         &self,
         input: Row<'_, T>,
         from: usize,
@@ -271,7 +276,7 @@ impl Kernel for Direct {
 }
 
 impl Direct {
-    fn run_typed<T: Narrow>(&self, call: &Call<'_>) -> Result<(), OpError> {
+    fn run_typed<T: LowPrecision>(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
         match self.join {
             Join::Most => return self.extreme(input, out, |x| x),
@@ -296,9 +301,9 @@ impl Direct {
         }
         let total = self.total as f64;
         match self.join {
-            Join::Mean => out.map1(sums.as_row(), |sum| T::narrow((sum / total) as f32)),
-            Join::L2 => out.map1(sums.as_row(), |sum| T::narrow(sum.sqrt() as f32)),
-            _ => out.map1(sums.as_row(), |sum| T::narrow(sum as f32)),
+            Join::Mean => out.map1(sums.as_row(), |sum| T::rounded((sum / total) as f32)),
+            Join::L2 => out.map1(sums.as_row(), |sum| T::rounded(sum.sqrt() as f32)),
+            _ => out.map1(sums.as_row(), |sum| T::rounded(sum as f32)),
         }
         Ok(())
     }
@@ -306,13 +311,13 @@ impl Direct {
 
 /// Reads elements that lie side by side.
 #[inline(always)]
-fn group<T: Narrow>(input: Row<'_, T>, start: usize) -> [f32; SIDE] {
+fn group<T: LowPrecision>(input: Row<'_, T>, start: usize) -> [f32; SIDE] {
     T::widen_group(input.group(start))
 }
 
 /// Adds [`DEPTH`] groups that lie `step` elements apart: two sums of every other one, and these together.
 #[inline(always)]
-fn part<T: Narrow>(
+fn part<T: LowPrecision>(
     input: Row<'_, T>,
     start: usize,
     step: usize,
@@ -346,7 +351,7 @@ struct SumRow<'a, T, N> {
     near: N,
 }
 
-impl<T: Narrow, N: Fn(f32) -> f32 + Copy> Work for SumRow<'_, T, N> {
+impl<T: LowPrecision, N: Fn(f32) -> f32 + Copy> Work for SumRow<'_, T, N> {
     type Output = f64;
 
     #[inline(always)]
@@ -364,7 +369,7 @@ struct ColumnSums<'a, T, N> {
     near: N,
 }
 
-impl<T: Narrow, N: Fn(f32) -> f32 + Copy> Work for ColumnSums<'_, T, N> {
+impl<T: LowPrecision, N: Fn(f32) -> f32 + Copy> Work for ColumnSums<'_, T, N> {
     type Output = ();
 
     #[inline(always)]
@@ -380,7 +385,7 @@ struct Top<'a, T, N> {
     near: N,
 }
 
-impl<T: Narrow, N: Fn(f32) -> f32 + Copy> Work for Top<'_, T, N> {
+impl<T: LowPrecision, N: Fn(f32) -> f32 + Copy> Work for Top<'_, T, N> {
     type Output = f32;
 
     #[inline(always)]
@@ -399,7 +404,7 @@ struct ColumnTops<'a, T, N> {
     near: N,
 }
 
-impl<T: Narrow, N: Fn(f32) -> f32 + Copy> Work for ColumnTops<'_, T, N> {
+impl<T: LowPrecision, N: Fn(f32) -> f32 + Copy> Work for ColumnTops<'_, T, N> {
     type Output = ();
 
     #[inline(always)]
@@ -412,7 +417,7 @@ impl<T: Narrow, N: Fn(f32) -> f32 + Copy> Work for ColumnTops<'_, T, N> {
 
 /// Adds the elements of a row that lie side by side.
 #[inline(always)]
-fn sum_near<T: Narrow>(row: Row<'_, T>, near: impl Fn(f32) -> f32 + Copy) -> f64 {
+fn sum_near<T: LowPrecision>(row: Row<'_, T>, near: impl Fn(f32) -> f32 + Copy) -> f64 {
     let mut sums = [0.0; SIDE];
     let deep = row.len() / (SIDE * DEPTH) * (SIDE * DEPTH);
     let grouped = row.len() / SIDE * SIDE;
@@ -464,7 +469,7 @@ fn raise(
 
 /// Finds the largest element of a row that lies side by side, after `near`.
 #[inline(always)]
-fn top<T: Narrow>(row: Row<'_, T>, near: impl Fn(f32) -> f32 + Copy) -> f32 {
+fn top<T: LowPrecision>(row: Row<'_, T>, near: impl Fn(f32) -> f32 + Copy) -> f32 {
     let (mut tops, mut marks) = ([f32::NEG_INFINITY; SIDE], [0; SIDE]);
     let grouped = row.len() / SIDE * SIDE;
     for start in (0..grouped).step_by(SIDE) {

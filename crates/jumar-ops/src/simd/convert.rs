@@ -3,15 +3,15 @@
 //! The functions have no branch and call nothing, so that a loop over them becomes vector instructions. The functions of the `half`
 //! crate look for the processor's instructions at every call, which takes several times as long as the conversion.
 
-use super::{BF16, Element, F16, Row, RowMut};
-use crate::simd::wide::{Work, wide};
+use super::wide::{Work, wide};
+use crate::view::{BF16, Element, F16, Row, RowMut};
 
 /// A floating-point type whose values are all values of float32.
-pub trait Narrow: Element {
+pub trait LowPrecision: Element {
     /// Returns the same value. A NaN becomes a quiet one.
     fn widen(self) -> f32;
     /// Rounds to the nearest value, ties to even. A NaN becomes a quiet one.
-    fn narrow(value: f32) -> Self;
+    fn rounded(value: f32) -> Self;
 
     /// Widens values that lie side by side.
     #[inline(always)]
@@ -19,10 +19,10 @@ pub trait Narrow: Element {
         each(group, Self::widen)
     }
 
-    /// Narrows values that lie side by side.
+    /// Rounds values that lie side by side.
     #[inline(always)]
-    fn narrow_group<const N: usize>(group: [f32; N]) -> [Self; N] {
-        each(group, Self::narrow)
+    fn rounded_group<const N: usize>(group: [f32; N]) -> [Self; N] {
+        each(group, Self::rounded)
     }
 }
 
@@ -30,20 +30,20 @@ pub trait Narrow: Element {
 #[inline(always)]
 fn each<A: Copy, B: Copy + Default, const N: usize>(group: [A; N], f: impl Fn(A) -> B) -> [B; N] {
     let mut result = [B::default(); N];
-    for lane in 0..N {
-        result[lane] = f(group[lane]);
+    for index in 0..N {
+        result[index] = f(group[index]);
     }
     result
 }
 
-impl Narrow for f32 {
+impl LowPrecision for f32 {
     #[inline(always)]
     fn widen(self) -> f32 {
         self
     }
 
     #[inline(always)]
-    fn narrow(value: f32) -> f32 {
+    fn rounded(value: f32) -> f32 {
         value
     }
 }
@@ -61,7 +61,7 @@ fn select(condition: bool, yes: u32, no: u32) -> u32 {
     yes & mask | no & !mask
 }
 
-impl Narrow for BF16 {
+impl LowPrecision for BF16 {
     #[inline(always)]
     fn widen(self) -> f32 {
         let bits = u32::from(self.to_bits()) << 16;
@@ -69,7 +69,7 @@ impl Narrow for BF16 {
     }
 
     #[inline(always)]
-    fn narrow(value: f32) -> BF16 {
+    fn rounded(value: f32) -> BF16 {
         let bits = value.to_bits();
         let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
         let quiet = bits | QUIET;
@@ -90,7 +90,7 @@ const LEAST_NORMAL: u32 = (127 - 14) << 23;
 /// A float32 whose last digit is worth as much as that of the denormal numbers of float16.
 const DENORMAL: u32 = (127 - 15 + (23 - 10) + 1) << 23;
 
-impl Narrow for F16 {
+impl LowPrecision for F16 {
     #[inline(always)]
     fn widen(self) -> f32 {
         let bits = u32::from(self.to_bits());
@@ -103,7 +103,7 @@ impl Narrow for F16 {
     }
 
     #[inline(always)]
-    fn narrow(value: f32) -> F16 {
+    fn rounded(value: f32) -> F16 {
         let bits = value.to_bits();
         let sign = (bits & SIGN) >> 16;
         let size = bits & !SIGN;
@@ -129,13 +129,13 @@ impl Narrow for F16 {
     }
 
     #[inline(always)]
-    fn narrow_group<const N: usize>(group: [f32; N]) -> [F16; N] {
+    fn rounded_group<const N: usize>(group: [f32; N]) -> [F16; N] {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("f16c") {
             // SAFETY: the processor has the instructions.
-            return unsafe { f16c::narrow(group) };
+            return unsafe { f16c::round(group) };
         }
-        each(group, F16::narrow)
+        each(group, F16::rounded)
     }
 }
 
@@ -147,17 +147,17 @@ mod f16c {
         _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_storeu_ps,
     };
 
-    use super::{F16, Narrow};
+    use super::{F16, LowPrecision};
 
     /// Values of one instruction.
-    const LANES: usize = 8;
+    const WIDTH: usize = 8;
 
     #[target_feature(enable = "avx,f16c")]
     #[inline]
     pub(super) fn widen<const N: usize>(group: [F16; N]) -> [f32; N] {
         let mut wide = [0.0; N];
-        let (from, from_rest) = group.as_chunks::<LANES>();
-        let (to, to_rest) = wide.as_chunks_mut::<LANES>();
+        let (from, from_rest) = group.as_chunks::<WIDTH>();
+        let (to, to_rest) = wide.as_chunks_mut::<WIDTH>();
         for (from, to) in from.iter().zip(to) {
             // SAFETY: eight values of two bytes are read, and eight of four bytes are written; any alignment will do.
             unsafe {
@@ -175,10 +175,10 @@ mod f16c {
 
     #[target_feature(enable = "avx,f16c")]
     #[inline]
-    pub(super) fn narrow<const N: usize>(group: [f32; N]) -> [F16; N] {
+    pub(super) fn round<const N: usize>(group: [f32; N]) -> [F16; N] {
         let mut halves = [F16::ZERO; N];
-        let (from, from_rest) = group.as_chunks::<LANES>();
-        let (to, to_rest) = halves.as_chunks_mut::<LANES>();
+        let (from, from_rest) = group.as_chunks::<WIDTH>();
+        let (to, to_rest) = halves.as_chunks_mut::<WIDTH>();
         for (from, to) in from.iter().zip(to) {
             // SAFETY: eight values of four bytes are read, and eight of two bytes are written; any alignment will do.
             unsafe {
@@ -189,7 +189,7 @@ mod f16c {
             }
         }
         for (from, to) in from_rest.iter().zip(to_rest) {
-            *to = F16::narrow(*from);
+            *to = F16::rounded(*from);
         }
         halves
     }
@@ -250,7 +250,7 @@ pub fn convert<A: Element, B: Element>(from: Row<'_, A>, to: RowMut<'_, B>, f: i
 }
 
 /// Widens a row. Panics where the lengths differ.
-pub fn widen<T: Narrow>(from: Row<'_, T>, to: RowMut<'_, f32>) {
+pub fn widen<T: LowPrecision>(from: Row<'_, T>, to: RowMut<'_, f32>) {
     wide(Convert {
         from,
         to,
@@ -259,13 +259,13 @@ pub fn widen<T: Narrow>(from: Row<'_, T>, to: RowMut<'_, f32>) {
     });
 }
 
-/// Narrows a row. Panics where the lengths differ.
-pub fn narrow<T: Narrow>(from: Row<'_, f32>, to: RowMut<'_, T>) {
+/// Rounds a row. Panics where the lengths differ.
+pub fn round<T: LowPrecision>(from: Row<'_, f32>, to: RowMut<'_, T>) {
     wide(Convert {
         from,
         to,
-        f: T::narrow,
-        group: T::narrow_group,
+        f: T::rounded,
+        group: T::rounded_group,
     });
 }
 
@@ -301,15 +301,15 @@ mod tests {
             for (one, two) in group.into_iter().zip(wide) {
                 assert!(same(one.widen(), two), "{:04x}", one.to_bits());
             }
-            for (value, half) in wide.into_iter().zip(F16::narrow_group(wide)) {
-                assert_eq!(F16::narrow(value).to_bits(), half.to_bits());
+            for (value, half) in wide.into_iter().zip(F16::rounded_group(wide)) {
+                assert_eq!(F16::rounded(value).to_bits(), half.to_bits());
             }
         }
         let numbers: Vec<u32> = interesting().collect();
         for numbers in numbers.chunks_exact(16) {
             let wide: [f32; 16] = std::array::from_fn(|at| f32::from_bits(numbers[at]));
-            for (value, half) in wide.into_iter().zip(F16::narrow_group(wide)) {
-                assert_eq!(F16::narrow(value).to_bits(), half.to_bits(), "{value:e}");
+            for (value, half) in wide.into_iter().zip(F16::rounded_group(wide)) {
+                assert_eq!(F16::rounded(value).to_bits(), half.to_bits(), "{value:e}");
             }
         }
     }
@@ -321,7 +321,7 @@ mod tests {
             for step in [1, 2] {
                 let mut to = vec![BF16::ZERO; len];
                 let row = Row::of(&from).stepped(0, len, step);
-                narrow(row, RowMut::of(&mut to));
+                round(row, RowMut::of(&mut to));
                 let wanted = (0..len).map(|at| BF16::from_f32(from[at * step]));
                 assert!(wanted.eq(to.iter().copied()));
                 let mut back = vec![0.0; len];
@@ -349,13 +349,17 @@ mod tests {
     }
 
     #[test]
-    fn numbers_narrow_as_in_the_half_crate() {
+    fn numbers_round_as_in_the_half_crate() {
         for bits in interesting() {
             let value = f32::from_bits(bits);
             let half = F16::from_f32_const(value);
             let brain = BF16::from_f32_const(value);
-            assert_eq!(F16::narrow(value).to_bits(), half.to_bits(), "{bits:08x}");
-            assert_eq!(BF16::narrow(value).to_bits(), brain.to_bits(), "{bits:08x}");
+            assert_eq!(F16::rounded(value).to_bits(), half.to_bits(), "{bits:08x}");
+            assert_eq!(
+                BF16::rounded(value).to_bits(),
+                brain.to_bits(),
+                "{bits:08x}"
+            );
         }
     }
 }
