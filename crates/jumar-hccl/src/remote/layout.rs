@@ -11,7 +11,7 @@ pub(super) const WAKE_PAGE: &str = "jumar-hccl-wake";
 /// The name of the file in which ranks meet.
 pub(super) const MEETING: &str = "jumar-hccl-meeting";
 /// What every file begins with: the format's version is its last digit.
-pub(super) const MAGIC: u64 = 0x4a48_4343_4c00_0002;
+pub(super) const MAGIC: u64 = 0x4a48_4343_4c00_0003;
 
 /// The most ranks of a communicator of several processes.
 pub(crate) const MOST_RANKS: usize = 64;
@@ -45,7 +45,7 @@ pub(super) const TEXT_BYTES: usize = 1024;
 
 // Words of a slot.
 pub(super) const SLOT: usize = 256;
-pub(super) const SLOT_WORDS: usize = 128;
+pub(super) const SLOT_WORDS: usize = 160;
 /// Twice the generation, plus one while the slot is in use.
 pub(super) const STATE: usize = 0;
 pub(super) const KEY: usize = 1;
@@ -54,6 +54,10 @@ pub(super) const SIGNATURE: usize = 5;
 pub(super) const PUBLISHED: usize = 10;
 /// How many bytes there are for each rank.
 pub(super) const SIZES: usize = 16;
+/// How many bytes the rank expects of each rank.
+pub(super) const EXPECTED: usize = SIZES + MOST_RANKS;
+/// Stands for a rank of which nothing is expected.
+pub(super) const NOTHING: u64 = u64::MAX;
 
 /// Acknowledgements: by the rank that wrote, its slot, and the stream.
 pub(super) const ACKS: usize = SLOT + SLOTS * SLOT_WORDS;
@@ -105,7 +109,7 @@ pub(super) const fn record(rank: usize) -> usize {
     RECORD + rank * RECORD_WORDS
 }
 
-const _: () = assert!(SIZES + MOST_RANKS <= SLOT_WORDS);
+const _: () = assert!(EXPECTED + MOST_RANKS <= SLOT_WORDS);
 const _: () = assert!(SIGNATURE + crate::operation::SIGNATURE_WORDS <= PUBLISHED);
 const _: () = assert!(LEFT + LEFT_COUNT <= TEXT && TEXT * 8 + TEXT_BYTES <= SLOT * 8);
 const _: () = assert!(RECORD_NAME * 8 + NAME_BYTES <= RECORD_WORDS * 8);

@@ -10,8 +10,8 @@ use jumar_hal::{Backend, Span, Transfer};
 use jumar_types::{Error, Result};
 
 use super::layout::{
-    DEPTH, HEAD_DISPLACED, KEY, KEY_WORDS, PIECE, PUBLISHED, SIGNATURE, SIZES, SLOTS, STATE, ack,
-    slot, staging,
+    DEPTH, EXPECTED, HEAD_DISPLACED, KEY, KEY_WORDS, NOTHING, PIECE, PUBLISHED, SIGNATURE, SIZES,
+    SLOTS, STATE, ack, slot, staging,
 };
 use super::mesh::Mesh;
 use crate::arrival::{Arrival, Channel, Numbers};
@@ -455,6 +455,12 @@ impl Work {
             for reader in &self.readers {
                 segment.store(base + SIZES + reader.mesh, reader.span.bytes() as u64);
             }
+            for rank in &*self.members {
+                segment.store(base + EXPECTED + *rank as usize, NOTHING);
+            }
+            for source in &self.sources {
+                segment.store(base + EXPECTED + source.mesh, source.bytes as u64);
+            }
         });
         Some(Found {
             slot: index,
@@ -491,6 +497,21 @@ impl Work {
                 return Err(self
                     .label
                     .disagreement(self.key[2], own, member as u32, signature));
+            }
+            // Both ends find a difference: this rank could have ended the operation before the other one compares.
+            let expected = mesh.peer_word(rank, slot(found.slot) + EXPECTED + mesh.rank());
+            let reader = self.readers.iter().find(|reader| reader.member == member);
+            if let Some(reader) = reader
+                && expected != NOTHING
+                && expected != reader.span.bytes() as u64
+            {
+                return Err(self.label.unequal_parts(
+                    self.arrival.operation.name(),
+                    self.me as u32,
+                    reader.span.bytes() as u64,
+                    member as u32,
+                    expected,
+                ));
             }
             let Some(at) = at else { continue };
             let sent = mesh.peer_word(rank, slot(found.slot) + SIZES + mesh.rank());

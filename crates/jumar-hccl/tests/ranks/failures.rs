@@ -11,7 +11,7 @@ use jumar_hccl::{
 };
 use jumar_types::{Error, ErrorKind};
 
-use crate::harness::{LARGE, Machine, Way, all, broadcast, call, wait, ways};
+use crate::harness::{LARGE, Machine, Way, all, broadcast, call, one_by_one, wait, ways};
 
 fn sum(span: Span, count: u64) -> Operation {
     Operation::Collective(Collective {
@@ -167,6 +167,13 @@ fn parts_of_different_lengths_fail_on_all_ranks() {
             vec![operation([4, 8], [4, 4], 0), operation([4, 4], [4, 4], 32)],
         );
         let parts = ["rank 0 sends 8 bytes to rank 1, which expects 4 bytes"];
+        assert_failed(&outcomes, ErrorKind::CommMismatch, &parts);
+        // The rank that expects another length has provided what the other one reads, which could be content with it.
+        let ranks = machine.ranks_with(way, 2, &options(Duration::from_secs(60)));
+        let outcomes = one_by_one(vec![
+            (&ranks[1], operation([4, 4], [4, 4], 32)),
+            (&ranks[0], operation([4, 8], [4, 4], 0)),
+        ]);
         assert_failed(&outcomes, ErrorKind::CommMismatch, &parts);
     }
 }

@@ -195,6 +195,26 @@ pub fn all(ranks: &[Arc<Communicator>], operations: Vec<Operation>) -> Vec<Resul
     })
 }
 
+/// As [`all`], but each rank begins after the ranks before it.
+pub fn one_by_one(queued: Vec<(&Arc<Communicator>, Operation)>) -> Vec<Result<()>> {
+    let tasks: Vec<_> = queued
+        .into_iter()
+        .map(|(rank, operation)| {
+            let queued = rank.prepare(operation, false).expect("accepted");
+            let (begin, signal, end) = queued.tasks();
+            (queued, begin.run(), signal, end)
+        })
+        .collect();
+    tasks
+        .into_iter()
+        .map(|(_queued, begun, signal, end)| {
+            begun?;
+            wait(&signal);
+            end.run()
+        })
+        .collect()
+}
+
 /// Numbers that look random and are the same each time.
 pub struct Random(pub u64);
 
