@@ -79,10 +79,18 @@ def test_launches_that_cannot_run_are_reported(tmp_path, level, monkeypatch):
 def test_a_program_whose_kernel_does_not_end_can_be_interrupted(tmp_path):
     call(BISHENG, "-g", "-O1", HERE / "misuse.asc", "-o", "misuse", cwd=tmp_path)
     env = dict(os.environ, LD_LIBRARY_PATH=str(PREFIX / "lib64"))
-    with subprocess.Popen(["./misuse", "endless"], cwd=tmp_path, env=env, stdout=subprocess.PIPE) as program:
-        assert program.stdout.readline() == b"waiting\n"
-        program.send_signal(signal.SIGINT)
-        assert program.wait(timeout=60) == -signal.SIGINT
+
+    def as_in_a_terminal():
+        # A shell has what it starts in the background ignore the signal.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with subprocess.Popen(["./misuse", "endless"], cwd=tmp_path, env=env, stdout=subprocess.PIPE, preexec_fn=as_in_a_terminal) as program:
+        try:
+            assert program.stdout.readline() == b"waiting\n"
+            program.send_signal(signal.SIGINT)
+            assert program.wait(timeout=60) == -signal.SIGINT
+        finally:
+            program.kill()
 
 
 COMPILERS = [name for name in ["clang++-15", "clang++-16", "clang++-17", "clang++-18", "clang++-19"] if shutil.which(name)]
