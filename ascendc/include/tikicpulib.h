@@ -64,6 +64,9 @@ inline void SetKernelMode(KernelMode mode)
 
 } // namespace AscendC
 
+// Tests write KernelMode::AIV_MODE without the namespace.
+using AscendC::KernelMode;
+
 #define ICPU_RUN_KF(kernel, blocks, ...) jumar::ascendc::run_on_cpu(#kernel, static_cast<uint32_t>(blocks), [&] { kernel(__VA_ARGS__); })
 #define ICPU_SET_TILING_KEY(key) (jumar::ascendc::tiling_key = static_cast<uint64_t>(key))
 

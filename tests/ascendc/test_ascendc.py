@@ -178,6 +178,63 @@ def test_a_library_with_generated_entries(tmp_path):
     assert 'extern "C" uint32_t aclrtlaunch_add(uint32_t numBlocks, aclrtStream stream, void * p0, void * p1, void * p2, uint32_t p3, uint32_t p4);' in header
 
 
+def test_options_of_libraries_reach_their_kernels(tmp_path):
+    """Definitions, options and folders of both kinds of libraries, which are stated after the target."""
+    if shutil.which("cmake") is None:
+        pytest.skip("there is no cmake")
+    (tmp_path / "CMakeLists.txt").write_text(
+        """
+cmake_minimum_required(VERSION 3.16)
+project(options)
+set(SOC_VERSION Ascend910B1)
+include($ENV{ASCEND_HOME_PATH}/compiler/tikcpp/ascendc_kernel_cmake/ascendc.cmake)
+ascendc_library(kernels SHARED one.cpp)
+ascendc_compile_definitions(kernels PRIVATE -DONE=1 TWO=20)
+ascendc_compile_options(kernels PRIVATE --cce-auto-sync -DTHREE=300)
+ascendc_include_directories(kernels PRIVATE folder)
+ascendc_fatbin_library(binary two.cpp)
+ascendc_compile_definitions(binary PRIVATE FIVE=5)
+add_executable(main main.cpp)
+target_link_libraries(main kernels)
+"""
+    )
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/four.h").write_text("#define FOUR 4000\n")
+    kernel = '#include "kernel_operator.h"\n%sextern "C" __global__ __aicore__ void %s(GM_ADDR out)\n{\n    *reinterpret_cast<__gm__ int32_t*>(out) = %s;\n}\n'
+    (tmp_path / "one.cpp").write_text(kernel % ('#include "four.h"\n', "one", "ONE + TWO + THREE + FOUR"))
+    (tmp_path / "two.cpp").write_text(kernel % ("", "two", "FIVE"))
+    (tmp_path / "main.cpp").write_text(
+        """
+#include <cstdio>
+#include "acl/acl.h"
+#include "aclrtlaunch_one.h"
+int main(int, char** arguments)
+{
+    void* out = nullptr;
+    aclrtStream stream = nullptr;
+    aclrtBinHandle binary = nullptr;
+    aclrtFuncHandle two = nullptr;
+    if (aclInit(nullptr) || aclrtSetDevice(0) || aclrtCreateStream(&stream) || aclrtMalloc(&out, 4096, ACL_MEM_MALLOC_HUGE_FIRST)) return 1;
+    int32_t value = 0;
+    if (ACLRT_LAUNCH_KERNEL(one)(1, stream, out) || aclrtSynchronizeStream(stream) || aclrtMemcpy(&value, 4, out, 4, ACL_MEMCPY_DEVICE_TO_HOST)) return 2;
+    std::printf("%d", value);
+    if (aclrtBinaryLoadFromFile(arguments[1], nullptr, &binary) || aclrtBinaryGetFunction(binary, "two", &two)) return 3;
+    aclrtArgsHandle list = nullptr;
+    aclrtParamHandle parameter = nullptr;
+    if (aclrtKernelArgsInit(two, &list) || aclrtKernelArgsAppend(list, &out, sizeof out, &parameter) || aclrtKernelArgsFinalize(list)) return 5;
+    if (aclrtLaunchKernelWithConfig(two, 1, stream, nullptr, list, nullptr) || aclrtSynchronizeStream(stream) || aclrtMemcpy(&value, 4, out, 4, ACL_MEMCPY_DEVICE_TO_HOST)) return 4;
+    std::printf(" %d\\n", value);
+    return 0;
+}
+"""
+    )
+    call("cmake", "-S", ".", "-B", "build", f"-DCMAKE_INSTALL_PREFIX={tmp_path}/installed", cwd=tmp_path)
+    call("cmake", "--build", "build", cwd=tmp_path)
+    assert call("build/main", tmp_path / "installed/fatbin/binary/binary.o", cwd=tmp_path) == "4321 5\n"
+    (tmp_path / "one.cpp").write_text(kernel % ("", "one", "undeclared"))
+    assert "one.cpp:4:" in call("cmake", "--build", "build", cwd=tmp_path, fails=True)
+
+
 def test_the_language_of_cmake(tmp_path):
     if shutil.which("cmake") is None:
         pytest.skip("there is no cmake")
@@ -285,6 +342,47 @@ def test_definitions_that_are_not_supported_are_refused_by_name(tmp_path):
         definition.write_text(good.replace(before, after))
         text = call("cmake", "-S", ".", "-B", "build_out", "--preset=default", cwd=project, fails=True)
         assert wanted in " ".join(text.split()), text
+
+
+def test_a_kernel_runs_without_a_stream_beside_the_runtime(tmp_path):
+    """A test of a kernel that any C++ compiler builds, linked with the runtime and without a using directive."""
+    (tmp_path / "twin.cpp").write_text(
+        """
+#include <cstdio>
+#include "acl/acl.h"
+#include "tikicpulib.h"
+extern "C" __global__ __aicore__ void increase(GM_ADDR values, int32_t length)
+{
+    AscendC::TPipe pipe;
+    AscendC::TBuf<> buffer;
+    pipe.InitBuffer(buffer, 64);
+    AscendC::GlobalTensor<int32_t> memory;
+    memory.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(values) + AscendC::GetBlockIdx() * 16, 16);
+    auto local = buffer.Get<int32_t>();
+    AscendC::DataCopy(local, memory, 16);
+    AscendC::Adds(local, local, 1, length);
+    AscendC::DataCopy(memory, local, 16);
+}
+int main(int count, char**)
+{
+    if (aclInit(nullptr) || aclrtSetDevice(0)) return 1;
+    auto* values = static_cast<int32_t*>(AscendC::GmAlloc(128));
+    for (int at = 0; at < 32; at++) values[at] = at;
+    AscendC::SetKernelMode(KernelMode::AIV_MODE);
+    ICPU_RUN_KF(increase, 2, reinterpret_cast<GM_ADDR>(values), count > 1 ? 64 : 16);
+    for (int at = 0; at < 32; at++) {
+        if (values[at] != at + 1) return 2;
+    }
+    AscendC::GmFree(values);
+    std::printf("twin: done, %d\\n", aclFinalize());
+    return 0;
+}
+"""
+    )
+    call("c++", "-std=c++17", "-I", PREFIX / "include", "-I", PREFIX / "include/ascendc", "twin.cpp", "-o", "twin", "-L", PREFIX / "lib64", "-lascendcl", cwd=tmp_path)
+    assert call("./twin", cwd=tmp_path) == "twin: done, 0\n"
+    text = call("./twin", "long", cwd=tmp_path, fails=True)
+    assert 'kernel "increase" failed in block 0 of 2' in text and "Adds: dst reaches bytes 0 to 255 of its buffer in VECCALC, which has 64 bytes" in text
 
 
 def test_a_kernel_binary(tmp_path):
