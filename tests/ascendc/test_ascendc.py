@@ -346,7 +346,7 @@ def test_definitions_that_are_not_supported_are_refused_by_name(tmp_path):
 
 def test_a_kernel_runs_without_a_stream_beside_the_runtime(tmp_path):
     """A test of a kernel that any C++ compiler builds, linked with the runtime and without a using directive."""
-    (tmp_path / "twin.cpp").write_text(
+    (tmp_path / "on_cpu.cpp").write_text(
         """
 #include <cstdio>
 #include "acl/acl.h"
@@ -374,14 +374,14 @@ int main(int count, char**)
         if (values[at] != at + 1) return 2;
     }
     AscendC::GmFree(values);
-    std::printf("twin: done, %d\\n", aclFinalize());
+    std::printf("on_cpu: done, %d\\n", aclFinalize());
     return 0;
 }
 """
     )
-    call("c++", "-std=c++17", "-I", PREFIX / "include", "-I", PREFIX / "include/ascendc", "twin.cpp", "-o", "twin", "-L", PREFIX / "lib64", "-lascendcl", cwd=tmp_path)
-    assert call("./twin", cwd=tmp_path) == "twin: done, 0\n"
-    text = call("./twin", "long", cwd=tmp_path, fails=True)
+    call("c++", "-std=c++17", "-I", PREFIX / "include", "-I", PREFIX / "include/ascendc", "on_cpu.cpp", "-o", "on_cpu", "-L", PREFIX / "lib64", "-lascendcl", cwd=tmp_path)
+    assert call("./on_cpu", cwd=tmp_path) == "on_cpu: done, 0\n"
+    text = call("./on_cpu", "long", cwd=tmp_path, fails=True)
     assert 'kernel "increase" failed in block 0 of 2' in text and "Adds: dst reaches bytes 0 to 255 of its buffer in VECCALC, which has 64 bytes" in text
 
 
