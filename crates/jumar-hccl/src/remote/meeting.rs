@@ -283,8 +283,9 @@ impl Meeting {
             }
             let incomplete = |sentence| Err(Error::new(ErrorKind::CommIncomplete, sentence));
             let ended = missing.iter().find(|rank| {
-                let process = self.word(**rank, RECORD_PROCESS);
+                // Written in the other order: where the start is known, so is the process.
                 let started = self.word(**rank, RECORD_STARTED);
+                let process = self.word(**rank, RECORD_PROCESS);
                 started != 0 && u32::try_from(process).ok().and_then(os::start_of) != Some(started)
             });
             if let Some(rank) = ended {
