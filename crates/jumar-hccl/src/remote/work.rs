@@ -498,7 +498,9 @@ impl Work {
                     .label
                     .disagreement(self.key[2], own, member as u32, signature));
             }
-            // Both ends find a difference: this rank could have ended the operation before the other one compares.
+            let Some(at) = at else { continue };
+            // Both ends find a difference: this rank could have ended the operation before the other one compares. The slot of a rank
+            // that this one reads from stays until it has.
             let expected = mesh.peer_word(rank, slot(found.slot) + EXPECTED + mesh.rank());
             let reader = self.readers.iter().find(|reader| reader.member == member);
             if let Some(reader) = reader
@@ -513,7 +515,6 @@ impl Work {
                     expected,
                 ));
             }
-            let Some(at) = at else { continue };
             let sent = mesh.peer_word(rank, slot(found.slot) + SIZES + mesh.rank());
             if sent != self.sources[at].bytes as u64 {
                 return Err(self.label.unequal_parts(
