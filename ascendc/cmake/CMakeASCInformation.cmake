@@ -26,8 +26,12 @@ include(CMakeCommonLanguageInclude)
 cmake_initialize_per_config_variable(CMAKE_ASC_FLAGS "Flags of the language ASC")
 
 if(NOT CMAKE_ASC_COMPILE_OBJECT)
+    # npu, sim, or cpu: a test that launches kernels on the CPU.
+    if(NOT CMAKE_ASC_RUN_MODE)
+        set(CMAKE_ASC_RUN_MODE "npu")
+    endif()
     set(CMAKE_ASC_COMPILE_OBJECT
-        "<CMAKE_ASC_COMPILER> -x asc --npu-arch=${CMAKE_ASC_ARCHITECTURES} <DEFINES> <INCLUDES> <FLAGS> -o <OBJECT> -c <SOURCE>")
+        "<CMAKE_ASC_COMPILER> -x asc --npu-arch=${CMAKE_ASC_ARCHITECTURES} --run-mode=${CMAKE_ASC_RUN_MODE} <DEFINES> <INCLUDES> <FLAGS> -o <OBJECT> -c <SOURCE>")
 endif()
 if(NOT CMAKE_ASC_LINK_EXECUTABLE)
     set(CMAKE_ASC_LINK_EXECUTABLE

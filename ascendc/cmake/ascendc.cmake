@@ -13,6 +13,14 @@ endwhile()
 set(JUMAR_ASCENDC_ROOT "${JUMAR_ASCENDC_ROOT}" CACHE INTERNAL "root of the install tree")
 set(JUMAR_ASCENDC_COMPILER "${JUMAR_ASCENDC_ROOT}/bin/bisheng" CACHE INTERNAL "compiler driver of Ascend C")
 
+# What host programs of kernels link: headers and the runtime.
+if(NOT TARGET host_intf_pub)
+    add_library(host_intf_pub INTERFACE IMPORTED GLOBAL)
+    set_target_properties(host_intf_pub PROPERTIES
+        INTERFACE_INCLUDE_DIRECTORIES "${JUMAR_ASCENDC_ROOT}/include;${JUMAR_ASCENDC_ROOT}/include/ascendc"
+        INTERFACE_LINK_LIBRARIES "${JUMAR_ASCENDC_ROOT}/lib64/libascendcl.so")
+endif()
+
 # Collects what each target's sources are compiled with, as options of the driver.
 function(jumar_ascendc_append target)
     if(NOT TARGET ${target})

@@ -2,19 +2,14 @@
 #ifndef JUMAR_TIKICPULIB_H
 #define JUMAR_TIKICPULIB_H
 
-// Without the rewriter the words for kinds of cores have no effect: KERNEL_TASK_TYPE_DEFAULT and SetKernelMode select the cores.
-#ifndef __global__
-#define __global__
+// The headers distinguish the chip and the mode of the CPU by macros, as kernels do.
+#ifndef ASCENDC_CPU_DEBUG
+#define ASCENDC_CPU_DEBUG 1
 #endif
-#ifndef __cube__
-#define __cube__
-#endif
-#ifndef __vector__
-#define __vector__
-#endif
-#ifndef __mix__
-#define __mix__(cubes, vectors)
-#endif
+
+#include <map>
+#include <mutex>
+
 #include "kernel_operator.h"
 
 namespace jumar {
@@ -27,6 +22,31 @@ inline LayoutFound& cores_of_tests()
     return cores;
 }
 
+// Memory that GmAlloc has allocated: addresses and sizes.
+struct TestMemory {
+    std::mutex lock;
+    std::map<uintptr_t, size_t> sizes;
+
+    static TestMemory& all()
+    {
+        static TestMemory memory;
+        return memory;
+    }
+    static bool find(const void* address, jumar_memory_extent* found)
+    {
+        const uintptr_t at = reinterpret_cast<uintptr_t>(address);
+        TestMemory& memory = all();
+        const std::lock_guard<std::mutex> guard(memory.lock);
+        auto next = memory.sizes.upper_bound(at);
+        if (next == memory.sizes.begin()) return false;
+        const auto& [begin, bytes] = *--next;
+        if (at >= begin + bytes) return false;
+        // As on a card, what the size is rounded to may be used.
+        *found = {begin, begin + (bytes + 63) / 64 * 64, begin + bytes};
+        return true;
+    }
+};
+
 // Runs the blocks of a kernel. A block that fails ends the process with what it reported, as a failed test.
 template <typename Body> inline void run_on_cpu(const char* kernel, uint32_t blocks, Body run)
 {
@@ -35,7 +55,7 @@ template <typename Body> inline void run_on_cpu(const char* kernel, uint32_t blo
         std::fprintf(stderr, "kernel \"%s\" failed in block %u of %u: %s\n", kernel, block, blocks, text);
         std::abort();
     };
-    run_blocks(0, blocks, blocks, true, body, failed, cores_of_tests());
+    run_blocks(0, blocks, blocks, true, body, failed, cores_of_tests(), {&TestMemory::find, nullptr});
 }
 
 } // namespace ascendc
@@ -48,10 +68,20 @@ inline void* GmAlloc(size_t bytes)
     void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (!memory) std::abort();
     std::memset(memory, 0xa5, bytes);
+    auto& all = jumar::ascendc::TestMemory::all();
+    const std::lock_guard<std::mutex> guard(all.lock);
+    all.sizes[reinterpret_cast<uintptr_t>(memory)] = bytes;
     return memory;
 }
 inline void GmFree(void* memory)
 {
+    if (!memory) return;
+    auto& all = jumar::ascendc::TestMemory::all();
+    const std::lock_guard<std::mutex> guard(all.lock);
+    if (all.sizes.erase(reinterpret_cast<uintptr_t>(memory)) == 0) {
+        std::fprintf(stderr, "GmFree: GmAlloc has not returned %p, or it was freed\n", memory);
+        std::abort();
+    }
     std::free(memory);
 }
 // MIX_MODE leaves the choice to the kernel's type.

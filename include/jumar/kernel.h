@@ -45,6 +45,10 @@ typedef struct jumar_launch {
     uint32_t failed_block;
     uint32_t device;     /* whose stream runs the kernel */
     char message[240];
+    /* Called when a fault of the kernel raises a signal (SIGSEGV, SIGFPE, SIGILL): in the handler of the signal, on the thread that
+     * runs the block, with the address of the fault. A kernel that can end the block otherwise sets it; the function then does not
+     * return. If it is null or returns, the fault ends the process. */
+    void (*on_fault)(struct jumar_launch *launch, int32_t signal, uint64_t address);
 } jumar_launch;
 
 enum {
@@ -84,6 +88,11 @@ typedef struct jumar_kernel_object {
     jumar_kernel_info info;
 } jumar_kernel_object;
 
+/* The live memory of the runtime that holds an address: where it begins and ends, and where what the program asked for ends. */
+typedef struct jumar_memory_extent {
+    uint64_t begin, end, wanted_end;
+} jumar_memory_extent;
+
 #define JUMAR_KERNEL_MAGIC {'J', 'U', 'M', 'A', 'R', 'K', 'O', '1'}
 
 /* The description of a variable that the host may name. */
@@ -94,8 +103,13 @@ typedef struct jumar_variable_info {
     uint64_t size;
 } jumar_variable_info;
 
-/* The launch that the calling thread works on: one variable for each shared object. */
-__attribute__((weak, visibility("hidden"))) __thread jumar_launch *jumar_current;
+/* The launch that the calling thread works on: one variable for each shared object. Tests of kernels on the CPU have one for all. */
+#ifdef ASCENDC_CPU_DEBUG
+#define JUMAR_OF_OBJECT __attribute__((weak, visibility("default")))
+#else
+#define JUMAR_OF_OBJECT __attribute__((weak, visibility("hidden")))
+#endif
+JUMAR_OF_OBJECT __thread jumar_launch *jumar_current;
 
 /* The number of the block that runs, and how many there are. */
 static inline uint32_t get_block_idx(void)

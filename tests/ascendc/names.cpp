@@ -227,7 +227,7 @@ TEST(sequences_and_the_memory_that_is_left)
         for (int32_t at = 0; at < 64; at++) EXPECT(x.GetPhyAddr()[at] == (at < 40 ? 5 + 3 * at : -1));
         LocalTensor<float> rest;
         EXPECT((PopStackBuffer<float, TPosition::LCM>(rest)));
-        EXPECT(rest.GetSize() > 0 && rest.GetSize() * 4 <= 192 * 1024 - 256);
+        EXPECT(rest.GetSize() > 0 && rest.GetSize() * 4 <= ASC_UB_SIZE);
         Duplicate(rest, 1.0f, static_cast<int32_t>(rest.GetSize()));
         EXPECT(x.GetPhyAddr()[0] == 5);
     });

@@ -2,6 +2,7 @@
 #ifndef JUMAR_ASCENDC_CORE_H
 #define JUMAR_ASCENDC_CORE_H
 
+#include <csetjmp>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "constants.h"
+#include "jumar/kernel.h"
 
 namespace AscendC {
 class TPipe;
@@ -207,6 +209,21 @@ struct Registers {
 class PipeOrder;
 class GlobalOrder;
 
+// What checks ask about the device that a kernel runs on. A kernel without a stream has none of it, or what a test allocated.
+struct DeviceFacts {
+    // Finds the memory that holds an address.
+    bool (*find_memory)(const void* address, jumar_memory_extent* found) = nullptr;
+    // How many cores of a kind the device has. 0: unknown.
+    uint32_t (*count_cores)(AscendC::CoreType type) = nullptr;
+};
+
+// A fault of a block, and where the block is left.
+struct Fault {
+    sigjmp_buf left;
+    int32_t signal = 0;
+    uint64_t address = 0;
+};
+
 struct Core {
     uint32_t block = 0;
     uint32_t blocks = 1;
@@ -250,6 +267,22 @@ struct Core {
     bool is_new_block = true;
     // Suspends the block until the condition holds. Set for kernels whose blocks wait for each other.
     void* fiber = nullptr;
+    DeviceFacts device;
+    // The memory that this call of the kernel has looked up.
+    static constexpr uint32_t MOST_KNOWN = 8;
+    jumar_memory_extent known[MOST_KNOWN] = {};
+    uint32_t known_next = 0;
+    // Where a fault of the block leads, and the last call of a function that had its operands checked.
+    Fault* fault = nullptr;
+    Site last_call{nullptr, 0};
+
+    // Takes what is known of the device at the start of a call of the kernel: memory may have been freed since the last one.
+    void start(const DeviceFacts& facts)
+    {
+        device = facts;
+        known_next = 0;
+        for (jumar_memory_extent& one : known) one = {};
+    }
 
     // Starts a block on core `index` of the layout. The cube core is the first one.
     void begin(uint32_t number, uint32_t count, const LayoutFound& found = {{false, 1}, LayoutSource::UNKNOWN}, uint32_t index = 0)
@@ -265,6 +298,7 @@ struct Core {
         has_tiling = false;
         rounds = 0;
         is_new_block = true;
+        last_call = Site{nullptr, 0};
         global = nullptr;
         for (auto& memory : memories) memory.used = 0;
         buffers.clear();
@@ -317,7 +351,7 @@ struct Core {
 };
 
 // The core whose block the calling thread runs; null outside of kernels.
-__attribute__((weak, visibility("hidden"))) __thread Core* current_core;
+JUMAR_OF_OBJECT __thread Core* current_core;
 
 inline bool in_kernel()
 {
@@ -331,6 +365,25 @@ inline Core& core()
         std::abort();
     }
     return *current_core;
+}
+
+// Returns the memory of the device that holds an address; null if there is none or no check is made.
+inline const jumar_memory_extent* memory_at([[maybe_unused]] const void* address)
+{
+#if JUMAR_ASCENDC_CHECK
+    if (!in_kernel() || !address || !core().device.find_memory) return nullptr;
+    Core& self = core();
+    const uint64_t at = reinterpret_cast<uintptr_t>(address);
+    for (const jumar_memory_extent& one : self.known)
+        if (at >= one.begin && at < one.end) return &one;
+    jumar_memory_extent found{};
+    if (!self.device.find_memory(address, &found)) return nullptr;
+    jumar_memory_extent& kept = self.known[self.known_next++ % Core::MOST_KNOWN];
+    kept = found;
+    return &kept;
+#else
+    return nullptr;
+#endif
 }
 
 inline AscendC::CoreType core_type()

@@ -49,6 +49,15 @@ public:
     void need_all_blocks(const char* call, Site site) const
     {
         if (blocks != total_) fail(site, "%s: the kernel was not compiled as one whose blocks wait for each other (docs/ascendc.md)", call);
+#if JUMAR_ASCENDC_CHECK
+        const DeviceFacts& device = core().device;
+        if (!device.count_cores) return;
+        const uint32_t each = layout_.has_cube ? 1 : layout_.vectors;
+        const uint32_t there = device.count_cores(layout_.has_cube ? AscendC::AIC : AscendC::AIV);
+        if (there && blocks * each > there)
+            fail(site, "%s: %u blocks wait for each other, and the device has %u %s cores, so that a card would wait forever", call, blocks, there,
+                 layout_.has_cube ? "cube" : "vector");
+#endif
     }
 
     // Mode 0 releases all cores of the caller's kind when each has set the flag, mode 1 the vector cores of a block when each has,

@@ -7,8 +7,11 @@
 
 // Lengths and gaps have units of 32 bytes.
 template <typename D, typename S>
-inline void copy_gm_to_ubuf(D* dst, S* src, uint8_t, uint16_t blocks, uint16_t length, uint16_t source_gap, uint16_t target_gap)
+inline void copy_gm_to_ubuf(D* dst, S* src, uint8_t, uint16_t blocks, uint16_t length, uint16_t source_gap, uint16_t target_gap,
+                            jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
+    if (!blocks) return;
+    jumar::ascendc::check_global(src, (blocks * (length + source_gap + 0ull) - source_gap) * 32, "src", {"copy_gm_to_ubuf", site, PIPE_MTE2});
     for (uint64_t block = 0; block < blocks; block++)
         std::memcpy(reinterpret_cast<uint8_t*>(dst) + block * (length + target_gap) * 32ull,
                     reinterpret_cast<const uint8_t*>(src) + block * (length + source_gap) * 32ull, length * 32ull);
@@ -18,6 +21,8 @@ inline void copy_ubuf_to_gm(D* dst, S* src, uint8_t, uint16_t blocks, uint16_t l
                             jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     const jumar::ascendc::Call call{"copy_ubuf_to_gm", site, PIPE_MTE3};
+    if (!blocks) return;
+    jumar::ascendc::check_global(dst, (blocks * (length + target_gap + 0ull) - target_gap) * 32, "dst", call);
     for (uint64_t block = 0; block < blocks; block++)
         jumar::ascendc::store_global<std::remove_const_t<S>>(reinterpret_cast<uint8_t*>(dst) + block * (length + target_gap) * 32ull,
                                                              reinterpret_cast<const uint8_t*>(src) + block * (length + source_gap) * 32ull, length * 32ull, call);

@@ -18,6 +18,23 @@
 #define __schedmode__(mode)
 #endif
 
+// A test on the CPU is compiled without the driver, and may have its kernels in another library than its launches. Words for kinds of cores
+// have no effect there: KERNEL_TASK_TYPE_DEFAULT and SetKernelMode select the cores.
+#if defined(ASCENDC_CPU_DEBUG) && !defined(JUMAR_ASCENDC_PASS)
+#ifndef __global__
+#define __global__
+#endif
+#ifndef __cube__
+#define __cube__
+#endif
+#ifndef __vector__
+#define __vector__
+#endif
+#ifndef __mix__
+#define __mix__(cubes, vectors)
+#endif
+#endif
+
 // Address spaces. All memory is one address space here, so overloads that differ in these words alone are not possible. The driver, which defines
 // the macro of passes, removes the words of local memories itself, since arrays with them lie there.
 #define __gm__

@@ -182,6 +182,17 @@ inline bool has_usable_lists([[maybe_unused]] jumar_launch* launch, [[maybe_unus
     return true;
 }
 
+// Part of libascendcl, and not of the C interface.
+extern "C" bool jumar_find_memory(const void* address, jumar_memory_extent* extent);
+
+// Returns how many cores of a kind the device of the launch has that the thread works on; 0: the runtime does not say.
+inline uint32_t count_cores(AscendC::CoreType type)
+{
+    int64_t count = 0;
+    const aclrtDevAttr attribute = type == AscendC::AIC ? ACL_DEV_ATTR_CUBE_CORE_NUM : ACL_DEV_ATTR_VECTOR_CORE_NUM;
+    return aclrtGetDeviceInfo(jumar_current->device, attribute, &count) == 0 && count > 0 ? static_cast<uint32_t>(count) : 0;
+}
+
 // Runs the blocks of one call of the runtime.
 inline void run_launch(jumar_launch* launch, bool together, KernelCode code)
 {
@@ -193,7 +204,9 @@ inline void run_launch(jumar_launch* launch, bool together, KernelCode code)
         jumar_kernel_fail(1, text);
     };
     const uint32_t blocks = launch->grid[0] * launch->grid[1] * launch->grid[2];
-    run_blocks(launch->begin, launch->end, blocks, together, body, failed);
+    launch->on_fault = &leave_block;
+    run_blocks(launch->begin, launch->end, blocks, together, body, failed, {{false, 1}, LayoutSource::UNKNOWN}, {&jumar_find_memory, &count_cores});
+    launch->on_fault = nullptr;
     jumar_current = outer;
 }
 

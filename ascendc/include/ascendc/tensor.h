@@ -175,12 +175,14 @@ public:
         data_ = buffer;
         size_ = elements;
         is_bounded_ = true;
+        find_end();
     }
     void SetGlobalBuffer(T* buffer)
     {
         data_ = buffer;
         size_ = 0;
         is_bounded_ = false;
+        find_end();
     }
     T* GetPhyAddr() const { return data_; }
     T* GetPhyAddr(uint64_t offset) const { return data_ + offset; }
@@ -219,13 +221,15 @@ public:
         U* data = reinterpret_cast<U*>(data_);
         if (is_bounded_) other.SetGlobalBuffer(data, jumar::ascendc::elements_in<U>(jumar::ascendc::bytes_of<T>(size_)));
         else other.SetGlobalBuffer(data);
+        other.end_ = end_;
         return other;
     }
     void SetShapeInfo(const ShapeInfo& shape) { shape_ = shape; }
     ShapeInfo GetShapeInfo() const { return shape_; }
     template <CacheRwMode mode = CacheRwMode::RW> void SetL2CacheHint(CacheMode) {}
 
-    // For the library: fails if elements from an offset on leave the size that SetGlobalBuffer was given.
+    // For the library: fails if elements from an offset on leave the size that SetGlobalBuffer was given, or the allocation that held
+    // its address.
     void check([[maybe_unused]] uint64_t offset, [[maybe_unused]] uint64_t elements, [[maybe_unused]] const char* call,
                [[maybe_unused]] jumar::ascendc::Site site) const
     {
@@ -235,13 +239,29 @@ public:
         if (is_bounded_ && offset + elements > size_)
             fail(site, "%s of elements %llu to %llu leaves a GlobalTensor that has %llu elements there", call, static_cast<unsigned long long>(offset),
                  static_cast<unsigned long long>(offset + elements - 1), static_cast<unsigned long long>(size_));
+        const uint64_t begin = reinterpret_cast<uintptr_t>(data_);
+        if (end_ && elements && begin + bytes_of<T>(offset + elements) > end_)
+            fail(site, "%s of elements %llu to %llu leaves the memory that was allocated, which has %llu elements there", call,
+                 static_cast<unsigned long long>(offset), static_cast<unsigned long long>(offset + elements - 1),
+                 static_cast<unsigned long long>(begin < end_ ? elements_in<T>(end_ - begin) : 0));
+        if (in_kernel()) core().last_call = site;
 #endif
     }
 
 private:
+    template <typename U> friend class GlobalTensor;
+
+    void find_end()
+    {
+        const jumar_memory_extent* memory = jumar::ascendc::memory_at(data_);
+        end_ = memory ? memory->end : 0;
+    }
+
     T* data_ = nullptr;
     uint64_t size_ = 0;
     bool is_bounded_ = false;
+    // Where the allocation ends that the buffer's address is in. 0: unknown.
+    uint64_t end_ = 0;
     ShapeInfo shape_;
 };
 
@@ -297,12 +317,23 @@ inline void check_range([[maybe_unused]] const AscendC::LocalTensor<T>& tensor, 
     if (offset < 0 || static_cast<uint64_t>(offset) + bytes > buffer->bytes)
         fail(call.site, "%s: %s reaches bytes %lld to %lld of its buffer in %s, which has %u bytes", call.name, operand, offset,
              offset + static_cast<long long>(bytes) - 1, position_name(buffer->position), buffer->bytes);
+    core().last_call = call.site;
     if (reinterpret_cast<uintptr_t>(begin) % alignment != 0)
         fail(call.site, "%s: %s begins at byte %lld of its buffer in %s, and has to be aligned to %u bytes", call.name, operand, offset,
              position_name(buffer->position), alignment);
     // Copies record each of their blocks themselves.
     if (call.pipe != PIPE_MTE2 && call.pipe != PIPE_MTE3) record_access(tensor, 0, bytes, std::strcmp(operand, "dst") == 0, operand, call);
 #endif
+}
+// Fails if bytes of global memory leave the allocation that holds their start.
+inline void check_global([[maybe_unused]] const void* address, [[maybe_unused]] uint64_t bytes, [[maybe_unused]] const char* operand,
+                         [[maybe_unused]] const Call& call)
+{
+    const jumar_memory_extent* memory = memory_at(address);
+    const uint64_t at = reinterpret_cast<uintptr_t>(address);
+    if (memory && at + bytes > memory->end)
+        fail(call.site, "%s: %s has %llu bytes and leaves the memory that was allocated, which has %llu bytes there", call.name, operand,
+             static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(memory->end - at));
 }
 // The same for an operand in local memory, whose values are there afterwards.
 template <typename T>

@@ -9,11 +9,22 @@ namespace ascendc {
 
 // The key that TILING_KEY_IS compares with outside of custom operators, whose launches have a key of their own. Kernels that are launched
 // directly run with key 0.
-__attribute__((weak, visibility("hidden"))) uint64_t tiling_key;
+JUMAR_OF_OBJECT uint64_t tiling_key;
 
 inline uint64_t current_tiling_key()
 {
     return in_kernel() && core().has_tiling ? core().tiling_key : tiling_key;
+}
+
+// Fails if tiling data in memory of the device is shorter than the structure that is read.
+inline void check_tiling([[maybe_unused]] const void* from, [[maybe_unused]] uint64_t bytes, [[maybe_unused]] Site site)
+{
+    const jumar_memory_extent* memory = memory_at(from);
+    if (!memory) return;
+    const uint64_t at = reinterpret_cast<uintptr_t>(from);
+    if (at + bytes > memory->wanted_end)
+        fail(site, "the kernel reads %llu bytes of tiling data, and the memory at its address was allocated with %llu bytes from there on",
+             static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(at < memory->wanted_end ? memory->wanted_end - at : 0));
 }
 
 inline void copy_tiling(void* into, const void* from, uint64_t bytes, Site site)
@@ -27,7 +38,13 @@ inline void copy_tiling(void* into, const void* from, uint64_t bytes, Site site)
             fail(site, "the kernel reads %llu bytes of tiling data from byte %llu on, and the tiling function has written %llu",
                  static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(at - begin), static_cast<unsigned long long>(length));
     }
+    check_tiling(from, bytes, site);
     std::memcpy(into, from, bytes);
+}
+template <typename T> inline const T* tiling_at(const void* from, Site site = Site::here())
+{
+    check_tiling(from, sizeof(T), site);
+    return static_cast<const T*>(from);
 }
 template <typename T> inline void read_tiling(T& into, const void* from, Site site = Site::here())
 {
@@ -48,7 +65,7 @@ template <typename T> inline void read_tiling(T& into, const void* from, Site si
 #define GET_TILING_DATA_MEMBER(structure, member, variable, argument)                                                                                \
     decltype(structure::member) variable;                                                                                                            \
     jumar::ascendc::read_tiling(variable, reinterpret_cast<const uint8_t*>(argument) + offsetof(structure, member))
-#define GET_TILING_DATA_PTR_WITH_STRUCT(structure, variable, argument) const structure* variable = reinterpret_cast<const structure*>(argument)
+#define GET_TILING_DATA_PTR_WITH_STRUCT(structure, variable, argument) const structure* variable = jumar::ascendc::tiling_at<structure>(argument)
 #define COPY_TILING_WITH_STRUCT(structure, from, to) jumar::ascendc::read_tiling(*(to), (from))
 #define KERNEL_TASK_TYPE_DEFAULT(type) jumar::ascendc::kernel_type(AscendC::type)
 #define KERNEL_TASK_TYPE(key, type) jumar::ascendc::kernel_type_of_key(TILING_KEY_IS(key), AscendC::type)

@@ -348,6 +348,17 @@ impl Context {
         )
     }
 
+    /// Allocates device memory of `bytes` and `padding` more, which the program may use and did not ask for.
+    ///
+    /// # Errors
+    /// `NoContext`, `OutOfMemory`.
+    pub fn allocate_padded(&self, bytes: usize, padding: u8, caller: &Caller<'_>) -> Result<Block> {
+        let usable = bytes.saturating_add(usize::from(padding));
+        let mut block = self.allocate(usable, usable, caller)?;
+        self.shared.space.note_padding(&mut block, padding);
+        Ok(block)
+    }
+
     /// Allocates device memory in which a part of a file stands: nothing is copied, and pages come when they are touched.
     ///
     /// # Ownership

@@ -52,8 +52,10 @@ impl MemoryKind {
 /// One live allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// The requested bytes.
+    /// The usable bytes.
     pub span: Span,
+    /// How many bytes at the end of `span` the program did not ask for.
+    pub padding: u8,
     /// The bytes that the backend set aside, from the same address.
     pub reserved: Span,
     /// The kind of the memory.
@@ -170,6 +172,7 @@ impl Space {
         let mut blocks = self.blocks.lock();
         let block = Block {
             span,
+            padding: 0,
             reserved,
             home,
             number: self.next_number(),
@@ -178,6 +181,19 @@ impl Space {
         };
         blocks.insert(span.address(), block);
         block
+    }
+
+    /// Notes how many of an allocation's bytes the program did not ask for. Nothing happens if it was freed.
+    pub(crate) fn note_padding(&self, block: &mut Block, padding: u8) {
+        block.padding = padding;
+        let mut blocks = self.blocks.lock();
+        if let Some(own) = blocks.get_mut(&block.span.address()) {
+            own.padding = if own.number == block.number {
+                padding
+            } else {
+                own.padding
+            };
+        }
     }
 
     /// Numbers an allocation. Called under the lock of the blocks alone, so that counting needs no step of its own.
@@ -257,6 +273,7 @@ impl Space {
             span.address(),
             Block {
                 span,
+                padding: 0,
                 reserved: span,
                 home,
                 number,

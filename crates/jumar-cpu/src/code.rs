@@ -32,7 +32,7 @@ use jumar_sched::Executor;
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::elf::{self, Exports};
-use crate::fault::kernel::Blocks;
+use crate::fault::kernel::{Blocks, OnFault};
 use crate::{fault, thread};
 
 /// The version of the descriptions that this file reads.
@@ -69,10 +69,11 @@ struct RawLaunch {
     failed_block: u32,
     device: u32,
     message: [c_char; MESSAGE],
+    on_fault: Option<OnFault>,
 }
 
 // What the header's structure has on every 64-bit machine.
-const _: () = assert!(size_of::<RawLaunch>() == 328);
+const _: () = assert!(size_of::<RawLaunch>() == 336);
 
 /// `jumar_parameter`.
 #[repr(C)]
@@ -605,13 +606,10 @@ impl Part {
         if begin >= end {
             return Report::default();
         }
-        let blocks = Blocks {
-            name: self.name.clone(),
-            range: (begin, end, self.launch.blocks()),
-        };
+        let blocks = Blocks::new(self.name.clone(), begin, end, self.launch.blocks());
         thread::neutral(|| {
             thread::lower_float_flags();
-            let failure = fault::kernel::named(&blocks, || self.run_blocks(begin, end));
+            let failure = fault::kernel::named(&blocks, || self.run_blocks(&blocks, begin, end));
             Report {
                 failure,
                 overflowed: thread::float_overflowed(),
@@ -619,7 +617,7 @@ impl Part {
         })
     }
 
-    fn run_blocks(&self, begin: u32, end: u32) -> Option<BlockFailure> {
+    fn run_blocks(&self, blocks: &Blocks, begin: u32, end: u32) -> Option<BlockFailure> {
         let launch = &self.launch;
         let arguments: *mut c_void = ptr::with_exposed_provenance_mut(launch.arguments.address());
         let bytes = launch.arguments.bytes() as u64;
@@ -642,10 +640,15 @@ impl Part {
                     failed_block: 0,
                     device: launch.device,
                     message: [0; MESSAGE],
+                    on_fault: None,
                 };
+                let raw_launch = &raw mut raw;
+                // SAFETY: the structure is there until the call below has ended, as the reference is.
+                let on_fault = unsafe { &raw const (*raw_launch).on_fault };
+                let _answered = blocks.answered_by(on_fault, raw_launch.cast());
                 // SAFETY: a trampoline of the header's, of the version that was checked, in an object that the caller
                 // holds; the arguments are as long as its parameters say. What the kernel does is the program's own.
-                unsafe { run(&raw mut raw) };
+                unsafe { run(raw_launch) };
                 (raw.status != 0).then(|| BlockFailure {
                     block: raw.failed_block,
                     status: raw.status,

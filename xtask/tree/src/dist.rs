@@ -73,6 +73,7 @@ pub(crate) const LIBRARY_NAMES: &[&str] = &[
     "ascendc_runtime",
     "mmpa",
     "unified_dlog",
+    "ascendalog",
     // What frameworks and older builds name on their link lines.
     "ascend_hal",
     "ascend_protobuf",
@@ -130,6 +131,9 @@ const KERNEL_CMAKE_FOLDERS: &[&str] = &[
     "x86_64-linux/tikcpp/ascendc_kernel_cmake",
     "aarch64-linux/tikcpp/ascendc_kernel_cmake",
 ];
+
+/// Where operator projects look for the CMake package and the headers of tests on the CPU.
+const CPU_KERNEL_FOLDERS: &[&str] = &["tools/tikicpulib/lib", "toolkit/tools/tikicpulib/lib"];
 
 /// The toolkit version whose interface is offered, as the runtime answers it. Scripts compare it; the implementation's name stands
 /// in a line of its own.
@@ -325,11 +329,18 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
     write(&tree.join("set_env.sh"), SET_ENV)?;
     write(&tree.join("bin/setenv.bash"), SETENV_BASH)?;
     for folder in KERNEL_CMAKE_FOLDERS {
+        for module in ["ascendc.cmake", "ASCConfig.cmake"] {
+            let file = format!("lib/cmake/ASC/{module}");
+            link(tree, &format!("{folder}/{module}"), &file)?;
+        }
+    }
+    for folder in CPU_KERNEL_FOLDERS {
         link(
             tree,
-            &format!("{folder}/ascendc.cmake"),
-            "lib/cmake/ASC/ascendc.cmake",
+            &format!("{folder}/cmake/tikicpulib-config.cmake"),
+            "lib/cmake/ASC/tikicpulib-config.cmake",
         )?;
+        link(tree, &format!("{folder}/include"), "include/ascendc")?;
     }
     write_versions(tree)
 }
@@ -515,7 +526,9 @@ mod tests {
             for file in [
                 "repo/include/acl/acl.h",
                 "repo/python/acl-stubs/rt.pyi",
+                "repo/ascendc/cmake/ASCConfig.cmake",
                 "repo/ascendc/cmake/ascendc.cmake",
+                "repo/ascendc/cmake/tikicpulib-config.cmake",
                 "repo/ascendc/include/kernel_operator.h",
                 "built",
                 "repo/es/es_Add.h",
@@ -597,8 +610,15 @@ mod tests {
             "tikcpp",
             "tools/tikcpp",
         ] {
-            let module = "ascendc_kernel_cmake/ascendc.cmake";
-            assert!(moved.join(folder).join(module).is_file(), "{folder}");
+            let modules = moved.join(folder).join("ascendc_kernel_cmake");
+            for module in ["ascendc.cmake", "ASCConfig.cmake"] {
+                assert!(modules.join(module).is_file(), "{folder}");
+            }
+        }
+        for folder in ["tools/tikicpulib/lib", "toolkit/tools/tikicpulib/lib"] {
+            let folder = moved.join(folder);
+            assert!(folder.join("cmake/tikicpulib-config.cmake").is_file());
+            assert!(folder.join("include/kernel_operator.h").is_file());
         }
         assert!(
             moved.join("bin/atc").exists() && moved.join("python/site-packages/acl.so").exists()

@@ -26,10 +26,11 @@ fn round_up(size: usize) -> Result<usize> {
 }
 
 fn allocate(cx: &Cx<'_>, size: usize, padding: usize) -> Result<usize> {
-    let reserve = round_up(size)? + padding;
+    let padding = round_up(size)? + padding - size;
+    let padding = u8::try_from(padding).expect("less than two grains");
     // The policy chooses page sizes on hardware; unknown values are accepted there, and all are alike here. Programs may
     // use what the rounding adds, as the interface documents it.
-    let take = |context: &Arc<Context>| context.allocate(reserve, reserve, &cx.caller());
+    let take = |context: &Arc<Context>| context.allocate_padded(size, padding, &cx.caller());
     let block = cx.thread.with_context(cx, take)??;
     Ok(block.span.address())
 }

@@ -19,6 +19,7 @@ pub mod log;
 pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
+pub mod memory_extent;
 pub mod model_config;
 pub mod prof;
 pub mod rtc;

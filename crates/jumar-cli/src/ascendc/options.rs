@@ -150,6 +150,10 @@ impl Options {
                 "--sanitizer" | "-sanitizer" => {
                     options.preprocess.push("-DJUMAR_ASCENDC_CHECK=2".into());
                 }
+                // A source distinguishes tests on the CPU by these macros.
+                "--run-mode=cpu" => options
+                    .preprocess
+                    .extend(["-DASCENDC_CPU_DEBUG=1", "-D__CCE_KT_TEST__=1"].map(OsString::from)),
                 "--jumar-entries" => options.entries = true,
                 "--jumar-binary" => options.binary = true,
                 "--jumar-headers" => options.headers = Some(value(&text)?.into()),

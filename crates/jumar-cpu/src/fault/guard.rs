@@ -257,17 +257,23 @@ fn thread() -> u32 {
 extern "C" fn on_fault(_signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the system hands a handler of this form a valid structure.
     let address = unsafe { (*info).si_addr() }.addr();
+    if !chain::was_sent(info) && answer_fault(address, context) {
+        return;
+    }
+    FAULTS.forward(info, context);
+}
+
+/// Lets the program continue if it touched guarded memory. Returns whether it did. Called by handlers.
+pub(super) fn answer_fault(address: usize, context: *mut c_void) -> bool {
     let inside = RANGE[0].load(Ordering::Relaxed)..RANGE[1].load(Ordering::Acquire);
     // SAFETY: the C library has one per thread.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let kept = unsafe { *errno };
-    if !chain::was_sent(info) && inside.contains(&address) && answer(address, context) {
-        // SAFETY: as above.
-        unsafe { *errno = kept };
-        return;
-    }
-    FAULTS.forward(info, context);
+    let answered = inside.contains(&address) && answer(address, context);
+    // SAFETY: as above.
+    unsafe { *errno = kept };
+    answered
 }
 
 /// Lets the program touch a page, and notes it if the bytes are a copy's. Returns whether the page could be had.

@@ -1,0 +1,2 @@
+// The name under which older tests include what launches a kernel on the CPU.
+#include "tikicpulib.h"
