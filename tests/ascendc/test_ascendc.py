@@ -211,7 +211,7 @@ def test_a_library_with_generated_entries(tmp_path):
     call("cmake", "-S", source, "-B", "build", cwd=tmp_path)
     call("cmake", "--build", "build", cwd=tmp_path)
     assert "0 of 100003 sums are wrong" in call("build/vector_add", cwd=tmp_path)
-    header = (tmp_path / "build/include/kernels/aclrtlaunch_add.h").read_text()
+    header = (tmp_path / "build/include/kernels_npu/aclrtlaunch_add.h").read_text()
     assert 'extern "C" uint32_t aclrtlaunch_add(uint32_t numBlocks, aclrtStream stream, void * p0, void * p1, void * p2, uint32_t p3, uint32_t p4);' in header
 
 

@@ -4,6 +4,7 @@
 //! here, in a file for each family below `lower/`; the table in `lower/mod.rs` finds it. What the headers say about
 //! operators (inputs, defaults of attributes) is generated from `api/ge/ops.json`.
 
+mod fractals;
 mod lower;
 mod prototype;
 mod prototypes;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use jumar_types::dtype::DataType;
 
+pub use fractals::{FORMAT_FRACTAL_NZ, fractal_dims};
 pub use lower::{Lowered, Variable, is_known, lower};
 pub use prototype::{Default, Occurs, Prototype, prototype, prototypes};
 pub use serialized::read_serialized;

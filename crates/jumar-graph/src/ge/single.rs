@@ -6,9 +6,11 @@ use std::sync::Arc;
 use jumar_ops::TensorType;
 use jumar_types::dtype::DataType;
 
+use super::fractals::{self, FORMAT_FRACTAL_NZ, fractal_dims};
 use super::lower::{self, Lowered};
 use super::{
-    Data, Desc, Graph, Input, Node, Occurs, Output, Prototype, Value, is_known, prototype,
+    Data, Desc, FORMAT_ND, Graph, Input, Node, Occurs, Output, Prototype, Value, is_known,
+    prototype,
 };
 use crate::{BuildOptions, GraphError, Model, Result, compile};
 
@@ -91,7 +93,7 @@ pub fn compile_single(
 ///
 /// As [`compile_single`].
 pub fn infer_single(operator: &SingleOperator) -> Result<Vec<TensorType>> {
-    let types = lowered(operator, &[]).and_then(|(lowered, _)| {
+    let types = lowered(operator, &[], false).and_then(|(lowered, _)| {
         // Folding finds shapes that depend on constants.
         let mut graph = lowered.graph;
         crate::passes::fold::infer_and_fold(&mut graph)?;
@@ -116,10 +118,11 @@ fn compiled(
     operator: &SingleOperator,
     recorded: BTreeMap<String, String>,
 ) -> Result<CompiledOperator> {
-    let (mut low, mut names) = lowered(operator, &[])?;
+    let (mut low, mut names) = lowered(operator, &[], false)?;
     let casts = casts(operator, &low)?;
-    if casts.iter().any(Option::is_some) {
-        (low, names) = lowered(operator, &casts)?;
+    let is_stored = operator.outputs.iter().flatten().any(is_fractal);
+    if is_stored || casts.iter().any(Option::is_some) {
+        (low, names) = lowered(operator, &casts, true)?;
     }
     let Lowered {
         graph,
@@ -171,11 +174,44 @@ fn updates(kind: &str, input: &str) -> bool {
     lower::updated_inputs(kind).contains(&input)
 }
 
-/// Lowers the operator as a graph with this one node; `casts` has the types that outputs are converted to. Returns the name of each
-/// input as well.
+/// Reports whether a tensor is stored as blocks.
+fn is_fractal(desc: &Desc) -> bool {
+    desc.format == FORMAT_FRACTAL_NZ
+}
+
+/// Returns the description of a tensor as operators see it.
+fn plain(desc: &Desc) -> Desc {
+    Desc {
+        format: if is_fractal(desc) {
+            FORMAT_ND
+        } else {
+            desc.format
+        },
+        ..desc.clone()
+    }
+}
+
+/// Returns the description of a tensor as it is stored.
+fn stored(desc: &Desc) -> Result<Desc> {
+    let dims = fractal_dims(&desc.dims).ok_or_else(|| {
+        GraphError::unsupported(format!(
+            "a tensor of the shape {:?} cannot be stored in FRACTAL_NZ, which has two known dimensions at least",
+            desc.dims
+        ))
+    })?;
+    Ok(Desc {
+        dims,
+        format: FORMAT_ND,
+        ..desc.clone()
+    })
+}
+
+/// Lowers the operator as a graph with this one node; `casts` has the types that outputs are converted to, and `as_stored` says whether
+/// they are rearranged to the format in which they are stored. Returns the name of each input as well.
 fn lowered(
     operator: &SingleOperator,
     casts: &[Option<DataType>],
+    as_stored: bool,
 ) -> Result<(Lowered, Vec<Option<String>>)> {
     let kind = &operator.kind;
     let prototype = prototype(kind)
@@ -197,6 +233,11 @@ fn lowered(
         let (Some(desc), Some(name)) = (&input.desc, name) else {
             continue;
         };
+        if is_fractal(desc) && (input.value.is_some() || updates(kind, name)) {
+            return Err(GraphError::unsupported(format!(
+                "its input {name} is stored in FRACTAL_NZ, and is a constant or updated"
+            )));
+        }
         let source = match &input.value {
             Some(bytes) => {
                 let value = Value::Tensor(Data {
@@ -208,37 +249,49 @@ fn lowered(
             None if updates(kind, name) => source(name, "Variable", None, desc),
             None => {
                 let index = Value::Int(i64::try_from(types.len()).unwrap_or(i64::MAX));
-                types.push(Some(lower::type_of(desc)?));
-                source(name, "Data", Some(("index", index)), desc)
+                let given = match is_fractal(desc) {
+                    true => stored(desc)?,
+                    false => desc.clone(),
+                };
+                types.push(Some(lower::type_of(&given)?));
+                source(name, "Data", Some(("index", index)), &given)
             }
         };
+        let mut from = (graph.nodes.len(), 0);
+        graph.nodes.push(source);
+        if is_fractal(desc) {
+            from = fractals::unpack(&mut graph.nodes, from, desc);
+        }
         node.inputs.push(Input {
             name: name.clone(),
-            from: Some((graph.nodes.len(), 0)),
-            desc: desc.clone(),
+            from: Some(from),
+            desc: plain(desc),
         });
-        graph.nodes.push(source);
     }
     node.outputs = outputs(prototype, operator)?;
     let at = graph.nodes.len();
     graph.nodes.push(node);
     let wanted = operator.outputs.iter().enumerate();
     let wanted = wanted.filter(|(_, desc)| desc.is_some());
-    for (position, (index, _)) in wanted.enumerate() {
-        let Some(dtype) = casts.get(position).copied().flatten() else {
-            graph.outputs.push((at, index));
-            continue;
-        };
-        let mut cast = source(&format!("convert{index}"), "Cast", None, &Desc::default());
-        let number = i64::from(dtype.acl());
-        cast.attrs.insert("dst_type".to_owned(), Value::Int(number));
-        cast.inputs.push(Input {
-            name: "x".to_owned(),
-            from: Some((at, index)),
-            desc: Desc::default(),
-        });
-        graph.outputs.push((graph.nodes.len(), 0));
-        graph.nodes.push(cast);
+    for (position, (index, desc)) in wanted.enumerate() {
+        let mut from = (at, index);
+        if let Some(dtype) = casts.get(position).copied().flatten() {
+            let mut cast = source(&format!("convert{index}"), "Cast", None, &Desc::default());
+            let number = i64::from(dtype.acl());
+            cast.attrs.insert("dst_type".to_owned(), Value::Int(number));
+            cast.inputs.push(Input {
+                name: "x".to_owned(),
+                from: Some(from),
+                desc: Desc::default(),
+            });
+            from = (graph.nodes.len(), 0);
+            graph.nodes.push(cast);
+        }
+        if let Some(desc) = desc.as_ref().filter(|desc| as_stored && is_fractal(desc)) {
+            stored(desc)?;
+            from = fractals::pack(&mut graph.nodes, from, desc);
+        }
+        graph.outputs.push(from);
     }
     Ok((lower::lower(&graph, &types)?, names))
 }
@@ -390,7 +443,7 @@ fn outputs(prototype: &Prototype, operator: &SingleOperator) -> Result<Vec<Outpu
     }
     for (output, desc) in outputs.iter_mut().zip(given) {
         if let Some(desc) = desc {
-            output.desc = desc.clone();
+            output.desc = plain(desc);
         }
     }
     Ok(outputs)
@@ -405,7 +458,7 @@ fn casts(operator: &SingleOperator, lowered: &Lowered) -> Result<Vec<Option<Data
     let mut casts = Vec::new();
     for (index, (desc, output)) in wanted.zip(own).enumerate() {
         let is = &graph.value(output.value).ty;
-        let wanted = lower::type_of(desc)?;
+        let wanted = lower::type_of(&plain(desc))?;
         let same_shape = match (wanted.elements(), is.elements()) {
             // A shape of as many elements describes the same memory.
             (Some(wanted), Some(is)) => wanted == is,
@@ -495,6 +548,25 @@ mod tests {
                 .len(),
             2
         );
+    }
+
+    #[test]
+    fn tensors_in_blocks_are_rearranged_around_the_operator() {
+        // [3, 17, 20] is stored as 2 columns and 2 rows of blocks; the shape of the operator stays.
+        let dims = [3, 17, 20];
+        assert_eq!(fractal_dims(&dims), Some(vec![3, 2, 2, 16, 16]));
+        assert_eq!(fractal_dims(&[16]), None);
+        assert_eq!(fractal_dims(&[-1, 16]), None);
+        let mut add = operator("Add", vec![floats(&dims), floats(&[20])], &[&dims]);
+        add.inputs[0].desc.as_mut().unwrap().format = FORMAT_FRACTAL_NZ;
+        add.outputs[0].as_mut().unwrap().format = FORMAT_FRACTAL_NZ;
+        let compiled = compile_single(&add, BTreeMap::new()).unwrap();
+        let description = compiled.model.description();
+        assert_eq!(description.inputs[0].shape, [3, 2, 2, 16, 16]);
+        assert_eq!(description.outputs[0].shape, [3, 2, 2, 16, 16]);
+        assert_eq!(infer_single(&add).unwrap()[0].shape, dims);
+        add.inputs[1].desc.as_mut().unwrap().format = FORMAT_FRACTAL_NZ;
+        assert!(refusal(&add).contains("[20] cannot be stored in FRACTAL_NZ"));
     }
 
     #[test]

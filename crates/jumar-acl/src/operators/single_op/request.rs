@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use jumar::offline::graph::TensorType;
-use jumar::offline::graph::ge::{Desc, FORMAT_ND, SingleInput, SingleOperator, Value};
+use jumar::offline::graph::ge::{
+    Desc, FORMAT_FRACTAL_NZ, FORMAT_ND, SingleInput, SingleOperator, Value, fractal_dims,
+};
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -189,7 +191,14 @@ fn read_tensor(cx: &Cx<'_>, desc: Raw, what: &str) -> Result<(SingleInput, Tenso
     let in_order = content.storage_format == enums::ACL_FORMAT_UNDEFINED
         || content.storage_format == content.format
         || (content.storage_dims == dims && is_plain(content.storage_format));
-    if !in_order {
+    // Blocks of 16 x 16 elements, which are rearranged.
+    let blocks = fractal_dims(&dims).filter(|blocks| {
+        content.storage_format == FORMAT_FRACTAL_NZ
+            && content.storage_dims == *blocks
+            && is_plain(content.format)
+            && content.constant.is_none()
+    });
+    if !in_order && blocks.is_none() {
         let name = |format: i32| {
             enums::name_of("aclFormat", i64::from(format))
                 .map_or_else(|| format.to_string(), str::to_owned)
@@ -211,14 +220,17 @@ fn read_tensor(cx: &Cx<'_>, desc: Raw, what: &str) -> Result<(SingleInput, Tenso
             format!("{what} has the blocked format {name}; describe the tensor in a plain format"),
         );
     }
-    let ty = match unknown_rank {
-        true => TensorType::of_unknown_rank(dtype),
-        false => TensorType::new(dtype, dims.clone()),
+    let is_blocked = blocks.is_some();
+    let ty = match blocks {
+        Some(blocks) => TensorType::new(dtype, blocks),
+        None if unknown_rank => TensorType::of_unknown_rank(dtype),
+        None => TensorType::new(dtype, dims.clone()),
     };
     input.desc = Some(Desc {
         dims,
         dtype: content.data_type,
         format: match content.format {
+            _ if is_blocked => FORMAT_FRACTAL_NZ,
             enums::ACL_FORMAT_UNDEFINED => FORMAT_ND,
             format => format,
         },
