@@ -466,6 +466,60 @@ static void misuse(aclrtStream stream) {
   release(&short_one);
 }
 
+// A tensor of 2 x 17 x 20 elements is stored as blocks of 16 x 16: element [i, row, column] at [i, column / 16, row / 16, row % 16, column % 16].
+static void blocks(aclrtStream stream) {
+  enum { OUTER = 2, ROWS = 17, COLUMNS = 20, STORED = OUTER * 2 * 2 * 16 * 16 };
+  const int64_t dims[] = {OUTER, ROWS, COLUMNS}, stored[] = {OUTER, 2, 2, 16, 16}, short_dims[] = {OUTER, 2, 1, 16, 16};
+  float plain[OUTER * ROWS * COLUMNS], in_blocks[STORED], wanted[STORED], found[STORED], back[OUTER * ROWS * COLUMNS];
+  memset(wanted, 0, sizeof wanted);
+  for (int i = 0; i < STORED; ++i) in_blocks[i] = 1000;
+  for (int i = 0; i < OUTER; ++i) {
+    for (int row = 0; row < ROWS; ++row) {
+      for (int column = 0; column < COLUMNS; ++column) {
+        const int at = (i * ROWS + row) * COLUMNS + column;
+        const int block = ((i * 2 + column / 16) * 2 + row / 16) * 256 + row % 16 * 16 + column % 16;
+        plain[at] = (float)(at + 1);
+        in_blocks[block] = plain[at];
+        wanted[block] = -plain[at];
+      }
+    }
+  }
+  Tensor x = tensor(ACL_FLOAT, 3, dims, plain), y = tensor(ACL_FLOAT, 3, dims, NULL);
+  Tensor from = tensor(ACL_FLOAT, 5, stored, in_blocks), to = tensor(ACL_FLOAT, 5, stored, NULL);
+  aclTensorDesc *described = aclCreateTensorDesc(ACL_FLOAT, 3, dims, ACL_FORMAT_ND);
+  OK(aclSetTensorStorageFormat(described, ACL_FORMAT_FRACTAL_NZ));
+  OK(aclSetTensorStorageShape(described, 5, stored));
+  const aclTensorDesc *as_blocks[] = {described}, *as_plain[] = {x.desc};
+  const aclDataBuffer *of_x[] = {x.buffer}, *of_from[] = {from.buffer};
+  aclDataBuffer *into_y[] = {y.buffer}, *into_to[] = {to.buffer};
+#define NEG(in, data, out, target) \
+  aclopCompileAndExecute("Neg", 1, in, data, 1, out, target, NULL, ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, stream)
+  // Into blocks; out of them, whatever fills them up; and both.
+  OK(NEG(as_plain, of_x, as_blocks, into_to));
+  OK(aclrtSynchronizeStream(stream));
+  fetch(&to, found);
+  CHECK(memcmp(found, wanted, sizeof wanted) == 0);
+  OK(NEG(as_blocks, of_from, as_plain, into_y));
+  OK(aclrtSynchronizeStream(stream));
+  fetch(&y, back);
+  for (int i = 0; i < OUTER * ROWS * COLUMNS; ++i) CHECK(back[i] == -plain[i]);
+  OK(aclrtMemset(to.data, to.bytes, 0xEE, to.bytes));
+  OK(NEG(as_blocks, of_from, as_blocks, into_to));
+  OK(aclrtSynchronizeStream(stream));
+  fetch(&to, found);
+  CHECK(memcmp(found, wanted, sizeof wanted) == 0);
+  // A buffer that holds the plain elements is too short for the blocks, and storage dimensions have to be those of the shape.
+  REFUSED(NEG(as_blocks, of_x, as_plain, into_y), ACL_ERROR_INVALID_PARAM, "input 0 has 2720 bytes, and 8192 are needed");
+  OK(aclSetTensorStorageShape(described, 5, short_dims));
+  REFUSED(NEG(as_blocks, of_from, as_plain, into_y), ACL_ERROR_API_NOT_SUPPORT, "Neg: input 0 is stored in ACL_FORMAT_FRACTAL_NZ");
+#undef NEG
+  aclDestroyTensorDesc(described);
+  release(&x);
+  release(&y);
+  release(&from);
+  release(&to);
+}
+
 int main(void) {
   OK(aclInit(NULL));
   OK(aclrtSetDevice(0));
@@ -481,6 +535,7 @@ int main(void) {
   captured(stream);
   inferred();
   casts(stream);
+  blocks(stream);
   misuse(stream);
   OK(aclrtDestroyStream(stream));
   OK(aclrtResetDevice(0));
