@@ -562,8 +562,8 @@ mod tests {
         add.outputs[0].as_mut().unwrap().format = FORMAT_FRACTAL_NZ;
         let compiled = compile_single(&add, BTreeMap::new()).unwrap();
         let description = compiled.model.description();
-        assert_eq!(description.inputs[0].shape, [3, 2, 2, 16, 16]);
-        assert_eq!(description.outputs[0].shape, [3, 2, 2, 16, 16]);
+        assert_eq!(description.inputs[0].dims, [3, 2, 2, 16, 16]);
+        assert_eq!(description.outputs[0].dims, [3, 2, 2, 16, 16]);
         assert_eq!(infer_single(&add).unwrap()[0].shape, dims);
         add.inputs[1].desc.as_mut().unwrap().format = FORMAT_FRACTAL_NZ;
         assert!(refusal(&add).contains("[20] cannot be stored in FRACTAL_NZ"));
