@@ -4,12 +4,14 @@
 //! float64: a result is off by at most four roundings of float32, relative to the sum of the sizes, however many
 //! elements there are. Where float32 does not reach far enough, everything is added again in float64.
 
+use std::ops::Range;
+
 use super::loops::{Loops, dense_strides};
 use super::reduce::Join;
 use crate::simd::convert::LowPrecision;
 use crate::simd::wide::{Work, wide};
 use crate::view::{Row, RowMut};
-use crate::{Call, Kernel, OpError};
+use crate::{Call, Kernel, OpError, OpErrorKind, Workers};
 
 /// How many elements lie side by side in a step.
 const SIDE: usize = 16;
@@ -17,6 +19,8 @@ const SIDE: usize = 16;
 const DEPTH: usize = 8;
 /// How many columns are worked on at once, so that their sums stay in the nearest cache.
 const COLUMNS: usize = 256;
+/// How many elements a thread takes at least, where several share the work.
+const GRAIN: usize = 1 << 15;
 
 /// A reduction over one run of neighbouring axes at a time; axes of one element belong to either side.
 pub(super) struct Direct {
@@ -43,7 +47,7 @@ impl Direct {
             join,
             Join::Sum | Join::Mean | Join::L1 | Join::L2 | Join::Squares | Join::Most | Join::Least
         );
-        if !known || shape.contains(&0) {
+        if !known || shape.contains(&0) || T::instructions().is_none() {
             return None;
         }
         let joined = |axis: usize| axes.contains(&axis);
@@ -79,45 +83,75 @@ impl Direct {
         })
     }
 
-    /// Calls `body` with where each group of rows starts, and where its results belong.
-    fn each(&self, mut body: impl FnMut(usize, usize)) -> Result<(), OpError> {
+    /// Calls `body` with where each group of rows starts, where its results belong, and which of its columns are meant. Threads share
+    /// groups where each has results of its own, and columns elsewhere.
+    fn each(
+        &self,
+        workers: Workers<'_>,
+        body: impl Fn(usize, usize, Range<usize>) + Sync,
+    ) -> Result<(), OpError> {
         let (len, [step, to_step]) = (self.rest.row(), self.rest.steps());
-        self.rest.each([0; 2], |[from, to]| {
-            for index in 0..len {
-                body(from + index * step as usize, to + index * to_step as usize);
-            }
-            Ok(())
-        })
+        let at = |[from, to]: [usize; 2], index: usize| {
+            (from + index * step as usize, to + index * to_step as usize)
+        };
+        if self.rest.is_one_row() && len > 1 && to_step != 0 {
+            let grain = GRAIN.div_ceil(self.count * self.columns);
+            workers.ranges(len, grain, |first, groups| {
+                for index in first..first + groups {
+                    let (from, to) = at([0; 2], index);
+                    body(from, to, 0..self.columns);
+                }
+            });
+            return Ok(());
+        }
+        let rows = GRAIN.div_ceil(self.total * self.outputs.div_ceil(self.columns));
+        workers.ranges(
+            self.columns,
+            rows.next_multiple_of(COLUMNS),
+            |start, len| {
+                let walked = self.rest.each([0; 2], |starts| {
+                    for index in 0..self.rest.row() {
+                        let (from, to) = at(starts, index);
+                        body(from, to, start..start + len);
+                    }
+                    Ok(())
+                });
+                debug_assert!(walked.is_ok(), "the body has no error");
+            },
+        );
+        Ok(())
     }
 
     /// Adds what `near` makes of every element; `exact` makes the same in float64, and `fits` returns whether a sum of
     /// what `near` makes is one that float32 is good for.
     fn add<T: LowPrecision>(
         &self,
-        input: Row<'_, T>,
+        (input, by): (Row<'_, T>, T::Instructions),
+        workers: Workers<'_>,
         sums: RowMut<'_, f64>,
-        near: impl Fn(f32) -> f32 + Copy,
-        exact: impl Fn(f64) -> f64 + Copy,
-        fits: impl Fn(f64) -> bool + Copy,
+        near: impl Fn(f32) -> f32 + Copy + Sync,
+        exact: impl Fn(f64) -> f64 + Copy + Sync,
+        fits: impl Fn(f64) -> bool + Copy + Sync,
     ) -> Result<(), OpError> {
         sums.fill(0.0);
         if self.columns == 1 {
-            return self.each(|from, to| {
+            return self.each(workers, |from, to, _| {
                 let row = input.slice(from, self.count);
-                let mut sum = wide(SumRow { row, near });
+                let mut sum = wide(SumRow { row, by, near });
                 if !fits(sum) {
                     sum = row.fold(0.0, |sum, x| sum + exact(f64::from(x.widen())));
                 }
                 sums.set(to, sums.get(to) + sum);
             });
         }
-        let mut own = [0.0; COLUMNS];
-        self.each(|from, to| {
-            for start in (0..self.columns).step_by(COLUMNS) {
-                let own = &mut own[..COLUMNS.min(self.columns - start)];
+        self.each(workers, |from, to, columns| {
+            let mut own = [0.0; COLUMNS];
+            for start in columns.clone().step_by(COLUMNS) {
+                let own = &mut own[..COLUMNS.min(columns.end - start)];
                 wide(ColumnSums {
                     direct: self,
                     input,
+                    by,
                     from: from + start,
                     own: &mut *own,
                     near,
@@ -143,10 +177,10 @@ impl Direct {
     #[inline(always)]
     fn columns_near<T: LowPrecision>(
         &self,
-        input: Row<'_, T>,
+        (input, by): (Row<'_, T>, T::Instructions),
         from: usize,
         own: &mut [f64],
-        near: impl Fn(f32) -> f32 + Copy,
+        near: impl Fn(f32) -> f32 + Copy + Sync,
     ) {
         own.fill(0.0);
         let grouped = own.len() / SIDE * SIDE;
@@ -156,11 +190,11 @@ impl Direct {
             for (side, own) in own[..grouped].chunks_exact_mut(SIDE).enumerate() {
                 let start = start + side * SIDE;
                 let part = if depth == DEPTH {
-                    part(input, start, self.columns, near)
+                    part((input, by), start, self.columns, near)
                 } else {
                     let mut part = [0.0; SIDE];
                     for row in 0..depth {
-                        let x = group(input, start + row * self.columns);
+                        let x = group((input, by), start + row * self.columns);
                         for lane in 0..SIDE {
                             part[lane] += near(x[lane]);
                         }
@@ -183,9 +217,10 @@ impl Direct {
     /// Finds the largest element; `near` turns the order round for the smallest.
     fn extreme<T: LowPrecision>(
         &self,
-        input: Row<'_, T>,
+        (input, by): (Row<'_, T>, T::Instructions),
+        workers: Workers<'_>,
         out: RowMut<'_, T>,
-        near: impl Fn(f32) -> f32 + Copy,
+        near: impl Fn(f32) -> f32 + Copy + Sync,
     ) -> Result<(), OpError> {
         out.fill(T::rounded(near(f32::NEG_INFINITY)));
         let both = |one: T, two: f32| {
@@ -193,21 +228,22 @@ impl Direct {
             T::rounded(near(if one > two || one.is_nan() { one } else { two }))
         };
         if self.columns == 1 {
-            return self.each(|from, to| {
+            return self.each(workers, |from, to, _| {
                 let row = input.slice(from, self.count);
-                let top = near(wide(Top { row, near }));
+                let top = near(wide(Top { row, by, near }));
                 out.set(to, both(out.get(to), top));
             });
         }
-        let mut own = [0.0; COLUMNS];
-        let mut odd = [0u32; COLUMNS];
-        self.each(|from, to| {
-            for start in (0..self.columns).step_by(COLUMNS) {
-                let len = COLUMNS.min(self.columns - start);
+        self.each(workers, |from, to, columns| {
+            let mut own = [0.0; COLUMNS];
+            let mut odd = [0u32; COLUMNS];
+            for start in columns.clone().step_by(COLUMNS) {
+                let len = COLUMNS.min(columns.end - start);
                 let (own, odd) = (&mut own[..len], &mut odd[..len]);
                 wide(ColumnTops {
                     direct: self,
                     input,
+                    by,
                     from: from + start,
                     own: &mut *own,
                     odd: &mut *odd,
@@ -226,11 +262,11 @@ impl Direct {
     #[inline(always)]
     fn columns_top<T: LowPrecision>(
         &self,
-        input: Row<'_, T>,
+        (input, by): (Row<'_, T>, T::Instructions),
         from: usize,
         own: &mut [f32],
         odd: &mut [u32],
-        near: impl Fn(f32) -> f32 + Copy,
+        near: impl Fn(f32) -> f32 + Copy + Sync,
     ) {
         own.fill(f32::NEG_INFINITY);
         odd.fill(0);
@@ -244,7 +280,7 @@ impl Direct {
                 tops.copy_from_slice(own);
                 marks.copy_from_slice(odd);
                 for row in 0..depth {
-                    let x = group(input, start + side * SIDE + row * self.columns);
+                    let x = group((input, by), start + side * SIDE + row * self.columns);
                     raise(&mut tops, &mut marks, x, near);
                 }
                 own.copy_from_slice(&tops);
@@ -278,26 +314,36 @@ impl Kernel for Direct {
 impl Direct {
     fn run_typed<T: LowPrecision>(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
+        let Some(by) = T::instructions() else {
+            return Err(OpError::new(
+                OpErrorKind::Internal,
+                "the processor lost instructions that it had",
+            ));
+        };
+        let (input, workers) = ((input, by), call.workers());
         match self.join {
-            Join::Most => return self.extreme(input, out, |x| x),
-            Join::Least => return self.extreme(input, out, |x| -x),
+            Join::Most => return self.extreme(input, workers, out, |x| x),
+            Join::Least => return self.extreme(input, workers, out, |x| -x),
             _ => {}
         }
         let sums = call.scratch::<f64>(0, self.outputs)?;
         match self.join {
-            Join::L1 => self.add(input, sums, f32::abs, f64::abs, f64::is_finite)?,
+            Join::L1 => self.add(input, workers, sums, f32::abs, f64::abs, f64::is_finite)?,
             // Squares may also be too small for float32; this far above its smallest numbers, those do not count.
             Join::L2 | Join::Squares => self.add(
                 input,
+                workers,
                 sums,
                 |x| x * x,
                 |x| x * x,
                 |sum| (1e-24..f64::INFINITY).contains(&sum),
             )?,
-            _ if self.columns == 1 => self.add(input, sums, |x| x, |x| x, f64::is_finite)?,
+            _ if self.columns == 1 => {
+                self.add(input, workers, sums, |x| x, |x| x, f64::is_finite)?
+            }
             // Adding nothing changes no sum. Without it the compiler takes the loop over columns apart into single
             // elements, which takes twice as long.
-            _ => self.add(input, sums, |x| x + 0.0, |x| x, f64::is_finite)?,
+            _ => self.add(input, workers, sums, |x| x + 0.0, |x| x, f64::is_finite)?,
         }
         let total = self.total as f64;
         match self.join {
@@ -311,17 +357,17 @@ impl Direct {
 
 /// Reads elements that lie side by side.
 #[inline(always)]
-fn group<T: LowPrecision>(input: Row<'_, T>, start: usize) -> [f32; SIDE] {
-    T::widen_group(input.group(start))
+fn group<T: LowPrecision>((input, by): (Row<'_, T>, T::Instructions), start: usize) -> [f32; SIDE] {
+    T::operand_group_by(by, input.group(start))
 }
 
 /// Adds [`DEPTH`] groups that lie `step` elements apart: two sums of every other one, and these together.
 #[inline(always)]
 fn part<T: LowPrecision>(
-    input: Row<'_, T>,
+    input: (Row<'_, T>, T::Instructions),
     start: usize,
     step: usize,
-    near: impl Fn(f32) -> f32 + Copy,
+    near: impl Fn(f32) -> f32 + Copy + Sync,
 ) -> [f32; SIDE] {
     let mut even = group(input, start);
     let mut odd = group(input, start + step);
@@ -346,89 +392,96 @@ fn part<T: LowPrecision>(
 }
 
 /// The sum of a row.
-struct SumRow<'a, T, N> {
+struct SumRow<'a, T: LowPrecision, N> {
     row: Row<'a, T>,
+    by: T::Instructions,
     near: N,
 }
 
-impl<T: LowPrecision, N: Fn(f32) -> f32 + Copy> Work for SumRow<'_, T, N> {
+impl<T: LowPrecision, N: Fn(f32) -> f32 + Copy + Sync> Work for SumRow<'_, T, N> {
     type Output = f64;
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> f64 {
-        sum_near(self.row, self.near)
+        sum_near((self.row, self.by), self.near)
     }
 }
 
 /// The sums of columns.
-struct ColumnSums<'a, T, N> {
+struct ColumnSums<'a, T: LowPrecision, N> {
     direct: &'a Direct,
     input: Row<'a, T>,
+    by: T::Instructions,
     from: usize,
     own: &'a mut [f64],
     near: N,
 }
 
-impl<T: LowPrecision, N: Fn(f32) -> f32 + Copy> Work for ColumnSums<'_, T, N> {
+impl<T: LowPrecision, N: Fn(f32) -> f32 + Copy + Sync> Work for ColumnSums<'_, T, N> {
     type Output = ();
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         self.direct
-            .columns_near(self.input, self.from, self.own, self.near);
+            .columns_near((self.input, self.by), self.from, self.own, self.near);
     }
 }
 
 /// The largest of a row, after `near`.
-struct Top<'a, T, N> {
+struct Top<'a, T: LowPrecision, N> {
     row: Row<'a, T>,
+    by: T::Instructions,
     near: N,
 }
 
-impl<T: LowPrecision, N: Fn(f32) -> f32 + Copy> Work for Top<'_, T, N> {
+impl<T: LowPrecision, N: Fn(f32) -> f32 + Copy + Sync> Work for Top<'_, T, N> {
     type Output = f32;
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> f32 {
-        top(self.row, self.near)
+        top((self.row, self.by), self.near)
     }
 }
 
 /// The largest of columns.
-struct ColumnTops<'a, T, N> {
+struct ColumnTops<'a, T: LowPrecision, N> {
     direct: &'a Direct,
     input: Row<'a, T>,
+    by: T::Instructions,
     from: usize,
     own: &'a mut [f32],
     odd: &'a mut [u32],
     near: N,
 }
 
-impl<T: LowPrecision, N: Fn(f32) -> f32 + Copy> Work for ColumnTops<'_, T, N> {
+impl<T: LowPrecision, N: Fn(f32) -> f32 + Copy + Sync> Work for ColumnTops<'_, T, N> {
     type Output = ();
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         let Self { from, own, odd, .. } = self;
         self.direct
-            .columns_top(self.input, from, own, odd, self.near);
+            .columns_top((self.input, self.by), from, own, odd, self.near);
     }
 }
 
 /// Adds the elements of a row that lie side by side.
 #[inline(always)]
-fn sum_near<T: LowPrecision>(row: Row<'_, T>, near: impl Fn(f32) -> f32 + Copy) -> f64 {
+fn sum_near<T: LowPrecision>(
+    (row, by): (Row<'_, T>, T::Instructions),
+    near: impl Fn(f32) -> f32 + Copy + Sync,
+) -> f64 {
     let mut sums = [0.0; SIDE];
     let deep = row.len() / (SIDE * DEPTH) * (SIDE * DEPTH);
     let grouped = row.len() / SIDE * SIDE;
     for start in (0..deep).step_by(SIDE * DEPTH) {
-        let part = part(row, start, SIDE, near);
+        let part = part((row, by), start, SIDE, near);
         for lane in 0..SIDE {
             sums[lane] += f64::from(part[lane]);
         }
     }
     for start in (deep..grouped).step_by(SIDE) {
-        let x = group(row, start);
+        let x = group((row, by), start);
         for lane in 0..SIDE {
             sums[lane] += f64::from(near(x[lane]));
         }
@@ -458,7 +511,7 @@ fn raise(
     tops: &mut [f32; SIDE],
     marks: &mut [u32; SIDE],
     x: [f32; SIDE],
-    near: impl Fn(f32) -> f32 + Copy,
+    near: impl Fn(f32) -> f32 + Copy + Sync,
 ) {
     for lane in 0..SIDE {
         let x = near(x[lane]);
@@ -469,11 +522,14 @@ fn raise(
 
 /// Finds the largest element of a row that lies side by side, after `near`.
 #[inline(always)]
-fn top<T: LowPrecision>(row: Row<'_, T>, near: impl Fn(f32) -> f32 + Copy) -> f32 {
+fn top<T: LowPrecision>(
+    (row, by): (Row<'_, T>, T::Instructions),
+    near: impl Fn(f32) -> f32 + Copy + Sync,
+) -> f32 {
     let (mut tops, mut marks) = ([f32::NEG_INFINITY; SIDE], [0; SIDE]);
     let grouped = row.len() / SIDE * SIDE;
     for start in (0..grouped).step_by(SIDE) {
-        raise(&mut tops, &mut marks, group(row, start), near);
+        raise(&mut tops, &mut marks, group((row, by), start), near);
     }
     for index in grouped..row.len() {
         let x = near(row.get(index).widen());

@@ -59,6 +59,11 @@ pub(crate) fn prepare<const LOG: bool>(cx: &PrepareCx<'_>) -> Result<Box<dyn Ker
     })
 }
 
+/// How many elements a thread takes at least, where several share the work.
+const GRAIN: usize = 1 << 14;
+/// How many columns are worked on at once, so that all passes but the first find them in a cache.
+const COLUMNS: usize = 256;
+
 struct Softmax<T, const LOG: bool> {
     outer: usize,
     len: usize,
@@ -150,28 +155,40 @@ impl<const LOG: bool> Kernel for Softmax32<LOG> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<f32>(0)?.flat(), call.output::<f32>(0)?.flat());
         let Softmax32 { len, inner, .. } = *self;
-        if len == 0 || inner == 0 {
+        if self.outer == 0 || len == 0 || inner == 0 {
             return Ok(());
         }
         if inner == 1 {
-            for outer in 0..self.outer {
-                let (row, out) = (input.slice(outer * len, len), out.slice(outer * len, len));
-                wide(OneRow::<LOG> { row, out });
-            }
+            let grain = GRAIN.div_ceil(len);
+            call.workers().ranges(self.outer, grain, |first, count| {
+                for outer in first..first + count {
+                    let (row, out) = (input.slice(outer * len, len), out.slice(outer * len, len));
+                    wide(OneRow::<LOG> { row, out });
+                }
+            });
             return Ok(());
         }
         let scratch = call.scratch::<f32>(0, 2 * inner)?;
         let (most, sum) = (scratch.slice(0, inner), scratch.slice(inner, inner));
-        for outer in 0..self.outer {
-            let at = outer * len * inner;
-            wide(Columns::<LOG> {
-                input: input.slice(at, len * inner),
-                out: out.slice(at, len * inner),
-                most,
-                sum,
-                len,
-            });
-        }
+        // Each part has columns of its own, in all entries before them.
+        let grain = GRAIN.div_ceil(len * self.outer).next_multiple_of(COLUMNS);
+        call.workers().ranges(inner, grain, |first, count| {
+            for start in (first..first + count).step_by(COLUMNS) {
+                let columns = COLUMNS.min(first + count - start);
+                for outer in 0..self.outer {
+                    let at = outer * len * inner + start;
+                    let reach = (len - 1) * inner + columns;
+                    wide(Columns::<LOG> {
+                        input: input.slice(at, reach),
+                        out: out.slice(at, reach),
+                        most: most.slice(start, columns),
+                        sum: sum.slice(start, columns),
+                        len,
+                        step: inner,
+                    });
+                }
+            }
+        });
         Ok(())
     }
 }
@@ -220,13 +237,14 @@ impl<const LOG: bool> Work for OneRow<'_, LOG> {
     }
 }
 
-/// Softmax of columns: `len` rows, each as long as `most` and `sum`.
+/// Softmax of columns: `len` rows that begin `step` apart, each as long as `most` and `sum`.
 struct Columns<'a, const LOG: bool> {
     input: Row<'a, f32>,
     out: RowMut<'a, f32>,
     most: RowMut<'a, f32>,
     sum: RowMut<'a, f32>,
     len: usize,
+    step: usize,
 }
 
 impl<const LOG: bool> Work for Columns<'_, LOG> {
@@ -240,17 +258,18 @@ impl<const LOG: bool> Work for Columns<'_, LOG> {
             most,
             sum,
             len,
+            step,
         } = self;
         let inner = most.len();
         most.fill(f32::NEG_INFINITY);
         sum.fill(0.0);
         for index in 0..len {
-            most.update(input.slice(index * inner, inner), Number::max);
+            most.update(input.slice(index * step, inner), Number::max);
         }
         for index in 0..len {
-            let to = out.slice(index * inner, inner);
+            let to = out.slice(index * step, inner);
             to.map2(
-                input.slice(index * inner, inner),
+                input.slice(index * step, inner),
                 most.as_row(),
                 #[inline(always)]
                 |x, most| {
@@ -275,7 +294,7 @@ impl<const LOG: bool> Work for Columns<'_, LOG> {
             );
         }
         for index in 0..len {
-            out.slice(index * inner, inner).update(
+            out.slice(index * step, inner).update(
                 sum.as_row(),
                 #[inline(always)]
                 |x, sum| if LOG { x - sum } else { x / sum },

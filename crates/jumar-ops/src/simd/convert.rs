@@ -13,16 +13,47 @@ pub trait LowPrecision: Element {
     /// Rounds to the nearest value, ties to even. A NaN becomes a quiet one.
     fn rounded(value: f32) -> Self;
 
+    /// A value of it proves that the processor has the instructions that convert groups.
+    type Instructions: Copy + Send + Sync + 'static;
+
+    /// Asks the processor for the instructions. A loop asks once: the answer in each group would split the loop, and its groups would
+    /// lie in memory instead of registers.
+    fn instructions() -> Option<Self::Instructions>;
+
+    /// Widens values that lie side by side, by the processor's instructions.
+    #[inline(always)]
+    fn widen_group_by<const N: usize>(_by: Self::Instructions, group: [Self; N]) -> [f32; N] {
+        each(group, Self::widen)
+    }
+
+    /// Widens values that are computed with. A NaN need not become a quiet one: the computation makes it one.
+    #[inline(always)]
+    fn operand_group_by<const N: usize>(by: Self::Instructions, group: [Self; N]) -> [f32; N] {
+        Self::widen_group_by(by, group)
+    }
+
+    /// Rounds values that lie side by side, by the processor's instructions.
+    #[inline(always)]
+    fn rounded_group_by<const N: usize>(_by: Self::Instructions, group: [f32; N]) -> [Self; N] {
+        each(group, Self::rounded)
+    }
+
     /// Widens values that lie side by side.
     #[inline(always)]
     fn widen_group<const N: usize>(group: [Self; N]) -> [f32; N] {
-        each(group, Self::widen)
+        match Self::instructions() {
+            Some(by) => Self::widen_group_by(by, group),
+            None => each(group, Self::widen),
+        }
     }
 
     /// Rounds values that lie side by side.
     #[inline(always)]
     fn rounded_group<const N: usize>(group: [f32; N]) -> [Self; N] {
-        each(group, Self::rounded)
+        match Self::instructions() {
+            Some(by) => Self::rounded_group_by(by, group),
+            None => each(group, Self::rounded),
+        }
     }
 }
 
@@ -37,6 +68,13 @@ fn each<A: Copy, B: Copy + Default, const N: usize>(group: [A; N], f: impl Fn(A)
 }
 
 impl LowPrecision for f32 {
+    type Instructions = ();
+
+    #[inline(always)]
+    fn instructions() -> Option<()> {
+        Some(())
+    }
+
     #[inline(always)]
     fn widen(self) -> f32 {
         self
@@ -62,10 +100,24 @@ fn select(condition: bool, yes: u32, no: u32) -> u32 {
 }
 
 impl LowPrecision for BF16 {
+    type Instructions = ();
+
+    #[inline(always)]
+    fn instructions() -> Option<()> {
+        Some(())
+    }
+
     #[inline(always)]
     fn widen(self) -> f32 {
         let bits = u32::from(self.to_bits()) << 16;
         f32::from_bits(bits | select(bits & !SIGN > SPECIAL, QUIET, 0))
+    }
+
+    #[inline(always)]
+    fn operand_group_by<const N: usize>(_by: (), group: [BF16; N]) -> [f32; N] {
+        each(group, |value| {
+            f32::from_bits(u32::from(value.to_bits()) << 16)
+        })
     }
 
     #[inline(always)]
@@ -90,7 +142,22 @@ const LEAST_NORMAL: u32 = (127 - 14) << 23;
 /// A float32 whose last digit is worth as much as that of the denormal numbers of float16.
 const DENORMAL: u32 = (127 - 15 + (23 - 10) + 1) << 23;
 
+/// Proves that the processor converts float16 as [`LowPrecision`] does: on x86-64 by instructions of its own, elsewhere by arithmetic.
+#[derive(Clone, Copy, Debug)]
+pub struct HalfInstructions(());
+
 impl LowPrecision for F16 {
+    type Instructions = HalfInstructions;
+
+    #[inline(always)]
+    fn instructions() -> Option<HalfInstructions> {
+        #[cfg(target_arch = "x86_64")]
+        if !is_x86_feature_detected!("f16c") {
+            return None;
+        }
+        Some(HalfInstructions(()))
+    }
+
     #[inline(always)]
     fn widen(self) -> f32 {
         let bits = u32::from(self.to_bits());
@@ -118,24 +185,18 @@ impl LowPrecision for F16 {
         F16::from_bits((sign | select(size >= TOO_LARGE, special, finite)) as u16)
     }
 
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn widen_group<const N: usize>(group: [F16; N]) -> [f32; N] {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("f16c") {
-            // SAFETY: the processor has the instructions.
-            return unsafe { f16c::widen(group) };
-        }
-        each(group, F16::widen)
+    fn widen_group_by<const N: usize>(_by: HalfInstructions, group: [F16; N]) -> [f32; N] {
+        // SAFETY: the argument proves that the processor has the instructions.
+        unsafe { f16c::widen(group) }
     }
 
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn rounded_group<const N: usize>(group: [f32; N]) -> [F16; N] {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("f16c") {
-            // SAFETY: the processor has the instructions.
-            return unsafe { f16c::round(group) };
-        }
-        each(group, F16::rounded)
+    fn rounded_group_by<const N: usize>(_by: HalfInstructions, group: [f32; N]) -> [F16; N] {
+        // SAFETY: the argument proves that the processor has the instructions.
+        unsafe { f16c::round(group) }
     }
 }
 
@@ -236,11 +297,21 @@ where
     }
 }
 
+/// Returns a closure: the attribute that makes the compiler inline it is accepted in arguments alone. Out of line it would be compiled
+/// for the least of all processors.
+#[inline(always)]
+fn inlined<A, B, G: Fn(A) -> B>(group: G) -> G {
+    group
+}
+
 /// Converts a row to another type, with the best instructions of this processor. `f` is `#[inline(always)]` and has no branch. Panics
 /// where the lengths differ.
 #[inline]
 pub fn convert<A: Element, B: Element>(from: Row<'_, A>, to: RowMut<'_, B>, f: impl Fn(A) -> B) {
-    let group = |group: [A; GROUP]| each(group, &f);
+    let group = inlined(
+        #[inline(always)]
+        |group: [A; GROUP]| each(group, &f),
+    );
     wide(Convert {
         from,
         to,
@@ -251,22 +322,34 @@ pub fn convert<A: Element, B: Element>(from: Row<'_, A>, to: RowMut<'_, B>, f: i
 
 /// Widens a row. Panics where the lengths differ.
 pub fn widen<T: LowPrecision>(from: Row<'_, T>, to: RowMut<'_, f32>) {
-    wide(Convert {
-        from,
-        to,
-        f: T::widen,
-        group: T::widen_group,
-    });
+    match T::instructions() {
+        Some(by) => wide(Convert {
+            from,
+            to,
+            f: T::widen,
+            group: inlined(
+                #[inline(always)]
+                |group| T::widen_group_by(by, group),
+            ),
+        }),
+        None => convert(from, to, T::widen),
+    }
 }
 
 /// Rounds a row. Panics where the lengths differ.
 pub fn round<T: LowPrecision>(from: Row<'_, f32>, to: RowMut<'_, T>) {
-    wide(Convert {
-        from,
-        to,
-        f: T::rounded,
-        group: T::rounded_group,
-    });
+    match T::instructions() {
+        Some(by) => wide(Convert {
+            from,
+            to,
+            f: T::rounded,
+            group: inlined(
+                #[inline(always)]
+                |group| T::rounded_group_by(by, group),
+            ),
+        }),
+        None => convert(from, to, T::rounded),
+    }
 }
 
 #[cfg(test)]
