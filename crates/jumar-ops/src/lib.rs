@@ -55,7 +55,7 @@ pub mod packing {
 pub mod math {
     pub use crate::float::Float;
     pub use crate::simd::convert::{LowPrecision, convert, round, widen};
-    pub use crate::simd::math::Fast;
+    pub use crate::simd::math::{Fast, NEAR};
     pub use crate::simd::wide::{Work, wide};
 }
 

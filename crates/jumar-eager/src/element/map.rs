@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use jumar_ops::math::LowPrecision;
 use jumar_ops::view::{Layout, View, ViewMut};
 use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
 use super::Source;
 use super::compute::{self, Cell, Compute, for_cell, load, round, store};
+use super::direct::{AnyDirect, Loop, Operand};
 use super::functions::{Block, F, Functions};
 use super::nest::{Nest, OPERANDS, Offsets};
 
@@ -22,6 +24,9 @@ const SMALL: usize = 16;
 
 /// Pieces of rows that one block can be put together from.
 const PIECES: usize = 32;
+
+/// Elements from which on a row of several is computed by a call of its own.
+const LONG: usize = 64;
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 15;
@@ -48,6 +53,8 @@ pub(super) struct Map<L> {
     tensors: usize,
     output: DataType,
     after: Option<fn(&mut [L])>,
+    /// The loop in one pass, where the operands allow it.
+    direct: Option<AnyDirect>,
 }
 
 impl<L: Functions> Map<L> {
@@ -61,6 +68,7 @@ impl<L: Functions> Map<L> {
     ) -> Option<Box<dyn Kernel>> {
         let (output, layout) = output;
         let arity = function.map_or(1, F::arity);
+        let named = function;
         let function = match function {
             Some(function) => Some(L::find(function)?),
             None => None,
@@ -92,8 +100,17 @@ impl<L: Functions> Map<L> {
             true => None,
             false => rounding(compute),
         };
+        let nest = Nest::new(&layouts[..=tensors]);
+        let alike = output == compute && inputs[..tensors].iter().all(|&input| input == compute);
+        let direct = match named {
+            Some(function) if alike && is_direct(&nest, tensors) => {
+                AnyDirect::find(function, compute)
+            }
+            _ => None,
+        };
         Some(Box::new(Map {
-            nest: Nest::new(&layouts[..=tensors]),
+            nest,
+            direct,
             function,
             slots,
             arity,
@@ -275,6 +292,53 @@ impl<L: Functions> Map<L> {
         }
     }
 
+    /// Computes all rows without blocks.
+    fn in_one_pass<T: LowPrecision>(
+        &self,
+        (function, by): Loop<T>,
+        call: &Call<'_>,
+    ) -> Result<(), OpError> {
+        let out = call.output::<T>(0)?;
+        let mut views = [None; ARITY];
+        for (index, view) in views[..self.tensors].iter_mut().enumerate() {
+            *view = Some(call.input::<T>(index)?);
+        }
+        let (rows, row, steps) = (self.nest.rows(), self.nest.row(), self.nest.steps());
+        let part = |first: usize, count: usize, start: usize, len: usize| {
+            let mut operands = [Operand::Value(0.0); ARITY];
+            for (operand, slot) in operands.iter_mut().zip(&self.slots[..self.arity]) {
+                if let Slot::Value(value) = slot {
+                    *operand = Operand::Value(value.f32());
+                }
+            }
+            self.nest.each(first, count, |offsets| {
+                for (operand, slot) in operands.iter_mut().zip(&self.slots[..self.arity]) {
+                    let Slot::Input(input, _) = *slot else {
+                        continue;
+                    };
+                    let Some(view) = views[input] else {
+                        continue;
+                    };
+                    *operand = match steps[input] {
+                        0 => Operand::Value(view.row(offsets[input], 1, 1).get(0).widen()),
+                        _ => Operand::Row(view.row(offsets[input] + start, len, 1)),
+                    };
+                }
+                let at = offsets[self.tensors] + start;
+                function(by, out.row(at, len, 1), &operands[..self.arity]);
+            });
+        };
+        if rows == 1 {
+            call.workers()
+                .ranges(row, GRAIN, |start, len| part(0, 1, start, len));
+        } else {
+            let grain = GRAIN.div_ceil(row.max(1));
+            call.workers()
+                .ranges(rows, grain, |first, count| part(first, count, 0, row));
+        }
+        Ok(())
+    }
+
     fn split<const N: usize, const R: usize>(
         &self,
         call: &Call<'_>,
@@ -322,6 +386,12 @@ impl<L: Functions> Kernel for Map<L> {
     }
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        match self.direct {
+            Some(AnyDirect::Float32(function)) => return self.in_one_pass(function, call),
+            Some(AnyDirect::Float16(function)) => return self.in_one_pass(function, call),
+            Some(AnyDirect::BFloat16(function)) => return self.in_one_pass(function, call),
+            None => {}
+        }
         let writer = Writer::new(call, self.output)?;
         let mut readers = [const { Reader::None }; ARITY];
         for (index, &dtype) in self.inputs[..self.tensors].iter().enumerate() {
@@ -340,6 +410,13 @@ impl<L: Functions> Kernel for Map<L> {
 /// Reports whether the elements of a row lie further apart than those of neighbouring rows.
 fn is_transposed(step: isize, stride: isize) -> bool {
     stride.unsigned_abs() < step.unsigned_abs() && stride != 0
+}
+
+/// Reports whether the elements of a row lie side by side, or are one element, and whether a row is worth a call of its own.
+fn is_direct(nest: &Nest, tensors: usize) -> bool {
+    let (inputs, out) = nest.steps().split_at(tensors);
+    let is_worth = nest.row() >= LONG || nest.rows() == 1;
+    is_worth && out[0] == 1 && inputs.iter().all(|&step| step == 0 || step == 1)
 }
 
 /// Reports whether values of a compute type lose digits in a type.

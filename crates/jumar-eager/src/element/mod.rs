@@ -3,11 +3,15 @@
 pub(crate) mod any;
 pub(crate) mod compute;
 mod copy;
+mod direct;
 mod functions;
 mod map;
 pub(crate) mod nest;
 pub(crate) mod number;
+mod pass;
 mod scaling;
+#[cfg(test)]
+mod tests;
 
 use jumar_ops::Kernel;
 use jumar_ops::view::Layout;
@@ -16,6 +20,7 @@ use jumar_types::dtype::DataType;
 use crate::Scalar;
 use compute::{C64, C128};
 use map::Map;
+use nest::Nest;
 
 pub(crate) use copy::copy;
 pub(crate) use functions::F;
@@ -43,6 +48,9 @@ pub(crate) fn map(
     output: (DataType, &Layout),
 ) -> Option<Box<dyn Kernel>> {
     type D = DataType;
+    if !boolean && let Some(kernel) = in_one_pass(function, compute, operands, output) {
+        return Some(kernel);
+    }
     match compute {
         D::Float32 | D::Float16 | D::BFloat16 => {
             Map::<f32>::create(function, compute, boolean, operands, output)
@@ -58,6 +66,31 @@ pub(crate) fn map(
             Map::<C64>::create(function, compute, boolean, operands, output)
         }
         D::Complex128 => Map::<C128>::create(function, compute, boolean, operands, output),
+        _ => None,
+    }
+}
+
+/// Creates the kernel of a conversion or a selection that needs no computation. `None`: there is none for the types or the layouts.
+fn in_one_pass(
+    function: Option<F>,
+    compute: DataType,
+    operands: &[Source<'_>],
+    (dtype, layout): (DataType, &Layout),
+) -> Option<Box<dyn Kernel>> {
+    match (function, operands) {
+        (None, &[Source::Tensor(from, input)]) if from == compute => {
+            pass::convert(Nest::new(&[input, layout]), from, dtype)
+        }
+        (
+            Some(F::Where),
+            &[
+                Source::Tensor(DataType::Bool, mask),
+                Source::Tensor(yes, one),
+                Source::Tensor(no, two),
+            ],
+        ) if yes == dtype && no == dtype && compute == dtype => {
+            pass::select(Nest::new(&[mask, one, two, layout]), dtype)
+        }
         _ => None,
     }
 }

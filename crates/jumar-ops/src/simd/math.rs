@@ -192,6 +192,62 @@ fn erf<const FUSED: bool>(x: f32) -> f32 {
     if size < 1.0 { near } else { far.copysign(x) }
 }
 
+/// Up to this size of an argument [`Fast::sin_near`] and [`Fast::cos_near`] are as exact as the other functions.
+pub const NEAR: f32 = 100_000.0;
+/// A quarter of a turn in three parts, each the float32 that is nearest to what the others leave.
+const QUARTER: [f32; 3] = [1.570_796_4, -4.371_139e-8, -1.715_124_5e-15];
+/// A quarter of a turn in two parts. Products of the first with integers of 20 bits are exact in float64.
+const QUARTER_HIGH: f64 = 1.570_796_326_734_125_6;
+const QUARTER_LOW: f64 = 6.077_100_506_506_192e-11;
+
+/// Returns the angle that is left of `x` after whole quarters of a turn, and their number.
+#[inline(always)]
+fn quarters<const FUSED: bool>(x: f32) -> (f32, i32) {
+    let shifted = fma::<FUSED>(x, std::f32::consts::FRAC_2_PI, ROUNDER);
+    let n = shifted - ROUNDER;
+    let k = (shifted.to_bits() as i32).wrapping_sub(ROUNDER.to_bits() as i32);
+    let [high, middle, low] = QUARTER;
+    let rest = if FUSED {
+        // The first difference is exact, the others are rounded to their own size.
+        let rest = n.mul_add(-middle, n.mul_add(-high, x));
+        n.mul_add(-low, rest)
+    } else {
+        let (x, n) = (f64::from(x), f64::from(n));
+        (x - n * QUARTER_HIGH - n * QUARTER_LOW) as f32
+    };
+    (rest, k)
+}
+
+/// Returns the sine of an angle of at most an eighth of a turn, after `k` quarters.
+#[inline(always)]
+fn sine_after<const FUSED: bool>(x: f32, k: i32) -> f32 {
+    let square = x * x;
+    let p = polynomial::<FUSED, 3>(square, [-1.951_084e-4, 8.332_131e-3, -0.166_666_54]);
+    let sine = fma::<FUSED>(x * square, p, x);
+    let p = polynomial::<FUSED, 3>(square, [2.445_709_5e-5, -1.388_760_4e-3, 4.166_665_3e-2]);
+    let cosine = fma::<FUSED>(square * square, p, fma::<FUSED>(-0.5, square, 1.0));
+    let value = if k & 1 == 0 { sine } else { cosine };
+    f32::from_bits(value.to_bits() ^ (k as u32 & 2) << 30)
+}
+
+impl<const FUSED: bool> Fast<FUSED> {
+    /// Returns the sine of a number that is at most [`NEAR`] from zero. Of others the result is not defined.
+    #[inline(always)]
+    pub fn sin_near(self) -> Self {
+        let (rest, k) = quarters::<FUSED>(self.0);
+        let sine = sine_after::<FUSED>(rest, k);
+        // -0.0 stays what it is.
+        Fast(if self.0 == 0.0 { self.0 } else { sine })
+    }
+
+    /// Returns the cosine of a number that is at most [`NEAR`] from zero. Of others the result is not defined.
+    #[inline(always)]
+    pub fn cos_near(self) -> Self {
+        let (rest, k) = quarters::<FUSED>(self.0);
+        Fast(sine_after::<FUSED>(rest, k.wrapping_add(1)))
+    }
+}
+
 impl<const FUSED: bool> PartialEq for Fast<FUSED> {
     #[inline(always)]
     fn eq(&self, other: &Self) -> bool {
@@ -382,5 +438,41 @@ mod tests {
         ln_1p: f64::ln_1p, 2.0, 2.5;
         tanh: f64::tanh, 2.0, 2.5;
         erf: libm::erf, 2.0, 2.5;
+    }
+
+    #[test]
+    fn sine_and_cosine_are_accurate_near_zero() {
+        #[derive(Clone, Copy)]
+        struct Near<const SINE: bool>;
+        impl<const SINE: bool> Function for Near<SINE> {
+            #[inline(always)]
+            fn fast<const FUSED: bool>(self, x: f32) -> f32 {
+                let x = super::Fast::<FUSED>(x);
+                if SINE { x.sin_near().0 } else { x.cos_near().0 }
+            }
+        }
+        let exponents = all_exponents().into_iter();
+        let mut numbers: Vec<f32> = exponents.filter(|x| x.abs() <= super::NEAR).collect();
+        // Next to multiples of a quarter of a turn most of the argument cancels out.
+        let last = (f64::from(super::NEAR) / std::f64::consts::FRAC_PI_2) as i32 - 1;
+        for quarter in -last..=last {
+            let near = (f64::from(quarter) * std::f64::consts::FRAC_PI_2) as f32;
+            numbers.extend([near.next_down(), near, near.next_up()]);
+        }
+        for level in levels() {
+            for (exact, sine) in [(f64::sin as fn(f64) -> f64, true), (f64::cos, false)] {
+                let mut found = numbers.clone();
+                match sine {
+                    true => wide_at(level, Each(Near::<true>, &mut found)),
+                    false => wide_at(level, Each(Near::<false>, &mut found)),
+                }
+                for (&x, &found) in numbers.iter().zip(&found) {
+                    let units = distance(found, exact(f64::from(x)));
+                    assert!(units <= 2.0, "{level:?}: {units} units at {x:e}");
+                    let is_zero = x == 0.0 && sine;
+                    assert!(!is_zero || found.to_bits() == x.to_bits());
+                }
+            }
+        }
     }
 }

@@ -4,11 +4,13 @@ mod activation;
 mod arithmetic;
 mod complex;
 mod loss;
+mod periodic;
 mod special;
 
-use jumar_ops::math::{Fast, Float, Work, wide};
+use jumar_ops::math::{Fast, Float, LowPrecision, Work, wide};
 
 use super::compute::{C64, C128, Compute};
+use super::direct::{self, Direct};
 use super::number::{Analytic, Integer, Num, Ordered, Real};
 
 /// A loop over blocks of one length: the first operand becomes the result.
@@ -55,6 +57,8 @@ macro_rules! block {
     }};
     (f32 integer $($any:tt)*) => { None };
     (f32 complex $($any:tt)*) => { None };
+    (f32 sine $($any:tt)*) => { Some(periodic::block::<periodic::Sine> as Block<f32>) };
+    (f32 cosine $($any:tt)*) => { Some(periodic::block::<periodic::Cosine> as Block<f32>) };
     (f32 $class:ident $($any:tt)*) => { block!(fast $($any)*) };
     (f64 integer $($any:tt)*) => { None };
     (f64 complex $($any:tt)*) => { None };
@@ -66,12 +70,36 @@ macro_rules! block {
     (u64 integer $($any:tt)*) => { block!(plain u64 $($any)*) };
     (C64 number $($any:tt)*) => { block!(plain C64 $($any)*) };
     (C64 analytic $($any:tt)*) => { block!(plain C64 $($any)*) };
+    (C64 sine $($any:tt)*) => { block!(plain C64 $($any)*) };
+    (C64 cosine $($any:tt)*) => { block!(plain C64 $($any)*) };
     (C64 complex $($any:tt)*) => { block!(plain C64 $($any)*) };
     (C128 number $($any:tt)*) => { block!(plain C128 $($any)*) };
     (C128 analytic $($any:tt)*) => { block!(plain C128 $($any)*) };
+    (C128 sine $($any:tt)*) => { block!(plain C128 $($any)*) };
+    (C128 cosine $($any:tt)*) => { block!(plain C128 $($any)*) };
     (C128 complex $($any:tt)*) => { block!(plain C128 $($any)*) };
     (f64 $class:ident $($any:tt)*) => { block!(plain f64 $($any)*) };
     ($own:ident $class:ident $($any:tt)*) => { None };
+}
+
+/// The loop in one pass. Integers and complex numbers have none.
+macro_rules! direct {
+    (integer $($any:tt)*) => { None };
+    (complex $($any:tt)*) => { None };
+    (sine $($any:tt)*) => { Some(periodic::row::<T, periodic::Sine> as Direct<T>) };
+    (cosine $($any:tt)*) => { Some(periodic::row::<T, periodic::Cosine> as Direct<T>) };
+    ($class:ident $path:path, $($rest:ident)*) => {{
+        struct One;
+        impl direct::Function<{ 1 $(+ functions!(@one $rest))* }> for One {
+            #[inline(always)]
+            fn apply<const FUSED: bool>(
+                [first $(, $rest)*]: [Fast<FUSED>; 1 $(+ functions!(@one $rest))*],
+            ) -> Fast<FUSED> {
+                $path(first, $($rest),*)
+            }
+        }
+        Some(direct::run::<T, One, { 1 $(+ functions!(@one $rest))* }> as Direct<T>)
+    }};
 }
 
 macro_rules! functions {
@@ -84,6 +112,13 @@ macro_rules! functions {
             /// Returns the number of operands.
             pub const fn arity(self) -> usize {
                 match self { $(F::$name => 1 $(+ functions!(@one $rest))*,)* }
+            }
+        }
+
+        /// Finds the loop of a function in one pass. `None`: there is none.
+        pub(super) fn find_direct<T: LowPrecision>(function: F) -> Option<Direct<T>> {
+            match function {
+                $(F::$name => direct!($class $path, $($rest)*),)*
             }
         }
 
@@ -105,7 +140,7 @@ macro_rules! functions {
 }
 
 // The classes: `number` every type; `ordered` all but complex; `integer` integers; `real` float32 and float64; `analytic` real
-// and complex; `complex` complex alone.
+// and complex, `sine` and `cosine` as well; `complex` complex alone.
 functions! {
     number Add = Num::plus, (b);
     number Sub = Num::minus, (b);
@@ -162,8 +197,8 @@ functions! {
     analytic Log = Analytic::a_log, ();
     analytic Sqrt = Analytic::a_sqrt, ();
     analytic Rsqrt = arithmetic::rsqrt, ();
-    analytic Sin = Analytic::a_sin, ();
-    analytic Cos = Analytic::a_cos, ();
+    sine Sin = Analytic::a_sin, ();
+    cosine Cos = Analytic::a_cos, ();
     analytic Tan = Analytic::a_tan, ();
     analytic Asin = Analytic::a_asin, ();
     analytic Acos = Analytic::a_acos, ();
