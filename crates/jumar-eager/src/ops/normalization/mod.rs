@@ -79,6 +79,14 @@ fn softmax(cx: &mut Cx<'_>, operator: &str) -> Result<(), Refusal> {
         _ => (x, out),
     };
     let compute = accumulator(out.dtype());
+    let is_half = |view: &View| matches!(view.dtype(), DataType::Float16 | DataType::BFloat16);
+    if is_half(&x) && is_half(&out) && axis + 1 == x.rank() {
+        // Only rows are converted: float32 forms of both tensors would be larger than these.
+        return match operator {
+            "SoftmaxV2" => cx.rows(by_rows::Softmax::<false>, &[Some(x)], &[Some(out)]),
+            _ => cx.rows(by_rows::Softmax::<true>, &[Some(x)], &[Some(out)]),
+        };
+    }
     let x = cx.cast(x, compute)?;
     let attrs = Attrs::new().with("axes", vec![axis as i64]);
     cx.op(operator, &[x.into()], &attrs, &[out])
@@ -186,6 +194,16 @@ fn layer_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
     let compute = accumulator(x.dtype());
     let epsilon = cx.float("eps")?;
+    if compute == DataType::Float32 {
+        let inputs = [Some(x), weight, bias];
+        return layer_norm_by_rows(
+            cx,
+            inputs,
+            [Some(out), mean, rstd],
+            [rows, columns],
+            epsilon,
+        );
+    }
     let x = cx.cast(x, compute)?;
     let flat = cx.reshaped(x, &[rows, columns])?;
     let row = |cx: &mut Cx<'_>, view: View| shaped(cx, view, compute, &[columns]);
@@ -233,6 +251,50 @@ fn layer_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             check_count(cx, &statistic, own.dims())?;
             let shaped = cx.reshaped(own, statistic.dims())?;
             cx.copy(shaped, statistic)?;
+        }
+    }
+    Ok(())
+}
+
+/// Computes the normalization in float32. Inputs: x, weight, bias. Outputs: the result, mean, rstd.
+fn layer_norm_by_rows(
+    cx: &mut Cx<'_>,
+    inputs: [Option<View>; 3],
+    outputs: [Option<View>; 3],
+    [rows, columns]: [usize; 2],
+    epsilon: f64,
+) -> Result<(), Refusal> {
+    let mut sources = [None; 3];
+    for ((source, input), dims) in
+        sources
+            .iter_mut()
+            .zip(inputs)
+            .zip([&[rows, columns][..], &[columns], &[columns]])
+    {
+        if let Some(input) = input {
+            check_count(cx, &input, dims)?;
+            *source = Some(cx.reshaped(input, dims)?);
+        }
+    }
+    let mut targets = [None; 3];
+    for ((target, output), last) in targets.iter_mut().zip(outputs).zip([columns, 1, 1]) {
+        if let Some(output) = output {
+            let dims = [rows, last];
+            check_count(cx, &output, &dims)?;
+            *target = Some(match output.reshape(&dims) {
+                Some(reshaped) => reshaped,
+                None => cx.temporary(output.dtype(), &dims)?,
+            });
+        }
+    }
+    let epsilon = epsilon as f32;
+    cx.rows(by_rows::LayerNorm { epsilon }, &sources, &targets)?;
+    for (target, output) in targets.into_iter().zip(outputs) {
+        if let (Some(target), Some(output)) = (target, output)
+            && output.reshape(target.dims()).is_none()
+        {
+            let result = cx.reshaped(target, output.dims())?;
+            cx.copy(result, output)?;
         }
     }
     Ok(())
