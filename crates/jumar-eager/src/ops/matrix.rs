@@ -4,6 +4,7 @@ use jumar_ops::Attrs;
 use jumar_types::dtype::DataType;
 
 use super::Table;
+use super::brain;
 use super::normalization::computed;
 use super::reduction::accumulator;
 use crate::build::{Cx, Input, Operand};
@@ -108,10 +109,11 @@ pub(super) fn multiply(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Resu
         return cx.fill(Scalar::of_i64(0), out);
     }
     if is_low_precision(one.dtype()) {
-        let compute = accumulator(one.dtype());
-        let (one, two) = (cx.cast(one, compute)?, cx.cast(two, compute)?);
-        let product = cx.temporary(compute, &dims)?;
-        multiply(cx, one, two, product)?;
+        let product = match out.dtype() {
+            DataType::Float32 if out.is_dense() => out,
+            _ => cx.temporary(accumulator(one.dtype()), &dims)?,
+        };
+        multiply_wide(cx, one, two, product)?;
         return cx.copy(product, out);
     }
     // A vector is multiplied as a matrix of one row or one column. The result does not have that dimension.
@@ -135,6 +137,22 @@ pub(super) fn multiply(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Resu
         .with("adj_x1", one_swapped)
         .with("adj_x2", two_swapped);
     cx.op("BatchMatMulV2", &inputs, &attrs, &[out])
+}
+
+/// Writes a product of 16-bit types that is not rounded.
+fn multiply_wide(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Result<(), Refusal> {
+    if one.dtype() == DataType::BFloat16
+        && let Some((one, out)) = folded(cx, &one, &two, &out)?
+        && brain::multiply(cx, one, two, out)?
+    {
+        return Ok(());
+    }
+    if brain::multiply(cx, one, two, out)? {
+        return Ok(());
+    }
+    let compute = accumulator(one.dtype());
+    let (one, two) = (cx.cast(one, compute)?, cx.cast(two, compute)?);
+    multiply(cx, one, two, out)
 }
 
 /// Returns a batch and the product of the batch with one matrix as matrices, unless the memory of the product does not allow it: the rows of
@@ -266,12 +284,9 @@ fn add(cx: &mut Cx<'_>, one: View, two: View) -> Result<(), Refusal> {
     let dims = product_dims(cx, &one, &two)?;
     cx.check_dims(&out, &dims)?;
     // Rounded once, at the end.
-    let (compute, one, two) = match is_low_precision(one.dtype()) {
-        true => {
-            let compute = accumulator(one.dtype());
-            (compute, cx.cast(one, compute)?, cx.cast(two, compute)?)
-        }
-        false => (one.dtype(), one, two),
+    let compute = match is_low_precision(one.dtype()) {
+        true => accumulator(one.dtype()),
+        false => one.dtype(),
     };
     let product = cx.temporary(compute, &dims)?;
     multiply(cx, one, two, product)?;

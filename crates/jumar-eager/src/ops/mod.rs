@@ -4,6 +4,7 @@ mod arrange;
 mod attention;
 mod bag;
 mod batch_statistics;
+mod brain;
 mod compress;
 mod data;
 mod dense;

@@ -34,6 +34,11 @@ pub fn engines() -> [&'static str; 2] {
     ]
 }
 
+/// Reports whether the processor has instructions for products of bfloat16: without them products in float32 are faster.
+pub fn multiplies_bf16() -> bool {
+    !matches!(Engine::best::<Pairs>(), Engine::Plain(_))
+}
+
 /// Rounds to bfloat16: to the nearest, ties to even; denormal numbers become zero.
 #[inline(always)]
 pub fn to_bf16(value: f32) -> BF16 {
