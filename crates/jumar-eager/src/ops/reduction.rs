@@ -121,9 +121,34 @@ pub(super) fn reduce(
     if axes.is_empty() {
         return cx.copy(x, out);
     }
+    let (x, axes, out) = in_order_of_memory(x, axes, keep, out);
     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
     let attrs = Attrs::new().with("keep_dims", keep);
     cx.op(operator, &[x.into(), Input::ints(&axes)], &attrs, &[out])
+}
+
+/// Returns the operands of a reduction with dimensions in the order in which the elements lie, where that makes the input dense. Copied
+/// to a dense tensor, it would be read and written once more.
+fn in_order_of_memory(x: View, axes: &[usize], keep: bool, out: View) -> (View, Vec<usize>, View) {
+    let mut order: Vec<usize> = (0..x.rank()).collect();
+    order.sort_by_key(|&axis| std::cmp::Reverse(x.layout().strides()[axis]));
+    let permuted = x.permute(&order);
+    if x.is_dense() || !permuted.is_dense() {
+        return (x, axes.to_vec(), out);
+    }
+    let position = |axis: &usize| order.iter().position(|own| own == axis);
+    let own_axes: Vec<usize> = axes.iter().filter_map(position).collect();
+    let out = match keep {
+        true => out.permute(&order),
+        false => {
+            let is_kept = |axis: &usize| !axes.contains(axis);
+            let kept: Vec<usize> = (0..x.rank()).filter(is_kept).collect();
+            let left = order.iter().filter(|axis| is_kept(axis));
+            let left = left.filter_map(|axis| kept.iter().position(|own| own == axis));
+            out.permute(&left.collect::<Vec<_>>())
+        }
+    };
+    (permuted, own_axes, out)
 }
 
 /// Reduces axes to a new temporary of the same type; the reduced dimensions stay with size 1.
