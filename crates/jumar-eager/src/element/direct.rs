@@ -85,9 +85,9 @@ fn signs<T: SignBit, const CHANGED: bool>(
     to: RowMut<'_, T>,
     operands: &[Operand<'_, T>],
 ) {
-    match operands {
-        &[Operand::Row(from)] => wide(Signs::<T, CHANGED> { to, from }),
-        &[Operand::Value(value)] => to.fill(T::rounded(value).with_sign::<CHANGED>()),
+    match *operands {
+        [Operand::Row(from)] => wide(Signs::<T, CHANGED> { to, from }),
+        [Operand::Value(value)] => to.fill(T::rounded(value).with_sign::<CHANGED>()),
         _ => unreachable!("operands were counted"),
     }
 }
