@@ -1,6 +1,7 @@
-//! `cargo xtask ci`: everything that has to pass, one step after another, and a table at the end.
+//! `cargo xtask ci`: everything that has to pass, two steps at a time, and a table at the end.
 //!
-//! A step's whole output lies in target/ci/<step>.log; of a failed one the end is shown. A step that cannot run because
+//! Most steps use one processor for much of their time: tests of the install tree, and the last crates of a build. A step starts when
+//! those that it needs have ended, and no other step uses what it needs for itself. A step's whole output lies in target/ci/<step>.log; of a failed one the end is shown. A step that cannot run because
 //! another one failed, or because the machine lacks a tool, is skipped with the reason; skipped is never passed.
 
 mod deny;
@@ -9,6 +10,8 @@ mod steps;
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::{Condvar, Mutex};
+use std::thread;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -54,8 +57,30 @@ struct Step {
     part: Option<Part>,
     /// The steps that have to pass first.
     needs: &'static [&'static str],
+    /// What no other step may use at the same time.
+    uses: Uses,
     /// What it does.
     run: fn(&Job) -> Result<Outcome>,
+}
+
+/// What a step needs for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Uses {
+    /// Nothing.
+    Nothing,
+    /// Cargo's folder of debug builds, which cargo locks while it compiles.
+    DebugBuilds,
+    /// The whole machine: it measures time, or starts more threads than there are processors.
+    Machine,
+}
+
+impl Uses {
+    /// Returns whether steps that need these may not run at the same time.
+    fn excludes(self, other: Uses) -> bool {
+        self == Uses::Machine
+            || other == Uses::Machine
+            || self == Uses::DebugBuilds && other == Uses::DebugBuilds
+    }
 }
 
 /// What a step needs to know.
@@ -110,53 +135,178 @@ pub fn run(options: &Options) -> Result<bool> {
     let logs = crate::root().join("target/ci");
     fs::create_dir_all(&logs)?;
     let start = Instant::now();
-    let mut rows: Vec<Row> = Vec::new();
-    for (number, step) in chosen.iter().enumerate() {
-        eprintln!(
-            "[{:>2}/{}] {}: {}",
-            number + 1,
-            chosen.len(),
-            step.name,
-            step.what
-        );
-        let job = Job {
-            name: step.name,
-            log: logs.join(format!("{}.log", step.name)),
-            long: options.long || options.part.is_some(),
-        };
-        let step_start = Instant::now();
-        let outcome = match unmet(step, &rows) {
-            Some(needed) => Outcome::Skipped(format!("needs {needed}, which did not pass")),
-            None => {
-                let _ = fs::remove_file(&job.log);
-                (step.run)(&job).unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
-            }
-        };
-        let seconds = step_start.elapsed().as_secs_f64();
-        match &outcome {
-            Outcome::Passed(note) => {
-                eprintln!("        passed, {seconds:.1} s{}", after_comma(note))
-            }
-            Outcome::Skipped(reason) => eprintln!("        SKIPPED: {reason}"),
-            Outcome::Failed(reason) => {
-                eprintln!("        FAILED, {seconds:.1} s: {reason}");
-                let end = progress::tail(&job.log, 80);
-                if !end.is_empty() {
-                    eprintln!("----- the end of {}", job.log.display());
-                    eprintln!("{end}\n-----");
-                }
-            }
+    let schedule = Schedule::new(chosen);
+    let job = |name: &'static str| Job {
+        name,
+        log: logs.join(format!("{name}.log")),
+        long: options.long || options.part.is_some(),
+    };
+    thread::scope(|scope| {
+        for _ in 0..SIDE_BY_SIDE {
+            scope.spawn(|| schedule.work(&job));
         }
-        rows.push(Row {
-            name: step.name,
-            outcome,
-            seconds,
-        });
-    }
+    });
+    let rows = schedule.into_rows();
     print!("{}", table(&rows, start.elapsed().as_secs_f64()));
     Ok(!rows
         .iter()
         .any(|row| matches!(row.outcome, Outcome::Failed(_))))
+}
+
+/// How many steps run at the same time.
+const SIDE_BY_SIDE: usize = 2;
+
+/// The steps of a run, and how far they are.
+struct Schedule {
+    steps: Vec<&'static Step>,
+    progress: Mutex<Vec<Progress>>,
+    changed: Condvar,
+}
+
+/// How far a step is.
+enum Progress {
+    Waiting,
+    Running,
+    Ended(Row),
+}
+
+impl Schedule {
+    fn new(steps: Vec<&'static Step>) -> Self {
+        let progress = steps.iter().map(|_| Progress::Waiting).collect();
+        Schedule {
+            steps,
+            progress: Mutex::new(progress),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Runs steps until none is left that has not started.
+    fn work(&self, job: &dyn Fn(&'static str) -> Job) {
+        while let Some(index) = self.take() {
+            let step = self.steps[index];
+            let number = format!("[{:>2}/{}]", index + 1, self.steps.len());
+            progress::print_line(&format!("{number} {}: {}", step.name, step.what));
+            let job = job(step.name);
+            let start = Instant::now();
+            let outcome = match self.unmet(step) {
+                Some(needed) => Outcome::Skipped(format!("needs {needed}, which did not pass")),
+                None => {
+                    let _ = fs::remove_file(&job.log);
+                    (step.run)(&job).unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
+                }
+            };
+            let row = Row {
+                name: step.name,
+                outcome,
+                seconds: start.elapsed().as_secs_f64(),
+            };
+            report(&row, &job);
+            self.locked()[index] = Progress::Ended(row);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits for a step that can start, and marks it as running. Returns `None` when every step has started.
+    fn take(&self) -> Option<usize> {
+        let mut progress = self.locked();
+        loop {
+            if !progress.iter().any(|one| matches!(one, Progress::Waiting)) {
+                return None;
+            }
+            if let Some(index) = next(&self.steps, &progress) {
+                progress[index] = Progress::Running;
+                return Some(index);
+            }
+            progress = self
+                .changed
+                .wait(progress)
+                .expect("steps catch nothing and hold no lock");
+        }
+    }
+
+    /// Returns the first step that has to pass before this one and ran without passing.
+    fn unmet(&self, step: &Step) -> Option<&'static str> {
+        unmet(
+            step,
+            self.locked().iter().filter_map(|one| match one {
+                Progress::Ended(row) => Some(row),
+                _ => None,
+            }),
+        )
+    }
+
+    fn locked(&self) -> std::sync::MutexGuard<'_, Vec<Progress>> {
+        self.progress
+            .lock()
+            .expect("steps catch nothing and hold no lock")
+    }
+
+    /// Returns the results in the order of the steps.
+    fn into_rows(self) -> Vec<Row> {
+        let progress = self
+            .progress
+            .into_inner()
+            .expect("steps catch nothing and hold no lock");
+        progress
+            .into_iter()
+            .filter_map(|one| match one {
+                Progress::Ended(row) => Some(row),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// Returns the first waiting step whose needs have ended and that no running step excludes.
+///
+/// A step that needs the whole machine is not overtaken, because it would wait until all others have ended.
+fn next(steps: &[&Step], progress: &[Progress]) -> Option<usize> {
+    let running = || {
+        steps
+            .iter()
+            .zip(progress)
+            .filter(|(_, one)| matches!(one, Progress::Running))
+            .map(|(step, _)| step.uses)
+    };
+    let has_ended = |name: &str| {
+        !steps
+            .iter()
+            .zip(progress)
+            .any(|(step, one)| step.name == name && !matches!(one, Progress::Ended(_)))
+    };
+    for (index, (step, one)) in steps.iter().zip(progress).enumerate() {
+        if !matches!(one, Progress::Waiting) || !step.needs.iter().all(|name| has_ended(name)) {
+            continue;
+        }
+        if !running().any(|uses| uses.excludes(step.uses)) {
+            return Some(index);
+        }
+        if step.uses == Uses::Machine {
+            return None;
+        }
+    }
+    None
+}
+
+/// Prints how a step ended, and the end of its log if it failed.
+fn report(row: &Row, job: &Job) {
+    let (name, seconds) = (row.name, row.seconds);
+    progress::print_line(&match &row.outcome {
+        Outcome::Passed(note) => {
+            format!(
+                "        {name}: passed, {seconds:.1} s{}",
+                after_comma(note)
+            )
+        }
+        Outcome::Skipped(reason) => format!("        {name}: SKIPPED: {reason}"),
+        Outcome::Failed(reason) => {
+            let end = match progress::tail(&job.log, 80) {
+                end if end.is_empty() => end,
+                end => format!("\n----- the end of {}\n{end}\n-----", job.log.display()),
+            };
+            format!("        {name}: FAILED, {seconds:.1} s: {reason}{end}")
+        }
+    });
 }
 
 /// Returns the steps that the options select, in order.
@@ -188,12 +338,15 @@ fn name_of(part: Part) -> String {
 }
 
 /// Returns the first step that has to pass before this one and ran without passing.
-fn unmet(step: &Step, rows: &[Row]) -> Option<&'static str> {
-    let failed = |needed: &&&'static str| {
-        rows.iter()
-            .any(|row| row.name == **needed && !matches!(row.outcome, Outcome::Passed(_)))
-    };
-    step.needs.iter().find(failed).copied()
+fn unmet<'a>(step: &Step, rows: impl Iterator<Item = &'a Row>) -> Option<&'static str> {
+    let failed: Vec<&str> = rows
+        .filter(|row| !matches!(row.outcome, Outcome::Passed(_)))
+        .map(|row| row.name)
+        .collect();
+    step.needs
+        .iter()
+        .find(|needed| failed.contains(needed))
+        .copied()
 }
 
 /// Lays the results out. The last line is for machines and people alike.
@@ -271,15 +424,60 @@ mod tests {
             what: "",
             part: None,
             needs: &["dist"],
+            uses: Uses::Nothing,
             run: |_| unreachable!(),
         };
         let rows = [row("dist", Outcome::Failed("x".into()))];
-        assert_eq!(unmet(&step, &rows), Some("dist"));
+        assert_eq!(unmet(&step, rows.iter()), Some("dist"));
+        let rows = [row("dist", Outcome::Passed(String::new()))];
+        assert_eq!(unmet(&step, rows.iter()), None);
+        let none = [].iter();
+        assert_eq!(unmet(&step, none), None, "--only counts on earlier runs");
+    }
+
+    #[test]
+    fn a_step_starts_when_its_needs_have_ended_and_nothing_excludes_it() {
+        const fn step(name: &'static str, needs: &'static [&'static str], uses: Uses) -> Step {
+            Step {
+                name,
+                what: "",
+                part: None,
+                needs,
+                uses,
+                run: |_| unreachable!(),
+            }
+        }
+        static CLIPPY: Step = step("clippy", &[], Uses::DebugBuilds);
+        static TEST: Step = step("test", &[], Uses::DebugBuilds);
+        static DIST: Step = step("dist", &[], Uses::Nothing);
+        static HEADERS: Step = step("headers", &["dist"], Uses::Nothing);
+        static CHAOS: Step = step("chaos", &["dist"], Uses::Machine);
+        static DENY: Step = step("deny", &[], Uses::Nothing);
+        let steps = [&CLIPPY, &TEST, &DIST, &HEADERS, &CHAOS, &DENY];
+        let ended = || Progress::Ended(row("", Outcome::Passed(String::new())));
+        let mut progress: Vec<Progress> = steps.iter().map(|_| Progress::Waiting).collect();
+        assert_eq!(next(&steps, &progress), Some(0));
+        progress[0] = Progress::Running;
+        assert_eq!(next(&steps, &progress), Some(2), "test waits for clippy");
+        progress[2] = Progress::Running;
         assert_eq!(
-            unmet(&step, &[row("dist", Outcome::Passed(String::new()))]),
-            None
+            next(&steps, &progress),
+            Some(5),
+            "headers and chaos need dist"
         );
-        assert_eq!(unmet(&step, &[]), None, "--only counts on earlier runs");
+        progress[2] = ended();
+        progress[3] = Progress::Running;
+        assert_eq!(
+            next(&steps, &progress),
+            None,
+            "chaos waits for the machine, and deny for it"
+        );
+        progress[0] = ended();
+        progress[1] = ended();
+        progress[3] = ended();
+        assert_eq!(next(&steps, &progress), Some(4));
+        progress[4] = Progress::Running;
+        assert_eq!(next(&steps, &progress), None, "nothing runs beside chaos");
     }
 
     #[test]

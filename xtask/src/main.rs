@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use xtask_base::{progress, python_env, root};
 use xtask_tree::{dist, wheel};
@@ -61,9 +61,46 @@ enum Command {
     },
 }
 
+impl Command {
+    /// Starts this program again with a cmake from the Python package index if the command compiles and the machine has none.
+    ///
+    /// # Errors
+    /// cmake is missing and could not be installed.
+    fn provide_cmake(&self) -> Result<()> {
+        let compiles = match self {
+            Command::Gen { .. } | Command::Headers | Command::Tidy { .. } => false,
+            Command::Dist { .. }
+            | Command::Wheel(_)
+            | Command::Demo
+            | Command::Ci(_)
+            | Command::Bench(_) => true,
+        };
+        if !compiles || dist::has_cmake() {
+            return Ok(());
+        }
+        eprintln!(
+            "cmake is not installed; libjpeg-turbo is built with it. Installing it in target/venv-cmake"
+        );
+        let folder = python_env::ensure_cmake(&root().join("target/dist/cmake.log"))
+            .context("install it: on Debian and Ubuntu, apt-get install cmake nasm")?;
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path =
+            std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path)))?;
+        let error = std::process::Command::new(std::env::current_exe()?)
+            .args(std::env::args_os().skip(1))
+            .env("PATH", path)
+            .exec();
+        Err(error).context("could not start again with the installed cmake")
+    }
+}
+
 fn main() -> ExitCode {
     shed_cargo();
     let arguments = Arguments::parse();
+    if let Err(error) = arguments.command.provide_cmake() {
+        eprintln!("error: {error:#}");
+        return ExitCode::FAILURE;
+    }
     match run(arguments.command) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

@@ -4,16 +4,19 @@ use std::fs::{self, File};
 use std::io::{IsTerminal, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 /// Shorter waits need no explanation.
 const SILENT: Duration = Duration::from_secs(2);
 /// The interval at which a log without a terminal reports that the work continues.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(50);
+/// The lines of all commands that run at the same time.
+static LINES: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 /// How a command ended.
 pub struct Ended {
@@ -41,6 +44,11 @@ impl Ended {
             (_, None, None) => Some("failed".into()),
         }
     }
+}
+
+/// Prints a line to the standard error output, between the lines of commands that run.
+pub fn print_line(line: &str) {
+    LINES.suspend(|| eprintln!("{line}"));
 }
 
 /// Runs a command, appends what it prints to `log`, and stops it after `limit`.
@@ -137,7 +145,7 @@ impl Display {
         if std::io::stderr().is_terminal() {
             let label = &self.label;
             let bar = self.bar.get_or_insert_with(|| {
-                let bar = ProgressBar::new_spinner();
+                let bar = LINES.add(ProgressBar::new_spinner());
                 bar.set_style(
                     ProgressStyle::with_template("{spinner} {prefix} {elapsed} {wide_msg}")
                         .expect("a constant template"),
@@ -149,12 +157,12 @@ impl Display {
             bar.tick();
         } else if elapsed >= self.next_heartbeat {
             self.next_heartbeat += HEARTBEAT;
-            eprintln!(
+            print_line(&format!(
                 "      {}: {} s, {}",
                 self.label,
                 elapsed.as_secs(),
                 newest()
-            );
+            ));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The Python environments: target/venv of the tests, made from tests/requirements.txt, and target/venv-bench of the
 //! benchmarks with the engines that they compare with. One is made anew when its file changes.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -82,6 +82,15 @@ pub fn ensure_onnxruntime(log: &Path) -> Result<PathBuf> {
     )
 }
 
+/// Returns the folder of a cmake from the package index, and installs it first where needed.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_cmake(log: &Path) -> Result<PathBuf> {
+    let python = make("target/venv-cmake", "xtask/cmake.txt", log)?;
+    Ok(python.with_file_name(""))
+}
+
 fn make(folder: &str, list: &str, log: &Path) -> Result<PathBuf> {
     let root = crate::root();
     let venv = root.join(folder);
@@ -92,6 +101,10 @@ fn make(folder: &str, list: &str, log: &Path) -> Result<PathBuf> {
         system_python()?,
         fs::read_to_string(&requirements).with_context(|| list.to_owned())?
     );
+    // Two steps of `cargo xtask ci` may ask for the same environment at the same time.
+    fs::create_dir_all(root.join("target"))?;
+    let lock = File::create(venv.with_extension("lock")).context(folder.to_owned())?;
+    lock.lock()?;
     let mark = venv.join("made-from.txt");
     if python.exists() && fs::read_to_string(&mark).is_ok_and(|made_from| made_from == wanted) {
         return Ok(python);

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::{Job, Outcome, Part, Step, deny, long};
+use super::{Job, Outcome, Part, Step, Uses, deny, long};
 use crate::{progress, python_env};
 
-/// No step may take longer; the whole has to stay under twenty minutes on two cores.
-const LIMIT: Duration = Duration::from_secs(15 * 60);
+/// No step may take longer, beside another one; the whole has to stay under thirty minutes on two cores.
+const LIMIT: Duration = Duration::from_secs(20 * 60);
 const LONG_LIMIT: Duration = Duration::from_secs(60 * 60);
 
 /// Every step.
@@ -21,6 +21,7 @@ pub(super) const ALL: &[Step] = &[
         what: "generated files are what api/*.toml says",
         part: None,
         needs: &[],
+        uses: Uses::Nothing,
         run: generated,
     },
     Step {
@@ -28,6 +29,7 @@ pub(super) const ALL: &[Step] = &[
         what: "rustfmt",
         part: None,
         needs: &[],
+        uses: Uses::Nothing,
         run: fmt,
     },
     Step {
@@ -35,6 +37,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the rules of the house",
         part: None,
         needs: &[],
+        uses: Uses::Nothing,
         run: tidy,
     },
     Step {
@@ -42,6 +45,7 @@ pub(super) const ALL: &[Step] = &[
         what: "licences and sources of the dependencies",
         part: None,
         needs: &[],
+        uses: Uses::Nothing,
         run: deny::run,
     },
     Step {
@@ -49,6 +53,7 @@ pub(super) const ALL: &[Step] = &[
         what: "no warning in any target",
         part: None,
         needs: &[],
+        uses: Uses::DebugBuilds,
         run: clippy,
     },
     Step {
@@ -56,6 +61,7 @@ pub(super) const ALL: &[Step] = &[
         what: "documentation builds without a warning",
         part: None,
         needs: &[],
+        uses: Uses::DebugBuilds,
         run: docs,
     },
     Step {
@@ -63,6 +69,7 @@ pub(super) const ALL: &[Step] = &[
         what: "unit and integration tests of every crate",
         part: None,
         needs: &[],
+        uses: Uses::DebugBuilds,
         run: test,
     },
     Step {
@@ -70,6 +77,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the examples in the documentation",
         part: None,
         needs: &[],
+        uses: Uses::DebugBuilds,
         run: doctest,
     },
     Step {
@@ -77,6 +85,7 @@ pub(super) const ALL: &[Step] = &[
         what: "release build and install tree",
         part: None,
         needs: &[],
+        uses: Uses::Nothing,
         run: dist,
     },
     Step {
@@ -84,6 +93,7 @@ pub(super) const ALL: &[Step] = &[
         what: "every header in every dialect, layouts, links",
         part: None,
         needs: &["dist"],
+        uses: Uses::Nothing,
         run: headers,
     },
     Step {
@@ -91,6 +101,7 @@ pub(super) const ALL: &[Step] = &[
         what: "what only a C program shows",
         part: None,
         needs: &["dist"],
+        uses: Uses::Nothing,
         run: c,
     },
     Step {
@@ -98,6 +109,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the table of rules, through C, Python and Rust",
         part: None,
         needs: &["dist"],
+        uses: Uses::DebugBuilds,
         run: behaviour,
     },
     Step {
@@ -105,6 +117,7 @@ pub(super) const ALL: &[Step] = &[
         what: "install tree, names, switching over",
         part: None,
         needs: &["dist"],
+        uses: Uses::Nothing,
         run: conventions,
     },
     Step {
@@ -112,6 +125,7 @@ pub(super) const ALL: &[Step] = &[
         what: "whole programs",
         part: None,
         needs: &["dist"],
+        uses: Uses::Nothing,
         run: programs,
     },
     Step {
@@ -119,6 +133,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the behaviour table under jumar check: clean cases stay clean",
         part: None,
         needs: &["dist"],
+        uses: Uses::DebugBuilds,
         run: corpus,
     },
     Step {
@@ -126,6 +141,7 @@ pub(super) const ALL: &[Step] = &[
         what: "programs with a mistake each, and what jumar check says of them",
         part: None,
         needs: &["dist"],
+        uses: Uses::Nothing,
         run: diag,
     },
     Step {
@@ -133,6 +149,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the acl module",
         part: None,
         needs: &["dist"],
+        uses: Uses::Nothing,
         run: python,
     },
     Step {
@@ -140,6 +157,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the wheel, and the package jumar in it",
         part: None,
         needs: &["dist"],
+        uses: Uses::Nothing,
         run: wheel,
     },
     Step {
@@ -147,6 +165,7 @@ pub(super) const ALL: &[Step] = &[
         what: "C++ programs that build and run graphs",
         part: None,
         needs: &["dist"],
+        uses: Uses::Nothing,
         run: ge,
     },
     Step {
@@ -154,6 +173,7 @@ pub(super) const ALL: &[Step] = &[
         what: "kernels of Ascend C: values, checks, launches, examples",
         part: None,
         needs: &["dist"],
+        uses: Uses::Nothing,
         run: ascendc,
     },
     Step {
@@ -161,6 +181,7 @@ pub(super) const ALL: &[Step] = &[
         what: "models against ONNX Runtime",
         part: None,
         needs: &["dist"],
+        uses: Uses::Nothing,
         run: models,
     },
     Step {
@@ -168,6 +189,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the ONNX node cases, through atc and acl",
         part: None,
         needs: &["dist"],
+        uses: Uses::Nothing,
         run: nodes,
     },
     Step {
@@ -175,6 +197,7 @@ pub(super) const ALL: &[Step] = &[
         what: "every operator of ONNX in every type that its definition lists",
         part: None,
         needs: &[],
+        uses: Uses::DebugBuilds,
         run: types,
     },
     Step {
@@ -182,6 +205,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the first thing a new user runs",
         part: None,
         needs: &["dist"],
+        uses: Uses::Nothing,
         run: demo,
     },
     Step {
@@ -189,6 +213,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the same recognition from Rust",
         part: None,
         needs: &[],
+        uses: Uses::DebugBuilds,
         run: example,
     },
     Step {
@@ -196,6 +221,7 @@ pub(super) const ALL: &[Step] = &[
         what: "every interleaving of the ring, the signals, the table of handles, the lives of a device and shutdown",
         part: Some(Part::Portability),
         needs: &[],
+        uses: Uses::Machine,
         run: long::loom,
     },
     Step {
@@ -203,6 +229,7 @@ pub(super) const ALL: &[Step] = &[
         what: "collectives over Gloo, between network namespaces where that is permitted",
         part: Some(Part::Endurance),
         needs: &[],
+        uses: Uses::Machine,
         run: long::machines,
     },
     Step {
@@ -210,6 +237,7 @@ pub(super) const ALL: &[Step] = &[
         what: "unit tests of the unsafe modules under the address sanitizer",
         part: Some(Part::Sanitizers),
         needs: &[],
+        uses: Uses::Machine,
         run: long::asan,
     },
     Step {
@@ -217,6 +245,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the library built for aarch64, and the tests of what depends on the processor in an emulator of it",
         part: Some(Part::Portability),
         needs: &[],
+        uses: Uses::Machine,
         run: long::aarch64,
     },
     Step {
@@ -224,6 +253,7 @@ pub(super) const ALL: &[Step] = &[
         what: "PyTorch's prebuilt adapter trains models as the CPU does, in each mode, and its features (downloads 5.6 GB)",
         part: Some(Part::Portability),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: long::pytorch,
     },
     Step {
@@ -231,6 +261,7 @@ pub(super) const ALL: &[Step] = &[
         what: "PyTorch's operator database through the adapter, against the stored table (downloads 5.6 GB)",
         part: Some(Part::Portability),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: long::pytorch_operators,
     },
     Step {
@@ -238,6 +269,7 @@ pub(super) const ALL: &[Step] = &[
         what: "C programs under memcheck",
         part: Some(Part::Sanitizers),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: long::valgrind,
     },
     Step {
@@ -245,6 +277,7 @@ pub(super) const ALL: &[Step] = &[
         what: "damaged models and options never bring a reader, atc or inspect down",
         part: Some(Part::Endurance),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: long::fuzz,
     },
     Step {
@@ -252,6 +285,7 @@ pub(super) const ALL: &[Step] = &[
         what: "random calls of most functions from several threads end no process and find no defect",
         part: Some(Part::Endurance),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: long::fuzz_calls,
     },
     Step {
@@ -259,6 +293,7 @@ pub(super) const ALL: &[Step] = &[
         what: "random sequences of calls under limits of the address space end no process",
         part: Some(Part::Endurance),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: long::fuzz_limits,
     },
     Step {
@@ -266,6 +301,7 @@ pub(super) const ALL: &[Step] = &[
         what: "models of more than 2 GiB through atc, load and execution",
         part: Some(Part::Endurance),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: large,
     },
     Step {
@@ -273,6 +309,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the page of a timeline in a browser: clicks, and a hundred thousand tasks",
         part: Some(Part::Portability),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: page,
     },
     Step {
@@ -280,6 +317,7 @@ pub(super) const ALL: &[Step] = &[
         what: "C programs again and again, on one core and on all",
         part: Some(Part::Endurance),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: long::soak,
     },
     Step {
@@ -287,6 +325,7 @@ pub(super) const ALL: &[Step] = &[
         what: "64 threads do anything to shared and own streams: nothing is lost, left over or stuck",
         part: Some(Part::Endurance),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: long::chaos,
     },
     Step {
@@ -294,6 +333,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the same, shorter, under the address sanitizer",
         part: Some(Part::Sanitizers),
         needs: &[],
+        uses: Uses::Machine,
         run: long::chaos_asan,
     },
     Step {
@@ -301,6 +341,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the same, shorter, under helgrind: the order of locks",
         part: Some(Part::Sanitizers),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: long::chaos_helgrind,
     },
     Step {
@@ -308,6 +349,7 @@ pub(super) const ALL: &[Step] = &[
         what: "ten thousand objects of each kind come and go, and the process stays as large as it was",
         part: Some(Part::Endurance),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: long::kinds,
     },
     Step {
@@ -315,6 +357,7 @@ pub(super) const ALL: &[Step] = &[
         what: "ONNX Runtime's prebuilt CANN provider: sessions, and the node cases of onnx",
         part: Some(Part::Portability),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: long::onnxruntime,
     },
     Step {
@@ -322,6 +365,7 @@ pub(super) const ALL: &[Step] = &[
         what: "a million calls of single operators, and the process stays as large as it was",
         part: Some(Part::Endurance),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: long::operators,
     },
     Step {
@@ -329,6 +373,7 @@ pub(super) const ALL: &[Step] = &[
         what: "a thousand communicators, a million collectives, ranks killed at random: nothing is left",
         part: Some(Part::Endurance),
         needs: &["dist"],
+        uses: Uses::Machine,
         run: long::collectives,
     },
     Step {
@@ -336,6 +381,7 @@ pub(super) const ALL: &[Step] = &[
         what: "cargo deny with the advisory database",
         part: Some(Part::Portability),
         needs: &[],
+        uses: Uses::Machine,
         run: deny::advisories,
     },
 ];

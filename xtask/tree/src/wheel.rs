@@ -110,7 +110,6 @@ pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
 
 /// Builds in release mode against an older glibc.
 fn build_portable(log: &Path) -> Result<dist::Built> {
-    dist::check_tools()?;
     let root = crate::root();
     let venv = root.join("target/venv-zig");
     let bin = venv.join("bin");
