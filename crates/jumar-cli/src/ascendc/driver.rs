@@ -43,7 +43,14 @@ pub fn run(name: &str, arguments: Vec<OsString>) -> Result<ExitCode> {
 struct Compiler {
     command: OsString,
     version: String,
-    is_clang: bool,
+    /// The release of Clang; `None` for another compiler.
+    clang: Option<u32>,
+}
+
+/// Finds the release of Clang in what `--version` prints.
+fn clang_release(version: &str) -> Option<u32> {
+    let digits = version.split("clang version ").nth(1)?;
+    digits.split('.').next()?.parse().ok()
 }
 
 impl Compiler {
@@ -55,7 +62,7 @@ impl Compiler {
             .with_context(|| format!("cannot start the compiler {}", command.display()))?;
         let version = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(Compiler {
-            is_clang: version.contains("clang"),
+            clang: clang_release(&version),
             command,
             version,
         })
@@ -447,10 +454,15 @@ impl Driver {
             "-fvisibility-inlines-hidden",
             "-Wno-unknown-pragmas",
         ];
-        if self.compiler.is_clang {
-            all.extend(["-Xclang", "-ffloat16-excess-precision=none"]);
-        } else {
-            all.extend(["-fexcess-precision=16", "-fno-gnu-unique"]);
+        if self.compiler.clang.is_some() {
+            // Clang reports each loop of the library that an operation keeps from becoming vector code.
+            all.push("-Wno-pass-failed");
+        }
+        match self.compiler.clang {
+            // Clang 15 rounds each operation of half, and has no option for it.
+            Some(..=15) => {}
+            Some(_) => all.extend(["-Xclang", "-ffloat16-excess-precision=none"]),
+            None => all.extend(["-fexcess-precision=16", "-fno-gnu-unique"]),
         }
         if !given("-std=") {
             all.push("-std=c++17");
@@ -580,4 +592,18 @@ fn write_headers(folder: &Path, rewritten: &Rewritten) -> Result<()> {
         "aclrtlaunch_triple_chevrons_func.h".to_owned(),
         general.to_owned(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_release_of_clang_is_read_and_gcc_has_none() {
+        let debian = "Debian clang version 15.0.6\nTarget: x86_64-pc-linux-gnu\n";
+        assert_eq!(clang_release(debian), Some(15));
+        assert_eq!(clang_release("clang version 20.1.0-rc2\n"), Some(20));
+        let gcc = "c++ (Debian 12.2.0-14+deb12u1) 12.2.0\n";
+        assert_eq!(clang_release(gcc), None);
+    }
 }
