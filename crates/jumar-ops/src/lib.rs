@@ -26,6 +26,7 @@ mod error;
 mod float;
 mod infer;
 pub(crate) mod kernels;
+pub mod minifloat;
 mod onnx;
 mod operator;
 mod ops;
