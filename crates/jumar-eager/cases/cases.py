@@ -63,6 +63,17 @@ class Scalar:
     dtype: torch.dtype = torch.float32
 
 
+@dataclass
+class Coded:
+    """A tensor of a type that is exchanged by the bits of its elements, such as float8_e4m3fn."""
+
+    name: str
+    codes: torch.Tensor
+
+    def __getitem__(self, index):
+        return Coded(self.name, self.codes[index])
+
+
 class Null:
     """A null pointer."""
 
@@ -76,6 +87,9 @@ def number(value):
 
 
 def tensor(values):
+    if isinstance(values, Coded):
+        dims = "x".join(map(str, values.codes.shape)) or "x"
+        return " ".join([values.name, dims] + [str(code) for code in values.codes.flatten().tolist()])
     dims = "x".join(map(str, values.shape)) or "x"
     if values.dtype in (torch.bfloat16, torch.float16):
         values_list = values.float().flatten().tolist()
@@ -113,7 +127,7 @@ class Cases:
     def argument(self, name, value):
         if value is Null:
             self.lines.append(f"in {name} null")
-        elif isinstance(value, torch.Tensor):
+        elif isinstance(value, (torch.Tensor, Coded)):
             self.lines.append(f"in {name} {tensor(value)}")
         elif isinstance(value, Out):
             text = tensor(value.values) if value.matters else " ".join(tensor(value.values).split()[:2])

@@ -235,6 +235,32 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("aclnnTransQuantParamV3", &["offset"]),
     ("aclnnUniqueConsecutive", &["inverseOut", "countsOut"]),
     ("aclnnUniqueDim", &["inverseOut"]),
+    ("aclnnAddRmsNormDynamicMxQuant", &["beta", "rstdOut"]),
+    ("aclnnDynamicQuantV4", &["scaleOut", "offsetOut"]),
+    (
+        "aclnnGroupedMatmulFinalizeRoutingV3",
+        &["tuningConfigOptional"],
+    ),
+    (
+        "aclnnGroupedMatmulFinalizeRoutingWeightNzV2",
+        &["tuningConfigOptional"],
+    ),
+    ("aclnnGroupedMatmulSwigluQuant", &["offset", "outputOffset"]),
+    (
+        "aclnnGroupedMatmulSwigluQuantWeightNZ",
+        &["offset", "outputOffset"],
+    ),
+    ("aclnnInplaceQuantScatter", &["quantZeroPoints"]),
+    ("aclnnInplaceQuantScatterV2", &["quantZeroPoints"]),
+    ("aclnnRotateQuant", &["alpha", "roundMode"]),
+    (
+        "aclnnQuantMatmulReduceSumWeightNz",
+        &["yScale", "x1Offset", "x2Offset", "yOffset"],
+    ),
+    ("aclnnRmsNormDynamicMxQuant", &["beta", "rstdOut"]),
+    ("aclnnRmsNormQuantV3", &["offset", "beta", "rstd"]),
+    ("aclnnTransposeQuantBatchMatMul", &["permX2"]),
+    ("aclnnTransposeQuantBatchMatMulWeightNz", &["permX2"]),
 ];
 
 const PROMPT_ATTENTION: &[&str] = &[

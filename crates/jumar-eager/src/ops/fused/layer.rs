@@ -4,6 +4,7 @@
 use jumar_ops::math::{Fast, Float};
 use jumar_types::dtype::DataType;
 
+use super::super::quant::{Factor, quantised, usual_rounding};
 use super::super::reduction::reduce;
 use crate::Refusal;
 use crate::build::Cx;
@@ -398,13 +399,53 @@ impl RowFunction for RmsGradient {
 }
 
 pub(super) fn rms_norm_grad(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let out = cx.out("dxOut")?;
+    rms_gradient(cx, out)
+}
+
+/// The gradient of `x` is quantised by a scale and an offset.
+pub(super) fn rms_norm_grad_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (dy, out, scale) = (cx.tensor("dy")?, cx.out("dxOut")?, cx.tensor("scalesX")?);
+    let offset = cx.optional("offsetXOptional")?;
+    cx.check_types(&dy, FLOATS)?;
+    cx.check_types(&out, &[DataType::Int8, DataType::HiFloat8])?;
+    cx.check_types(&scale, FLOATS)?;
+    cx.check_dims(&scale, &[1])?;
+    if let Some(offset) = &offset {
+        cx.check_dtype(offset, DataType::Int32)?;
+        cx.check_dims(offset, &[1])?;
+    }
+    let mode = cx.text("quantMode")?;
+    if mode != "static" {
+        return Err(cx.invalid(format_args!("quantMode is {mode:?}; it must be static")));
+    }
+    if dy.rank() < 2 {
+        return Err(cx.invalid(format_args!(
+            "dy has {} dimensions; expected 2 to 8",
+            dy.rank()
+        )));
+    }
+    cx.check_dims(&out, dy.dims())?;
+    let factor = match cx.flag("divMode")? {
+        true => Factor::Over,
+        false => Factor::Times,
+    };
+    let gradient = cx.temporary(DataType::Float32, dy.dims())?;
+    rms_gradient(cx, gradient)?;
+    let (axis, rounding) = (dy.rank() - 1, usual_rounding(out.dtype()));
+    quantised(cx, gradient, (scale, offset), axis, (factor, rounding), out)
+}
+
+/// Computes the gradients of `x`, in `out`, and of `gamma`.
+fn rms_gradient(cx: &mut Cx<'_>, out: View) -> Result<(), Refusal> {
     let (dy, x, gamma) = (cx.tensor("dy")?, cx.tensor("x")?, cx.tensor("gamma")?);
     let rstd = cx.tensor("rstd")?;
     let count = normalized(cx, &x, &gamma)?;
     cx.check_dtype(&rstd, DataType::Float32)?;
     let joined = Joined::new(cx, x, count)?;
     let (dy, x) = (joined.values(cx, dy)?, joined.values(cx, x)?);
-    let out = values(cx, "dxOut", &joined)?;
+    check_same(cx, &out, &joined.x)?;
+    let out = Merged::new(cx, out, &joined.dims)?;
     let to_gamma = cx.out("dgammaOut")?;
     cx.check_types(&to_gamma, FLOATS)?;
     cx.check_dims(&to_gamma, gamma.dims())?;

@@ -3,7 +3,7 @@
 use jumar_ops::view::{Row, RowMut};
 use jumar_types::dtype::DataType;
 
-use super::super::quant::{self, Quantised};
+use super::super::quant::{self, Coded, Encoding, mx};
 use crate::build::Cx;
 use crate::ops::operands::{FLOATS, Merged, check_same, entries, leading};
 use crate::rows::{RowFunction, Rows, sum_of_squares};
@@ -44,28 +44,29 @@ struct Rms {
     epsilon: f32,
     shift: f32,
     behind: Behind,
-    limits: [(f32, f32); 2],
+    encodings: [Option<Encoding>; 2],
 }
 
 impl Rms {
     #[inline(always)]
     fn quantise(&self, rows: &Rows<'_>, path: usize, y: Row<'_, f32>) {
-        let Some(out) = rows.wanted(QUANTISED[path]) else {
+        let (Some(out), Some(encoding)) = (rows.wanted(QUANTISED[path]), self.encodings[path])
+        else {
             return;
         };
-        let (scale, limits) = (rows.optional(SCALE[path]), self.limits[path]);
+        let scale = rows.optional(SCALE[path]);
         match self.behind {
             Behind::Nothing => {}
             Behind::Static { divides } => {
                 let offset = rows.optional(OFFSET[path]);
-                quant::by_scales(out, y, rows.input(SCALE[path]), offset, divides, limits);
+                quant::by_scales(out, y, rows.input(SCALE[path]), offset, divides, encoding);
             }
             Behind::Dynamic => {
                 match scale {
                     Some(smooth) => out.map2(y, smooth, |value, smooth| value * smooth),
                     None => out.copy_from(y),
                 }
-                let scale = quant::by_largest(out, limits);
+                let scale = encoding.by_largest(out, encoding.largest());
                 rows.output(SCALE_OUT[path]).set(0, scale);
             }
         }
@@ -114,12 +115,12 @@ struct Operands {
     inputs: [Option<View>; INPUTS],
     outputs: [Option<View>; OUTPUTS],
     merged: Vec<Merged>,
-    quantised: Vec<Quantised>,
+    quantised: Vec<Coded>,
     x: View,
     /// How many dimensions are normalized.
     count: usize,
     width: usize,
-    limits: [(f32, f32); 2],
+    encodings: [Option<Encoding>; 2],
 }
 
 impl Operands {
@@ -150,7 +151,7 @@ impl Operands {
             x,
             count,
             width,
-            limits: [(-128.0, 127.0); 2],
+            encodings: [None; 2],
         };
         operands.input(cx, X, x)?;
         operands.parameter(cx, GAMMA, Some(gamma))?;
@@ -208,9 +209,9 @@ impl Operands {
 
     fn quantised(&mut self, cx: &mut Cx<'_>, path: usize, out: View) -> Result<(), Refusal> {
         let dims = self.x.dims().to_vec();
-        let quantised = Quantised::new(cx, out, &dims)?;
-        let merged = Merged::new(cx, quantised.rows, &self.dims())?;
-        self.limits[path] = quantised.limits;
+        let quantised = Coded::new(cx, out, &dims, quant::usual_rounding(out.dtype()))?;
+        let merged = Merged::new(cx, quantised.rows(), &self.dims())?;
+        self.encodings[path] = Some(quantised.encoding);
         self.outputs[QUANTISED[path]] = Some(merged.rows);
         self.merged.push(merged);
         self.quantised.push(quantised);
@@ -223,7 +224,7 @@ impl Operands {
             epsilon: cx.float("epsilon")? as f32,
             shift,
             behind,
-            limits: self.limits,
+            encodings: self.encodings,
         };
         if self.width == 0 {
             return Err(
@@ -313,6 +314,70 @@ pub(super) fn quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let out = cx.out("y")?;
     operands.quantised(cx, 0, out)?;
     operands.run(cx, 0.0, Behind::Static { divides: true })
+}
+
+pub(super) fn quant_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let mut operands = Operands::new(cx, "x", "gamma")?;
+    let beta = cx.optional("beta")?;
+    operands.parameter(cx, BETA, beta)?;
+    let scale = cx.tensor("scale")?;
+    cx.check_types(&scale, FLOATS)?;
+    operands.parameter(cx, SCALE[0], Some(scale))?;
+    let offset = cx.optional("offset")?;
+    operands.parameter(cx, OFFSET[0], offset)?;
+    let out = cx.out("y")?;
+    operands.quantised(cx, 0, out)?;
+    // The root is not written where it is not wanted, whatever the shape of its tensor.
+    if cx.flag("outputRstd")? {
+        let rstd = cx.out("rstd")?;
+        operands.number(cx, RSTD, Some(rstd))?;
+    }
+    let divides = cx.flag("divMode")?;
+    operands.run(cx, 0.0, Behind::Static { divides })
+}
+
+/// Quantises the normalized rows in blocks with a power of two each.
+fn in_blocks(cx: &mut Cx<'_>, mut operands: Operands) -> Result<(), Refusal> {
+    let (out, scale, x) = (cx.out("yOut")?, cx.out("mxscaleOut")?, operands.x);
+    cx.check_types(&x, &[DataType::Float16, DataType::BFloat16])?;
+    mx::check_operands(cx, &x, "dstType", &[&out])?;
+    if operands.count != 1 {
+        return Err(cx.invalid(format_args!(
+            "gamma has {} dimensions; expected 1",
+            operands.count
+        )));
+    }
+    let algorithm = cx.int("scaleAlg")?;
+    if algorithm == 2 {
+        return Err(cx.invalid("scaleAlg is 2; it must be 0 or 1"));
+    }
+    let rule = mx::rule(cx, out.dtype(), &mx::Choice::plain("scaleAlg", algorithm))?;
+    let rounding = quant::rounding_to(cx, "roundMode", out.dtype())?;
+    let beta = cx.optional("beta")?;
+    operands.parameter(cx, BETA, beta)?;
+    if cx.flag("outputRstd")? {
+        let rstd = cx.out("rstdOut")?;
+        operands.number(cx, RSTD, Some(rstd))?;
+    }
+    let normalized = cx.temporary(DataType::Float32, x.dims())?;
+    operands.output(cx, Y, Some(normalized))?;
+    operands.run(cx, 0.0, Behind::Nothing)?;
+    let shape = mx::Shape {
+        axis: x.rank() - 1,
+        block: mx::BLOCK,
+        ends: None,
+    };
+    mx::quantise(cx, normalized, shape, (rule, rounding), (out, scale))
+}
+
+pub(super) fn mx_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let operands = Operands::new(cx, "x", "gamma")?;
+    in_blocks(cx, operands)
+}
+
+pub(super) fn add_mx_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let operands = added(cx, "x1", "x2", "xOut")?;
+    in_blocks(cx, operands)
 }
 
 pub(super) fn dynamic(cx: &mut Cx<'_>) -> Result<(), Refusal> {

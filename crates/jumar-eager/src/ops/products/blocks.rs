@@ -12,6 +12,7 @@ use super::super::reduction::accumulator;
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::ops::operands::FLOATS;
+use crate::ops::quant::{decoded, unpacked};
 use crate::view::View;
 use crate::{Arg, Refusal, Scalar};
 
@@ -19,16 +20,33 @@ use crate::{Arg, Refusal, Scalar};
 const BLOCK_ROWS: usize = 16;
 
 /// Returns the shape of the storage of a tensor argument.
-fn storage(cx: &Cx<'_>, param: &str) -> Result<Vec<usize>, Refusal> {
-    match cx.arg(param)? {
-        Arg::Tensor(tensor) => Ok(tensor
-            .desc
-            .storage
-            .iter()
-            .map(|&dim| usize::try_from(dim).unwrap_or(0))
-            .collect()),
-        _ => Err(cx.null(param)),
-    }
+fn storage(cx: &Cx<'_>, (param, member): (&str, Option<usize>)) -> Result<Vec<usize>, Refusal> {
+    let tensor = match (cx.arg(param)?, member) {
+        (Arg::Tensor(tensor), None) => Some(tensor),
+        (Arg::Tensors(members), Some(index)) => members.get(index).and_then(Option::as_ref),
+        _ => None,
+    };
+    let tensor = tensor.ok_or_else(|| cx.null(param))?;
+    Ok(tensor
+        .desc
+        .storage
+        .iter()
+        .map(|&dim| usize::try_from(dim).unwrap_or(0))
+        .collect())
+}
+
+/// Sees a dense tensor as blocks of 32 bytes by 16 rows where the matrices fill them: programs state no other shape than that of
+/// the matrices then.
+fn full_blocks(view: &View, rank: usize, [rows, columns]: [usize; 2]) -> Option<View> {
+    let width = 32 * 8 / view.dtype().bits().max(1);
+    let fits = view.rank() == rank
+        && view.is_dense()
+        && view.dims()[rank - 2..] == [rows, columns]
+        && rows % BLOCK_ROWS == 0
+        && columns % width == 0;
+    let mut dims = view.dims()[..rank - 2].to_vec();
+    dims.extend([columns / width, rows / BLOCK_ROWS, BLOCK_ROWS, width]);
+    view.reshape(&dims).filter(|_| fits)
 }
 
 /// Returns the matrices of a tensor that is stored in blocks, under their own shape of `rank` dimensions.
@@ -41,8 +59,21 @@ pub(super) fn matrices(
     rank: usize,
     wanted: [usize; 2],
 ) -> Result<View, Refusal> {
-    let view = cx.tensor(param)?;
-    let held = storage(cx, param)?;
+    matrices_of(cx, (param, None), rank, wanted)
+}
+
+/// As [`matrices`], of a tensor argument or of a member of a list.
+pub(super) fn matrices_of(
+    cx: &mut Cx<'_>,
+    (param, member): (&str, Option<usize>),
+    rank: usize,
+    wanted: [usize; 2],
+) -> Result<View, Refusal> {
+    let view = match member {
+        Some(index) => cx.tensors(param)?[index],
+        None => cx.tensor(param)?,
+    };
+    let held = storage(cx, (param, member))?;
     let (source, size, swapped) = if view.rank() == rank + 2 {
         (view, wanted, false)
     } else if view.rank() == rank && held.len() == rank + 2 && view.offset() == 0 {
@@ -56,12 +87,20 @@ pub(super) fn matrices(
             [rows, columns]
         };
         (source, size, swapped)
+    } else if let Some(source) = full_blocks(&view, rank, wanted) {
+        (source, wanted, false)
     } else {
         return Err(cx.invalid(format_args!(
             "{param} has the shape {:?} and the storage {held:?}; expected {} dimensions in blocks",
             view.dims(),
             rank + 2
         )));
+    };
+    // Elements of 4 bits are arranged as bytes, or as float32.
+    let source = match source.dtype() {
+        DataType::Int4 | DataType::Int32 => unpacked(cx, source)?,
+        DataType::Float4E2M1 => decoded(cx, source)?,
+        _ => source,
     };
     let dims = source.dims().to_vec();
     let lead = rank - 2;
@@ -190,7 +229,7 @@ pub(super) fn gemm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 }
 
 /// Reads the order of dimensions that a product takes an operand in.
-fn order(cx: &Cx<'_>, param: &str) -> Result<Option<[usize; 3]>, Refusal> {
+pub(super) fn order(cx: &Cx<'_>, param: &str) -> Result<Option<[usize; 3]>, Refusal> {
     match cx.optional_ints(param)? {
         None | Some([]) => Ok(None),
         Some(&[one, two, three]) => {

@@ -23,7 +23,7 @@ const PARTS: usize = 16;
 
 /// How a list of groups is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sizes {
+pub(super) enum Sizes {
     /// The end of each group.
     Ends,
     /// The number of entries of each group.
@@ -76,6 +76,8 @@ struct Grouped {
     listed: bool,
     scaled: bool,
     shifted: bool,
+    /// Rows of a matrix for each row of its scales.
+    scale_rows: usize,
 }
 
 /// The operands of one call.
@@ -143,16 +145,17 @@ impl Grouped {
             );
         }
         let Some(scales) = views.scales else { return };
-        let start = group * self.columns + column;
-        let scales = scales.slice(start, count);
-        for row in 0..end - first {
-            let own = to.slice(row * PANEL, count);
+        let lines = self.depth.div_ceil(self.scale_rows);
+        for row in first..end {
+            let own = to.slice((row - first) * PANEL, count);
+            let line = group * lines + row / self.scale_rows;
+            let start = line * self.columns + column;
             if let Some(offsets) = views.offsets {
                 own.update(offsets.slice(start, count), |weight, offset| {
                     weight + offset
                 });
             }
-            own.update(scales, |weight, scale| weight * scale);
+            own.update(scales.slice(start, count), |weight, scale| weight * scale);
         }
     }
 
@@ -232,6 +235,91 @@ impl Kernel for Grouped {
     }
 }
 
+/// Products of groups: of rows with matrices of their own, or of parts of the depth.
+pub(super) struct Product<'a> {
+    /// Rows and columns, of any real type.
+    pub x: View,
+    /// A batch of matrices, one for each group, or as many tensors.
+    pub matrices: Vec<View>,
+    pub groups: &'a Groups,
+    pub columns: usize,
+    pub by_depth: bool,
+    pub listed: bool,
+    /// Scales and offsets of the matrices as one row of float32.
+    pub scales: Option<View>,
+    pub offsets: Option<View>,
+    /// Rows of a matrix for each row of its scales.
+    pub scale_rows: usize,
+}
+
+impl Product<'_> {
+    /// Returns the sums as float32. Rows behind the last group are 0.
+    pub fn plan(self, cx: &mut Cx<'_>) -> Result<View, Refusal> {
+        let (rows, depth, columns) = (self.x.dims()[0], self.x.dims()[1], self.columns);
+        let count = self.groups.list.elements();
+        let result = match self.by_depth {
+            true => vec![count, rows, columns],
+            false => vec![rows, columns],
+        };
+        let Some(first) = self.matrices.first().copied() else {
+            return Err(cx.defect("a product has a matrix"));
+        };
+        let x = cx.cast(self.x, DataType::Float32)?;
+        let x = cx.dense(x)?;
+        let sums = cx.temporary(DataType::Float32, &result)?;
+        if !self.by_depth {
+            // Rows behind the last group.
+            cx.fill(Scalar::of_i64(0), sums)?;
+        }
+        let kernel = Grouped {
+            groups: count,
+            sizes: self.groups.sizes,
+            by_depth: self.by_depth,
+            rows,
+            depth,
+            columns,
+            weights: first.dtype(),
+            strides: self
+                .matrices
+                .iter()
+                .map(|own| {
+                    let (rank, strides) = (own.rank(), own.strides());
+                    let outer = if rank > 2 { strides[0] } else { 0 };
+                    (
+                        outer as usize,
+                        strides[rank - 2] as usize,
+                        strides[rank - 1] as usize,
+                    )
+                })
+                .collect(),
+            listed: self.listed,
+            scaled: self.scales.is_some(),
+            shifted: self.offsets.is_some(),
+            scale_rows: self.scale_rows.max(1),
+        };
+        let mut inputs = vec![Some(x), Some(self.groups.list)];
+        inputs.extend(self.scales.map(Some));
+        inputs.extend(self.offsets.map(Some));
+        inputs.extend(self.matrices.into_iter().map(Some));
+        cx.kernel(Box::new(kernel), &inputs, &[sums], false)?;
+        Ok(sums)
+    }
+}
+
+/// Returns the group that a row belongs to. `None` behind the last.
+#[inline(always)]
+pub(super) fn group_of(list: Row<'_, f32>, sizes: Sizes, row: usize) -> Option<usize> {
+    let mut end = 0.0;
+    (0..list.len()).find(|&group| {
+        let entry = f64::from(list.get(group));
+        end = match sizes {
+            Sizes::Ends => entry,
+            Sizes::Counts => end + entry,
+        };
+        (row as f64) < end
+    })
+}
+
 /// `out = sum * scale * row scale + bias`, with the scale and the bias of the group that a row belongs to.
 struct Finish {
     columns: usize,
@@ -242,19 +330,7 @@ impl RowFunction for Finish {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, list) = (rows.output(0), rows.input(1));
-        let (mut end, mut own) = (0.0, None);
-        for group in 0..list.len() {
-            let entry = f64::from(list.get(group));
-            end = match self.sizes {
-                Sizes::Ends => entry,
-                Sizes::Counts => end + entry,
-            };
-            if (rows.number as f64) < end {
-                own = Some(group);
-                break;
-            }
-        }
-        let Some(group) = own else {
+        let Some(group) = group_of(list, self.sizes, rows.number) else {
             // Rows behind the last group have no meaning; zeros make the result the same from run to run.
             out.fill(0.0);
             return;
@@ -277,9 +353,9 @@ impl RowFunction for Finish {
 }
 
 /// The list of groups as dense int64.
-struct Groups {
-    list: View,
-    sizes: Sizes,
+pub(super) struct Groups {
+    pub list: View,
+    pub sizes: Sizes,
 }
 
 fn host_groups(cx: &mut Cx<'_>) -> Result<Option<Groups>, Refusal> {
@@ -296,8 +372,12 @@ fn host_groups(cx: &mut Cx<'_>) -> Result<Option<Groups>, Refusal> {
     }))
 }
 
-fn device_groups(cx: &mut Cx<'_>, kind: i64) -> Result<Option<Groups>, Refusal> {
-    let Some(list) = cx.optional("groupListOptional")? else {
+pub(super) fn device_groups(
+    cx: &mut Cx<'_>,
+    param: &str,
+    kind: i64,
+) -> Result<Option<Groups>, Refusal> {
+    let Some(list) = cx.optional(param)? else {
         return Ok(None);
     };
     cx.check_dtype(&list, DataType::Int64)?;
@@ -313,7 +393,7 @@ fn device_groups(cx: &mut Cx<'_>, kind: i64) -> Result<Option<Groups>, Refusal> 
     };
     if list.rank() != 1 {
         return Err(cx.invalid(format_args!(
-            "groupListOptional has the shape {:?}; expected one dimension",
+            "{param} has the shape {:?}; expected one dimension",
             list.dims()
         )));
     }
@@ -337,20 +417,35 @@ fn check_absent(cx: &Cx<'_>, params: &[&str]) -> Result<(), Refusal> {
 pub(super) fn first(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let groups = host_groups(cx)?;
     let kind = if groups.is_some() { 0 } else { -1 };
-    plan(cx, groups, kind, "y", false)
+    plan(cx, groups, kind, Form::OLDER)
 }
 
 pub(super) fn second(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (groups, kind) = (host_groups(cx)?, cx.int("groupType")?);
-    plan(cx, groups, kind, "y", false)
+    plan(cx, groups, kind, Form::OLDER)
 }
 
 pub(super) fn third(cx: &mut Cx<'_>) -> Result<(), Refusal> {
-    let (groups, kind) = (device_groups(cx, 0)?, cx.int("groupType")?);
-    plan(cx, groups, kind, "y", false)
+    let (groups, kind) = (
+        device_groups(cx, "groupListOptional", 0)?,
+        cx.int("groupType")?,
+    );
+    plan(cx, groups, kind, Form::OLDER)
 }
 
 pub(super) fn fourth(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    newer(cx, false)
+}
+
+/// The weights are stored in blocks.
+pub(super) fn blocked(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    if cx.int("quantGroupSize")? != 0 {
+        return Err(cx.unsupported("quantGroupSize is not 0: scales of groups are not supported"));
+    }
+    newer(cx, true)
+}
+
+fn newer(cx: &mut Cx<'_>, blocked: bool) -> Result<(), Refusal> {
     check_absent(
         cx,
         &[
@@ -365,8 +460,20 @@ pub(super) fn fourth(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         return Err(cx.unsupported("actType is not 0: activations are not supported"));
     }
     let kind = cx.int("groupListType")?;
-    let (groups, axis) = (device_groups(cx, kind)?, cx.int("groupType")?);
-    plan(cx, groups, axis, "out", true)
+    let (groups, axis) = (
+        device_groups(cx, "groupListOptional", kind)?,
+        cx.int("groupType")?,
+    );
+    plan(
+        cx,
+        groups,
+        axis,
+        Form {
+            outs: "out",
+            row_scales: true,
+            blocked,
+        },
+    )
 }
 
 /// Returns the members of a list that have elements; null pointers and empty tensors stand for an absent list.
@@ -485,14 +592,61 @@ fn one_by_one(
     Ok(())
 }
 
-fn plan(
+/// What the forms of the operator differ in.
+#[derive(Clone, Copy)]
+struct Form {
+    outs: &'static str,
+    row_scales: bool,
+    /// Whether the weights are stored in blocks.
+    blocked: bool,
+}
+
+impl Form {
+    const OLDER: Form = Form {
+        outs: "y",
+        row_scales: false,
+        blocked: false,
+    };
+}
+
+/// Returns weights as matrices where they are stored in blocks. Each has as many rows as its `x` has columns, and as many
+/// columns as its result.
+fn unblocked(
     cx: &mut Cx<'_>,
-    groups: Option<Groups>,
-    kind: i64,
-    outs: &str,
-    has_row_scales: bool,
-) -> Result<(), Refusal> {
-    let (x, weights, outs) = (cx.tensors("x")?, cx.tensors("weight")?, cx.tensors(outs)?);
+    x: &[View],
+    outs: &[View],
+    weights: Vec<View>,
+) -> Result<Vec<View>, Refusal> {
+    let mut matrices = Vec::with_capacity(weights.len());
+    for (index, weight) in weights.iter().enumerate() {
+        let pick = |views: &[View]| {
+            let own = views.get(index).or(views.first())?;
+            own.dims().last().copied()
+        };
+        let (Some(depth), Some(columns)) = (pick(x), pick(outs)) else {
+            return Err(cx.invalid("x and out must have at least one tensor with dimensions"));
+        };
+        // A batch of matrices is one tensor; lists have a matrix in each.
+        let rank = match (weight.rank(), weights.len()) {
+            (2 | 4, _) => 2,
+            _ => 3,
+        };
+        matrices.push(super::blocks::matrices_of(
+            cx,
+            ("weight", Some(index)),
+            rank,
+            [depth, columns],
+        )?);
+    }
+    Ok(matrices)
+}
+
+fn plan(cx: &mut Cx<'_>, groups: Option<Groups>, kind: i64, form: Form) -> Result<(), Refusal> {
+    let (x, outs) = (cx.tensors("x")?, cx.tensors(form.outs)?);
+    let mut weights = cx.tensors("weight")?;
+    if form.blocked {
+        weights = unblocked(cx, &x, &outs, weights)?;
+    }
     let by_depth = match (kind, &groups) {
         (-1, _) => return one_by_one(cx, x, weights, outs),
         (0, Some(_)) => false,
@@ -595,7 +749,7 @@ fn plan(
         return Err(cx.unsupported("a bias of groups of the depth is not supported"));
     }
     let biases = flat(cx, biases, count, columns)?;
-    let row_scales = match has_row_scales {
+    let row_scales = match form.row_scales {
         true => present(cx, "perTokenScaleOptional")?,
         false => Vec::new(),
     };
@@ -612,42 +766,18 @@ fn plan(
             )));
         }
     };
-    let x = cx.cast(x, DataType::Float32)?;
-    let x = cx.dense(x)?;
-    let sums = cx.temporary(DataType::Float32, &result)?;
-    if !by_depth {
-        // Rows behind the last group.
-        cx.fill(Scalar::of_i64(0), sums)?;
-    }
-    let kernel = Grouped {
-        groups: count,
-        sizes: groups.sizes,
-        by_depth,
-        rows,
-        depth,
+    let product = Product {
+        x,
+        matrices,
+        groups: &groups,
         columns,
-        weights: first.dtype(),
-        strides: matrices
-            .iter()
-            .map(|own| {
-                let (rank, strides) = (own.rank(), own.strides());
-                let outer = if rank > 2 { strides[0] } else { 0 };
-                (
-                    outer as usize,
-                    strides[rank - 2] as usize,
-                    strides[rank - 1] as usize,
-                )
-            })
-            .collect(),
+        by_depth,
         listed: listed && !by_depth,
-        scaled: weight_scales.is_some(),
-        shifted: weight_offsets.is_some(),
+        scales: weight_scales,
+        offsets: weight_offsets,
+        scale_rows: depth.max(1),
     };
-    let mut inputs = vec![Some(x), Some(groups.list)];
-    inputs.extend(weight_scales.map(Some));
-    inputs.extend(weight_offsets.map(Some));
-    inputs.extend(matrices.into_iter().map(Some));
-    cx.kernel(Box::new(kernel), &inputs, &[sums], false)?;
+    let sums = product.plan(cx)?;
     if by_depth {
         return cx.copy(sums, out);
     }

@@ -3,20 +3,108 @@
 mod blocks;
 mod grouped;
 mod quantised;
+mod routed;
+mod scaled;
 mod weights;
 
 use super::Table;
+use routed::Names;
+
+/// The parameters of the forms that take matrices as they are.
+const FINALIZE: Names = Names {
+    x: "x1",
+    weight: "x2",
+    scale: "scaleOptional",
+    bias: "biasOptional",
+    groups: "groupListOptional",
+    shared: "sharedInputOptional",
+    logit: "logitOptional",
+    index: "rowIndexOptional",
+    transposes: ["transposeX1", "transposeX2"],
+    out: "out",
+    blocked: false,
+    reserved: RESERVED,
+};
+
+const RESERVED: &[&str] = &[
+    "offsetOptional",
+    "antiquantScaleOptional",
+    "antiquantOffsetOptional",
+];
+
+/// Those of the forms whose matrices are stored in blocks.
+const FINALIZE_BLOCKED: Names = Names {
+    x: "x",
+    weight: "w",
+    transposes: ["transposeX", "transposeW"],
+    out: "y",
+    blocked: true,
+    reserved: &[],
+    ..FINALIZE
+};
+
+const FINALIZE_FIRST: Names = Names {
+    blocked: false,
+    ..FINALIZE_BLOCKED
+};
+
+const FINALIZE_BLOCKED_V2: Names = Names {
+    scale: "scale",
+    bias: "bias",
+    groups: "groupList",
+    shared: "sharedInput",
+    logit: "logit",
+    index: "rowIndex",
+    blocked: true,
+    ..FINALIZE
+};
 
 pub(crate) static TABLE: &Table = &[
     ("aclnnAddmmWeightNz", blocks::add_product),
     ("aclnnBatchMatMulWeightNz", |cx| blocks::product(cx, 3)),
+    ("aclnnDualLevelQuantMatmulWeightNz", scaled::two_levels),
+    ("aclnnFusedQuantMatmul", |cx| scaled::fused(cx, false)),
+    ("aclnnFusedQuantMatmulWeightNz", |cx| {
+        scaled::fused(cx, true)
+    }),
     ("aclnnGemm", blocks::gemm),
     ("aclnnGroupedMatmul", grouped::first),
+    ("aclnnGroupedMatmulAdd", routed::add),
+    ("aclnnGroupedMatmulFinalizeRouting", |cx| {
+        routed::finalize(cx, &FINALIZE_FIRST)
+    }),
+    ("aclnnGroupedMatmulFinalizeRoutingV2", |cx| {
+        routed::finalize(cx, &FINALIZE)
+    }),
+    ("aclnnGroupedMatmulFinalizeRoutingV3", |cx| {
+        routed::finalize(cx, &FINALIZE)
+    }),
+    ("aclnnGroupedMatmulFinalizeRoutingWeightNz", |cx| {
+        routed::finalize(cx, &FINALIZE_BLOCKED)
+    }),
+    ("aclnnGroupedMatmulFinalizeRoutingWeightNzV2", |cx| {
+        routed::finalize(cx, &FINALIZE_BLOCKED_V2)
+    }),
+    ("aclnnGroupedMatmulSwigluQuant", |cx| {
+        routed::swiglu_quant(cx, false)
+    }),
+    ("aclnnGroupedMatmulSwigluQuantWeightNZ", |cx| {
+        routed::swiglu_quant(cx, true)
+    }),
     ("aclnnGroupedMatmulV2", grouped::second),
     ("aclnnGroupedMatmulV3", grouped::third),
     ("aclnnGroupedMatmulV4", grouped::fourth),
     ("aclnnGroupedMatmulV5", grouped::fourth),
+    ("aclnnGroupedMatmulWeightNz", grouped::blocked),
     ("aclnnMatmulWeightNz", |cx| blocks::product(cx, 2)),
+    ("aclnnQuantBatchMatmulInplaceAdd", scaled::add),
+    ("aclnnQuantGroupedMatmulDequant", |cx| {
+        scaled::dequantised(cx, true)
+    }),
+    ("aclnnQuantMatmulDequant", |cx| {
+        scaled::dequantised(cx, false)
+    }),
+    ("aclnnQuantMatmulReduceSumWeightNz", scaled::reduced),
     ("aclnnQuantMatmulV3", quantised::third),
     ("aclnnQuantMatmulV4", quantised::fourth),
     ("aclnnQuantMatmulV5", quantised::fifth),
@@ -26,6 +114,12 @@ pub(crate) static TABLE: &Table = &[
     }),
     ("aclnnTransposeBatchMatMulWeightNz", |cx| {
         blocks::transposed(cx, true)
+    }),
+    ("aclnnTransposeQuantBatchMatMul", |cx| {
+        scaled::transposed(cx, false)
+    }),
+    ("aclnnTransposeQuantBatchMatMulWeightNz", |cx| {
+        scaled::transposed(cx, true)
     }),
     ("aclnnWeightQuantBatchMatmulNz", weights::blocked),
     ("aclnnWeightQuantBatchMatmulV2", weights::plain),

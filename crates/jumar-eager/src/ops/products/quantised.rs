@@ -43,11 +43,11 @@ impl RowFunction for Scaled {
 }
 
 /// The parameters of one call that are not the matrices.
-struct Parameters {
-    scale: View,
-    row_scale: Option<View>,
-    offset: Option<View>,
-    bias: Option<View>,
+pub(super) struct Parameters {
+    pub scale: View,
+    pub row_scale: Option<View>,
+    pub offset: Option<View>,
+    pub bias: Option<View>,
 }
 
 /// Returns a matrix of small integers as int8.
@@ -59,8 +59,8 @@ pub(super) fn as_int8(cx: &mut Cx<'_>, view: View) -> Result<View, Refusal> {
     }
 }
 
-fn operand(cx: &mut Cx<'_>, param: &str, flag: &str) -> Result<View, Refusal> {
-    let view = cx.tensor(param)?;
+/// Returns matrices of small integers as int8.
+pub(super) fn operand_of(cx: &mut Cx<'_>, param: &str, view: View) -> Result<View, Refusal> {
     let view = as_int8(cx, view)?;
     let rank = view.rank();
     if rank < 2 {
@@ -68,6 +68,13 @@ fn operand(cx: &mut Cx<'_>, param: &str, flag: &str) -> Result<View, Refusal> {
             "{param} has {rank} dimensions; expected at least 2"
         )));
     }
+    Ok(view)
+}
+
+fn operand(cx: &mut Cx<'_>, param: &str, flag: &str) -> Result<View, Refusal> {
+    let view = cx.tensor(param)?;
+    let view = operand_of(cx, param, view)?;
+    let rank = view.rank();
     Ok(match cx.flag(flag)? {
         true => view.transpose(rank - 2, rank - 1),
         false => view,
@@ -92,7 +99,7 @@ fn along_columns(cx: &mut Cx<'_>, view: View, columns: usize) -> Result<View, Re
     }
 }
 
-fn plan(
+pub(super) fn plan(
     cx: &mut Cx<'_>,
     one: View,
     two: View,

@@ -3,8 +3,8 @@
 use jumar_ops::view::Row;
 use jumar_types::dtype::DataType;
 
-use super::packed::{Quantised, check_number};
-use super::rounding::{by_largest, limited};
+use super::encoding::{Coded, Encoding, usual_rounding};
+use super::packed::check_number;
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::operands::{FLOATS, Merged};
@@ -17,6 +17,8 @@ struct Dynamic {
     /// Whether the scales of the row's group are among several.
     grouped: bool,
     symmetric: bool,
+    encoding: Encoding,
+    /// The least and the largest value that a row is mapped to.
     limits: (f32, f32),
 }
 
@@ -45,8 +47,9 @@ impl RowFunction for Dynamic {
             }
             None => out.copy_from(x),
         }
+        let encoding = self.encoding;
         if self.symmetric {
-            let scale = by_largest(out, limits);
+            let scale = encoding.by_largest(out, limits.1);
             if let Some(to) = rows.wanted(1) {
                 to.set(0, scale);
             }
@@ -60,9 +63,7 @@ impl RowFunction for Dynamic {
         let least = values.fold_wide(f32::INFINITY, f32::min, f32::min);
         let scale = (most - least) / (limits.1 - limits.0);
         let offset = limits.1 - most / scale;
-        out.map1(values, |value| {
-            limited((value / scale + offset).round_ties_even(), limits)
-        });
+        out.map1(values, |value| encoding.apply(value / scale + offset));
         if let Some(to) = rows.wanted(1) {
             to.set(0, scale);
         }
@@ -72,35 +73,65 @@ impl RowFunction for Dynamic {
     }
 }
 
+/// What a row of one scale is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// The last dimension.
+    Row,
+    /// The dimension before the last.
+    Column,
+    /// All elements.
+    All,
+}
+
+/// The attributes of one quantisation.
+struct Choice {
+    symmetric: bool,
+    extent: Extent,
+    /// The largest value that elements of hifloat8 become; 0 for that of the type.
+    largest: f32,
+}
+
 /// Quantises `x` to `yOut` and `scaleOut`, and `offsetOut` where there is one.
 fn plan(
     cx: &mut Cx<'_>,
     groups: Option<View>,
-    symmetric: bool,
+    choice: &Choice,
     offset: Option<View>,
-    one_scale: bool,
 ) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor("x")?, cx.out("yOut")?);
     cx.check_types(&x, FLOATS)?;
-    let Some((&width, leading)) = x.dims().split_last().filter(|_| x.rank() > 1) else {
+    let rank = x.rank();
+    if rank < 2 {
         return Err(cx.invalid(format_args!(
             "x has the shape {:?}; expected at least two dimensions",
             x.dims()
         )));
+    }
+    let coded = Coded::new(cx, out, x.dims(), usual_rounding(out.dtype()))?;
+    let limits = match choice.largest {
+        0.0 => coded.limits(),
+        largest => (-largest, largest),
     };
-    let leading = leading.to_vec();
-    let quantised = Quantised::new(cx, out, x.dims())?;
+    let (x, target) = match choice.extent {
+        Extent::Column => (
+            x.transpose(rank - 2, rank - 1),
+            coded.rows().transpose(rank - 2, rank - 1),
+        ),
+        _ => (x, coded.rows()),
+    };
+    let width = x.dims()[rank - 1];
     // A tensor with one scale is one row.
-    let (x, rows, numbers, values) = match one_scale {
-        true => {
+    let (x, rows, numbers) = match choice.extent {
+        Extent::All => {
             let all = x.elements();
-            let merged = Merged::new(cx, quantised.rows, &[1, all])?;
-            (cx.reshaped(x, &[1, all])?, merged, vec![1, 1], all)
+            let merged = Merged::new(cx, target, &[1, all])?;
+            (cx.reshaped(x, &[1, all])?, merged, vec![1, 1])
         }
-        false => {
+        _ => {
             let dims = x.dims().to_vec();
-            let merged = Merged::new(cx, quantised.rows, &dims)?;
-            (x, merged, [leading.as_slice(), &[1]].concat(), width)
+            let numbers = [&dims[..rank - 1], &[1]].concat();
+            (x, Merged::new(cx, target, &dims)?, numbers)
         }
     };
     let mut outputs = vec![Some(rows.rows)];
@@ -129,7 +160,7 @@ fn plan(
                     smooth.dims()
                 )));
             }
-            if one_scale {
+            if choice.extent == Extent::All {
                 return Err(
                     cx.unsupported("smoothing scales of a tensor with one scale are not supported")
                 );
@@ -149,20 +180,57 @@ fn plan(
         _ => None,
     };
     let function = Dynamic {
-        width: values,
+        width,
         grouped: groups.is_some(),
-        symmetric,
-        limits: quantised.limits,
+        symmetric: choice.symmetric,
+        encoding: coded.encoding,
+        limits,
     };
     cx.rows(function, &[Some(x), smooth, groups], &outputs)?;
     for merged in merged {
         merged.finish(cx)?;
     }
-    quantised.finish(cx)
+    coded.finish(cx)
+}
+
+/// Quantises rows of values, which are multiplied by smoothing scales first, so that their largest magnitudes become `largest`.
+/// The output may have other dimensions of as many elements than the values.
+pub(crate) fn symmetric(
+    cx: &mut Cx<'_>,
+    values: View,
+    smooth: Option<View>,
+    (coded, largest): (Coded, f32),
+    scale: View,
+) -> Result<(), Refusal> {
+    let function = Dynamic {
+        width: values.dims().last().copied().unwrap_or(1),
+        grouped: false,
+        symmetric: true,
+        encoding: coded.encoding,
+        limits: (-largest, largest),
+    };
+    let mut numbers = values.dims().to_vec();
+    numbers.pop();
+    numbers.push(1);
+    let scale = Merged::new(cx, scale, &numbers)?;
+    let rows = Merged::new(cx, coded.rows(), values.dims())?;
+    cx.rows(
+        function,
+        &[Some(values), smooth],
+        &[Some(rows.rows), Some(scale.rows)],
+    )?;
+    scale.finish(cx)?;
+    rows.finish(cx)?;
+    coded.finish(cx)
 }
 
 pub(super) fn dynamic_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
-    plan(cx, None, true, None, false)
+    let choice = Choice {
+        symmetric: true,
+        extent: Extent::Row,
+        largest: 0.0,
+    };
+    plan(cx, None, &choice, None)
 }
 
 pub(super) fn dynamic_quant_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
@@ -170,10 +238,15 @@ pub(super) fn dynamic_quant_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     check_number(cx, "dstType", &out)?;
     let groups = cx.optional("groupIndexOptional")?;
     let offset = cx.optional("offsetOut")?;
-    plan(cx, groups, offset.is_none(), offset, false)
+    let choice = Choice {
+        symmetric: offset.is_none(),
+        extent: Extent::Row,
+        largest: 0.0,
+    };
+    plan(cx, groups, &choice, offset)
 }
 
-pub(super) fn dynamic_quant_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+fn by_mode(cx: &mut Cx<'_>, largest: f32) -> Result<(), Refusal> {
     let out = cx.out("yOut")?;
     check_number(cx, "dstType", &out)?;
     let groups = cx.optional("groupIndexOptional")?;
@@ -182,14 +255,38 @@ pub(super) fn dynamic_quant_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         true => None,
         false => cx.optional("offsetOut")?,
     };
-    let one_scale = match cx.text("quantMode")? {
-        "pertoken" => false,
-        "pertensor" => true,
+    let extent = match cx.text("quantMode")? {
+        "pertoken" => Extent::Row,
+        "pertensor" => Extent::All,
+        "perchannel" => Extent::Column,
         other => {
-            return Err(cx.unsupported(format_args!(
-                "quantMode is {other:?}; pertoken and pertensor are computed"
+            return Err(cx.invalid(format_args!(
+                "quantMode is {other:?}; it must be pertoken, pertensor or perchannel"
             )));
         }
     };
-    plan(cx, groups, symmetric, offset, one_scale)
+    if extent != Extent::Row && groups.is_some() {
+        return Err(cx.invalid("groupIndexOptional must be null unless quantMode is pertoken"));
+    }
+    let choice = Choice {
+        symmetric,
+        extent,
+        largest,
+    };
+    plan(cx, groups, &choice, offset)
+}
+
+pub(super) fn dynamic_quant_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    by_mode(cx, 0.0)
+}
+
+pub(super) fn dynamic_quant_v4(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let largest = cx.float("dstTypeMax")?;
+    let hifloat = cx.out("yOut")?.dtype() == DataType::HiFloat8;
+    if largest != 0.0 && !(hifloat && (0.0..=32768.0).contains(&largest)) {
+        return Err(cx.invalid(format_args!(
+            "dstTypeMax is {largest}; it must be 0, or with results of hifloat8 at most 32768"
+        )));
+    }
+    by_mode(cx, largest as f32)
 }

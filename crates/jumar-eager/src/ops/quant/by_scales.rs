@@ -1,10 +1,12 @@
 //! Quantisation by given scales, and its inverse.
 
+use jumar_ops::minifloat::{Minifloat, Rounding};
 use jumar_types::dtype::DataType;
 
 use super::by_rows::group_of;
+use super::encoding::{Coded, Encoding, rounding_to};
 use super::packed::{Quantised, check_number, unpacked};
-use super::rounding::{Rounding, limited};
+use super::rounding::{self, limited};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::operands::FLOATS;
@@ -13,7 +15,7 @@ use crate::view::View;
 
 /// How scales and offsets become factors.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Factor {
+pub(crate) enum Factor {
     /// `x * scale + offset`
     Times,
     /// `x * scale * scale + offset`
@@ -25,8 +27,7 @@ enum Factor {
 /// `y = round(x * scale + offset)`
 struct Static {
     factor: Factor,
-    rounding: Rounding,
-    limits: (f32, f32),
+    encoding: Encoding,
 }
 
 impl RowFunction for Static {
@@ -41,8 +42,8 @@ impl RowFunction for Static {
         if let Some(offset) = rows.optional(2) {
             out.update(offset, |value, offset| value + offset);
         }
-        let (rounding, limits) = (self.rounding, self.limits);
-        out.map1(out.as_row(), |value| limited(rounding.apply(value), limits));
+        let encoding = self.encoding;
+        out.map1(out.as_row(), |value| encoding.apply(value));
     }
 }
 
@@ -76,7 +77,8 @@ fn along(cx: &mut Cx<'_>, view: View, dims: &[usize], axis: usize) -> Result<Vie
     })
 }
 
-fn quantised(
+/// Quantises a tensor by scales and offsets: one number each, one for each entry of a dimension, or shapes that broadcast.
+pub(crate) fn quantised(
     cx: &mut Cx<'_>,
     x: View,
     (scale, offset): (View, Option<View>),
@@ -87,7 +89,7 @@ fn quantised(
     cx.check_types(&x, FLOATS)?;
     cx.check_types(&scale, FLOATS)?;
     let (x, out) = (with_rows(x), with_rows(out));
-    let target = Quantised::new(cx, out, x.dims())?;
+    let target = Coded::new(cx, out, x.dims(), rounding)?;
     let dims = x.dims().to_vec();
     let scale = along(cx, scale, &dims, axis)?;
     let offset = match offset {
@@ -96,13 +98,12 @@ fn quantised(
     };
     let function = Static {
         factor,
-        rounding,
-        limits: target.limits,
+        encoding: target.encoding,
     };
     cx.rows(
         function,
         &[Some(x), Some(scale), offset],
-        &[Some(target.rows)],
+        &[Some(target.rows())],
     )?;
     target.finish(cx)
 }
@@ -112,7 +113,10 @@ fn ascend(cx: &mut Cx<'_>, axis: i64) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor("x")?, cx.out("y")?);
     let (scale, offset) = (cx.tensor("scale")?, cx.optional("offset")?);
     check_number(cx, "dstType", &out)?;
-    let rounding = Rounding::named(cx, "roundMode")?;
+    let rounding = match Minifloat::of(out.dtype()) {
+        Some(_) => rounding_to(cx, "roundMode", out.dtype())?,
+        None => rounding::named(cx, "roundMode")?,
+    };
     let factor = match cx.flag("sqrtMode")? {
         true => Factor::TimesSquare,
         false => Factor::Times,
@@ -212,8 +216,10 @@ pub(super) fn quantize(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     };
     let function = Static {
         factor: Factor::Over,
-        rounding: Rounding::Even,
-        limits,
+        encoding: Encoding::Integer {
+            limits,
+            rounding: Rounding::Even,
+        },
     };
     cx.rows(function, &[Some(x), Some(scale), offset], &[Some(out)])
 }

@@ -1,10 +1,10 @@
-//! Dequantisation, a gated activation and quantisation of each row as one operator.
+//! Gated activations and quantisation of each row as one operator, from floating-point numbers or dequantised integers.
 
 use jumar_ops::view::Row;
 use jumar_types::dtype::DataType;
 
 use super::packed::{Quantised, check_number};
-use super::rounding::by_largest;
+use super::rounding::{by_largest, limited};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::gates::{self, Gate, Halves};
@@ -18,6 +18,7 @@ const WEIGHTS: usize = 1;
 const ACTIVATION: usize = 2;
 const SMOOTH: usize = 3;
 const COUNTS: usize = 4;
+const OFFSETS: usize = 5;
 
 /// Computes `y = round(gated(x * weight scale * activation scale) * smooth / scale)`.
 struct GatedQuant {
@@ -27,16 +28,20 @@ struct GatedQuant {
     halves: Halves,
     /// The number of smoothing scales of a group: 0, 1, or one for each element of an output row.
     smooth: usize,
+    /// Whether groups are given by their ends, and not by their sizes.
+    by_ends: bool,
+    /// Whether the smoothing scales are the scales, so that none is computed.
+    fixed: bool,
     /// The smallest and the largest quantised value.
     limits: (f32, f32),
 }
 
-/// Returns the group of row `number`, given the number of rows of each group. `None` for a row behind the last group.
+/// Returns the group of row `number`, given the number of rows of each group, or its end. `None` for a row behind the last group.
 #[inline(always)]
-fn group_by_counts(counts: Row<'_, f32>, number: usize) -> Option<usize> {
+fn group_by_counts(counts: Row<'_, f32>, number: usize, by_ends: bool) -> Option<usize> {
     let mut end = 0.0;
     for group in 0..counts.len() {
-        end += f64::from(counts.get(group));
+        end = f64::from(counts.get(group)) + if by_ends { 0.0 } else { end };
         if (number as f64) < end {
             return Some(group);
         }
@@ -53,7 +58,7 @@ impl RowFunction for GatedQuant {
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, scale_out) = (rows.output(0), rows.output(1));
         let group = match rows.optional(COUNTS) {
-            Some(counts) => group_by_counts(counts, rows.number),
+            Some(counts) => group_by_counts(counts, rows.number, self.by_ends),
             None => Some(0),
         };
         let Some(group) = group else {
@@ -90,7 +95,25 @@ impl RowFunction for GatedQuant {
                 }
             }
         }
-        scale_out.set(0, by_largest(out, self.limits));
+        if !self.fixed {
+            return scale_out.set(0, by_largest(out, self.limits));
+        }
+        if let Some(offsets) = rows.optional(OFFSETS) {
+            match self.smooth {
+                1 => {
+                    let offset = offsets.get(group);
+                    out.map1(out.as_row(), |value| value + offset);
+                }
+                len => out.update(offsets.slice(group * len, len), |value, offset| {
+                    value + offset
+                }),
+            }
+        }
+        let limits = self.limits;
+        out.map1(out.as_row(), |value| {
+            limited(value.round_ties_even(), limits)
+        });
+        scale_out.set(0, 0.0);
     }
 }
 
@@ -230,12 +253,105 @@ fn plan(cx: &mut Cx<'_>, gate: Gate, halves: Halves) -> Result<(), Refusal> {
         gate,
         halves,
         smooth: smooth.map_or(0, |smooth| smooth.elements() / groups.max(1)),
+        by_ends: false,
+        fixed: false,
         limits: quantised.limits,
     };
     let inputs = [Some(x), weights, activation, smooth, counts];
     cx.rows(
         function,
         &inputs,
+        &[Some(quantised.rows), Some(scale_out.rows)],
+    )?;
+    scale_out.finish(cx)?;
+    quantised.finish(cx)
+}
+
+pub(super) fn swiglu_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    swiglu(cx, true)
+}
+
+pub(super) fn swiglu_quant_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let out = cx.out("yOut")?;
+    check_number(cx, "dstType", &out)?;
+    let by_ends = match cx.int("groupListType")? {
+        0 => true,
+        1 => false,
+        other => {
+            return Err(cx.invalid(format_args!("groupListType is {other}; it must be 0 or 1")));
+        }
+    };
+    swiglu(cx, by_ends)
+}
+
+/// A gated activation and quantisation: by the largest magnitude of each row, or by given scales and offsets.
+///
+/// The document calls the factor that multiplies a scale. The result of dynamic quantisation is its inverse, as programs pass
+/// it on to products as the scale of each row.
+fn swiglu(cx: &mut Cx<'_>, by_ends: bool) -> Result<(), Refusal> {
+    let (x, out, scale_out) = (cx.tensor("x")?, cx.out("yOut")?, cx.out("scaleOut")?);
+    cx.check_types(&x, FLOATS)?;
+    let fixed = match cx.text("quantModeOptional")? {
+        "dynamic" => false,
+        "static" => true,
+        "dynamic_msd" => {
+            return Err(cx.unsupported("quantModeOptional dynamic_msd is not supported"));
+        }
+        other => {
+            return Err(cx.invalid(format_args!(
+                "quantModeOptional is {other:?}; it must be dynamic or static"
+            )));
+        }
+    };
+    let &[_, .., width] = x.dims() else {
+        return Err(cx.invalid("x has fewer than two dimensions"));
+    };
+    if !width.is_multiple_of(2) || width == 0 {
+        return Err(cx.invalid(format_args!(
+            "x has the shape {:?}; its last dimension must be even",
+            x.dims()
+        )));
+    }
+    let half = width / 2;
+    let list = match cx.optional("groupIndexOptional")? {
+        Some(groups) => Some(gates::counts(cx, groups)?),
+        None => None,
+    };
+    let groups = list.map_or(1, |list| list.elements());
+    let smooth = match cx.optional("smoothScalesOptional")? {
+        Some(smooth) => Some(flat(cx, smooth, &[groups * half, groups])?),
+        None => None,
+    };
+    let each = smooth.map_or(0, |smooth| smooth.elements() / groups.max(1));
+    let offsets = match cx.optional("offsetsOptional")? {
+        Some(offsets) if fixed => Some(flat(cx, offsets, &[groups * each.max(1)])?),
+        _ => None,
+    };
+    let mut scale_dims = x.dims().to_vec();
+    scale_dims[x.rank() - 1] = 1;
+    let mut dims = x.dims().to_vec();
+    dims[x.rank() - 1] = half;
+    let quantised = Quantised::new(cx, out, &dims)?;
+    cx.check_dtype(&scale_out, DataType::Float32)?;
+    let scale_out = Merged::new(cx, scale_out, &scale_dims)?;
+    let function = GatedQuant {
+        width,
+        gate: Gate::Plain,
+        halves: Halves {
+            alternating: false,
+            swapped: !cx.flag("activateLeft")?,
+        },
+        smooth: match offsets {
+            Some(_) => each.max(1),
+            None => each,
+        },
+        by_ends,
+        fixed,
+        limits: quantised.limits,
+    };
+    cx.rows(
+        function,
+        &[Some(x), None, None, smooth, list, offsets],
         &[Some(quantised.rows), Some(scale_out.rows)],
     )?;
     scale_out.finish(cx)?;

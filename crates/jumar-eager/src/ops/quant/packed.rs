@@ -145,6 +145,38 @@ impl Quantised {
         })
     }
 
+    /// Chooses the tensor in which the codes of an output of 4 or 8 bits are computed: the output itself, or one byte for each.
+    ///
+    /// # Errors
+    /// Invalid if the output has another shape, or 4 bits and an odd last dimension.
+    pub fn codes(
+        cx: &mut Cx<'_>,
+        out: View,
+        dims: &[usize],
+        largest: f32,
+    ) -> Result<Quantised, Refusal> {
+        cx.check_dims(&out, dims)?;
+        let limits = (-largest, largest);
+        if out.dtype().bits() == 8 {
+            let out = out.reinterpret(DataType::UInt8);
+            return Ok(Quantised {
+                out,
+                rows: out,
+                limits,
+            });
+        }
+        if !dims.last().is_some_and(|last| last.is_multiple_of(2)) {
+            return Err(cx.invalid(format_args!(
+                "{} has the shape {dims:?}; the last dimension of a tensor of {} must be even",
+                cx.param_of(&out),
+                out.dtype()
+            )));
+        }
+        bytes(cx, &out)?;
+        let rows = cx.temporary(DataType::Int8, dims)?;
+        Ok(Quantised { out, rows, limits })
+    }
+
     /// Packs the result where the output needs it.
     pub fn finish(self, cx: &mut Cx<'_>) -> Result<(), Refusal> {
         if self.rows == self.out || self.out.is_empty() {

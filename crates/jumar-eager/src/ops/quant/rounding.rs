@@ -1,46 +1,26 @@
 //! Quantisation of rows.
 
+use jumar_ops::minifloat::Rounding;
 use jumar_ops::view::{Row, RowMut};
 
+use super::encoding::Encoding;
 use crate::Refusal;
 use crate::build::Cx;
 use crate::rows::largest_magnitude;
 
-/// How a number becomes an integer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rounding {
-    /// To the nearest, halves to even.
-    Even,
-    Floor,
-    Ceil,
-    Truncate,
-}
-
-impl Rounding {
-    /// Reads the name of a mode. An absent name is `round`.
-    pub fn named(cx: &Cx<'_>, param: &str) -> Result<Rounding, Refusal> {
-        match cx.text(param)? {
-            "" | "round" | "rint" => Ok(Rounding::Even),
-            "floor" => Ok(Rounding::Floor),
-            "ceil" => Ok(Rounding::Ceil),
-            "trunc" => Ok(Rounding::Truncate),
-            "hybrid" => Err(cx.unsupported(format_args!(
-                "{param} hybrid is for hifloat8, which is not supported"
-            ))),
-            other => Err(cx.invalid(format_args!(
-                "{param} is {other:?}; it must be round, rint, floor, ceil or trunc"
-            ))),
-        }
-    }
-
-    #[inline(always)]
-    pub fn apply(self, value: f32) -> f32 {
-        match self {
-            Rounding::Even => value.round_ties_even(),
-            Rounding::Floor => value.floor(),
-            Rounding::Ceil => value.ceil(),
-            Rounding::Truncate => value.trunc(),
-        }
+/// Reads the name of a mode. An absent name is `round`, which rounds halves to even here.
+pub(super) fn named(cx: &Cx<'_>, param: &str) -> Result<Rounding, Refusal> {
+    match cx.text(param)? {
+        "" | "round" | "rint" => Ok(Rounding::Even),
+        "floor" => Ok(Rounding::Floor),
+        "ceil" => Ok(Rounding::Ceil),
+        "trunc" => Ok(Rounding::Truncate),
+        "hybrid" => Err(cx.unsupported(format_args!(
+            "{param} hybrid is for hifloat8, which is not supported"
+        ))),
+        other => Err(cx.invalid(format_args!(
+            "{param} is {other:?}; it must be round, rint, floor, ceil or trunc"
+        ))),
     }
 }
 
@@ -78,7 +58,7 @@ pub(crate) fn by_scales(
     scale: Row<'_, f32>,
     offset: Option<Row<'_, f32>>,
     divides: bool,
-    limits: (f32, f32),
+    encoding: Encoding,
 ) {
     match divides {
         true => out.map2(x, scale, |value, scale| value / scale),
@@ -87,7 +67,5 @@ pub(crate) fn by_scales(
     if let Some(offset) = offset {
         out.update(offset, |value, offset| value + offset);
     }
-    out.map1(out.as_row(), |value| {
-        limited(value.round_ties_even(), limits)
-    });
+    out.map1(out.as_row(), |value| encoding.apply(value));
 }
