@@ -467,12 +467,19 @@ def refused_types_and_missing_operators():
 
     def quantise():
         half = {"dtype": torch.float16, "device": "npu"}
-        return torch_npu.npu_kronecker_quant(torch.ones(4, 8, 8, **half), torch.ones(8, 8, **half), torch.ones(8, 8, **half))
+        cache = torch.zeros(1, 4, 1, 8, dtype=torch.int8, device="npu")
+        angles = torch.ones(1, 8, **half)
+        scale = torch.ones(8, device="npu")
+        index = torch.zeros(1, dtype=torch.int32, device="npu")
+        projected = torch.ones(1, 24, dtype=torch.int32, device="npu")
+        return torch_npu.npu_dequant_rope_quant_kvcache(
+            projected, angles, angles, cache, cache.clone(), index, scale, scale, [8, 8, 8], weight_scale=scale.repeat(3)
+        )
 
     refusals = [
         (lambda: torch.sort(x), ("aclnnSort", "self has the type complex64", "it must be a floating-point number")),
         (lambda: torch.atan2(x, x), ("aclnnAtan2", "complex64 are not supported")),
-        (quantise, ("aclnnFlatQuant", "561003")),
+        (quantise, ("aclnnDequantRopeQuantKvcache", "561003")),
     ]
     for call, words in refusals:
         try:
