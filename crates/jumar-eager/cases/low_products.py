@@ -441,4 +441,85 @@ for operator, own in [
         ({"x": x[:, :15].contiguous()}, 161002, "multiples of 16"), ({"weightScale": torch.ones(31)}, 161002, "weightScale has the shape"),
     ]:
         cases.add(operator, refuse=(status, text), **{**own, **change})
+
+
+# Convolutions: images, filters, stride, padding, dilation, groups.
+CONVOLUTIONS = [
+    ((2, 3, 6, 5), (4, 3, 3, 2), [1, 1], [0, 0], [1, 1], 1),
+    ((1, 4, 7, 6), (6, 2, 3, 3), [2, 1], [1, 2], [1, 2], 2),
+    ((1, 90, 5, 5), (2, 90, 4, 3), [1, 1], [1, 1], [1, 1], 1),
+    ((2, 2, 4, 5, 3), (3, 2, 2, 3, 1), [1, 2, 1], [1, 0, 1], [1, 1, 1], 1),
+    ((1, 130, 2, 3, 3), (2, 130, 2, 2, 2), [1, 1, 1], [0, 1, 0], [1, 1, 2], 1),
+]
+
+
+def convolved(x, weight, stride, padding, dilation, groups):
+    """The sums of products, one position of the filter at a time."""
+    x = np.pad(x, [(0, 0), (0, 0)] + [(pad, pad) for pad in padding])
+    taps = weight.shape[2:]
+    sizes = [(size - step * (tap - 1) - 1) // jump + 1 for size, step, tap, jump in zip(x.shape[2:], dilation, taps, stride)]
+    x = x.reshape(x.shape[0], groups, -1, *x.shape[2:])
+    weight = weight.reshape(groups, -1, *weight.shape[1:])
+    sums = 0
+    for tap in np.ndindex(*taps):
+        window = tuple(
+            slice(at * step, at * step + jump * (size - 1) + 1, jump) for at, step, jump, size in zip(tap, dilation, stride, sizes)
+        )
+        sums = sums + np.einsum("ngc...,goc->ngo...", x[(Ellipsis, *window)], weight[(Ellipsis, *tap)])
+    return sums.reshape(sums.shape[0], -1, *sizes)
+
+
+def per_channel(values, rank):
+    return exact(values).reshape(-1, *[1] * (rank - 2))
+
+
+def words_of(scale):
+    return torch.from_numpy(scale.numpy().view(np.uint32).astype(np.int64))
+
+
+for index, (shape, filters, stride, padding, dilation, groups) in enumerate(CONVOLUTIONS):
+    window = dict(stride=stride, padding=padding, dilation=dilation, groups=groups, transposed=False, outputPadding=Null, offset=Null, offsetx=0)
+    channels, rank = filters[0], len(shape)
+    for place, dtype in enumerate([f16, bf16, f32]):
+        x, weight = integers(*shape), integers(*filters)
+        scale = torch.rand(channels) / 8192
+        bias = None if (index + place) % 3 == 2 else noise(channels, dtype=[f32, f16, bf16][(index + place) % 3])
+        values = convolved(exact(x), exact(weight), stride, padding, dilation, groups) * per_channel(scale, rank)
+        values = values if bias is None else values + per_channel(bias, rank)
+        cases.add(
+            "aclnnQuantConvolution", input=x, weight=weight, bias=Null if bias is None else bias, scale=words_of(scale) if place == 1 else scale,
+            roundMode=[Null, "rint", "round"][place], output=Out(tensor(values, dtype)), within=WITHIN[dtype], **window,
+        )
+    for name in ["float8_e4m3fn", "hifloat8"]:
+        mode = "rint" if name == "float8_e4m3fn" else "round"
+        scale, bias = torch.rand(channels) / 64, noise(channels)
+
+        def drawn_convolution():
+            (x, x_values), (weight, weight_values) = floats(name, *shape), floats(name, *filters)
+            sums = convolved(x_values, weight_values, stride, padding, dilation, groups) * per_channel(scale, rank)
+            values = sums + per_channel(bias, rank)
+            # Sums that cancel have larger errors.
+            spread = convolved(abs(x_values), abs(weight_values), stride, padding, dilation, groups) * per_channel(scale, rank)
+            error = 1e-6 * spread
+            clear = np.array_equal(encode(name, values - error, mode), encode(name, values + error, mode))
+            return clear or values.size > 60, (x, weight, values, clear)
+
+        x, weight, values, clear = drawn(drawn_convolution)
+        given = dict(input=x, weight=weight, bias=bias, scale=scale, **window)
+        cases.add("aclnnQuantConvolution", output=Out(tensor(values, f32)), roundMode=Null, within=2e-5, **given)
+        if clear:
+            cases.add("aclnnQuantConvolution", output=Out(coded(name, encode(name, values, mode))), roundMode=mode, **given)
+x, weight, scale = integers(2, 3, 6, 5), integers(4, 3, 3, 2), torch.rand(4)
+window = dict(stride=[1, 1], padding=[0, 0], dilation=[1, 1], groups=1, transposed=False, outputPadding=Null, offset=Null, offsetx=0)
+given = dict(input=x, weight=weight, bias=Null, scale=scale, roundMode=Null, output=Out(noise(2, 4, 4, 4, dtype=f16), False), **window)
+for change, status, text in [
+    ({"input": Null}, 161001, "input is a null"), ({"weight": Null}, 161001, "weight is a null"), ({"scale": Null}, 161001, "scale is a null"),
+    ({"input": x.float()}, 161002, "input has the type"), ({"weight": floats("hifloat8", 4, 3, 3, 2)[0]}, 161002, "weight has the type"),
+    ({"scale": torch.rand(3)}, 161002, "scale has the shape"), ({"scale": scale.half()}, 161002, "scale has the type"), ({"bias": torch.rand(3)}, 161002, "bias has the shape"),
+    ({"bias": torch.ones(4, dtype=i32)}, 561003, "bias of int32"), ({"offsetx": 3}, 561003, "offsetx"), ({"transposed": True}, 561003, "transposed"),
+    ({"offset": scale}, 561003, "offset"), ({"roundMode": "floor"}, 161002, "roundMode"), ({"stride": [1]}, 161002, "stride has 1 entries"),
+    ({"dilation": [0, 1]}, 161002, "must be positive"), ({"groups": 2}, 161002, ""), ({"output": Out(noise(2, 4, 4, 3, dtype=f16), False)}, 161002, ""),
+    ({"input": x[:, :, :, :1].contiguous()}, 161002, ""), ({"input": x[0].contiguous()}, 161002, "input has 3 dimensions"), ({"weight": weight[:0]}, 161002, "without elements"),
+]:
+    cases.add("aclnnQuantConvolution", refuse=(status, text), **{**given, **change})
 cases.write()

@@ -252,6 +252,10 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ),
     ("aclnnInplaceQuantScatter", &["quantZeroPoints"]),
     ("aclnnInplaceQuantScatterV2", &["quantZeroPoints"]),
+    (
+        "aclnnQuantConvolution",
+        &["offset", "outputPadding", "roundMode"],
+    ),
     ("aclnnRotateQuant", &["alpha", "roundMode"]),
     (
         "aclnnQuantMatmulReduceSumWeightNz",

@@ -153,19 +153,22 @@ pub(super) fn convolution(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         true => cx.temporary(DataType::Int64, out.dims())?,
         false => out,
     };
-    convolve(cx, target)?;
+    let operands = [cx.tensor("input")?, cx.tensor("weight")?];
+    let bias = cx.optional("bias")?;
+    convolve(cx, operands, bias, target)?;
     cx.copy(target, out)
 }
 
-fn convolve(cx: &mut Cx<'_>, out: View) -> Result<(), Refusal> {
-    let (input, weight, bias) = (
-        cx.tensor("input")?,
-        cx.tensor("weight")?,
-        cx.optional("bias")?,
-    );
+/// Computes the convolution that the parameters describe, of other operands.
+pub(super) fn convolve(
+    cx: &mut Cx<'_>,
+    [input, weight]: [View; 2],
+    bias: Option<View>,
+    out: View,
+) -> Result<(), Refusal> {
     let space = space(cx, [&input, &weight, &out])?;
     if space == 3 {
-        return volume::convolution(cx, out);
+        return volume::convolution(cx, [input, weight], bias, out);
     }
     let window = window(cx, space)?;
     let transposed = cx.flag("transposed")?;

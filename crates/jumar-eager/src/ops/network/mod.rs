@@ -5,6 +5,7 @@ mod convolution;
 mod forms;
 mod lookup;
 mod pooling;
+mod quantised;
 mod volume;
 
 pub(crate) use attention::{
@@ -42,6 +43,7 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnNLLLoss2d", lookup::likelihood),
     ("aclnnNLLLoss2dBackward", lookup::likelihood_backward),
     ("aclnnNLLLossBackward", lookup::likelihood_backward),
+    ("aclnnQuantConvolution", quantised::convolution),
 ];
 
 /// Returns a parameter with one or two entries as two.

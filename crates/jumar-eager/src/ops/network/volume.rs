@@ -204,9 +204,13 @@ fn check_shapes(
     }
 }
 
-pub(super) fn convolution(cx: &mut Cx<'_>, out: View) -> Result<(), Refusal> {
-    let (x, filter) = (cx.tensor("input")?, cx.tensor("weight")?);
-    let (bias, is_transposed) = (cx.optional("bias")?, cx.flag("transposed")?);
+pub(super) fn convolution(
+    cx: &mut Cx<'_>,
+    [x, filter]: [View; 2],
+    bias: Option<View>,
+    out: View,
+) -> Result<(), Refusal> {
+    let is_transposed = cx.flag("transposed")?;
     let window = Window::read(cx)?;
     match is_transposed {
         false => check_shapes(cx, &window, false, [&x, &filter, &out])?,
