@@ -17,10 +17,13 @@ use crate::view::View;
 use crate::{Arg, Refusal, Scalar};
 
 /// Rows of a block, whatever the type.
-const BLOCK_ROWS: usize = 16;
+pub(super) const BLOCK_ROWS: usize = 16;
 
 /// Returns the shape of the storage of a tensor argument.
-fn storage(cx: &Cx<'_>, (param, member): (&str, Option<usize>)) -> Result<Vec<usize>, Refusal> {
+pub(super) fn storage(
+    cx: &Cx<'_>,
+    (param, member): (&str, Option<usize>),
+) -> Result<Vec<usize>, Refusal> {
     let tensor = match (cx.arg(param)?, member) {
         (Arg::Tensor(tensor), None) => Some(tensor),
         (Arg::Tensors(members), Some(index)) => members.get(index).and_then(Option::as_ref),

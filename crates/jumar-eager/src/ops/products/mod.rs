@@ -2,6 +2,7 @@
 
 mod blocks;
 mod grouped;
+mod preprocess;
 mod quantised;
 mod routed;
 mod scaled;
@@ -124,4 +125,5 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnWeightQuantBatchMatmulNz", weights::blocked),
     ("aclnnWeightQuantBatchMatmulV2", weights::plain),
     ("aclnnWeightQuantBatchMatmulV3", weights::plain),
+    ("aclnnWeightQuantPreprocess", preprocess::weights),
 ];
