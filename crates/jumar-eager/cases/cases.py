@@ -74,6 +74,15 @@ class Coded:
         return Coded(self.name, self.codes[index])
 
 
+@dataclass
+class Group:
+    """The name of a communicator, and the rank of the caller. The ranks of one call are cases that follow each other."""
+
+    rank: int
+    size: int
+    name: str = "ranks"
+
+
 class Null:
     """A null pointer."""
 
@@ -137,6 +146,8 @@ class Cases:
             self.lines.append(f"out {name} {tensor(value.after)}")
         elif isinstance(value, Scalar):
             self.lines.append(f"in {name} {NAMES[value.dtype]} {number(value.value)}")
+        elif isinstance(value, Group):
+            self.lines.append(f"in {name} {value.name} {value.rank} {value.size}")
         elif isinstance(value, torch.dtype):
             self.lines.append(f"in {name} {NAMES[value]}")
         elif isinstance(value, (list, tuple)) and value and isinstance(value[0], Scalar):

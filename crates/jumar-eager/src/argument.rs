@@ -122,6 +122,17 @@ pub struct TensorArg {
     pub buffer: usize,
 }
 
+/// A communicator: operators that are joined with collectives take one by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The name that all ranks share.
+    pub name: String,
+    /// The rank of the caller.
+    pub rank: u32,
+    /// The number of ranks.
+    pub size: u32,
+}
+
 /// One argument of a call.
 #[expect(
     clippy::large_enum_variant,
@@ -153,6 +164,8 @@ pub enum Arg {
     Bool(bool),
     /// A string.
     Text(String),
+    /// The name of a communicator that exists.
+    Group(Group),
     /// A data type.
     Type(DataType),
 }

@@ -7,7 +7,11 @@ use jumar_ops::Share;
 use jumar_ops::view::{Block, Region};
 use jumar_types::dtype::DataType;
 
-use crate::{Arg, Dims, ParamKind, Plan, Scalar, Signature, TensorArg, TensorDesc, Workers, plan};
+use crate::exchange::Memory as Place;
+use crate::{
+    Arg, Dims, Exchange, Group, ParamKind, Plan, Scalar, Signature, TensorArg, TensorDesc,
+    Transfer, Workers, plan,
+};
 
 macro_rules! families {
     ($($name:ident)*) => {
@@ -29,6 +33,7 @@ families! {
     fused
     gated
     index
+    joined
     linalg
     loss
     low_products
@@ -102,8 +107,17 @@ fn run_file(name: &str) {
     let cases = parse(&text);
     assert!(!cases.is_empty(), "{name}.txt has no cases");
     let mut failures = Vec::new();
-    for case in &cases {
-        if let Err(failure) = run(case) {
+    let mut rest = cases.as_slice();
+    while let Some(case) = rest.first() {
+        // The ranks of one call are as many cases.
+        let ranks = ranks(case);
+        let (together, others) = rest.split_at(ranks.unwrap_or(1));
+        rest = others;
+        let outcome = match ranks {
+            None => run(case),
+            Some(_) => run_ranks(together),
+        };
+        if let Err(failure) = outcome {
             failures.push(format!(
                 "{name}.txt:{}: {}: {failure}",
                 case.line, case.name
@@ -398,6 +412,9 @@ fn bind(case: &Case, signature: &Signature, manner: Manner) -> Result<Bound, Str
             (ParamKind::Int, Some(words)) => Arg::Int(words[0].parse().unwrap()),
             (ParamKind::Float, Some(words)) => Arg::Float(words[0].parse().unwrap()),
             (ParamKind::Bool, Some(words)) => Arg::Bool(words[0] == "1"),
+            (ParamKind::Text, Some(words)) if param.is_group() && words.len() == 3 => {
+                Arg::Group(group(words))
+            }
             (ParamKind::Text, Some(words)) => Arg::Text(words.join(" ")),
             (ParamKind::Type, Some(words)) => Arg::Type(DataType::from_name(&words[0]).unwrap()),
         };
@@ -410,6 +427,170 @@ fn bind(case: &Case, signature: &Signature, manner: Manner) -> Result<Bound, Str
             signature.params
         )),
     }
+}
+
+/// `name rank size`
+fn group(words: &[String]) -> Group {
+    Group {
+        name: words[0].clone(),
+        rank: words[1].parse().unwrap(),
+        size: words[2].parse().unwrap(),
+    }
+}
+
+/// Returns how many cases are the ranks of one call. `None`: there is no communicator, or the call is refused.
+fn ranks(case: &Case) -> Option<usize> {
+    let groups = case.inputs.iter().filter(|(_, words)| words.len() == 3);
+    let mut groups = groups.filter(|(name, _)| name.starts_with("group"));
+    match (groups.next(), &case.refusal) {
+        (Some((_, words)), None) => Some(group(words).size as usize),
+        _ => None,
+    }
+}
+
+/// Runs one call of all ranks. What they exchange is moved as the definition of the collective says.
+fn run_ranks(cases: &[Case]) -> Result<(), String> {
+    for manner in [Manner::Dense, Manner::Strided] {
+        let mut bound = Vec::new();
+        for case in cases {
+            let mut all = crate::signatures::ALL.iter();
+            let signature = all.find(|signature| signature.name == case.name);
+            let signature = signature.ok_or("there is no signature of this name")?;
+            let bound_case = bind(case, signature, manner)?;
+            let planned = plan(signature, &bound_case.args).map_err(|error| error.to_string())?;
+            bound.push((bound_case, planned));
+        }
+        let exchanges = bound[0].1.exchanges().len();
+        let mut workspaces: Vec<Block> = Vec::new();
+        for (_, planned) in &bound {
+            let mut workspace = Block::zeroed(planned.workspace_bytes());
+            workspace.bytes_mut().fill(GAP);
+            workspaces.push(workspace);
+        }
+        for part in 0..=exchanges {
+            for ((bound, planned), workspace) in bound.iter_mut().zip(&mut workspaces) {
+                let border = |index: usize| planned.exchanges().get(index).map(Exchange::before);
+                let first = part.checked_sub(1).and_then(border).unwrap_or(0);
+                let end = border(part).unwrap_or(planned.steps());
+                let memory = bound.memory.iter_mut();
+                let regions: Vec<Region<'_>> =
+                    memory.map(|(_, memory)| memory.block.region()).collect();
+                if let Some(conflict) = planned.conflict(&regions) {
+                    return Err(format!("tensors {conflict:?} share memory"));
+                }
+                planned
+                    .run_part(first..end, &regions, workspace.region(), Workers::ALONE)
+                    .map_err(|error| error.to_string())?;
+            }
+            if part < exchanges {
+                exchange(&mut bound, &mut workspaces, part)?;
+            }
+        }
+        for (case, (bound, _)) in cases.iter().zip(&bound) {
+            for (name, values) in &case.outputs {
+                let found = bound.memory.iter().find(|(own, _)| own == name);
+                let (_, memory) = found.ok_or_else(|| format!("{name} is not a parameter"))?;
+                let failure = compare(name, values, memory, case.tolerance);
+                failure.map_err(|text| format!("line {} ({manner:?}): {text}", case.line))?;
+            }
+            for (name, memory) in &bound.memory {
+                untouched(case, name, memory)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Moves the data of one collective.
+fn exchange(
+    bound: &mut [(Bound, Plan)],
+    workspaces: &mut [Block],
+    index: usize,
+) -> Result<(), String> {
+    let ranks = bound.len();
+    let mut sent: Vec<Vec<u8>> = Vec::new();
+    let kinds: Vec<Exchange> = bound
+        .iter()
+        .map(|(_, planned)| planned.exchanges()[index].clone())
+        .collect();
+    for (rank, one) in kinds.iter().enumerate() {
+        let first = &kinds[0];
+        let same = one.mark() == first.mark()
+            && one.count() == first.count()
+            && one.dtype() == first.dtype()
+            && std::mem::discriminant(one.transfer()) == std::mem::discriminant(first.transfer());
+        if !same || one.group().rank as usize != rank {
+            return Err(format!("the ranks disagree: {one:?} and {first:?}"));
+        }
+        sent.push(match one.send() {
+            None => Vec::new(),
+            Some((Place::Workspace, start, bytes)) => {
+                workspaces[rank].bytes()[start..start + bytes].to_vec()
+            }
+            Some((Place::Tensor(tensor), start, bytes)) => {
+                bound[rank].0.memory[tensor].1.block.bytes()[start..start + bytes].to_vec()
+            }
+        });
+    }
+    let sums = |parts: &[&[u8]]| -> Vec<u8> {
+        let number =
+            |part: &[u8], at: usize| f32::from_le_bytes(part[at..at + 4].try_into().unwrap());
+        (0..parts[0].len())
+            .step_by(4)
+            .flat_map(|at| {
+                let sum: f32 = parts.iter().map(|part| number(part, at)).sum();
+                sum.to_le_bytes()
+            })
+            .collect()
+    };
+    for (rank, one) in kinds.iter().enumerate() {
+        let width = one.dtype().size().unwrap();
+        let part = |from: usize| {
+            let bytes = sent[from].len() / ranks;
+            &sent[from][rank * bytes..(rank + 1) * bytes]
+        };
+        let all: Vec<&[u8]> = sent.iter().map(Vec::as_slice).collect();
+        let parts: Vec<&[u8]> = (0..ranks).map(part).collect();
+        if matches!(
+            one.transfer(),
+            Transfer::AllReduce | Transfer::ReduceScatter
+        ) {
+            assert_eq!(one.dtype(), DataType::Float32, "sums are formed in float32");
+        }
+        let got = match one.transfer() {
+            Transfer::AllReduce => sums(&all),
+            Transfer::ReduceScatter => sums(&parts),
+            Transfer::AllGather => all.concat(),
+            Transfer::AllToAll => parts.concat(),
+            Transfer::AllToAllV { receive, .. } => {
+                let mut got = Vec::new();
+                for (from, wanted) in kinds.iter().enumerate() {
+                    let Transfer::AllToAllV { send, .. } = wanted.transfer() else {
+                        unreachable!("the kinds were compared")
+                    };
+                    if send[rank] != receive[from] {
+                        return Err(format!("rank {from} and {rank} disagree about a length"));
+                    }
+                    let start = send[..rank].iter().sum::<u64>() as usize * width;
+                    got.extend(&sent[from][start..start + send[rank] as usize * width]);
+                }
+                got
+            }
+            Transfer::Barrier => continue,
+        };
+        let (place, start, bytes) = one.receive().ok_or("nothing receives")?;
+        if bytes != got.len() {
+            return Err(format!("{bytes} bytes receive {}", got.len()));
+        }
+        match place {
+            Place::Workspace => &mut workspaces[rank].bytes_mut()[start..start + bytes],
+            Place::Tensor(tensor) => {
+                &mut bound[rank].0.memory[tensor].1.block.bytes_mut()[start..start + bytes]
+            }
+        }
+        .copy_from_slice(&got);
+    }
+    Ok(())
 }
 
 fn scalar(dtype: &str, text: &str) -> Scalar {

@@ -48,6 +48,7 @@ mod argument;
 #[allow(dead_code, reason = "families use parts of the builder")]
 mod build;
 mod element;
+mod exchange;
 mod generated;
 mod ops;
 mod plan;
@@ -67,7 +68,8 @@ pub use generated::signatures;
 pub use jumar_ops::view::Region;
 pub use jumar_ops::{OpError, Share, Workers};
 
-pub use argument::{Arg, Dims, Scalar, TensorArg, TensorDesc};
+pub use argument::{Arg, Dims, Group, Scalar, TensorArg, TensorDesc};
+pub use exchange::{Exchange, Memory, Transfer};
 pub use ops::{computed, is_computed};
 pub use plan::{Access, Plan, Ran, Touch};
 pub use refusal::{Refusal, Status};

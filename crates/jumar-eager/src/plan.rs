@@ -1,9 +1,12 @@
 //! The steps of one call, and their execution.
 
+use std::ops::Range;
+
 use jumar_ops::view::{Block, Layout, Region, View};
 use jumar_ops::{BufferKind, Call, Kernel, Memory, OpError, OpErrorKind, Operand, Workers};
 use jumar_types::dtype::DataType;
 
+use crate::exchange::Exchange;
 use crate::{Dims, Io};
 
 /// How the plan uses the memory of one tensor argument.
@@ -109,6 +112,8 @@ pub struct Plan {
     pub(crate) constants: Vec<u8>,
     pub(crate) workspace: usize,
     pub(crate) reports: Vec<Report>,
+    /// The collectives between the steps, in order.
+    pub(crate) exchanges: Vec<Exchange>,
 }
 
 impl std::fmt::Debug for Plan {
@@ -157,6 +162,11 @@ impl Plan {
     /// Returns the views of tensor arguments that the steps read and write. Unlike [`Plan::accesses`], these are not the tensors
     /// as they were passed: an in-place operator that only writes does not read, and a slice reads its part.
     pub fn touches(&self) -> impl Iterator<Item = Touch<'_>> {
+        self.touches_of(0..self.steps.len())
+    }
+
+    /// As [`Plan::touches`], of some of the steps.
+    pub fn touches_of(&self, steps: Range<usize>) -> impl Iterator<Item = Touch<'_>> {
         fn touch(operand: &Operand, writes: bool) -> Option<Touch<'_>> {
             let buffer = match operand.buffer() {
                 BufferKind::Input(buffer) if !writes => buffer,
@@ -172,7 +182,8 @@ impl Plan {
                 layout: operand.layout(),
             })
         }
-        self.steps.iter().flat_map(|step| {
+        let steps = self.steps.get(steps).unwrap_or_default();
+        steps.iter().flat_map(|step| {
             let reads = step.inputs.iter().flatten();
             let reads = reads.filter_map(|operand| touch(operand, false));
             let writes = step.outputs.iter();
@@ -197,7 +208,26 @@ impl Plan {
         !self.reports.is_empty()
     }
 
-    /// Executes the steps.
+    /// Returns the number of steps.
+    pub fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Returns the collectives between the steps, in order. The caller executes them: all steps before one, the collective, and
+    /// the steps behind it ([`Plan::run_part`]).
+    pub fn exchanges(&self) -> &[Exchange] {
+        &self.exchanges
+    }
+
+    /// Finds an input and an output that share memory although the input is read after a part of the output is written. A plan
+    /// with exchanges does not run on such memory.
+    pub fn conflict(&self, buffers: &[Region<'_>]) -> Option<(usize, usize)> {
+        self.accesses
+            .iter()
+            .find_map(|input| Some((input.buffer, self.conflict_of(input, buffers)?)))
+    }
+
+    /// Executes the steps. The plan has no exchanges.
     ///
     /// `buffers[i]` is the memory of the tensor `i`, from its data pointer on, at least [`Access::bytes`] long. Tensors may
     /// overlap in any way: an input that a write could change too early is copied first.
@@ -207,6 +237,21 @@ impl Plan {
     /// `Data` where values cannot be computed on (an index outside its tensor); `Buffer` where a region is too small.
     pub fn run(
         &self,
+        buffers: &[Region<'_>],
+        workspace: Region<'_>,
+        workers: Workers<'_>,
+    ) -> Result<Ran, OpError> {
+        self.run_part(0..self.steps.len(), buffers, workspace, workers)
+    }
+
+    /// Executes some of the steps: those between two exchanges. The workspace keeps what the steps before wrote.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Plan::run`].
+    pub fn run_part(
+        &self,
+        steps: Range<usize>,
         buffers: &[Region<'_>],
         workspace: Region<'_>,
         workers: Workers<'_>,
@@ -221,17 +266,21 @@ impl Plan {
         }
         let copies = self.copies(buffers)?;
         if copies.is_empty() {
-            return self.execute(buffers, buffers, workspace, workers);
+            return self.execute(steps, buffers, buffers, workspace, workers);
+        }
+        if !self.exchanges.is_empty() {
+            return Err(internal("arguments share memory in a way that was refused"));
         }
         let mut inputs = buffers.to_vec();
         for (buffer, block) in &copies {
             inputs[*buffer] = block.shared();
         }
-        self.execute(&inputs, buffers, workspace, workers)
+        self.execute(steps, &inputs, buffers, workspace, workers)
     }
 
     fn execute(
         &self,
+        steps: Range<usize>,
         inputs: &[Region<'_>],
         outputs: &[Region<'_>],
         workspace: Region<'_>,
@@ -245,32 +294,39 @@ impl Plan {
             outputs,
             workers,
         };
-        for step in &self.steps {
+        let last = steps.end == self.steps.len();
+        for step in self.steps.get(steps).unwrap_or_default() {
             let call = Call::new(&step.inputs, &step.outputs, step.scratch, &memory)?;
             step.kernel.run(&call)?;
         }
         let mut ran = Ran::default();
-        for report in &self.reports {
+        for report in self.reports.iter().filter(|_| last) {
             let dims = read_dims(workspace, report)?;
             ran.shapes.push((report.buffer, dims));
         }
         Ok(ran)
     }
 
+    /// Finds an output whose writes could change too early what is read of an input.
+    fn conflict_of(&self, input: &Access, buffers: &[Region<'_>]) -> Option<usize> {
+        if !input.reads() || input.writes() || input.layout.elements() == 0 {
+            return None;
+        }
+        let unsafe_write = |output: &&Access| {
+            output.writes()
+                && output.layout.elements() != 0
+                && overlap(input, output, buffers)
+                && !self.allows(input.buffer, output.buffer, buffers)
+        };
+        let found = self.accesses.iter().find(unsafe_write);
+        found.map(|output| output.buffer)
+    }
+
     /// Copies the inputs that overlap an output in a way that the steps do not allow.
     fn copies(&self, buffers: &[Region<'_>]) -> Result<Vec<(usize, Block)>, OpError> {
         let mut copies = Vec::new();
         for input in &self.accesses {
-            if !input.reads() || input.writes() || input.layout.elements() == 0 {
-                continue;
-            }
-            let unsafe_write = self.accesses.iter().any(|output| {
-                output.writes()
-                    && output.layout.elements() != 0
-                    && overlap(input, output, buffers)
-                    && !self.allows(input.buffer, output.buffer, buffers)
-            });
-            if unsafe_write {
+            if self.conflict_of(input, buffers).is_some() {
                 copies.push((input.buffer, copy(input, buffers)?));
             }
         }
@@ -282,7 +338,14 @@ impl Plan {
         let reads = |operand: &&Operand| operand.buffer() == BufferKind::Input(input as u32);
         let writes = |operand: &&Operand| operand.buffer() == BufferKind::Output(output as u32);
         let mut written = false;
-        for step in &self.steps {
+        let mut exchanges = self.exchanges.iter().peekable();
+        for (index, step) in self.steps.iter().enumerate() {
+            while let Some(exchange) = exchanges.next_if(|exchange| exchange.before() <= index) {
+                if (written || exchange.writes(output)) && exchange.reads(input) {
+                    return false;
+                }
+                written |= exchange.writes(output);
+            }
             let mut read = step.inputs.iter().flatten().filter(reads).peekable();
             if read.peek().is_some() {
                 if written {
@@ -302,7 +365,11 @@ impl Plan {
             }
             written |= step.outputs.iter().any(|operand| writes(&operand));
         }
-        true
+        exchanges.all(|exchange| {
+            let fine = !((written || exchange.writes(output)) && exchange.reads(input));
+            written |= exchange.writes(output);
+            fine
+        })
     }
 }
 

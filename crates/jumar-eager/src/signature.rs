@@ -64,6 +64,46 @@ pub struct Signature {
 
 /// Parameters that may be null although their headers do not say so: operators document it, or programs rely on it.
 const NULLABLE: &[(&str, &[&str])] = &[
+    ("aclnnAllGatherMatmul", &["gatherOut"]),
+    ("aclnnDistributeBarrierV2", &["timeOut", "elasticInfo"]),
+    ("aclnnMatmulAllReduce", REDUCED_PRODUCT),
+    ("aclnnMatmulAllReduceV2", REDUCED_PRODUCT),
+    ("aclnnMatmulReduceScatter", REDUCED_PRODUCT),
+    (
+        "aclnnMoeDistributeCombine",
+        &[
+            "tpSendCounts",
+            "xActiveMask",
+            "activationScale",
+            "weightScale",
+            "groupList",
+            "expandScales",
+            "groupTp",
+        ],
+    ),
+    ("aclnnMoeDistributeCombineAddRmsNorm", DISTRIBUTED),
+    ("aclnnMoeDistributeCombineAddRmsNormV2", DISTRIBUTED),
+    ("aclnnMoeDistributeCombineV2", DISTRIBUTED),
+    ("aclnnMoeDistributeCombineV3", DISTRIBUTED),
+    (
+        "aclnnMoeDistributeDispatch",
+        &[
+            "scales",
+            "xActiveMask",
+            "expertScales",
+            "groupTp",
+            "dynamicScales",
+            "tpRecvCounts",
+            "expandScales",
+        ],
+    ),
+    ("aclnnMoeDistributeDispatchV2", DISTRIBUTED),
+    ("aclnnMoeDistributeDispatchV3", DISTRIBUTED),
+    ("aclnnQuantMatmulAllReduce", REDUCED_PRODUCT),
+    ("aclnnQuantMatmulAllReduceV2", REDUCED_PRODUCT),
+    ("aclnnQuantMatmulAllReduceV3", REDUCED_PRODUCT),
+    ("aclnnQuantMatmulAllReduceV4", REDUCED_PRODUCT),
+    ("aclnnWeightQuantMatmulAllReduce", REDUCED_PRODUCT),
     ("aclnnApplyTopKTopP", &["p", "k"]),
     ("aclnnBatchNormElemtBackward", &["weight"]),
     (
@@ -267,6 +307,16 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("aclnnTransposeQuantBatchMatMulWeightNz", &["permX2"]),
 ];
 
+const DISTRIBUTED: &[&str] = &[
+    "groupTp",
+    "commAlg",
+    "dynamicScalesOut",
+    "tpRecvCountsOut",
+    "expandScalesOut",
+];
+
+const REDUCED_PRODUCT: &[&str] = &["antiquantOffset", "reduceOp", "x3"];
+
 const PROMPT_ATTENTION: &[&str] = &[
     "pseShift",
     "attenMask",
@@ -340,6 +390,11 @@ impl Param {
     /// Reports whether data decide which elements of the parameter an operator reads.
     pub fn is_selected(&self, operator: &str) -> bool {
         SELECTING.iter().any(|word| operator.contains(word)) && !SELECTORS.contains(&self.name)
+    }
+
+    /// Reports whether the parameter is the name of a communicator.
+    pub fn is_group(&self) -> bool {
+        self.kind == ParamKind::Text && self.name.starts_with("group")
     }
 
     /// Reports whether the parameter of an operator may be null.

@@ -53,7 +53,7 @@ pub struct Signature {
     pub root: Option<u32>,
     /// The count argument; the sum of all counts where there is one for each rank.
     pub count: u64,
-    /// A digest of the arrays of counts and displacements that have to be equal; 0 without any.
+    /// A digest of the arrays of counts and displacements, or of shapes, that have to be equal; 0 without any.
     pub digest: u64,
 }
 
@@ -109,7 +109,14 @@ impl fmt::Display for Signature {
             write!(f, ", root {root}")?;
         }
         if self.digest != 0 {
-            write!(f, ", counts and displacements #{:08x}", self.digest as u32)?;
+            let what = match self.kind {
+                Kind::AllGatherV | Kind::ReduceScatterV | Kind::AllToAllV | Kind::AllToAllVC => {
+                    "counts and displacements"
+                }
+                // Operators that are joined with a collective mark it with these.
+                _ => "shapes",
+            };
+            write!(f, ", {what} #{:08x}", self.digest as u32)?;
         }
         f.write_str(")")
     }

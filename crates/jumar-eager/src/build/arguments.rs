@@ -7,7 +7,7 @@ use super::{Cx, writes};
 use crate::plan::Access;
 use crate::promote;
 use crate::view::{Base, View, broadcast};
-use crate::{Arg, Io, Param, ParamKind, Refusal, Scalar, TensorArg};
+use crate::{Arg, Group, Io, Param, ParamKind, Refusal, Scalar, TensorArg};
 
 /// Elements that any tensor stays below, so that no sum of sizes overflows and no loop runs for days.
 const MAX_ELEMENTS: usize = 1 << 46;
@@ -342,7 +342,21 @@ impl Cx<'_> {
         let at = self.position(name)?;
         match &self.args[at] {
             Arg::Text(value) => Ok(value),
+            Arg::Group(group) => Ok(&group.name),
             Arg::Null => Ok(""),
+            _ => Err(self.other(&self.params()[at])),
+        }
+    }
+
+    /// Returns the communicator of a name.
+    pub fn group(&self, name: &str) -> Result<&Group, Refusal> {
+        let at = self.position(name)?;
+        match &self.args[at] {
+            Arg::Group(group) => Ok(group),
+            Arg::Text(text) => Err(self.invalid(format_args!(
+                "{name} is {text:?}, and the current device has no communicator of that name; pass what HcclGetCommName returns"
+            ))),
+            Arg::Null => Err(self.null(name)),
             _ => Err(self.other(&self.params()[at])),
         }
     }

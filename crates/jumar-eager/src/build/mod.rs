@@ -7,6 +7,7 @@ mod steps;
 use jumar_ops::Kernel;
 use jumar_types::dtype::DataType;
 
+use crate::exchange::Exchange;
 use crate::plan::{Access, Plan};
 use crate::view::View;
 use crate::{Arg, Io, Param, Refusal, Signature, Status};
@@ -27,6 +28,7 @@ pub(crate) struct Cx<'a> {
     temporaries: Vec<Temporary>,
     constants: Vec<u8>,
     reports: Vec<(usize, View)>,
+    exchanges: Vec<(Exchange, Option<View>, Option<View>)>,
     /// Reads that have to see what an earlier step wrote.
     written: Vec<usize>,
 }
@@ -61,6 +63,7 @@ impl<'a> Cx<'a> {
             temporaries: Vec::new(),
             constants: Vec::new(),
             reports: Vec::new(),
+            exchanges: Vec::new(),
             written: Vec::new(),
         };
         if args.len() != signature.params.len() {

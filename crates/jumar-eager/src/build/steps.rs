@@ -8,9 +8,10 @@ use jumar_types::dtype::DataType;
 
 use super::{Cx, Draft, Operand, Temporary};
 use crate::element::{self, F, Source};
+use crate::exchange::{Exchange, Transfer};
 use crate::plan::{Plan, Report, Step, bytes};
 use crate::view::{Base, View};
-use crate::{Refusal, Status};
+use crate::{Group, Refusal, Status};
 
 /// The alignment of temporaries and of constants.
 const ALIGNMENT: usize = 64;
@@ -391,6 +392,56 @@ impl Cx<'_> {
         Ok(())
     }
 
+    /// Adds a collective of a communicator. It runs after the steps that were added so far, and before the next one.
+    ///
+    /// Both views are dense. `mark` are numbers that have to be equal on all ranks, such as dimensions: ranks that pass others
+    /// disagree.
+    pub fn exchange(
+        &mut self,
+        group: &Group,
+        transfer: Transfer,
+        (send, receive): (Option<View>, Option<View>),
+        mark: &[usize],
+    ) -> Result<(), Refusal> {
+        let (step, size) = (self.drafts.len(), group.size.max(1) as usize);
+        for view in [send, receive].iter().flatten() {
+            if !view.is_dense() {
+                return Err(self.defect("what ranks exchange is dense"));
+            }
+            match view.base {
+                Base::Temporary(index) => {
+                    // It is in use while the exchange runs, between two steps.
+                    let around = (step.saturating_sub(1), step);
+                    let used = &mut self.temporaries[index].used;
+                    *used = Some(used.map_or(around, |(first, last)| {
+                        (first.min(around.0), last.max(around.1))
+                    }));
+                }
+                Base::Buffer(_) => {}
+                Base::Constant => return Err(self.defect("ranks exchange no constants")),
+            }
+        }
+        if let Some(View {
+            base: Base::Buffer(buffer),
+            ..
+        }) = receive
+            && !self.written.contains(&buffer)
+        {
+            self.written.push(buffer);
+        }
+        let elements = |view: Option<View>| view.map_or(0, |view| view.elements());
+        let count = match &transfer {
+            Transfer::AllReduce | Transfer::AllGather => elements(send),
+            Transfer::ReduceScatter => elements(receive),
+            Transfer::AllToAll => elements(send) / size,
+            Transfer::AllToAllV { .. } | Transfer::Barrier => 0,
+        };
+        let dtype = send.or(receive).map_or(DataType::Int8, |view| view.dtype());
+        let exchange = Exchange::new(step, group, transfer, (dtype, count), mark.to_vec());
+        self.exchanges.push((exchange, send, receive));
+        Ok(())
+    }
+
     /// Notes that the shape of an output depends on data: a step writes its dimensions to `dims`, a dense int64 temporary with
     /// one element a dimension. The caller reads them from the descriptor after the run.
     pub fn report_dims(&mut self, output: &View, dims: View) -> Result<(), Refusal> {
@@ -511,12 +562,19 @@ pub(super) fn finish(mut cx: Cx<'_>) -> Result<Plan, Refusal> {
         _ => unreachable!("reports are checked when they are made"),
     });
     let reports = reports.collect();
+    let mut exchanges = Vec::with_capacity(cx.exchanges.len());
+    for (mut exchange, send, receive) in cx.exchanges {
+        let sent = send.map(|view| operand(&view, false));
+        exchange.connect(sent, receive.map(|view| operand(&view, true)));
+        exchanges.push(exchange);
+    }
     Ok(Plan {
         steps,
         accesses: cx.accesses,
         constants: cx.constants,
         workspace,
         reports,
+        exchanges,
     })
 }
 

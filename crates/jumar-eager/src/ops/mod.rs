@@ -16,6 +16,7 @@ mod gates;
 mod group_norm;
 mod images;
 mod index;
+mod joined;
 mod linalg;
 mod loss;
 mod matrix;
@@ -57,6 +58,7 @@ static TABLES: &[&Table] = &[
     filter::TABLE,
     group_norm::TABLE,
     images::TABLE,
+    joined::TABLE,
     linalg::TABLE,
     loss::TABLE,
     matrix::TABLE,

@@ -1,11 +1,12 @@
 //! The two phases of every operator.
 
 use std::ffi::CStr;
+use std::ops::Range;
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
 use jumar::engine::{Span, Stream};
-use jumar_eager::{Arg, Param, ParamKind, Signature, TensorArg};
+use jumar_eager::{Arg, Param, ParamKind, Region, Signature, TensorArg};
 use jumar_types::{Error, ErrorKind};
 
 use super::executor::{self, Executor, State, TensorSlot};
@@ -14,6 +15,7 @@ use super::ranges::Touched;
 use super::status::Refused;
 use super::task::{Run, Threads};
 use super::tensor::{self, known_type};
+use crate::hccl;
 use crate::operators::memory;
 use crate::{Cx, Raw};
 
@@ -103,7 +105,7 @@ impl Reader<'_> {
         let bits = match raw {
             RawArg::Bits(bits) => bits,
             RawArg::Text(None) => return Ok(Arg::Null),
-            RawArg::Text(Some(text)) => return Ok(Arg::Text(text.to_string_lossy().into_owned())),
+            RawArg::Text(Some(text)) => return Ok(self.text(&text.to_string_lossy())),
         };
         let object = Raw(bits);
         let objects = &self.cx.process.operators;
@@ -139,6 +141,15 @@ impl Reader<'_> {
             ParamKind::Bools => Arg::Bools(self.values(objects.bools.get(bits))?),
             ParamKind::Text => Arg::Null,
         })
+    }
+
+    /// Reads a text: the name of a communicator, if the parameter is one and the communicator exists.
+    fn text(&self, text: &str) -> Arg {
+        let param = &self.signature.params[self.param];
+        match param.is_group().then(|| hccl::group_named(self.cx, text)) {
+            Some(Some(group)) => Arg::Group(group),
+            _ => Arg::Text(text.to_owned()),
+        }
     }
 
     /// Reads a tensor. A null one keeps its index.
@@ -230,18 +241,7 @@ pub fn second_phase(
             buffers[access.buffer] = region;
         }
     }
-    // Only the checks, and captured models, use the list of ranges.
-    let runtime = cx.runtime().map_err(Refused::runtime)?;
-    let touched = if runtime.gate().is_observed() {
-        Touched::exactly(&executor, &buffers, workspace)
-    } else if target.is_recorded() {
-        Touched::roughly(plan, &buffers, workspace)
-    } else {
-        Touched::default()
-    };
-    for span in &touched.vague {
-        runtime.gate().may_be_written(*span);
-    }
+    let joined = join(cx, &executor, target.device(), (&buffers, workspace))?;
     if !repeatable {
         // Of two threads that run the same executor, one takes it.
         let executors = &cx.process.operators.executors;
@@ -249,27 +249,115 @@ pub fn second_phase(
             .remove(executor.id, cx.call.name)
             .map_err(Refused::executor)?;
     }
-    let run = Arc::new(Run {
-        name,
-        plan: plan.clone(),
-        buffers: buffers.into(),
+    let launch = Launch {
+        cx,
+        executor: &executor,
+        target: &target,
+        stream,
         workspace,
-        short: plan.is_short(),
-        threads: threads(cx, &target)?,
-        shapes: Mutex::default(),
-    });
-    cx.with_stream(stream, |stream| {
-        stream
-            .launch(run.clone(), &touched.reads, &touched.writes, &cx.caller())
-            .map(drop)
-    })
-    .map_err(Refused::runtime)?;
+    };
+    let mut first = 0;
+    for (exchange, collective) in plan.exchanges().iter().zip(joined) {
+        launch.steps(first..exchange.before(), buffers.clone().into())?;
+        first = exchange.before();
+        cx.with_stream(stream, |stream| hccl::queue_joined(cx, stream, collective))
+            .map_err(Refused::runtime)?;
+    }
+    let run = launch.steps(first..plan.steps(), buffers.into())?;
     if plan.writes_shapes() {
         let done = target.synchronize(None, &cx.caller());
         crate::error::report_failure(cx, done).map_err(Refused::runtime)?;
-        write_shapes(cx, &executor, &run);
+        if let Some(run) = run {
+            write_shapes(cx, &executor, &run);
+        }
     }
     Ok(())
+}
+
+/// Prepares the collectives of a call.
+///
+/// # Errors
+/// Arguments share memory; a communicator does not exist any longer.
+fn join(
+    cx: &Cx<'_>,
+    executor: &Executor,
+    device: u32,
+    (buffers, workspace): (&[Span], Span),
+) -> Result<Vec<hccl::Joined>> {
+    let plan = &executor.plan;
+    if plan.exchanges().is_empty() {
+        return Ok(Vec::new());
+    }
+    let regions: Vec<Region<'_>> = buffers.iter().copied().map(Region::of).collect();
+    if let Some((input, output)) = plan.conflict(&regions) {
+        let sentence = format!(
+            "{} and {} share memory, and the output would be written before the input is read",
+            executor.name_of(input),
+            executor.name_of(output)
+        );
+        return Err(Refused::invalid(sentence).fix("Pass tensors that do not overlap."));
+    }
+    let memory = |of: jumar_eager::Memory| match of {
+        jumar_eager::Memory::Tensor(tensor) => buffers[tensor],
+        jumar_eager::Memory::Workspace => workspace,
+    };
+    let exchanges = plan.exchanges().iter();
+    let joined = exchanges.map(|exchange| hccl::join(cx, device, exchange, memory));
+    let joined: jumar_types::Result<Vec<_>> = joined.collect();
+    joined.map_err(|error| {
+        let sentence = format!("{}: {error}", executor.signature.name);
+        Refused::from(Error::new(error.kind(), sentence))
+    })
+}
+
+/// A call whose tasks are being queued.
+struct Launch<'a> {
+    cx: &'a Cx<'a>,
+    executor: &'a Executor,
+    target: &'a Stream,
+    stream: Raw,
+    workspace: Span,
+}
+
+impl Launch<'_> {
+    /// Queues some of the steps as one task. Nothing is queued for no steps beside a collective.
+    fn steps(&self, steps: Range<usize>, buffers: Box<[Span]>) -> Result<Option<Arc<Run>>> {
+        let (cx, plan) = (self.cx, &self.executor.plan);
+        let joined = !plan.exchanges().is_empty();
+        if joined && steps.is_empty() {
+            return Ok(None);
+        }
+        // Only the checks, and captured models, use the list of ranges.
+        let runtime = cx.runtime().map_err(Refused::runtime)?;
+        let touched = if runtime.gate().is_observed() {
+            let steps = steps.clone();
+            Touched::exactly(self.executor, steps, &buffers, self.workspace)
+        } else if self.target.is_recorded() {
+            Touched::roughly(plan, &buffers, self.workspace)
+        } else {
+            Touched::default()
+        };
+        for span in &touched.vague {
+            runtime.gate().may_be_written(*span);
+        }
+        let run = Arc::new(Run {
+            name: self.executor.signature.name,
+            plan: plan.clone(),
+            steps,
+            buffers,
+            workspace: self.workspace,
+            short: !joined && plan.is_short(),
+            threads: threads(cx, self.target)?,
+            shapes: Mutex::default(),
+        });
+        cx.with_stream(self.stream, |stream| {
+            stream
+                .launch(run.clone(), &touched.reads, &touched.writes, &cx.caller())
+                .map(drop)
+        })
+        .map_err(Refused::runtime)?;
+        Ok(Some(run))
+    }
 }
 
 fn threads(cx: &Cx<'_>, stream: &Stream) -> Result<Threads> {

@@ -104,6 +104,10 @@ fn digest(number: usize, args: &[Arg]) -> u64 {
             Arg::Float(value) => digest.add(value.to_bits()),
             Arg::Bool(value) => digest.add(u64::from(*value)),
             Arg::Text(text) => digest.add_all(text.bytes().map(u64::from)),
+            Arg::Group(group) => {
+                digest.add_all([u64::from(group.rank), u64::from(group.size)]);
+                digest.add_all(group.name.bytes().map(u64::from));
+            }
             Arg::Type(dtype) => digest.add(*dtype as u64),
         }
     }

@@ -3,6 +3,8 @@
 //! A strided view is a set of ranges. Its hull, from the first byte to the last, would make races of two views that
 //! interleave, such as the columns of one matrix.
 
+use std::ops::Range;
+
 use jumar::engine::Span;
 use jumar_eager::{Io, Plan, Touch};
 
@@ -21,12 +23,17 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    /// Lists the ranges that the steps of a call touch. `buffers` is the memory of each tensor argument from its data pointer
+    /// Lists the ranges that some steps of a call touch. `buffers` is the memory of each tensor argument from its data pointer
     /// on.
-    pub(super) fn exactly(executor: &Executor, buffers: &[Span], workspace: Span) -> Touched {
+    pub(super) fn exactly(
+        executor: &Executor,
+        steps: Range<usize>,
+        buffers: &[Span],
+        workspace: Span,
+    ) -> Touched {
         let mut touched = Touched::default();
         let mut seen: Vec<Touch<'_>> = Vec::new();
-        for touch in executor.plan.touches() {
+        for touch in executor.plan.touches_of(steps) {
             let region = buffers.get(touch.buffer).copied().unwrap_or(Span::EMPTY);
             if seen.contains(&touch) || region.is_empty() {
                 continue;

@@ -1,5 +1,6 @@
 //! The task that a second phase queues.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
@@ -11,6 +12,8 @@ use jumar_types::{Error, ErrorKind, Result};
 pub(super) struct Run {
     pub(super) name: &'static str,
     pub(super) plan: Arc<Plan>,
+    /// The steps that run: all, or those between two collectives.
+    pub(super) steps: Range<usize>,
     /// The memory of each tensor argument; no bytes for one that the plan does not touch.
     pub(super) buffers: Box<[Span]>,
     pub(super) workspace: Span,
@@ -41,7 +44,8 @@ impl Run {
     fn run_on(&self, buffers: &[Region<'_>]) -> std::result::Result<(), OpError> {
         let workspace = Region::of(self.workspace);
         let workers = Workers::of(&self.threads);
-        let ran = self.plan.run(buffers, workspace, workers)?;
+        let steps = self.steps.clone();
+        let ran = self.plan.run_part(steps, buffers, workspace, workers)?;
         if self.plan.writes_shapes() {
             *self.shapes.lock() = ran.shapes;
         }

@@ -5,6 +5,7 @@
 
 mod communicator;
 mod group;
+mod joined;
 mod memory;
 mod network;
 mod operation;
@@ -14,6 +15,7 @@ mod table;
 
 pub use communicator::*;
 pub use group::*;
+pub(crate) use joined::{Joined, group_named, join, queue_joined};
 pub use memory::*;
 pub use operation::*;
 pub use options::*;

@@ -220,8 +220,18 @@ fn stream(cx: &Cx<'_>, comm: &Comm, handle: Raw) -> Result<Arc<Stream>> {
 
 /// Queues an operation on a stream.
 pub(super) fn queue(cx: &Cx<'_>, comm: &Comm, handle: Raw, operation: Operation) -> Result<()> {
-    let _being_queued = collectives::begins_to_queue(comm.device);
     let stream = stream(cx, comm, handle)?;
+    queue_on(cx, comm, &stream, operation)
+}
+
+/// Queues an operation on a stream of the communicator's device.
+pub(super) fn queue_on(
+    cx: &Cx<'_>,
+    comm: &Comm,
+    stream: &Arc<Stream>,
+    operation: Operation,
+) -> Result<()> {
+    let _being_queued = collectives::begins_to_queue(comm.device);
     let engine = comm.engine()?;
     let (reads, writes) = (operation.reads(), operation.writes());
     let queued = engine.prepare(operation, stream.is_recorded())?;

@@ -9,7 +9,13 @@ mod scaled;
 mod weights;
 
 use super::Table;
+use crate::build::Cx;
+use crate::view::View;
+use crate::{Arg, Refusal};
+
 use routed::Names;
+pub(crate) use quantised::product as int8_product;
+pub(crate) use weights::product as restored_product;
 
 /// The parameters of the forms that take matrices as they are.
 const FINALIZE: Names = Names {
@@ -59,6 +65,20 @@ const FINALIZE_BLOCKED_V2: Names = Names {
     blocked: true,
     ..FINALIZE
 };
+
+/// Returns a matrix of int8 or int4 as int8. It is stored row by row, or in blocks: then its own size is `wanted`.
+pub(crate) fn matrix(cx: &mut Cx<'_>, param: &str, wanted: [usize; 2]) -> Result<View, Refusal> {
+    let view = cx.tensor(param)?;
+    let stored = match cx.arg(param)? {
+        Arg::Tensor(tensor) => tensor.desc.storage.len(),
+        _ => 0,
+    };
+    let view = match view.rank() == 4 || view.rank() == 2 && stored == 4 {
+        true => blocks::matrices(cx, param, 2, wanted)?,
+        false => view,
+    };
+    quantised::as_int8(cx, view)
+}
 
 pub(crate) static TABLE: &Table = &[
     ("aclnnAddmmWeightNz", blocks::add_product),

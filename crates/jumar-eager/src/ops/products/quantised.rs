@@ -283,3 +283,20 @@ pub(super) fn blocked(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     };
     plan(cx, one, two, parameters, out)
 }
+
+/// Writes the product of two matrices of int8 with an integer bias and scales, for operators that do more with it.
+pub(crate) fn product(
+    cx: &mut Cx<'_>,
+    (one, two): (View, View),
+    (scale, row_scale): (View, Option<View>),
+    bias: Option<View>,
+    out: View,
+) -> Result<(), Refusal> {
+    let parameters = Parameters {
+        scale,
+        row_scale,
+        offset: None,
+        bias,
+    };
+    plan(cx, one, two, parameters, out)
+}

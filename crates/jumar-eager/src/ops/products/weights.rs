@@ -180,29 +180,6 @@ fn plan(cx: &mut Cx<'_>, weight: View) -> Result<(), Refusal> {
         )));
     }
     cx.check_dims(&out, &[rows, columns])?;
-    let group = cx.int("antiquantGroupSize")?;
-    let group = match usize::try_from(group) {
-        Ok(0) => depth.max(1),
-        Ok(group) => group,
-        Err(_) => {
-            return Err(cx.invalid(format_args!(
-                "antiquantGroupSize is {group}; it must not be negative"
-            )));
-        }
-    };
-    let groups = depth.div_ceil(group).max(1);
-    let scale = cx.tensor("antiquantScale")?;
-    let scale = decoded_scales(cx, scale)?;
-    let scale = factor(cx, "antiquantScale", scale, (groups, columns))?;
-    let offset = match cx.optional("antiquantOffsetOptional")? {
-        Some(offset) => Some(factor(
-            cx,
-            "antiquantOffsetOptional",
-            offset,
-            (groups, columns),
-        )?),
-        None => None,
-    };
     let bias = match cx.optional("biasOptional")? {
         Some(bias) if bias.elements() == columns => Some(cx.reshaped(bias, &[columns])?),
         Some(bias) => {
@@ -216,6 +193,46 @@ fn plan(cx: &mut Cx<'_>, weight: View) -> Result<(), Refusal> {
     if out.is_empty() {
         return Ok(());
     }
+    let names = ("antiquantScale", "antiquantOffsetOptional");
+    let product = product(cx, x, weight, names)?;
+    match bias {
+        Some(bias) => {
+            use crate::build::Operand;
+            let operands = [Operand::Tensor(product), Operand::Tensor(bias)];
+            cx.map(crate::element::F::Add, DataType::Float32, &operands, out)
+        }
+        None => cx.copy(product, out),
+    }
+}
+
+/// Returns the product of a matrix and a weight that is dequantised, in float32. The arguments of these names are scales and offsets.
+pub(crate) fn product(
+    cx: &mut Cx<'_>,
+    x: View,
+    weight: View,
+    (scale_param, offset_param): (&str, &str),
+) -> Result<View, Refusal> {
+    let (&[rows, _], &[depth, columns]) = (x.dims(), weight.dims()) else {
+        return Err(cx.defect("both operands are matrices"));
+    };
+    let group = cx.int("antiquantGroupSize")?;
+    let group = match usize::try_from(group) {
+        Ok(0) => depth.max(1),
+        Ok(group) => group,
+        Err(_) => {
+            return Err(cx.invalid(format_args!(
+                "antiquantGroupSize is {group}; it must not be negative"
+            )));
+        }
+    };
+    let groups = depth.div_ceil(group).max(1);
+    let scale = cx.tensor(scale_param)?;
+    let scale = decoded_scales(cx, scale)?;
+    let scale = factor(cx, scale_param, scale, (groups, columns))?;
+    let offset = match cx.optional(offset_param)? {
+        Some(offset) => Some(factor(cx, offset_param, offset, (groups, columns))?),
+        None => None,
+    };
     let factors = Factors {
         scale,
         offset,
@@ -230,12 +247,5 @@ fn plan(cx: &mut Cx<'_>, weight: View) -> Result<(), Refusal> {
         multiply(cx, x, part, product.slice(1, first, count, 1))?;
         first += count;
     }
-    match bias {
-        Some(bias) => {
-            use crate::build::Operand;
-            let operands = [Operand::Tensor(product), Operand::Tensor(bias)];
-            cx.map(crate::element::F::Add, DataType::Float32, &operands, out)
-        }
-        None => cx.copy(product, out),
-    }
+    Ok(product)
 }

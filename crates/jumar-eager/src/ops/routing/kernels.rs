@@ -189,7 +189,7 @@ impl Kernel for Route {
 }
 
 /// Adds the numbers before each of a row of int64 to it.
-pub(super) struct RunningSum;
+pub(crate) struct RunningSum;
 
 impl Kernel for RunningSum {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {

@@ -7,6 +7,8 @@ mod permute;
 
 use super::Table;
 
+pub(crate) use kernels::RunningSum;
+
 pub(crate) static TABLE: &Table = &[
     ("aclnnMoeComputeExpertTokens", permute::expert_tokens),
     ("aclnnMoeFinalizeRouting", combine::finalize),
