@@ -2,6 +2,7 @@
 
 #include "program.h"
 
+#include "aclnnop/aclnn_npu_format_cast.h"
 #include "aclnnop/aclnn_trans_matmul_weight.h"
 
 static void check_dims(aclnnStatus (*get)(const aclTensor *, int64_t **, uint64_t *), const aclTensor *tensor,
@@ -150,6 +151,31 @@ static void weights()
     CHECK(aclDestroyIntArray(shape) == 0);
 }
 
+static void shapes_after_a_cast_of_the_format()
+{
+    aclTensor *matrix = tensor_of(nullptr, {3, 17, 30});
+    int64_t *shape = nullptr;
+    uint64_t size = 0;
+    int format = 0;
+    const std::vector<int64_t> by_half = {3, 2, 2, 16, 16}, by_float = {3, 4, 2, 16, 8}, plain = {3, 17, 30};
+    CHECK(aclnnNpuFormatCastCalculateSizeAndFormat(matrix, ACL_FORMAT_FRACTAL_NZ, ACL_FLOAT16, &shape, &size, &format) == 0);
+    CHECK(format == ACL_FORMAT_FRACTAL_NZ && std::vector<int64_t>(shape, shape + size) == by_half);
+    delete[] shape;
+    CHECK(aclnnNpuFormatCastCalculateSizeAndFormat(matrix, ACL_FORMAT_FRACTAL_NZ, -1, &shape, &size, &format) == 0);
+    CHECK(std::vector<int64_t>(shape, shape + size) == by_float);
+    delete[] shape;
+    CHECK(aclnnNpuFormatCastCalculateSizeAndFormat(matrix, ACL_FORMAT_ND, ACL_INT8, &shape, &size, &format) == 0);
+    CHECK(format == ACL_FORMAT_ND && std::vector<int64_t>(shape, shape + size) == plain);
+    delete[] shape;
+    REFUSED(aclnnNpuFormatCastCalculateSizeAndFormat(nullptr, ACL_FORMAT_ND, ACL_INT8, &shape, &size, &format), 161001, "null");
+    REFUSED(aclnnNpuFormatCastCalculateSizeAndFormat(matrix, ACL_FORMAT_NC1HWC0, ACL_INT8, &shape, &size, &format), 361001, "dstFormat is 3");
+    REFUSED(aclnnNpuFormatCastCalculateSizeAndFormat(matrix, ACL_FORMAT_FRACTAL_NZ, ACL_DOUBLE, &shape, &size, &format), 161002, "additionalDtype");
+    CHECK(aclDestroyTensor(matrix) == 0);
+    matrix = tensor_of(nullptr, {17});
+    REFUSED(aclnnNpuFormatCastCalculateSizeAndFormat(matrix, ACL_FORMAT_FRACTAL_NZ, ACL_INT8, &shape, &size, &format), 161002, "2 to 6 dimensions");
+    CHECK(aclDestroyTensor(matrix) == 0);
+}
+
 int main()
 {
     // Objects need neither aclInit nor a device; aclnnInit and aclInit do not disturb each other.
@@ -159,6 +185,7 @@ int main()
     lists();
     null_is_harmless();
     weights();
+    shapes_after_a_cast_of_the_format();
     CHECK(aclInit(nullptr) == 0);
     CHECK(aclnnInit(nullptr) == 0);
     REFUSED(aclnnInit("/nowhere/at/all.json"), 161002, "/nowhere/at/all.json");

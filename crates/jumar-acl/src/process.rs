@@ -137,7 +137,10 @@ impl Process {
             data_buffers: data_buffer::table(),
             dvpp: crate::dvpp::State::default(),
             datasets: dataset::table(),
-            operators: crate::aclnn::Objects::default(),
+            operators: crate::aclnn::Objects::new(crate::aclnn::Communication {
+                named: crate::hccl::group_named,
+                join: crate::hccl::join,
+            }),
             single_operators: crate::single_op::State::default(),
             model_descs: model_desc::table(),
             models: crate::model::Models::default(),

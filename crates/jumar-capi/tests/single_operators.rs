@@ -167,3 +167,12 @@ fn files_of_operators_are_found_in_folders_and_in_memory() -> Outcome {
     assert_eq!(said, "done\n");
     Ok(())
 }
+
+#[test]
+fn operators_with_collectives_agree_with_one_computation_on_the_data_of_all_ranks() -> Outcome {
+    for (ranks, count) in [("threads", "2"), ("threads", "4"), ("processes", "2")] {
+        let words = [Path::new(ranks), Path::new(count)];
+        assert_eq!(run_with("tests/aclnn/joined.cpp", count, &words)?, "done\n");
+    }
+    Ok(())
+}

@@ -119,7 +119,7 @@ class Cases:
         self.family = family
         self.lines = []
 
-    def add(cases, operator, /, within=None, refuse=None, shapes=None, dense=False, **arguments):
+    def add(cases, operator, /, within=None, refuse=None, shapes=None, dense=False, formats=None, **arguments):
         """Adds a case. `within` replaces the tolerance. `refuse` is a status and a part of the sentence."""
         cases.lines.append(f"case {operator}")
         for name, value in arguments.items():
@@ -130,6 +130,8 @@ class Cases:
             cases.lines.append(f"refuse {refuse[0]} {refuse[1]}")
         for name, dims in (shapes or {}).items():
             cases.lines.append(f"shape {name} " + " ".join(map(str, dims)))
+        for name, number_of_format in (formats or {}).items():
+            cases.lines.append(f"format {name} {number_of_format}")
         if dense:
             cases.lines.append("dense")
 

@@ -19,7 +19,7 @@ def small(*dims):
 
 for size in [1, 2, 4]:
     for dtype in [f16, bf16]:
-        plain = dict(commTurn=0, streamMode=1)
+        plain = {"commTurn": 0, "streamMode": 1}
         within = {f16: 3e-3, bf16: 2e-2}[dtype]
         # The rows of all ranks, times the matrix of each.
         parts = [noise(3, 8, dtype=dtype) for _ in range(size)]
@@ -120,13 +120,14 @@ for size in [1, 2, 4]:
                     x3=others[rank], group=Group(rank, size), reduceOp="sum", antiquantGroupSize=groups, output=Out(total.to(dtype)), within=2 * within, **plain,
                 )
     for rank in range(size):
-        cases.add("aclnnDistributeBarrier", xRef=noise(3), group=Group(rank, size), worldSize=size)
+        cases.add("aclnnDistributeBarrier", xRef=noise(3), group=Group(rank, size), **{"worldSize": size})
     for rank in range(size):
-        cases.add("aclnnDistributeBarrierV2", xRef=noise(3), timeOut=Null, elasticInfo=Null, group=Group(rank, size), worldSize=size)
+        cases.add("aclnnDistributeBarrierV2", xRef=noise(3), timeOut=Null, elasticInfo=Null, group=Group(rank, size), **{"worldSize": size})
 
 # What is refused.
+once = {"commTurn": 0, "streamMode": 1}
 x, w = noise(4, 6), noise(6, 5)
-given = dict(x1=x, x2=w, bias=Null, group=Group(0, 2), gatherIndex=0, commTurn=0, streamMode=1, output=Out(noise(8, 5), False), gatherOut=Out(noise(8, 6), False))
+given = dict(**once, x1=x, x2=w, bias=Null, group=Group(0, 2), gatherIndex=0, output=Out(noise(8, 5), False), gatherOut=Out(noise(8, 6), False))
 for change, status, text in [
     ({"x1": Null}, 161001, "x1 is a null"), ({"group": Null}, 161001, "group is a null"), ({"group": "none"}, 161002, "no communicator"),
     ({"x1": x.float()}, 161002, "x1 has the type"), ({"x2": w.bfloat16()}, 161002, "x2 has the type"), ({"x2": noise(5, 5)}, 161002, "does not exist"),
@@ -135,7 +136,7 @@ for change, status, text in [
     ({"bias": noise(4)}, 161002, "bias has the shape"), ({"commTurn": -1}, 161002, "commTurn is -1"),
 ]:
     cases.add("aclnnAllGatherMatmul", refuse=(status, text), **{**given, **change})
-given = dict(x1=x, x2=w, bias=Null, x3=noise(4, 5), group=Group(0, 2), reduceOp="sum", commTurn=0, streamMode=1, output=Out(noise(4, 5), False))
+given = dict(x1=x, x2=w, bias=Null, x3=noise(4, 5), group=Group(0, 2), reduceOp="sum", **once, output=Out(noise(4, 5), False))
 for change, status, text in [
     ({"reduceOp": "max"}, 161002, "reduceOp"), ({"x3": noise(3, 5)}, 161002, "x3 has the shape"), ({"x3": noise(4, 5).float()}, 161002, "x3 has the type"),
     ({"output": Out(noise(5, 4), False)}, 161002, "output has the shape"), ({"bias": noise(5).float()}, 161002, "bias has the type"),
@@ -148,7 +149,7 @@ for change, status, text in [
     cases.add("aclnnMatmulReduceScatter", refuse=(status, text), **{**given, **change})
 given = dict(
     x1=small(4, 6), x2=small(6, 5), biasOptional=Null, x3Optional=Null, dequantScale=torch.rand(5), pertokenScaleOptional=Null, commQuantScale1Optional=Null,
-    commQuantScale2Optional=Null, group=Group(0, 2), reduceOp="sum", commTurn=0, streamMode=1, output=Out(noise(4, 5), False),
+    commQuantScale2Optional=Null, group=Group(0, 2), reduceOp="sum", **once, output=Out(noise(4, 5), False),
 )
 for change, status, text in [
     ({"x1": noise(4, 6)}, 161002, "x1 has the type"), ({"commQuantScale1Optional": noise(5)}, 161002, "given together"),
@@ -158,7 +159,7 @@ for change, status, text in [
 ]:
     cases.add("aclnnQuantMatmulAllReduceV3", refuse=(status, text), **{**given, **change})
 given = dict(
-    x1=x, x2=small(6, 5), bias=Null, antiquantScale=noise(5), antiquantOffset=Null, x3=Null, group=Group(0, 2), reduceOp="sum", commTurn=0, streamMode=1,
+    x1=x, x2=small(6, 5), bias=Null, antiquantScale=noise(5), antiquantOffset=Null, x3=Null, group=Group(0, 2), reduceOp="sum", **once,
     antiquantGroupSize=0, output=Out(noise(4, 5), False),
 )
 for change, status, text in [
@@ -166,8 +167,8 @@ for change, status, text in [
     ({"antiquantOffset": noise(4)}, 161002, "antiquantOffset has the shape"),
 ]:
     cases.add("aclnnWeightQuantMatmulAllReduce", refuse=(status, text), **{**given, **change})
-cases.add("aclnnDistributeBarrier", xRef=noise(3), group=Group(0, 2), worldSize=3, refuse=(161002, "worldSize is 3"))
-cases.add("aclnnDistributeBarrierV2", xRef=noise(3), timeOut=torch.ones(1, dtype=i32), elasticInfo=Null, group=Group(0, 2), worldSize=2, refuse=(561003, "timeOut"))
+cases.add("aclnnDistributeBarrier", xRef=noise(3), group=Group(0, 2), **{"worldSize": 3}, refuse=(161002, "worldSize is 3"))
+cases.add("aclnnDistributeBarrierV2", xRef=noise(3), timeOut=torch.ones(1, dtype=i32), elasticInfo=Null, group=Group(0, 2), **{"worldSize": 2}, refuse=(561003, "timeOut"))
 
 # Tokens of experts on other ranks.
 
@@ -194,7 +195,7 @@ for size, experts in [(1, 2), (2, 3), (4, 1)]:
                 cases.add(
                     "aclnnAlltoAllvGroupedMatMul", gmmX=xs[rank], gmmWeight=weights[rank].mT.contiguous() if swapped else weights[rank], sendCountsTensorOptional=Null,
                     recvCountsTensorOptional=Null, mmXOptional=mm_x if swapped else Null, mmWeightOptional=mm_weight if swapped else Null, group=Group(rank, size),
-                    epWorldSize=size, sendCounts=counts[rank].flatten().tolist(), recvCounts=counts[:, rank].flatten().tolist(), transGmmWeight=swapped,
+                    **{"epWorldSize": size}, sendCounts=counts[rank].flatten().tolist(), recvCounts=counts[:, rank].flatten().tolist(), transGmmWeight=swapped,
                     transMmWeight=True, permuteOutFlag=swapped, gmmY=Out(results[rank].to(dtype)),
                     mmYOptional=Out((mm_x.double() @ mm_weight.double().T).to(dtype)) if swapped else Null, permuteOutOptional=Out(permuted[rank]) if swapped else Null,
                     within=within,
@@ -211,13 +212,13 @@ for size, experts in [(1, 2), (2, 3), (4, 1)]:
         for rank in range(size):
             cases.add(
                 "aclnnGroupedMatMulAlltoAllv", gmmX=permuted[rank], gmmWeight=weights[rank], sendCountsTensorOptional=Null, recvCountsTensorOptional=Null, mmXOptional=Null,
-                mmWeightOptional=Null, group=Group(rank, size), epWorldSize=size, sendCounts=counts[:, rank].flatten().tolist(),
+                mmWeightOptional=Null, group=Group(rank, size), **{"epWorldSize": size}, sendCounts=counts[:, rank].flatten().tolist(),
                 recvCounts=counts[rank].flatten().tolist(), transGmmWeight=False, transMmWeight=False, y=Out(back[rank].to(dtype)), mmYOptional=Null, within=within,
             )
 
 given = dict(
     gmmX=noise(4, 6), gmmWeight=noise(1, 6, 3), sendCountsTensorOptional=Null, recvCountsTensorOptional=Null, mmXOptional=Null, mmWeightOptional=Null, group=Group(0, 2),
-    epWorldSize=2, sendCounts=[3, 1], recvCounts=[2, 2], transGmmWeight=False, transMmWeight=False, permuteOutFlag=False, gmmY=Out(noise(4, 3), False), mmYOptional=Null,
+    **{"epWorldSize": 2}, sendCounts=[3, 1], recvCounts=[2, 2], transGmmWeight=False, transMmWeight=False, permuteOutFlag=False, gmmY=Out(noise(4, 3), False), mmYOptional=Null,
     permuteOutOptional=Null,
 )
 for change, status, text in [
@@ -281,7 +282,7 @@ for version in ["", "V2", "V3"]:
             scales = torch.rand(shared + total, width) + 0.5
             rows = route(size, shared_ranks, shared, total, choices, active, most)
             common = dict(
-                epWorldSize=size, moeExpertNum=total, groupTp="", tpWorldSize=0, tpRankId=0, expertShardType=0, sharedExpertNum=shared, sharedExpertRankNum=shared_ranks,
+                **{"epWorldSize": size}, moeExpertNum=total, groupTp="", **{"tpWorldSize": 0}, tpRankId=0, expertShardType=0, sharedExpertNum=shared, sharedExpertRankNum=shared_ranks,
                 globalBs=0 if same else most * size,
             )
             end = "" if not version else "Optional"
@@ -408,8 +409,8 @@ for version in ["", "V2", "V3"]:
 
 x, ids = noise(3, 4), torch.tensor([[0, 1], [1, 0], [0, 1]], dtype=i32)
 given = dict(
-    x=x, expertIds=ids, scalesOptional=Null, xActiveMaskOptional=Null, expertScalesOptional=Null, groupEp=Group(0, 2), epWorldSize=2, epRankId=0, moeExpertNum=2, groupTp="",
-    tpWorldSize=0, tpRankId=0, expertShardType=0, sharedExpertNum=0, sharedExpertRankNum=0, quantMode=0, globalBs=0, expertTokenNumsType=1, commAlg="",
+    x=x, expertIds=ids, scalesOptional=Null, xActiveMaskOptional=Null, expertScalesOptional=Null, groupEp=Group(0, 2), **{"epWorldSize": 2}, epRankId=0, moeExpertNum=2, groupTp="",
+    **{"tpWorldSize": 0}, tpRankId=0, expertShardType=0, sharedExpertNum=0, sharedExpertRankNum=0, quantMode=0, globalBs=0, expertTokenNumsType=1, commAlg="",
     expandXOut=Out(noise(6, 4), False), dynamicScalesOut=Null, assistInfoForCombineOut=Out(torch.zeros(6 * 128, dtype=i32), False),
     expertTokenNumsOut=Out(torch.zeros(1, dtype=i64), False), epRecvCountsOut=Out(torch.zeros(2, dtype=i32), False), tpRecvCountsOut=Null, expandScalesOut=Null,
 )

@@ -7,7 +7,7 @@ use jumar_ops::Share;
 use jumar_ops::view::{Block, Region};
 use jumar_types::dtype::DataType;
 
-use crate::exchange::Memory as Place;
+use crate::exchange::Memory as Source;
 use crate::{
     Arg, Dims, Exchange, Group, ParamKind, Plan, Scalar, Signature, TensorArg, TensorDesc,
     Transfer, Workers, plan,
@@ -47,7 +47,9 @@ families! {
     reduction
     routing
     sampler
+    sparse
     spectrum
+    training
     variants
     window
 }
@@ -100,6 +102,8 @@ struct Case {
     /// Dimensions that the run reports for an output.
     shapes: Vec<(String, Vec<i64>)>,
     dense_only: bool,
+    /// Formats of tensors whose storage has their own dimensions.
+    formats: Vec<(String, i32)>,
 }
 
 fn run_file(name: &str) {
@@ -163,6 +167,9 @@ fn parse(text: &str) -> Vec<Case> {
                 rest[1..].iter().map(|dim| dim.parse().unwrap()).collect(),
             )),
             "dense" => case.dense_only = true,
+            "format" => case
+                .formats
+                .push((rest[0].clone(), rest[1].parse().unwrap())),
             "#" => {}
             other => panic!("line {}: {other} is not known", index + 1),
         }
@@ -359,9 +366,13 @@ fn bind(case: &Case, signature: &Signature, manner: Manner) -> Result<Bound, Str
             if written && output(&name).is_some() && words.is_none() {
                 values.elements.clear();
             }
-            bound.memory.push((name, lay_out(&values, manner, false)));
+            let mut memory = lay_out(&values, manner, false);
+            if let Some((_, format)) = case.formats.iter().find(|(own, _)| *own == name) {
+                (memory.desc.format, memory.desc.storage) = (*format, memory.desc.dims.clone());
+            }
+            let desc = memory.desc.clone();
+            bound.memory.push((name, memory));
             let buffer = bound.memory.len() - 1;
-            let desc = bound.memory[buffer].1.desc.clone();
             TensorArg { desc, buffer }
         };
         let arg = match (param.kind, words) {
@@ -524,10 +535,10 @@ fn exchange(
         }
         sent.push(match one.send() {
             None => Vec::new(),
-            Some((Place::Workspace, start, bytes)) => {
+            Some((Source::Workspace, start, bytes)) => {
                 workspaces[rank].bytes()[start..start + bytes].to_vec()
             }
-            Some((Place::Tensor(tensor), start, bytes)) => {
+            Some((Source::Tensor(tensor), start, bytes)) => {
                 bound[rank].0.memory[tensor].1.block.bytes()[start..start + bytes].to_vec()
             }
         });
@@ -578,13 +589,13 @@ fn exchange(
             }
             Transfer::Barrier => continue,
         };
-        let (place, start, bytes) = one.receive().ok_or("nothing receives")?;
+        let (target, start, bytes) = one.receive().ok_or("nothing receives")?;
         if bytes != got.len() {
             return Err(format!("{bytes} bytes receive {}", got.len()));
         }
-        match place {
-            Place::Workspace => &mut workspaces[rank].bytes_mut()[start..start + bytes],
-            Place::Tensor(tensor) => {
+        match target {
+            Source::Workspace => &mut workspaces[rank].bytes_mut()[start..start + bytes],
+            Source::Tensor(tensor) => {
                 &mut bound[rank].0.memory[tensor].1.block.bytes_mut()[start..start + bytes]
             }
         }

@@ -99,6 +99,7 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ),
     ("aclnnMoeDistributeDispatchV2", DISTRIBUTED),
     ("aclnnMoeDistributeDispatchV3", DISTRIBUTED),
+    ("aclnnMoeTokenUnpermuteWithRoutingMap", &["permuteProbs"]),
     ("aclnnQuantMatmulAllReduce", REDUCED_PRODUCT),
     ("aclnnQuantMatmulAllReduceV2", REDUCED_PRODUCT),
     ("aclnnQuantMatmulAllReduceV3", REDUCED_PRODUCT),

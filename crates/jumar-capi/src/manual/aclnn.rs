@@ -57,6 +57,35 @@ unsafe fn matmul_weight(
     })
 }
 
+/// Returns the shape and the format that a tensor has after a cast to a format. The caller frees the shape.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclnnNpuFormatCastCalculateSizeAndFormat(
+    source: *const c_void,
+    format: i32,
+    additional_type: i32,
+    shape: *mut *mut i64,
+    shape_size: *mut u64,
+    actual_format: *mut i32,
+) -> i32 {
+    static CALL: Call = raw::operator::call("aclnnNpuFormatCastCalculateSizeAndFormat");
+    raw::status(&CALL, |cx| {
+        aclnn::answer(cx, || {
+            // SAFETY: the caller guarantees that the results are null or addresses of variables.
+            let shape = unsafe { raw::Out::<usize>::new(shape.cast(), "dstShape") }?;
+            // SAFETY: as above.
+            let shape_size = unsafe { raw::Out::<u64>::new(shape_size, "dstShapeSize") }?;
+            // SAFETY: as above.
+            let actual_format = unsafe { raw::Out::<i32>::new(actual_format, "actualFormat") }?;
+            let ((address, count), format) =
+                aclnn::format_cast_shape(cx, raw::handle(source), format, additional_type)?;
+            shape.set(address);
+            shape_size.set(count);
+            actual_format.set(format);
+            Ok(())
+        })
+    })
+}
+
 /// Copies the members of an array (`kind` 0: integers, 1: floats, 2: booleans) or of a list of tensors (3), as words of 64 bits. There
 /// are as many as `aclGetIntArraySize` and its relatives return. Not part of the C interface: custom operators read their arguments by it.
 ///
@@ -108,8 +137,6 @@ not_implemented! {
     aclnnCalculateConvolutionWeightSize;
     /// Would pack scales and offsets of a quantisation.
     aclnnTransQuantParam;
-    /// Would return shape and format of a tensor after a cast of its format.
-    aclnnNpuFormatCastCalculateSizeAndFormat;
     /// Would compress a weight of which half of the values are zero.
     aclnnTransSparse4to2Para;
     /// Would be the second phase of barriers between processes.

@@ -178,6 +178,42 @@ impl Cx<'_> {
         }
     }
 
+    /// Returns the storage of a tensor under the shape that its descriptor has for it, from the data pointer on. It may be larger than the
+    /// tensor: blocks are filled up.
+    pub fn stored(&mut self, name: &str) -> Result<View, Refusal> {
+        let at = self.position(name)?;
+        let Arg::Tensor(tensor) = &self.args[at] else {
+            return Err(self.null(name));
+        };
+        let desc = &tensor.desc;
+        let dims: Vec<usize> = desc
+            .storage
+            .iter()
+            .map(|&dim| usize::try_from(dim).unwrap_or(0))
+            .collect();
+        let layout = match dims.len() <= MAX_RANK {
+            true => Layout::dense(&dims).filter(|layout| layout.elements() <= MAX_ELEMENTS),
+            false => None,
+        };
+        let Some(layout) = layout else {
+            return Err(self.invalid(format_args!(
+                "{name} has the storage {:?}, which is larger than any memory",
+                desc.storage
+            )));
+        };
+        let access = Access {
+            buffer: tensor.buffer,
+            io: self.params()[at].io,
+            dtype: desc.dtype,
+            offset: 0,
+            layout,
+        };
+        let view = View::new(Base::Buffer(access.buffer), access.dtype, 0, layout);
+        // The call needs the memory behind the tensor as well.
+        self.accesses.push(access);
+        Ok(view)
+    }
+
     /// Returns the members of a list, none of which may be null. An absent list is empty.
     pub fn tensors(&self, name: &str) -> Result<Vec<View>, Refusal> {
         self.tensors_at(self.position(name)?)

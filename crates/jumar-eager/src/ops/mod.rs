@@ -4,6 +4,7 @@ mod arrange;
 mod attention;
 mod bag;
 mod batch_statistics;
+mod boxes;
 mod brain;
 mod compress;
 mod data;
@@ -17,6 +18,8 @@ mod group_norm;
 mod images;
 mod index;
 mod joined;
+mod latent;
+mod layouts;
 mod linalg;
 mod loss;
 mod matrix;
@@ -29,11 +32,15 @@ mod quant;
 mod random;
 mod recurrent;
 mod reduction;
+mod rounding;
 mod routing;
 mod sampler;
 mod scan;
+mod silent;
+mod sparse;
 mod spectrum;
 mod statistics;
+mod stepping;
 mod variants;
 mod window;
 
@@ -53,12 +60,15 @@ static TABLES: &[&Table] = &[
     arrange::TABLE,
     bag::TABLE,
     batch_statistics::TABLE,
+    boxes::TABLE,
     compress::TABLE,
     distance::TABLE,
     filter::TABLE,
     group_norm::TABLE,
     images::TABLE,
     joined::TABLE,
+    latent::TABLE,
+    layouts::TABLE,
     linalg::TABLE,
     loss::TABLE,
     matrix::TABLE,
@@ -68,8 +78,11 @@ static TABLES: &[&Table] = &[
     reduction::TABLE,
     sampler::TABLE,
     scan::TABLE,
+    silent::TABLE,
+    sparse::TABLE,
     spectrum::TABLE,
     statistics::TABLE,
+    stepping::TABLE,
     window::TABLE,
     elementwise::ACTIVATION,
     elementwise::ARITHMETIC,
@@ -81,6 +94,7 @@ static TABLES: &[&Table] = &[
     optimizer::TABLE,
     products::TABLE,
     quant::TABLE,
+    rounding::TABLE,
     routing::TABLE,
     variants::TABLE,
     data::TABLE,

@@ -1,9 +1,10 @@
 //! Functions beside the operators.
 
 use jumar_types::dtype::DataType;
+use jumar_types::{Error, ErrorKind};
 
 use super::status::Refused;
-use super::tensor::known_type;
+use super::tensor::{self, host_array, known_type};
 use crate::{Cx, Raw};
 
 /// Rows of a block of the layout that matrix products store weights in.
@@ -45,4 +46,66 @@ pub fn matmul_weight_elements(cx: &Cx<'_>, shape: Raw, data_type: i32) -> Result
         let sentence = format!("{name}: tensorShape {:?} is not a shape", shape.values);
         Refused::invalid(sentence)
     })
+}
+
+/// The format of a tensor whose dimensions say how its elements lie.
+const ND: i32 = 2;
+/// The format of matrices in blocks.
+const FRACTAL_NZ: i32 = 29;
+
+/// Returns the shape that a tensor has after a cast to a format, as an array that the caller frees, and the format.
+///
+/// # Errors
+/// The tensor is null, empty or has not 2 to 6 dimensions; the type is not one that blocks are made for; the format cannot be cast to.
+pub fn format_cast_shape(
+    cx: &Cx<'_>,
+    source: Raw,
+    format: i32,
+    additional_type: i32,
+) -> Result<((usize, u64), i32), Refused> {
+    let name = cx.call.name;
+    let desc = tensor::find(cx, source)?.content().desc;
+    if !(2..=6).contains(&desc.dims.len()) || desc.dims.contains(&0) {
+        let sentence = format!(
+            "{name}: srcTensor has the shape {:?}; it must have 2 to 6 dimensions, and elements",
+            desc.dims
+        );
+        return Err(Refused::invalid(sentence));
+    }
+    let blocks_of = match additional_type {
+        // None is given: the tensor's own type.
+        -1 => desc.dtype,
+        number => known_type(number)?,
+    };
+    let Some(size @ (1 | 2 | 4)) = blocks_of.size() else {
+        let sentence = format!(
+            "{name}: additionalDtype is {}; blocks are made for types of 1, 2 or 4 bytes",
+            blocks_of.name()
+        );
+        return Err(Refused::invalid(sentence));
+    };
+    let mut dims = desc.dims.to_vec();
+    match format {
+        ND => {}
+        FRACTAL_NZ => {
+            let columns = 32 / size as i64;
+            let (last, rows) = (dims.pop().unwrap_or(1), dims.pop().unwrap_or(1));
+            let counts = |all: i64, block: i64| all / block + i64::from(all % block != 0);
+            dims.extend([
+                counts(last, columns),
+                counts(rows, BLOCK_ROWS),
+                BLOCK_ROWS,
+                columns,
+            ]);
+        }
+        other => {
+            let sentence =
+                format!("{name}: dstFormat is {other}; casts to ND and FRACTAL_NZ are supported");
+            return Err(Refused::runtime(Error::new(
+                ErrorKind::NotImplemented,
+                sentence,
+            )));
+        }
+    }
+    Ok((host_array(&dims), format))
 }

@@ -17,7 +17,10 @@ mod status;
 mod task;
 mod tensor;
 
-use jumar::engine::Table;
+use std::sync::Arc;
+
+use jumar::engine::{Span, Stream, Table};
+use jumar_eager::{Exchange, Group, Memory};
 use jumar_types::{IdKind, Result};
 
 pub use calls::{CALLS, Phase, call, phase_of};
@@ -41,11 +44,25 @@ pub struct Objects {
     tensor_lists: Table<TensorList>,
     scalar_lists: Table<ScalarList>,
     executors: Table<Executor>,
+    communication: Communication,
 }
 
-impl Default for Objects {
-    fn default() -> Self {
+/// A collective that is ready: queues it on a stream.
+pub(crate) type Joined = Box<dyn FnOnce(&Cx<'_>, &Arc<Stream>) -> Result<()>>;
+
+/// What operators that are joined with collectives need of communicators. The process connects the two, which do not know each other.
+pub(crate) struct Communication {
+    /// Finds the rank of the current device in the communicator of a name.
+    pub(crate) named: fn(&Cx<'_>, &str) -> Option<Group>,
+    /// Prepares a collective of a device. The function returns the memory that the plan names.
+    pub(crate) join: fn(&Cx<'_>, u32, &Exchange, &dyn Fn(Memory) -> Span) -> Result<Joined>,
+}
+
+impl Objects {
+    /// Creates the objects of a process.
+    pub(crate) fn new(communication: Communication) -> Self {
         Objects {
+            communication,
             tensors: Table::new(IdKind::Tensor, Default::default()),
             scalars: Table::new(IdKind::Scalar, Default::default()),
             ints: Table::new(IdKind::IntArray, Default::default()),

@@ -9,13 +9,13 @@ use jumar::engine::{Span, Stream};
 use jumar_eager::{Arg, Param, ParamKind, Region, Signature, TensorArg};
 use jumar_types::{Error, ErrorKind};
 
+use super::Joined;
 use super::executor::{self, Executor, State, TensorSlot};
 use super::lists::Array;
 use super::ranges::Touched;
 use super::status::Refused;
 use super::task::{Run, Threads};
 use super::tensor::{self, known_type};
-use crate::hccl;
 use crate::operators::memory;
 use crate::{Cx, Raw};
 
@@ -146,7 +146,8 @@ impl Reader<'_> {
     /// Reads a text: the name of a communicator, if the parameter is one and the communicator exists.
     fn text(&self, text: &str) -> Arg {
         let param = &self.signature.params[self.param];
-        match param.is_group().then(|| hccl::group_named(self.cx, text)) {
+        let named = self.cx.process.operators.communication.named;
+        match param.is_group().then(|| named(self.cx, text)) {
             Some(Some(group)) => Arg::Group(group),
             _ => Arg::Text(text.to_owned()),
         }
@@ -283,7 +284,7 @@ fn join(
     executor: &Executor,
     device: u32,
     (buffers, workspace): (&[Span], Span),
-) -> Result<Vec<hccl::Joined>> {
+) -> Result<Vec<Joined>> {
     let plan = &executor.plan;
     if plan.exchanges().is_empty() {
         return Ok(Vec::new());
@@ -302,7 +303,8 @@ fn join(
         jumar_eager::Memory::Workspace => workspace,
     };
     let exchanges = plan.exchanges().iter();
-    let joined = exchanges.map(|exchange| hccl::join(cx, device, exchange, memory));
+    let join = cx.process.operators.communication.join;
+    let joined = exchanges.map(|exchange| join(cx, device, exchange, &memory));
     let joined: jumar_types::Result<Vec<_>> = joined.collect();
     joined.map_err(|error| {
         let sentence = format!("{}: {error}", executor.signature.name);

@@ -178,7 +178,7 @@ pub fn aclDestroyTensor(cx: &Cx<'_>, tensor: Raw) -> Result<()> {
 
 /// Copies numbers into memory that the caller frees with C++'s `delete[]`. Rust's system allocator is C's `malloc`, as is
 /// the default `operator new[]`; there is an address even for no numbers.
-fn host_array(values: &[i64]) -> (usize, u64) {
+pub(super) fn host_array(values: &[i64]) -> (usize, u64) {
     let mut array = values.to_vec();
     array.resize(values.len().max(1), 0);
     let array = Box::leak(array.into_boxed_slice());

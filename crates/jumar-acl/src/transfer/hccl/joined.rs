@@ -13,11 +13,8 @@ use super::operation::queue_on;
 use super::{InUse, wrong};
 use crate::{Cx, Raw};
 
-/// A collective that is ready to be queued.
-pub(crate) struct Joined {
-    comm: InUse,
-    operation: Operation,
-}
+/// Queues a collective that is ready.
+type Ready = Box<dyn FnOnce(&Cx<'_>, &Arc<Stream>) -> Result<()>>;
 
 /// Finds the communicator of a device by the name that all ranks share.
 fn find(cx: &Cx<'_>, name: &str, device: u32) -> Result<Option<InUse>> {
@@ -87,7 +84,8 @@ fn cut_by(span: Span, counts: &[u64], width: usize) -> Pieces {
     Pieces::Each(parts.collect())
 }
 
-/// Prepares the collective of a planned call. `memory` finds the memory that the plan names.
+/// Prepares the collective of a planned call. `memory` finds the memory that the plan names. The result queues it on a stream, as its own
+/// function does.
 ///
 /// # Errors
 /// The communicator does not exist any longer, or is another one than in the first phase.
@@ -95,8 +93,8 @@ pub(crate) fn join(
     cx: &Cx<'_>,
     device: u32,
     exchange: &Exchange,
-    memory: impl Fn(Memory) -> Span,
-) -> Result<Joined> {
+    memory: &dyn Fn(Memory) -> Span,
+) -> Result<Ready> {
     let group = exchange.group();
     let Some(comm) = find(cx, &group.name, device)? else {
         return wrong(format!(
@@ -158,17 +156,9 @@ pub(crate) fn join(
         send,
         receive,
     };
-    Ok(Joined {
-        comm,
-        operation: Operation::Collective(collective),
-    })
-}
-
-/// Queues a collective on a stream, as its own function does.
-///
-/// # Errors
-/// The communicator failed earlier; the stream cannot be used.
-pub(crate) fn queue_joined(cx: &Cx<'_>, stream: &Arc<Stream>, joined: Joined) -> Result<()> {
-    group::enter(cx, Member::Collectives)?;
-    queue_on(cx, &joined.comm, stream, joined.operation)
+    let operation = Operation::Collective(collective);
+    Ok(Box::new(move |cx, stream| {
+        group::enter(cx, Member::Collectives)?;
+        queue_on(cx, &comm, stream, operation)
+    }))
 }

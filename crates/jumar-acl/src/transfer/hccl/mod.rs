@@ -15,7 +15,7 @@ mod table;
 
 pub use communicator::*;
 pub use group::*;
-pub(crate) use joined::{Joined, group_named, join, queue_joined};
+pub(crate) use joined::{group_named, join};
 pub use memory::*;
 pub use operation::*;
 pub use options::*;

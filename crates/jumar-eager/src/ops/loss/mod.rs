@@ -3,6 +3,7 @@
 mod alignment;
 mod classes;
 mod margin;
+mod parallel;
 
 use super::Table;
 use super::normalization::{computed, number, reduction};
@@ -38,6 +39,15 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnCrossEntropyLossGrad", classes::cross_entropy_backward),
     ("aclnnCtcLoss", alignment::loss),
     ("aclnnCtcLossBackward", alignment::loss_backward),
+    (
+        "aclnnFusedCrossEntropyLossWithMaxSum",
+        parallel::with_max_sum,
+    ),
+    (
+        "aclnnFusedLinearCrossEntropyLossGrad",
+        parallel::linear_backward,
+    ),
+    ("aclnnFusedLinearOnlineMaxSum", parallel::online_max_sum),
     ("aclnnKlDiv", |cx| {
         let function = by_target(cx, F::Divergence, F::LogDivergence)?;
         pointwise(cx, "out", function, None, None)

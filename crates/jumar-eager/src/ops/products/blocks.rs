@@ -3,7 +3,6 @@
 //! A matrix of `rows` x `columns` is stored as `[column blocks, row blocks, rows of a block, columns of a block]`, filled up
 //! with zeros.
 
-use jumar_ops::view::Layout;
 use jumar_types::dtype::DataType;
 
 use super::super::matrix::multiply;
@@ -56,7 +55,7 @@ fn full_blocks(view: &View, rank: usize, [rows, columns]: [usize; 2]) -> Option<
 ///
 /// The blocks are the view's own dimensions, or those of its storage. Of the first form the size of the matrix is that of all
 /// blocks, cut to `wanted` rows and columns; a view that swaps its last dimensions is of the transposed matrix.
-pub(super) fn matrices(
+pub(crate) fn matrices(
     cx: &mut Cx<'_>,
     param: &str,
     rank: usize,
@@ -80,8 +79,7 @@ pub(super) fn matrices_of(
     let (source, size, swapped) = if view.rank() == rank + 2 {
         (view, wanted, false)
     } else if view.rank() == rank && held.len() == rank + 2 && view.offset() == 0 {
-        let layout = Layout::dense(&held).ok_or_else(|| cx.defect("a storage has a layout"))?;
-        let source = View::new(view.base, view.dtype(), 0, layout);
+        let source = cx.stored(param)?;
         let (rows, columns) = (view.dims()[rank - 2], view.dims()[rank - 1]);
         let swapped = view.strides()[rank - 2] == 1 && view.strides()[rank - 1] != 1;
         let size = if swapped {

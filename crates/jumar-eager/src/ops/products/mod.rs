@@ -13,8 +13,9 @@ use crate::build::Cx;
 use crate::view::View;
 use crate::{Arg, Refusal};
 
-use routed::Names;
+pub(crate) use blocks::matrices;
 pub(crate) use quantised::product as int8_product;
+use routed::Names;
 pub(crate) use weights::product as restored_product;
 
 /// The parameters of the forms that take matrices as they are.

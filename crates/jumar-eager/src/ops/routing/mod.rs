@@ -3,11 +3,13 @@
 mod combine;
 mod gating;
 mod kernels;
+mod map;
 mod permute;
 
 use super::Table;
 
 pub(crate) use kernels::RunningSum;
+pub(crate) use permute::int64;
 
 pub(crate) static TABLE: &Table = &[
     ("aclnnMoeComputeExpertTokens", permute::expert_tokens),
@@ -26,6 +28,11 @@ pub(crate) static TABLE: &Table = &[
         "aclnnMoeTokenPermuteWithRoutingMap",
         permute::permute_with_map,
     ),
+    (
+        "aclnnMoeTokenPermuteWithRoutingMapGrad",
+        map::permute_backward,
+    ),
     ("aclnnMoeTokenUnpermute", combine::unpermute),
     ("aclnnMoeTokenUnpermuteGrad", combine::unpermute_grad),
+    ("aclnnMoeTokenUnpermuteWithRoutingMap", map::unpermute),
 ];

@@ -69,7 +69,7 @@ impl Assignments {
 }
 
 /// Returns dense int64 of as many elements.
-pub(super) fn int64(cx: &mut Cx<'_>, view: View) -> Result<View, Refusal> {
+pub(crate) fn int64(cx: &mut Cx<'_>, view: View) -> Result<View, Refusal> {
     let view = cx.cast(view, DataType::Int64)?;
     let view = cx.dense(view)?;
     cx.reshaped(view, &[view.elements()])
