@@ -6,7 +6,6 @@
 //! - `jpeg` (feature `jpeg`: libjpeg-turbo), [`png`]: still images.
 //! - [`video`]: H.264 and H.265.
 //! - [`limits`]: sizes and alignments that the families of cards accept.
-#![forbid(unsafe_code)]
 
 mod error;
 mod format;

@@ -12,6 +12,13 @@ const SETTINGS: EncoderSettings = EncoderSettings {
     bit_rate: 600_000,
 };
 
+const ALL: [Profile; 4] = [
+    Profile::Baseline,
+    Profile::Main,
+    Profile::High,
+    Profile::H265Main,
+];
+
 /// Returns a moving frame in NV12 or NV21 with padding behind its rows.
 fn scene(index: usize, format: Format, width: usize, height: usize) -> (Image, Vec<u8>) {
     let image = Image {
@@ -72,7 +79,11 @@ fn noise(settings: EncoderSettings, packets: &[(Vec<u8>, bool)]) -> [f64; 3] {
         smallest: 64,
         largest: 4096,
     };
-    let mut decoder = Decoder::new(Codec::H264, limits, Order::Coding);
+    let codec = match settings.profile {
+        Profile::H265Main => Codec::H265,
+        _ => Codec::H264,
+    };
+    let mut decoder = Decoder::new(codec, limits, Order::Coding);
     let mut squares = [0.0; 3];
     let mut samples = [0.0; 3];
     for (index, (packet, _)) in packets.iter().enumerate() {
@@ -103,7 +114,7 @@ fn noise(settings: EncoderSettings, packets: &[(Vec<u8>, bool)]) -> [f64; 3] {
 
 #[test]
 fn decoded_frames_resemble_what_was_encoded() {
-    for profile in [Profile::Baseline, Profile::Main, Profile::High] {
+    for profile in ALL {
         for (width, height) in [(128, 128), (150, 130), (320, 192)] {
             for format in [Format::Nv12, Format::Nv21] {
                 let settings = EncoderSettings {
@@ -126,27 +137,37 @@ fn decoded_frames_resemble_what_was_encoded() {
 }
 
 /// The types of the units of a packet.
-fn units(packet: &[u8]) -> Vec<u8> {
+fn units(packet: &[u8], profile: Profile) -> Vec<u8> {
     let starts = packet.windows(4).filter(|window| window[..3] == [0, 0, 1]);
-    starts.map(|window| window[3] & 31).collect()
+    starts
+        .map(|window| match profile {
+            Profile::H265Main => window[3] >> 1,
+            _ => window[3] & 31,
+        })
+        .collect()
 }
 
 #[test]
 fn key_frames_come_at_the_interval_and_on_demand_with_parameter_sets() {
-    for profile in [Profile::Baseline, Profile::Main, Profile::High] {
+    for profile in ALL {
         let settings = EncoderSettings {
             profile,
             ..SETTINGS
+        };
+        // The parameter sets and the key frame: SPS and PPS, in H.265 also a VPS.
+        let (sets, key): (&[u8], u8) = match profile {
+            Profile::H265Main => (&[32, 33, 34], 20),
+            _ => (&[7, 8], 5),
         };
         let packets = encode(settings, Format::Nv12, 30, &[11]);
         let keys: Vec<usize> = (0..30).filter(|index| packets[*index].1).collect();
         // The interval counts from the key frame on demand.
         assert_eq!(keys, [0, 8, 11, 19, 27], "{profile:?}");
         for (packet, is_key) in &packets {
-            let units = units(packet);
-            assert_eq!(units.contains(&5), *is_key, "an IDR frame");
+            let units = units(packet, profile);
+            assert_eq!(units.contains(&key), *is_key, "an IDR frame");
             if *is_key {
-                assert_eq!(units[..2], [7, 8], "SPS and PPS come first");
+                assert_eq!(units[..sets.len()], *sets, "parameter sets come first");
             }
         }
     }
@@ -154,20 +175,25 @@ fn key_frames_come_at_the_interval_and_on_demand_with_parameter_sets() {
 
 #[test]
 fn each_frame_may_be_a_key_frame() {
-    let settings = EncoderSettings {
-        key_interval: 1,
-        ..SETTINGS
-    };
-    let packets = encode(settings, Format::Nv12, 5, &[]);
-    assert!(packets.iter().all(|(_, is_key)| *is_key));
+    for profile in ALL {
+        let settings = EncoderSettings {
+            profile,
+            key_interval: 1,
+            ..SETTINGS
+        };
+        let packets = encode(settings, Format::Nv12, 5, &[]);
+        assert!(packets.iter().all(|(_, is_key)| *is_key), "{profile:?}");
+    }
 }
 
 #[test]
 fn the_profile_is_the_one_asked_for() {
-    for (profile, number) in [
-        (Profile::Baseline, 66),
-        (Profile::Main, 77),
-        (Profile::High, 100),
+    // The type of the SPS, where its profile is, and the profile.
+    for (profile, sps, at, number) in [
+        (Profile::Baseline, 0x67, 1, 66),
+        (Profile::Main, 0x67, 1, 77),
+        (Profile::High, 0x67, 1, 100),
+        (Profile::H265Main, 0x42, 3, 1),
     ] {
         let settings = EncoderSettings {
             profile,
@@ -175,32 +201,62 @@ fn the_profile_is_the_one_asked_for() {
         };
         let packet = &encode(settings, Format::Nv12, 1, &[])[0].0;
         let sps = packet
-            .windows(5)
-            .find(|window| window[..4] == [0, 0, 1, 0x67]);
-        assert_eq!(sps.expect("an SPS")[4], number);
+            .windows(8)
+            .find(|window| window[..4] == [0, 0, 1, sps])
+            .expect("an SPS");
+        assert_eq!(sps[3 + at], number, "{profile:?}");
     }
+}
+
+/// Returns the mean bit rate of four seconds, and the noise of luma.
+fn four_seconds(profile: Profile, (width, height): (usize, usize), bit_rate: u32) -> (f64, f64) {
+    let settings = EncoderSettings {
+        profile,
+        width,
+        height,
+        bit_rate,
+        key_interval: 25,
+        ..SETTINGS
+    };
+    let packets = encode(settings, Format::Nv12, 100, &[]);
+    let bits: usize = packets.iter().map(|(packet, _)| packet.len() * 8).sum();
+    (bits as f64 / 4.0, noise(settings, &packets)[0])
 }
 
 #[test]
 fn the_bit_rate_is_kept() {
-    for bit_rate in [150_000, 400_000, 1_200_000] {
-        let settings = EncoderSettings {
-            width: 320,
-            height: 240,
-            bit_rate,
-            key_interval: 25,
-            ..SETTINGS
-        };
-        // Four seconds.
-        let packets = encode(settings, Format::Nv12, 100, &[]);
-        let bits: usize = packets.iter().map(|(packet, _)| packet.len() * 8).sum();
-        let rate = bits as f64 / 4.0;
-        let ratio = rate / f64::from(bit_rate);
-        assert!(
-            (0.9..=1.1).contains(&ratio),
-            "{rate} of {bit_rate} bits a second"
-        );
+    for (profile, size, rates) in [
+        (Profile::Baseline, (320, 240), [150_000, 300_000, 500_000]),
+        (Profile::Main, (320, 240), [150_000, 300_000, 500_000]),
+        (Profile::High, (320, 240), [150_000, 300_000, 500_000]),
+        // Frames by themselves need more.
+        (Profile::H265Main, (144, 128), [150_000, 300_000, 900_000]),
+    ] {
+        let mut before = 0.0;
+        for bit_rate in rates {
+            let (rate, noise) = four_seconds(profile, size, bit_rate);
+            let ratio = rate / f64::from(bit_rate);
+            assert!(
+                (0.9..=1.1).contains(&ratio),
+                "{profile:?}: {rate} of {bit_rate} bits a second"
+            );
+            assert!(
+                noise > before,
+                "{profile:?}: {noise} dB with {bit_rate} bits a second, {before} dB with fewer"
+            );
+            before = noise;
+        }
     }
+}
+
+/// The library has no quantizer below 12: a simple scene takes fewer bits than it may.
+#[test]
+fn a_stream_of_the_best_quality_needs_no_more_bits() {
+    let (rate, noise) = four_seconds(Profile::Main, (320, 240), 5_000_000);
+    assert!(
+        rate < 5_500_000.0 && noise > 45.0,
+        "{rate} bits a second, {noise} dB"
+    );
 }
 
 #[test]

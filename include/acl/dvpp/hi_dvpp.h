@@ -1966,7 +1966,7 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_h264_vui(hi_venc_chn chn, const hi_ve
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_h264_vui(hi_venc_chn chn, hi_venc_h264_vui *h264_vui);
 
 /**
- * Sets the usability information (VUI) of a channel for H.265, which is not encoded.
+ * Checks and stores the usability information (VUI) of a channel for H.265. It is not written to the streams.
  * @param chn [IN]
  * @param h265_vui [IN]
  * @return HI_SUCCESS, or a code
@@ -1974,7 +1974,7 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_h264_vui(hi_venc_chn chn, hi_venc_h26
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_h265_vui(hi_venc_chn chn, const hi_venc_h265_vui *h265_vui);
 
 /**
- * Returns the usability information (VUI) of a channel for H.265, which is not encoded.
+ * Returns the usability information (VUI) of a channel for H.265.
  * @param chn [IN]
  * @param h265_vui [OUT]
  * @return HI_SUCCESS, or a code

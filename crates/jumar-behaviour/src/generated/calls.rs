@@ -729,6 +729,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ("hi_mpi_venc_get_mod_param", hi_mpi_venc_get_mod_param),
     ("hi_mpi_venc_set_h264_vui", hi_mpi_venc_set_h264_vui),
     ("hi_mpi_venc_get_h264_vui", hi_mpi_venc_get_h264_vui),
+    ("hi_mpi_venc_set_h265_vui", hi_mpi_venc_set_h265_vui),
+    ("hi_mpi_venc_get_h265_vui", hi_mpi_venc_get_h265_vui),
     ("hi_mpi_venc_set_scene_mode", hi_mpi_venc_set_scene_mode),
     ("hi_mpi_venc_get_scene_mode", hi_mpi_venc_get_scene_mode),
     ("hi_mpi_vpc_calc_hist", hi_mpi_vpc_calc_hist),
@@ -7572,6 +7574,31 @@ fn hi_mpi_venc_get_h264_vui(w: &RawArgs<'_>) -> Played {
     let done = match done {
         Ok(h264_vui_value) => {
             h264_vui.set(&h264_vui_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_set_h265_vui(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let h265_vui = w.input(1);
+    let done = enter(&calls::hi_mpi_venc_set_h265_vui, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_set_h265_vui(cx, chn, h265_vui.as_ref())
+    });
+    raw_args::status(done)
+}
+
+fn hi_mpi_venc_get_h265_vui(w: &RawArgs<'_>) -> Played {
+    let chn = w.plain(0);
+    let h265_vui = w.out(1)?;
+    let done = enter(&calls::hi_mpi_venc_get_h265_vui, |cx| {
+        jumar_acl::himpi::hi_mpi_venc_get_h265_vui(cx, chn)
+    });
+    let done = match done {
+        Ok(h265_vui_value) => {
+            h265_vui.set(&h265_vui_value);
             Ok(())
         }
         Err(code) => Err(code),

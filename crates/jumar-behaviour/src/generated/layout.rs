@@ -6318,6 +6318,66 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "hi_venc_h265_vui_time_info",
+        size: 16,
+        fields: &[
+            Field {
+                name: "timing_info_present_flag",
+                of: "hi_u32",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "num_units_in_tick",
+                of: "hi_u32",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "time_scale",
+                of: "hi_u32",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "num_ticks_poc_diff_one_minus1",
+                of: "hi_u32",
+                at: 12,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "hi_venc_h265_vui",
+        size: 32,
+        fields: &[
+            Field {
+                name: "vui_aspect_ratio",
+                of: "hi_venc_vui_aspect_ratio",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "vui_time_info",
+                of: "hi_venc_h265_vui_time_info",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "vui_video_signal",
+                of: "hi_venc_vui_video_signal",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "vui_bitstream_restric",
+                of: "hi_venc_vui_bitstream_restric",
+                at: 31,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
         name: "hi_vpc_histogram_config",
         size: 3072,
         fields: &[
@@ -7385,6 +7445,18 @@ structure!(hi_venc_vui_bitstream_restric {
     bitstream_restriction_flag
 });
 structure!(hi_venc_h264_vui {
+    vui_aspect_ratio,
+    vui_time_info,
+    vui_video_signal,
+    vui_bitstream_restric
+});
+structure!(hi_venc_h265_vui_time_info {
+    timing_info_present_flag,
+    num_units_in_tick,
+    time_scale,
+    num_ticks_poc_diff_one_minus1
+});
+structure!(hi_venc_h265_vui {
     vui_aspect_ratio,
     vui_time_info,
     vui_video_signal,

@@ -1332,22 +1332,40 @@ pub unsafe extern "C" fn hi_mpi_venc_get_h264_vui(
     })
 }
 
-/// Sets the usability information (VUI) of a channel for H.265, which is not encoded.
+/// Checks and stores the usability information (VUI) of a channel for H.265. It is not written to the streams.
 #[unsafe(no_mangle)]
-pub extern "C" fn hi_mpi_venc_set_h265_vui(
-    _chn: i32,
-    _h265_vui: *const types::hi_venc_h265_vui,
+pub unsafe extern "C" fn hi_mpi_venc_set_h265_vui(
+    chn: i32,
+    h265_vui: *const types::hi_venc_h265_vui,
 ) -> i32 {
-    raw::stub(&calls::hi_mpi_venc_set_h265_vui)
+    raw::status(&calls::hi_mpi_venc_set_h265_vui, |cx| {
+        raw::trace(cx, || {
+            [raw::ArgBits::word(chn), raw::ArgBits::word(h265_vui)]
+        })?;
+        // SAFETY: the caller guarantees that `h265_vui` is null or the address of a value.
+        let h265_vui = unsafe { raw::input(h265_vui, "h265_vui") }?;
+        jumar_acl::himpi::hi_mpi_venc_set_h265_vui(cx, chn, h265_vui)?;
+        Ok(())
+    })
 }
 
-/// Returns the usability information (VUI) of a channel for H.265, which is not encoded.
+/// Returns the usability information (VUI) of a channel for H.265.
 #[unsafe(no_mangle)]
-pub extern "C" fn hi_mpi_venc_get_h265_vui(
-    _chn: i32,
-    _h265_vui: *mut types::hi_venc_h265_vui,
+pub unsafe extern "C" fn hi_mpi_venc_get_h265_vui(
+    chn: i32,
+    h265_vui: *mut types::hi_venc_h265_vui,
 ) -> i32 {
-    raw::stub(&calls::hi_mpi_venc_get_h265_vui)
+    raw::status(&calls::hi_mpi_venc_get_h265_vui, |cx| {
+        raw::trace(cx, || {
+            [raw::ArgBits::word(chn), raw::ArgBits::word(h265_vui)]
+        })?;
+        // SAFETY: the caller guarantees that `h265_vui` is null or the address of a variable.
+        let h265_vui_out =
+            unsafe { raw::Out::<types::hi_venc_h265_vui>::new(h265_vui.cast(), "h265_vui") }?;
+        let h265_vui_value = jumar_acl::himpi::hi_mpi_venc_get_h265_vui(cx, chn)?;
+        h265_vui_out.set(h265_vui_value);
+        Ok(())
+    })
 }
 
 /// Stores the kind of scene of a channel. It does not change the streams.

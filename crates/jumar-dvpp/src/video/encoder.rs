@@ -1,28 +1,27 @@
-//! Encoding of H.264 by the library rusty_h264.
+//! Encoding of H.264 by the library OpenH264, and of H.265.
 //!
 //! The stream has no B slices: each frame is coded when it comes. Parameter sets precede each key frame.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use rusty_h264_common::types::{Profile as LibraryProfile, YuvPlanes};
-use rusty_h264_encoder::{EncoderConfig, Preset};
-
+use super::hevc::Hevc;
+use super::openh264::Library;
+use crate::Result;
 use crate::error::refuse;
 use crate::format::Format;
 use crate::image::Image;
 use crate::memory::Source;
 use crate::planar::PlanarImage;
-use crate::{ImageError, Result};
 
-/// A profile of H.264.
+/// A profile of H.264 or H.265.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// Constrained baseline: variable-length codes.
     Baseline,
     /// Main: arithmetic coding.
     Main,
-    /// High: arithmetic coding and transforms of 8x8.
+    /// High: as main; the library codes no transforms of 8x8.
     High,
+    /// Main of H.265: each frame by itself.
+    H265Main,
 }
 
 /// What an encoder is created for.
@@ -51,9 +50,14 @@ pub struct Packet {
     pub is_key: bool,
 }
 
+enum Engine {
+    H264(Library),
+    H265(Hevc),
+}
+
 /// An encoder of a stream.
 pub struct Encoder {
-    library: rusty_h264_encoder::Encoder,
+    engine: Engine,
     settings: EncoderSettings,
 }
 
@@ -70,9 +74,11 @@ impl Encoder {
         if settings.key_interval == 0 || settings.frame_rate == 0 || settings.bit_rate == 0 {
             refuse!("the key frame interval, the frame rate and the bit rate must not be 0");
         }
-        let config = config(&settings);
-        let library = create(config)?;
-        Ok(Encoder { library, settings })
+        let engine = match settings.profile {
+            Profile::H265Main => Engine::H265(Hevc::new(&settings)),
+            _ => Engine::H264(Library::new(&settings, level(&settings))?),
+        };
+        Ok(Encoder { engine, settings })
     }
 
     /// Codes a frame; `is_key` makes it a key frame, from which the interval counts again.
@@ -96,74 +102,11 @@ impl Encoder {
         let [y, u, v] = &planar.planes[..] else {
             refuse!("the frame has {} planes", planar.planes.len());
         };
-        let planes = YuvPlanes::new(width, height, &y.data, &u.data, &v.data, y.width, u.width)
-            .ok_or_else(|| ImageError::new("the planes do not have the size of the frame"))?;
-        if is_key {
-            self.library.request_keyframe();
-        }
-        let coded = catch_unwind(AssertUnwindSafe(|| self.library.encode_planes(&planes)));
-        let data = match coded {
-            Ok(Ok(data)) => data,
-            Ok(Err(error)) => refuse!("the H.264 encoder failed: {error:?}"),
-            Err(_panic) => {
-                // What the library keeps may be inconsistent. A new encoder begins with a key frame.
-                self.library = create(config(&self.settings))?;
-                refuse!("the H.264 encoder failed on this frame with a defect of its own");
-            }
-        };
-        let is_key = rust_h264::nal::parse_annex_b(&data)
-            .iter()
-            .any(|unit| unit.nal_unit_type == rust_h264::nal::NalUnitType::SliceIdr);
-        Ok(Packet { data, is_key })
-    }
-}
-
-fn create(config: EncoderConfig) -> Result<rusty_h264_encoder::Encoder> {
-    crate::guarded("the H.264 encoder", || {
-        rusty_h264_encoder::Encoder::new(config)
-            .map_err(|error| ImageError::new(format!("the H.264 encoder cannot start: {error:?}")))
-    })
-}
-
-fn config(settings: &EncoderSettings) -> EncoderConfig {
-    let mut config = EncoderConfig::new(settings.width, settings.height);
-    match settings.profile {
-        Profile::Baseline => {
-            config = EncoderConfig::baseline(settings.width, settings.height);
-        }
-        Profile::Main => {
-            config.profile = LibraryProfile::Main;
-            config.cabac = true;
-            config.transform_8x8 = false;
-        }
-        Profile::High => {
-            config.profile = LibraryProfile::High;
-            config.cabac = true;
-            config.transform_8x8 = true;
+        match &mut self.engine {
+            Engine::H264(library) => library.encode([y, u, v], is_key),
+            Engine::H265(encoder) => Ok(encoder.encode([y, u, v], is_key)),
         }
     }
-    config.preset = Preset::Fast;
-    config.bframes = 0;
-    config.num_ref_frames = 1;
-    // Each frame is coded when it comes, and key frames come at their interval alone.
-    config.lookahead = 0;
-    config.scenecut = 0;
-    config.mbtree = false;
-    config.min_keyint = 1;
-    config.gop_size = settings.key_interval;
-    config.framerate = settings.frame_rate as f32;
-    config.bitrate = settings.bit_rate;
-    config.qp = first_quantizer(settings);
-    config.level_idc = level(settings);
-    config
-}
-
-/// Returns the quantizer that rate control starts with, and stays within 18 of.
-fn first_quantizer(settings: &EncoderSettings) -> u8 {
-    let pixels = settings.width as f64 * settings.height as f64 * f64::from(settings.frame_rate);
-    let bits_per_pixel = f64::from(settings.bit_rate) / pixels;
-    // 26 is about right for a tenth of a bit; half the bits need six steps more.
-    (26.0 - 6.0 * (bits_per_pixel / 0.1).log2()).clamp(18.0, 38.0) as u8
 }
 
 /// Returns the lowest level that the stream fits into (table A-1 of the standard).

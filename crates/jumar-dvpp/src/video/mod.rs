@@ -1,6 +1,6 @@
-//! Video: decoding of H.264 and H.265, encoding of H.264. Streams are Annex B, and a packet is what one frame is coded in.
+//! Video: decoding and encoding of H.264 and H.265. Streams are Annex B, and a packet is what one frame is coded in.
 //!
-//! The codecs are libraries. This module pairs frames with the packets that they come from, puts them in the order of display,
+//! The codecs are libraries, but for the encoder of H.265. This module pairs frames with the packets that they come from, puts them in the order of display,
 //! enforces limits on what an untrusted stream may ask for, and turns a library's panic into the failure of one frame.
 
 mod bits;
@@ -10,6 +10,8 @@ mod engine;
 mod frame;
 mod h264;
 mod h265;
+mod hevc;
+mod openh264;
 
 pub use decoder::{Decoder, Order, Outcome};
 pub use encoder::{Encoder, EncoderSettings, Packet, Profile};

@@ -7,6 +7,7 @@ mod overwrite;
 mod pyramid;
 mod resize;
 mod rotate;
+mod shuffle;
 mod statistics;
 
 pub use border::{Border, BorderKind, make_border};

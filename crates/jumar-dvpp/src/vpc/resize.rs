@@ -1,5 +1,6 @@
 //! Interpolation.
 
+use super::shuffle::{self, Four};
 use crate::Result;
 use crate::error::refuse;
 use crate::memory::Source;
@@ -153,10 +154,11 @@ pub(crate) fn resize(
             }
         }
         Filter::Bilinear => {
-            let mut lines = Lines::new(out.len());
+            // Four samples are written at once.
+            let mut lines = Lines::new(out.len().next_multiple_of(4));
             let mut columns = Columns::new(&columns, part.count);
             // One more group, whose weight is 0: each column has a neighbour on its right.
-            source.resize(source.len() + part.count, 0);
+            source.resize(source.len() + part.count + shuffle::READ_BEHIND, 0);
             let samples = part.width * part.count;
             for (index, row) in rows.iter().enumerate() {
                 let [upper, lower] = lines.get([row.at, row.next], |at, line| {
@@ -224,8 +226,39 @@ impl<T: Clone + Default> Lines<T> {
 /// Bits that are dropped from a sample between both passes, so that it has 16 bits.
 const DROPPED_BITS: u32 = 4;
 
-/// The taps along the columns. The samples that they name are gathered first, so that vectors compute the products.
-struct Columns {
+/// The taps along the columns.
+enum Columns {
+    Shuffled(Vec<Four>),
+    Gathered(Gathered),
+}
+
+impl Columns {
+    fn new(taps: &[Tap], count: usize) -> Columns {
+        if shuffle::is_supported() {
+            let of_tap = |tap: &Tap| {
+                let (at, weights) = (tap.at * count, tap.weights);
+                (0..count).map(move |index| ([at + index, at + index + count], weights))
+            };
+            let samples: Vec<_> = taps.iter().flat_map(of_tap).collect();
+            let fours: Option<Vec<Four>> = samples.chunks(4).map(Four::new).collect();
+            if let Some(fours) = fours {
+                return Columns::Shuffled(fours);
+            }
+        }
+        Columns::Gathered(Gathered::new(taps, count))
+    }
+
+    /// Interpolates a row, which has one more group than the image, and [`shuffle::READ_BEHIND`] bytes.
+    fn blend(&mut self, source: &[u8], line: &mut [u16]) {
+        match self {
+            Columns::Shuffled(fours) => shuffle::blend(source, fours, line),
+            Columns::Gathered(gathered) => gathered.blend(source, line),
+        }
+    }
+}
+
+/// Taps whose samples are gathered first, so that vectors compute the products.
+struct Gathered {
     /// The first group of each tap; the second one is its neighbour on the right.
     at: Vec<usize>,
     /// The weights of both groups, for each sample.
@@ -235,15 +268,15 @@ struct Columns {
     count: usize,
 }
 
-impl Columns {
+impl Gathered {
     /// A tap at an edge has one group with the complete weight, and the weight of the other is 0.
-    fn new(taps: &[Tap], count: usize) -> Columns {
+    fn new(taps: &[Tap], count: usize) -> Gathered {
         let weights = |index: usize| {
             let each = taps.iter().map(|tap| tap.weights[index] as i16);
             each.flat_map(|weight| std::iter::repeat_n(weight, count))
                 .collect()
         };
-        Columns {
+        Gathered {
             at: taps.iter().map(|tap| tap.at).collect(),
             weights: [weights(0), weights(1)],
             pairs: vec![0; taps.len() * count],
@@ -251,7 +284,6 @@ impl Columns {
         }
     }
 
-    /// Interpolates a row, which has one more group than the image.
     fn blend(&mut self, source: &[u8], line: &mut [u16]) {
         match self.count {
             1 => self.gather::<1>(source),
@@ -310,4 +342,34 @@ pub(crate) fn resize_samples(
         to.row_mut(row).copy_from_slice(samples);
     });
     to
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The instructions of the processor compute what plain code computes, for each number of components and scales of both kinds.
+    #[test]
+    fn shuffled_and_gathered_rows_are_equal() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut shuffled_sizes = 0;
+        for _ in 0..400 {
+            let count = random.usize(1..=4);
+            let (width, target) = (random.usize(2..200), random.usize(1..200));
+            let taps = taps(Filter::Bilinear, width, target, true);
+            let mut source: Vec<u8> = (0..width * count).map(|_| random.u8(..)).collect();
+            source.resize(source.len() + count + shuffle::READ_BEHIND, 0);
+            let mut lines = [(); 2].map(|()| vec![0; (target * count).next_multiple_of(4)]);
+            let mut columns = Columns::new(&taps, count);
+            shuffled_sizes += usize::from(matches!(columns, Columns::Shuffled(_)));
+            columns.blend(&source, &mut lines[0]);
+            Gathered::new(&taps, count).blend(&source, &mut lines[1]);
+            assert_eq!(
+                lines[0][..target * count],
+                lines[1][..target * count],
+                "{count} components, {width} to {target}"
+            );
+        }
+        assert_eq!(shuffled_sizes > 100, shuffle::is_supported());
+    }
 }

@@ -39,7 +39,7 @@ pub(super) fn coding(attributes: &types::hi_venc_chn_attr) -> Result<Coding> {
         .fix("Set the maximum to at least the size of the frames."));
     }
     match attr.r#type {
-        enums::HI_PT_H264 => video(attributes).map(Coding::Video),
+        enums::HI_PT_H264 | enums::HI_PT_H265 => video(attributes).map(Coding::Video),
         enums::HI_PT_JPEG => {
             let largest = (LARGEST.0 as u32, LARGEST.1 as u32);
             let fits = (LEAST_JPEG..=largest.0).contains(&attr.max_pic_width)
@@ -55,20 +55,24 @@ pub(super) fn coding(attributes: &types::hi_venc_chn_attr) -> Result<Coding> {
                 attr.max_pic_height as usize,
             ))
         }
-        enums::HI_PT_H265 => Err(unsupported(
-            "H.265 (HI_PT_H265) cannot be encoded: no library with a permissive licence does it",
-        )
-        .fix("Set the type to HI_PT_H264.")),
         other => Err(argument(format!(
-            "the type is {other}; HI_PT_H264 and HI_PT_JPEG can be encoded"
+            "the type is {other}; HI_PT_H264, HI_PT_H265 and HI_PT_JPEG can be encoded"
         ))),
     }
 }
 
-/// Checks the attributes of a channel for H.264.
+/// Checks the attributes of a channel for H.264 or H.265.
 fn video(attributes: &types::hi_venc_chn_attr) -> Result<EncoderSettings> {
     let attr = &attributes.venc_attr;
+    let is_h265 = attr.r#type == enums::HI_PT_H265;
     let profile = match attr.profile {
+        0 if is_h265 => Profile::H265Main,
+        1 if is_h265 => return Err(unsupported("the profile 1 (main 10) cannot be encoded")),
+        other if is_h265 => {
+            return Err(argument(format!(
+                "the profile is {other}; it must be 0 (main) for H.265"
+            )));
+        }
         0 => Profile::Baseline,
         1 => Profile::Main,
         2 => Profile::High,
@@ -90,28 +94,44 @@ fn video(attributes: &types::hi_venc_chn_attr) -> Result<EncoderSettings> {
                 .fold(0, |value: u32, byte| value << 8 | u32::from(*byte))
         })
     };
-    let (source, target, bits) = match rates.rc_mode {
-        enums::HI_VENC_RC_MODE_H264_CBR
-        | enums::HI_VENC_RC_MODE_H264_VBR
-        | enums::HI_VENC_RC_MODE_H264_AVBR
-        | enums::HI_VENC_RC_MODE_H264_QVBR
-        | enums::HI_VENC_RC_MODE_H264_CVBR => (word(2), word(3), word(4)),
-        enums::HI_VENC_RC_MODE_H264_FIXQP | enums::HI_VENC_RC_MODE_H264_QPMAP => {
-            return Err(unsupported(format!(
-                "the rc_mode is {} ({}); quantizers of the program are not supported",
-                rates.rc_mode,
-                crate::generated::enums::name_of("hi_venc_rc_mode", i64::from(rates.rc_mode))
-                    .unwrap_or("")
-            ))
-            .fix("Use HI_VENC_RC_MODE_H264_CBR or another mode with a bit rate."));
-        }
-        other => {
-            return Err(
-                argument(format!("the rc_mode is {other}, which H.264 does not have"))
-                    .fix("Use HI_VENC_RC_MODE_H264_CBR or another mode of HI_PT_H264."),
-            );
-        }
+    let (name, modes, quantizers) = match is_h265 {
+        true => (
+            "H265",
+            enums::HI_VENC_RC_MODE_H265_CBR..=enums::HI_VENC_RC_MODE_H265_CVBR,
+            [
+                enums::HI_VENC_RC_MODE_H265_FIXQP,
+                enums::HI_VENC_RC_MODE_H265_QPMAP,
+            ],
+        ),
+        false => (
+            "H264",
+            enums::HI_VENC_RC_MODE_H264_CBR..=enums::HI_VENC_RC_MODE_H264_CVBR,
+            [
+                enums::HI_VENC_RC_MODE_H264_FIXQP,
+                enums::HI_VENC_RC_MODE_H264_QPMAP,
+            ],
+        ),
     };
+    let mode = rates.rc_mode;
+    if quantizers.contains(&mode) {
+        let mode_name = crate::generated::enums::name_of("hi_venc_rc_mode", i64::from(mode));
+        return Err(unsupported(format!(
+            "the rc_mode is {mode} ({}); quantizers of the program are not supported",
+            mode_name.unwrap_or("")
+        ))
+        .fix(format!(
+            "Use HI_VENC_RC_MODE_{name}_CBR or another mode with a bit rate."
+        )));
+    }
+    if !modes.contains(&mode) {
+        return Err(argument(format!(
+            "the rc_mode is {mode}, which HI_PT_{name} does not have"
+        ))
+        .fix(format!(
+            "Use HI_VENC_RC_MODE_{name}_CBR or another mode of HI_PT_{name}."
+        )));
+    }
+    let (source, target, bits) = (word(2), word(3), word(4));
     if target != source {
         return Err(unsupported(format!(
             "src_frame_rate is {source} and dst_frame_rate {target}; frames are not dropped"

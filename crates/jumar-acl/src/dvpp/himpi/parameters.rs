@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
-use jumar_dvpp::video::Encoder;
+use jumar_dvpp::video::{Encoder, Profile};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::super::{argument, refused};
@@ -20,7 +20,8 @@ pub(super) struct Parameters {
     attributes: types::hi_venc_chn_attr,
     channel: types::hi_venc_chn_param,
     rates: types::hi_venc_rc_param,
-    usability: types::hi_venc_h264_vui,
+    h264_usability: types::hi_venc_h264_vui,
+    h265_usability: types::hi_venc_h265_vui,
 }
 
 impl Parameters {
@@ -34,7 +35,8 @@ impl Parameters {
                 ..types::hi_venc_chn_param::ZERO
             },
             rates: usual_rates(attributes.rc_attr.rc_mode),
-            usability: types::hi_venc_h264_vui::ZERO,
+            h264_usability: types::hi_venc_h264_vui::ZERO,
+            h265_usability: types::hi_venc_h265_vui::ZERO,
         }
     }
 
@@ -49,10 +51,32 @@ fn jpeg_has_none(number: i32, what: &str) -> Error {
     argument(format!(
         "encoding channel {number} encodes JPEG, and has no {what}"
     ))
-    .fix("Call it for a channel of HI_PT_H264.")
+    .fix("Call it for a channel of HI_PT_H264 or HI_PT_H265.")
 }
 
 impl Encoding {
+    /// Checks that the channel has usability information of a kind.
+    fn check_usability(&self, number: i32, is_h265: bool) -> Result<()> {
+        self.check_video(number, "usability information")?;
+        let own = match self.coding {
+            Coding::Video(settings) => settings.profile == Profile::H265Main,
+            Coding::Jpeg(..) => false,
+        };
+        if own != is_h265 {
+            let [own, other] = match own {
+                true => ["h265", "h264"],
+                false => ["h264", "h265"],
+            };
+            return Err(argument(format!(
+                "encoding channel {number} has usability information of {own}, not of {other}"
+            ))
+            .fix(format!(
+                "Call hi_mpi_venc_set_{own}_vui and hi_mpi_venc_get_{own}_vui."
+            )));
+        }
+        Ok(())
+    }
+
     fn check_video(&self, number: i32, what: &str) -> Result<()> {
         match self.coding {
             Coding::Video(_) => Ok(()),
@@ -192,10 +216,13 @@ struct Positions {
 
 fn positions(mode: u32) -> Option<Positions> {
     let (change, proportion, repeats, quantizers) = match mode {
-        enums::HI_VENC_RC_MODE_H264_CBR => (None, 0, 6, 2),
+        enums::HI_VENC_RC_MODE_H264_CBR | enums::HI_VENC_RC_MODE_H265_CBR => (None, 0, 6, 2),
         enums::HI_VENC_RC_MODE_H264_VBR => (Some(0), 1, 3, 5),
         enums::HI_VENC_RC_MODE_H264_AVBR => (Some(0), 1, 3, 8),
         enums::HI_VENC_RC_MODE_H264_QVBR | enums::HI_VENC_RC_MODE_H264_CVBR => (None, 0, 2, 4),
+        enums::HI_VENC_RC_MODE_H265_VBR => (Some(0), 1, 3, 4),
+        enums::HI_VENC_RC_MODE_H265_AVBR => (Some(0), 1, 3, 7),
+        enums::HI_VENC_RC_MODE_H265_QVBR | enums::HI_VENC_RC_MODE_H265_CVBR => (None, 0, 2, 5),
         _ => return None,
     };
     Some(Positions {
@@ -226,7 +253,7 @@ fn usual_rates(mode: u32) -> types::hi_venc_rc_param {
     rates
 }
 
-/// The quantizers of H.264.
+/// The quantizers of H.264 and H.265.
 const QUANTIZERS: std::ops::RangeInclusive<i64> = 0..=51;
 
 fn check_range(name: &str, value: i64, range: std::ops::RangeInclusive<i64>) -> Result<()> {
@@ -384,16 +411,12 @@ pub fn hi_mpi_venc_get_mod_param(
     Ok(modules.get(&wanted.mod_type).copied().unwrap_or(unset))
 }
 
-pub fn hi_mpi_venc_set_h264_vui(
-    cx: &Cx<'_>,
-    number: i32,
-    usability: Option<&types::hi_venc_h264_vui>,
+/// Checks the flags that usability information of both kinds has.
+fn check_flags(
+    aspect: &types::hi_venc_vui_aspect_ratio,
+    signal: &types::hi_venc_vui_video_signal,
+    restriction: &types::hi_venc_vui_bitstream_restric,
 ) -> Result<()> {
-    let channel = find(cx, number)?;
-    channel.check_video(number, "usability information")?;
-    let usability = usability.ok_or_else(|| null("h264_vui"))?;
-    let (aspect, time) = (&usability.vui_aspect_ratio, &usability.vui_time_info);
-    let signal = &usability.vui_video_signal;
     for (name, flag) in [
         (
             "aspect_ratio_info_present_flag",
@@ -407,8 +430,6 @@ pub fn hi_mpi_venc_set_h264_vui(
             "overscan_appropriate_flag",
             aspect.overscan_appropriate_flag,
         ),
-        ("timing_info_present_flag", time.timing_info_present_flag),
-        ("fixed_frame_rate_flag", time.fixed_frame_rate_flag),
         (
             "video_signal_type_present_flag",
             signal.video_signal_type_present_flag,
@@ -420,18 +441,67 @@ pub fn hi_mpi_venc_set_h264_vui(
         ),
         (
             "bitstream_restriction_flag",
-            usability.vui_bitstream_restric.bitstream_restriction_flag,
+            restriction.bitstream_restriction_flag,
         ),
     ] {
         check_range(name, i64::from(flag), 0..=1)?;
     }
-    channel.parameters.lock().usability = *usability;
+    Ok(())
+}
+
+pub fn hi_mpi_venc_set_h264_vui(
+    cx: &Cx<'_>,
+    number: i32,
+    usability: Option<&types::hi_venc_h264_vui>,
+) -> Result<()> {
+    let channel = find(cx, number)?;
+    channel.check_usability(number, false)?;
+    let usability = usability.ok_or_else(|| null("h264_vui"))?;
+    check_flags(
+        &usability.vui_aspect_ratio,
+        &usability.vui_video_signal,
+        &usability.vui_bitstream_restric,
+    )?;
+    let time = &usability.vui_time_info;
+    for (name, flag) in [
+        ("timing_info_present_flag", time.timing_info_present_flag),
+        ("fixed_frame_rate_flag", time.fixed_frame_rate_flag),
+    ] {
+        check_range(name, i64::from(flag), 0..=1)?;
+    }
+    channel.parameters.lock().h264_usability = *usability;
     Ok(())
 }
 
 pub fn hi_mpi_venc_get_h264_vui(cx: &Cx<'_>, number: i32) -> Result<types::hi_venc_h264_vui> {
     let channel = find(cx, number)?;
-    channel.check_video(number, "usability information")?;
-    let usability = channel.parameters.lock().usability;
+    channel.check_usability(number, false)?;
+    let usability = channel.parameters.lock().h264_usability;
+    Ok(usability)
+}
+
+pub fn hi_mpi_venc_set_h265_vui(
+    cx: &Cx<'_>,
+    number: i32,
+    usability: Option<&types::hi_venc_h265_vui>,
+) -> Result<()> {
+    let channel = find(cx, number)?;
+    channel.check_usability(number, true)?;
+    let usability = usability.ok_or_else(|| null("h265_vui"))?;
+    check_flags(
+        &usability.vui_aspect_ratio,
+        &usability.vui_video_signal,
+        &usability.vui_bitstream_restric,
+    )?;
+    let flag = usability.vui_time_info.timing_info_present_flag;
+    check_range("timing_info_present_flag", i64::from(flag), 0..=1)?;
+    channel.parameters.lock().h265_usability = *usability;
+    Ok(())
+}
+
+pub fn hi_mpi_venc_get_h265_vui(cx: &Cx<'_>, number: i32) -> Result<types::hi_venc_h265_vui> {
+    let channel = find(cx, number)?;
+    channel.check_usability(number, true)?;
+    let usability = channel.parameters.lock().h265_usability;
     Ok(usability)
 }

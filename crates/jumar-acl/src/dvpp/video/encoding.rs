@@ -70,13 +70,7 @@ fn settings(fields: &EncodingFields) -> Result<(EncoderSettings, Image)> {
         enums::H264_BASELINE_LEVEL => Profile::Baseline,
         enums::H264_MAIN_LEVEL => Profile::Main,
         enums::H264_HIGH_LEVEL => Profile::High,
-        _ => {
-            return Err(Error::new(
-                ErrorKind::NotImplemented,
-                "H.265 (H265_MAIN_LEVEL) cannot be encoded: no library with a permissive licence does it",
-            )
-            .fix("Call aclvencSetChannelDescEnType with H264_BASELINE_LEVEL, H264_MAIN_LEVEL or H264_HIGH_LEVEL."));
-        }
+        _ => Profile::H265Main,
     };
     let format = match Format::from_number(fields.format) {
         Some(format @ (Format::Nv12 | Format::Nv21)) => format,
