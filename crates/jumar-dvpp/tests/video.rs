@@ -216,6 +216,25 @@ fn truncated_packets_fail_and_others_have_outcomes() {
     }
 }
 
+/// Cuts the shortest packet of two clips at each length, and the key frame in front of it at each length up to its slice.
+#[test]
+fn packets_are_cut_at_every_length() {
+    for codec in [Codec::H264, Codec::H265] {
+        let clips = clips();
+        let of_codec = clips.iter().filter(|clip| clip.codec == codec);
+        let clip = of_codec
+            .min_by_key(|clip| clip.packets[1].len())
+            .expect("a clip");
+        for (damaged, longest) in [(0, 200), (1, usize::MAX)] {
+            for kept in 0..clip.packets[damaged].len().min(longest) {
+                let mut packets = clip.packets[..3].to_vec();
+                packets[damaged].truncate(kept);
+                check_damaged(clip.codec, &packets);
+            }
+        }
+    }
+}
+
 #[test]
 fn flipped_bits_never_crash() {
     let mut random = fastrand::Rng::with_seed(11);

@@ -156,7 +156,7 @@ fn key_frames_come_at_the_interval_and_on_demand_with_parameter_sets() {
         };
         // The parameter sets and the key frame: SPS and PPS, in H.265 also a VPS.
         let (sets, key): (&[u8], u8) = match profile {
-            Profile::H265Main => (&[32, 33, 34], 20),
+            Profile::H265Main => (&[32, 33, 34], 19),
             _ => (&[7, 8], 5),
         };
         let packets = encode(settings, Format::Nv12, 30, &[11]);
@@ -245,6 +245,48 @@ fn the_bit_rate_is_kept() {
                 "{profile:?}: {noise} dB with {bit_rate} bits a second, {before} dB with fewer"
             );
             before = noise;
+        }
+    }
+}
+
+#[test]
+fn the_bit_rate_is_kept_with_many_frames_a_second() {
+    for profile in [Profile::Main, Profile::H265Main] {
+        let settings = EncoderSettings {
+            profile,
+            frame_rate: 100,
+            bit_rate: 600_000,
+            ..SETTINGS
+        };
+        let packets = encode(settings, Format::Nv12, 100, &[]);
+        let bits: usize = packets.iter().map(|(packet, _)| packet.len() * 8).sum();
+        assert!(
+            (510_000..=690_000).contains(&bits),
+            "{profile:?}: {bits} bits in a second"
+        );
+    }
+}
+
+#[test]
+fn the_largest_and_the_longest_frames_are_encoded() {
+    for (profile, sizes) in [
+        (
+            Profile::High,
+            [(4096, 2304), (2304, 4096), (4096, 128), (128, 4096)].as_slice(),
+        ),
+        (Profile::H265Main, &[(4096, 128), (128, 4096)]),
+    ] {
+        for &(width, height) in sizes {
+            let settings = EncoderSettings {
+                profile,
+                width,
+                height,
+                bit_rate: 20_000_000,
+                ..SETTINGS
+            };
+            let packets = encode(settings, Format::Nv12, 1, &[]);
+            let noise = noise(settings, &packets)[0];
+            assert!(noise > 28.0, "{profile:?} {width}x{height}: {noise} dB");
         }
     }
 }

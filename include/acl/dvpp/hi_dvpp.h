@@ -420,6 +420,12 @@ typedef enum hi_venc_h264_nalu_type {
     HI_VENC_H264_NALU_IDR_SLICE = 5
 } hi_venc_h264_nalu_type;
 
+typedef enum hi_venc_h265_nalu_type {
+    HI_VENC_H265_NALU_P_SLICE = 1,
+    HI_VENC_H265_NALU_I_SLICE = 2,
+    HI_VENC_H265_NALU_IDR_SLICE = 19
+} hi_venc_h265_nalu_type;
+
 typedef struct hi_img_base_info {
     hi_u32 width;
     hi_u32 height;
@@ -906,6 +912,7 @@ typedef struct hi_venc_start_param {
 
 typedef union hi_venc_data_type {
     hi_venc_h264_nalu_type h264_type;
+    hi_venc_h265_nalu_type h265_type;
     hi_venc_jpege_pack_type jpeg_type;
 } hi_venc_data_type;
 

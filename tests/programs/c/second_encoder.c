@@ -105,12 +105,17 @@ static void keep(const char *folder, const char *name, size_t bytes)
     }
 }
 
+/* What the channel for video encodes. */
+static hi_payload_type coding = HI_PT_H264;
+
 /* Creates the channel for video. */
 static void create_video(void)
 {
-    hi_venc_chn_attr attr = attributes(HI_PT_H264);
-    attr.venc_attr.profile = 1;
-    attr.rc_attr.rc_mode = HI_VENC_RC_MODE_H264_VBR;
+    hi_venc_chn_attr attr = attributes(coding);
+    int is_h265 = coding == HI_PT_H265;
+    attr.venc_attr.profile = is_h265 ? 0 : 1;
+    attr.rc_attr.rc_mode = is_h265 ? HI_VENC_RC_MODE_H265_VBR : HI_VENC_RC_MODE_H264_VBR;
+    /* The members for H.265 lie where those for H.264 do. */
     attr.rc_attr.h264_vbr.gop = INTERVAL;
     attr.rc_attr.h264_vbr.stats_time = 1;
     attr.rc_attr.h264_vbr.src_frame_rate = 25;
@@ -148,8 +153,10 @@ static void encode_video(const char *folder)
         REQUIRE(status.cur_packs == 1 && status.left_stream_frames >= 1 && status.left_stream_bytes > 0);
         hi_venc_pack pack = fetch(VIDEO, (hi_u32)n);
         REQUIRE(pack.pts == 1000 + (hi_u64)n && pack.is_frame_end == HI_TRUE && pack.input_addr == (hi_u64)(uintptr_t)memory);
-        REQUIRE((pack.data_type.h264_type == HI_VENC_H264_NALU_IDR_SLICE) == (n % INTERVAL == 0));
-        keep(folder, "video.h264", pack.len - pack.offset);
+        int is_key = coding == HI_PT_H265 ? pack.data_type.h265_type == HI_VENC_H265_NALU_IDR_SLICE
+                                          : pack.data_type.h264_type == HI_VENC_H264_NALU_IDR_SLICE;
+        REQUIRE(is_key == (n % INTERVAL == 0));
+        keep(folder, coding == HI_PT_H265 ? "video.h265" : "video.h264", pack.len - pack.offset);
     }
     REQUIRE(pthread_join(sender, NULL) == 0);
     /* Everything was fetched. */
@@ -170,7 +177,7 @@ static void decode(hi_u32 bytes)
     memset(&attr, 0, sizeof attr);
     memset(&stream, 0, sizeof stream);
     memset(&pic, 0, sizeof pic);
-    attr.type = HI_PT_H264;
+    attr.type = coding;
     attr.mode = HI_VDEC_SEND_MODE_FRAME;
     attr.pic_width = SIZE;
     attr.pic_height = SIZE;
@@ -323,6 +330,9 @@ int main(int count, char **arguments)
     CHECK(aclrtGetCurrentContext(&context));
     CHECK(hi_mpi_sys_init());
     CHECK(hi_mpi_dvpp_malloc(0, &memory, FRAME));
+    encode_video(folder);
+    encode_without_colour();
+    coding = HI_PT_H265;
     encode_video(folder);
     encode_without_colour();
     encode_images(folder);

@@ -2000,6 +2000,12 @@ pub const HI_VENC_JPEG_PACK_PIC: u32 = 8;
 pub const HI_VENC_H264_NALU_P_SLICE: u32 = 1;
 /// Value of `hi_venc_h264_nalu_type`.
 pub const HI_VENC_H264_NALU_IDR_SLICE: u32 = 5;
+/// Value of `hi_venc_h265_nalu_type`.
+pub const HI_VENC_H265_NALU_P_SLICE: u32 = 1;
+/// Value of `hi_venc_h265_nalu_type`.
+pub const HI_VENC_H265_NALU_I_SLICE: u32 = 2;
+/// Value of `hi_venc_h265_nalu_type`.
+pub const HI_VENC_H265_NALU_IDR_SLICE: u32 = 19;
 
 /// Returns the name of a value of an enumeration.
 pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
@@ -2999,6 +3005,9 @@ pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
         ("hi_venc_jpege_pack_type", 8) => "HI_VENC_JPEG_PACK_PIC",
         ("hi_venc_h264_nalu_type", 1) => "HI_VENC_H264_NALU_P_SLICE",
         ("hi_venc_h264_nalu_type", 5) => "HI_VENC_H264_NALU_IDR_SLICE",
+        ("hi_venc_h265_nalu_type", 1) => "HI_VENC_H265_NALU_P_SLICE",
+        ("hi_venc_h265_nalu_type", 2) => "HI_VENC_H265_NALU_I_SLICE",
+        ("hi_venc_h265_nalu_type", 19) => "HI_VENC_H265_NALU_IDR_SLICE",
         _ => return None,
     })
 }

@@ -5019,6 +5019,18 @@ impl hi_venc_data_type {
         self.bytes[..4].copy_from_slice(&value.to_ne_bytes());
     }
 
+    /// Reads the member `h265_type`.
+    pub fn h265_type(&self) -> u32 {
+        let mut bytes = [0; 4];
+        bytes.copy_from_slice(&self.bytes[..4]);
+        u32::from_ne_bytes(bytes)
+    }
+
+    /// Writes the member `h265_type`.
+    pub fn set_h265_type(&mut self, value: u32) {
+        self.bytes[..4].copy_from_slice(&value.to_ne_bytes());
+    }
+
     /// Reads the member `jpeg_type`.
     pub fn jpeg_type(&self) -> u32 {
         let mut bytes = [0; 4];

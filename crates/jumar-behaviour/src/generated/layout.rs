@@ -185,6 +185,7 @@ pub const SCALARS: &[(&str, &str)] = &[
     ("hi_venc_scene_mode", "u32"),
     ("hi_venc_jpege_pack_type", "u32"),
     ("hi_venc_h264_nalu_type", "u32"),
+    ("hi_venc_h265_nalu_type", "u32"),
     ("aclError", "i32"),
     ("aclFloat16", "u16"),
     ("aclnnStatus", "i32"),
@@ -4610,6 +4611,12 @@ pub const STRUCTURES: &[Structure] = &[
             Field {
                 name: "h264_type",
                 of: "hi_venc_h264_nalu_type",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "h265_type",
+                of: "hi_venc_h265_nalu_type",
                 at: 0,
                 lengths: &[],
             },

@@ -26,6 +26,9 @@ pub(super) struct Library {
 // SAFETY: the library stores no thread, and what it allocates belongs to this encoder alone.
 unsafe impl Send for Library {}
 
+/// The most frames a second that the library knows.
+const LARGEST_FRAME_RATE: u32 = 60;
+
 /// Calls a function of the encoder's table, and turns its code into an error.
 macro_rules! call {
     ($library:expr, $function:ident $(, $argument:expr)*) => {{
@@ -152,8 +155,12 @@ fn bytes(coded: &SFrameBSInfo) -> Vec<u8> {
 /// Sets what differs from the defaults of the library.
 fn set(parameters: &mut SEncParamExt, settings: &EncoderSettings, level: u8) {
     let (width, height) = (settings.width as c_int, settings.height as c_int);
-    let bit_rate = c_int::try_from(settings.bit_rate).unwrap_or(c_int::MAX);
-    let frame_rate = settings.frame_rate as f32;
+    // Rate control counts frames: above what the library has, as many of them get their share.
+    let frame_rate = settings.frame_rate.min(LARGEST_FRAME_RATE);
+    let share =
+        u64::from(settings.bit_rate) * u64::from(frame_rate) / u64::from(settings.frame_rate);
+    let bit_rate = c_int::try_from(share).unwrap_or(c_int::MAX);
+    let frame_rate = frame_rate as f32;
     parameters.iUsageType = CAMERA_VIDEO_REAL_TIME;
     parameters.iPicWidth = width;
     parameters.iPicHeight = height;

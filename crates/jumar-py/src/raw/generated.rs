@@ -6829,6 +6829,7 @@ pub(super) static HI_VENC_DATA_TYPE: Layout = Layout {
     size: 4,
     fields: &[
         Field { name: "h264_type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
+        Field { name: "h265_type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
         Field { name: "jpeg_type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
     ],
 };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jumar::engine::sync::{Condvar, Mutex};
 use jumar::engine::{Context, Stream, StreamOptions};
-use jumar_dvpp::video::Encoder;
+use jumar_dvpp::video::{Encoder, Profile};
 use jumar_dvpp::{ImageError, Sink, Source, jpeg};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -541,9 +541,14 @@ fn described(
             result.anonymous.bytes[8..12].copy_from_slice(&coded.frame.quality.to_ne_bytes());
             enums::HI_VENC_JPEG_PACK_PIC
         }
-        (Coding::Video(_), true) => enums::HI_VENC_H264_NALU_IDR_SLICE,
-        (Coding::Video(_), false) => enums::HI_VENC_H264_NALU_P_SLICE,
+        (Coding::Video(settings), is_key) => match (settings.profile, is_key) {
+            (Profile::H265Main, true) => enums::HI_VENC_H265_NALU_IDR_SLICE,
+            (Profile::H265Main, false) => enums::HI_VENC_H265_NALU_I_SLICE,
+            (_, true) => enums::HI_VENC_H264_NALU_IDR_SLICE,
+            (_, false) => enums::HI_VENC_H264_NALU_P_SLICE,
+        },
     };
+    // The members of the union have one address and size.
     pack.data_type.set_h264_type(kind);
     (result, pack)
 }

@@ -4,7 +4,7 @@ use super::super::encoder::EncoderSettings;
 
 /// The types of units.
 pub(super) const TRAILING: u8 = 1;
-pub(super) const IDR: u8 = 20;
+pub(super) const IDR: u8 = 19;
 const VPS: u8 = 32;
 const SPS: u8 = 33;
 const PPS: u8 = 34;
