@@ -104,7 +104,12 @@ impl Encoder {
         };
         match &mut self.engine {
             Engine::H264(library) => library.encode([y, u, v], is_key),
-            Engine::H265(encoder) => Ok(encoder.encode([y, u, v], is_key)),
+            Engine::H265(encoder) => {
+                crate::guarded(
+                    "the H.265 encoder",
+                    || Ok(encoder.encode([y, u, v], is_key)),
+                )
+            }
         }
     }
 }

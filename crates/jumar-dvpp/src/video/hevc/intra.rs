@@ -70,10 +70,11 @@ impl Edge {
         };
         let mut result = self.samples;
         if is_luma && mode != DC && self.side > 4 && distance > most {
-            for index in 1..4 * self.side {
-                let [a, b, c] = [-1, 0, 1]
-                    .map(|step: isize| u16::from(self.samples[index.wrapping_add_signed(step)]));
-                result[index] = ((a + 2 * b + c + 2) / 4) as u8;
+            let last = 4 * self.side;
+            let windows = self.samples[..=last].windows(3);
+            for (to, window) in result[1..last].iter_mut().zip(windows) {
+                let [a, b, c] = [0, 1, 2].map(|index| u16::from(window[index]));
+                *to = ((a + 2 * b + c + 2) / 4) as u8;
             }
         }
         result

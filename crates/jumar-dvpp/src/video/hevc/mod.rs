@@ -155,7 +155,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(5);
         for case in 0..260 {
             let (width, height) = (64 + 2 * random.usize(..40), 64 + 2 * random.usize(..40));
-            let quantizer = 4 + case as i32 % 48;
+            let quantizer = 4 + case % 48;
             let settings = EncoderSettings {
                 profile: Profile::H265Main,
                 width,

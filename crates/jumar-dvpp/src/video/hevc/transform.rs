@@ -3,7 +3,7 @@
 /// The largest side of a block.
 pub(super) const LARGEST: usize = 32;
 
-/// The first column of the matrix of 32x32, from which symmetry gives all others.
+/// The first column of the matrix of 32x32, from which all others follow by symmetry.
 const COSINES: [i16; 32] = [
     64, 90, 90, 90, 89, 88, 87, 85, 83, 82, 80, 78, 75, 73, 70, 67, 64, 61, 57, 54, 50, 46, 43, 38,
     36, 31, 25, 22, 18, 13, 9, 4,

@@ -234,7 +234,7 @@ impl Frame<'_> {
     fn code_mode(&mut self, x: usize, y: usize, mode: u8) {
         let left = self.near(x, y, -1, 0).map_or(DC, |near| near.mode);
         // Only blocks of the same row of largest blocks are remembered.
-        let is_same_row = y % (1 << LARGEST_LOG2) != 0;
+        let is_same_row = !y.is_multiple_of(1 << LARGEST_LOG2);
         let above = self.near(x, y, 0, -1).filter(|_| is_same_row);
         let above = above.map_or(DC, |near| near.mode);
         let mut candidates = match (left, above) {
@@ -369,11 +369,9 @@ fn difference<'a>(source: impl Iterator<Item = &'a [u8]>, predicted: &[u8], side
 fn hadamard(block: &mut [[i16; 8]; 8]) {
     for step in [4, 2, 1] {
         for first in (0..8).filter(|row| row & step == 0) {
-            for column in 0..8 {
-                let (a, b) = (block[first][column], block[first + step][column]);
-                block[first][column] = a + b;
-                block[first + step][column] = a - b;
-            }
+            let (a, b) = (block[first], block[first + step]);
+            block[first] = std::array::from_fn(|column| a[column] + b[column]);
+            block[first + step] = std::array::from_fn(|column| a[column] - b[column]);
         }
     }
 }
