@@ -291,6 +291,44 @@ fn the_largest_and_the_longest_frames_are_encoded() {
     }
 }
 
+/// Noise becomes larger than its samples with the bit rate that is allowed: it is coded coarsely, up to the next key frame.
+#[test]
+fn noise_is_encoded_and_what_follows_is_as_good_as_before() {
+    let mut random = fastrand::Rng::with_seed(3);
+    for profile in ALL {
+        let settings = EncoderSettings {
+            profile,
+            bit_rate: 100_000_000,
+            ..SETTINGS
+        };
+        let mut encoder = Encoder::new(settings).expect("an encoder");
+        let (image, calm) = scene(0, Format::Nv12, settings.width, settings.height);
+        let noise: Vec<u8> = calm.iter().map(|_| random.u8(..)).collect();
+        let mut sizes = Vec::new();
+        let mut keys = Vec::new();
+        for index in 0..24 {
+            let memory = if (4..7).contains(&index) {
+                &noise
+            } else {
+                &calm
+            };
+            let packet = encoder.encode(&image, memory, false).expect("a packet");
+            sizes.push(packet.data.len());
+            keys.push(packet.is_key);
+        }
+        let last = keys
+            .iter()
+            .rposition(|is_key| *is_key)
+            .expect("a key frame");
+        assert!(last > 7, "{profile:?}: {keys:?}");
+        let (before, after) = (sizes[0] as f64, sizes[last] as f64);
+        assert!(
+            (0.7..1.4).contains(&(after / before)),
+            "{profile:?}: key frames of {before} and {after} bytes"
+        );
+    }
+}
+
 /// The library has no quantizer below 12: a simple scene takes fewer bits than it may.
 #[test]
 fn a_stream_of_the_best_quality_needs_no_more_bits() {

@@ -3,13 +3,13 @@
 //! The stream has no B slices: each frame is coded when it comes. Parameter sets precede each key frame.
 
 use super::hevc::Hevc;
-use super::openh264::Library;
+use super::openh264::{LEAST_QUANTIZER, Library};
 use crate::Result;
 use crate::error::refuse;
 use crate::format::Format;
 use crate::image::Image;
 use crate::memory::Source;
-use crate::planar::PlanarImage;
+use crate::planar::{PlanarImage, Samples};
 
 /// A profile of H.264 or H.265.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +51,52 @@ pub struct Packet {
 }
 
 enum Engine {
-    H264(Library),
+    H264(H264),
     H265(Hevc),
+}
+
+/// The library, which does not code a frame that becomes larger than its samples: noise with a high bit rate.
+struct H264 {
+    settings: EncoderSettings,
+    library: Library,
+    /// The quantizers are larger than they need to be for most frames.
+    is_coarse: bool,
+    /// The frames since the last key frame, with it.
+    since_key: u32,
+}
+
+impl H264 {
+    fn new(settings: &EncoderSettings) -> Result<H264> {
+        Ok(H264 {
+            settings: *settings,
+            library: Library::new(settings, level(settings), LEAST_QUANTIZER)?,
+            is_coarse: false,
+            since_key: 0,
+        })
+    }
+
+    fn encode(&mut self, planes: [&Samples; 3], is_key: bool) -> Result<Packet> {
+        let starts = is_key || self.since_key >= self.settings.key_interval;
+        if self.is_coarse && starts {
+            *self = H264::new(&self.settings)?;
+        }
+        let mut coded = self.library.encode(planes, is_key);
+        // A library that has failed is replaced by one that begins with a key frame.
+        for least in [24, 36, 48] {
+            if coded.is_ok() {
+                break;
+            }
+            self.library = Library::new(&self.settings, level(&self.settings), least)?;
+            self.is_coarse = true;
+            coded = self.library.encode(planes, false);
+        }
+        let packet = coded?;
+        if packet.is_key {
+            self.since_key = 0;
+        }
+        self.since_key += 1;
+        Ok(packet)
+    }
 }
 
 /// An encoder of a stream.
@@ -76,7 +120,7 @@ impl Encoder {
         }
         let engine = match settings.profile {
             Profile::H265Main => Engine::H265(Hevc::new(&settings)),
-            _ => Engine::H264(Library::new(&settings, level(&settings))?),
+            _ => Engine::H264(H264::new(&settings)?),
         };
         Ok(Encoder { engine, settings })
     }
@@ -103,7 +147,7 @@ impl Encoder {
             refuse!("the frame has {} planes", planar.planes.len());
         };
         match &mut self.engine {
-            Engine::H264(library) => library.encode([y, u, v], is_key),
+            Engine::H264(encoder) => encoder.encode([y, u, v], is_key),
             Engine::H265(encoder) => {
                 crate::guarded(
                     "the H.265 encoder",

@@ -26,6 +26,9 @@ pub(super) struct Library {
 // SAFETY: the library stores no thread, and what it allocates belongs to this encoder alone.
 unsafe impl Send for Library {}
 
+/// The smallest quantizer that rate control of the library has, and the largest one of H.264.
+pub(super) const LEAST_QUANTIZER: u8 = 12;
+const LARGEST_QUANTIZER: c_int = 51;
 /// The most frames a second that the library knows.
 const LARGEST_FRAME_RATE: u32 = 60;
 
@@ -53,11 +56,11 @@ macro_rules! call {
 }
 
 impl Library {
-    /// Creates an encoder.
+    /// Creates an encoder whose quantizers are at least `least`.
     ///
     /// # Errors
     /// The library does not support the settings.
-    pub(super) fn new(settings: &EncoderSettings, level: u8) -> Result<Library> {
+    pub(super) fn new(settings: &EncoderSettings, level: u8, least: u8) -> Result<Library> {
         let mut encoder: *mut ISVCEncoder = null_mut();
         // SAFETY: the function writes the address of a new encoder, or leaves null.
         let code = unsafe { APILoader::WelsCreateSVCEncoder(&raw mut encoder) };
@@ -77,7 +80,7 @@ impl Library {
         )?;
         let mut parameters = SEncParamExt::default();
         call!(library, GetDefaultParams, &raw mut parameters)?;
-        set(&mut parameters, settings, level);
+        set(&mut parameters, settings, level, least);
         call!(library, InitializeExt, &raw const parameters)?;
         Ok(library)
     }
@@ -85,7 +88,7 @@ impl Library {
     /// Codes a frame. `is_key` makes it a key frame, from which the interval counts again.
     ///
     /// # Errors
-    /// The planes do not have the size of the frame; the library fails.
+    /// The planes do not have the size of the frame; the library fails, and cannot be used afterwards.
     pub(super) fn encode(&mut self, planes: [&Samples; 3], is_key: bool) -> Result<Packet> {
         let (width, height) = self.size;
         let halves = (width / 2, height / 2);
@@ -153,7 +156,7 @@ fn bytes(coded: &SFrameBSInfo) -> Vec<u8> {
 }
 
 /// Sets what differs from the defaults of the library.
-fn set(parameters: &mut SEncParamExt, settings: &EncoderSettings, level: u8) {
+fn set(parameters: &mut SEncParamExt, settings: &EncoderSettings, level: u8, least: u8) {
     let (width, height) = (settings.width as c_int, settings.height as c_int);
     // Rate control counts frames: above what the library has, as many of them get their share.
     let frame_rate = settings.frame_rate.min(LARGEST_FRAME_RATE);
@@ -167,6 +170,8 @@ fn set(parameters: &mut SEncParamExt, settings: &EncoderSettings, level: u8) {
     parameters.iTargetBitrate = bit_rate;
     parameters.fMaxFrameRate = frame_rate;
     parameters.iRCMode = RC_BITRATE_MODE;
+    parameters.iMinQp = least.into();
+    parameters.iMaxQp = LARGEST_QUANTIZER;
     parameters.uiIntraPeriod = settings.key_interval;
     parameters.iComplexityMode = LOW_COMPLEXITY;
     parameters.eSpsPpsIdStrategy = CONSTANT_ID;
