@@ -43,6 +43,12 @@ def test_two_streams_read_any_number_of_images(model, example, tmp_path):
         assert accuracy(run(*example["streams"], model, images, labels).stdout).endswith(f"({count} images)")
 
 
+def test_an_image_is_decoded_scaled_classified_drawn_on_and_encoded(model):
+    pytest.importorskip("numpy")
+    done = run(sys.executable, HERE / "python/classified_image.py", model, IMAGES, LABELS)
+    assert done.stdout.strip() == "ok", done.stderr
+
+
 def test_the_scores_are_those_of_onnx_runtime(model, tmp_path):
     np = pytest.importorskip("numpy")
     onnxruntime = pytest.importorskip("onnxruntime")

@@ -12,6 +12,7 @@ PYTHON_PROGRAMS = sorted(path.stem for path in (HERE / "python").glob("*.py"))
 
 # These take arguments or end with a status of their own, and have a test below or in a file beside this one.
 SPECIAL = {
+    "classified_image",
     "cycles",
     "datasets",
     "devices",
