@@ -40,6 +40,7 @@ def results(model, open_model, tmp_path_factory):
         "digits/sync.c": digits_files,
         "digits/streams.c": digits_files,
         "digits/digits.py": digits_files,
+        "python/classified_image.py": digits_files,
         "python/dump_model.py": [model, settings, top / "image"],
         "python/scores.py": [model, DIGITS / "images.u8", top / "scores", DIGITS],
     }
