@@ -1,6 +1,6 @@
 //! Interpolation.
 
-use super::shuffle::{self, Four};
+use super::shuffle;
 use crate::Result;
 use crate::error::refuse;
 use crate::memory::Source;
@@ -228,22 +228,19 @@ const DROPPED_BITS: u32 = 4;
 
 /// The taps along the columns.
 enum Columns {
-    Shuffled(Vec<Four>),
+    Shuffled(shuffle::Plan),
     Gathered(Gathered),
 }
 
 impl Columns {
     fn new(taps: &[Tap], count: usize) -> Columns {
-        if shuffle::is_supported() {
-            let of_tap = |tap: &Tap| {
-                let (at, weights) = (tap.at * count, tap.weights);
-                (0..count).map(move |index| ([at + index, at + index + count], weights))
-            };
-            let samples: Vec<_> = taps.iter().flat_map(of_tap).collect();
-            let fours: Option<Vec<Four>> = samples.chunks(4).map(Four::new).collect();
-            if let Some(fours) = fours {
-                return Columns::Shuffled(fours);
-            }
+        let of_tap = |tap: &Tap| {
+            let (at, weights) = (tap.at * count, tap.weights);
+            (0..count).map(move |index| ([at + index, at + index + count], weights))
+        };
+        let samples: Vec<_> = taps.iter().flat_map(of_tap).collect();
+        if let Some(plan) = shuffle::Plan::new(&samples) {
+            return Columns::Shuffled(plan);
         }
         Columns::Gathered(Gathered::new(taps, count))
     }
@@ -251,7 +248,7 @@ impl Columns {
     /// Interpolates a row, which has one more group than the image, and [`shuffle::READ_BEHIND`] bytes.
     fn blend(&mut self, source: &[u8], line: &mut [u16]) {
         match self {
-            Columns::Shuffled(fours) => shuffle::blend(source, fours, line),
+            Columns::Shuffled(plan) => plan.blend(source, line),
             Columns::Gathered(gathered) => gathered.blend(source, line),
         }
     }
