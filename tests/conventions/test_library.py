@@ -1,8 +1,12 @@
 """What the shared library is, seen from outside: what it needs, what it exports, what it promises the loader."""
 
+import pathlib
 import re
 
-from install import GRAPH_ENGINE, PREFIX, RUNTIME, dynamic, run
+import pytest
+from install import GRAPH_ENGINE, LIB64, PREFIX, RUNTIME, compile_c, dynamic, run
+
+HERE = pathlib.Path(__file__).resolve().parent
 
 # The loader itself counts as a library on some machines, for thread-local storage.
 MAY_NEED = re.compile(r"lib(c|m|gcc_s)\.so\.\d+|ld-linux[-\w]*\.so\.\d+")
@@ -30,6 +34,13 @@ def test_it_has_its_name_no_search_path_and_is_never_unloaded():
 def test_no_cxx_type_crosses_its_edge():
     mangled = [name for name in exported(RUNTIME) if name.startswith("_Z")]
     assert not mangled
+
+
+@pytest.mark.parametrize("library", [[], ["-static-libstdc++"]], ids=["shared", "static"])
+def test_programs_in_cxx_have_their_own_operators_and_exceptions(library, tmp_path):
+    link = ["-L", LIB64, "-lascendcl", *library]
+    program = compile_c(HERE / "own_operators.cpp", tmp_path / "program", *link, compiler="c++", standard="c++11")
+    assert run(program).stdout.strip() == "ok"
 
 
 def test_it_exports_the_calls_of_the_interface_and_little_else():
