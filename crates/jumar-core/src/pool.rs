@@ -206,7 +206,8 @@ impl State {
         let mut reserved = self.usage.reserved;
         self.chunks.retain_mut(|chunk| {
             let bytes = chunk.span.bytes() as u64;
-            if reserved < keep + bytes {
+            // The greatest threshold means that everything is kept.
+            if reserved < keep.saturating_add(bytes) {
                 return true;
             }
             chunk.tidy();
