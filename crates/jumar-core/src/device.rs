@@ -115,15 +115,17 @@ impl Count {
     }
 
     pub(crate) fn take(&self, kind: ErrorKind, noun: &str) -> Result<()> {
-        let before = self.used.fetch_add(1, Ordering::Relaxed);
-        if before < self.limit {
-            return Ok(());
-        }
-        self.give_back();
-        Err(Error::new(
-            kind,
-            format!("{before} {noun} are alive, which is all that the device has"),
-        ))
+        // One that is refused is never counted, not for a moment: another thread could be refused for its sake.
+        let next = |used: u32| (used < self.limit).then_some(used + 1);
+        let taken = self
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        taken.map(drop).map_err(|used| {
+            Error::new(
+                kind,
+                format!("{used} {noun} are alive, which is all that the device has"),
+            )
+        })
     }
 
     pub(crate) fn give_back(&self) {
@@ -359,11 +361,13 @@ impl Device {
 
     /// Counts bytes against the device that have no allocation of their own.
     pub(crate) fn count(&self, bytes: usize) -> Result<()> {
-        let used = self.used_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        if used.saturating_add(bytes as u64) > self.profile.memory_bytes {
-            self.uncount(bytes);
-            return Err(self.exhausted(bytes, used));
-        }
+        let total = self.profile.memory_bytes;
+        let next = |used: u64| used.checked_add(bytes as u64).filter(|sum| *sum <= total);
+        // A request that is refused is never counted, not for a moment: another thread would find the device full.
+        let used = self
+            .used_bytes
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next)
+            .map_err(|used| self.exhausted(bytes, used))?;
         // It is rarely a new maximum, and a read is cheaper than a write.
         let height = used + bytes as u64;
         if self.used_high.load(Ordering::Relaxed) < height {
@@ -435,5 +439,61 @@ impl Device {
         }
         shared.drop_pools(pools, caller.call.name);
         shared.epoch.advance();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use jumar_hal::sync::thread;
+
+    use super::*;
+
+    fn device(memory_bytes: u64) -> Device {
+        let limits = Limits {
+            streams: 1,
+            events: 1,
+            notifies: 1,
+        };
+        let profile = Profile {
+            soc_name: String::new(),
+            memory_bytes,
+            limits,
+            cube_cores: 1,
+            vector_cores: 1,
+            aicpu_cores: 1,
+            chip: Chip::default(),
+        };
+        Device::new(0, profile)
+    }
+
+    #[test]
+    fn a_request_that_is_refused_takes_no_memory_from_other_threads_meanwhile() {
+        let device = device(1 << 20);
+        thread::scope(|scope| {
+            let refused = scope.spawn(|| {
+                for _ in 0..500_000 {
+                    assert!(device.count(2 << 20).is_err());
+                }
+            });
+            while !refused.is_finished() {
+                assert_eq!(device.memory_info().0, 1 << 20);
+                device.count(64).expect("nearly all memory is free");
+                device.uncount(64);
+            }
+        });
+        assert_eq!(device.memory_use(), (0, 64));
+    }
+
+    #[test]
+    fn a_count_goes_to_its_limit_and_no_further() {
+        let count = Count::new(2);
+        let take = || count.take(ErrorKind::NoStreamResource, "streams");
+        assert!(take().is_ok() && take().is_ok());
+        let error = take().expect_err("two are alive");
+        assert_eq!(error.kind(), ErrorKind::NoStreamResource);
+        assert!(error.to_string().contains("2 streams"), "{error}");
+        assert_eq!(count.available(), 0);
+        count.give_back();
+        assert!(count.available() == 1 && take().is_ok());
     }
 }
