@@ -115,7 +115,8 @@ impl LocalGroup {
             Then::Run(all) => {
                 let outcome = self.run(&all);
                 if let Err(error) = &outcome {
-                    self.inner.lock().failure.get_or_insert(error.clone());
+                    // Operations that wait for another rank end too: no other operation of the group is carried out.
+                    self.fail(error);
                 }
                 for one in all {
                     one.complete(outcome.clone());

@@ -178,6 +178,53 @@ fn parts_of_different_lengths_fail_on_all_ranks() {
     }
 }
 
+/// Begins an operation of a rank, and returns how it ends once it has.
+fn begin(rank: &Arc<Communicator>, operation: Operation) -> impl FnOnce() -> Result<(), Error> {
+    let queued = rank.prepare(operation, false).expect("accepted");
+    let (begin, signal, end) = queued.tasks();
+    begin.run().expect("it is announced");
+    move || {
+        let _queued = queued;
+        wait(&signal);
+        end.run()
+    }
+}
+
+#[test]
+fn what_waits_ends_with_parts_of_different_lengths_in_another_operation() {
+    let machine = Machine::new();
+    for way in ways() {
+        let ranks = machine.ranks_with(way, 2, &Options::default());
+        let (sent, span) = (machine.buffer(&[0; 4]), machine.buffer(&[0; 64]));
+        // Its other end is still to come.
+        let waiting = begin(&ranks[0], message(true, 1, sent, 1));
+        let part = |at, bytes| span.part(at, bytes);
+        let operation = |send: [usize; 2], receive: [usize; 2], base| {
+            Operation::Collective(Collective {
+                signature: Signature {
+                    kind: Kind::AllToAllV,
+                    data_type: DataType::Int32,
+                    reduction: None,
+                    root: None,
+                    count: 0,
+                    digest: 0,
+                },
+                send: Pieces::Each([part(base, send[0]), part(base + 8, send[1])].into()),
+                receive: Pieces::Each(
+                    [part(base + 16, receive[0]), part(base + 24, receive[1])].into(),
+                ),
+            })
+        };
+        let outcomes = all(
+            &ranks,
+            vec![operation([4, 8], [4, 4], 0), operation([4, 4], [4, 4], 32)],
+        );
+        let parts = ["rank 0 sends 8 bytes to rank 1, which expects 4 bytes"];
+        assert_failed(&outcomes, ErrorKind::CommMismatch, &parts);
+        assert_failed(&[waiting()], ErrorKind::CommMismatch, &parts);
+    }
+}
+
 #[test]
 fn an_operation_that_a_rank_never_issues_ends_after_the_limit() {
     let machine = Machine::new();
