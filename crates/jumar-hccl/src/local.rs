@@ -57,8 +57,12 @@ enum Then {
     Nothing,
     Fail(Vec<Arc<Arrival>>, Error),
     Run(Vec<Arc<Arrival>>),
-    Copy(Vec<(Arc<Arrival>, usize, Arc<Arrival>, usize)>),
+    /// Copies messages, and fails what waits then, if there is something to fail.
+    Copy(Vec<Pair>, Option<(Vec<Arc<Arrival>>, Error)>),
 }
+
+/// Both ends of a message: sender and receiver, each with the number of the transfer in its operation.
+type Pair = (Arc<Arrival>, usize, Arc<Arrival>, usize);
 
 impl LocalGroup {
     pub(crate) fn new(label: Label, backend: Arc<dyn Backend>) -> Arc<LocalGroup> {
@@ -122,9 +126,12 @@ impl LocalGroup {
                     one.complete(outcome.clone());
                 }
             }
-            Then::Copy(pairs) => {
+            Then::Copy(pairs, failed) => {
                 for (sender, sent, receiver, received) in pairs {
                     self.copy_message(&sender, sent, &receiver, received);
+                }
+                if let Some((all, error)) = failed {
+                    fail(all, &error);
                 }
             }
         }
@@ -229,10 +236,10 @@ impl LocalGroup {
                 return Then::Fail(all, error);
             }
         }
-        if pairs.is_empty() {
-            return self.unless_lost(inner, arrival, lost);
+        match self.unless_lost(inner, arrival, lost) {
+            Then::Fail(all, error) => Then::Copy(pairs, Some((all, error))),
+            _ => Then::Copy(pairs, None),
         }
-        Then::Copy(pairs)
     }
 
     fn unless_lost(

@@ -226,6 +226,29 @@ fn what_waits_ends_with_parts_of_different_lengths_in_another_operation() {
 }
 
 #[test]
+fn a_batch_with_a_rank_that_has_gone_ends_though_another_transfer_meets_its_end() {
+    let machine = Machine::new();
+    for way in ways() {
+        let ranks = machine.ranks_with(way, 3, &Options::default());
+        let spans: Vec<Span> = (0..3).map(|_| machine.buffer(&[0; 4])).collect();
+        assert!(ranks[2].close());
+        let sending = begin(&ranks[0], message(true, 1, spans[0], 1));
+        let receive = |peer, span| Message {
+            sends: false,
+            peer,
+            span,
+            count: 1,
+            data_type: DataType::Int32,
+        };
+        let batch = Operation::Messages([receive(0, spans[1]), receive(2, spans[2])].into());
+        let outcome = begin(&ranks[1], batch)();
+        let parts = ["rank 2 destroyed its communicator"];
+        assert_failed(&[outcome], ErrorKind::CommPeerLost, &parts);
+        drop(sending());
+    }
+}
+
+#[test]
 fn an_operation_that_a_rank_never_issues_ends_after_the_limit() {
     let machine = Machine::new();
     for way in ways() {
