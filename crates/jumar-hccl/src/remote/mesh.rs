@@ -514,6 +514,10 @@ impl RemoteGroup {
             })
             .collect();
         self.mesh.running.lock().extend(entries.iter().cloned());
+        // A failure since the look above has ended what it found, and found none of these.
+        if let Some(failure) = self.failure() {
+            self.mesh.end_all(&failure);
+        }
         for entry in &entries {
             self.mesh.drive(entry);
         }

@@ -1,7 +1,8 @@
 //! What ranks learn when they disagree, when one does not come, or when one goes.
 
 use std::fs;
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use jumar_hal::Span;
@@ -222,6 +223,39 @@ fn what_waits_ends_with_parts_of_different_lengths_in_another_operation() {
         let parts = ["rank 0 sends 8 bytes to rank 1, which expects 4 bytes"];
         assert_failed(&outcomes, ErrorKind::CommMismatch, &parts);
         assert_failed(&[waiting()], ErrorKind::CommMismatch, &parts);
+    }
+}
+
+#[test]
+fn an_operation_that_begins_while_its_communicator_fails_ends_with_it() {
+    let machine = Machine::new();
+    let reason = Error::new(ErrorKind::Internal, "the test fails it");
+    // Over the network each failure costs a connection.
+    for way in [Way::Threads, Way::SharedMemory] {
+        let ranks = machine.ranks_with(way, 2, &Options::default());
+        let span = machine.buffer(&[0; 4]);
+        for _ in 0..2000 {
+            let prepare = || ranks[0].prepare(sum(span, 1), false).expect("accepted");
+            let (failing, beginning) = (prepare(), prepare());
+            let (start, signal, end) = beginning.tasks();
+            let together = Barrier::new(2);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    together.wait();
+                    failing.fail(&reason);
+                });
+                together.wait();
+                start.run().expect("it is announced");
+            });
+            wait(&signal);
+            assert!(end.run().is_err());
+            for rank in &ranks {
+                rank.suspend();
+            }
+            for rank in &ranks {
+                rank.resume();
+            }
+        }
     }
 }
 
