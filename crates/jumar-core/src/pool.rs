@@ -101,7 +101,10 @@ struct After {
 /// A part that was chosen for a request.
 struct Chosen {
     address: usize,
-    wait: Option<Arc<Signal>>,
+    /// The moment that the part was given back at, until it has come.
+    after: Option<After>,
+    /// The request is of another stream, which has to wait for that moment.
+    waits: bool,
 }
 
 impl Chunk {
@@ -179,7 +182,8 @@ impl State {
         let after = chunk.take(offset, bytes);
         Some(Chosen {
             address: chunk.span.address() + offset,
-            wait: after.filter(|_| waits).map(|after| after.signal),
+            after,
+            waits,
         })
     }
 
@@ -314,7 +318,8 @@ impl Pool {
         state.handed_out(bytes);
         Ok(Chosen {
             address: span.address(),
-            wait: None,
+            after: None,
+            waits: false,
         })
     }
 
@@ -448,7 +453,8 @@ impl Stream {
             span,
             device: Some(device),
         };
-        let queued = match chosen.wait {
+        let signal = chosen.after.as_ref().filter(|_| chosen.waits);
+        let queued = match signal.map(|after| after.signal.clone()) {
             Some(signal) => self.submit(
                 caller,
                 Task::Wait {
@@ -461,7 +467,8 @@ impl Stream {
             None => self.take_turn("allocation of pool memory", caller, op),
         };
         if let Err(refused) = queued {
-            pool.state.lock().put_back(chosen.address, None);
+            // What is queued before that moment may still use it.
+            pool.state.lock().put_back(chosen.address, chosen.after);
             return Err(refused);
         }
         let block = shared.space.insert(

@@ -67,3 +67,74 @@ fn a_pool_with_the_greatest_threshold_keeps_all_of_its_memory() {
     runtime.trim_pool(&pool, 0);
     assert_eq!(pool.usage().reserved, 0);
 }
+
+/// Refuses every allocation.
+struct Refuses;
+
+impl Probe for Refuses {
+    fn before(&self, admission: &Admission<'_>) -> Result<()> {
+        match admission.op {
+            Op::Allocate { .. } => Err(Error::new(ErrorKind::OutOfMemory, "refused by a probe")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Allocates while a probe refuses it.
+fn refused(runtime: &Runtime, stream: &Stream, pool: &Arc<Pool>, bytes: usize) {
+    let probe: Arc<dyn Probe> = Arc::new(Refuses);
+    runtime.gate().attach(probe.clone());
+    let error = allocate(stream, pool, bytes).expect_err("the probe refuses it");
+    runtime.gate().detach(&probe);
+    assert!(error.to_string().contains("by a probe"), "{error}");
+}
+
+/// Queues a host function that runs until the sender is dropped.
+fn block(runtime: &Runtime, stream: &Stream) -> mpsc::Sender<()> {
+    let (sender, receiver) = mpsc::channel::<()>();
+    let receiver = std::sync::Mutex::new(receiver);
+    let wait = move || drop(receiver.lock().expect("no panic").recv());
+    with_caller(|caller| {
+        let reports = runtime.reports();
+        reports.launch_host_function(stream, Box::new(wait), caller)
+    })
+    .expect("it is queued");
+    sender
+}
+
+#[test]
+fn a_refused_allocation_hands_no_memory_to_a_stream_before_the_uses_that_are_queued() {
+    let runtime = runtime();
+    let context = runtime.create_context(0).expect("a context");
+    let (user, other) = (stream_of(&context), stream_of(&context));
+    let pool = runtime.create_pool(0, 0).expect("a pool");
+    let part = allocate(&user, &pool, CHUNK).expect("memory");
+    let blocked = block(&runtime, &user);
+    free(&user, part);
+    // The stream that returned the part may have it again at once, and is refused.
+    refused(&runtime, &user, &pool, CHUNK);
+    let next = allocate(&other, &pool, CHUNK).expect("memory");
+    assert_ne!(next, part, "what is queued on the first stream may use it");
+    drop(blocked);
+    synchronize(&user, None).expect("nothing failed");
+}
+
+#[test]
+fn a_refused_allocation_that_would_wait_leaves_the_wait_to_the_next_one() {
+    let runtime = runtime();
+    let context = runtime.create_context(0).expect("a context");
+    let (user, other) = (stream_of(&context), stream_of(&context));
+    let pool = runtime.create_pool(0, CHUNK as u64).expect("a pool");
+    let part = allocate(&user, &pool, CHUNK).expect("memory");
+    let blocked = block(&runtime, &user);
+    free(&user, part);
+    // No other memory is left, so that the second stream would get the part behind a wait.
+    refused(&runtime, &other, &pool, CHUNK);
+    let again = allocate(&other, &pool, CHUNK).expect("it may wait");
+    assert_eq!(again, part);
+    let early = synchronize(&other, Some(Duration::from_millis(200)));
+    let early = early.expect_err("the first stream has not reached the return of the part");
+    assert_eq!(early.kind(), ErrorKind::StreamTimeout, "{early}");
+    drop(blocked);
+    synchronize(&other, None).expect("nothing failed");
+}
