@@ -26,12 +26,18 @@ const NAME_TABLES: [&str; 4] = [
     "_output_name_value",
 ];
 
+/// How many bytes graphs may take beyond those that they take if a node names each once. A graph is read for each node that names it,
+/// and its nodes may name another one several times: a few kilobytes could stand for any number of graphs.
+const MOST_REPEATED: usize = 16 << 20;
+/// About what a node, or a graph, takes beside its bytes.
+const OVERHEAD: usize = 256;
+
 /// Reads a serialized model. Its first graph is the root; the others are graphs inside its nodes. The bytes are not trusted.
 ///
 /// # Errors
 ///
 /// InvalidModel: bytes that are not such a message; names of nodes, graphs or inputs that do not exist, or exist twice.
-/// NotSupported: graphs nested too deep.
+/// NotSupported: graphs nested too deep, or named by so many nodes that together they are too large.
 pub fn read_serialized(bytes: &[u8]) -> Result<Graph> {
     let model = ModelDef::decode(bytes).map_err(|error| {
         GraphError::invalid(format!("the bytes are not a serialized model: {error}"))
@@ -46,11 +52,49 @@ pub fn read_serialized(bytes: &[u8]) -> Result<Graph> {
         )));
     }
     let graphs = model.graph.iter().map(|one| (one.name.as_str(), one));
-    let graphs: HashMap<&str, &GraphDef> = graphs.skip(1).collect();
-    read_graph(root, &graphs, 0)
+    let by_name: HashMap<&str, &GraphDef> = graphs.skip(1).collect();
+    let once: usize = by_name.values().copied().map(cost).sum();
+    let mut graphs = Graphs {
+        by_name,
+        left: once.saturating_add(MOST_REPEATED),
+    };
+    read_graph(root, &mut graphs, 0)
 }
 
-fn read_graph(source: &GraphDef, graphs: &HashMap<&str, &GraphDef>, depth: usize) -> Result<Graph> {
+/// Returns about how many bytes a graph takes once it is read.
+fn cost(graph: &GraphDef) -> usize {
+    graph.encoded_len() + (graph.op.len() + 1) * OVERHEAD
+}
+
+/// The graphs that nodes may name.
+struct Graphs<'a> {
+    by_name: HashMap<&'a str, &'a GraphDef>,
+    /// How many bytes those may take that are still to be read.
+    left: usize,
+}
+
+impl<'a> Graphs<'a> {
+    /// Returns the graph that a node names, and counts what it costs to read it.
+    fn take(&mut self, name: &str) -> Result<&'a GraphDef> {
+        let Some(&source) = self.by_name.get(name) else {
+            return Err(GraphError::invalid(format!(
+                "its graph {name} is not in the serialized model"
+            )));
+        };
+        match self.left.checked_sub(cost(source)) {
+            Some(left) => self.left = left,
+            None => {
+                return Err(GraphError::unsupported(format!(
+                    "nodes name the same graphs so often that these take more than {} MiB beyond one of each: {name} does not fit. Let one node name a graph",
+                    MOST_REPEATED >> 20
+                )));
+            }
+        }
+        Ok(source)
+    }
+}
+
+fn read_graph(source: &GraphDef, graphs: &mut Graphs<'_>, depth: usize) -> Result<Graph> {
     if depth > control::DEEPEST {
         return Err(GraphError::unsupported(format!(
             "graphs are nested more than {} deep in {}",
@@ -125,7 +169,7 @@ fn find(text: &str, indices: &HashMap<&str, usize>) -> Result<Option<Source>> {
 fn read_node(
     op: &OpDef,
     indices: &HashMap<&str, usize>,
-    graphs: &HashMap<&str, &GraphDef>,
+    graphs: &mut Graphs<'_>,
     depth: usize,
 ) -> Result<Node> {
     let prototype = prototype(&op.kind);
@@ -185,7 +229,7 @@ fn name_of(
 fn read_bodies(
     op: &OpDef,
     prototype: Option<&Prototype>,
-    graphs: &HashMap<&str, &GraphDef>,
+    graphs: &mut Graphs<'_>,
     depth: usize,
 ) -> Result<BTreeMap<String, Vec<Graph>>> {
     let mut bodies: BTreeMap<String, Vec<Graph>> = BTreeMap::new();
@@ -202,11 +246,7 @@ fn read_bodies(
                     slots.len()
                 ))
             })?;
-        let Some(source) = graphs.get(name.as_str()) else {
-            return Err(GraphError::invalid(format!(
-                "its graph {name} is not in the serialized model"
-            )));
-        };
+        let source = graphs.take(name)?;
         let body = read_graph(source, graphs, depth + 1)?;
         bodies.entry(slot.0.to_owned()).or_default().push(body);
     }

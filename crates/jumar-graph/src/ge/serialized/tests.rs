@@ -218,6 +218,40 @@ fn damaged_models_are_refused_with_what_is_wrong() {
     }
 }
 
+/// A graph inside nodes of a serialized model.
+fn graph(name: &str, ops: &[Vec<u8>]) -> Vec<u8> {
+    bytes(7, &[bytes(1, name.as_bytes()), ops.concat()].concat())
+}
+
+#[test]
+fn a_graph_that_several_nodes_name_is_read_for_each_of_them() {
+    let call = |name: &str| op(name, "PartitionedCall", &[], &[bytes(35, b"body")]);
+    let inner = op("x", "Data", &[], &[bytes(34, &desc("y", 1, &[2]))]);
+    let model = [model(&[call("a"), call("b")]), graph("body", &[inner])].concat();
+    let read = read_serialized(&model).unwrap();
+    let bodies = |at: usize| read.nodes[at].bodies.values().flatten();
+    assert_eq!(bodies(0).chain(bodies(1)).count(), 2);
+}
+
+#[test]
+fn graphs_that_multiply_are_refused_before_they_fill_memory() {
+    // Each of six levels names the next one a hundred times: a million million graphs, from a few kilobytes.
+    let level = |number: usize| format!("level{number}");
+    let branches = |number: usize| {
+        let names = vec![bytes(35, level(number).as_bytes()); 100];
+        op("choice", "Case", &[], &names)
+    };
+    let mut bomb = model(&[branches(1)]);
+    for number in 1..6 {
+        bomb.extend(graph(&level(number), &[branches(number + 1)]));
+    }
+    let last = op("x", "Data", &[], &[bytes(34, &desc("y", 1, &[2]))]);
+    bomb.extend(graph(&level(6), &[last]));
+    assert!(bomb.len() < 10_000, "{}", bomb.len());
+    let error = read_serialized(&bomb).unwrap_err();
+    assert!(error.text().contains("so often"), "{}", error.text());
+}
+
 #[test]
 fn element_types_of_messages_become_those_of_headers() {
     // Float, half, int8, int32, bool, double, bfloat16, float8 e4m3, and a number past the end.
