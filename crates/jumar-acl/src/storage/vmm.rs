@@ -11,7 +11,8 @@ fn bad<T>(sentence: String) -> Result<T> {
     refuse(ErrorKind::InvalidArgument, sentence)
 }
 
-/// The wanted address is a hint, which is not taken.
+/// The wanted address is a hint, which is not taken. A thread without a device reserves for the first one: the range belongs to
+/// the process, and the memory that is mapped later names its own device. PyTorch's adapter relies on it before release 2.10.
 pub fn aclrtReserveMemAddress(
     cx: &Cx<'_>,
     size: usize,
@@ -28,9 +29,14 @@ pub fn aclrtReserveMemAddress(
     if flags > 1 {
         return bad(format!("flags are {flags}; they must be 0 or 1"));
     }
-    let context = cx.context()?;
-    cx.runtime()?
-        .reserve_addresses(context.device(), size)
+    let runtime = cx.runtime()?;
+    let device = match cx.context() {
+        Ok(context) => context.device().clone(),
+        Err(error) if error.kind() == ErrorKind::NoContext => runtime.device(0)?,
+        Err(error) => return Err(error),
+    };
+    runtime
+        .reserve_addresses(&device, size)
         .map(|span| span.address())
 }
 
