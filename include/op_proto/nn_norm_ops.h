@@ -110,6 +110,17 @@ JUMAR_ATTR(begin_params_axis, Int)
 JUMAR_ATTR(epsilon, Float)
 JUMAR_OP_END
 
+JUMAR_OP(LayerNormV4)
+JUMAR_IN(x)
+JUMAR_IN(normalized_shape)
+JUMAR_IN(gamma)
+JUMAR_IN(beta)
+JUMAR_OUT(y)
+JUMAR_OUT(mean)
+JUMAR_OUT(rstd)
+JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
+
 JUMAR_OP(LogSoftmaxV2)
 JUMAR_IN(logits)
 JUMAR_OUT(logsoftmax)

@@ -108,6 +108,18 @@ JUMAR_ATTR(padding, String)
 JUMAR_ATTR(Targmax, Int)
 JUMAR_OP_END
 
+JUMAR_OP(MaxPoolWithArgmaxV1)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OUT(argmax)
+JUMAR_ATTR(ksize, ListInt)
+JUMAR_ATTR(strides, ListInt)
+JUMAR_ATTR(pads, ListInt)
+JUMAR_ATTR(dtype, Int)
+JUMAR_ATTR(dilation, ListInt)
+JUMAR_ATTR(ceil_mode, Bool)
+JUMAR_OP_END
+
 JUMAR_OP(Pooling)
 JUMAR_IN(x)
 JUMAR_OUT(y)

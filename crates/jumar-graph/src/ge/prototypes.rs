@@ -274,6 +274,7 @@ prototypes! {
     "LSTM" 3, [("x", Once), ("cont", Once), ("w_x", Once), ("bias", Once), ("w_h", Once), ("x_static", Maybe), ("h_0", Maybe), ("c_0", Maybe), ("w_x_static", Maybe)] -> [("h", Once), ("h_t", Once), ("c_t", Once)], [("num_output", Int(0)), ("expose_hidden", Bool(false))], [];
     "LayerNorm" 1, [("x", Once), ("gamma", Once), ("beta", Once)] -> [("y", Once), ("mean", Once), ("variance", Once)], [("begin_norm_axis", Int(0)), ("begin_params_axis", Int(0)), ("epsilon", Float(1e-7))], [];
     "LayerNormV3" 3, [("x", Once), ("gamma", Once), ("beta", Once)] -> [("y", Once), ("mean", Once), ("rstd", Once)], [("begin_norm_axis", Int(0)), ("begin_params_axis", Int(0)), ("epsilon", Float(1e-5))], [];
+    "LayerNormV4" 3, [("x", Once), ("normalized_shape", Once), ("gamma", Maybe), ("beta", Maybe)] -> [("y", Once), ("mean", Once), ("rstd", Once)], [("epsilon", Float(1e-5))], [];
     "LeakyRelu" 1, [("x", Once)] -> [("y", Once)], [("negative_slope", Float(0.0))], [];
     "LeftShift" 1, [("x", Once), ("y", Once)] -> [("z", Once)], [], [];
     "Lerp" 3, [("start", Once), ("end", Once), ("weight", Once)] -> [("y", Once)], [], [];
@@ -303,6 +304,7 @@ prototypes! {
     "MaxPool3D" 1, [("x", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding", Required("VT_STRING")), ("pads", Ints(&[0, 0, 0, 0, 0, 0])), ("dilation", Ints(&[1, 1, 1, 1, 1])), ("ceil_mode", Int(0)), ("data_format", Str("NDHWC"))], [];
     "MaxPoolV3" 1, [("x", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding_mode", Str("CALCULATED")), ("pads", Ints(&[0, 0, 0, 0])), ("data_format", Str("NCHW")), ("global_pooling", Bool(false)), ("ceil_mode", Bool(false))], [];
     "MaxPoolWithArgmax" 3, [("x", Once)] -> [("y", Once), ("argmax", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding", Required("VT_STRING")), ("Targmax", Int(7))], [];
+    "MaxPoolWithArgmaxV1" 3, [("x", Once)] -> [("y", Once), ("argmax", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("pads", Required("VT_LIST_INT")), ("dtype", Int(3)), ("dilation", Ints(&[1, 1, 1, 1])), ("ceil_mode", Bool(false))], [];
     "Maximum" 1, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
     "Minimum" 1, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
     "MirrorPad" 2, [("x", Once), ("paddings", Once)] -> [("y", Once)], [("mode", Required("VT_STRING"))], [];

@@ -76,6 +76,14 @@ case("LayerNorm", "two axes", {"x": f(2, 3, 8), "gamma": const(f(3, 8)), "beta":
      {"begin_norm_axis": 1, "begin_params_axis": 1})
 case("LayerNormV3", "", {"x": f(2, 3, 8), "gamma": const(f(8)), "beta": const(f(8))}, lambda *a: layer(*a, axis=2, epsilon=1e-5, third=rstd),
      {"begin_norm_axis": 2, "begin_params_axis": 2}, out=[None, "float32", "float32"])
+case("LayerNormV4", "", {"x": f(2, 3, 8), "normalized_shape": t([8]), "gamma": f(8), "beta": f(8)},
+     lambda x, shape, gamma, beta: layer(x, gamma, beta, axis=2, epsilon=1e-5, third=rstd), out=[None, "float32", "float32"])
+case("LayerNormV4", "two axes", {"x": f(2, 3, 8), "normalized_shape": t([3, 8], "int64"), "gamma": f(3, 8), "beta": f(3, 8)},
+     lambda x, shape, gamma, beta: layer(x, gamma, beta, axis=1, epsilon=0.01, third=rstd), {"epsilon": 0.01})
+case("LayerNormV4", "neither gamma nor beta", {"x": f(2, 3, 8), "normalized_shape": t([8])},
+     lambda x, shape: layer(x, 1, 0, axis=2, epsilon=1e-5, third=rstd), types=["float16", "bfloat16"], out=[None, "float32", "float32"])
+case("LayerNormV4", "gamma alone, of a wider type", {"x": f(2, 3, 8), "normalized_shape": t([8]), "gamma": f(8, dtype="float32")},
+     lambda x, shape, gamma: layer(x, gamma, 0, axis=2, epsilon=1e-5, third=rstd), dtype="float16", out=[None, "float32", "float32"])
 
 
 def instance(x, gamma, beta, epsilon=1e-6):

@@ -23,6 +23,23 @@ case("MaxPoolV3", "global", {"x": f(2, 3, 4, 5)}, lambda x: x.max((2, 3), keepdi
 case("MaxPoolV3", "channels last", {"x": f(2, 6, 7, 3)}, lambda x: last(pool(first(x), [2, 3], [2, 1], NONE, "max")),
      {"ksize": [1, 2, 3, 1], "strides": [1, 2, 1, 1], "data_format": "NHWC"})
 
+def with_argmax(name, dims, kernel, strides, pad=(0, 0), dilation=(1, 1), ceil=False):
+    """The lists of the attributes have the spatial entries in the middle, though channels come first. The second output, a
+    mask in the order of the accelerator's memory, is not read."""
+    ksize, steps, pads, spread = ("{1, %d, %d, 1}" % pair for pair in (kernel, strides, pad, dilation))
+    case("MaxPoolWithArgmaxV1", name, {"x": f(*dims, lo=-3, hi=-1, form="NCHW")},
+         lambda x: pool(x, kernel, strides, [(one, one) for one in pad], "max", dilations=dilation, ceil=ceil), **HALF, code=f"""\
+ge::op::MaxPoolWithArgmaxV1 op("op");
+op.set_input_x(c.in(0));
+op.set_attr_ksize({ksize}).set_attr_strides({steps}).set_attr_pads({pads}).set_attr_dilation({spread}).set_attr_ceil_mode({str(ceil).lower()});
+c.out(op, {{0}});""")
+
+
+with_argmax("", (2, 3, 6, 7), (2, 3), (2, 1))
+with_argmax("pads", (1, 2, 6, 7), (3, 2), (2, 2), pad=(1, 0))
+with_argmax("dilation", (1, 2, 7, 8), (2, 3), (1, 2), dilation=(2, 3))
+with_argmax("ceil", (1, 2, 6, 6), (3, 3), (2, 2), pad=(1, 1), ceil=True)
+
 case("AvgPoolV2", "", {"x": f(2, 3, 6, 7)}, lambda x: pool(x, [2, 3], [2, 2], NONE, "avg", whole="own"),
      {"ksize": [1, 1, 2, 3], "strides": [1, 1, 2, 2]}, types=["float16", "float64"])
 case("AvgPoolV2", "pads that do not count", {"x": f(1, 2, 6, 7)}, lambda x: pool(x, [3, 3], [2, 2], [(1, 1), (0, 1)], "avg", whole="own"),

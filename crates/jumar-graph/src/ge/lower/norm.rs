@@ -30,7 +30,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("LRN", same),
     ("LayerNorm", layer_norm),
     ("LayerNormV3", same),
-    ("LayerNormV4", same),
+    ("LayerNormV4", layer_norm_over_shape),
     ("MVNV2", mvn),
     ("NLLLoss", nll),
     ("ReduceStd", |cx, op| {
@@ -209,6 +209,42 @@ fn inference(cx: &mut Cx, op: &Op<'_>) -> Answer {
         y = cx.one("Add", &[y, offset], plain())?;
     }
     Ok(vec![cx.cast(y, given)?])
+}
+
+/// Normalises over as many of the last dimensions as the input `normalized_shape` lists.
+fn layer_norm_over_shape(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let shape = op.input("normalized_shape")?;
+    let rank = cx.rank(x)? as i64;
+    let count = match cx.dims(shape)?.as_slice() {
+        &[count] if (1..=rank).contains(&count) => count,
+        other => {
+            return Err(invalid(format!(
+                "its input normalized_shape has the shape {other:?}; 1 dimension with 1 to {rank} elements is required"
+            )));
+        }
+    };
+    let given = cx.ty(x).dtype;
+    let affine = [op.maybe("gamma"), op.maybe("beta")];
+    // Mixed types are computed in the wider one, and the result is rounded once.
+    let mixed = affine.iter().flatten().any(|id| cx.ty(*id).dtype != given);
+    let common = if mixed { DataType::Float32 } else { given };
+    let wide = cx.cast(x, common)?;
+    let gamma = match affine[0] {
+        Some(gamma) => cx.cast(gamma, common)?,
+        None => cx.number(1.0, wide)?,
+    };
+    let mut inputs = vec![Some(wide), Some(gamma)];
+    if let Some(beta) = affine[1] {
+        inputs.push(Some(cx.cast(beta, common)?));
+    }
+    let attrs = plain()
+        .with("begin_norm_axis", rank - count)
+        .with("begin_params_axis", rank - count)
+        .with("epsilon", op.float("epsilon")?);
+    let mut all = cx.add_node("LayerNormV3", &inputs, attrs, op.outputs())?;
+    all[0] = cx.cast(all[0], given)?;
+    Ok(all)
 }
 
 fn layer_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {

@@ -23,6 +23,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("MaxPool", |cx, op| padded(cx, op, "MaxPoolV3")),
     ("MaxPool3D", maximum),
     ("MaxPoolV3", |cx, op| windows(cx, op, "MaxPoolV3")),
+    ("MaxPoolWithArgmaxV1", |cx, op| with_argmax(cx, op)),
 ];
 
 type Answer = Result<Vec<ValueId>, OpError>;
@@ -59,6 +60,25 @@ fn windows(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
     let x = forward(cx, op.input("x")?, true, 2)?;
     let y = cx.one(name, &[x], attrs)?;
     Ok(vec![backward(cx, y, true, 2)?])
+}
+
+/// Max pooling of images with channels first, whatever the order of its attributes suggests: they are `[1, height, width, 1]`.
+fn with_argmax(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    if op.uses(1) {
+        return Err(unsupported(
+            "its output argmax is a mask in the order of the accelerator's memory, which is not supported; read only y",
+        ));
+    }
+    let pads = spatial(op.ints("pads")?, 2, true, "pads")?;
+    let attrs = Attrs::new()
+        .with("ksize", four(op.ints("ksize")?, true, "ksize")?)
+        .with("strides", four(op.ints("strides")?, true, "strides")?)
+        .with("pads", vec![pads[0], pads[0], pads[1], pads[1]])
+        .with("dilations", four(op.ints("dilation")?, true, "dilation")?)
+        .with("ceil_mode", op.yes("ceil_mode")?);
+    let y = cx.one("MaxPoolV3", &[op.input("x")?], attrs)?;
+    // Nothing reads the second output.
+    Ok(vec![y, y])
 }
 
 /// Reads a list with one, three or five entries.
