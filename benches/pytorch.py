@@ -15,19 +15,14 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SITE = ROOT / "examples/pytorch/site"
 PEER = "PyTorch on the CPU"
 RUN_AGAIN = "JUMAR_BENCH_PYTORCH"
 DEVICES = ("npu", "cpu")
 
 
 def prepared():
-    """Starts the script again with one thread for each side, and with what lets the adapter load beside PyTorch's CUDA build."""
-    subprocess.run(["make", "-s", "-C", str(SITE.parent)], check=True)
-    paths = [str(SITE), os.environ.get("PYTHONPATH", "")]
-    environment = {
-        **os.environ, RUN_AGAIN: "1", "OMP_NUM_THREADS": "1", "JUMAR_WORKERS": "1", "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-    }
+    """Starts the script again with one thread for each side."""
+    environment = {**os.environ, RUN_AGAIN: "1", "OMP_NUM_THREADS": "1", "JUMAR_WORKERS": "1"}
     return subprocess.run([sys.executable, __file__, *sys.argv[1:]], env=environment, check=False).returncode
 
 

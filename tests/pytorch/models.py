@@ -1,9 +1,10 @@
 """Trains models on the CPU and through the prebuilt adapter, and compares the losses of each step.
 
-    python models.py [MODEL ...] [--modes queue-0,blocking] [--steps 50]
+    python models.py [MODEL ...] [--modes queue-0,blocking] [--steps 50] [--check]
 
 Each mode of the adapter's task queue and allocator runs in a process of its own. A model passes where every loss is within
-1e-4 of the CPU's, and where the language model generates the CPU's tokens.
+1e-4 of the CPU's, and where the language model generates the CPU's tokens. With --check each mode runs under `jumar check`,
+which has to find nothing.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 CLOSE = 1e-4
@@ -227,12 +229,21 @@ def work(device, names, steps):
         print(json.dumps([name, train(name, device, steps)]), file=channel, flush=True)
 
 
-def process(device, names, steps, environment):
-    command = [sys.executable, os.path.abspath(__file__), "--device", device, "--steps", str(steps), *names]
+def process(device, names, steps, environment, prefix=()):
+    command = [*prefix, sys.executable, os.path.abspath(__file__), "--device", device, "--steps", str(steps), *names]
     done = subprocess.run(command, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         print(done.stderr[-3000:])
     return {name: result for name, result in map(json.loads, done.stdout.splitlines())}
+
+
+def checked(names, steps, environment):
+    """Trains under `jumar check`. Returns the losses and the findings."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "findings.json")
+        found = process("npu", names, steps, environment, ("jumar", "check", "--json", report, "--"))
+        with open(report, encoding="utf-8") as file:
+            return found, json.load(file)
 
 
 def compare(name, found, wanted):
@@ -253,23 +264,32 @@ def main():
     parser.add_argument("--device", choices=["cpu", "npu"], help="train on this device only, and print the losses")
     parser.add_argument("--modes", type=lambda text: text.split(","), default=list(MODES))
     parser.add_argument("--steps", type=int, default=50)
+    parser.add_argument("--check", action="store_true", help="run each mode under `jumar check`")
     options = parser.parse_args()
     names = options.models or ["mlp", "resnet18", "transformer", "gpt", "vae", "lstm"]
     if options.device:
         work(options.device, names, options.steps)
         return 0
     wanted = process("cpu", names, options.steps, {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"})
-    wrong = 0
+    wrong = false = 0
     for mode in options.modes:
-        start = time.monotonic()
-        found = process("npu", names, options.steps, MODES[mode])
+        start, findings = time.monotonic(), []
+        if options.check:
+            found, findings = checked(names, options.steps, MODES[mode])
+        else:
+            found = process("npu", names, options.steps, MODES[mode])
         print(f"{mode} ({time.monotonic() - start:.0f} s)")
         for name in names:
             text, passed = compare(name, found.get(name), wanted[name])
             wrong += not passed
             print(f"  {name}: {text}{'' if passed else ': WRONG'}", flush=True)
+        if options.check:
+            print(f"  jumar check: {len(findings)} findings", flush=True)
+            false += len(findings)
+        for finding in findings:
+            print(f"    {json.dumps(finding)[:500]}: WRONG")
     print(f"{len(names) * len(options.modes) - wrong} of {len(names) * len(options.modes)} models train as on the CPU")
-    return int(bool(wrong))
+    return int(bool(wrong or false))
 
 
 if __name__ == "__main__":

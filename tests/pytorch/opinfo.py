@@ -55,7 +55,7 @@ PASSED_ON = {
     ),
 }
 # Operators whose results are nearer than the CPU's to the exact ones in 16 bits, as their own entries show. What is computed from
-# the rounded results, a gradient or another operator, is compared with the CPU's results in their place.
+# the rounded results, a gradient or another operator, is then compared with what the CPU's results in their stead lead to.
 NEARER_PARTS = {"aten._log_softmax.default"}
 # Operators that select elements, with the position of their parameter `dim` behind the input, and of the indices among their
 # results. Which of several equal elements they select is not defined where `stable` is not asked for.

@@ -4,7 +4,7 @@ mod gloo;
 mod loader;
 mod onnxruntime;
 mod prebuilt;
-mod torch;
+pub(crate) mod torch;
 
 use std::ffi::OsString;
 use std::fs;
@@ -43,9 +43,13 @@ struct Line {
     text: String,
 }
 
-struct Report(Vec<Line>);
+pub(crate) struct Report(Vec<Line>);
 
 impl Report {
+    pub(crate) fn new() -> Report {
+        Report(Vec::new())
+    }
+
     fn ok(&mut self, about: &'static str, text: impl Into<String>) {
         self.0.push(Line {
             level: Level::Ok,
@@ -69,11 +73,38 @@ impl Report {
             text: text.into(),
         });
     }
+
+    /// Prints the lines. Returns the exit status that they mean.
+    pub(crate) fn print(&self) -> ExitCode {
+        for line in &self.0 {
+            let level = match line.level {
+                Level::Ok => "ok",
+                Level::Note => "note",
+                Level::Problem => "PROBLEM",
+            };
+            println!("{level:<8} {:<16} {}", line.about, line.text);
+        }
+        let problems = self
+            .0
+            .iter()
+            .filter(|line| line.level == Level::Problem)
+            .count();
+        match problems {
+            0 => {
+                println!("\nnothing is wrong");
+                ExitCode::SUCCESS
+            }
+            _ => {
+                println!("\n{problems} problem(s)");
+                ExitCode::FAILURE
+            }
+        }
+    }
 }
 
 /// Inspects the environment and prints the report.
 pub fn run(options: &Options) -> Result<ExitCode> {
-    let mut report = Report(Vec::new());
+    let mut report = Report::new();
     println!("Jumar {}", env!("CARGO_PKG_VERSION"));
     match Tree::own() {
         Ok(tree) => {
@@ -81,7 +112,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             check_tree(&mut report, &tree);
             check_shell(&mut report, &tree);
             check_python(&mut report, &tree);
-            torch::examine(&mut report, &tree);
+            torch::examine(&mut report, &tree, Path::new("python3"));
             onnxruntime::examine(&mut report, &tree);
             gloo::examine(&mut report, &tree);
             if let Some(program) = &options.program {
@@ -93,32 +124,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     check_machine(&mut report);
 
     println!();
-    for line in &report.0 {
-        let level = match line.level {
-            Level::Ok => "ok",
-            Level::Note => "note",
-            Level::Problem => "PROBLEM",
-        };
-        println!("{level:<8} {:<16} {}", line.about, line.text);
-    }
-    let problems = report
-        .0
-        .iter()
-        .filter(|line| line.level == Level::Problem)
-        .count();
-    println!(
-        "\n{}",
-        if problems == 0 {
-            "nothing is wrong".into()
-        } else {
-            format!("{problems} problem(s)")
-        }
-    );
-    Ok(if problems == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(report.print())
 }
 
 fn check_tree(report: &mut Report, tree: &Tree) {

@@ -15,6 +15,7 @@ mod inspect;
 mod msprof;
 mod report;
 mod run;
+mod torch;
 mod tree;
 mod vars;
 
@@ -52,6 +53,8 @@ enum Command {
     Env(env::Options),
     /// Shows which library a program would load, and problems of the setup.
     Doctor(doctor::Options),
+    /// Prepares Python for PyTorch's Ascend adapter (torch_npu).
+    Torch(torch::Options),
     /// Prints the folder of libraries, headers and commands.
     Prefix,
     /// Lists the devices that a program sees.
@@ -101,6 +104,7 @@ fn main() -> ExitCode {
         Command::Run(options) => run::run(&options),
         Command::Env(options) => env::run(&options),
         Command::Doctor(options) => doctor::run(&options),
+        Command::Torch(options) => torch::run(&options),
         Command::Prefix => prefix(),
         Command::Info => info::run(),
         Command::Inspect(options) => inspect::run(&options),

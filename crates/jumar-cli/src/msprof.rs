@@ -27,9 +27,12 @@ const KEPT: &str = "host/data/tables";
 /// Where tools look for the tables.
 const TABLES: &str = "mindstudio_profiler_output";
 /// How long an export waits for a reader of the tables.
-const READER_LIMIT: Duration = Duration::from_secs(1);
-/// The time between two looks for a reader. A reader that has opened the tables gets as long again to report them.
+const READER_LIMIT: Duration = Duration::from_secs(2);
+/// The time between two looks for a reader.
 const READER_POLL: Duration = Duration::from_millis(20);
+/// How long a reader that has opened the tables has to report them. Its thread may have to wait for a processor, and for Python's
+/// lock, before it can.
+const READER_REPORT: Duration = Duration::from_millis(300);
 
 /// Exports the tables of a profile that a program took.
 #[derive(Parser)]
@@ -135,11 +138,11 @@ impl Readers {
     fn wait(&self, limit: Duration) {
         let begin = Instant::now();
         while begin.elapsed() < limit {
-            let was_opened = self.was_opened();
-            thread::sleep(READER_POLL);
-            if was_opened {
+            if self.was_opened() {
+                thread::sleep(READER_REPORT);
                 return;
             }
+            thread::sleep(READER_POLL);
         }
     }
 

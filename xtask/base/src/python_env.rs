@@ -91,6 +91,20 @@ pub fn ensure_cmake(log: &Path) -> Result<PathBuf> {
     Ok(python.with_file_name(""))
 }
 
+/// Returns the folder that an interpreter's packages are installed into.
+///
+/// # Errors
+/// The interpreter does not run.
+pub fn packages(python: &Path) -> Result<PathBuf> {
+    let script = "import sysconfig; print(sysconfig.get_paths()['purelib'])";
+    let output = Command::new(python)
+        .args(["-c", script])
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("{} does not run", python.display()))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().into())
+}
+
 fn make(folder: &str, list: &str, log: &Path) -> Result<PathBuf> {
     let root = crate::root();
     let venv = root.join(folder);

@@ -185,6 +185,9 @@ pub fn run(options: &Options) -> Result<()> {
         }
         Suite::Operators | Suite::Pytorch => {
             let python = python_env::ensure_torch(&log("venv-torch"))?;
+            let mut set_up = Command::new(tree.join("bin/jumar"));
+            set_up.args(["torch", "--setup", "--python"]).arg(&python);
+            progress::run_or_fail("jumar torch --setup", &mut set_up, &log("venv-torch"))?;
             let quick = options.quick.then(|| "--quick".to_owned());
             with_python(&tree, &python, options.what.name(), quick.as_slice())?
         }

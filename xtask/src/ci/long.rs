@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use super::steps::cargo;
+use super::steps::{cargo, xtask};
 use super::{Job, Outcome};
 use crate::{progress, python_env};
 
@@ -264,18 +264,18 @@ pub(super) fn aarch64(job: &Job) -> Result<Outcome> {
 /// Prepares a program that uses PyTorch's prebuilt adapter on the installed tree.
 fn with_adapter(job: &Job, program: &str) -> Result<std::result::Result<Command, Outcome>> {
     let python = python_env::ensure_torch(&job.log)?;
-    let example = crate::root().join("examples/pytorch");
-    let mut make = Command::new("make");
-    make.arg("-C").arg(&example);
-    if let Some(problem) = run_one(job, &mut make)? {
-        return Ok(Err(Outcome::Failed(format!("the example: {problem}"))));
+    let mut set_up = Command::new(jumar());
+    set_up.args(["torch", "--setup", "--python"]).arg(&python);
+    if let Some(problem) = run_one(job, &mut set_up)? {
+        return Ok(Err(Outcome::Failed(format!(
+            "jumar torch --setup: {problem}"
+        ))));
     }
     let mut command = Command::new(jumar());
     command
         .args(["run", "--"])
         .arg(&python)
         .arg(crate::root().join(program))
-        .env("PYTHONPATH", example.join("site"))
         .env("OMP_NUM_THREADS", "1");
     Ok(Ok(command))
 }
@@ -286,23 +286,24 @@ const ARCHITECTURES: &str = "tests/pytorch/architectures.py";
 /// Trains models with PyTorch's prebuilt adapter on the installed tree, compares the losses with those of the CPU, and checks
 /// features of the adapter.
 pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
-    let programs = [
-        "examples/pytorch/train.py",
-        "tests/pytorch/models.py",
-        "tests/pytorch/features.py",
-        ARCHITECTURES,
-        "tests/pytorch/collectives.py",
+    let programs: [(&str, &[&str]); 6] = [
+        ("examples/pytorch/train.py", &[]),
+        ("tests/pytorch/models.py", &[]),
+        ("tests/pytorch/models.py", &["--check", "--steps", "5"]),
+        ("tests/pytorch/features.py", &[]),
+        (ARCHITECTURES, &[]),
+        ("tests/pytorch/collectives.py", &[]),
     ];
-    for program in programs {
+    for (program, arguments) in programs {
         let mut run = match with_adapter(job, program)? {
             Ok(run) => run,
             Err(outcome) => return Ok(outcome),
         };
+        run.args(arguments);
         if program == ARCHITECTURES {
             let python = python_env::ensure_torch(&job.log)?;
             let models = python_env::ensure_architectures(&python, &job.log)?;
-            let site = crate::root().join("examples/pytorch/site");
-            run.env("PYTHONPATH", std::env::join_paths([site, models])?);
+            run.env("PYTHONPATH", models);
         }
         let limit = Duration::from_secs(1800);
         if let Some(problem) = progress::run_logged(job.name, &mut run, &job.log, limit)?.problem()
@@ -310,10 +311,53 @@ pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
             return Ok(Outcome::Failed(format!("{program}: {problem}")));
         }
     }
+    if let Some(problem) = with_package(job)? {
+        return Ok(Outcome::Failed(format!("the package jumar: {problem}")));
+    }
     Ok(Outcome::Passed(
         "models trained as on the CPU, to 1e-4, in each mode of the queue; published architectures"
             .into(),
     ))
+}
+
+/// Trains in an environment that has PyTorch, the adapter and the package `jumar`, without any variable or command.
+fn with_package(job: &Job) -> Result<Option<String>> {
+    let limit = Duration::from_secs(1800);
+    let mut wheel = xtask(&["wheel"]);
+    if let Some(problem) = progress::run_logged(job.name, &mut wheel, &job.log, limit)?.problem() {
+        return Ok(Some(problem));
+    }
+    let root = crate::root();
+    let venv = root.join("target/venv-torch-package");
+    let _ = fs::remove_dir_all(&venv);
+    let mut make = Command::new("python3");
+    make.args(["-m", "venv"]).arg(&venv);
+    if let Some(problem) = run_one(job, &mut make)? {
+        return Ok(Some(problem));
+    }
+    let python = venv.join("bin/python");
+    // The large packages are those of the other environment.
+    let packages = python_env::packages(&python_env::ensure_torch(&job.log)?)?;
+    let own = python_env::packages(&python)?;
+    fs::write(own.join("others.pth"), packages.display().to_string())?;
+    let mut install = Command::new(&python);
+    install
+        .args(["-m", "pip", "install", "--quiet", "--no-input"])
+        .args(["--disable-pip-version-check", "--no-deps", "--no-index"])
+        .arg("--find-links")
+        .arg(root.join("target/wheels"))
+        .arg("jumar");
+    if let Some(problem) = run_one(job, &mut install)? {
+        return Ok(Some(problem));
+    }
+    let mut train = Command::new(&python);
+    train
+        .arg(root.join("examples/pytorch/train.py"))
+        .env("OMP_NUM_THREADS", "1");
+    for name in ["ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "LD_LIBRARY_PATH"] {
+        train.env_remove(name);
+    }
+    Ok(progress::run_logged(job.name, &mut train, &job.log, limit)?.problem())
 }
 
 /// Runs PyTorch's operator database through the adapter. No entry may be worse than in the stored result.

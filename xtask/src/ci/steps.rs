@@ -720,7 +720,7 @@ pub(super) fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// Makes a command that runs this program.
-fn xtask(arguments: &[&str]) -> Command {
+pub(super) fn xtask(arguments: &[&str]) -> Command {
     let mut command =
         Command::new(std::env::current_exe().unwrap_or_else(|_| Path::new("cargo-xtask").into()));
     command.args(arguments).current_dir(crate::root());

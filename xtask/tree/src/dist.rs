@@ -7,6 +7,7 @@
 
 pub(crate) mod filter;
 pub(crate) mod graph_engine;
+pub(crate) mod torch;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -149,6 +150,8 @@ pub(crate) struct Built {
     pub es_headers: PathBuf,
     pub python: PathBuf,
     pub command: PathBuf,
+    /// What PyTorch's adapter needs beside PyTorch's build for CUDA.
+    pub allocator_keys: PathBuf,
 }
 
 impl Built {
@@ -166,6 +169,7 @@ impl Built {
             es_headers,
             python: folder.join("libacl.so"),
             command,
+            allocator_keys: torch::build(crate::root(), &own)?,
         })
     }
 }
@@ -313,6 +317,7 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
     link(tree, "bin/msprof", MSPROF_FILE)?;
     copy(&built.python, &tree.join("python/site-packages/acl.so"))?;
     copy_folder(&source.join("python"), &tree.join("python/site-packages"))?;
+    copy(&built.allocator_keys, &tree.join(torch::FILE))?;
 
     // CMake looks into lib64 on some systems alone, and into share on all.
     for folder in ["lib64/cmake/jumar", "share/cmake/jumar"] {
@@ -340,12 +345,12 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
 /// Writes the files that scripts read the toolkit's version from.
 pub(crate) fn write_versions(tree: &Path) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
-    write(
-        &tree.join("version.info"),
-        &format!(
-            "Version={INTERFACE_VERSION}\nversion_dir={INTERFACE_VERSION}\n{MARK} {version}\n"
-        ),
-    )?;
+    let text =
+        format!("Version={INTERFACE_VERSION}\nversion_dir={INTERFACE_VERSION}\n{MARK} {version}\n");
+    // Programs look for these folders, PyTorch's adapter among them, and a wheel keeps no folder without a file.
+    for folder in ["", "runtime/", "compiler/", "opp/"] {
+        write(&tree.join(format!("{folder}version.info")), &text)?;
+    }
     write(
         &tree.join("version.cfg"),
         &format!(
@@ -540,6 +545,7 @@ mod tests {
                 es_headers: self.0.join("repo/es"),
                 python: file(),
                 command: file(),
+                allocator_keys: file(),
             };
             replace(&prefix, |stage| {
                 lay_out(&built, &self.0.join("repo"), stage)

@@ -63,6 +63,7 @@ pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
             stage.join(TREE).join("lib64/libascendcl.so"),
             stage.join(TREE).join("lib64").join(graph_engine::FILE),
             stage.join(TREE).join("bin/jumar"),
+            stage.join(TREE).join(dist::torch::FILE),
         ],
         "GLIBC_",
     )?;
@@ -71,12 +72,15 @@ pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
         _ => (2, 17),
     };
     let standard = newest_version(
-        &[stage.join(TREE).join("lib64").join(graph_engine::FILE)],
+        &[
+            stage.join(TREE).join("lib64").join(graph_engine::FILE),
+            stage.join(TREE).join(dist::torch::FILE),
+        ],
         "GLIBCXX_",
     )?;
     if options.portable && standard.as_slice() > PORTABLE_GLIBCXX.as_slice() {
         bail!(
-            "libjumar_ge.so needs version {standard:?} of libstdc++, and {PORTABLE_GLIBCXX:?} is the newest that older systems have"
+            "a C++ library needs version {standard:?} of libstdc++, and {PORTABLE_GLIBCXX:?} is the newest that older systems have"
         );
     }
     if options.portable && glibc > PORTABLE_GLIBC {
@@ -157,6 +161,7 @@ fn lay_out(built: &dist::Built, source: &Path, stage: &Path) -> Result<()> {
     dist::copy_folder(&source.join("python"), stage)?;
     dist::copy(&built.python, &stage.join("acl.abi3.so"))?;
     dist::copy(&built.command, &tree.join("bin/jumar"))?;
+    dist::copy(&built.allocator_keys, &tree.join(dist::torch::FILE))?;
     // One file under two names would be two files in a wheel: a script that looks at the name it was called by.
     dist::write(&tree.join("bin/atc"), ATC)?;
     dist::executable(&tree.join("bin/atc"))?;
@@ -270,7 +275,7 @@ fn write_metadata(stage: &Path, tag: &str) -> Result<()> {
         &info.join("entry_points.txt"),
         "[console_scripts]\njumar = jumar._command:jumar\natc = jumar._command:atc\n",
     )?;
-    dist::write(&info.join("top_level.txt"), "acl\njumar\n")
+    dist::write(&info.join("top_level.txt"), "acl\njumar\njumar_torch\n")
 }
 
 /// bin/atc of a wheel.

@@ -137,7 +137,7 @@ pub(crate) fn generate_functions(command: &Path, folder: &Path) -> Result<()> {
     .map(|_| ())
 }
 
-fn compiler() -> OsString {
+pub(crate) fn compiler() -> OsString {
     std::env::var_os("CXX").unwrap_or_else(|| "c++".into())
 }
 

@@ -1,26 +1,14 @@
-// Lets the Ascend adapter load beside the CUDA build of PyTorch.
+// Lets the Ascend adapter load beside the CUDA build of PyTorch; python/jumar_torch.py calls it.
 //
 // Both register names of allocator options in one set when they are loaded, and a name that is there already ends the
 // process. PyTorch's CUDA build registers the names below although no CUDA device is used. This function removes them
 // again, before the adapter is loaded. The names that every device shares stay.
-#include <dlfcn.h>
-
 #include <string>
 #include <unordered_set>
 
-// Returns how many names were removed; -1: libc10 is not loaded; -2: it has no such set.
-extern "C" int remove_cuda_allocator_keys(const char *libc10)
+// Returns how many names were removed. `get_keys` is PyTorch's function that returns the set.
+extern "C" int jumar_remove_cuda_allocator_keys(std::unordered_set<std::string> &(*get_keys)())
 {
-    void *library = dlopen(libc10, RTLD_NOW | RTLD_NOLOAD);
-    if (library == nullptr) {
-        return -1;
-    }
-    using Keys = std::unordered_set<std::string> &(*)();
-    const char *symbol = "_ZN3c1016CachingAllocator26AcceleratorAllocatorConfig14getMutableKeysB5cxx11Ev";
-    auto keys = reinterpret_cast<Keys>(dlsym(library, symbol));
-    if (keys == nullptr) {
-        return -2;
-    }
     const char *names[] = {
         "backend", "release_lock_on_cudamalloc", "release_lock_on_hipmalloc", "throw_on_cudamalloc_oom",
         "per_process_memory_fraction", "graph_capture_record_stream_reuse", "pinned_free_catch_all",
@@ -29,7 +17,7 @@ extern "C" int remove_cuda_allocator_keys(const char *libc10)
     };
     int removed = 0;
     for (const char *name : names) {
-        removed += static_cast<int>(keys().erase(name));
+        removed += static_cast<int>(get_keys().erase(name));
     }
     return removed;
 }
