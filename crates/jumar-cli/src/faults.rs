@@ -118,7 +118,7 @@ pub fn run(options: &Faults) -> Result<ExitCode> {
         sites.len(),
         normal.code
     );
-    println!("{:<40} {:>5}  what happened", "call", "turn");
+    println!("{:<39} {:>6}  what happened", "call", "number");
     let taken = inject_faults(options, &scratch, &normal, &sites)?;
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut bad = 0;
