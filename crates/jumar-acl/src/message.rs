@@ -119,7 +119,7 @@ pub(crate) fn missed_line(missed: &BTreeSet<&'static str>) -> Option<String> {
         count => format!("{count} functions"),
     };
     Some(format!(
-        "jumar: the program called {functions} that Jumar does not have yet, each answered \"not supported\": {}",
+        "jumar: the program called {functions} that Jumar does not implement yet; each returned \"not supported\": {}",
         names.join(", ")
     ))
 }

@@ -1,4 +1,4 @@
-//! `jumar check`, `jumar explore`: a program run once or many times, watched.
+//! `jumar check` and `jumar explore`: run a program once, or many times, under the checks.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ use crate::tree::Tree;
   jumar check --save-baseline known.txt -- ./app; jumar check --baseline known.txt -- ./app
   jumar check --sarif findings.sarif -- ./app
 
-Status: that of the program; 1 if that is 0 and something was found.")]
+Exit status: that of the program; 1 if the program's is 0 and there are findings.")]
 pub struct Check {
     /// Rules to check, by id or prefix, separated by commas; `all` adds the lints.
     #[arg(long, value_name = "LIST")]
@@ -74,7 +74,7 @@ pub struct Check {
     after_help = "Each run has another seed, which chooses the next stream wherever several can run. Runs are grouped by exit \
 status, output and findings.
 
-Status 0: all runs are equal, and nothing was found."
+Exit status 0: all runs are equal, and there are no findings."
 )]
 pub struct Explore {
     /// Number of seeds.

@@ -17,8 +17,8 @@ use crate::check::{Outcome, Scratch, command, findings, run_within};
 /// What `jumar faults` takes.
 #[derive(clap::Args)]
 #[command(
-    after_help = "The first run records which calls the program makes and which tasks it queues. Then the program is run once for \
-each call that can fail, with that call failing, and once for each task (task:NAME, queued by that call), which fails on the \
+    after_help = "The first run records which calls the program makes and which tasks it queues. Then the program runs once for \
+each call that can fail, and this call fails; and once for each task (task:NAME, for tasks that NAME queues), and this task fails on the \
 device although the call succeeded. Runs are parallel, so they must not write the same files.
 
   handled   status or output differ from the first run, and nothing is left behind
@@ -27,7 +27,7 @@ device although the call succeeded. Runs are parallel, so they must not write th
   crash     the program ended by a signal; the stack follows
   hangs     the program was ended after --limit
 
-Status 0: every failure was handled."
+Exit status 0: every failure was handled."
 )]
 pub struct Faults {
     /// Only calls whose name contains this text; `task:` for tasks only.

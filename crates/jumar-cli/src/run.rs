@@ -19,7 +19,7 @@ use crate::tree::Tree;
   jumar run --devices 4 --profile Ascend310P3 -- ./app
 
 The program replaces this process and keeps its exit status, signals and terminal, except when a web page is written.
-Status 126: the program cannot be run; 127: it does not exist.")]
+Exit status 126: the program cannot be run; 127: it does not exist.")]
 pub struct Options {
     /// Writes a timeline for Perfetto (ui.perfetto.dev) or chrome://tracing; with a name that ends in .html, a web page.
     #[arg(long, value_name = "FILE")]
@@ -39,7 +39,7 @@ pub struct Options {
     /// Neither uses nor requests the processor's matrix unit (AMX).
     #[arg(long)]
     no_matrix_unit: bool,
-    /// Does not name, when the program ends, the functions that it called and that Jumar does not have.
+    /// Does not list, at the end of the program, the functions that it called and that Jumar does not implement.
     #[arg(long)]
     no_summary: bool,
     /// The C++ compiler for kernels that are compiled at run time, for example clang++.

@@ -54,7 +54,7 @@ const fn refused(name: &'static str, harmless: &'static [&'static str], why: &'s
     }
 }
 
-const CARD: &str = "it steers the card's compiler, and nothing is compiled for a card";
+const CARD: &str = "it controls the card's compiler, and nothing is compiled for a card";
 const CACHE: &str = "no operator is compiled, so nothing is cached";
 const DEBUG: &str = "no operator is compiled, so there is nothing to debug in one";
 const CAFFE: &str = "it belongs to Caffe models";
@@ -76,57 +76,57 @@ pub const ALL: &[Opt] = &[
     used(
         "output",
         "NAME",
-        "Where the offline model goes; .om is appended.",
+        "The offline model to write; .om is appended to the name.",
     ),
     used(
         "soc_version",
         "NAME",
-        "The device that the model is for, for example Ascend910B1; any known name will do.",
+        "The device that the model is for, for example Ascend910B1; every known name is accepted.",
     ),
     used(
         "input_shape",
         "\"a:1,3,8,8;b:1\"",
-        "Shapes of inputs that the model leaves open.",
+        "Shapes of inputs, in place of dynamic dimensions of the model.",
     ),
     used(
         "input_shape_range",
         "\"a:[1~8,3,8~16,-1]\"",
-        "The same with ranges of dimensions; -1 is any.",
+        "The same with ranges of sizes; -1 is any size.",
     ),
     used(
         "open_dims",
         "refuse|keep",
-        "Dimensions that neither the model nor input_shape fixes: refuse the model, or keep them open (Jumar's own option).",
+        "What to do with dimensions that neither the model nor input_shape fixes: refuse the model, or keep them dynamic (an option of Jumar only).",
     ),
     used(
         "dynamic_batch_size",
         "\"1,2,4\"",
-        "Batch sizes to choose from; input_shape has -1 as the first dimension.",
+        "Batch sizes that the model supports; input_shape has -1 as the first dimension.",
     ),
     used(
         "dynamic_image_size",
         "\"224,224;448,448\"",
-        "Heights and widths to choose from; input_shape has -1 for both.",
+        "Heights and widths that the model supports; input_shape has -1 for both.",
     ),
     used(
         "dynamic_dims",
         "\"1,224;8,448\"",
-        "Sets of dimensions to choose from, a number for each -1 of input_shape.",
+        "Sets of sizes that the model supports, with a number for each -1 of input_shape.",
     ),
     used(
         "insert_op_conf",
         "FILE",
-        "What is done to images before they enter the model (AIPP, static or dynamic).",
+        "The configuration of image preprocessing (AIPP, static or dynamic).",
     ),
     used(
         "out_nodes",
         "\"node:0;other:1\" or \"tensor\"",
-        "The outputs of the model, where they are not those that it declares.",
+        "The outputs of the offline model, in place of those that the ONNX model declares.",
     ),
     used(
         "input_fp16_nodes",
         "\"a;b\"",
-        "Inputs of float32 that are given as float16.",
+        "Inputs declared as float32 that the program passes as float16.",
     ),
     used(
         "input_format",
@@ -144,36 +144,36 @@ pub const ALL: &[Opt] = &[
         "What to do: 0 builds an offline model, 1 writes a model as JSON, 6 prints the requirements of one.",
     ),
     used("om", "FILE", "The model (.om or .onnx) of --mode=1 and 6."),
-    used("json", "FILE", "Where --mode=1 writes."),
+    used("json", "FILE", "The file that --mode=1 writes."),
     used(
         "display_model_info",
         "0|1",
-        "Prints the requirements of the model once it is built, as --mode=6 does.",
+        "Prints the requirements of the model after it was built, as --mode=6 does.",
     ),
     used(
         "external_weight",
         "0|1|2",
-        "Where weights go: 0 into the model, 1 into a file each in the folder weight beside it, 2 all into one there.",
+        "Where weights are stored: 0 in the model, 1 in a file for each in the folder weight beside the model, 2 all in one file there.",
     ),
     used(
         "log",
         "debug|info|warning|error|null",
-        "Kept in the model file.",
+        "The log level; it is stored in the model file and has no other effect.",
     ),
     used(
         "precision_mode",
         "must_keep_origin_dtype|allow_fp32_to_bf16|...",
-        "allow_fp32_to_bf16 and allow_mix_precision_bf16 compute products in bfloat16; the others in float32.",
+        "allow_fp32_to_bf16 and allow_mix_precision_bf16 compute matrix products in bfloat16; the others in float32.",
     ),
     used(
         "precision_mode_v2",
         "origin|mixed_bfloat16|...",
-        "mixed_bfloat16 computes products in bfloat16; the others, in float32.",
+        "mixed_bfloat16 computes matrix products in bfloat16; the others in float32.",
     ),
     // Without effect on a CPU.
     idle("keep_dtype", PRECISE),
     idle("allow_hf32", PRECISE),
-    idle("is_weight_clip", "no weight is made narrower"),
+    idle("is_weight_clip", "weights are not converted to smaller types"),
     idle("core_type", CARD),
     idle("aicore_num", CARD),
     idle("virtual_type", CARD),
@@ -184,7 +184,7 @@ pub const ALL: &[Opt] = &[
     ),
     idle(
         "enable_single_stream",
-        "a model runs on one stream as it is",
+        "a model always runs on one stream",
     ),
     idle("ac_parallel_enable", CARD),
     idle("tiling_schedule_optimize", CARD),
@@ -195,7 +195,7 @@ pub const ALL: &[Opt] = &[
     idle("enable_small_channel", CARD),
     idle(
         "disable_reuse_memory",
-        "memory of intermediate results is planned, which no program can see",
+        "memory of intermediate results is always reused, which no program can observe",
     ),
     idle("mdl_bank_path", CARD),
     idle("op_bank_path", CARD),
@@ -246,13 +246,13 @@ pub const ALL: &[Opt] = &[
     idle("atomic_clean_policy", CARD),
     idle(
         "host_env_os",
-        "the offline model holds no code, so it fits every host",
+        "the offline model contains no code, so it runs on every host",
     ),
     idle(
         "host_env_cpu",
-        "the offline model holds no code, so it fits every host",
+        "the offline model contains no code, so it runs on every host",
     ),
-    idle("check_report", "what is wrong with a model is printed"),
+    idle("check_report", "atc prints the problems of a model"),
     idle("export_compile_stat", "no operator is compiled"),
     idle(
         "enable_scope_fusion_passes",
@@ -271,7 +271,7 @@ pub const ALL: &[Opt] = &[
     refused(
         "dump_mode",
         &["0"],
-        "shapes that the toolchain would work out are not added; convert the model and write its .om as JSON",
+        "inferred shapes cannot be added to the JSON of an ONNX model; convert the model and write its .om as JSON",
     ),
     refused("op_name_map", &[], CAFFE),
     refused(
