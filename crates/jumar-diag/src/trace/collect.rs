@@ -155,12 +155,12 @@ struct Open {
     what: What,
 }
 
-/// What [`State::take`] hands out.
+/// The events that [`State::take`] returns.
 pub(super) struct Taken {
-    /// Events that are final.
+    /// Events that have ended and no longer change.
     pub(super) ended: Vec<Event>,
-    /// How the image looks at this moment beyond them.
-    pub(super) going_on: Vec<Event>,
+    /// Events that have not ended, as they are at this moment.
+    pub(super) unfinished: Vec<Event>,
 }
 
 #[derive(Default)]
@@ -401,7 +401,7 @@ impl State {
         });
         let mut open: Vec<_> = self.open.iter().collect();
         open.sort_by_key(|(ticket, _)| **ticket);
-        let going_on = open.into_iter().map(|(&ticket, open)| match open.start_ns {
+        let unfinished = open.into_iter().map(|(&ticket, open)| match open.start_ns {
             Some(start_ns) => Event::Slice(Slice {
                 track: open.track,
                 start_ns,
@@ -422,10 +422,10 @@ impl State {
                 what: open.what.clone(),
             }),
         });
-        let going_on = going_on.collect();
+        let unfinished = unfinished.collect();
         Taken {
             ended: std::mem::take(&mut self.ended),
-            going_on,
+            unfinished,
         }
     }
 

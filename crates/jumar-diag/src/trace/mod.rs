@@ -118,7 +118,7 @@ impl Trace {
             .for_each(|event| json::write(event, &mut text));
         let mut rest = String::new();
         taken
-            .going_on
+            .unfinished
             .iter()
             .for_each(|event| json::write(event, &mut rest));
         output.append(&self.path, &text, &rest)

@@ -1,4 +1,4 @@
-//! The file of a timeline: complete between any two writes.
+//! Writes the file of a timeline. After each write the file is a complete JSON document.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -8,15 +8,15 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::output_file;
 
-/// What makes the file complete.
+/// The end of the JSON document.
 const END: &str = "\n]}\n";
-/// How many timelines of one name are written at once at most.
-const MOST: u32 = 99;
+/// The largest number of timelines with one name that processes may write at the same time.
+const MAX_FILES: u32 = 99;
 
 pub(super) struct Output {
     file: File,
-    /// Where the events that have ended stop; the next write starts here.
-    written: u64,
+    /// The offset behind the last event that has ended. The next write starts here.
+    ended_bytes: u64,
     failed: Option<Error>,
 }
 
@@ -27,34 +27,34 @@ impl Output {
             Error::new(ErrorKind::InvalidFile, sentence)
                 .fix("Name a file in a folder that exists and can be written.")
         };
-        for number in 1..=MOST {
+        for number in 1..=MAX_FILES {
             let path = numbered(path, number);
             let Some(file) = open(&path).map_err(|error| refuse(&path, error))? else {
                 continue;
             };
             let mut output = Output {
                 file,
-                written: 0,
+                ended_bytes: 0,
                 failed: None,
             };
             output.append(&path, header, "")?;
             return Ok((output, path));
         }
         let sentence = format!(
-            "{MOST} timelines named {} are being written already",
+            "{MAX_FILES} timelines named {} are being written already",
             path.display()
         );
         Err(Error::new(ErrorKind::InvalidFile, sentence).fix("Name another file."))
     }
 
-    /// Appends events that have ended, and puts behind them what the next call overwrites.
-    pub(super) fn append(&mut self, path: &Path, ended: &str, going_on: &str) -> Result<()> {
+    /// Appends events that have ended. Behind them it writes the unfinished events, which the next call overwrites.
+    pub(super) fn append(&mut self, path: &Path, ended: &str, unfinished: &str) -> Result<()> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
-        self.write(ended, going_on).map_err(|error| {
+        self.write(ended, unfinished).map_err(|error| {
             let sentence = format!(
-                "the timeline {} could not be written to its end: {error}",
+                "the timeline {} could not be written completely: {error}",
                 path.display()
             );
             let error = Error::new(ErrorKind::InvalidFile, sentence);
@@ -62,30 +62,30 @@ impl Output {
         })
     }
 
-    fn write(&mut self, ended: &str, going_on: &str) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(self.written))?;
-        // One write, so that a process that is killed leaves a complete file with all likelihood.
-        let text = [ended, going_on, END].concat();
+    fn write(&mut self, ended: &str, unfinished: &str) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(self.ended_bytes))?;
+        // A single write, so that the file is very likely complete if the process is killed.
+        let text = [ended, unfinished, END].concat();
         self.file.write_all(text.as_bytes())?;
-        self.file.set_len(self.written + text.len() as u64)?;
-        self.written += ended.len() as u64;
+        self.file.set_len(self.ended_bytes + text.len() as u64)?;
+        self.ended_bytes += ended.len() as u64;
         Ok(())
     }
 }
 
-/// Opens and empties a file; `None` if another process writes it.
+/// Opens and truncates a file. Returns `None` if another process is writing it.
 fn open(path: &Path) -> io::Result<Option<File>> {
     let file = output_file::open(path)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => return Ok(None),
-        // A file system without locks: then no process is excluded, which is better than no timeline.
+        // A file system without locks: two processes may then write one file, which is better than no timeline.
         Ok(()) | Err(TryLockError::Error(_)) => {}
     }
     file.set_len(0)?;
     Ok(Some(file))
 }
 
-/// Puts a number before the extension, from 2 on.
+/// Inserts a number before the extension of a path. The first path has no number.
 fn numbered(path: &Path, number: u32) -> PathBuf {
     if number == 1 {
         return path.to_owned();

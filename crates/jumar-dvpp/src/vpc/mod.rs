@@ -1,4 +1,4 @@
-//! Image processing: crop, resize, convert, paste, borders, rotation, pyramids, statistics.
+//! Image processing (VPC, the vendor's "vision preprocessing core"): crop, resize, colour conversion, paste, borders, rotation, pyramids, histograms and look-up tables.
 
 mod border;
 mod convert;

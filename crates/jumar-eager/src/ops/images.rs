@@ -1,4 +1,4 @@
-//! Images and channels: blends, scales of channels, grids of positions, and further forms of pooling and resizing.
+//! Operators on images: blending, scaling of channels, affine sampling grids, and further forms of pooling and resizing.
 
 use jumar_ops::{Attrs, Tensor};
 use jumar_types::dtype::DataType;
@@ -25,7 +25,7 @@ pub(crate) static TABLE: &Table = &[
 
 const IMAGES: [DataType; 2] = [DataType::Float16, DataType::UInt8];
 
-/// Returns a mask of one number for each pixel with a dimension of channels.
+/// Appends a dimension for the channels to a mask that has one number for each pixel.
 fn with_channels(cx: &Cx<'_>, mask: View, image: &View) -> Result<View, Refusal> {
     let mask = match mask.rank() + 1 == image.rank() {
         true => mask.unsqueeze(mask.rank()),
@@ -42,13 +42,19 @@ fn with_channels(cx: &Cx<'_>, mask: View, image: &View) -> Result<View, Refusal>
     }
 }
 
-/// Writes `back + share * (front - back)`. Integers are rounded towards zero.
-fn blend(cx: &mut Cx<'_>, front: View, back: View, share: View, out: View) -> Result<(), Refusal> {
+/// Writes `back + fraction * (front - back)`. Integers are rounded towards zero.
+fn blend(
+    cx: &mut Cx<'_>,
+    front: View,
+    back: View,
+    fraction: View,
+    out: View,
+) -> Result<(), Refusal> {
     let compute = DataType::Float32;
     let operands = [
         Operand::Tensor(back),
         Operand::Tensor(front),
-        Operand::Tensor(share),
+        Operand::Tensor(fraction),
     ];
     cx.map(F::Lerp, compute, &operands, out)
 }
@@ -66,8 +72,8 @@ fn background_replace(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     blend(cx, front, back, mask, out)
 }
 
-/// Returns the share of 255 of an alpha channel in float32.
-fn share_of(cx: &mut Cx<'_>, image: &View) -> Result<View, Refusal> {
+/// Returns the alpha channel divided by 255, in float32.
+fn alpha_fraction(cx: &mut Cx<'_>, image: &View) -> Result<View, Refusal> {
     let alpha = cx.tensor("alpha")?;
     cx.check_dtype(&alpha, DataType::UInt8)?;
     let alpha = with_channels(cx, alpha, image)?;
@@ -81,8 +87,8 @@ fn blend_images(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         cx.check_dtype(view, DataType::UInt8)?;
         cx.check_dims(view, front.dims())?;
     }
-    let share = share_of(cx, &front)?;
-    blend(cx, front, back, share, out)
+    let fraction = alpha_fraction(cx, &front)?;
+    blend(cx, front, back, fraction, out)
 }
 
 fn multiply_alpha(cx: &mut Cx<'_>) -> Result<(), Refusal> {
@@ -91,12 +97,12 @@ fn multiply_alpha(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         cx.check_dtype(view, DataType::UInt8)?;
         cx.check_dims(view, front.dims())?;
     }
-    let share = share_of(cx, &front)?;
-    let operands = [Operand::Tensor(front), Operand::Tensor(share)];
+    let fraction = alpha_fraction(cx, &front)?;
+    let operands = [Operand::Tensor(front), Operand::Tensor(fraction)];
     cx.map(F::Mul, DataType::Float32, &operands, out)
 }
 
-/// `x * scale + bias`, where the dimensions of scale are those of x from an axis on.
+/// Computes `x * scale + bias`. The dimensions of `scale` equal dimensions of `x` from an axis on.
 fn scale(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor("x")?, cx.out("y")?);
     let (factor, bias) = (cx.tensor("scale")?, cx.optional("bias")?);
@@ -150,7 +156,7 @@ fn scale(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// The positions of pixels between -1 and 1, times a matrix for each image.
+/// Computes a sampling grid: the positions of the pixels, between -1 and 1, times a matrix for each image.
 fn affine_grid(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (theta, out) = (cx.tensor("theta")?, cx.out("out")?);
     let size = cx.ints("size")?.to_vec();
@@ -159,7 +165,7 @@ fn affine_grid(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let dims: Option<Vec<usize>> = size.iter().map(|&dim| usize::try_from(dim).ok()).collect();
     let Some(dims) = dims.filter(|_| space == 2 || space == 3) else {
         return Err(cx.invalid(format_args!(
-            "size is {size:?}; batch, channels and 2 or 3 dimensions of space are required"
+            "size is {size:?}; batch, channels and 2 or 3 spatial dimensions are required"
         )));
     };
     cx.check_types(&theta, FLOATS)?;
@@ -174,7 +180,7 @@ fn affine_grid(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
     let compute = accumulator(theta.dtype());
     let theta = cx.cast(theta, compute)?;
-    // The last dimension of space is the first coordinate.
+    // The innermost spatial dimension is the first coordinate.
     let mut lines = Vec::with_capacity(space);
     for axis in 0..space {
         let count = dims[dims.len() - 1 - axis];
@@ -215,7 +221,7 @@ fn affine_grid(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns the numbers of a parameter that has up to four of them: none, one for all, rows and columns, or one for each edge.
+/// Returns the four numbers of a parameter that lists none (the default `none` for all), one (for all), two (for rows and for columns), or one for each edge.
 fn edges(cx: &Cx<'_>, param: &str, none: i64) -> Result<[i64; 4], Refusal> {
     match *cx.ints(param)? {
         [] => Ok([none; 4]),
@@ -258,7 +264,7 @@ fn max_pool(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         4 => (x, out),
         rank => {
             return Err(cx.invalid(format_args!(
-                "self has {rank} dimensions and out {}; both have 3, or 4",
+                "self has {rank} dimensions and out has {}; both must have 3, or both 4",
                 out.rank()
             )));
         }
@@ -282,7 +288,7 @@ fn resize(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         (x.dims(), scales.as_slice())
     else {
         return Err(cx.invalid(format_args!(
-            "self has the shape {:?} and scales {} entries; both have 4",
+            "self has the shape {:?} and scales has {} entries; self must have 4 dimensions, and scales 4 entries",
             x.dims(),
             scales.len()
         )));

@@ -33,6 +33,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     prepare: |cx| matmul::prepare(cx, transposed(cx.infer())?),
 }];
 
+/// Returns which of the two operands the attributes transpose.
 fn transposed(cx: &InferCx<'_>) -> Result<Transposed, OpError> {
     Ok(Transposed {
         one: cx.attrs().bool("adj_x1")?,
@@ -46,8 +47,8 @@ mod tests {
     use crate::table::*;
     use jumar_types::dtype::DataType;
 
-    /// The definition on one pair of matrices, in float64.
-    fn product(a: &[f64], b: &[f64], (m, n, k): (usize, usize, usize)) -> Vec<f32> {
+    /// Returns the product of two matrices by its definition, computed in float64.
+    fn reference_product(a: &[f64], b: &[f64], (m, n, k): (usize, usize, usize)) -> Vec<f32> {
         (0..m * n)
             .map(|at| {
                 (0..k)
@@ -57,7 +58,8 @@ mod tests {
             .collect()
     }
 
-    fn turned(x: &Tensor) -> Tensor {
+    /// Returns a transposed copy of a matrix.
+    fn transposed_copy(x: &Tensor) -> Tensor {
         let dims = x.ty().dims().unwrap();
         let values = x.floats().unwrap();
         let (rows, columns) = (dims[0], dims[1]);
@@ -68,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn agrees_with_its_definition_whatever_is_transposed() {
+    fn every_combination_of_transposed_operands_agrees_with_the_definition() {
         for (m, n, k) in [
             (1, 1, 1),
             (1, 10, 20),
@@ -81,11 +83,19 @@ mod tests {
             let (a, b) = (noise(&[m, k], 1), noise(&[k, n], 2));
             let wanted = f32s(
                 &[m, n],
-                &product(&a.floats().unwrap(), &b.floats().unwrap(), (m, n, k)),
+                &reference_product(&a.floats().unwrap(), &b.floats().unwrap(), (m, n, k)),
             );
             for case in 0..4 {
-                let one = if case & 1 == 1 { turned(&a) } else { a.clone() };
-                let two = if case & 2 == 2 { turned(&b) } else { b.clone() };
+                let one = if case & 1 == 1 {
+                    transposed_copy(&a)
+                } else {
+                    a.clone()
+                };
+                let two = if case & 2 == 2 {
+                    transposed_copy(&b)
+                } else {
+                    b.clone()
+                };
                 let attrs = none()
                     .with("adj_x1", case & 1 == 1)
                     .with("adj_x2", case & 2 == 2);
@@ -96,12 +106,12 @@ mod tests {
                     &wanted,
                     2e-6,
                 );
-                let wide = |t: &Tensor| cast(t, DataType::Float64);
+                let as_float64 = |t: &Tensor| cast(t, DataType::Float64);
                 check(
                     "BatchMatMulV2",
-                    &[wide(&one), wide(&two)],
+                    &[as_float64(&one), as_float64(&two)],
                     attrs,
-                    &wide(&wanted),
+                    &as_float64(&wanted),
                 );
             }
         }
@@ -114,7 +124,7 @@ mod tests {
         let mut wanted = Vec::new();
         for one in 0..2 {
             for two in 0..5 {
-                wanted.extend(product(
+                wanted.extend(reference_product(
                     &av[one * 12..][..12],
                     &bv[two * 24..][..24],
                     (3, 6, 4),
@@ -129,7 +139,9 @@ mod tests {
         );
         let v = noise(&[4], 3);
         let wanted: Vec<f32> = (0..5)
-            .flat_map(|two| product(&v.floats().unwrap(), &bv[two * 24..][..24], (1, 6, 4)))
+            .flat_map(|two| {
+                reference_product(&v.floats().unwrap(), &bv[two * 24..][..24], (1, 6, 4))
+            })
             .collect();
         check(
             "BatchMatMulV2",
@@ -137,7 +149,7 @@ mod tests {
             none(),
             &f32s(&[5, 6], &wanted),
         );
-        let dot = product(&v.floats().unwrap(), &v.floats().unwrap(), (1, 1, 4));
+        let dot = reference_product(&v.floats().unwrap(), &v.floats().unwrap(), (1, 1, 4));
         check(
             "BatchMatMulV2",
             &[v.clone(), v.clone()],

@@ -27,7 +27,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
         attrs: &[AttrDef::ints("axes", &[])],
         aliasing: Aliasing::View,
         reads_only_shapes: false,
-        infer: |cx| added(cx, Some(cx.attrs().ints("axes")?)),
+        infer: |cx| with_unit_dims(cx, Some(cx.attrs().ints("axes")?)),
         prepare: data_movement::copy,
     },
     &Operator {
@@ -56,20 +56,21 @@ pub(super) static OPERATORS: &[&Operator] = &[
                     vec![UNKNOWN; rank + count],
                 )]);
             }
-            added(cx, cx.ints(1)?.as_deref())
+            with_unit_dims(cx, cx.ints(1)?.as_deref())
         },
         prepare: data_movement::copy,
     },
 ];
 
-fn added(cx: &InferCx<'_>, axes: Option<&[i64]>) -> Result<Vec<TensorType>, OpError> {
+/// Returns the type of the input with dimensions of size 1 inserted at `axes`, which is `None` if the axes are not known yet.
+fn with_unit_dims(cx: &InferCx<'_>, axes: Option<&[i64]>) -> Result<Vec<TensorType>, OpError> {
     let input = cx.input(0)?;
     let (Some(rank), Some(axes)) = (input.rank(), axes) else {
         return Ok(vec![TensorType::of_unknown_rank(input.dtype)]);
     };
     if rank + axes.len() > MAX_RANK {
         return Err(OpError::too_large(format!(
-            "{} dimensions are added to {input}; {MAX_RANK} are the most",
+            "{} dimensions are added to {input}; the result may have at most {MAX_RANK}",
             axes.len()
         )));
     }

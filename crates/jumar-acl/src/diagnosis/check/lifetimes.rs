@@ -1,4 +1,4 @@
-//! Which calls make and end which objects.
+//! The calls that create and destroy each kind of object, and the findings about them: leaks, and objects that a reset destroys.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -11,23 +11,27 @@ use crate::{aclnn, process};
 
 use super::Seen;
 
-/// The lifetime of a kind of objects.
+/// The calls that create and destroy one kind of object, and the rules about its lifetime.
 pub(super) struct ObjectLifetime {
     /// The handle's type.
     handle: &'static str,
-    /// What it is, for people.
+    /// What messages call an object of this kind.
     pub(super) kind: &'static str,
+    /// Calls that create an object.
     makers: &'static [&'static str],
-    /// Calls that end one, and which argument it is.
+    /// Calls that destroy an object, and the index of the argument that names it.
     pub(super) ends: &'static [(&'static str, usize)],
-    /// Use after the end; a second end; never ended.
+    /// The rule against use after destruction.
     pub(super) stale: &'static str,
+    /// The rule against destroying an object twice.
     pub(super) twice: &'static str,
+    /// The rule against leaks.
     leak: &'static str,
+    /// The fix that a leak's finding shows.
     advice: &'static str,
 }
 
-/// Models, which are numbers and no handles.
+/// Models. Their ids are numbers, not handles.
 pub(super) static MODEL: ObjectLifetime = ObjectLifetime {
     handle: "model id",
     kind: "model",
@@ -39,7 +43,7 @@ pub(super) static MODEL: ObjectLifetime = ObjectLifetime {
     advice: "Call aclmdlUnload before the device is reset.",
 };
 
-/// The lifetime of an object of image processing.
+/// Returns the lifetime of a kind of object for image processing.
 const fn image_object(
     handle: &'static str,
     kind: &'static str,
@@ -100,7 +104,7 @@ static LIFETIMES: &[ObjectLifetime] = &[
         stale: "JMR-STREAM-002",
         twice: "JMR-STREAM-002",
         leak: "JMR-STREAM-023",
-        advice: "Call aclrtDestroyStream before its context goes.",
+        advice: "Call aclrtDestroyStream before its context is destroyed.",
     },
     ObjectLifetime {
         handle: "aclrtEvent",
@@ -437,7 +441,7 @@ impl ObjectLifetime {
     }
 }
 
-/// Which argument of a call is a model's id.
+/// Returns the index of the argument that is a model's id.
 pub(super) fn model_argument(name: &str) -> Option<usize> {
     match name {
         "aclmdlUnload"
@@ -460,15 +464,20 @@ fn list_of(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Which data buffers a data set was given, and which members a list of tensors or scalars.
-static HELD: OnceLock<Mutex<HashMap<u64, Vec<u64>>>> = OnceLock::new();
+/// The data buffers of each data set, and the members of each list of tensors or scalars.
+static CONTAINERS: OnceLock<Mutex<HashMap<u64, Vec<u64>>>> = OnceLock::new();
 
-fn held() -> &'static Mutex<HashMap<u64, Vec<u64>>> {
-    HELD.get_or_init(Mutex::default)
+fn containers() -> &'static Mutex<HashMap<u64, Vec<u64>>> {
+    CONTAINERS.get_or_init(Mutex::default)
 }
 
-pub(super) fn held_by(dataset: u64) -> Vec<u64> {
-    held().lock().get(&dataset).cloned().unwrap_or_default()
+/// Returns the data buffers of a data set, or the members of a list.
+pub(super) fn members_of(container: u64) -> Vec<u64> {
+    containers()
+        .lock()
+        .get(&container)
+        .cloned()
+        .unwrap_or_default()
 }
 
 /// Returns the number by which messages call a live stream.
@@ -486,13 +495,13 @@ pub(super) fn stream_is_captured(handle: u64) -> bool {
     stream.is_ok_and(|stream| stream.is_recorded())
 }
 
-/// Returns the number that an object had, alive or gone.
+/// Returns the number of an object, alive or destroyed.
 pub(super) fn known_number(check: &Check, kind: &'static str, handle: u64) -> Option<u64> {
     Some(check.object(kind, handle)?.number)
 }
 
-/// Returns whether a call makes or ends objects, or hands them on.
-pub(super) fn are_touched_by(name: &str) -> bool {
+/// Returns whether a call creates or destroys objects, or puts them into a container.
+pub(super) fn changes_lifetimes(name: &str) -> bool {
     ["aclmdlAddDatasetBuffer", "aclmdlDestroyDataset"].contains(&name)
         || list_of(name).is_some()
         || name.starts_with("aclmdlLoad")
@@ -501,26 +510,26 @@ pub(super) fn are_touched_by(name: &str) -> bool {
         })
 }
 
-/// Notes what a successful call made and ended.
+/// Records the objects that a successful call created and destroyed.
 pub(super) fn after(check: &Check, seen: &Seen) {
     let name = seen.call.name;
     match name {
         "aclmdlAddDatasetBuffer" => {
-            held()
+            containers()
                 .lock()
                 .entry(seen.words[0])
                 .or_default()
                 .push(seen.words[1]);
         }
         "aclmdlDestroyDataset" => {
-            held().lock().remove(&seen.words[0]);
+            containers().lock().remove(&seen.words[0]);
         }
         "aclCreateTensorList" | "aclCreateScalarList" => {
             let members = aclnn::members_of(seen.returned);
-            held().lock().insert(seen.returned, members);
+            containers().lock().insert(seen.returned, members);
         }
         "aclDestroyTensorList" | "aclDestroyScalarList" => {
-            let members = held().lock().remove(&seen.words[0]);
+            let members = containers().lock().remove(&seen.words[0]);
             let kind = list_of(name).unwrap_or_default();
             for member in members.unwrap_or_default() {
                 check.ended(kind, member, name);
@@ -536,7 +545,7 @@ pub(super) fn after(check: &Check, seen: &Seen) {
     }
     for lifetime in LIFETIMES.iter().chain([&MODEL]) {
         if lifetime.makers.contains(&name)
-            && let Some(key) = made_key(seen, lifetime.handle)
+            && let Some(key) = created_handle(seen, lifetime.handle)
         {
             let number = number_of(lifetime.kind, key);
             check.made(lifetime.kind, key, number, name, 0);
@@ -550,7 +559,8 @@ pub(super) fn after(check: &Check, seen: &Seen) {
     }
 }
 
-fn made_key(seen: &Seen, handle: &str) -> Option<u64> {
+/// Returns the handle of the object of this type that a call created: its result, or an output argument.
+fn created_handle(seen: &Seen, handle: &str) -> Option<u64> {
     let signature = signature(seen.call);
     if signature.returns == handle {
         return (seen.returned != 0).then_some(seen.returned);
@@ -577,7 +587,7 @@ fn number_of(kind: &str, handle: u64) -> Option<u64> {
     }
 }
 
-/// Returns the device of a live object that goes with its device.
+/// Returns the device whose reset destroys a live object.
 fn device_of(kind: &str, handle: u64) -> Option<u32> {
     let runtime = process::get().runtime().ok()?;
     let context = match kind {
@@ -589,7 +599,7 @@ fn device_of(kind: &str, handle: u64) -> Option<u32> {
     Some(runtime.contexts().get(context).ok()?.device().number())
 }
 
-/// Records that a call which ends an object begins (`true`), or that it was refused.
+/// Records that a call which destroys an object has begun (`true`), or that it was refused (`false`).
 pub(super) fn set_ending(
     check: &Check,
     call: &str,
@@ -603,10 +613,10 @@ pub(super) fn set_ending(
     }
 }
 
-/// Records and reports the objects that a reset, a destroyed context or a finalisation destroyed.
+/// Records and reports the objects that a device reset, the destruction of a context, or a finalisation destroyed.
 ///
-/// `device` is the one device that lost its objects. Calls of other threads may be ending objects at the same time: those are theirs.
-pub(super) fn swept(check: &Check, by: &'static str, device: Option<u32>) {
+/// `device` is the only device that was reset. Objects that a call on another thread is destroying at the same time are not reported.
+pub(super) fn destroyed_with_owner(check: &Check, by: &'static str, device: Option<u32>) {
     let Ok(runtime) = process::get().runtime() else {
         return;
     };
@@ -619,7 +629,7 @@ pub(super) fn swept(check: &Check, by: &'static str, device: Option<u32>) {
     for (kind, is_gone) in [
         (
             "stream",
-            (|r, key| r_streams(r, key)) as fn(&jumar::engine::Runtime, u64) -> bool,
+            (|r, key| r.streams().get(key).is_err()) as fn(&jumar::engine::Runtime, u64) -> bool,
         ),
         ("event", |r, key| r.events().get(key).is_err()),
         ("context", |r, key| r.contexts().get(key).is_err()),
@@ -640,7 +650,7 @@ pub(super) fn swept(check: &Check, by: &'static str, device: Option<u32>) {
             1 => String::new(),
             _ => format!(" and {} more", count - 1),
         };
-        let finding = Finding::now(rule, format!("{by} takes {}{others} with it", object.name()))
+        let finding = Finding::now(rule, format!("{by} destroys {}{others}", object.name()))
             .and("made", object.made, object.name())
             .fix("Destroy streams and events first, then contexts, then reset the device, then finalise.");
         match rule {
@@ -649,7 +659,7 @@ pub(super) fn swept(check: &Check, by: &'static str, device: Option<u32>) {
             _ => check.find(finding),
         }
     }
-    // Device memory that went with the device was given back on purpose, or by the reset.
+    // Device memory that no longer exists was freed by the program, or by the reset.
     for allocation in check.allocations() {
         if runtime.space().find(allocation.start).is_none() {
             check.forget_allocation(allocation.start);
@@ -657,16 +667,12 @@ pub(super) fn swept(check: &Check, by: &'static str, device: Option<u32>) {
     }
 }
 
-fn r_streams(runtime: &jumar::engine::Runtime, key: u64) -> bool {
-    runtime.streams().get(key).is_err()
-}
-
-/// Reports what is alive when the process ends.
+/// Reports objects and memory that still exist when the process ends.
 pub(super) fn leaks(check: &Check) {
-    // Members of a list that is left are left with it.
+    // If a list was not destroyed, only the list is reported, not its members.
     for (lists, members) in [("tensor list", "tensor"), ("scalar list", "scalar")] {
         for (list, _) in check.alive(lists) {
-            for member in held_by(list) {
+            for member in members_of(list) {
                 check.ended(members, member, "its list");
             }
         }

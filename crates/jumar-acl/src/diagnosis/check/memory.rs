@@ -216,7 +216,7 @@ fn pageable(cx: &Cx<'_>, check: &Check, ends: [(usize, &Option<Allocation>); 2])
             check.find(Finding::now(
                 "JMR-PERF-001",
                 format!(
-                    "the {name} is ordinary host memory: the call waits for the stream and copies by itself"
+                    "the {name} is pageable host memory: the call waits for the stream and copies on the calling thread"
                 ),
             ));
         }
@@ -285,7 +285,7 @@ pub(super) fn buffer(check: &Check, address: usize, bytes: usize) {
 /// Finds data buffers of a model's execution that were destroyed, or lie on the host.
 pub(super) fn host_buffers(check: &Check, words: &[u64; MOST]) {
     for (what, dataset) in [("input", words[1]), ("output", words[2])] {
-        let held: Vec<u64> = lifetimes::held_by(dataset);
+        let held: Vec<u64> = lifetimes::members_of(dataset);
         for buffer in held {
             let Some(object) = check.object("data buffer", buffer) else {
                 continue;

@@ -375,7 +375,7 @@ fn pending_stream(cx: &Cx<'_>, check: &Check, handle: u64) {
         check.find(
             Finding::now(
                 "JMR-STREAM-005",
-                format!("{} has work without a wait", object.name()),
+                format!("{} has queued work that no call waited for", object.name()),
             )
             .and("made", object.made, object.name()),
         );
@@ -463,14 +463,14 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             PAST.finalized.store(true, Ordering::Relaxed);
             *PAST.finalized_at.lock() = jumar::check::here();
             check.host_knows_all();
-            lifetimes::swept(check, name, None);
+            lifetimes::destroyed_with_owner(check, name, None);
         }
         After::FinalizeReference => {
             if seen.written[0] == 0 {
                 PAST.finalized.store(true, Ordering::Relaxed);
                 *PAST.finalized_at.lock() = jumar::check::here();
                 check.host_knows_all();
-                lifetimes::swept(check, name, None);
+                lifetimes::destroyed_with_owner(check, name, None);
             }
         }
         After::Malloc => check.asked(seen.written[0] as usize, seen.words[1] as usize),
@@ -498,13 +498,13 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
                     ),
                 );
             }
-            lifetimes::swept(check, name, Some(seen.words[0] as u32));
+            lifetimes::destroyed_with_owner(check, name, Some(seen.words[0] as u32));
         }
         After::DestroyContext => {
             check.host_knows_all();
             let context = check.object("context", seen.words[0]);
             let device = context.and_then(|context| context.device);
-            lifetimes::swept(check, name, device);
+            lifetimes::destroyed_with_owner(check, name, device);
         }
         After::StreamIsDone => {
             if seen.written[1] == 0

@@ -113,7 +113,7 @@ pub(super) fn known(call: &'static Call) -> &'static CallRecord {
         after: after(call.name),
         needs_init: call.name.starts_with("aclrt")
             && !["aclrtGetVersion", "aclrtGetSocName"].contains(&call.name),
-        checks_lifetime: lifetimes::are_touched_by(call.name),
+        checks_lifetime: lifetimes::changes_lifetimes(call.name),
         handles: handles(call),
     })
 }

@@ -1,4 +1,4 @@
-//! The file of one operator: the length of a header, the header, and the bytes of the tensors; or its statistics as text.
+//! Builds the dump file of one operator: the length of the header, the header, and the bytes of the tensors; or, as text, statistics of the tensors.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ pub(super) struct Tensor {
     pub(super) bytes: Vec<u8>,
 }
 
-/// What is written of an operator.
+/// One execution of an operator, as the dump file describes it.
 #[derive(Default)]
 pub(super) struct Record {
     pub(super) name: String,
@@ -26,7 +26,7 @@ pub(super) struct Record {
     pub(super) attributes: Vec<(String, String)>,
 }
 
-/// A message of the header, in the encoding of protocol buffers.
+/// A message of the header, encoded as a protocol buffer.
 #[derive(Default)]
 struct Message(Vec<u8>);
 
@@ -40,7 +40,7 @@ impl Message {
     }
 
     fn number(&mut self, field: u64, value: u64) {
-        // What is not there is 0.
+        // Protocol buffers leave out fields with the value 0.
         if value != 0 {
             self.varint(field << 3);
             self.varint(value);
@@ -66,7 +66,7 @@ impl Message {
     }
 }
 
-/// The numbers of data types in these files, which are not those of the interface.
+/// Returns the number of a data type in dump files. It differs from the number in the interface.
 pub(super) fn data_type(acl: i32) -> u64 {
     match acl {
         enums::ACL_FLOAT => 1,
@@ -93,12 +93,12 @@ pub(super) fn data_type(acl: i32) -> u64 {
     }
 }
 
-/// Formats have the numbers of the interface; one that is not known is 0.
+/// Returns the number of a format, which is that of the interface; 0 for an unknown format.
 fn format(acl: i32) -> u64 {
     u64::try_from(acl).unwrap_or(0)
 }
 
-/// Writes the file: header and all tensors.
+/// Returns the contents of the file: the header and all tensors.
 pub(super) fn binary(record: &Record) -> Vec<u8> {
     let mut header = Message::default();
     header.bytes(1, b"2.0");
@@ -145,7 +145,7 @@ pub(super) fn binary(record: &Record) -> Vec<u8> {
     file
 }
 
-/// The statistics of a tensor that are written.
+/// A statistic of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Statistic {
     Max,
@@ -158,8 +158,8 @@ pub(super) enum Statistic {
 }
 
 impl Statistic {
-    /// All but the norm, in the order of the file.
-    pub(super) const USUAL: [Statistic; 6] = [
+    /// The statistics that are written by default, in the order of the file.
+    pub(super) const DEFAULT: [Statistic; 6] = [
         Statistic::Max,
         Statistic::Min,
         Statistic::Avg,
@@ -168,7 +168,7 @@ impl Statistic {
         Statistic::PositiveInf,
     ];
 
-    /// Finds one by its name in the configuration.
+    /// Finds a statistic by its name in the configuration.
     pub(super) fn named(name: &str) -> Option<Statistic> {
         Some(match name {
             "Max" => Statistic::Max,
@@ -195,13 +195,13 @@ impl Statistic {
     }
 }
 
-/// Writes the text: a line for each tensor. `chosen` is none for the usual statistics.
+/// Returns the text: a line for each tensor. If `chosen` is `None`, it contains the default statistics.
 pub(super) fn statistics(record: &Record, chosen: Option<&[Statistic]>) -> String {
     let mut text = "Input/Output,Index,Data Size,Data Type,Format,Shape".to_owned();
-    // A choice of one's own has the count first, the usual ones have it in the middle.
+    // The number of elements comes first if the statistics were chosen, and in the middle of the default ones.
     let (before, after): (&[Statistic], &[Statistic]) = match chosen {
         Some(chosen) => (&[], chosen),
-        None => Statistic::USUAL.split_at(3),
+        None => Statistic::DEFAULT.split_at(3),
     };
     for title in before
         .iter()
@@ -247,15 +247,15 @@ pub(super) fn statistics(record: &Record, chosen: Option<&[Statistic]>) -> Strin
 }
 
 fn shown(statistic: Statistic, values: &[f64]) -> String {
-    let finite = || values.iter().copied().filter(|value| !value.is_nan());
+    let not_nan = || values.iter().copied().filter(|value| !value.is_nan());
     let count = |wanted: fn(&f64) -> bool| values.iter().filter(|value| wanted(value)).count();
     match statistic {
         Statistic::Nan => count(|value| value.is_nan()).to_string(),
         Statistic::NegativeInf => count(|value| *value == f64::NEG_INFINITY).to_string(),
         Statistic::PositiveInf => count(|value| *value == f64::INFINITY).to_string(),
         _ if values.is_empty() => "-".to_owned(),
-        Statistic::Max => finite().fold(f64::NEG_INFINITY, f64::max).to_string(),
-        Statistic::Min => finite().fold(f64::INFINITY, f64::min).to_string(),
+        Statistic::Max => not_nan().fold(f64::NEG_INFINITY, f64::max).to_string(),
+        Statistic::Min => not_nan().fold(f64::INFINITY, f64::min).to_string(),
         Statistic::Avg => (values.iter().sum::<f64>() / values.len() as f64).to_string(),
         Statistic::L2norm => values.iter().map(|v| v * v).sum::<f64>().sqrt().to_string(),
     }

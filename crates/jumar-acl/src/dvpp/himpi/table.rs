@@ -1,4 +1,4 @@
-//! The channels of one kind, by the numbers that the program sets.
+//! A table of the channels of one kind, indexed by the channel numbers that the program chooses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,16 +6,16 @@ use std::sync::Arc;
 use jumar::engine::sync::Mutex;
 use jumar_types::{Error, ErrorKind, Result};
 
-/// The numbers of channels: 0 to one less.
+/// The number of channels of one kind. Valid channel numbers are 0 to `CHANNELS - 1`.
 const CHANNELS: i32 = 256;
 
 /// The channels of one kind.
 pub(super) struct Table<T> {
     channels: Mutex<BTreeMap<i32, Arc<T>>>,
-    /// What sentences call a channel.
+    /// What messages call a channel of this kind.
     name: &'static str,
-    /// How the names of its functions begin.
-    functions: &'static str,
+    /// The prefix of the names of the functions for this kind.
+    prefix: &'static str,
 }
 
 /// Checks the number of a channel.
@@ -27,7 +27,7 @@ pub(super) fn check_number(number: i32) -> Result<()> {
         return Err(Error::new(
             ErrorKind::InvalidValue,
             format!(
-                "the channel number is {number}; it must be 0 to {}",
+                "the channel number is {number}; it must be between 0 and {}",
                 CHANNELS - 1
             ),
         )
@@ -37,11 +37,11 @@ pub(super) fn check_number(number: i32) -> Result<()> {
 }
 
 impl<T> Table<T> {
-    pub(super) fn new(name: &'static str, functions: &'static str) -> Table<T> {
+    pub(super) fn new(name: &'static str, prefix: &'static str) -> Table<T> {
         Table {
             channels: Mutex::default(),
             name,
-            functions,
+            prefix,
         }
     }
 
@@ -63,7 +63,7 @@ impl<T> Table<T> {
     /// Calls `act` while no channel exists, and no other thread creates one.
     ///
     /// # Errors
-    /// The lowest number of a channel that exists.
+    /// Returns the lowest number of an existing channel.
     pub(super) fn while_empty<R>(&self, act: impl FnOnce() -> R) -> std::result::Result<R, i32> {
         let channels = self.channels.lock();
         match channels.keys().next() {
@@ -78,7 +78,7 @@ impl<T> Table<T> {
     /// `InvalidValue`: the number is out of range; `RepeatInitialize`: the channel exists; those of `open`.
     pub(super) fn create(&self, number: i32, open: impl FnOnce() -> Result<T>) -> Result<()> {
         check_number(number)?;
-        let (name, functions) = (self.name, self.functions);
+        let (name, prefix) = (self.name, self.prefix);
         let mut channels = self.channels.lock();
         if channels.contains_key(&number) {
             return Err(Error::new(
@@ -86,27 +86,29 @@ impl<T> Table<T> {
                 format!("{name} {number} exists already"),
             )
             .fix(format!(
-                "Destroy it with {functions}_destroy_chn first, or use another number."
+                "Destroy it with {prefix}_destroy_chn first, or use another number."
             )));
         }
         channels.insert(number, Arc::new(open()?));
         Ok(())
     }
 
-    /// Opens a channel with the lowest free number, and returns that.
+    /// Opens a channel with the lowest free number, and returns this number.
     ///
     /// # Errors
     /// `NoStreamResource`: all numbers are in use; those of `open`.
     pub(super) fn create_next(&self, open: impl FnOnce() -> Result<T>) -> Result<i32> {
-        let (name, functions) = (self.name, self.functions);
+        let (name, prefix) = (self.name, self.prefix);
         let mut channels = self.channels.lock();
         let free = (0..CHANNELS).find(|number| !channels.contains_key(number));
         let Some(number) = free else {
             return Err(Error::new(
                 ErrorKind::NoStreamResource,
-                format!("all {CHANNELS} {name}s exist"),
+                format!("all {CHANNELS} {name}s are in use"),
             )
-            .fix(format!("Destroy channels with {functions}_destroy_chn.")));
+            .fix(format!(
+                "Destroy a channel with {prefix}_destroy_chn first."
+            )));
         };
         channels.insert(number, Arc::new(open()?));
         Ok(number)
@@ -123,13 +125,13 @@ impl<T> Table<T> {
     }
 
     fn missing(&self, number: i32) -> Error {
-        let (name, functions) = (self.name, self.functions);
+        let (name, prefix) = (self.name, self.prefix);
         Error::new(
             ErrorKind::InvalidHandle,
             format!("{name} {number} does not exist"),
         )
         .fix(format!(
-            "Create it with {functions}_create_chn; it exists until {functions}_destroy_chn."
+            "Create it with {prefix}_create_chn; it exists until {prefix}_destroy_chn."
         ))
     }
 }

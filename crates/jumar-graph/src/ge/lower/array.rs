@@ -1,4 +1,4 @@
-//! Constants, shapes, and moving elements about.
+//! Lowers operators on constants and shapes, and operators that rearrange elements.
 
 use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;
@@ -10,18 +10,20 @@ use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Concat", |cx, op| {
-        let axis = known(cx, op.input("concat_dim")?, "concat_dim")?;
+        let axis = constant_int(cx, op.input("concat_dim")?, "concat_dim")?;
         concat(cx, op, axis)
     }),
     ("ConcatD", |cx, op| concat(cx, op, op.int("concat_dim")?)),
     ("ConcatV2", |cx, op| {
-        let axis = known(cx, op.input("concat_dim")?, "concat_dim")?;
+        let axis = constant_int(cx, op.input("concat_dim")?, "concat_dim")?;
         concat(cx, op, axis)
     }),
     ("ConcatV2D", |cx, op| concat(cx, op, op.int("concat_dim")?)),
     ("Const", constant),
     ("Constant", constant),
-    ("DepthToSpace", |cx, op| blocks(cx, op, "DepthToSpace")),
+    ("DepthToSpace", |cx, op| {
+        depth_and_space(cx, op, "DepthToSpace")
+    }),
     ("Expand", |cx, op| {
         let (x, shape) = (op.input("x")?, op.input("shape")?);
         let shape = match cx.ty(shape).dtype {
@@ -59,7 +61,9 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("ReverseSequence", same),
     ("Shape", same),
     ("Size", same),
-    ("SpaceToDepth", |cx, op| blocks(cx, op, "SpaceToDepth")),
+    ("SpaceToDepth", |cx, op| {
+        depth_and_space(cx, op, "SpaceToDepth")
+    }),
     ("Split", |cx, op| {
         split(cx, op, None, op.input("split_dim")?)
     }),
@@ -87,10 +91,11 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("UnsqueezeV3", same),
 ];
 
-type Answer = Result<Vec<ValueId>, OpError>;
+/// The outputs of a lowered operator.
+type Lowered = Result<Vec<ValueId>, OpError>;
 
-/// The number that an input is; it has to be known.
-pub(super) fn known(cx: &Cx, value: ValueId, name: &str) -> Result<i64, OpError> {
+/// Returns the value of an input that must be a constant integer.
+pub(super) fn constant_int(cx: &Cx, value: ValueId, name: &str) -> Result<i64, OpError> {
     match cx.constant(value).and_then(Tensor::ints).as_deref() {
         Some([number]) => Ok(*number),
         Some(_) => Err(invalid(format!("its input {name} has to be one integer"))),
@@ -100,14 +105,14 @@ pub(super) fn known(cx: &Cx, value: ValueId, name: &str) -> Result<i64, OpError>
     }
 }
 
-fn constant(cx: &mut Cx, op: &Op<'_>) -> Answer {
+fn constant(cx: &mut Cx, op: &Op<'_>) -> Lowered {
     let tensor =
         tensor_attr(op.node, "value")?.ok_or_else(|| invalid("its attribute value is missing"))?;
     Ok(vec![cx.add_constant(tensor)])
 }
 
-/// A constant whose contents lie in a file of their own.
-fn file_constant(cx: &mut Cx, op: &Op<'_>) -> Answer {
+/// Lowers a constant whose data are in a file.
+fn file_constant(cx: &mut Cx, op: &Op<'_>) -> Lowered {
     let path = op.text("file_path")?;
     if path.is_empty() {
         return Err(unsupported(
@@ -126,7 +131,7 @@ fn file_constant(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(vec![cx.add_constant(Tensor::new(dtype, &dims, bytes)?)])
 }
 
-fn concat(cx: &mut Cx, op: &Op<'_>, axis: i64) -> Answer {
+fn concat(cx: &mut Cx, op: &Op<'_>, axis: i64) -> Lowered {
     let mut all = op.list("x")?;
     if all.is_empty() {
         return Err(invalid("it has no inputs"));
@@ -138,7 +143,7 @@ fn concat(cx: &mut Cx, op: &Op<'_>, axis: i64) -> Answer {
     Ok(vec![cx.one("ConcatD", &all, attrs)?])
 }
 
-fn pack(cx: &mut Cx, op: &Op<'_>) -> Answer {
+fn pack(cx: &mut Cx, op: &Op<'_>) -> Lowered {
     let axis = op.int("axis")?;
     let mut all = op.list("x")?;
     if all.is_empty() {
@@ -154,13 +159,17 @@ fn pack(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(vec![cx.one("ConcatD", &all, attrs)?])
 }
 
-fn split(cx: &mut Cx, op: &Op<'_>, sizes: Option<ValueId>, axis: ValueId) -> Answer {
+fn split(cx: &mut Cx, op: &Op<'_>, sizes: Option<ValueId>, axis: ValueId) -> Lowered {
     let x = op.input("x")?;
     let count = op.int("num_split")?;
     let outputs = usize::try_from(count)
         .ok()
         .filter(|&count| (1..=65_536).contains(&count))
-        .ok_or_else(|| invalid(format!("its attribute num_split is {count}")))?;
+        .ok_or_else(|| {
+            invalid(format!(
+                "its attribute num_split is {count}; it must be between 1 and 65536"
+            ))
+        })?;
     let axis = cx.reshape(axis, &[])?;
     let attrs = Attrs::new().with("num_split", count);
     if sizes.is_none()
@@ -176,35 +185,45 @@ fn split(cx: &mut Cx, op: &Op<'_>, sizes: Option<ValueId>, axis: ValueId) -> Ans
             .and_then(|at| cx.ty(x).shape.get(at).copied());
         if dim.is_some_and(|dim| dim >= 0 && dim % count != 0) {
             return Err(invalid(format!(
-                "its input is {}, which cannot be cut into {count} parts along axis {at}",
+                "its input is {}, which cannot be split into {count} equal parts along axis {at}",
                 cx.ty(x)
             )));
         }
     }
     let sizes = match sizes {
-        Some(sizes) => Some(filled(cx, x, sizes, axis)?),
+        Some(sizes) => Some(with_remainder(cx, x, sizes, axis)?),
         None => None,
     };
     cx.add_node("SplitV", &[Some(x), sizes, Some(axis)], attrs, outputs)
 }
 
-/// Sizes of parts, with the remainder instead of -1.
-fn filled(cx: &mut Cx, x: ValueId, sizes: ValueId, axis: ValueId) -> Result<ValueId, OpError> {
+/// Returns the sizes of the parts of a split, where the remaining size replaces -1.
+fn with_remainder(
+    cx: &mut Cx,
+    x: ValueId,
+    sizes: ValueId,
+    axis: ValueId,
+) -> Result<ValueId, OpError> {
     let list = cx.constant(sizes).and_then(Tensor::ints);
     let Some(mut list) = list.filter(|list| list.contains(&-1)) else {
         return Ok(sizes);
     };
-    let at = known(cx, axis, "split_dim")?;
+    let at = constant_int(cx, axis, "split_dim")?;
     let dims = cx.dims(x)?;
     let at = if at < 0 { at + dims.len() as i64 } else { at };
     let size = *usize::try_from(at)
         .ok()
         .and_then(|at| dims.get(at))
-        .ok_or_else(|| invalid(format!("its split_dim is {at}")))?;
+        .ok_or_else(|| {
+            invalid(format!(
+                "its split_dim is {at}, and its input has {} dimensions",
+                dims.len()
+            ))
+        })?;
     let left: i64 = size - list.iter().filter(|&&size| size != -1).sum::<i64>();
     if left < 0 || list.iter().filter(|&&size| size == -1).count() > 1 {
         return Err(invalid(format!(
-            "its size_splits {list:?} do not fit an axis of {size}"
+            "its size_splits {list:?} do not fit an axis of size {size}; at most one may be -1"
         )));
     }
     for size in &mut list {
@@ -215,8 +234,8 @@ fn filled(cx: &mut Cx, x: ValueId, sizes: ValueId, axis: ValueId) -> Result<Valu
     Ok(cx.ints(&list))
 }
 
-/// Moves pixels into channels or back; channels may come last.
-fn blocks(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
+/// Lowers `DepthToSpace` and `SpaceToDepth`, with channels in either position.
+fn depth_and_space(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Lowered {
     let last = channels_last(op.image_format(2)?, 2)?;
     let mut attrs = Attrs::new()
         .with("block_size", op.int("block_size")?)
@@ -229,8 +248,8 @@ fn blocks(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
     Ok(vec![backward(cx, y, last, 2)?])
 }
 
-/// Joins the axes from one to another.
-fn flatten(cx: &mut Cx, op: &Op<'_>) -> Answer {
+/// Lowers `FlattenV2`, which merges the axes from `axis` to `end_axis`.
+fn flatten(cx: &mut Cx, op: &Op<'_>) -> Lowered {
     let x = op.input("x")?;
     let rank = cx.rank(x)? as i64;
     let axis = |name: &str| -> Result<usize, OpError> {
@@ -249,26 +268,26 @@ fn flatten(cx: &mut Cx, op: &Op<'_>) -> Answer {
         return Ok(vec![cx.reshape(x, &[1])?]);
     }
     if last < first {
-        return Err(invalid("its attribute end_axis lies before axis"));
+        return Err(invalid("its attribute end_axis is less than axis"));
     }
     let mut dims: Vec<i64> = vec![0; first];
     dims.push(-1);
     dims.extend_from_slice(&shape[last + 1..]);
     if shape[last + 1..].iter().any(|&dim| dim < 0) {
         return Err(unsupported(
-            "the dimensions behind end_axis have to be known",
+            "the dimensions after end_axis must not be dynamic",
         ));
     }
     Ok(vec![cx.reshape(x, &dims)?])
 }
 
-fn reshape(cx: &mut Cx, op: &Op<'_>) -> Answer {
+fn reshape(cx: &mut Cx, op: &Op<'_>) -> Lowered {
     let (x, shape) = (op.input("x")?, op.input("shape")?);
     let (axis, count) = (op.int("axis")?, op.int("num_axes")?);
     if axis == 0 && count == -1 {
         return Ok(vec![cx.one("Reshape", &[x, shape], Attrs::new())?]);
     }
-    // A part of the axes gets another shape, as Caffe has it.
+    // Only the axes from `axis` on get another shape, as in Caffe.
     let wanted = cx
         .constant(shape)
         .and_then(Tensor::ints)
@@ -279,16 +298,16 @@ fn reshape(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let last = if count == -1 { rank } else { first + count };
     if !(0..=rank).contains(&first) || !(first..=rank).contains(&last) {
         return Err(invalid(format!(
-            "axis {axis} and num_axes {count} do not fit {rank} dimensions"
+            "its attributes axis {axis} and num_axes {count} do not fit an input of {rank} dimensions"
         )));
     }
     let (first, last) = (first as usize, last as usize);
     let mut dims = own[..first].to_vec();
     for (at, &dim) in wanted.iter().enumerate() {
         dims.push(match dim {
-            0 => *own
-                .get(first + at)
-                .ok_or_else(|| invalid("its input shape copies a dimension that is not there"))?,
+            0 => *own.get(first + at).ok_or_else(|| {
+                invalid("its input shape has a 0 where its input has no dimension to copy")
+            })?,
             dim => dim,
         });
     }
@@ -296,7 +315,7 @@ fn reshape(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(vec![cx.reshape(x, &dims)?])
 }
 
-fn pad(cx: &mut Cx, op: &Op<'_>) -> Answer {
+fn pad(cx: &mut Cx, op: &Op<'_>) -> Lowered {
     let x = op.input("x")?;
     let value = match op.maybe("constant_values") {
         Some(value) => Some(cx.cast(value, {

@@ -2,7 +2,7 @@
 
 use jumar_ops::{Attrs, Builder as _, OpError};
 
-use super::array::known;
+use super::array::constant_int;
 use super::op::Op;
 use super::slice::numbers;
 use super::{Cx, Lowering, invalid};
@@ -87,8 +87,8 @@ fn matrix_diag(cx: &mut Cx, op: &Op<'_>) -> Answer {
             )));
         }
     };
-    let rows = known(cx, op.input("num_rows")?, "num_rows")?;
-    let columns = known(cx, op.input("num_cols")?, "num_cols")?;
+    let rows = constant_int(cx, op.input("num_rows")?, "num_rows")?;
+    let columns = constant_int(cx, op.input("num_cols")?, "num_cols")?;
     let dims = cx.dims(diagonal)?;
     let several = low < high;
     let kept = dims

@@ -3,7 +3,7 @@
 use jumar_ops::{Attr, Attrs, Builder as _, OpError};
 use jumar_types::dtype::DataType;
 
-use super::array::known;
+use super::array::constant_int;
 use super::image::columns;
 use super::op::{Op, same};
 use super::{Cx, Lowering, invalid, unsupported};
@@ -47,8 +47,8 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("MatrixBandPart", |cx, op| {
         let mut y = op.input("x")?;
-        let lower = known(cx, op.input("num_lower")?, "num_lower")?;
-        let upper = known(cx, op.input("num_upper")?, "num_upper")?;
+        let lower = constant_int(cx, op.input("num_lower")?, "num_lower")?;
+        let upper = constant_int(cx, op.input("num_upper")?, "num_upper")?;
         // Below zero all of them stay.
         for (count, diagonal, side) in [(lower, -lower, 1i64), (upper, upper, 0i64)] {
             if count >= 0 {
@@ -138,7 +138,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("UniqueWithCountsAndSorting", unique),
     ("UnsortedSegmentSum", |cx, op| {
         let (x, ids) = (op.input("x")?, op.input("segment_ids")?);
-        let count = known(cx, op.input("num_segments")?, "num_segments")?;
+        let count = constant_int(cx, op.input("num_segments")?, "num_segments")?;
         let (own, rank) = (cx.dims(x)?, cx.rank(ids)?);
         let rest = own
             .get(rank..)
@@ -171,7 +171,7 @@ fn gather(cx: &mut Cx, op: &Op<'_>) -> Answer {
         let inputs = [op.input("x")?, op.input("indices")?, axis];
         return Ok(vec![cx.one("GatherV2", &inputs, attrs)?]);
     }
-    let axis = known(cx, axis, "axis")?;
+    let axis = constant_int(cx, axis, "axis")?;
     gathered(cx, op, axis)
 }
 

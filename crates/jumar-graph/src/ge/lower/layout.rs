@@ -3,7 +3,7 @@
 use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;
 
-use super::array::known;
+use super::array::constant_int;
 use super::elementwise::in_float;
 use super::op::Op;
 use super::slice::numbers;
@@ -48,7 +48,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let given = cx.ty(start).dtype;
         let start = in_float(cx, start, DataType::Float64)?;
         let stop = in_float(cx, stop, DataType::Float64)?;
-        let count = known(cx, op.input("num")?, "num")?;
+        let count = constant_int(cx, op.input("num")?, "num")?;
         if !(1..=1 << 30).contains(&count) {
             return Err(invalid(format!("its input num is {count}")));
         }

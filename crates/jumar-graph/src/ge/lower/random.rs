@@ -4,7 +4,7 @@
 use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;
 
-use super::array::known;
+use super::array::constant_int;
 use super::op::Op;
 use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
@@ -85,7 +85,7 @@ fn random(
 /// Classes by the exponentials of their logits: the largest of the logits, each with noise of Gumbel's distribution.
 fn multinomial(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let logits = op.input("logits")?;
-    let count = known(cx, op.input("num_samples")?, "num_samples")?;
+    let count = constant_int(cx, op.input("num_samples")?, "num_samples")?;
     let dims = cx.dims(logits)?;
     let &[rows, classes] = &dims[..] else {
         return Err(invalid(format!(

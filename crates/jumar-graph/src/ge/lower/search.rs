@@ -3,7 +3,7 @@
 use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;
 
-use super::array::known;
+use super::array::constant_int;
 use super::formula::{Formula, of};
 use super::index::scattered;
 use super::op::Op;
@@ -60,7 +60,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         of(cx, op, ["x1", "x2"], |f, [a, b]| cross(f, a, b, dim))
     }),
     ("CumulativeLogsumexp", |cx, op| {
-        let axis = known(cx, op.input("axis")?, "axis")?;
+        let axis = constant_int(cx, op.input("axis")?, "axis")?;
         let attrs = Attrs::new()
             .with("exclusive", op.yes("exclusive")?)
             .with("reverse", op.yes("reverse")?);
@@ -108,7 +108,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         cx.add_node("ConcatD", &shapes, Attrs::new().with("concat_dim", 0i64), 1)
     }),
     ("HistogramFixedWidth", |cx, op| {
-        let bins = known(cx, op.input("nbins")?, "nbins")?;
+        let bins = constant_int(cx, op.input("nbins")?, "nbins")?;
         let dtype = op.dtype("dtype")?;
         of(cx, op, ["x", "range"], |f, [x, range]| {
             let (low, high) = (item(f, range, 0)?, item(f, range, 1)?);
@@ -436,7 +436,7 @@ fn as_strided(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let size = numbers(cx, op.input("size")?, "size")?;
     let stride = numbers(cx, op.input("stride")?, "stride")?;
     let offset = match op.maybe("storage_offset") {
-        Some(offset) => known(cx, offset, "storage_offset")?,
+        Some(offset) => constant_int(cx, offset, "storage_offset")?,
         None => 0,
     };
     let x = op.input("x")?;
@@ -467,7 +467,7 @@ fn as_strided(cx: &mut Cx, op: &Op<'_>) -> Answer {
 /// Reduces the elements of each segment; ids outside of the segments are dropped.
 fn segments(cx: &mut Cx, op: &Op<'_>, how: &'static str, start: f64) -> Answer {
     let (x, ids) = (op.input("x")?, op.input("segment_ids")?);
-    let count = known(cx, op.input("num_segments")?, "num_segments")?;
+    let count = constant_int(cx, op.input("num_segments")?, "num_segments")?;
     let (own, rank) = (cx.dims(x)?, cx.rank(ids)?);
     let rest = own
         .get(rank..)

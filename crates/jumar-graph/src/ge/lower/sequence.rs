@@ -3,7 +3,7 @@
 use jumar_ops::{Attrs, Builder as _, OpError, Tensor, TensorType};
 use jumar_types::dtype::DataType;
 
-use super::array::known;
+use super::array::constant_int;
 use super::op::Op;
 use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
@@ -65,7 +65,7 @@ fn items(cx: &Cx, op: &Op<'_>) -> Result<Vec<ValueId>, OpError> {
 fn position(cx: &Cx, op: &Op<'_>, count: usize, absent: usize) -> Result<usize, OpError> {
     let index = match op.maybe("index") {
         None => absent as i64,
-        Some(value) => known(cx, value, "index")?,
+        Some(value) => constant_int(cx, value, "index")?,
     };
     let at = if index < 0 {
         index + count as i64

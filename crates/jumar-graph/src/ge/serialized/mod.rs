@@ -121,7 +121,7 @@ fn read_graph(source: &GraphDef, graphs: &mut Graphs<'_>, depth: usize) -> Resul
     let mut outputs = Vec::new();
     let collected = source.op.iter().find(|op| op.kind == OUTPUTS);
     for text in collected.map_or(&source.output, |op| &op.input) {
-        if let Some(Source::Output(at, position)) = find(text, &indices)? {
+        if let Some(Source::Output(at, position)) = find_source(text, &indices)? {
             outputs.push((at, position));
         }
     }
@@ -132,16 +132,16 @@ fn read_graph(source: &GraphDef, graphs: &mut Graphs<'_>, depth: usize) -> Resul
     })
 }
 
-/// Where an input comes from.
+/// The origin of an input.
 enum Source {
-    /// An output of a node.
+    /// An output of a node: the index of the node, and of its output.
     Output(usize, usize),
-    /// A node that has to run before.
+    /// A control edge: the index of a node that has to run first.
     Control(usize),
 }
 
-/// Finds the source that `node:index` names. An empty name is an input that is not connected.
-fn find(text: &str, indices: &HashMap<&str, usize>) -> Result<Option<Source>> {
+/// Finds the source that a text `node:index` names. Returns `None` for an empty text, which stands for an input that is not connected.
+fn find_source(text: &str, indices: &HashMap<&str, usize>) -> Result<Option<Source>> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -176,7 +176,7 @@ fn read_node(
     let mut after = Vec::new();
     let mut sources = Vec::with_capacity(op.input.len());
     for text in &op.input {
-        match find(text, indices)? {
+        match find_source(text, indices)? {
             Some(Source::Control(at)) => after.push(at),
             Some(Source::Output(at, position)) => sources.push(Some((at, position))),
             None => sources.push(None),
@@ -184,7 +184,7 @@ fn read_node(
     }
     if sources.len() > op.input_desc.len() {
         return Err(GraphError::invalid(format!(
-            "{} inputs are connected, and {} are described",
+            "{} inputs are connected, but only {} are described",
             sources.len(),
             op.input_desc.len()
         )));
@@ -212,7 +212,7 @@ fn read_node(
     })
 }
 
-/// Returns the name of an input or output: of its description, or of the prototype where that has none.
+/// Returns the name of an input or output: that of its description, or if it has none, that of the prototype.
 fn name_of(
     described: &TensorDescriptor,
     at: usize,
@@ -235,13 +235,13 @@ fn read_bodies(
     let mut bodies: BTreeMap<String, Vec<Graph>> = BTreeMap::new();
     let slots = prototype.map_or(&[][..], |own| own.bodies);
     for (at, name) in op.subgraph_name.iter().enumerate() {
-        // The last slot takes the rest if it may have several graphs.
+        // If the last attribute accepts several graphs, all remaining graphs belong to it.
         let slot = slots
             .get(at)
             .or_else(|| slots.last().filter(|(_, several)| *several))
             .ok_or_else(|| {
                 GraphError::invalid(format!(
-                    "it has {} graphs, and its type takes {}",
+                    "it has {} subgraphs, but its type has {}",
                     op.subgraph_name.len(),
                     slots.len()
                 ))
@@ -274,7 +274,7 @@ fn read_attrs(op: &OpDef, prototype: Option<&Prototype>) -> Result<BTreeMap<Stri
                     "its attribute {name} has no value of a type that is supported"
                 )));
             }
-            // What a client notes for itself.
+            // An attribute that the prototype does not have: clients add such attributes for their own use.
             None => {}
         }
     }
@@ -306,7 +306,7 @@ fn read_attr(attr: &AttrDef, wanted: Option<&str>) -> Option<Value> {
 }
 
 fn read_list(list: &ListValue, wanted: Option<&str>) -> Option<Value> {
-    // An empty list states its element type by a number, or not at all.
+    // The number of the element type is optional. Without it, the field that has elements determines the type.
     let stated = match list.kind {
         1 => "VT_LIST_STRING",
         2 => "VT_LIST_INT",
@@ -383,9 +383,9 @@ fn layout(name: &str) -> i32 {
     }
 }
 
-/// Returns the number of the element type that this number of a message stands for: messages count otherwise than headers.
+/// Returns the number of an element type in the headers, for its number in a serialized message. The two numberings differ.
 fn element_type(number: i32) -> i32 {
-    /// The numbers of the headers, by those of messages.
+    /// The numbers in the headers, indexed by the numbers in messages.
     const NUMBERS: [i32; 41] = [
         28, 0, 1, 2, 4, 6, 7, 3, 9, 8, 10, 12, 11, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,
         25, 26, 27, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41,

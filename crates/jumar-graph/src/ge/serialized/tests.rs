@@ -201,7 +201,7 @@ fn damaged_models_are_refused_with_what_is_wrong() {
         ),
         (
             model(&[op("a", "Relu", &["a:0"], &[])]),
-            "1 inputs are connected, and 0 are described",
+            "1 inputs are connected, but only 0 are described",
         ),
         (
             model(&[op("a", "If", &[], &[bytes(35, b"then")])]),
