@@ -22,16 +22,16 @@ use crate::progress;
 /// What `cargo xtask ci` takes.
 #[derive(clap::Args)]
 pub struct Options {
-    /// Adds what takes long: model checking, valgrind, address sanitizer, soak, advisories.
+    /// Adds the long steps: model checking, valgrind, address sanitizer, soak tests, advisories.
     #[arg(long)]
     long: bool,
     /// Runs one part of the long steps alone, with the steps that it needs; each part takes less than an hour.
     #[arg(long, value_enum, conflicts_with_all = ["long", "only"])]
     part: Option<Part>,
-    /// Runs these steps alone, and counts on what earlier runs left behind for the rest.
+    /// Runs only these steps. Whatever they need from other steps must exist from an earlier run.
     #[arg(long, value_name = "STEP,...", value_delimiter = ',')]
     only: Vec<String>,
-    /// Lists the steps and ends.
+    /// Lists the steps and runs none.
     #[arg(long)]
     list: bool,
 }

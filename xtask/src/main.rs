@@ -18,8 +18,8 @@ use xtask_tree::{dist, wheel};
     bin_name = "cargo xtask",
     about = "Builds, lays out, tests and measures Jumar.",
     after_help = "Examples:
-  cargo xtask demo                 two programs classify handwritten digits on a software device
-  cargo xtask ci                   everything that has to pass
+  cargo xtask demo                 three programs classify handwritten digits on a software device
+  cargo xtask ci                   all checks and tests
   cargo xtask ci --only clippy,tidy
   cargo xtask dist --prefix /opt/jumar"
 )]
@@ -32,13 +32,13 @@ struct Arguments {
 enum Command {
     /// Writes the generated files (shims, headers, exports, bindings) from api/*.toml.
     Gen {
-        /// Writes nothing and fails if a generated file is not what it should be.
+        /// Writes nothing, and fails if a generated file is out of date.
         #[arg(long)]
         check: bool,
     },
     /// Builds everything and lays out the install tree.
     Dist {
-        /// Where the tree goes; target/jumar without it.
+        /// The folder of the install tree. Default: target/jumar.
         #[arg(long, value_name = "DIR")]
         prefix: Option<PathBuf>,
     },
@@ -46,7 +46,7 @@ enum Command {
     Wheel(wheel::Options),
     /// Builds, installs, converts the digits model and runs the example programs on it.
     Demo,
-    /// Runs everything that has to pass, and prints a table of it.
+    /// Runs all checks and tests, and prints a table of the results.
     Ci(ci::Options),
     /// Measures Jumar against the limits of this machine.
     Bench(xtask_bench::Options),

@@ -32,7 +32,7 @@ pub struct Options {
     /// Builds against glibc 2.28 instead of this machine's (needs a package index once, for zig).
     #[arg(long)]
     portable: bool,
-    /// Where the wheel goes; target/wheels without it.
+    /// The folder of the wheel. Default: target/wheels.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

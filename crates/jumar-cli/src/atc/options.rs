@@ -173,7 +173,10 @@ pub const ALL: &[Opt] = &[
     // Without effect on a CPU.
     idle("keep_dtype", PRECISE),
     idle("allow_hf32", PRECISE),
-    idle("is_weight_clip", "weights are not converted to smaller types"),
+    idle(
+        "is_weight_clip",
+        "weights are not converted to smaller types",
+    ),
     idle("core_type", CARD),
     idle("aicore_num", CARD),
     idle("virtual_type", CARD),
@@ -182,10 +185,7 @@ pub const ALL: &[Opt] = &[
         "fusion_switch_file",
         "fusion here never changes a result, so nothing has to be switched off",
     ),
-    idle(
-        "enable_single_stream",
-        "a model always runs on one stream",
-    ),
+    idle("enable_single_stream", "a model always runs on one stream"),
     idle("ac_parallel_enable", CARD),
     idle("tiling_schedule_optimize", CARD),
     idle(
