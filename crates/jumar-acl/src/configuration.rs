@@ -394,7 +394,7 @@ fn check_path(path: Option<&str>) -> Result<()> {
     };
     if path.len() > LONGEST_PATH {
         return bad_dump(format!(
-            "dump_path has {} bytes; {LONGEST_PATH} are the most",
+            "dump_path has {} bytes; at most {LONGEST_PATH} are allowed",
             path.len()
         ));
     }

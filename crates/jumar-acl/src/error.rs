@@ -289,7 +289,7 @@ pub fn aclrtMemUceRepair(
             return refuse(
                 ErrorKind::InvalidValue,
                 format!(
-                    "{} bytes at {:#x} are no memory of device {device}",
+                    "{} bytes at {:#x} are not memory of device {device}",
                     range.len, range.addr
                 ),
             );
@@ -329,14 +329,14 @@ pub fn aclrtRepairError(
         | enums::ACL_RT_ERROR_OTHERS => Err(Error::new(
             ErrorKind::FeatureUnsupported,
             format!(
-                "an error of type {} is none that device {device} could repair",
+                "an error of type {} cannot be repaired by device {device}",
                 info.errorType
             ),
         )
         .fix("Reset the device: a software device has no broken parts, so that its failures are the program's.")),
         other => refuse(
             ErrorKind::InvalidValue,
-            format!("{other} is not a value of aclrtErrorType"),
+            crate::not_a_value("aclrtErrorType", other),
         ),
     }
 }

@@ -37,7 +37,7 @@ impl InitLock {
             if busy == this {
                 return refuse(
                     inside,
-                    "the call comes from a function that initialising or finalising is calling",
+                    "the call was made inside a function that is registered for initialisation or finalisation",
                 );
             }
             state = cx.process.init_done.wait(state);
@@ -84,7 +84,7 @@ pub fn aclInit(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
     {
         return refuse(
             ErrorKind::InvalidArgument,
-            "the configuration differs from the one that the process was first initialised with; it is fixed for the process's life",
+            "the configuration differs from that of the first initialisation; a process cannot change it",
         );
     }
     if let Some(device) = configuration.default_device {
@@ -127,7 +127,7 @@ fn answered(cx: &Cx<'_>, code: i32, during: &str) -> Result<()> {
     cx.thread.foreign_code.set(code);
     refuse(
         ErrorKind::Failure,
-        format!("a function registered for {during} answered {code}, not 0"),
+        format!("a function registered for {during} returned {code}; it must return 0"),
     )
 }
 
@@ -150,7 +150,7 @@ pub fn aclFinalizeReference(cx: &Cx<'_>) -> Result<u64> {
     match state.count {
         0 => refuse(
             ErrorKind::RepeatFinalize,
-            "the runtime is not initialised, so there is no reference to give back",
+            "the runtime is not initialised, so there is no reference to release",
         ),
         1 => {
             drop(state);
@@ -263,7 +263,7 @@ pub fn aclGetCannAttribute(_cx: &Cx<'_>, attribute: i32) -> Result<i32> {
     }
     refuse(
         ErrorKind::InvalidArgument,
-        format!("{attribute} is not a value of aclCannAttr"),
+        crate::not_a_value("aclCannAttr", attribute),
     )
 }
 
@@ -350,7 +350,7 @@ pub fn aclGetDeviceCapability(cx: &Cx<'_>, device: u32, info: i32) -> Result<i64
                 profile.soc_name
             ))),
         },
-        _ => Err(bad(format!("{info} is not a value of aclDeviceInfo"))),
+        _ => Err(bad(crate::not_a_value("aclDeviceInfo", info))),
     }
 }
 
@@ -369,7 +369,7 @@ pub fn aclsysGetCANNVersion(_cx: &Cx<'_>, package: u32) -> Result<types::aclCANN
     if package > enums::ACL_PKG_NAME_DRIVER {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("{package} is not a value of aclCANNPackageName"),
+            crate::not_a_value("aclCANNPackageName", package),
         );
     }
     let mut release = Release::from_environment()?;

@@ -53,6 +53,7 @@ pub use jumar_types::{Error, ErrorKind, Result};
 
 use jumar::engine::{Caller, Context, Event, Notify, Runtime, Stream};
 
+use generated::enums;
 use process::Process;
 use thread::Thread;
 
@@ -246,9 +247,32 @@ pub(crate) fn limit_ms(timeout: i32, kind: ErrorKind) -> Result<Option<std::time
     }
 }
 
-/// Refuses a call that this version of Jumar knows but does not do yet.
+/// Refuses a call.
 pub(crate) fn refuse<T>(kind: ErrorKind, sentence: impl Into<String>) -> Result<T> {
     Err(Error::new(kind, sentence))
+}
+
+/// Returns the sentence for a number that an enumeration does not have, or that the call does not support. It lists the values of a
+/// short enumeration.
+#[cold]
+pub(crate) fn not_a_value(enumeration: &str, number: impl Into<i64>) -> String {
+    /// The largest value that is looked for, and the largest number of values that are listed.
+    const LAST: i64 = 255;
+    const LISTED: usize = 12;
+    let number = number.into();
+    if let Some(name) = enums::name_of(enumeration, number) {
+        return format!("{name} ({number}) of {enumeration} is not supported here");
+    }
+    let values: Vec<String> = (-1..=LAST)
+        .filter_map(|value| Some(format!("{} ({value})", enums::name_of(enumeration, value)?)))
+        .collect();
+    match values.len() {
+        1..=LISTED => format!(
+            "{number} is not a value of {enumeration}, which has {}",
+            values.join(", ")
+        ),
+        _ => format!("{number} is not a value of {enumeration}"),
+    }
 }
 
 /// Called once when the process ends: writes what diagnostics kept.
@@ -295,4 +319,29 @@ pub fn fork_prepared() {
 /// Called after a fork, in the parent and in the child.
 pub fn fork_ended() {
     jumar::check::fork_ended();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_an_enumeration_lacks_is_named_with_the_values_of_a_short_enumeration() {
+        assert_eq!(
+            not_a_value("aclrtMemType", 4u32),
+            "4 is not a value of aclrtMemType, which has HBM_TYPE (0), DDR_TYPE (1), P2P_HBM_TYPE (2), P2P_DDR_TYPE (3)"
+        );
+        assert_eq!(
+            not_a_value("acldvppPixelFormat", -5),
+            "-5 is not a value of acldvppPixelFormat"
+        );
+    }
+
+    #[test]
+    fn a_value_that_only_the_call_refuses_has_its_name() {
+        assert_eq!(
+            not_a_value("aclrtMemType", 1u32),
+            "DDR_TYPE (1) of aclrtMemType is not supported here"
+        );
+    }
 }

@@ -259,7 +259,7 @@ impl Thread {
             )),
             Err(error) => Err(Error::new(
                 ErrorKind::NoContext,
-                "this thread's current context is gone",
+                "this thread's current context was destroyed",
             )
             .caused_by(error)),
         }

@@ -616,7 +616,7 @@ impl CallbackDispatcher {
             None => {
                 return Err(Error::new(
                     ErrorKind::ReportTimeout,
-                    "no callback was due in time".to_owned(),
+                    "no callback arrived within the time limit".to_owned(),
                 ));
             }
         }
@@ -652,7 +652,7 @@ impl CallbackDispatcher {
                 return Err(Error::new(
                     ErrorKind::NoSubscriber,
                     format!(
-                        "stream {} is subscribed to no thread that could run the callback",
+                        "stream {} is not subscribed to a thread that could run the callback",
                         stream.number()
                     ),
                 ));

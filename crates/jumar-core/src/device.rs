@@ -123,7 +123,7 @@ impl Count {
         taken.map(drop).map_err(|used| {
             Error::new(
                 kind,
-                format!("{used} {noun} are alive, which is all that the device has"),
+                format!("{used} {noun} exist, which is the maximum of the device"),
             )
         })
     }

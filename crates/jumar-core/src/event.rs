@@ -236,7 +236,7 @@ impl Event {
         Error::new(
             ErrorKind::FeatureUnsupported,
             format!(
-                "event {} was made with flags {:#x}, which do not let streams wait for it",
+                "event {} was made with flags {:#x}, which do not allow streams to wait for it",
                 self.number, self.flags
             ),
         )

@@ -91,7 +91,7 @@ impl IpcControlPage {
         let wrong = || {
             Error::new(
                 ErrorKind::InvalidValue,
-                "what the other process shares under this name is something else",
+                "the object that the other process shares under this name is of another kind",
             )
         };
         if pages.bytes() != BYTES {
@@ -172,7 +172,7 @@ impl IpcControlPage {
         }
         Err(Error::new(
             ErrorKind::InvalidValue,
-            "the object is shared already, with the other rule about who may have it",
+            "the object is already shared, with another rule about who may import it",
         ))
     }
 

@@ -516,7 +516,7 @@ impl Function {
         lowest.map(|(_, code)| code.clone()).ok_or_else(|| {
             Error::new(
                 ErrorKind::InvalidHandle,
-                format!("kernel \"{}\" is loaded on no device", self.name),
+                format!("kernel \"{}\" is not loaded on any device", self.name),
             )
         })
     }

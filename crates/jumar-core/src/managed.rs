@@ -151,7 +151,7 @@ impl Runtime {
             .next_back()
             .filter(|(_, block)| block.span.contains(address));
         let Some((_, block)) = found else {
-            return bad(format!("{address:#x} lies in no managed memory"));
+            return bad(format!("{address:#x} is not in managed memory"));
         };
         let offset = address - block.span.address();
         let Some(span) = block.span.part(offset, bytes) else {

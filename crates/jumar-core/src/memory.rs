@@ -462,7 +462,7 @@ impl Space {
                 ErrorKind::InvalidValue,
                 format!("the {what} of {bytes} bytes at {address:#x} is outside of the possible addresses"),
             )
-            .fix("Pass an address of device memory, of pinned host memory, or of ordinary host memory."));
+            .fix("Pass an address of device memory, of pinned host memory, or of pageable host memory."));
         }
         match self.reach(address, bytes) {
             Some(block) if span.end() <= block.span.end() => {

@@ -66,7 +66,7 @@ impl MessageQueue {
         let mut state = self.wait(limit, ready, || {
             Error::new(
                 ErrorKind::QueueFull,
-                format!("the queue holds {capacity} messages, which is its capacity"),
+                format!("the queue is full: it contains {capacity} messages"),
             )
         })?;
         state.messages.push_back(message);

@@ -279,7 +279,7 @@ impl Stream {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!(
-                    "ordinary host memory is copied at once, which stream {} cannot do while it is recorded",
+                    "pageable host memory is copied synchronously, which is not possible while stream {} is captured",
                     self.number
                 ),
             )
@@ -289,7 +289,7 @@ impl Stream {
             return Err(Error::new(
                 ErrorKind::CaptureForbidsWaiting,
                 format!(
-                    "ordinary host memory is copied at once, and stream {stream} of the context is being captured in a mode that forbids this thread to wait"
+                    "pageable host memory is copied synchronously, but stream {stream} of the context is being captured in a mode that forbids this thread to wait"
                 ),
             ));
         }
@@ -649,7 +649,7 @@ impl Stream {
             return Err(Error::new(
                 ErrorKind::FeatureUnsupported,
                 format!(
-                    "stream {} stops on failure, which cannot be taken back",
+                    "stream {} stops on failure, which cannot be switched off",
                     self.number
                 ),
             ));

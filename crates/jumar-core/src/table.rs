@@ -197,7 +197,7 @@ impl<T> Table<T> {
             IdProblem::NoSuchSlot => Error::new(
                 ErrorKind::InvalidHandle,
                 format!(
-                    "{number:#x} looks like {}, but this runtime never made it",
+                    "{number:#x} looks like {}, but this runtime never created it",
                     with_article(self.kind)
                 ),
             ),

@@ -269,7 +269,7 @@ impl Runtime {
         let Some(memory) = exported.get(&number).and_then(Weak::upgrade) else {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
-                format!("this process exports no memory as {number:#x}"),
+                format!("this process does not export memory as {number:#x}"),
             ));
         };
         memory.pages.admit(processes)
@@ -327,7 +327,7 @@ impl Runtime {
             ));
         }
         let Some(range) = shared.space.reservation(at) else {
-            return bad(format!("{at:#x} lies in no reserved range of addresses"));
+            return bad(format!("{at:#x} is not in a reserved range of addresses"));
         };
         let Some(span) = range.part(at - range.address(), bytes) else {
             return bad(format!(
@@ -419,7 +419,7 @@ impl Runtime {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!(
-                    "{bytes} bytes at {at:#x} are no mapping as a whole, nor several without a gap"
+                    "{bytes} bytes at {at:#x} are neither one mapping nor several contiguous mappings"
                 ),
             )
             .fix("Pass the address and the size that the mapping was made with."));

@@ -50,7 +50,7 @@ pub fn open(path: impl AsRef<Path>) -> io::Result<(File, u64)> {
 pub fn read(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     let (file, length) = open(path)?;
     let too_large = |length: u64| {
-        let text = format!("it has {length} bytes, and {most} are the most");
+        let text = format!("it has {length} bytes; at most {most} are allowed");
         io::Error::new(io::ErrorKind::FileTooLarge, text)
     };
     if length > most {
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(read_text(&path, 9).unwrap(), "four");
         let error = read(&path, 3).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
-        assert_eq!(error.to_string(), "it has 4 bytes, and 3 are the most");
+        assert_eq!(error.to_string(), "it has 4 bytes; at most 3 are allowed");
         std::fs::write(&path, [0xff]).unwrap();
         assert_eq!(
             read_text(&path, 9).unwrap_err().kind(),

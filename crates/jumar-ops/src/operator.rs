@@ -352,7 +352,7 @@ impl Operator {
     fn check_result(ty: &TensorType) -> Result<(), OpError> {
         match ty.rank() {
             Some(rank) if rank > MAX_RANK => Err(OpError::too_large(format!(
-                "the result has {rank} dimensions; {MAX_RANK} are the most"
+                "the result has {rank} dimensions; at most {MAX_RANK} are supported"
             ))),
             Some(_) if ty.dims().is_some() => ty.layout().map(drop),
             _ => Ok(()),

@@ -324,9 +324,7 @@ pub fn acldvppSetChannelDescParam(
 }
 
 fn unknown(parameter: u32) -> Error {
-    argument(format!(
-        "{parameter} is not a value of acldvppChannelDescParamType"
-    ))
+    argument(crate::not_a_value("acldvppChannelDescParamType", parameter))
 }
 
 pub fn acldvppGetChannelDescParam(

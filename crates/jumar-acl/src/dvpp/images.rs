@@ -105,7 +105,7 @@ pub fn acldvppSetPicDescFormat(cx: &Cx<'_>, desc: Raw, format: u32) -> Result<()
     if enums::name_of("acldvppPixelFormat", i64::from(format)).is_none() {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("{format} is not a value of acldvppPixelFormat"),
+            crate::not_a_value("acldvppPixelFormat", format),
         );
     }
     found.fields.lock().format = format;
@@ -140,7 +140,7 @@ pub fn acldvppGetPicDesc(cx: &Cx<'_>, batch: Raw, index: u32) -> Result<Raw> {
     let images = handles(cx, batch, "batchPicDesc")?;
     images.get(index as usize).copied().ok_or_else(|| {
         argument(format!(
-            "index is {index}; the batch has {} descriptions",
+            "index is {index}; it must be less than {}, the number of descriptions in the batch",
             images.len()
         ))
     })

@@ -87,7 +87,7 @@ pub fn acldvppJpegPredictDecSize(
         .and_then(|size| u32::try_from(size).ok())
         .ok_or_else(|| {
             argument(format!(
-                "an image of {}x{} exceeds the sizes that can be stated",
+                "the size of an image of {}x{} pixels in bytes does not fit into 32 bits",
                 header.width, header.height
             ))
         })

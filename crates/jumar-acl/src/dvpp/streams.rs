@@ -83,7 +83,7 @@ pub fn acldvppSetStreamDescFormat(cx: &Cx<'_>, desc: Raw, format: u32) -> Result
     if enums::name_of("acldvppStreamFormat", i64::from(format)).is_none() {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("{format} is not a value of acldvppStreamFormat"),
+            crate::not_a_value("acldvppStreamFormat", format),
         );
     }
     found.fields.lock().format = format;

@@ -285,7 +285,7 @@ fn element(array: Option<&[u64]>, index: usize, name: &str) -> Result<Raw> {
         Some(handle) if *handle != 0 => Ok(Raw(*handle)),
         Some(_) => Err(null(&format!("element {index} of {name}"))),
         None => Err(argument(format!(
-            "{name} has {} elements; roiNums ask for more",
+            "{name} has {} elements, which are fewer than roiNums add up to",
             array.len()
         ))),
     }
@@ -299,14 +299,14 @@ fn batch(cx: &Cx<'_>, args: &BatchArguments<'_>, extras: BatchExtras<'_>) -> Res
         let targets = images::handles(cx, args.targets, "dstBatchPicDescs")?;
         if sources.len() < counts.len() {
             return Err(argument(format!(
-                "size is {}, and srcBatchPicDescs has {} images",
+                "size is {}, but srcBatchPicDescs has {} images; both must be equal",
                 counts.len(),
                 sources.len()
             )));
         }
         if targets.len() != regions {
             return Err(argument(format!(
-                "roiNums add up to {regions}, and dstBatchPicDescs has {} images",
+                "roiNums add up to {regions}, but dstBatchPicDescs has {} images; both must be equal",
                 targets.len()
             )));
         }

@@ -23,7 +23,7 @@ fn input(cx: &Cx<'_>, id: u32, index: usize) -> Result<TensorInfo> {
         Error::new(
             ErrorKind::InvalidArgument,
             format!(
-                "input {index} was asked of model {id}, which has {} inputs",
+                "input {index} does not exist: model {id} has {} inputs",
                 inputs.len()
             ),
         )
@@ -289,7 +289,8 @@ pub fn aclmdlSetAIPPInputFormat(cx: &Cx<'_>, settings: Raw, format: u32) -> Resu
     change(cx, settings, |content| {
         if !(enums::ACL_YUV420SP_U8..=enums::ACL_RAW24).contains(&format) {
             return bad(format!(
-                "inputFormat is {format}, which is not a value of aclAippInputFormat"
+                "inputFormat: {}",
+                crate::not_a_value("aclAippInputFormat", format)
             ));
         }
         content.format = format;

@@ -202,7 +202,7 @@ pub fn aclmdlBundleGetModelNum(cx: &Cx<'_>, id: u32) -> Result<usize> {
 fn beyond(index: usize, count: usize) -> Error {
     Error::new(
         ErrorKind::InvalidArgument,
-        format!("model {index} was asked of a bundle with {count}"),
+        format!("model {index} does not exist: the number of models in the bundle is {count}"),
     )
 }
 
@@ -359,7 +359,7 @@ fn answered(cx: &Cx<'_>, handle: Raw) -> Result<Vec<Sizes>> {
     content.ok_or_else(|| {
         Error::new(
             ErrorKind::InvalidArgument,
-            "no bundle was asked with this object yet",
+            "the object contains no information on a bundle yet",
         )
         .fix("Call aclmdlBundleQueryInfoFromFile or aclmdlBundleQueryInfoFromMem first.")
     })

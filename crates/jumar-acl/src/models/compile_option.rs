@@ -30,7 +30,7 @@ fn check_option(option: u32) -> Result<()> {
     }
     refuse(
         ErrorKind::InvalidArgument,
-        format!("{option} is not a value of aclCompileOpt"),
+        crate::not_a_value("aclCompileOpt", option),
     )
 }
 

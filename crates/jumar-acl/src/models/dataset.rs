@@ -102,7 +102,7 @@ fn beyond(cx: &Cx<'_>, dataset: Raw, index: usize) -> Error {
     let count = entries(cx, dataset, "dataset").map_or(0, |entries| entries.len());
     Error::new(
         ErrorKind::InvalidArgument,
-        format!("buffer {index} was asked of a dataset with {count} buffers"),
+        format!("buffer {index} does not exist: the dataset has {count} buffers"),
     )
 }
 

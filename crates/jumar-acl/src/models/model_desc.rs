@@ -93,7 +93,7 @@ impl Content {
             Error::new(
                 ErrorKind::InvalidArgument,
                 format!(
-                    "{} {index} was asked of a model with {} {}s",
+                    "{} {index} does not exist: the model has {} {}s",
                     side.noun(),
                     tensors.len(),
                     side.noun()
@@ -424,7 +424,7 @@ pub fn aclmdlGetInputDynamicDims(
         return refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "the array holds {capacity} sets of dimensions, and the model has {}",
+                "the array has space for {capacity} sets of dimensions, but the model has {}",
                 description.gears.len()
             ),
         );
@@ -484,7 +484,9 @@ pub fn aclmdlGetOpAttr(
     if attr != ORIGINAL_NAMES {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("the attribute \"{attr}\" is not kept; {ORIGINAL_NAMES} is"),
+            format!(
+                "the attribute \"{attr}\" is not stored; the only stored attribute is {ORIGINAL_NAMES}"
+            ),
         );
     }
     content

@@ -34,13 +34,13 @@ pub(crate) fn check(description: &Description) -> Result<()> {
         };
         if input.dynamic_aipp.is_some() {
             return refused(
-                "has to do with settings of images, which aclmdlSetInputAIPP writes and no message holds".into(),
+                "takes preprocessing settings, which aclmdlSetInputAIPP writes and a message cannot contain".into(),
             );
         }
         let open = input.dims.iter().filter(|&&dim| dim < 0).count();
         if description.open && (open > 1 || input.dims.iter().any(|&dim| dim < -1)) {
             return refused(format!(
-                "is {:?}, with more than one dimension that is open, and a message is bytes without dimensions",
+                "has the shape {:?} with more than one dynamic dimension, and a message does not state dimensions",
                 input.dims
             ));
         }

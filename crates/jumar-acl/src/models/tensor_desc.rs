@@ -111,7 +111,10 @@ pub fn aclCreateTensorDesc(
     format: i32,
 ) -> Result<Raw> {
     if count < 0 {
-        return refuse(ErrorKind::InvalidArgument, format!("numDims is {count}"));
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("numDims is {count}; it must be at least 0"),
+        );
     }
     if count > 0 && dims.is_none() {
         return Err(null("dims"));
@@ -216,7 +219,7 @@ fn dim(content: &Content, index: usize) -> Result<i64> {
         Error::new(
             ErrorKind::InvalidArgument,
             format!(
-                "dimension {index} was asked of a tensor with {} dimensions",
+                "dimension {index} does not exist: the tensor has {} dimensions",
                 content.dims.len()
             ),
         )
@@ -241,7 +244,7 @@ pub fn aclGetTensorDescDimRange(
         Some(range) if capacity >= 2 => Ok(range.to_vec()),
         Some(_) => refuse(
             ErrorKind::InvalidArgument,
-            format!("a range has 2 numbers, and the array holds {capacity}"),
+            format!("a range has 2 numbers, but the array has space for {capacity}"),
         ),
         None => refuse(
             ErrorKind::InvalidArgument,
@@ -369,7 +372,7 @@ pub fn aclGetTensorDescByIndex(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<R
         None => refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "description {index} was asked of {}",
+                "description {index} does not exist: the number of descriptions is {}",
                 found.following.len() + 1
             ),
         ),

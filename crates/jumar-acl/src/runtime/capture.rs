@@ -161,7 +161,7 @@ fn executable(graph: &Graph, stream: &jumar::engine::Stream) -> Result<()> {
         return refuse(
             ErrorKind::InvalidValue,
             format!(
-                "model {} is a branch of a condition, and executed by the model that holds the condition",
+                "model {} is a branch of a condition; only the model that contains the condition can execute it",
                 graph.number()
             ),
         );
@@ -170,7 +170,7 @@ fn executable(graph: &Graph, stream: &jumar::engine::Stream) -> Result<()> {
         return refuse(
             ErrorKind::InvalidValue,
             format!(
-                "stream {} was made with ACL_STREAM_PERSISTENT and executes no models",
+                "stream {} was made with ACL_STREAM_PERSISTENT; such a stream cannot execute models",
                 stream.number()
             ),
         );
@@ -191,7 +191,7 @@ pub fn aclmdlRIExecute(cx: &Cx<'_>, model: Raw, timeout: i32) -> Result<()> {
         return Err(Error::new(
             ErrorKind::InvalidValue,
             format!(
-                "model {} was captured, and such a model is executed asynchronously alone",
+                "model {} was captured; such a model can only be executed asynchronously",
                 graph.number()
             ),
         )
@@ -241,8 +241,12 @@ pub fn aclmdlRIGetName(cx: &Cx<'_>, model: Raw, capacity: u32) -> Result<CString
             ),
         );
     }
-    CString::new(name)
-        .map_err(|_| Error::new(ErrorKind::Internal, "the name holds a zero byte".to_owned()))
+    CString::new(name).map_err(|_| {
+        Error::new(
+            ErrorKind::Internal,
+            "the name contains a zero byte".to_owned(),
+        )
+    })
 }
 
 pub fn aclmdlRIGetId(cx: &Cx<'_>, model: Raw) -> Result<u32> {
@@ -268,7 +272,7 @@ pub fn aclmdlRIBindStream(cx: &Cx<'_>, model: Raw, stream: Raw, flags: u32) -> R
         ));
     }
     if stream.is_null() {
-        return bad("stream is null, and a default stream is bound to no model".into());
+        return bad("stream is null; a default stream cannot be bound to a model".into());
     }
     cx.with_stream(stream, |stream| {
         let with = stream.options().flags;
@@ -291,7 +295,7 @@ pub fn aclmdlRIBindStream(cx: &Cx<'_>, model: Raw, stream: Raw, flags: u32) -> R
             return refuse(
                 ErrorKind::FeatureUnsupported,
                 format!(
-                    "stream {} was made with ACL_STREAM_FAST_LAUNCH, which no bound stream can be",
+                    "stream {} was made with ACL_STREAM_FAST_LAUNCH; such a stream cannot be bound to a model",
                     stream.number()
                 ),
             );
@@ -359,7 +363,7 @@ pub fn tasks(cx: &Cx<'_>, stream: Raw) -> Result<Vec<u64>> {
 pub fn array_too_small(capacity: usize, there: usize, what: &str) -> Error {
     Error::new(
         ErrorKind::ArrayTooSmall,
-        format!("the array holds {capacity} {what} and the model has {there}"),
+        format!("the array has space for {capacity} {what}, but the model has {there}"),
     )
 }
 

@@ -97,7 +97,7 @@ pub fn aclrtSetTsDevice(_cx: &Cx<'_>, ts: u32) -> Result<()> {
     if ts >= enums::ACL_TS_ID_RESERVED {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("{ts} is not a value of aclrtTsId"),
+            crate::not_a_value("aclrtTsId", ts),
         );
     }
     Ok(())
@@ -191,7 +191,7 @@ pub fn aclrtSetDeviceSatMode(cx: &Cx<'_>, mode: u32) -> Result<()> {
     if mode > enums::ACL_RT_OVERFLOW_MODE_INFNAN {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("{mode} is not a value of aclrtFloatOverflowMode"),
+            crate::not_a_value("aclrtFloatOverflowMode", mode),
         );
     }
     let mut parameters = cx.process.parameters.lock();
@@ -257,7 +257,7 @@ fn notify_abort(cx: &Cx<'_>, device: i32, stage: u32, timeout: u32) -> Result<()
             return refuse(
                 ErrorKind::RuntimeInternal,
                 format!(
-                    "a function registered for aborts answered {answer} for device {device}, not 0"
+                    "a function registered for aborts returned {answer} for device {device}; it must return 0"
                 ),
             );
         }
@@ -299,7 +299,7 @@ pub fn aclrtGetDeviceCapability(cx: &Cx<'_>, device: i32, feature: u32) -> Resul
         enums::ACL_FEATURE_SYSTEM_MEMQ_EVENT_CROSS_DEV => Ok(enums::ACL_DEV_FEATURE_NOT_SUPPORT),
         _ => refuse(
             ErrorKind::InvalidArgument,
-            format!("{feature} is not a value of aclrtDevFeatureType"),
+            crate::not_a_value("aclrtDevFeatureType", feature),
         ),
     }
 }
@@ -331,7 +331,7 @@ fn check_limit(limit: u32) -> Result<()> {
         ),
         _ => refuse(
             ErrorKind::InvalidArgument,
-            format!("{limit} is not a value of aclrtDeviceLimit"),
+            crate::not_a_value("aclrtDeviceLimit", limit),
         ),
     }
 }
@@ -418,7 +418,7 @@ pub(crate) fn atomics(operations: Option<&[u32]>, count: u32) -> Result<Vec<u32>
             ..=enums::ACL_RT_ATOMIC_OPERATION_SIMD_SCALAR_EXCH => Ok(0),
         other => refuse(
             ErrorKind::InvalidValue,
-            format!("{other} is not a value of aclrtAtomicOperation"),
+            crate::not_a_value("aclrtAtomicOperation", other),
         ),
     };
     operations.iter().map(capability).collect()
@@ -451,7 +451,7 @@ fn cores(device: &Device, resource: u32) -> Result<u32> {
         enums::ACL_RT_DEV_RES_VECTOR_CORE => Ok(device.profile().vector_cores),
         _ => refuse(
             ErrorKind::InvalidArgument,
-            format!("{resource} is not a value of aclrtDevResLimitType"),
+            crate::not_a_value("aclrtDevResLimitType", resource),
         ),
     }
 }

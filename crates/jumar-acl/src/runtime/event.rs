@@ -66,7 +66,7 @@ fn not_external(event: &jumar::engine::Event) -> Result<()> {
         return refuse(
             ErrorKind::FeatureUnsupported,
             format!(
-                "event {} is external: it orders a captured graph, and the host does not ask for it",
+                "event {} is external: it orders a captured model with other work, and the host cannot query it",
                 event.number()
             ),
         );
@@ -79,7 +79,7 @@ fn host_may_use(event: &jumar::engine::Event) -> Result<()> {
         return refuse(
             ErrorKind::InvalidValue,
             format!(
-                "event {} was made with ACL_EVENT_DEVICE_USE_ONLY, so the host does not record it or wait for it",
+                "event {} was made with ACL_EVENT_DEVICE_USE_ONLY, so the host cannot query it or wait for it",
                 event.number()
             ),
         );
@@ -128,7 +128,7 @@ fn not_ex(event: &jumar::engine::Event, instead: &str) -> Result<()> {
         return Err(Error::new(
             ErrorKind::FeatureUnsupported,
             format!(
-                "event {} was made by aclrtCreateEventExWithFlag, which this query does not know",
+                "event {} was made by aclrtCreateEventExWithFlag; this query does not support such events",
                 event.number()
             ),
         )
@@ -232,7 +232,7 @@ pub fn aclrtGetEventId(cx: &Cx<'_>, event: Raw) -> Result<u32> {
     if event.status() == EventStatus::NotRecorded && event.family() != EventFamily::Classic {
         return refuse(
             ErrorKind::EventNotRecorded,
-            format!("event {} holds no id before it is recorded", event.number()),
+            format!("event {} has no id before it is recorded", event.number()),
         );
     }
     Ok(event.number() as u32)
@@ -303,7 +303,7 @@ pub fn aclrtStreamWaitEventWithFlag(
     if external && seconds != 0 {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("the timeout is {seconds} s; an external wait has none (0)"),
+            format!("the timeout is {seconds} s; it must be 0 for an external wait"),
         );
     }
     host_may_use(&event)?;

@@ -104,7 +104,7 @@ pub fn aclrtGetGroupInfoDetail(
         other => {
             return refuse(
                 ErrorKind::InvalidArgument,
-                format!("{other} is not a value of aclrtGroupAttr"),
+                crate::not_a_value("aclrtGroupAttr", other),
             );
         }
     };
@@ -113,7 +113,7 @@ pub fn aclrtGetGroupInfoDetail(
         return refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "valueLen is {capacity}; an attribute has {} bytes",
+                "valueLen is {capacity}; the attribute needs {} bytes",
                 bytes.len()
             ),
         );

@@ -52,7 +52,7 @@ pub fn aclrtCreateLabelList(cx: &Cx<'_>, labels: Option<&[Raw]>, count: usize) -
     if count == 0 || count > MOST {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("a list has 1 to {MOST} labels, and num is {count}"),
+            format!("num is {count}; it must be 1 to {MOST}"),
         );
     }
     let context = cx.context()?;

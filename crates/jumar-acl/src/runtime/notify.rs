@@ -154,7 +154,8 @@ pub fn aclrtCntNotifyRecord(
         enums::ACL_RT_CNT_NOTIFY_RECORD_BIT_AND_MODE => CountChange::And(info.value),
         mode => {
             return value(format!(
-                "mode {mode} is not a value of aclrtCntNotifyRecordMode"
+                "mode: {}",
+                crate::not_a_value("aclrtCntNotifyRecordMode", mode)
             ));
         }
     };
@@ -177,7 +178,8 @@ pub fn aclrtCntNotifyWaitWithTimeout(
         enums::ACL_RT_CNT_NOTIFY_WAIT_EQUAL_WITH_BITMASK_MODE => CountWait::Bits(info.value),
         mode => {
             return value(format!(
-                "mode {mode} is not a value of aclrtCntNotifyWaitMode"
+                "mode: {}",
+                crate::not_a_value("aclrtCntNotifyWaitMode", mode)
             ));
         }
     };

@@ -34,20 +34,26 @@ pub fn aclplatformGetDeviceInfo(cx: &Cx<'_>, fact: u32, capacity: u32) -> Result
         other => {
             return refuse(
                 ErrorKind::InvalidArgument,
-                format!("{other} is not a value of aclplatformDevInfo"),
+                crate::not_a_value("aclplatformDevInfo", other),
             );
         }
     };
     let Some(text) = text else {
         return refuse(
             ErrorKind::FeatureUnsupported,
-            format!("the profile {} does not say fact {fact}", profile.soc_name),
+            format!(
+                "the profile {} does not contain the value {fact}",
+                profile.soc_name
+            ),
         );
     };
     if text.len() >= capacity as usize {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("maxLen is {capacity}; the text needs {}", text.len() + 1),
+            format!(
+                "maxLen is {capacity}; the text needs {} bytes",
+                text.len() + 1
+            ),
         );
     }
     Ok(CString::new(text).unwrap_or_default())

@@ -21,7 +21,7 @@ fn type_of(data_type: i32) -> Result<NumberType> {
                 .unwrap_or("no value of aclDataType");
             return refuse(
                 ErrorKind::InvalidArgument,
-                format!("random numbers of type {other} ({name}) are not made"),
+                format!("random numbers of type {other} ({name}) are not supported"),
             );
         }
     })
@@ -92,7 +92,7 @@ pub fn aclrtRandomNumAsync(
     if of.is_integer() && function != enums::ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("distribution {function} is not made in integers"),
+            format!("distribution {function} does not support integers"),
         );
     }
     cx.with_stream(stream, |stream| {
@@ -118,7 +118,7 @@ pub fn aclrtRandomNumAsync(
             other => {
                 return refuse(
                     ErrorKind::InvalidValue,
-                    format!("{other} is not a value of aclrtRandomNumFuncType"),
+                    crate::not_a_value("aclrtRandomNumFuncType", other),
                 );
             }
         };

@@ -108,7 +108,7 @@ impl Compiler {
             Ok(answer) => refuse(
                 ErrorKind::CompilerMissing,
                 format!(
-                    "the C++ compiler {command} does not work: --version ended with {}",
+                    "the C++ compiler {command} does not work: `--version` returned {}",
                     answer.status
                 ),
             ),
@@ -139,7 +139,10 @@ pub fn aclrtcCompileProg(
 ) -> Result<()> {
     let program = program(cx, handle)?;
     if number < 0 {
-        return refuse(ErrorKind::CompilerInput, format!("numOptions is {number}"));
+        return refuse(
+            ErrorKind::CompilerInput,
+            format!("numOptions is {number}; it must be at least 0"),
+        );
     }
     let given = match options {
         Some(options) => options,

@@ -64,7 +64,9 @@ fn own(pid: i32) -> Result<()> {
     }
     refuse(
         ErrorKind::InvalidArgument,
-        format!("pid is {pid}; a process prepares a snapshot of itself, which is {this}"),
+        format!(
+            "pid is {pid}; it must be {this}, because a process can only prepare a snapshot of itself"
+        ),
     )
 }
 
@@ -91,7 +93,7 @@ fn notify(cx: &Cx<'_>, stage: u32) -> Result<()> {
                 return refuse(
                     ErrorKind::SnapshotCallback,
                     format!(
-                        "a function registered for stage {stage} answered {answer} for device {number}, not 0"
+                        "a function registered for stage {stage} returned {answer} for device {number}; it must return 0"
                     ),
                 );
             }
@@ -179,7 +181,7 @@ fn check_stage(stage: u32) -> Result<()> {
     if stage <= enums::ACL_RT_SNAPSHOT_UNLOCK_POST {
         return Ok(());
     }
-    value(format!("{stage} is not a value of aclrtSnapShotStage"))
+    value(crate::not_a_value("aclrtSnapShotStage", stage))
 }
 
 pub fn aclrtSnapShotCallbackRegister(

@@ -137,7 +137,7 @@ fn destroy(cx: &Cx<'_>, stream: Raw, wait: bool) -> Result<()> {
     if stream.is_null() {
         return refuse(
             ErrorKind::NullPointer,
-            "the stream is null, and a default stream lives as long as its context",
+            "the stream is null; a default stream exists as long as its context and cannot be destroyed",
         );
     }
     let found = cx.runtime()?.streams().get(stream.0)?;
@@ -149,7 +149,7 @@ fn destroy(cx: &Cx<'_>, stream: Raw, wait: bool) -> Result<()> {
         return refuse(
             ErrorKind::InvalidValue,
             format!(
-                "stream {} is the default stream of its context and lives as long as that",
+                "stream {} is the default stream of its context; it exists as long as the context and cannot be destroyed",
                 found.number()
             ),
         );
@@ -284,7 +284,7 @@ pub fn aclrtSetStreamConfigOpt(
     if attribute > enums::ACL_RT_STREAM_PRIORITY {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("{attribute} is not a value of aclrtStreamConfigAttr"),
+            crate::not_a_value("aclrtStreamConfigAttr", attribute),
         );
     }
     let Some(value) = number(value) else {
@@ -331,7 +331,7 @@ pub(crate) fn caches_operators(cx: &Cx<'_>, stream: u64) -> bool {
 fn unknown_attribute<T>(attribute: u32) -> Result<T> {
     refuse(
         ErrorKind::InvalidValue,
-        format!("{attribute} is not a value of aclrtStreamAttr"),
+        crate::not_a_value("aclrtStreamAttr", attribute),
     )
 }
 

@@ -342,7 +342,7 @@ pub fn aclrtAllocatorUnregister(cx: &Cx<'_>, stream: Raw) -> Result<()> {
 fn none(stream: u32) -> Error {
     Error::new(
         ErrorKind::InvalidArgument,
-        format!("stream {stream} has no allocator of the program's own"),
+        format!("no allocator is registered for stream {stream}"),
     )
     .fix("Register one for the stream first.")
 }

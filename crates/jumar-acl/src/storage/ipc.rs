@@ -247,7 +247,7 @@ pub fn aclrtIpcMemSetAttr(
 ) -> Result<()> {
     let name = memory_name(key)?;
     if attribute != enums::ACL_RT_IPC_MEM_ATTR_ACCESS_LINK {
-        return value(format!("{attribute} is not a value of aclrtIpcMemAttrType"));
+        return value(crate::not_a_value("aclrtIpcMemAttrType", attribute));
     }
     if link > 1 {
         return value(format!("link {link} is not a value of aclrtMemLinkType"));

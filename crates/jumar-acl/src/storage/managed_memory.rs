@@ -69,9 +69,7 @@ pub fn aclrtMemManagedAdvise(
         enums::ACL_MEM_ADVISE_SET_ACCESSED_BY => Advice::AccessedBy(target()?),
         enums::ACL_MEM_ADVISE_UNSET_ACCESSED_BY => Advice::NotAccessedBy(target()?),
         other => {
-            return bad(format!(
-                "{other} is not a value of aclrtMemManagedAdviseType"
-            ));
+            return bad(crate::not_a_value("aclrtMemManagedAdviseType", other));
         }
     };
     let size = usize::try_from(size).unwrap_or(usize::MAX);
@@ -134,9 +132,7 @@ fn attribute(pages: &[ManagedPage], attribute: u32, capacity: usize) -> Result<V
             return Ok(numbers.flat_map(i32::to_le_bytes).collect());
         }
         other => {
-            return bad(format!(
-                "{other} is not a value of aclrtMemManagedRangeAttribute"
-            ));
+            return bad(crate::not_a_value("aclrtMemManagedRangeAttribute", other));
         }
     };
     if capacity != 4 {
@@ -242,7 +238,7 @@ pub fn aclrtMemManagedPrefetchBatchAsync(
     if count == 0 || location_count == 0 {
         return refuse(
             ErrorKind::InvalidArgument,
-            "there is no range, or no location to move it to",
+            "the number of ranges, or of locations to move them to, is 0",
         );
     }
     no_flags(flags)?;

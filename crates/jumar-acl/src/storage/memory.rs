@@ -81,7 +81,7 @@ fn check_config(cx: &Cx<'_>, config: Option<MallocConfig<'_>>) -> Result<()> {
                     return refuse(
                         ErrorKind::InvalidValue,
                         format!(
-                            "the attribute names device {wanted}, and the current one is {current}"
+                            "the attribute names device {wanted}; it must be {current}, the current device"
                         ),
                     );
                 }
@@ -89,7 +89,7 @@ fn check_config(cx: &Cx<'_>, config: Option<MallocConfig<'_>>) -> Result<()> {
             other => {
                 return refuse(
                     ErrorKind::InvalidValue,
-                    format!("{other} is not a value of aclrtMallocAttrType"),
+                    crate::not_a_value("aclrtMallocAttrType", other),
                 );
             }
         }
@@ -202,7 +202,7 @@ pub fn aclrtGetMemInfo(cx: &Cx<'_>, attribute: u32) -> Result<(usize, usize)> {
         0..=enums::ACL_HBM_MEM_P2P_HUGE1G => Ok((0, 0)),
         _ => refuse(
             ErrorKind::InvalidMemoryType,
-            format!("{attribute} is not a value of aclrtMemAttr"),
+            crate::not_a_value("aclrtMemAttr", attribute),
         ),
     }
 }
@@ -239,7 +239,7 @@ pub fn aclrtMemGetAddressRange(cx: &Cx<'_>, address: usize) -> Result<(usize, us
     let block = block.ok_or_else(|| {
         Error::new(
             ErrorKind::InvalidValue,
-            format!("{address:#x} lies in no live allocation of device memory"),
+            format!("{address:#x} is not in a live allocation of device memory"),
         )
     })?;
     Ok((block.span.address(), block.span.bytes()))
@@ -266,7 +266,7 @@ pub fn aclrtHostRegisterV2(cx: &Cx<'_>, range: Span, _size: u64, flag: u32) -> R
     if flag == 0 || flag & !KNOWN != 0 {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("flag {flag:#x} has no bit that is known, or others"),
+            format!("flag {flag:#x} has no known bit, or has unknown bits"),
         );
     }
     register(cx, range)
@@ -335,7 +335,7 @@ pub fn aclrtHostMemMapCapabilities(cx: &Cx<'_>, device: u32, unit: u32) -> Resul
         other => {
             return refuse(
                 ErrorKind::InvalidValue,
-                format!("{other} is not a value of aclrtHacType"),
+                crate::not_a_value("aclrtHacType", other),
             );
         }
     };
@@ -367,7 +367,7 @@ fn cached_range(cx: &Cx<'_>, address: usize, size: usize) -> Result<()> {
     }
     refuse(
         ErrorKind::InvalidValue,
-        format!("{size} bytes at {address:#x} lie in no live allocation of device memory"),
+        format!("{size} bytes at {address:#x} are not in a live allocation of device memory"),
     )
 }
 
@@ -422,7 +422,7 @@ pub fn aclrtCheckMemType(
     if kinds == 0 || kinds & !KNOWN != 0 {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("memType {kinds:#x} has no bit that is known, or others"),
+            format!("memType {kinds:#x} has no known bit, or has unknown bits"),
         );
     }
     let runtime = cx.runtime()?;

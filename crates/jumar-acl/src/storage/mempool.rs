@@ -99,7 +99,7 @@ pub fn aclrtMemPoolSetAttr(cx: &Cx<'_>, pool: Raw, attribute: u32, value: Span) 
         | enums::ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT => {
             bad(format!("attribute {attribute} can be read and not set"))
         }
-        _ => bad(format!("{attribute} is not a value of aclrtMemPoolAttr")),
+        _ => bad(crate::not_a_value("aclrtMemPoolAttr", attribute)),
     }
 }
 
@@ -118,7 +118,7 @@ pub fn aclrtMemPoolGetAttr(cx: &Cx<'_>, pool: Raw, attribute: u32) -> Result<Vec
         enums::ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_HIGH => size(usage.reserved_high),
         enums::ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT => size(usage.used),
         enums::ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH => size(usage.used_high),
-        _ => bad(format!("{attribute} is not a value of aclrtMemPoolAttr")),
+        _ => bad(crate::not_a_value("aclrtMemPoolAttr", attribute)),
     }
 }
 

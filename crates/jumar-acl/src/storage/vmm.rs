@@ -192,7 +192,7 @@ pub fn aclrtMemMapSetLink(cx: &Cx<'_>, handle: Raw, link: u32) -> Result<()> {
     if link > enums::ACL_RT_MEM_ACCESS_UB_MULTI_PORT_PATH {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("{link} is not a value of aclrtMemLinkType"),
+            crate::not_a_value("aclrtMemLinkType", link),
         );
     }
     cx.runtime()?.physical(handle.0).map(drop)
@@ -212,9 +212,7 @@ pub fn aclrtMemGetAllocationGranularity(
 ) -> Result<usize> {
     check(properties)?;
     if option > enums::ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED {
-        return bad(format!(
-            "{option} is not a value of aclrtMemGranularityOptions"
-        ));
+        return bad(crate::not_a_value("aclrtMemGranularityOptions", option));
     }
     Ok(GRANULARITY)
 }

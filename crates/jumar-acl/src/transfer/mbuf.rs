@@ -138,7 +138,7 @@ pub fn aclrtSetBufDataLen(cx: &Cx<'_>, handle: Raw, used: usize) -> Result<()> {
     if used > size {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("{used} bytes are to be in use of a buffer of {size}"),
+            format!("the length is {used} bytes, but the buffer has only {size}"),
         );
     }
     *shared.used.lock() = used;
@@ -154,7 +154,7 @@ fn user_range(size: usize, offset: usize) -> Result<std::ops::Range<usize>> {
         None => refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "{size} bytes from {offset} leave the {USER_BYTES} bytes for the program's own data"
+                "{size} bytes from offset {offset} on exceed the {USER_BYTES} bytes for the program's own data"
             ),
         ),
     }
@@ -229,7 +229,7 @@ pub fn aclrtGetBufFromChain(cx: &Cx<'_>, head: Raw, index: u32) -> Result<Raw> {
         None => refuse(
             ErrorKind::InvalidValue,
             format!(
-                "buffer {index} was asked of a chain of {}",
+                "buffer {index} does not exist: the number of buffers in the chain is {}",
                 chain.rest.len() + 1
             ),
         ),

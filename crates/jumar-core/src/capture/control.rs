@@ -294,7 +294,7 @@ impl Label {
         let shared = context.shared();
         if shared.labels.len() >= MOST_LABELS {
             return Err(refused(format!(
-                "{MOST_LABELS} labels are alive, which is all that there can be"
+                "{MOST_LABELS} labels exist, which is the maximum"
             )));
         }
         shared.labels.insert(|id| {
@@ -344,12 +344,12 @@ impl Label {
             Ok(_) => {}
             Err(FRESH) => {
                 return Err(
-                    refused("the label is in no list, so nothing could jump to it")
+                    refused("the label is not in a list, so no task could jump to it")
                         .fix("Put it into a list with aclrtCreateLabelList first."),
                 );
             }
             Err(_) => {
-                return Err(refused("the label names a position already")
+                return Err(refused("the label was already set at a position")
                     .fix("Create a label for each position."));
             }
         }
@@ -455,7 +455,7 @@ impl Graph {
         if !self.records(inner, captured_stream)? {
             return Err(Error::new(
                 ErrorKind::StreamModel,
-                format!("model {} takes no more tasks", self.number),
+                format!("model {} accepts no more tasks", self.number),
             ));
         }
         inner.add(
@@ -500,7 +500,7 @@ impl Graph {
             return Err(Error::new(
                 ErrorKind::FeatureUnsupported,
                 format!(
-                    "stream {} stops on failure, and such streams are bound to no model",
+                    "stream {} stops on failure; such a stream cannot be bound to a model",
                     stream.number()
                 ),
             ));
@@ -617,7 +617,7 @@ impl Graph {
             .filter(|(graph, _)| graph.origin == Origin::Built)
         else {
             return Err(refused(format!(
-                "stream {} is bound to no model",
+                "stream {} is not bound to a model",
                 stream.number()
             )));
         };
@@ -666,7 +666,7 @@ impl Stream {
         self.recording().ok_or_else(|| {
             Error::new(
                 ErrorKind::StreamModel,
-                format!("stream {} is bound to no model", self.number()),
+                format!("stream {} is not bound to a model", self.number()),
             )
             .fix("Bind the stream to a model with aclmdlRIBindStream first.")
         })

@@ -521,7 +521,7 @@ impl Driver {
                     return Err(Error::new(
                         ErrorKind::ModelExecute,
                         format!(
-                            "label {chosen} of the list of {} is set nowhere in the model",
+                            "label {chosen} of the list of {} is not set in the model",
                             labels.len()
                         ),
                     ));

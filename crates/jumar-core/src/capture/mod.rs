@@ -473,7 +473,7 @@ impl Graph {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!(
-                    "model {} is a branch of a condition and goes with the model that holds the condition",
+                    "model {} is a branch of a condition; it is destroyed together with the model that contains the condition",
                     self.number
                 ),
             ));

@@ -305,7 +305,7 @@ impl super::Inner {
         Some(Error::new(
             ErrorKind::CaptureUnjoined,
             format!(
-                "stream {unjoined} joined the capture, and the stream that it was begun on does not wait for all that was submitted there; the capture is dropped"
+                "stream {unjoined} joined the capture, but the stream on which the capture was begun does not wait for all its tasks; the capture is dropped"
             ),
         ))
     }
@@ -418,7 +418,7 @@ impl Recorder {
             Recorder::Update(_) => {
                 return Err(Error::new(
                     ErrorKind::TaskTypeUnsupported,
-                    "the stream replaces tasks of a group, which are operators and kernels; an event is neither",
+                    "the stream replaces tasks of a group; they must be operators or kernels, and an event is neither",
                 ));
             }
         };

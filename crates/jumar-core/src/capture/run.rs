@@ -529,7 +529,7 @@ impl Graph {
                 return Err(Error::new(
                     ErrorKind::InvalidValue,
                     format!(
-                        "stream {} is bound to model {} and executes no models",
+                        "stream {} is bound to model {}; such a stream cannot execute models",
                         stream.number(),
                         graph.number
                     ),

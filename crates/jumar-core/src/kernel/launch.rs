@@ -58,7 +58,7 @@ impl Function {
                     .resolve(span, caller.lookups, "argument block")
                 {
                     Ok(found) if found.home == MemoryKind::Host => Some(format!(
-                        "the argument block at {:#x} is ordinary host memory, which a device cannot read",
+                        "the argument block at {:#x} is in pageable host memory, which a device cannot read",
                         span.address()
                     )),
                     Ok(_) => None,

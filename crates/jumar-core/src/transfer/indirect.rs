@@ -55,7 +55,7 @@ impl Descriptor {
             let what = if mark == COPY { "copy" } else { "cache hint" };
             return Err(Error::new(
                 ErrorKind::InvalidValue,
-                format!("the memory holds no description of a {what}"),
+                format!("the memory does not contain a description of a {what}"),
             )
             .fix("Fill the description in before it is used."));
         }

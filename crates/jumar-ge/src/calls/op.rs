@@ -163,8 +163,8 @@ impl Group {
         };
         if group.count > MOST_IN_GROUP {
             return Err(GeError::new(format!(
-                "{} inputs or outputs of name {} are too many: {MOST_IN_GROUP} are the most",
-                group.count, group.name
+                "the dynamic input or output {} has {} members; at most {MOST_IN_GROUP} are allowed",
+                group.name, group.count
             )));
         }
         Ok(group)

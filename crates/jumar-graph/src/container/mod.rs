@@ -312,7 +312,7 @@ impl Sections {
         }
         if graph.end - graph.start > LARGEST_GRAPH {
             return Err(GraphError::corrupt(format!(
-                "the graph of the model file has {} bytes, and {LARGEST_GRAPH} are the most",
+                "the graph of the model file has {} bytes; at most {LARGEST_GRAPH} are allowed",
                 graph.end - graph.start
             )));
         }

@@ -147,7 +147,7 @@ fn size(bytes: &[u8]) -> Result<[usize; 2], OpError> {
         .saturating_mul(16);
     if most > LARGEST {
         return Err(OpError::data(format!(
-            "the image is {width} x {height}; {} pixels are the most",
+            "the image is {width} x {height} pixels; at most {} pixels are allowed",
             LARGEST / 16
         )));
     }
@@ -332,7 +332,7 @@ mod tests {
             NAME,
             &[bytes(b"P6 1000000 1000000 255\n")],
             none(),
-            "are the most",
+            "pixels are allowed",
         );
         refuse(
             NAME,

@@ -290,7 +290,7 @@ pub fn acldumpGetPath(cx: &Cx<'_>, kind: u32) -> Result<usize> {
 
 fn not_enabled<T>() -> Result<T> {
     Err(
-        Error::new(ErrorKind::Failure, "failures are not dumped").fix(
+        Error::new(ErrorKind::Failure, "the dump of failed operators is not switched on").fix(
             "Set dump_scene in the configuration, or ASCEND_DUMP_SCENE, for example to aic_err_norm_dump.",
         ),
     )
@@ -298,7 +298,10 @@ fn not_enabled<T>() -> Result<T> {
 
 pub fn acldumpGetExceptionInfoPath(cx: &Cx<'_>, capacity: usize) -> Result<CString> {
     if capacity <= 1 {
-        return refuse(ErrorKind::InvalidArgument, format!("maxLen is {capacity}"));
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("maxLen is {capacity}; it must be at least 2"),
+        );
     }
     let Some(folder) = failure_folder(cx) else {
         return not_enabled();
@@ -307,7 +310,10 @@ pub fn acldumpGetExceptionInfoPath(cx: &Cx<'_>, capacity: usize) -> Result<CStri
     if text.len() >= capacity {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("maxLen is {capacity}; the path needs {}", text.len() + 1),
+            format!(
+                "maxLen is {capacity}; the path needs {} bytes",
+                text.len() + 1
+            ),
         );
     }
     Ok(CString::new(text).unwrap_or_default())
@@ -386,9 +392,7 @@ pub fn acldumpSaveExceptionInfo(
             enums::ACL_DUMP_TENSOR_OUTPUT => record.outputs.push(read),
             enums::ACL_DUMP_TENSOR_WORKSPACE => record.workspaces.push(read.bytes),
             other => {
-                return Err(wrong(format!(
-                    "{other} is not a value of acldumpTensorType"
-                )));
+                return Err(wrong(crate::not_a_value("acldumpTensorType", other)));
             }
         }
     }

@@ -140,7 +140,7 @@ impl State {
                 return refuse(
                     ErrorKind::ProfilerConfig,
                     format!(
-                        "a profile runs with the switches {:#x}, and it was to be started with {:#x}",
+                        "a profile is already running with the switches {:#x}; it cannot be started again with {:#x}",
                         running.switches.bits(),
                         switches.bits()
                     ),
@@ -211,11 +211,11 @@ impl State {
         match way {
             Way::Outside => refuse(
                 ErrorKind::ProfilerRunning,
-                "aclInit's configuration or a tool takes a profile of this process",
+                "this process is already being profiled, by aclInit's configuration or by a tool",
             ),
             _ if self.subscriptions.any() => refuse(
                 ErrorKind::ProfilerConflict,
-                "models are subscribed to, and that excludes a profile",
+                "models are subscribed to; a profile and subscriptions exclude each other",
             ),
             Way::Off | Way::Program(_) => Ok(()),
         }
@@ -274,7 +274,7 @@ pub fn aclprofInit(cx: &Cx<'_>, path: Option<&CStr>, length: usize) -> Result<()
     if ProfilerEnvironment::read().is_dynamic {
         return refuse(
             ErrorKind::FrontendFeatureUnsupported,
-            "PROFILING_MODE is \"dynamic\": a tool switches profiles of this process, not the program",
+            "PROFILING_MODE is \"dynamic\": a tool controls profiles of this process, and the program cannot",
         );
     }
     let state = &cx.process.prof;
@@ -284,7 +284,7 @@ pub fn aclprofInit(cx: &Cx<'_>, path: Option<&CStr>, length: usize) -> Result<()
         let folder = folder.display();
         return refuse(
             ErrorKind::RepeatInitialize,
-            format!("profiles were prepared already, to be written to {folder}"),
+            format!("aclprofInit was already called, with the folder {folder}"),
         );
     }
     *way = Way::Program(folder(path)?);
@@ -384,7 +384,8 @@ pub fn aclprofCreateConfig(
     }
     if !METRICS.contains(&metrics) && metrics != enums::ACL_AICORE_NONE {
         return bad(format!(
-            "aicoreMetrics is {metrics}, which is not a value of aclprofAicoreMetrics"
+            "aicoreMetrics: {}",
+            crate::not_a_value("aclprofAicoreMetrics", metrics)
         ));
     }
     let devices = devices.to_vec();
@@ -411,7 +412,10 @@ pub fn aclprofSetConfig(
     if option == enums::ACL_PROF_ARGS_MIN || option >= enums::ACL_PROF_ARGS_MAX {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("configType is {option}, which is not a value of aclprofConfigType"),
+            format!(
+                "configType: {}",
+                crate::not_a_value("aclprofConfigType", option)
+            ),
         );
     }
     let text = measured(value, length, settings::LONGEST, "config")?;

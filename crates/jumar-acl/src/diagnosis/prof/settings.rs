@@ -57,7 +57,7 @@ impl Switches {
             return refuse(
                 ErrorKind::ProfilerModules,
                 format!(
-                    "dataTypeConfig is {asked:#x}, and no switch has the bits {:#x}",
+                    "dataTypeConfig is {asked:#x}; its bits {:#x} are not switches",
                     asked & !KNOWN
                 ),
             );

@@ -140,7 +140,7 @@ fn pop(cx: &Cx<'_>, ranges: &RefCell<Vec<(u64, String)>>, begin: &str) -> Result
     let Some((start_ns, message)) = innermost else {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("no range of this thread is open that {begin} began"),
+            format!("this thread has no open range that {begin} began"),
         );
     };
     note(cx, "push/pop", start_ns, message);
@@ -350,7 +350,8 @@ pub fn aclprofGetStepTimestamp(cx: &Cx<'_>, step: Raw, tag: u32, stream: Raw) ->
         enums::ACL_STEP_END => 1,
         _ => {
             return bad(format!(
-                "tag is {tag}, which is not a value of aclprofStepTag"
+                "tag: {}",
+                crate::not_a_value("aclprofStepTag", tag)
             ));
         }
     };

@@ -301,7 +301,7 @@ pub fn aclprofModelSubscribe(cx: &Cx<'_>, model: u32, config: Raw) -> Result<()>
         Way::Program(_) => {
             return refuse(
                 ErrorKind::ProfilerConflict,
-                "aclprofInit prepared a profile, and that excludes subscriptions",
+                "aclprofInit was called; a profile and subscriptions exclude each other",
             );
         }
         Way::Off => {}
@@ -362,7 +362,7 @@ fn record(data: Option<&[u8]>, index: u32) -> Result<&[u8]> {
     let Some(found) = all.clone().nth(index as usize) else {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("index is {index}, and there are {count} records"),
+            format!("index is {index}; it must be less than {count}, the number of records"),
         );
     };
     if number(found, 0) != SIGNATURE {

@@ -75,7 +75,7 @@ fn each<T>(
         let input = call.input(*source).map_err(in_image)?;
         let own = regions
             .split_off(..*count as usize)
-            .ok_or_else(|| argument("the array of regions is shorter than count says"))?;
+            .ok_or_else(|| argument("count states more regions than the array has"))?;
         for region in own {
             let at = pieces.len();
             let piece = plan_piece(&call, &input, region);

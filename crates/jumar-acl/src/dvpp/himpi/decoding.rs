@@ -408,7 +408,7 @@ pub fn hi_mpi_vdec_send_stream(
     }
     if stream.len > channel.attributes.stream_buf_size {
         return Err(argument(format!(
-            "the packet has {} bytes, and stream_buf_size of the channel is {}",
+            "the packet has {} bytes; stream_buf_size of the channel allows at most {}",
             stream.len, channel.attributes.stream_buf_size
         )));
     }
@@ -520,7 +520,11 @@ fn jpeg_size(cx: &Cx<'_>, attributes: &types::hi_pic_buf_attr) -> Result<u32> {
     let stride = format.row_bytes((width as usize).next_multiple_of(columns));
     let size = format.size(stride, (height as usize).next_multiple_of(rows));
     size.and_then(|size| u32::try_from(size).ok())
-        .ok_or_else(|| argument("the size exceeds what can be stated"))
+        .ok_or_else(|| {
+            argument(format!(
+                "the size of an image of {width}x{height} pixels in bytes does not fit into 32 bits"
+            ))
+        })
 }
 
 pub fn hi_vdec_get_tmv_buf_size(_cx: &Cx<'_>, kind: u32, width: u32, height: u32) -> Result<u32> {

@@ -29,7 +29,7 @@ fn find(cx: &Cx<'_>, number: i32) -> Result<Arc<Set>> {
 fn missing(number: i32) -> Error {
     Error::new(
         ErrorKind::InvalidHandle,
-        format!("epoll_fd is {number}, which no set has"),
+        format!("epoll_fd is {number}, which is not an open set of descriptors"),
     )
     .fix("Pass what hi_mpi_sys_create_epoll returned; a set exists until hi_mpi_sys_close_epoll.")
 }
@@ -41,7 +41,7 @@ pub fn hi_mpi_sys_create_epoll(cx: &Cx<'_>, size: i32) -> Result<i32> {
     let set = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| {
         Error::new(
             ErrorKind::NoStreamResource,
-            format!("the system has no descriptor for a set: {error}"),
+            format!("the system could not create a descriptor for a set: {error}"),
         )
         .fix("Close files, or raise the limit of open files (ulimit -n).")
     })?;
@@ -99,7 +99,7 @@ fn with_channel(
     let Some(done) = encoders.chain(decoders).flatten().next() else {
         return Err(Error::new(
             ErrorKind::InvalidHandle,
-            format!("fd is {descriptor}, which no channel has"),
+            format!("fd is {descriptor}, which is not the descriptor of a channel"),
         )
         .fix("Pass what hi_mpi_venc_get_fd or hi_mpi_vdec_get_fd returned; it exists as long as the channel."));
     };
@@ -160,9 +160,12 @@ pub fn hi_mpi_sys_wait_epoll(
     milliseconds: i32,
 ) -> Result<(Vec<types::hi_dvpp_epoll_event>, i32)> {
     let set = find(cx, number)?;
+    let max_events = most;
     let most = usize::try_from(most).unwrap_or(0).min(MOST_EVENTS);
     if most == 0 {
-        return Err(argument("max_events must be at least 1"));
+        return Err(argument(format!(
+            "max_events is {max_events}; it must be at least 1"
+        )));
     }
     let until = deadline(milliseconds)?;
     let mut found = vec![

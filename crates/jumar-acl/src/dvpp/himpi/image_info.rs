@@ -91,7 +91,7 @@ fn describe(
     let bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok());
     let Some(bytes) = bytes else {
         return Err(argument(format!(
-            "an image of {width}x{height} exceeds the sizes that can be stated"
+            "the size of an image of {width}x{height} pixels in bytes does not fit into 32 bits"
         )));
     };
     Ok(types::hi_img_info {

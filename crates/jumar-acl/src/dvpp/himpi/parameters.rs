@@ -277,7 +277,7 @@ fn check_pair(
     check_range(smallest, i64::from(least), range)?;
     if least > most {
         return Err(argument(format!(
-            "{smallest} is {least}, and {largest} is {most}"
+            "{smallest} is {least}; it must not be greater than {largest}, which is {most}"
         )));
     }
     Ok(())

@@ -34,7 +34,7 @@ pub fn hi_mpi_dvpp_malloc(cx: &Cx<'_>, device: u32, size: u64) -> Result<usize> 
     if device != current {
         return Err(Error::new(
             ErrorKind::InvalidDevice,
-            format!("dev_id is {device}, and the current device is {current}"),
+            format!("dev_id is {device}; it must be {current}, the current device"),
         )
         .fix("Call aclrtSetDevice with that number on this thread first."));
     }
@@ -58,7 +58,7 @@ fn alignment(module: u32, family: Family, format: Format) -> Result<(usize, usiz
         enums::HI_MOD_PNGD => (128 * bytes, 16),
         _ => {
             return Err(argument(format!(
-                "mod_type has {module}; HI_MOD_VPC, HI_MOD_VDEC, HI_MOD_VENC and HI_MOD_PNGD have alignments"
+                "mod_type is {module}; it must be HI_MOD_VPC, HI_MOD_VDEC, HI_MOD_VENC or HI_MOD_PNGD"
             )));
         }
     })

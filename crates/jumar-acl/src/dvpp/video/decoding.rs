@@ -245,7 +245,7 @@ pub fn aclvdecSendSkippedFrame(
     let fields = *stream.fields.lock();
     if fields.eos != 0 {
         return Err(
-            argument("the packet ends the stream, and none that ends it can be skipped")
+            argument("the packet ends the stream; such a packet cannot be skipped")
                 .fix("Send the end of the stream with aclvdecSendFrame."),
         );
     }

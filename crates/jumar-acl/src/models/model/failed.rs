@@ -39,7 +39,7 @@ pub fn aclmdlCreateAndGetOpDesc(
         return refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "opNameLen is {name_capacity}, and the name {:?} takes {} bytes with its end",
+                "opNameLen is {name_capacity}; the name {:?} needs {} bytes with its terminating zero",
                 operator.name,
                 name.as_bytes_with_nul().len()
             ),

@@ -34,7 +34,7 @@ fn choose(
         Error::new(
             ErrorKind::InvalidArgument,
             format!(
-                "buffer {index} was named of a dataset with {} buffers",
+                "buffer {index} does not exist: the dataset has {} buffers",
                 entries.len()
             ),
         )

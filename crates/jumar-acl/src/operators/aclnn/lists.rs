@@ -49,7 +49,7 @@ pub fn scalar_bytes(data_type: i32) -> Result<usize> {
     dtype.size().ok_or_else(|| {
         Error::new(
             ErrorKind::InvalidArgument,
-            format!("there are no scalars of type {}", dtype.name()),
+            format!("scalars of type {} are not supported", dtype.name()),
         )
     })
 }
@@ -59,7 +59,7 @@ pub fn aclCreateScalar(cx: &Cx<'_>, value: Option<&[u8]>, data_type: i32) -> Res
     let bytes = value.ok_or_else(|| null("value"))?;
     let dtype = known_type(data_type)?;
     let Some(value) = jumar_eager::Scalar::new(dtype, bytes) else {
-        let sentence = format!("there are no scalars of type {}", dtype.name());
+        let sentence = format!("scalars of type {} are not supported", dtype.name());
         return refuse(ErrorKind::InvalidArgument, sentence);
     };
     let scalars = &cx.process.operators.scalars;

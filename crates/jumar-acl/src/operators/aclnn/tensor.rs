@@ -90,7 +90,7 @@ fn describe(
         return refuse(ErrorKind::InvalidArgument, sentence);
     }
     if enums::name_of("aclFormat", i64::from(format)).is_none() {
-        let sentence = format!("{format} is not a value of aclFormat");
+        let sentence = crate::not_a_value("aclFormat", format);
         return refuse(ErrorKind::InvalidArgument, sentence);
     }
     let strides = match strides {
@@ -115,7 +115,7 @@ pub(super) fn known_type(number: i32) -> Result<DataType> {
         .ok_or_else(|| {
             let what = match enums::name_of("aclDataType", i64::from(number)) {
                 Some(name) => format!("{name} is not a type of elements"),
-                None => format!("{number} is not a value of aclDataType"),
+                None => crate::not_a_value("aclDataType", number),
             };
             Error::new(ErrorKind::InvalidArgument, what)
         })

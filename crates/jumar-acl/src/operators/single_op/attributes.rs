@@ -73,7 +73,7 @@ fn list<T>(count: i32, values: Option<&[T]>) -> Result<&[T]> {
     if count < 0 {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("the number of values is {count}"),
+            format!("the number of values is {count}; it must be at least 0"),
         );
     }
     match values {

@@ -191,13 +191,19 @@ fn check_compilation(engine: u32, flag: u32, path: Option<&CStr>) -> Result<()> 
     if engine > enums::ACL_ENGINE_VECTOR {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("engineType is {engine}, which is not a value of aclopEngineType"),
+            format!(
+                "engineType: {}",
+                crate::not_a_value("aclopEngineType", engine)
+            ),
         );
     }
     if flag > enums::ACL_COMPILE_UNREGISTERED {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("compileFlag is {flag}, which is not a value of aclopCompileType"),
+            format!(
+                "compileFlag: {}",
+                crate::not_a_value("aclopCompileType", flag)
+            ),
         );
     }
     match path {

@@ -65,7 +65,7 @@ pub(super) fn handles<'a>((count, array): Descs<'a>, what: &str) -> Result<&'a [
     if count < 0 {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("the number of {what} is {count}"),
+            format!("the number of {what} is {count}; it must be at least 0"),
         );
     }
     let array = match array {

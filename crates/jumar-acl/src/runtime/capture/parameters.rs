@@ -265,7 +265,7 @@ pub fn aclmdlRIKernelTaskGetAttribute(
     if !(enums::ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE..=MOST_ATTRIBUTE).contains(&attribute) {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("{attribute} is not a value of aclrtLaunchKernelAttrId"),
+            crate::not_a_value("aclrtLaunchKernelAttrId", attribute),
         );
     }
     let TaskParameters::Launch(launch) = task.parameters()?.1 else {
@@ -344,7 +344,7 @@ pub fn aclrtTaskUpdateAsync(
         other => {
             return refuse(
                 ErrorKind::InvalidValue,
-                format!("{other} is not a value of aclrtUpdateTaskAttrId"),
+                crate::not_a_value("aclrtUpdateTaskAttrId", other),
             );
         }
     }

@@ -96,7 +96,7 @@ impl List {
         };
         refuse(
             ErrorKind::FeatureUnsupported,
-            format!("the argument list takes no more arguments: {what}"),
+            format!("no argument can be appended to the argument list: {what}"),
         )
     }
 
@@ -139,7 +139,7 @@ pub fn aclrtKernelArgsGetMemSize(cx: &Cx<'_>, function: Raw, user_bytes: usize) 
     user_bytes.checked_add(more).ok_or_else(|| {
         Error::new(
             ErrorKind::InvalidValue,
-            format!("userArgsSize is {user_bytes}, which no memory has"),
+            format!("userArgsSize is {user_bytes}, which exceeds all memory"),
         )
     })
 }
@@ -235,7 +235,7 @@ fn append(cx: &Cx<'_>, handle: Raw, bytes: Option<&[u8]>) -> Result<Raw> {
     let mut state = list.open()?;
     if state.parameters.len() >= list.most {
         return value(format!(
-            "the argument list has {} arguments, and kernel \"{}\" takes no more",
+            "the argument list has {} arguments, and kernel \"{}\" has no more parameters",
             list.most,
             list.function.name()
         ));
@@ -288,7 +288,9 @@ fn entry<'a>(cx: &Cx<'_>, state: &'a mut State, parameter: Raw) -> Result<&'a mu
     state.parameters.get_mut(index).ok_or_else(|| {
         Error::new(
             ErrorKind::InvalidValue,
-            format!("the argument is number {index}, and the list has {count}"),
+            format!(
+                "argument {index} does not exist: the number of arguments in the list is {count}"
+            ),
         )
     })
 }

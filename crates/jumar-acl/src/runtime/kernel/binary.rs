@@ -130,9 +130,7 @@ fn options(given: Option<Option<&[types::aclrtBinaryLoadOption]>>) -> Result<Opt
                 options.cpu_mode = Some(option.value.cpuKernelMode());
             }
             other => {
-                return value(format!(
-                    "{other} is not a value of aclrtBinaryLoadOptionType"
-                ));
+                return value(crate::not_a_value("aclrtBinaryLoadOptionType", other));
             }
         }
     }

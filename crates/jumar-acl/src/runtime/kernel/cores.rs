@@ -33,7 +33,7 @@ pub fn aclrtGetResInCurrentThread(cx: &Cx<'_>, kind: u32) -> Result<u32> {
     if kind != enums::ACL_RT_DEV_RES_CUBE_CORE && kind != enums::ACL_RT_DEV_RES_VECTOR_CORE {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("{kind} is not a value of aclrtDevResLimitType"),
+            crate::not_a_value("aclrtDevResLimitType", kind),
         );
     }
     // A destroyed stream has no limits.
@@ -47,7 +47,7 @@ pub fn aclrtGetHardwareSyncAddr(cx: &Cx<'_>) -> Result<usize> {
     cx.context()?;
     refuse(
         ErrorKind::FeatureUnsupported,
-        "blocks of a kernel run in no order here, so that there is no address by which they could wait for one another",
+        "blocks of a kernel run in no particular order here, so there is no address through which they could wait for each other",
     )
 }
 

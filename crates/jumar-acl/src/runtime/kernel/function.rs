@@ -149,7 +149,7 @@ pub fn aclrtGetFunctionAttribute(cx: &Cx<'_>, function: Raw, attribute: u32) -> 
             _ => 1 << 16,
         }),
         enums::ACL_FUNC_ATTR_KERNEL_SCHED_MODE => Ok(0),
-        other => value(format!("{other} is not a value of aclrtFuncAttribute")),
+        other => value(crate::not_a_value("aclrtFuncAttribute", other)),
     }
 }
 

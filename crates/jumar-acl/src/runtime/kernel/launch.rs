@@ -67,7 +67,7 @@ fn wishes(configuration: Configuration<'_>) -> Result<Wishes> {
                 };
                 micros = Some(Duration::from_micros(half(4) << 32 | half(0)));
             }
-            other => return value(format!("{other} is not a value of aclrtLaunchKernelAttrId")),
+            other => return value(crate::not_a_value("aclrtLaunchKernelAttrId", other)),
         }
     }
     if seconds.is_some() && micros.is_some() {

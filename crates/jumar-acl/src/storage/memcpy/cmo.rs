@@ -18,7 +18,7 @@ fn name_of(cmo: u32) -> Result<&'static str> {
         enums::ACL_RT_CMO_TYPE_WRITEBACK => "cache write back",
         enums::ACL_RT_CMO_TYPE_INVALID => "cache invalidate",
         enums::ACL_RT_CMO_TYPE_FLUSH => "cache flush",
-        _ => return bad(format!("{cmo} is not a value of aclrtCmoType")),
+        _ => return bad(crate::not_a_value("aclrtCmoType", cmo)),
     })
 }
 

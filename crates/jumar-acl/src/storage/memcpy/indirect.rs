@@ -18,7 +18,7 @@ fn check_kind(kind: u32) -> Result<()> {
         ),
         _ => refuse(
             ErrorKind::InvalidArgument,
-            format!("{kind} is not a value of aclrtMemcpyKind"),
+            crate::not_a_value("aclrtMemcpyKind", kind),
         ),
     }
 }

@@ -41,7 +41,7 @@ fn check(to: Span, capacity: usize, from: Span, count: usize, kind: u32) -> Resu
             .unwrap_or("no value of aclrtMemcpyKind");
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("the kind is {kind} ({name}), which this copy does not take"),
+            format!("the kind is {kind} ({name}), which this copy does not support"),
         );
     }
     if count > capacity {
@@ -176,7 +176,7 @@ fn words(cx: &Cx<'_>, address: usize, capacity: usize, count: usize) -> Result<O
     let Some(block) = block else {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("{address:#x} lies in no live memory of this interface"),
+            format!("{address:#x} is not in live memory of the runtime"),
         );
     };
     let part = block.span.part(address - block.span.address(), bytes);

@@ -68,7 +68,7 @@ pub fn aclrtReduceAsync(
         other => {
             return refuse(
                 ErrorKind::InvalidValue,
-                format!("{other} is not a value of aclrtReduceKind"),
+                crate::not_a_value("aclrtReduceKind", other),
             );
         }
     };

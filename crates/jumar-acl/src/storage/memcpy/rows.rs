@@ -31,7 +31,7 @@ fn check(
                 .unwrap_or("no value of aclrtMemcpyKind");
             return refuse(
                 ErrorKind::InvalidArgument,
-                format!("the kind is {kind} ({name}), which a copy of rows does not take"),
+                format!("the kind is {kind} ({name}), which a copy of rows does not support"),
             );
         }
     }
@@ -88,7 +88,7 @@ pub fn aclrtMemcpy2d(
     if kind == enums::ACL_MEMCPY_DEVICE_TO_DEVICE || (is_device(to) && is_device(from)) {
         return refuse(
             ErrorKind::FeatureUnsupported,
-            "both ends are device memory, which the synchronous copy of rows does not take; use aclrtMemcpy2dAsync",
+            "both ends are device memory, which the synchronous copy of rows does not support; use aclrtMemcpy2dAsync",
         );
     }
     runtime.copy_rows_now(to, from, &cx.caller())

@@ -312,7 +312,7 @@ pub fn create_sub_comm(
         return Err(Error::new(
             ErrorKind::CommUnsupported,
             format!(
-                "communicator \"{}\" was made from another one, and cannot be divided again",
+                "communicator \"{}\" was created from another one, and cannot be split again",
                 engine.name()
             ),
         )

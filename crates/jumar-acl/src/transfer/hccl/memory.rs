@@ -248,7 +248,7 @@ pub fn HcclCommSymWinGet(
         Some(window) => Ok((Raw(window.id), address - window.address)),
         None => Err(Error::new(
             ErrorKind::CommUnknownName,
-            format!("{bytes} bytes at {address:#x} are in no window of the communicator"),
+            format!("{bytes} bytes at {address:#x} are not in a window of the communicator"),
         )),
     }
 }

@@ -28,14 +28,14 @@ pub struct Call {
 fn data_type(number: u32) -> Result<DataType> {
     match DataType::from_number(number) {
         Some(of) => Ok(of),
-        None => wrong(format!("{number} is not a value of HcclDataType")),
+        None => wrong(crate::not_a_value("HcclDataType", number)),
     }
 }
 
 fn reduction(number: u32) -> Result<Reduction> {
     match Reduction::from_number(number) {
         Some(by) => Ok(by),
-        None => wrong(format!("{number} is not a value of HcclReduceOp")),
+        None => wrong(crate::not_a_value("HcclReduceOp", number)),
     }
 }
 
@@ -772,7 +772,7 @@ pub fn HcclBatchSendRecv(
         let sends = match item.sendRecvType {
             HCCL_SEND => true,
             HCCL_RECV => false,
-            other => return wrong(format!("{other} is not a value of HcclSendRecvType")),
+            other => return wrong(crate::not_a_value("HcclSendRecvType", other)),
         };
         let end = (sends, item.remoteRank);
         let next = message(cx, &comm, end, (item.buf, item.count), item.dataType)?;

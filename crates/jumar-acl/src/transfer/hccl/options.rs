@@ -133,7 +133,7 @@ pub fn HcclConfigGetInfo(cx: &Cx<'_>, comm: Raw, of: i32, length: u32) -> Result
             text.push(0);
             text
         }
-        other => return wrong(format!("{other} is not a value of HcclConfigType")),
+        other => return wrong(crate::not_a_value("HcclConfigType", other)),
     };
     let length = length as usize;
     if bytes.len() > length {

@@ -85,13 +85,13 @@ pub fn acltdtCreateDataItem(
     if dims.is_some() != (count > 0) {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("dims and dimNum ({count}) do not go together: give both, or null and 0"),
+            format!("dims and dimNum ({count}) do not match: pass both, or null and 0"),
         );
     }
     if count > MOST_DIMS {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("the item has {count} dimensions; it may have {MOST_DIMS}"),
+            format!("the item has {count} dimensions; it may have at most {MOST_DIMS}"),
         );
     }
     if kind != enums::ACL_TENSOR_DATA_TENSOR {
@@ -153,7 +153,7 @@ pub fn acltdtGetDimsFromItem(cx: &Cx<'_>, handle: Raw, capacity: usize) -> Resul
         return refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "the item has {} dimensions, and the array holds {capacity}",
+                "the item has {} dimensions, but the array has space for {capacity}",
                 item.dims.len()
             ),
         );
@@ -205,7 +205,7 @@ pub fn acltdtAddDataItem(cx: &Cx<'_>, handle: Raw, added: Raw) -> Result<()> {
     if content.received {
         return refuse(
             ErrorKind::FrontendFeatureUnsupported,
-            "the dataset holds what was received, and takes no more items; make another one",
+            "the dataset contains received items, and no item can be added; create another one",
         );
     }
     if let (Some(before), Some(now)) = (content.on_device, on_device)
@@ -228,7 +228,7 @@ pub fn acltdtGetDataItem(cx: &Cx<'_>, handle: Raw, index: usize) -> Result<Raw> 
         Error::new(
             ErrorKind::InvalidArgument,
             format!(
-                "item {index} was asked of a dataset with {} items",
+                "item {index} does not exist: the dataset has {} items",
                 content.items.len()
             ),
         )
@@ -264,7 +264,7 @@ pub(super) fn pack(cx: &Cx<'_>, handle: Raw) -> Result<Vec<u8>> {
             return refuse(
                 ErrorKind::InvalidArgument,
                 format!(
-                    "item {index} is of kind {}; tensors, the end of a sequence and what went wrong are sent",
+                    "item {index} is of kind {}; only tensors, the end of a sequence and abnormal ends can be sent",
                     item.kind
                 ),
             );

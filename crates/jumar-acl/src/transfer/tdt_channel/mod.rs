@@ -122,7 +122,7 @@ pub fn acltdtCreateChannelWithCapacity(
         return refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "the name of the channel has {} characters; it may have {LONGEST_NAME}",
+                "the name of the channel has {} characters; it may have at most {LONGEST_NAME}",
                 name.len()
             ),
         );
@@ -212,7 +212,7 @@ fn limit_of(channel: &Channel, timeout: i32) -> Result<Option<Duration>> {
     }
     refuse(
         ErrorKind::InvalidArgument,
-        format!("the timeout is {timeout} ms; a channel without a capacity only takes -1"),
+        format!("the timeout is {timeout} ms; it must be -1 for a channel without a capacity"),
     )
 }
 
@@ -239,7 +239,7 @@ pub fn acltdtReceiveTensor(cx: &Cx<'_>, handle: Raw, dataset: Raw, timeout: i32)
     if channel.kind == Kind::Sends {
         return refuse(
             ErrorKind::InvalidArgument,
-            "the channel sends; a channel receives whose name begins with TF_RECEIVE_",
+            "the channel sends; only a channel whose name begins with TF_RECEIVE_ receives",
         );
     }
     item::check_target(cx, dataset, channel.kind == Kind::HasCapacity)?;

@@ -8,7 +8,7 @@ use crate::{Cx, Raw, refuse};
 fn on_host<T>() -> Result<T> {
     refuse(
         ErrorKind::FrontendFeatureUnsupported,
-        "buffers and rights of queues are the device's; a program on the host uses acltdtEnqueueData and acltdtDequeueData",
+        "only programs on the device have buffers and permissions of queues; on the host, use acltdtEnqueueData and acltdtDequeueData",
     )
 }
 
@@ -38,7 +38,7 @@ pub fn acltdtAllocBuf(_cx: &Cx<'_>, _size: usize, kind: u32) -> Result<Raw> {
     if kind > enums::ACL_TDT_DVPP_MEM {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("{kind} is not a value of acltdtAllocBufType"),
+            crate::not_a_value("acltdtAllocBufType", kind),
         );
     }
     on_host()

@@ -398,7 +398,7 @@ pub fn acltdtEnqueueData(
     if user_size > USER_BYTES {
         return refuse(
             ErrorKind::InvalidValue,
-            format!("userData has {user_size} bytes; it may have {USER_BYTES}"),
+            format!("userData has {user_size} bytes; it may have at most {USER_BYTES}"),
         );
     }
     let message = Message {
@@ -434,7 +434,7 @@ pub fn dequeue_data(
         refuse(
             ErrorKind::InvalidValue,
             format!(
-                "the message of queue {queue} has {} bytes, and the buffer has {}",
+                "the message of queue {queue} has {} bytes, but the buffer has only {}",
                 message.data.len(),
                 data.bytes()
             ),
@@ -529,7 +529,7 @@ pub fn set_queue_attr(
         }
         _ => refuse(
             ErrorKind::InvalidArgument,
-            format!("{kind} is not a value of acltdtQueueAttrType"),
+            crate::not_a_value("acltdtQueueAttrType", kind),
         ),
     }
 }
@@ -567,7 +567,7 @@ pub fn acltdtGetQueueAttr(
         }
         _ => refuse(
             ErrorKind::InvalidArgument,
-            format!("{kind} is not a value of acltdtQueueAttrType"),
+            crate::not_a_value("acltdtQueueAttrType", kind),
         ),
     }
 }
@@ -612,7 +612,7 @@ pub fn acltdtGetQueueRouteParam(
         _ => {
             return refuse(
                 ErrorKind::InvalidArgument,
-                format!("{kind} is not a value of acltdtQueueRouteParamType"),
+                crate::not_a_value("acltdtQueueRouteParamType", kind),
             );
         }
     };
@@ -666,7 +666,7 @@ pub fn acltdtGetQueueRoute(cx: &Cx<'_>, handle: Raw, index: usize, route: Raw) -
     let Some(found) = found else {
         return refuse(
             ErrorKind::InvalidArgument,
-            format!("route {index} was asked of a list of {count}"),
+            format!("route {index} does not exist: the number of routes in the list is {count}"),
         );
     };
     *target.content.lock() = found;
@@ -790,7 +790,7 @@ pub fn acltdtSetQueueRouteQueryInfo(
         _ => {
             return refuse(
                 ErrorKind::InvalidArgument,
-                format!("{kind} is not a value of acltdtQueueRouteQueryInfoParamType"),
+                crate::not_a_value("acltdtQueueRouteQueryInfoParamType", kind),
             );
         }
     }
@@ -809,7 +809,7 @@ pub fn acltdtQueryQueueRoutes(cx: &Cx<'_>, question: Raw, handle: Raw) -> Result
     let missing = |what: &str| {
         Error::new(
             ErrorKind::InvalidArgument,
-            format!("the question does not say {what}"),
+            format!("the query does not contain {what}"),
         )
     };
     let mode = asked.mode.ok_or_else(|| missing("its mode"))?;
@@ -823,7 +823,7 @@ pub fn acltdtQueryQueueRoutes(cx: &Cx<'_>, question: Raw, handle: Raw) -> Result
         _ => {
             return refuse(
                 ErrorKind::InvalidArgument,
-                format!("{mode} is not a value of acltdtQueueRouteQueryMode"),
+                crate::not_a_value("acltdtQueueRouteQueryMode", mode),
             );
         }
     };
