@@ -27,7 +27,7 @@ struct Options {
     /// The name in es_<NAME>_ops.h, which includes all functions.
     #[arg(long = "module_name", default_value = "all")]
     module_name: String,
-    /// What the guards of the headers begin with, where two packages have an operator of one name.
+    /// The prefix of the header guards, for two packages that have an operator of the same name.
     #[arg(long = "h_guard_prefix", default_value = "")]
     h_guard_prefix: String,
     /// Operators to leave out.
