@@ -480,15 +480,15 @@ def words_of(scale):
 for index, (shape, filters, stride, padding, dilation, groups) in enumerate(CONVOLUTIONS):
     window = dict(stride=stride, padding=padding, dilation=dilation, groups=groups, transposed=False, outputPadding=Null, offset=Null, offsetx=0)
     channels, rank = filters[0], len(shape)
-    for place, dtype in enumerate([f16, bf16, f32]):
+    for slot, dtype in enumerate([f16, bf16, f32]):
         x, weight = integers(*shape), integers(*filters)
         scale = torch.rand(channels) / 8192
-        bias = None if (index + place) % 3 == 2 else noise(channels, dtype=[f32, f16, bf16][(index + place) % 3])
+        bias = None if (index + slot) % 3 == 2 else noise(channels, dtype=[f32, f16, bf16][(index + slot) % 3])
         values = convolved(exact(x), exact(weight), stride, padding, dilation, groups) * per_channel(scale, rank)
         values = values if bias is None else values + per_channel(bias, rank)
         cases.add(
-            "aclnnQuantConvolution", input=x, weight=weight, bias=Null if bias is None else bias, scale=words_of(scale) if place == 1 else scale,
-            roundMode=[Null, "rint", "round"][place], output=Out(tensor(values, dtype)), within=WITHIN[dtype], **window,
+            "aclnnQuantConvolution", input=x, weight=weight, bias=Null if bias is None else bias, scale=words_of(scale) if slot == 1 else scale,
+            roundMode=[Null, "rint", "round"][slot], output=Out(tensor(values, dtype)), within=WITHIN[dtype], **window,
         )
     for name in ["float8_e4m3fn", "hifloat8"]:
         mode = "rint" if name == "float8_e4m3fn" else "round"
