@@ -50,12 +50,15 @@ pub struct Objects {
 /// A collective that is ready: queues it on a stream.
 pub(crate) type Joined = Box<dyn FnOnce(&Cx<'_>, &Arc<Stream>) -> Result<()>>;
 
+/// Finds the memory that a plan names.
+pub(crate) type Locate<'a> = &'a dyn Fn(Memory) -> Span;
+
 /// What operators that are joined with collectives need of communicators. The process connects the two, which do not know each other.
 pub(crate) struct Communication {
     /// Finds the rank of the current device in the communicator of a name.
     pub(crate) named: fn(&Cx<'_>, &str) -> Option<Group>,
-    /// Prepares a collective of a device. The function returns the memory that the plan names.
-    pub(crate) join: fn(&Cx<'_>, u32, &Exchange, &dyn Fn(Memory) -> Span) -> Result<Joined>,
+    /// Prepares a collective of a device.
+    pub(crate) join: fn(&Cx<'_>, u32, &Exchange, Locate<'_>) -> Result<Joined>,
 }
 
 impl Objects {

@@ -261,7 +261,7 @@ pub fn second_phase(
     for (exchange, collective) in plan.exchanges().iter().zip(joined) {
         launch.steps(first..exchange.before(), buffers.clone().into())?;
         first = exchange.before();
-        cx.with_stream(stream, |stream| hccl::queue_joined(cx, stream, collective))
+        cx.with_stream(stream, |stream| collective(cx, stream))
             .map_err(Refused::runtime)?;
     }
     let run = launch.steps(first..plan.steps(), buffers.into())?;
