@@ -93,7 +93,10 @@ fn refused(runtime: &Runtime, stream: &Stream, pool: &Arc<Pool>, bytes: usize) {
 fn block(runtime: &Runtime, stream: &Stream) -> mpsc::Sender<()> {
     let (sender, receiver) = mpsc::channel::<()>();
     let receiver = std::sync::Mutex::new(receiver);
-    let wait = move || drop(receiver.lock().expect("no panic").recv());
+    let wait = move || {
+        // It ends without a message when the sender is dropped.
+        let _ended = receiver.lock().expect("no panic").recv();
+    };
     with_caller(|caller| {
         let reports = runtime.reports();
         reports.launch_host_function(stream, Box::new(wait), caller)
