@@ -202,9 +202,16 @@ impl Runtime {
         caller: &Caller<'_>,
     ) -> Result<usize> {
         let mut imports = self.shared.memory.imports.lock();
-        if let Some(known) = imports.iter_mut().find(|known| known.name == name) {
-            known.uses += 1;
-            return Ok(known.start + name.offset);
+        if let Some(at) = imports.iter().position(|known| known.name == name) {
+            let known = &mut imports[at];
+            let mapped = self.mapped_at(known.start);
+            if mapped.is_some_and(|memory| memory.id() == known.physical) {
+                known.uses += 1;
+                return Ok(known.start + name.offset);
+            }
+            // A reset of the device took the mapping away, and with it all earlier uses.
+            let stale = imports.swap_remove(at);
+            self.drop_import(&stale, caller);
         }
         let device = context.device();
         let memory = self.import_physical(i64::from(device.number()), name.number)?;
@@ -238,6 +245,13 @@ impl Runtime {
         Ok(span.address() + name.offset)
     }
 
+    fn drop_import(&self, import: &Import, caller: &Caller<'_>) {
+        // After a reset of the device nothing is mapped any more, which is as good.
+        drop(self.unmap_memory(import.start, caller));
+        drop(self.release_addresses(import.start));
+        drop(self.free_physical(import.physical, caller));
+    }
+
     /// Ends the sharing of memory: processes that have it keep it, and no other can open it; or, for memory of another process, takes
     /// it out of this one once it was closed as often as taken.
     ///
@@ -253,10 +267,7 @@ impl Runtime {
             }
             let import = imports.swap_remove(at);
             drop(imports);
-            // After a reset of the device nothing is mapped any more, which is as good.
-            drop(self.unmap_memory(import.start, caller));
-            drop(self.release_addresses(import.start));
-            drop(self.free_physical(import.physical, caller));
+            self.drop_import(&import, caller);
             return Ok(());
         }
         drop(imports);
