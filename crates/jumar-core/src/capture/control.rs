@@ -365,7 +365,13 @@ impl Label {
 /// The lists of labels that are alive, by the address of their device memory.
 #[derive(Default)]
 pub struct LabelLists {
-    lists: Mutex<HashMap<usize, Arc<[Arc<Label>]>>>,
+    lists: Mutex<HashMap<usize, List>>,
+}
+
+struct List {
+    /// The number of the allocation: after a reset of the device its address may be another's.
+    allocation: u64,
+    labels: Arc<[Arc<Label>]>,
 }
 
 impl LabelLists {
@@ -395,9 +401,11 @@ impl LabelLists {
         let bytes = labels.len() * SLOT_BYTES;
         let block = context.allocate(bytes, bytes, caller)?;
         context.shared().backend.fill_now(block.span, 0xFF);
-        self.lists
-            .lock()
-            .insert(block.span.address(), labels.into());
+        let list = List {
+            allocation: block.number,
+            labels: labels.into(),
+        };
+        self.lists.lock().insert(block.span.address(), list);
         Ok(block.span.address())
     }
 
@@ -407,17 +415,18 @@ impl LabelLists {
     /// `InvalidValue`: no list is there.
     pub fn destroy(&self, context: &Context, address: usize, caller: &Caller<'_>) -> Result<()> {
         let list = self.lists.lock().remove(&address);
-        if list.is_none() {
-            return Err(no_list(address));
+        let there = context.shared().space.find(address);
+        match list.zip(there) {
+            Some((list, there)) if there.number == list.allocation => context.free(address, caller),
+            _ => Err(no_list(address)),
         }
-        context.free(address, caller)
     }
 
     fn get(&self, address: usize) -> Result<Arc<[Arc<Label>]>> {
         self.lists
             .lock()
             .get(&address)
-            .cloned()
+            .map(|list| list.labels.clone())
             .ok_or_else(|| no_list(address))
     }
 }
