@@ -100,9 +100,10 @@ def test_the_steps_of_the_example_workflow(python, tmp_path):
     workflow = (ROOT / "examples/pytorch/ci.yml").read_text()
     steps = dict(re.findall(r"- name: (\w+)\n +run: (\S.*)\n", workflow))
     assert list(steps) == ["Examine", "Train", "Test", "Check"]
-    (tmp_path / "train.py").write_text("import torch, torch_npu\nprint(torch_npu.home)\n")
+    (tmp_path / "train.py").write_text("import torch, torch_npu\ntorch_npu.library.aclrtResetDevice(0)\ntorch_npu.library.aclFinalize()\n")
     path = f"{os.path.dirname(python)}:{os.environ['PATH']}"
     for name in ("Examine", "Train", "Check"):
-        done = subprocess.run(["sh", "-ec", steps[name]], cwd=tmp_path, capture_output=True, text=True, timeout=120, env=clean_environment(PATH=path))
+        command = ["sh", "-ec", steps[name]]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=clean_environment(PATH=path))
         assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
     assert json.loads((tmp_path / "findings.sarif").read_text())["version"] == "2.1.0"
