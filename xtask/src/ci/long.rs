@@ -219,8 +219,11 @@ const BELOW_THE_EMULATOR: &str = "workers_start_late_have_a_name_take_no_signals
 pub(super) fn aarch64(job: &Job) -> Result<Outcome> {
     let linker = "aarch64-linux-gnu-gcc";
     let lacks = |what: &str| Ok(Outcome::Skipped(format!("{what} is not installed")));
-    if !answers(Command::new(linker).arg("--version")) {
-        return lacks(linker);
+    // The encoder of video is in C++.
+    for compiler in [linker, "aarch64-linux-gnu-g++"] {
+        if !answers(Command::new(compiler).arg("--version")) {
+            return lacks(compiler);
+        }
     }
     if !answers(Command::new("qemu-aarch64").arg("--version")) {
         return lacks("qemu-aarch64 (qemu-user)");
