@@ -16,6 +16,14 @@ def noise(*shape, dtype=f32):
     return (torch.randint(-60, 61, shape) / 64).to(dtype)
 
 
+PADDING = torch.Generator().manual_seed(26)
+
+
+def padding(*shape, dtype=f32):
+    """Noise that is of no account: changes of it leave the other numbers alone."""
+    return (torch.randint(-60, 61, shape, generator=PADDING) / 64).to(dtype)
+
+
 def exact(x):
     return None if x is None else x.double().detach().requires_grad_()
 
@@ -103,9 +111,17 @@ def layers_case(kind, dtype, sizes, packed, batch, width, units, layers, bidirec
     wanted = getattr(torch, kind)(ex, torch.tensor(sizes), initial, ep, biased, layers, 0.0, False, bidirectional)
     assert all(torch.allclose(one, two) for one, two in zip(results, wanted, strict=True))
 
-    def laid(rows):
-        """Rows as the call has them: packed, or with times or the batch first."""
+    padded = packed and kind == "lstm"
+
+    def laid(rows, result=False):
+        """Rows as the call has them: packed, or with times or the batch first. Packed rows of an LSTM have padding behind the end of
+        a sequence: noise where it has to be ignored, zeros in results."""
         rows = rows.detach()
+        if padded:
+            whole = torch.zeros(len(sizes), batch, rows.shape[1], dtype=rows.dtype) if result else padding(len(sizes), batch, rows.shape[1], dtype=rows.dtype)
+            for time, part in enumerate(rows.split(sizes)):
+                whole[time, : sizes[time]] = part
+            return whole.flatten(0, 1)
         if packed:
             return rows
         rows = rows.reshape(len(sizes), batch, -1)
@@ -115,23 +131,38 @@ def layers_case(kind, dtype, sizes, packed, batch, width, units, layers, bidirec
     given["bidirectional" if kind == "lstm" else "bidirection"] = bidirectional
     training = dict(dropout=0.0, train=True)
     counts = torch.tensor(sizes) if packed else Null
-    outs = {name: [Out((each[index].detach() if packed else each[index].detach().reshape(len(sizes), batch, units)).to(dtype)) for each in kept]
-            for index, name in enumerate(lists)}
+
+    def held_rows(number, index):
+        """What a call keeps of a layer and direction. Padding has noise, or the first state, which a reversed sequence begins with."""
+        rows = kept[number][index].detach()
+        if not padded:
+            return (rows if packed else rows.reshape(len(sizes), batch, units)).to(dtype)
+        whole = padding(len(sizes), batch, units, dtype=dtype)
+        if index in (4, 5):
+            whole[:] = state[index - 4][number]
+        for time, part in enumerate(rows.split(sizes)):
+            whole[time, : sizes[time]] = part
+        return whole
+
+    # What a call keeps of padding is its own affair.
+    outs = {name: [Out(held_rows(number, index), not padded) for number in range(len(kept))] for index, name in enumerate(lists)}
+    output = laid(results[0], True).to(dtype)
+    output = output.reshape(len(sizes), batch, -1) if padded else output
     ends = dict(zip(["hy", "cy"], (Out(each.detach().to(dtype)) for each in results[1:])))
-    cases.add(forward, batchSizes=counts, output=Out(laid(results[0]).to(dtype)), within=WITHIN[dtype], **ends, **training, **given, **outs)
+    cases.add(forward, batchSizes=counts, output=Out(output), within=WITHIN[dtype], **ends, **training, **given, **outs)
     if dtype == f16:
         return
     gradients = [noise(*each.shape, dtype=dtype) for each in results]
     found = torch.autograd.grad(results, [ex, *es, *ep], [each.double() for each in gradients])
     found = [each.to(dtype) for each in found]
-    held = {name: [each[index].detach().to(dtype) for each in kept] for index, name in enumerate(read)}
+    held = {name: [held_rows(number, index) for number in range(len(kept))] for index, name in enumerate(read)}
     given.update(zip(["dh", "dc"], gradients[1:]))
     given.update(zip(["dhPrevOut", "dcPrevOut"], map(Out, found[1 : 1 + states])))
     if kind == "lstm":
         given.update(training, batchSizesOptional=counts, outputMask=[True] * 4 if dtype == f32 else Null)
     else:
         given.update(batchSizes=counts)
-    cases.add(backward, dy=laid(gradients[0]), dxOut=Out(laid(found[0])), dparamsOut=[Out(each) for each in found[1 + states :]],
+    cases.add(backward, dy=laid(gradients[0]), dxOut=Out(laid(found[0], True)), dparamsOut=[Out(each) for each in found[1 + states :]],
               within={f32: 5e-5, f64: 1e-11}[dtype], **given, **held)
 
 

@@ -2,12 +2,13 @@
 //!
 //! The gates of a unit have the order of PyTorch: input, forget, candidate, output; and reset, update, candidate.
 
-use jumar_ops::Attrs;
+use jumar_ops::{Attrs, Tensor};
 use jumar_types::dtype::DataType;
 
 use super::{or_zeros, sum_of};
 use crate::Refusal;
-use crate::build::{Cx, Input};
+use crate::build::{Cx, Input, Operand};
+use crate::element::F;
 use crate::ops::matrix::multiply;
 use crate::ops::normalization::check_count;
 use crate::ops::reduction::{accumulator, reduce};
@@ -31,6 +32,9 @@ pub(super) struct Family {
     one_bias: bool,
     /// The argument that says which gradients are wanted.
     mask: Option<&'static str>,
+    /// Whether sequences of different lengths keep a row for each time and sequence: the rows behind the end of one mean nothing.
+    /// Otherwise they have the rows of all times one behind the other, without those.
+    padded: bool,
 }
 
 /// The position of the hidden values among what is kept.
@@ -48,6 +52,7 @@ pub(super) static LSTM: Family = Family {
     to_first: &["dhPrevOut", "dcPrevOut"],
     one_bias: true,
     mask: Some("outputMask"),
+    padded: true,
 };
 
 pub(super) static GRU: Family = Family {
@@ -62,14 +67,17 @@ pub(super) static GRU: Family = Family {
     to_first: &["dhPrevOut"],
     one_bias: false,
     mask: None,
+    padded: false,
 };
 
 /// What the layers of a call have in common.
 struct Layers {
-    /// Times and batch, unless the sequence is packed.
+    /// Times and batch, unless the sequence is packed without padding.
     times: Option<[usize; 2]>,
-    /// The number of rows of each time of a packed sequence.
+    /// The number of rows of each time of a sequence that is packed without padding.
     sizes: Option<View>,
+    /// 1 for each value of a time that belongs to a sequence, and 0 for padding; none without padding.
+    mask: Option<View>,
     batch_first: bool,
     /// The rows of all times.
     rows: usize,
@@ -98,6 +106,11 @@ impl Layers {
             .ok()
             .filter(|count| (1..=1024).contains(count));
         let times = match (x.dims(), &sizes) {
+            (&[rows, _], Some(sizes)) if family.padded => {
+                let times = sizes.elements();
+                rows.is_multiple_of(times)
+                    .then(|| (rows, Some([times, rows / times])))
+            }
             (&[rows, _], Some(_)) => Some((rows, None)),
             (&[batch, times, _], None) if batch_first => {
                 Some((times * batch, Some([times, batch])))
@@ -135,17 +148,24 @@ impl Layers {
             }
             None => None,
         };
+        let compute = accumulator(x.dtype());
+        let (mask, sizes) = match (sizes, times) {
+            (Some(sizes), Some(times)) => (Some(mask_of(cx, &sizes, times, units, compute)?), None),
+            (sizes, _) => (None, sizes),
+        };
         Ok(Layers {
             times,
             sizes,
-            batch_first,
+            // The rows of padded sequences lie as times first.
+            batch_first: batch_first && mask.is_none(),
+            mask,
             rows,
             batch,
             units,
             directions,
             count,
             has_bias,
-            compute: accumulator(x.dtype()),
+            compute,
         })
     }
 
@@ -164,6 +184,11 @@ impl Layers {
 
     /// Views a sequence with times first.
     fn times_first(&self, cx: &Cx<'_>, x: View, columns: usize) -> Result<View, Refusal> {
+        // Padded sequences are given with one dimension for the rows, and results with two.
+        if self.mask.is_some() && x.rank() == 2 {
+            cx.check_dims(&x, &[self.rows, columns])?;
+            return Ok(x);
+        }
         let turned = self.batch_first && self.times.is_some() && x.rank() == 3;
         let x = if turned { x.transpose(0, 1) } else { x };
         cx.check_dims(&x, &self.dims(columns))?;
@@ -180,7 +205,7 @@ impl Layers {
     fn write(&self, cx: &mut Cx<'_>, from: View, to: View) -> Result<(), Refusal> {
         let columns = from.dims()[1];
         let to = self.times_first(cx, to, columns)?;
-        let from = cx.reshaped(from, &self.dims(columns))?;
+        let from = cx.reshaped(from, to.dims().to_vec().as_slice())?;
         cx.copy(from, to)
     }
 
@@ -196,6 +221,29 @@ impl Layers {
     fn sizes(&self) -> Input {
         self.sizes.into()
     }
+}
+
+/// Makes a row for each time and sequence: ones, or zeros behind the end of the sequence. `sizes` has the number of sequences that
+/// have each time; the longest come first.
+fn mask_of(
+    cx: &mut Cx<'_>,
+    sizes: &View,
+    [times, batch]: [usize; 2],
+    units: usize,
+    compute: DataType,
+) -> Result<View, Refusal> {
+    let numbers: Vec<i64> = (0..batch as i64).collect();
+    let numbers = cx.constant(&Tensor::from_ints(&numbers))?;
+    let is_inside = cx.temporary(DataType::Bool, &[times, batch])?;
+    let operands = [
+        Operand::Tensor(sizes.unsqueeze(1)),
+        Operand::Tensor(numbers.unsqueeze(0)),
+    ];
+    cx.test(F::Gt, DataType::Int64, &operands, is_inside)?;
+    let mask = cx.temporary(compute, &[times, batch, units])?;
+    let ones = cx.cast(is_inside, compute)?;
+    cx.copy(ones.unsqueeze(2), mask)?;
+    cx.reshaped(mask, &[times * batch, units])
 }
 
 /// Refuses dropout between layers.
@@ -299,7 +347,7 @@ pub(super) fn forward(cx: &mut Cx<'_>, family: &Family) -> Result<(), Refusal> {
                     let bias = cx.cast(*bias, compute)?;
                     cx.reshaped(bias, &[1, gates])?.into()
                 }
-                _ => Input::Absent,
+                _ => layers.mask.into(),
             });
             inputs.push(layers.sizes());
             let mut results = Vec::with_capacity(kept.len() + last.len());
@@ -308,6 +356,10 @@ pub(super) fn forward(cx: &mut Cx<'_>, family: &Family) -> Result<(), Refusal> {
             }
             for _ in &last {
                 results.push(cx.temporary(compute, &[batch, units])?);
+            }
+            if layers.mask.is_some() {
+                // The hidden values, with zeros behind the end of a sequence.
+                results.push(cx.temporary(compute, &[rows, units])?);
             }
             cx.op(family.steps, &inputs, &layers.attrs(direction), &results)?;
             for (list, result) in kept.iter().zip(&results) {
@@ -318,7 +370,8 @@ pub(super) fn forward(cx: &mut Cx<'_>, family: &Family) -> Result<(), Refusal> {
                 }
             }
             let joined = layers.of_direction(joined, direction);
-            cx.copy(results[HIDDEN], joined)?;
+            let hidden = results.get(kept.len() + last.len());
+            cx.copy(*hidden.unwrap_or(&results[HIDDEN]), joined)?;
             for (value, to) in results[kept.len()..].iter().zip(&last) {
                 cx.copy(*value, to.select(0, number))?;
             }
@@ -418,8 +471,7 @@ pub(super) fn backward(cx: &mut Cx<'_>, family: &Family, sizes: &str) -> Result<
             let weights = cx.cast(hidden_weights.transpose(0, 1), compute)?;
             inputs.push(weights.into());
             if family.one_bias {
-                // The mask of the times, which a packed sequence does not need.
-                inputs.push(Input::Absent);
+                inputs.push(layers.mask.into());
             }
             inputs.push(layers.sizes());
             let own_sums = usize::from(!family.one_bias);
