@@ -35,10 +35,18 @@ pub struct Program {
 
 #[derive(Default)]
 struct State {
-    names: Vec<(CString, Option<CString>)>,
+    names: Vec<NameExpression>,
     binary: Option<Arc<[u8]>>,
     was_compiled: bool,
     log: Vec<u8>,
+}
+
+/// A name that the program asked for. Both texts stay where they are as long as it does.
+struct NameExpression {
+    expression: CString,
+    lowered: CString,
+    /// The binary exports a function of the lowered name.
+    is_exported: bool,
 }
 
 /// The programs by handle.
@@ -192,11 +200,9 @@ pub fn aclrtcCompileProg(
         file: None,
     };
     let exported = cx.runtime()?.exported_functions(&image)?;
-    for (expression, lowered) in &mut state.names {
-        let text = expression.to_string_lossy();
-        let wanted = text.trim().trim_start_matches('&').trim();
-        let found = exported.iter().any(|name| name == wanted);
-        *lowered = found.then(|| CString::new(wanted).unwrap_or_default());
+    for name in &mut state.names {
+        let wanted = name.lowered.as_bytes();
+        name.is_exported = exported.iter().any(|one| one.as_bytes() == wanted);
     }
     state.binary = Some(binary);
     Ok(())
@@ -251,11 +257,17 @@ pub fn aclrtcAddNameExpr(cx: &Cx<'_>, handle: Raw, name: Option<&CStr>) -> Resul
             format!("{} was compiled already", program.name),
         );
     }
-    state.names.push((name.to_owned(), None));
+    let text = name.to_string_lossy();
+    let lowered = text.trim().trim_start_matches('&').trim();
+    state.names.push(NameExpression {
+        expression: name.to_owned(),
+        lowered: CString::new(lowered).unwrap_or_default(),
+        is_exported: false,
+    });
     Ok(())
 }
 
-/// The text lives as long as the program.
+/// The text lives as long as the program, however often that is compiled.
 pub fn aclrtcGetLoweredName(cx: &Cx<'_>, handle: Raw, name: Option<&CStr>) -> Result<usize> {
     let program = program(cx, handle)?;
     let Some(name) = name else {
@@ -271,10 +283,10 @@ pub fn aclrtcGetLoweredName(cx: &Cx<'_>, handle: Raw, name: Option<&CStr>) -> Re
     let found = state
         .names
         .iter()
-        .find(|(known, _)| known.as_c_str() == name);
+        .find(|known| known.expression.as_c_str() == name);
     match found {
-        Some((_, Some(lowered))) => Ok(lowered.as_ptr().expose_provenance()),
-        Some((_, None)) => Err(Error::new(
+        Some(found) if found.is_exported => Ok(found.lowered.as_ptr().expose_provenance()),
+        Some(_) => Err(Error::new(
             ErrorKind::NameUnknown,
             format!("the binary exports no function {}", name.to_string_lossy()),
         )

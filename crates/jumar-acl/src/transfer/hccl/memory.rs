@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use jumar::offline::DeviceMemory;
 use jumar_types::{Error, ErrorKind, Result};
 
-use super::{Comm, wrong};
+use super::{Comm, OwnBuffer, wrong};
 use crate::error::null;
 use crate::{Cx, Raw};
 
@@ -75,13 +76,7 @@ pub(super) fn release(cx: &Cx<'_>, comm: &Comm) {
     for one in all.iter().filter(|one| one.comm == comm.id) {
         drop(remove(cx, one.id));
     }
-    let own = comm.own_buffer.lock().take();
-    if let Some((address, _)) = own
-        && let Ok(context) = cx.context()
-    {
-        // After a reset of the device the memory is gone, which is as good.
-        drop(context.free(address, &cx.caller()));
-    }
+    drop(comm.own_buffer.lock().take());
 }
 
 fn check_range(address: usize, bytes: usize, what: &str) -> Result<()> {
@@ -294,14 +289,15 @@ pub fn HcclCommExchangeMem(
     }
 }
 
-/// A buffer of the configured size, made when it is first asked for.
+/// A buffer of the configured size, made when it is first asked for, and again after a reset of the device took it away.
 pub fn HcclGetHcclBuffer(cx: &Cx<'_>, comm: Raw) -> Result<(usize, u64)> {
     let comm = cx.comm(comm)?;
-    let mut own = comm.own_buffer.lock();
-    if let Some(made) = *own {
-        return Ok(made);
-    }
     let bytes = u64::from(comm.buffer) << 20;
+    let epoch = cx.runtime()?.device(i64::from(comm.device))?.epoch();
+    let mut own = comm.own_buffer.lock();
+    if let Some(made) = own.as_ref().filter(|made| made.epoch == epoch) {
+        return Ok((made.memory.span().address(), bytes));
+    }
     let context = cx.context()?;
     if context.device().number() != comm.device {
         return wrong(format!(
@@ -311,8 +307,11 @@ pub fn HcclGetHcclBuffer(cx: &Cx<'_>, comm: Raw) -> Result<(usize, u64)> {
         ));
     }
     let size = usize::try_from(bytes).unwrap_or(usize::MAX);
-    let block = context.allocate(size, size, &cx.caller())?;
-    let made = (block.span.address(), bytes);
-    *own = Some(made);
-    Ok(made)
+    let memory = DeviceMemory::allocate(&context, size, &cx.caller())?;
+    let address = memory.span().address();
+    *own = Some(OwnBuffer {
+        memory,
+        epoch: context.epoch(),
+    });
+    Ok((address, bytes))
 }

@@ -25,6 +25,7 @@ use std::sync::{Arc, OnceLock};
 
 use jumar::engine::Table;
 use jumar::engine::sync::{AtomicUsize, Mutex, Ordering};
+use jumar::offline::DeviceMemory;
 use jumar_hccl::{Communicator, Domain};
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 
@@ -79,8 +80,14 @@ pub(crate) struct Comm {
     table: Option<(u64, u32)>,
     /// How many threads are inside calls with it.
     users: AtomicUsize,
-    /// The memory that `HcclGetHcclBuffer` gave.
-    own_buffer: Mutex<Option<(usize, u64)>>,
+    own_buffer: Mutex<Option<OwnBuffer>>,
+}
+
+/// The memory that `HcclGetHcclBuffer` gave. A reset of the device takes it away.
+struct OwnBuffer {
+    memory: DeviceMemory,
+    /// The life of the device that it was allocated in.
+    epoch: u64,
 }
 
 /// A thread that is inside a call with a communicator.

@@ -76,17 +76,16 @@ impl Default for Tensors {
 fn open(cx: &Cx<'_>, device: u32, name: &[u8], kind: Kind, capacity: usize) -> Result<Raw> {
     let device = cx.runtime()?.device(i64::from(device))?.number();
     let tensors = &cx.process.tensors;
-    let queue = {
-        let mut queues = tensors.queues.lock();
-        queues.retain(|_, queue| queue.strong_count() > 0);
-        let key = (device, kind == Kind::HasCapacity, name.to_vec());
-        let known = queues.get(&key).and_then(Weak::upgrade);
-        known.unwrap_or_else(|| {
-            let queue = Arc::new(MessageQueue::new(capacity));
-            queues.insert(key, Arc::downgrade(&queue));
-            queue
-        })
-    };
+    // Held until the channel is in the table: a thread that destroys another one of the queue sees that it is not the last.
+    let mut queues = tensors.queues.lock();
+    queues.retain(|_, queue| queue.strong_count() > 0);
+    let key = (device, kind == Kind::HasCapacity, name.to_vec());
+    let known = queues.get(&key).and_then(Weak::upgrade);
+    let queue = known.unwrap_or_else(|| {
+        let queue = Arc::new(MessageQueue::new(capacity));
+        queues.insert(key, Arc::downgrade(&queue));
+        queue
+    });
     if kind == Kind::HasCapacity {
         // Such a channel is a queue, and has a queue's number.
         cx.process.queues.adopt(device, &queue);
@@ -149,12 +148,15 @@ pub fn acltdtDestroyChannel(cx: &Cx<'_>, handle: Raw) -> Result<()> {
         return Err(null("handle"));
     }
     let channels = &cx.process.tensors.channels;
+    let mut queues = cx.process.tensors.queues.lock();
     let gone = channels.remove(handle.0, cx.call.name)?;
     let others = channels.all();
     if !others
         .iter()
         .any(|other| Arc::ptr_eq(&other.queue, &gone.queue))
     {
+        // A thread that is woken holds the queue a moment longer; a channel of the name that is made meanwhile has a new one.
+        queues.retain(|_, queue| !std::ptr::eq(queue.as_ptr(), Arc::as_ptr(&gone.queue)));
         gone.queue.stop();
         cx.process.queues.drop_adopted(&gone.queue);
     }
