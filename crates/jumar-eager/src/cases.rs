@@ -27,6 +27,7 @@ families! {
     behind
     blocks
     data
+    database
     elementwise
     figures
     further
@@ -451,7 +452,9 @@ fn group(words: &[String]) -> Group {
 
 /// Returns how many cases are the ranks of one call. `None`: there is no communicator, or the call is refused.
 fn ranks(case: &Case) -> Option<usize> {
-    let groups = case.inputs.iter().filter(|(_, words)| words.len() == 3);
+    // `groupList 1 4 6` has three words, too, and names no communicator.
+    let is_group = |words: &[String]| words.len() == 3 && words[0].parse::<i64>().is_err();
+    let groups = case.inputs.iter().filter(|(_, words)| is_group(words));
     let mut groups = groups.filter(|(name, _)| name.starts_with("group"));
     match (groups.next(), &case.refusal) {
         (Some((_, words)), None) => Some(group(words).size as usize),
