@@ -440,8 +440,8 @@ static void misuse(aclrtStream stream) {
   REFUSED(CALL(2, descs, data, 1, results, to), bad, "Add: input 1 is");
   OK(aclSetTensorConst(y.desc, value, 12));
   OK(CALL(2, descs, data, 1, results, to));
-  REFUSED(aclopCompile("Add", 2, descs, 1, results, NULL, (aclopEngineType)9, ACL_COMPILE_SYS, NULL), bad, "engineType is 9");
-  REFUSED(aclopCompile("Add", 2, descs, 1, results, NULL, ACL_ENGINE_SYS, (aclopCompileType)9, NULL), bad, "compileFlag is 9");
+  REFUSED(aclopCompile("Add", 2, descs, 1, results, NULL, (aclopEngineType)9, ACL_COMPILE_SYS, NULL), bad, "engineType: 9 is not");
+  REFUSED(aclopCompile("Add", 2, descs, 1, results, NULL, ACL_ENGINE_SYS, (aclopCompileType)9, NULL), bad, "compileFlag: 9 is not");
   REFUSED(aclopCompile("Add", 2, descs, 1, results, NULL, ACL_ENGINE_SYS, ACL_COMPILE_UNREGISTERED, "/tmp"), ACL_ERROR_API_NOT_SUPPORT, "opPath");
   aclrtStream destroyed;
   OK(aclrtCreateStream(&destroyed));
@@ -454,7 +454,7 @@ static void misuse(aclrtStream stream) {
     OK(run("Abs", 1, in, 1, out, NULL, stream));
   }
   OK(aclopSetMaxOpQueueNum(20000));
-  REFUSED(aclopSetCompileFlag((aclOpCompileFlag)7), bad, "flag is 7");
+  REFUSED(aclopSetCompileFlag((aclOpCompileFlag)7), bad, "flag: 7 is not");
   OK(aclopSetCompileFlag(ACL_OP_COMPILE_FUZZ));
   // What needs a card's kernels is refused by its name.
   REFUSED(aclopUpdateParams("Add", 2, descs, 1, results, NULL), ACL_ERROR_API_NOT_SUPPORT, "aclopUpdateParams");

@@ -69,6 +69,16 @@ pub unsafe extern "C" fn aclnnNpuFormatCastCalculateSizeAndFormat(
 ) -> i32 {
     static CALL: Call = raw::operator::call("aclnnNpuFormatCastCalculateSizeAndFormat");
     raw::status(&CALL, |cx| {
+        raw::trace(cx, || {
+            [
+                raw::ArgBits::word(source),
+                raw::ArgBits::word(format),
+                raw::ArgBits::word(additional_type),
+                raw::ArgBits::word(shape),
+                raw::ArgBits::word(shape_size),
+                raw::ArgBits::word(actual_format),
+            ]
+        })?;
         aclnn::answer(cx, || {
             // SAFETY: the caller guarantees that the results are null or addresses of variables.
             let shape = unsafe { raw::Out::<usize>::new(shape.cast(), "dstShape") }?;

@@ -3,7 +3,7 @@
 use jumar_types::dtype::DataType;
 
 use super::Table;
-use super::products::matrices;
+use super::products::unpacked_matrices;
 use crate::build::Cx;
 use crate::{Arg, Refusal, Scalar};
 
@@ -80,7 +80,7 @@ fn format_cast(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             let &[.., rows, columns] = to.dims() else {
                 return Err(cx.invalid("dstTensor has fewer than 2 dimensions"));
             };
-            let plain = matrices(cx, "srcTensor", to.rank(), [rows, columns])?;
+            let plain = unpacked_matrices(cx, "srcTensor", to.rank(), [rows, columns])?;
             cx.check_dims(&to, plain.dims())?;
             cx.copy(plain, to)
         }

@@ -210,19 +210,19 @@ fn buffer(cx: &Cx<'_>, reports: &Reports, fields: &EncodingFields) -> Result<Buf
             "the size of the channel's buffer is {size}; it must be at least {SMALLEST_BUFFER}"
         )));
     }
-    if fields.buffer != 0 {
-        task::memory(&reports.stream, fields.buffer, size, "the channel's buffer")?;
-        return Ok(Buffer {
-            address: fields.buffer,
-            size,
-            is_own: false,
-        });
-    }
-    let block = reports.context().allocate(size, size, &cx.caller())?;
+    let runtime = cx.runtime()?;
+    let is_own = fields.buffer == 0;
+    let span = if is_own {
+        reports.context().allocate(size, size, &cx.caller())?.span
+    } else {
+        task::memory(&reports.stream, fields.buffer, size, "the channel's buffer")?.0
+    };
+    // No task names a packet as its output, because its size is known when it has been written.
+    runtime.gate().may_be_written(span);
     Ok(Buffer {
-        address: block.span.address(),
+        address: span.address(),
         size,
-        is_own: true,
+        is_own,
     })
 }
 

@@ -64,12 +64,38 @@ pub(crate) fn matrices(
     matrices_of(cx, (param, None), rank, wanted)
 }
 
+/// As [`matrices`], where int32 is the type of the elements, and not of eight int4 each.
+pub(crate) fn unpacked_matrices(
+    cx: &mut Cx<'_>,
+    param: &str,
+    rank: usize,
+    wanted: [usize; 2],
+) -> Result<View, Refusal> {
+    arranged(cx, (param, None), rank, wanted, |_, source| Ok(source))
+}
+
 /// As [`matrices`], of a tensor argument or of a member of a list.
 pub(super) fn matrices_of(
+    cx: &mut Cx<'_>,
+    param: (&str, Option<usize>),
+    rank: usize,
+    wanted: [usize; 2],
+) -> Result<View, Refusal> {
+    // Elements of 4 bits are arranged as bytes, or as float32.
+    arranged(cx, param, rank, wanted, |cx, source| match source.dtype() {
+        DataType::Int4 | DataType::Int32 => unpacked(cx, source),
+        DataType::Float4E2M1 => decoded(cx, source),
+        _ => Ok(source),
+    })
+}
+
+/// Finds the blocks of a tensor, converts their elements, and returns the matrices.
+fn arranged(
     cx: &mut Cx<'_>,
     (param, member): (&str, Option<usize>),
     rank: usize,
     wanted: [usize; 2],
+    convert: impl FnOnce(&mut Cx<'_>, View) -> Result<View, Refusal>,
 ) -> Result<View, Refusal> {
     let view = match member {
         Some(index) => cx.tensors(param)?[index],
@@ -97,12 +123,7 @@ pub(super) fn matrices_of(
             rank + 2
         )));
     };
-    // Elements of 4 bits are arranged as bytes, or as float32.
-    let source = match source.dtype() {
-        DataType::Int4 | DataType::Int32 => unpacked(cx, source)?,
-        DataType::Float4E2M1 => decoded(cx, source)?,
-        _ => source,
-    };
+    let source = convert(cx, source)?;
     let dims = source.dims().to_vec();
     let lead = rank - 2;
     let [wide, tall, rows, columns] = [dims[lead], dims[lead + 1], dims[lead + 2], dims[lead + 3]];

@@ -13,7 +13,7 @@ use crate::build::Cx;
 use crate::view::View;
 use crate::{Arg, Refusal};
 
-pub(crate) use blocks::matrices;
+pub(crate) use blocks::{matrices, unpacked_matrices};
 pub(crate) use quantised::product as int8_product;
 use routed::Names;
 pub(crate) use weights::product as restored_product;
