@@ -1,4 +1,4 @@
-//! The steps, in order: what is quick and most often wrong comes first.
+//! The steps, in order: what is quick and most often wrong comes first, and of the tests of the install tree the longest.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,6 +89,14 @@ pub(super) const ALL: &[Step] = &[
         run: dist,
     },
     Step {
+        name: "ascendc",
+        what: "kernels of Ascend C: values, checks, launches, examples",
+        part: None,
+        needs: &["dist"],
+        uses: Uses::Nothing,
+        run: ascendc,
+    },
+    Step {
         name: "headers",
         what: "every header in every dialect, layouts, links",
         part: None,
@@ -167,14 +175,6 @@ pub(super) const ALL: &[Step] = &[
         needs: &["dist"],
         uses: Uses::Nothing,
         run: ge,
-    },
-    Step {
-        name: "ascendc",
-        what: "kernels of Ascend C: values, checks, launches, examples",
-        part: None,
-        needs: &["dist"],
-        uses: Uses::Nothing,
-        run: ascendc,
     },
     Step {
         name: "models",
