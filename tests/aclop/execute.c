@@ -454,7 +454,7 @@ static void misuse(aclrtStream stream) {
     OK(run("Abs", 1, in, 1, out, NULL, stream));
   }
   OK(aclopSetMaxOpQueueNum(20000));
-  REFUSED(aclopSetCompileFlag((aclOpCompileFlag)7), bad, "flag: 7 is not");
+  REFUSED(aclopSetCompileFlag((aclOpCompileFlag)7), bad, "flag is 7");
   OK(aclopSetCompileFlag(ACL_OP_COMPILE_FUZZ));
   // What needs a card's kernels is refused by its name.
   REFUSED(aclopUpdateParams("Add", 2, descs, 1, results, NULL), ACL_ERROR_API_NOT_SUPPORT, "aclopUpdateParams");

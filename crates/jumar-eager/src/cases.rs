@@ -452,8 +452,12 @@ fn group(words: &[String]) -> Group {
 
 /// Returns how many cases are the ranks of one call. `None`: there is no communicator, or the call is refused.
 fn ranks(case: &Case) -> Option<usize> {
-    // `groupList 1 4 6` has three words, too, and names no communicator.
-    let is_group = |words: &[String]| words.len() == 3 && words[0].parse::<i64>().is_err();
+    // `groupList 1 4 6` and `groupList int64 1 2` have three words, too, and name no communicator.
+    let is_group = |words: &[String]| {
+        words.len() == 3
+            && words[0].parse::<i64>().is_err()
+            && DataType::from_name(&words[0]).is_none()
+    };
     let groups = case.inputs.iter().filter(|(_, words)| is_group(words));
     let mut groups = groups.filter(|(name, _)| name.starts_with("group"));
     match (groups.next(), &case.refusal) {
