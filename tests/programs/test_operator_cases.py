@@ -99,7 +99,7 @@ class Tensor:
             data = np.full(-(-count // 2), GAP, np.uint8)
             for index, word in enumerate([] if written else self.words):
                 shift = index % 2 * 4
-                data[index // 2] = data[index // 2] & ~(15 << shift) & 255 | int(word) << shift
+                data[index // 2] = int(data[index // 2]) & ~(15 << shift) | int(word) << shift
             self.positions = None
         else:
             data = np.full((storage, self.size), GAP, np.uint8)
