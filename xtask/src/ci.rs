@@ -9,12 +9,13 @@ mod long;
 mod steps;
 
 use std::fs;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum as _;
 
 use crate::progress;
@@ -192,7 +193,11 @@ impl Schedule {
                 Some(needed) => Outcome::Skipped(format!("needs {needed}, which did not pass")),
                 None => {
                     let _ = fs::remove_file(&job.log);
-                    (step.run)(&job).unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
+                    // The other thread waits for steps that this one runs: a panic must not leave one running forever.
+                    let ended = panic::catch_unwind(AssertUnwindSafe(|| (step.run)(&job)));
+                    ended
+                        .unwrap_or_else(|_| Err(anyhow!("the step panicked")))
+                        .unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
                 }
             };
             let row = Row {
@@ -220,7 +225,7 @@ impl Schedule {
             progress = self
                 .changed
                 .wait(progress)
-                .expect("steps catch nothing and hold no lock");
+                .expect("no step runs under the lock");
         }
     }
 
@@ -236,9 +241,7 @@ impl Schedule {
     }
 
     fn locked(&self) -> std::sync::MutexGuard<'_, Vec<Progress>> {
-        self.progress
-            .lock()
-            .expect("steps catch nothing and hold no lock")
+        self.progress.lock().expect("no step runs under the lock")
     }
 
     /// Returns the results in the order of the steps.
@@ -246,7 +249,7 @@ impl Schedule {
         let progress = self
             .progress
             .into_inner()
-            .expect("steps catch nothing and hold no lock");
+            .expect("no step runs under the lock");
         progress
             .into_iter()
             .filter_map(|one| match one {
@@ -433,6 +436,37 @@ mod tests {
         assert_eq!(unmet(&step, rows.iter()), None);
         let none = [].iter();
         assert_eq!(unmet(&step, none), None, "--only counts on earlier runs");
+    }
+
+    #[test]
+    fn a_step_that_panics_has_failed_and_what_needs_it_is_skipped() {
+        static FIRST: Step = Step {
+            name: "first",
+            what: "",
+            part: None,
+            needs: &[],
+            uses: Uses::Nothing,
+            run: |_| panic!("expected by the test"),
+        };
+        static SECOND: Step = Step {
+            name: "second",
+            needs: &["first"],
+            ..FIRST
+        };
+        let schedule = Schedule::new(vec![&FIRST, &SECOND]);
+        let job = |name| Job {
+            name,
+            log: std::env::temp_dir().join(format!("xtask-{}-{name}", std::process::id())),
+            long: false,
+        };
+        thread::scope(|scope| {
+            for _ in 0..SIDE_BY_SIDE {
+                scope.spawn(|| schedule.work(&job));
+            }
+        });
+        let rows = schedule.into_rows();
+        assert!(matches!(&rows[0].outcome, Outcome::Failed(why) if why.contains("panicked")));
+        assert!(matches!(&rows[1].outcome, Outcome::Skipped(_)));
     }
 
     #[test]
