@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 from cases import Cases, InOut, Null, Out
+from layouts import packed
 from minifloat import NUMBERS, coded, encode, in_blocks, is_clear, largest, rule_of
 
 cases = Cases("behind")
@@ -41,14 +42,6 @@ def codes_of(name, values, clear):
     mode = "round" if name == "hifloat8" else "rint"
     clear.append(is_clear(name, values, mode))
     return coded(name, encode(name, values, mode))
-
-
-def packed(values):
-    """Eight int4 in an int32, the first in the lowest bits."""
-    words = np.zeros(values.shape[:-1] + (values.shape[-1] // 8,), np.int64)
-    for slot in range(8):
-        words |= (values[..., slot::8].astype(np.int64) & 15) << (4 * slot)
-    return torch.from_numpy(np.where(words >= 2**31, words - 2**32, words)).to(i32)
 
 
 # Root mean square normalization.

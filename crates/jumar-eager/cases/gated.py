@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from cases import Cases, Null, Out
+from layouts import packed
 from minifloat import NUMBERS, coded, encode, in_blocks, in_groups, is_clear, largest, rule_of
 
 cases = Cases("gated")
@@ -54,14 +55,6 @@ def whole(values, top):
 
 def certain(values):
     return bool((np.abs(values - np.floor(values) - 0.5) > 4e-6 * np.maximum(np.abs(values), 5)).all())
-
-
-def packed(values):
-    """Eight int4 in an int32, the first in the lowest bits."""
-    words = np.zeros(values.shape[:-1] + (values.shape[-1] // 8,), np.int64)
-    for slot in range(8):
-        words |= (values[..., slot::8].astype(np.int64) & 15) << (4 * slot)
-    return torch.from_numpy(np.where(words >= 2**31, words - 2**32, words)).to(i32)
 
 
 sizes = [2, 0, 3]

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 from cases import Cases, Coded, InOut, Null, Out
+from layouts import blocks, integers, packed
 from minifloat import NUMBERS, coded, decode, encode, in_blocks, rule_of
 
 cases = Cases("low_products")
@@ -18,36 +19,12 @@ def noise(*shape, dtype=f32):
     return (torch.randint(-100, 101, shape) / 64).to(dtype)
 
 
-def integers(*shape, least=-128, most=127):
-    return torch.randint(least, most + 1, shape).to(i8)
-
-
 def exact(values):
     return values.double().numpy()
 
 
 def tensor(values, dtype):
     return torch.from_numpy(np.ascontiguousarray(values)).to(dtype)
-
-
-def packed(values):
-    """Eight int4 in an int32, the first in the lowest bits."""
-    words = torch.zeros(*values.shape[:-1], values.shape[-1] // 8, dtype=i64)
-    for slot in range(8):
-        words |= (values[..., slot::8].long() & 15) << (4 * slot)
-    return torch.where(words >= 2**31, words - 2**32, words).to(i32)
-
-
-def blocks(matrix, width):
-    """The storage of matrices in blocks of 16 rows: column blocks, row blocks, rows, columns."""
-    if isinstance(matrix, Coded):
-        return Coded(matrix.name, blocks(matrix.codes, width))
-    rows, columns = matrix.shape[-2:]
-    tall, wide = -(-rows // 16), -(-columns // width)
-    filled = torch.zeros(*matrix.shape[:-2], tall * 16, wide * width, dtype=matrix.dtype)
-    filled[..., :rows, :columns] = matrix
-    split = filled.reshape(*matrix.shape[:-2], tall, 16, wide, width)
-    return split.movedim(-2, -4).contiguous()
 
 
 def certain(values):

@@ -3,6 +3,7 @@
 import torch
 
 from cases import Cases, Null, Out, Scalar
+from layouts import blocks, integers, packed
 
 torch.manual_seed(60)
 cases = Cases("products")
@@ -14,28 +15,6 @@ FLOATS = [f32, f16, bf16]
 def noise(*shape, dtype=f32, scale=1.0):
     """Multiples of 1/64, which every type holds exactly and which have few digits."""
     return (torch.randint(-100, 101, shape) / 64 * scale).to(dtype)
-
-
-def integers(*shape, least=-128, most=127):
-    return torch.randint(least, most + 1, shape).to(i8)
-
-
-def packed(values):
-    """Eight int4 in an int32, the first in the lowest bits."""
-    words = torch.zeros(*values.shape[:-1], values.shape[-1] // 8, dtype=i64)
-    for slot in range(8):
-        words |= (values[..., slot::8].long() & 15) << (4 * slot)
-    return torch.where(words >= 2**31, words - 2**32, words).to(i32)
-
-
-def blocks(matrix, width):
-    """The storage of matrices in blocks of 16 rows: column blocks, row blocks, rows, columns."""
-    rows, columns = matrix.shape[-2:]
-    tall, wide = -(-rows // 16), -(-columns // width)
-    filled = torch.zeros(*matrix.shape[:-2], tall * 16, wide * width, dtype=matrix.dtype)
-    filled[..., :rows, :columns] = matrix
-    split = filled.reshape(*matrix.shape[:-2], tall, 16, wide, width)
-    return split.movedim(-2, -4).contiguous()
 
 
 WITHIN = {f32: 2e-5, f16: 4e-3, bf16: 3e-2}

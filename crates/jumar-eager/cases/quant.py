@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as nn
 
 from cases import Cases, Null, Out
+from layouts import packed
 
 torch.manual_seed(40)
 cases = Cases("quant")
@@ -26,14 +27,6 @@ def safe(*lines):
 
 def limited(values, least=-128, most=127, dtype=i8):
     return values.clamp(least, most).to(dtype)
-
-
-def packed(values):
-    """Eight int4 in an int32, the first in the lowest bits."""
-    words = torch.zeros(*values.shape[:-1], values.shape[-1] // 8, dtype=i64)
-    for slot in range(8):
-        words |= (values[..., slot::8].long() & 15) << (4 * slot)
-    return torch.where(words >= 2**31, words - 2**32, words).to(i32)
 
 
 ROUND = {"round": torch.round, "floor": torch.floor, "ceil": torch.ceil, "trunc": torch.trunc}
