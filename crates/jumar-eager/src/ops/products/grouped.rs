@@ -252,7 +252,23 @@ pub(super) struct Product<'a> {
     pub scale_rows: usize,
 }
 
-impl Product<'_> {
+impl<'a> Product<'a> {
+    /// Describes products of rows with a batch of matrices, one for each group, without scales.
+    pub fn of_rows(x: View, matrices: View, groups: &'a Groups) -> Product<'a> {
+        let rank = matrices.rank();
+        Product {
+            x,
+            matrices: vec![matrices],
+            groups,
+            columns: matrices.dims()[rank - 1],
+            by_depth: false,
+            listed: false,
+            scales: None,
+            offsets: None,
+            scale_rows: matrices.dims()[rank - 2].max(1),
+        }
+    }
+
     /// Returns the sums as float32. Rows behind the last group are 0.
     pub fn plan(self, cx: &mut Cx<'_>) -> Result<View, Refusal> {
         let (rows, depth, columns) = (self.x.dims()[0], self.x.dims()[1], self.columns);

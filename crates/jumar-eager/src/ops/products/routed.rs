@@ -172,15 +172,9 @@ pub(super) fn swiglu_quant(cx: &mut Cx<'_>, blocked: bool) -> Result<(), Refusal
         sizes: Sizes::Ends,
     };
     let product = Product {
-        x,
-        matrices: vec![weight],
-        groups: &groups,
-        columns,
-        by_depth: false,
-        listed: false,
         scales: (lines > 1).then_some(scale),
-        offsets: None,
         scale_rows: depth / lines,
+        ..Product::of_rows(x, weight, &groups)
     };
     let sums = product.plan(cx)?;
     let quantised = Quantised::new(cx, out, &[rows, columns / 2])?;
@@ -457,18 +451,7 @@ pub(super) fn finalize(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
             }
         }
     }
-    let product = Product {
-        x,
-        matrices: vec![weight],
-        groups: &groups,
-        columns,
-        by_depth: false,
-        listed: false,
-        scales: None,
-        offsets: None,
-        scale_rows: depth,
-    };
-    let sums = product.plan(cx)?;
+    let sums = Product::of_rows(x, weight, &groups).plan(cx)?;
     let list = cx.cast(groups.list, DataType::Float32)?;
     let values = cx.temporary(DataType::Float32, &[rows, columns])?;
     let function = Weighted {
@@ -530,15 +513,8 @@ pub(super) fn add(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         return Ok(());
     }
     let product = Product {
-        x,
-        matrices: vec![weight],
-        groups: &groups,
-        columns,
         by_depth: true,
-        listed: false,
-        scales: None,
-        offsets: None,
-        scale_rows: depth.max(1),
+        ..Product::of_rows(x, weight, &groups)
     };
     let sums = product.plan(cx)?;
     let sums = cx.reshaped(sums, out.dims())?;
@@ -556,18 +532,7 @@ pub(super) fn scaled_groups(
     let groups = device_groups(cx, "groupList", 0)?.ok_or_else(|| cx.null("groupList"))?;
     let (count, columns) = (weight.dims()[0], weight.dims()[2]);
     cx.check_dims(&groups.list, &[count])?;
-    let product = Product {
-        x,
-        matrices: vec![weight],
-        groups: &groups,
-        columns,
-        by_depth: false,
-        listed: false,
-        scales: None,
-        offsets: None,
-        scale_rows: weight.dims()[1],
-    };
-    let sums = product.plan(cx)?;
+    let sums = Product::of_rows(x, weight, &groups).plan(cx)?;
     let list = cx.cast(groups.list, DataType::Float32)?;
     let function = Weighted {
         sizes: groups.sizes,
