@@ -63,11 +63,10 @@ pub fn format_cast_shape(
     format: i32,
     additional_type: i32,
 ) -> Result<((usize, u64), i32), Refused> {
-    let name = cx.call.name;
     let desc = tensor::find(cx, source)?.content().desc;
     if !(2..=6).contains(&desc.dims.len()) || desc.dims.contains(&0) {
         let sentence = format!(
-            "{name}: srcTensor has the shape {:?}; it must have 2 to 6 dimensions, and elements",
+            "srcTensor has the shape {:?}; it must have 2 to 6 dimensions, and elements",
             desc.dims
         );
         return Err(Refused::invalid(sentence));
@@ -79,7 +78,7 @@ pub fn format_cast_shape(
     };
     let Some(size @ (1 | 2 | 4)) = blocks_of.size() else {
         let sentence = format!(
-            "{name}: additionalDtype is {}; blocks are made for types of 1, 2 or 4 bytes",
+            "additionalDtype is {}; blocks are made for types of 1, 2 or 4 bytes",
             blocks_of.name()
         );
         return Err(Refused::invalid(sentence));
@@ -100,7 +99,7 @@ pub fn format_cast_shape(
         }
         other => {
             let sentence =
-                format!("{name}: dstFormat is {other}; casts to ND and FRACTAL_NZ are supported");
+                format!("dstFormat is {other}; casts to ND and FRACTAL_NZ are supported");
             return Err(Refused::runtime(Error::new(
                 ErrorKind::NotImplemented,
                 sentence,
