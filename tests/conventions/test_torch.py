@@ -141,4 +141,4 @@ def test_an_environment_without_the_adapter(tmp_path):
     assert status == 1 and "has no torch_npu; `jumar torch --setup` installs it" in text, text
     # There is no pip in it.
     status, text = environment.jumar("--setup", "--release", "2.9.0")
-    assert status == 1 and "-m pip install torch==2.9.0 numpy pyyaml" in text and "pip could not install" in text, text
+    assert status == 1 and "-m pip install torch==2.9.0 numpy pyyaml packaging protobuf" in text and "pip could not install" in text, text

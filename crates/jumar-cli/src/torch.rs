@@ -15,6 +15,9 @@ const HOOK: &str = "jumar_torch.pth";
 /// Where it lies in a tree.
 const HOOKS: &str = "python/site-packages";
 
+/// What the adapter imports and does not declare; the last two are for `torch.compile(backend="npu")`.
+const UNDECLARED: &[&str] = &["numpy", "pyyaml", "packaging", "protobuf"];
+
 /// Computes on the device.
 const CHECK: &str = "
 import torch, torch_npu
@@ -100,13 +103,13 @@ fn set_up(tree: &Tree, python: &Path, release: &str, environment: Environment) -
     };
     if environment.torch.is_none() {
         let torch = format!("torch=={release}");
-        pip(python, &[&torch, "numpy", "pyyaml"])?;
+        pip(python, &[&[torch.as_str()], UNDECLARED].concat())?;
     }
     if environment.adapter.is_none() {
         let adapter = format!("torch-npu=={release}");
         // Releases before 2.10 require a build of PyTorch by a name that the package index does not have.
         pip(python, &["--no-deps", &adapter])?;
-        pip(python, &["numpy", "pyyaml"])?;
+        pip(python, UNDECLARED)?;
     }
     let found = torch::find(python).context("the interpreter does not run any more")?;
     let (Some(torch), Some(adapter)) = (&found.torch, &found.adapter) else {
