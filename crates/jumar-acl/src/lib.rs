@@ -85,27 +85,53 @@ pub fn enter<T>(
     call: &'static Call,
     body: impl FnOnce(&Cx<'_>) -> Result<T>,
 ) -> std::result::Result<T, i32> {
+    let process = process::get();
+    if thread::has_ended() || process.prof.times_calls() {
+        let (mut body, mut answer) = (Some(body), None);
+        let ran = enter_rarely(call, &mut |cx| {
+            if let Some(body) = body.take() {
+                answer = Some(body(cx)?);
+            }
+            Ok(())
+        });
+        return match answer {
+            Some(answer) => Ok(answer),
+            None => Err(ran.err().unwrap_or_default()),
+        };
+    }
+    thread::with_living(|thread| {
+        let cx = Cx {
+            process,
+            thread,
+            call,
+        };
+        body(&cx).map_err(|error| message::keep(&cx, error))
+    })
+}
+
+/// As [`enter`], on a thread that is ending, or for a profile that wants to know how long calls take. Every function of the
+/// interface contains [`enter`]; what is rare is compiled once for all of them.
+#[cold]
+#[inline(never)]
+fn enter_rarely(
+    call: &'static Call,
+    body: &mut dyn FnMut(&Cx<'_>) -> Result<()>,
+) -> std::result::Result<(), i32> {
     thread::with(|thread| {
         let cx = Cx {
             process: process::get(),
             thread,
             call,
         };
-        if cx.process.prof.times_calls() {
-            return timed(&cx, body);
+        let is_timed = cx.process.prof.times_calls();
+        let start_ns = if is_timed { jumar::engine::now_ns() } else { 0 };
+        let answer = body(&cx).map_err(|error| message::keep(&cx, error));
+        if is_timed {
+            let thread = cx.thread.system_number();
+            cx.process.prof.add_call(call.name, thread, start_ns);
         }
-        body(&cx).map_err(|error| message::keep(&cx, error))
+        answer
     })
-}
-
-/// As [`enter`], for a profile that wants to know how long calls take.
-#[cold]
-fn timed<T>(cx: &Cx<'_>, body: impl FnOnce(&Cx<'_>) -> Result<T>) -> std::result::Result<T, i32> {
-    let start_ns = jumar::engine::now_ns();
-    let answer = body(cx).map_err(|error| message::keep(cx, error));
-    let thread = cx.thread.system_number();
-    cx.process.prof.add_call(cx.call.name, thread, start_ns);
-    answer
 }
 
 /// Keeps the text of a defect of Jumar itself, found in `call`. Returns its code.

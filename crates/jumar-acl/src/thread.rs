@@ -138,14 +138,24 @@ struct Own(Thread);
 /// ended replaces its state.
 pub(crate) type Late = Mutex<BTreeMap<usize, Box<Thread>>>;
 
+/// Returns whether the state of the calling thread is destroyed, because the thread is ending.
+#[inline]
+pub(crate) fn has_ended() -> bool {
+    THREAD.try_with(|_| ()).is_err()
+}
+
+/// Runs with the state of the calling thread, which has not ended.
+#[inline]
+pub(crate) fn with_living<T>(body: impl FnOnce(&Thread) -> T) -> T {
+    THREAD.with(|own| body(&own.0))
+}
+
 /// Runs with the calling thread's state. A thread that is ending, whose state is destroyed already, continues with what that
 /// left behind.
-#[inline]
 pub(crate) fn with<T>(body: impl FnOnce(&Thread) -> T) -> T {
-    // Asked first, so that the body is not moved about.
-    match THREAD.try_with(|_| ()) {
-        Ok(()) => THREAD.with(|own| body(&own.0)),
-        Err(_) => with_late(body),
+    match has_ended() {
+        false => with_living(body),
+        true => with_late(body),
     }
 }
 

@@ -122,10 +122,10 @@ pub fn enter<T>(
     let inside = &mut inside;
     let run = || {
         let (call, body) = inside;
-        if instance::is_first() {
+        if instance::is_first() || std::ptr::eq(*call, &raw const calls::aclGetRecentErrMsg) {
             acl::enter(call, body)
         } else {
-            beside_the_first(call, body)
+            Err(beside_the_first(call))
         }
     };
     // What a panic left half done lies behind locks that are poisoned or in objects that only the panicking call
@@ -150,18 +150,13 @@ fn out_of_memory(call: &'static Call) -> i32 {
     refused.err().unwrap_or_default()
 }
 
-/// Refuses a call, except the one that reads why.
+/// Refuses a call of a second copy of the library. `aclGetRecentErrMsg`, which reads why, is not refused.
 #[cold]
-fn beside_the_first<T>(
-    call: &'static Call,
-    body: impl FnOnce(&Cx<'_>) -> Result<T>,
-) -> std::result::Result<T, i32> {
-    if std::ptr::eq(call, &raw const calls::aclGetRecentErrMsg) {
-        return acl::enter(call, body);
-    }
-    acl::enter(call, |_| {
+fn beside_the_first(call: &'static Call) -> i32 {
+    let refused = acl::enter::<()>(call, |_| {
         Err(Error::new(ErrorKind::SecondRuntime, instance::sentence()))
-    })
+    });
+    refused.err().unwrap_or_default()
 }
 
 thread_local! {
