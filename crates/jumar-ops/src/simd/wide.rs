@@ -26,8 +26,11 @@ pub fn wide<W: Work>(work: W) -> W::Output {
 pub(super) fn wide_at<W: Work>(level: Level, work: W) -> W::Output {
     match level {
         // SAFETY: the level says that the processor has AVX-512, and what every processor with it has.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
         Level::Avx512 => unsafe { avx512(work) },
+        // SAFETY: the level says that the processor has AVX2, FMA and F16C, which every processor with AVX-512 has.
+        #[cfg(all(target_arch = "x86_64", debug_assertions))]
+        Level::Avx512 => unsafe { avx2(work) },
         // SAFETY: the level says that the processor has AVX2, FMA and F16C.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2(work) },
@@ -35,7 +38,8 @@ pub(super) fn wide_at<W: Work>(level: Level, work: W) -> W::Output {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+/// Debug builds have no such versions, which are a third of what has to be compiled. The tests of the install tree run them.
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c")]
 fn avx512<W: Work>(work: W) -> W::Output {
     work.run::<true>()
