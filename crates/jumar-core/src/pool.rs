@@ -35,7 +35,7 @@ const GRAIN: usize = 512;
 pub struct Pool {
     id: u64,
     device: Arc<Device>,
-    /// The most that it may take from the device; 0 means no limit of its own.
+    /// The most that it may take from the device, a multiple of the grain; 0 means no limit of its own.
     max_bytes: u64,
     /// The life of the device that it was made in.
     epoch: u64,
@@ -75,6 +75,8 @@ struct State {
     chunks: Vec<Chunk>,
     rules: PoolRules,
     usage: PoolUse,
+    /// Bytes that threads are taking from the device at the moment. They count towards the limit.
+    growing: u64,
     /// The life of its device has ended: it takes and hands out nothing more.
     closed: bool,
 }
@@ -274,15 +276,9 @@ impl Pool {
         if let Some(chosen) = choose(false) {
             return Ok(chosen);
         }
-        let chunk = bytes.checked_next_multiple_of(CHUNK).ok_or_else(|| {
-            Error::new(
-                ErrorKind::OutOfMemory,
-                format!("{bytes} bytes are more than any device has"),
-            )
-        })?;
-        let grown = self.grow(shared, chunk).or_else(|error| {
+        let grown = self.grow(shared, bytes).or_else(|error| {
             if error.kind() == ErrorKind::OutOfMemory && shared.trim_pools(&self.device) {
-                self.grow(shared, chunk)
+                self.grow(shared, bytes)
             } else {
                 Err(error)
             }
@@ -293,6 +289,7 @@ impl Pool {
             Err(error) => return choose(true).ok_or(error),
         };
         let mut state = self.state.lock();
+        state.growing -= span.bytes() as u64;
         if state.closed {
             drop(state);
             self.device.return_chunk(span);
@@ -323,19 +320,49 @@ impl Pool {
         })
     }
 
+    /// Takes a chunk from the device that holds `bytes`. It is counted as growing until it is among the chunks.
     fn grow(&self, shared: &Shared, bytes: usize) -> Result<Span> {
-        let reserved = self.state.lock().usage.reserved;
-        if self.max_bytes != 0 && reserved.saturating_add(bytes as u64) > self.max_bytes {
+        let chunk = self.begin_growth(bytes)?;
+        self.device
+            .take_chunk(shared, chunk)
+            .inspect_err(|_| self.state.lock().growing -= chunk as u64)
+    }
+
+    /// Chooses the length of the next chunk and counts it: checked together, so that threads that grow the pool at the same
+    /// time stay below its limit.
+    fn begin_growth(&self, bytes: usize) -> Result<usize> {
+        let chunk = bytes.checked_next_multiple_of(CHUNK).ok_or_else(|| {
+            Error::new(
+                ErrorKind::OutOfMemory,
+                format!("{bytes} bytes are more than any device has"),
+            )
+        })?;
+        let mut state = self.state.lock();
+        let taken = state.usage.reserved.saturating_add(state.growing);
+        let left = match self.max_bytes {
+            0 => u64::MAX,
+            most => most.saturating_sub(taken),
+        };
+        if bytes as u64 > left {
             return Err(Error::new(
                 ErrorKind::OutOfMemory,
                 format!(
-                    "{bytes} more bytes would take the memory pool beyond its {} bytes; it has {reserved}",
+                    "{bytes} more bytes would take the memory pool beyond its {} bytes; it has {taken}",
                     self.max_bytes
                 ),
             )
             .fix("Free memory of the pool, or make it with a larger maxSize."));
         }
-        self.device.take_chunk(shared, bytes)
+        // The last chunk below the limit is as long as the limit allows.
+        let chunk = usize::try_from(left).map_or(chunk, |left| chunk.min(left));
+        state.growing += chunk as u64;
+        Ok(chunk)
+    }
+
+    /// Returns whether the pool has memory, or is about to.
+    fn has_memory(&self) -> bool {
+        let state = self.state.lock();
+        state.usage.reserved != 0 || state.growing != 0
     }
 
     fn release(&self, keep: u64) -> bool {
@@ -356,6 +383,10 @@ impl Runtime {
         let shared = &self.shared;
         let device = shared.device(device)?;
         device.hardware(shared)?;
+        // Parts are multiples of the grain, so that a limit between two multiples would be one that cannot be reached.
+        let max_bytes = max_bytes
+            .checked_next_multiple_of(GRAIN as u64)
+            .unwrap_or(max_bytes);
         let epoch = device.epoch();
         let pool = shared.pools.insert(|id| {
             Arc::new(Pool {
@@ -372,6 +403,7 @@ impl Runtime {
                         keep_bytes: 0,
                     },
                     usage: PoolUse::default(),
+                    growing: 0,
                     closed: false,
                 }),
             })
@@ -568,7 +600,7 @@ impl Shared {
         }
         let mut living = self.living_pools.lock();
         let before = living.len();
-        living.retain(|pool| pool.usage().reserved != 0 || self.pools.get(pool.id).is_ok());
+        living.retain(|pool| pool.has_memory() || self.pools.get(pool.id).is_ok());
         let gone = before - living.len();
         drop(living);
         self.pool_count.fetch_sub(gone as u32, Ordering::AcqRel);

@@ -1,7 +1,8 @@
 //! Memory pools: what they keep, and whom they hand memory to.
 #![forbid(unsafe_code)]
 
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Barrier, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use jumar::engine::{
@@ -140,4 +141,52 @@ fn a_refused_allocation_that_would_wait_leaves_the_wait_to_the_next_one() {
     assert_eq!(early.kind(), ErrorKind::StreamTimeout, "{early}");
     drop(blocked);
     synchronize(&other, None).expect("nothing failed");
+}
+
+#[test]
+fn threads_that_grow_a_pool_together_stay_below_its_limit() {
+    let runtime = runtime();
+    let context = runtime.create_context(0).expect("a context");
+    let streams = [stream_of(&context), stream_of(&context)];
+    for _ in 0..200 {
+        let pool = runtime.create_pool(0, CHUNK as u64).expect("a pool");
+        let start = Barrier::new(2);
+        let outcomes = thread::scope(|scope| {
+            let threads = streams.each_ref().map(|stream| {
+                let (pool, start) = (&pool, &start);
+                scope.spawn(move || {
+                    start.wait();
+                    allocate(stream, pool, CHUNK)
+                })
+            });
+            threads.map(|thread| thread.join().expect("no panic"))
+        });
+        let allocated = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+        assert_eq!(allocated, 1, "the limit is one allocation");
+        assert_eq!(pool.usage().reserved_high, CHUNK as u64);
+        for (stream, outcome) in streams.iter().zip(outcomes) {
+            if let Ok(part) = outcome {
+                free(stream, part);
+                synchronize(stream, None).expect("nothing failed");
+            }
+        }
+        with_caller(|caller| runtime.destroy_pool(pool.id(), caller)).expect("it is alive");
+    }
+}
+
+#[test]
+fn a_pool_with_a_limit_below_a_chunk_hands_out_memory_up_to_it() {
+    let runtime = runtime();
+    let context = runtime.create_context(0).expect("a context");
+    let stream = stream_of(&context);
+    for limit in [1_u64, 512, 1000, 4096, 100_000] {
+        let pool = runtime.create_pool(0, limit).expect("a pool");
+        let part = allocate(&stream, &pool, limit as usize).expect("it is not beyond the limit");
+        assert!(pool.usage().reserved < limit + 512);
+        let error = allocate(&stream, &pool, 512).expect_err("the pool is full");
+        assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
+        free(&stream, part);
+        synchronize(&stream, None).expect("nothing failed");
+        allocate(&stream, &pool, limit as usize).expect("what was returned is free again");
+    }
 }
