@@ -29,7 +29,7 @@ const KIND: usize = 0;
 const VALUE: usize = 1;
 /// Word 2: the newest record that was reached.
 const REACHED: usize = 2;
-/// Word 3: one more than the index of the process that made the newest record.
+/// Word 3: the identity of the process that made the newest record (`identity_of`).
 const RECORDER: usize = 3;
 /// Word 4: how many processes left without saying so.
 const LOST: usize = 4;
@@ -39,7 +39,77 @@ const LOST: usize = 4;
 #[repr(u64)]
 pub(crate) enum Kind {
     Notify = 0x4A4E_4F54_4946_5931,
-    Event = 0x4A45_5645_4E54_5F31,
+    Event = 0x4A45_5645_4E54_5F32,
+}
+
+/// The words of a control page, and the processes that share it.
+trait Words {
+    fn read(&self, at: usize) -> u64;
+    fn write(&self, at: usize, value: u64);
+    fn exchange(&self, at: usize, from: u64, to: u64) -> bool;
+    /// Returns the number of this process.
+    fn process(&self) -> u64;
+    /// Returns the moment at which a process was started, if it runs.
+    fn started(&self, process: u64) -> Option<u64>;
+}
+
+fn entry(slot: usize) -> usize {
+    HEAD + slot * SLOT_WORDS
+}
+
+/// Returns whether the process of a list entry is running.
+fn is_alive(words: &dyn Words, slot: usize) -> bool {
+    let process = words.read(entry(slot));
+    if process == 0 || process == words.process() {
+        return process != 0;
+    }
+    let started = words.read(entry(slot) + 1);
+    // A process enters its number first; until the moment is there too, any moment will do.
+    let same = |now: u64| started == 0 || now == started;
+    words.started(process).is_some_and(same)
+}
+
+/// Enters this process into the list. Entries of processes that are gone are reused. Returns the index of the entry; `None`
+/// where all processes of the list run.
+fn take_entry(words: &dyn Words) -> Option<usize> {
+    let process = words.process();
+    let started = words.started(process).unwrap_or(0);
+    for slot in 0..SLOTS {
+        let at = entry(slot);
+        let (other, other_started) = (words.read(at), words.read(at + 1));
+        if other != 0 && is_alive(words, slot) {
+            continue;
+        }
+        // Beside the start of an earlier process the number of this one would look like that of a process that is gone.
+        if other_started != 0 && !words.exchange(at + 1, other_started, 0) {
+            continue;
+        }
+        if words.exchange(at, other, process) {
+            if other != 0 {
+                let lost = words.read(LOST);
+                words.exchange(LOST, lost, lost + 1);
+            }
+            words.write(at + 1, started);
+            return Some(slot);
+        }
+    }
+    None
+}
+
+/// Returns what distinguishes the process of a list entry from those that had the entry before it: the number of the
+/// process, the low bits of the moment at which it was started, and the index of the entry plus one.
+fn identity_of(words: &dyn Words, slot: usize) -> u64 {
+    const STARTED_BITS: u32 = 24;
+    let started = words.read(entry(slot) + 1) & ((1 << STARTED_BITS) - 1);
+    words.read(entry(slot)) << 32 | started << 8 | (slot as u64 + 1)
+}
+
+/// Returns whether a process with an identity runs and is in the list.
+fn is_present(words: &dyn Words, identity: u64) -> bool {
+    let slot = (identity & 0xff) as usize;
+    (1..=SLOTS).contains(&slot)
+        && identity_of(words, slot - 1) == identity
+        && is_alive(words, slot - 1)
 }
 
 /// How often a wait looks whether the others are alive.
@@ -124,28 +194,18 @@ impl IpcControlPage {
         })
     }
 
-    /// Enters this process into the list. Entries of processes that are gone are reused.
+    /// Enters this process into the list.
     fn join(mut self) -> Result<Arc<IpcControlPage>> {
-        let this = self.backend.process();
-        let process = u64::from(this);
-        let started = self.backend.process_started(this).unwrap_or(0);
-        for slot in 0..SLOTS {
-            let at = HEAD + slot * SLOT_WORDS;
-            let other = self.read(at);
-            let free = other == 0 || !self.is_alive(slot);
-            if free && self.exchange(at, other, process) {
-                if other != 0 {
-                    self.lose();
-                }
-                self.write(at + 1, started);
+        match take_entry(&self) {
+            Some(slot) => {
                 self.slot = slot;
-                return Ok(Arc::new(self));
+                Ok(Arc::new(self))
             }
+            None => Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!("{SLOTS} processes share the object already, which is the limit"),
+            )),
         }
-        Err(Error::new(
-            ErrorKind::InvalidValue,
-            format!("{SLOTS} processes share the object already, which is the limit"),
-        ))
     }
 
     /// Returns the number by which other processes find the control page; with `listed_only`, those alone that are named.
@@ -197,46 +257,14 @@ impl IpcControlPage {
             .expect("words lie inside the page")
     }
 
-    fn read(&self, at: usize) -> u64 {
-        self.backend.load(self.word(at))
-    }
-
-    fn write(&self, at: usize, value: u64) {
-        self.backend.store(self.word(at), value);
-    }
-
-    fn exchange(&self, at: usize, from: u64, to: u64) -> bool {
-        self.backend.exchange(self.word(at), from, to)
-    }
-
-    fn lose(&self) {
-        let lost = self.read(LOST);
-        self.exchange(LOST, lost, lost + 1);
-    }
-
-    /// Returns whether the process of a list entry is running.
-    fn is_alive(&self, slot: usize) -> bool {
-        let at = HEAD + slot * SLOT_WORDS;
-        let process = self.read(at);
-        if process == 0 || process == u64::from(self.backend.process()) {
-            return process != 0;
-        }
-        let started = self.read(at + 1);
-        let now = u32::try_from(process)
-            .ok()
-            .and_then(|process| self.backend.process_started(process));
-        // A process enters its number first; until the moment is there too, any moment will do.
-        now.is_some_and(|now| started == 0 || now == started)
-    }
-
     /// Returns whether no possible writer is left, though there was one.
     fn is_deserted(&self) -> bool {
         let mut lost = self.read(LOST) > 0;
         for slot in (0..SLOTS).filter(|slot| *slot != self.slot) {
-            if self.read(HEAD + slot * SLOT_WORDS) == 0 {
+            if self.read(entry(slot)) == 0 {
                 continue;
             }
-            if self.is_alive(slot) {
+            if is_alive(self, slot) {
                 return false;
             }
             lost = true;
@@ -268,7 +296,7 @@ impl IpcControlPage {
         loop {
             let newest = self.read(VALUE);
             if self.exchange(VALUE, newest, newest + 1) {
-                self.write(RECORDER, self.slot as u64 + 1);
+                self.write(RECORDER, identity_of(self, self.slot));
                 return newest + 1;
             }
         }
@@ -290,8 +318,8 @@ impl IpcControlPage {
     }
 
     fn recorder_is_gone(&self) -> bool {
-        let slot = self.read(RECORDER) as usize;
-        (1..=SLOTS).contains(&slot) && slot - 1 != self.slot && !self.is_alive(slot - 1)
+        let recorder = self.read(RECORDER);
+        recorder != 0 && !is_present(self, recorder)
     }
 
     /// Waits on the calling thread until a record was reached. False when `until` came first.
@@ -319,10 +347,33 @@ impl IpcControlPage {
     }
 }
 
+impl Words for IpcControlPage {
+    fn read(&self, at: usize) -> u64 {
+        self.backend.load(self.word(at))
+    }
+
+    fn write(&self, at: usize, value: u64) {
+        self.backend.store(self.word(at), value);
+    }
+
+    fn exchange(&self, at: usize, from: u64, to: u64) -> bool {
+        self.backend.exchange(self.word(at), from, to)
+    }
+
+    fn process(&self) -> u64 {
+        u64::from(self.backend.process())
+    }
+
+    fn started(&self, process: u64) -> Option<u64> {
+        let process = u32::try_from(process).ok()?;
+        self.backend.process_started(process)
+    }
+}
+
 impl Drop for IpcControlPage {
     fn drop(&mut self) {
         if self.slot < SLOTS {
-            let at = HEAD + self.slot * SLOT_WORDS;
+            let at = entry(self.slot);
             self.write(at + 1, 0);
             self.write(at, 0);
         }
@@ -513,5 +564,154 @@ impl Program for ControlPageRecord {
 
     fn name(&self) -> &str {
         "record for another process"
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::cell::{Cell, RefCell};
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Processes by number with the moment of their start, and the page that they share. After each step of one, another
+    /// one acts.
+    struct Machine {
+        words: RefCell<Vec<u64>>,
+        running: RefCell<BTreeMap<u64, u64>>,
+    }
+
+    struct Process<'a> {
+        machine: &'a Machine,
+        number: u64,
+        after_each_step: &'a dyn Fn(),
+        inside: Cell<bool>,
+    }
+
+    impl Machine {
+        fn new(running: &[(u64, u64)]) -> Machine {
+            Machine {
+                words: RefCell::new(vec![0; BYTES / WORD]),
+                running: RefCell::new(running.iter().copied().collect()),
+            }
+        }
+
+        fn process<'a>(&'a self, number: u64, after_each_step: &'a dyn Fn()) -> Process<'a> {
+            Process {
+                machine: self,
+                number,
+                after_each_step,
+                inside: Cell::new(false),
+            }
+        }
+
+        fn quiet(&self, number: u64) -> Process<'_> {
+            self.process(number, &|| ())
+        }
+
+        fn end(&self, process: u64) {
+            self.running.borrow_mut().remove(&process);
+        }
+    }
+
+    impl Process<'_> {
+        fn step_ended(&self) {
+            if !self.inside.replace(true) {
+                (self.after_each_step)();
+                self.inside.set(false);
+            }
+        }
+    }
+
+    impl Words for Process<'_> {
+        fn read(&self, at: usize) -> u64 {
+            let value = self.machine.words.borrow()[at];
+            self.step_ended();
+            value
+        }
+
+        fn write(&self, at: usize, value: u64) {
+            self.machine.words.borrow_mut()[at] = value;
+            self.step_ended();
+        }
+
+        fn exchange(&self, at: usize, from: u64, to: u64) -> bool {
+            let mut words = self.machine.words.borrow_mut();
+            let is_equal = words[at] == from;
+            if is_equal {
+                words[at] = to;
+            }
+            drop(words);
+            self.step_ended();
+            is_equal
+        }
+
+        fn process(&self) -> u64 {
+            self.number
+        }
+
+        fn started(&self, process: u64) -> Option<u64> {
+            self.machine.running.borrow().get(&process).copied()
+        }
+    }
+
+    #[test]
+    fn a_process_that_takes_over_an_entry_is_alive_for_the_others_at_each_step() {
+        let machine = Machine::new(&[(10, 100), (11, 200), (12, 300)]);
+        assert_eq!(take_entry(&machine.quiet(10)), Some(0));
+        machine.end(10);
+        let observer = machine.quiet(12);
+        let observe = || {
+            let alive = is_alive(&observer, 0);
+            assert!(
+                alive || observer.read(entry(0)) != 11,
+                "the entry is free for others"
+            );
+        };
+        let joiner = machine.process(11, &observe);
+        assert_eq!(take_entry(&joiner), Some(0));
+        assert_eq!(take_entry(&observer), Some(1));
+    }
+
+    #[test]
+    fn two_processes_that_take_over_one_entry_get_one_each() {
+        // The second one acts after each step of the first one in turn.
+        for step in 0..8 {
+            let machine = Machine::new(&[(10, 100), (11, 200), (12, 300)]);
+            take_entry(&machine.quiet(10)).expect("the list is empty");
+            machine.end(10);
+            let (steps, second) = (Cell::new(0), Cell::new(None));
+            let act = || {
+                if steps.replace(steps.get() + 1) == step {
+                    second.set(take_entry(&machine.quiet(12)));
+                }
+            };
+            let first = take_entry(&machine.process(11, &act)).expect("entries are free");
+            let second = second.get().expect("entries are free");
+            assert_ne!(first, second, "after step {step}");
+            for (slot, process) in [(first, 11), (second, 12)] {
+                assert_eq!(machine.quiet(1).read(entry(slot)), process);
+                assert!(is_alive(&machine.quiet(1), slot));
+            }
+        }
+    }
+
+    #[test]
+    fn a_process_that_has_ended_is_not_present_though_another_one_has_its_entry() {
+        let machine = Machine::new(&[(10, 100), (11, 200)]);
+        let slot = take_entry(&machine.quiet(10)).expect("the list is empty");
+        let recorder = identity_of(&machine.quiet(10), slot);
+        let observer = machine.quiet(1);
+        assert!(is_present(&observer, recorder));
+        machine.end(10);
+        assert!(!is_present(&observer, recorder));
+        assert_eq!(take_entry(&machine.quiet(11)), Some(slot));
+        assert!(!is_present(&observer, recorder));
+        // Not even where it has the same number.
+        machine.end(11);
+        machine.running.borrow_mut().insert(10, 300);
+        assert_eq!(take_entry(&machine.quiet(10)), Some(slot));
+        assert!(!is_present(&observer, recorder));
+        assert!(is_present(&observer, identity_of(&observer, slot)));
     }
 }
