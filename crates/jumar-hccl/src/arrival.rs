@@ -155,7 +155,8 @@ impl Queued {
         ));
     }
 
-    fn begin(self: &Arc<Self>) {
+    /// Begins an execution: the tasks that follow wait for it. Returns it, and the one before, which no task waits for any more.
+    fn next_arrival(self: &Arc<Self>) -> (Arc<Arrival>, Option<Arc<Arrival>>) {
         let (channel, numbers) = match self.taken.lock().take() {
             Some(numbers) => (Channel::Calls, numbers),
             None => (
@@ -183,6 +184,11 @@ impl Queued {
             self.signal.clear();
             current.replace(arrival.clone())
         };
+        (arrival, earlier)
+    }
+
+    fn begin(self: &Arc<Self>) {
+        let (arrival, earlier) = self.next_arrival();
         if let Some(earlier) = earlier {
             self.communicator.abandon(&earlier);
         }
@@ -273,5 +279,101 @@ impl Program for End {
 impl Drop for End {
     fn drop(&mut self) {
         self.0.abandon_current();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Duration;
+
+    use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
+    use jumar_hal::Backend;
+
+    use super::*;
+    use crate::communicator::Options;
+    use crate::operation::{Collective, Message, Pieces, Signature};
+    use crate::{DataType, Domain, Kind};
+
+    fn backend() -> Arc<dyn Backend> {
+        let config = CpuConfig {
+            devices: vec![CpuDeviceConfig {
+                memory_bytes: 1 << 20,
+            }],
+            pinned_bytes: 1 << 20,
+            workers: 1,
+            cpus: 1,
+            schedule: None,
+            guarded: false,
+        };
+        Arc::new(CpuBackend::new(config).expect("a backend"))
+    }
+
+    fn ranks(domain: &Domain) -> Vec<Arc<Communicator>> {
+        let limit = Duration::from_secs(30);
+        let info = domain.root_info(limit).expect("root information");
+        let join = |rank| domain.join(&info, (2, rank), 0, Options::default(), limit);
+        thread::scope(|scope| {
+            let joining = [0, 1].map(|rank| scope.spawn(move || join(rank)));
+            joining
+                .map(|rank| rank.join().expect("no panic").expect("a communicator"))
+                .into()
+        })
+    }
+
+    fn operations() -> [Operation; 2] {
+        let barrier = Collective {
+            signature: Signature {
+                kind: Kind::Barrier,
+                data_type: DataType::Int8,
+                reduction: None,
+                root: None,
+                count: 0,
+                digest: 0,
+            },
+            send: Pieces::Same(Span::EMPTY),
+            receive: Pieces::Same(Span::EMPTY),
+        };
+        let message = Message {
+            sends: true,
+            peer: 1,
+            span: Span::EMPTY,
+            count: 0,
+            data_type: DataType::Int8,
+        };
+        [
+            Operation::Collective(barrier),
+            Operation::Messages([message].into()),
+        ]
+    }
+
+    #[test]
+    fn an_operation_that_was_accepted_before_a_suspension_ends_with_it() {
+        let backend = backend();
+        let domains = [
+            Domain::new(backend.clone()),
+            Domain::with_shared_memory_only(backend),
+        ];
+        for domain in domains {
+            let ranks = ranks(&domain);
+            for (operation, resumes) in operations()
+                .into_iter()
+                .flat_map(|operation| [(operation.clone(), false), (operation, true)])
+            {
+                let queued = ranks[0].prepare(operation, false).expect("accepted");
+                let (arrival, _) = queued.next_arrival();
+                let epoch = ranks[0].epoch();
+                // What another thread does after this one has found the communicator ready.
+                ranks[0].suspend();
+                if resumes {
+                    ranks[0].resume();
+                }
+                ranks[0].join_others(&arrival, epoch);
+                assert!(arrival.is_complete(), "no rank ends it any more");
+                assert!(queued.end().is_err());
+                assert!(ranks[0].waiting().is_empty());
+                ranks[0].resume();
+            }
+        }
     }
 }

@@ -300,37 +300,59 @@ impl Communicator {
 
     /// Announces that a stream has reached an operation.
     pub(crate) fn arrive(&self, arrival: &Arc<Arrival>) {
-        match self.state.load(Ordering::Acquire) {
-            READY => {}
-            SUSPENDED => {
-                arrival.complete(Err(Error::new(
-                    ErrorKind::CommPeerLost,
-                    format!("communicator \"{}\" is suspended", self.name()),
-                )));
-                return;
+        let epoch = self.epoch.load(Ordering::Acquire);
+        if let Some(refused) = self.refusal(arrival, epoch) {
+            arrival.complete(Err(refused));
+            return;
+        }
+        self.join_others(arrival, epoch);
+    }
+
+    /// Hands an arrival that was accepted in an epoch to the transport.
+    pub(crate) fn join_others(&self, arrival: &Arc<Arrival>, epoch: u32) {
+        match &self.transport {
+            Transport::Local(group) => group.arrive(arrival, epoch),
+            Transport::Remote(group) => group.arrive(arrival, epoch),
+            Transport::Network(group) => group.arrive(arrival, epoch),
+        }
+        // A suspension since it was accepted has ended what it found, which may not include this one.
+        if let Some(refused) = self.refusal(arrival, epoch) {
+            match &self.transport {
+                Transport::Local(group) => group.withdraw(arrival, &refused),
+                Transport::Remote(group) => group.withdraw(arrival, &refused),
+                // It fails as a whole, and its operations check that after they are listed.
+                Transport::Network(_) => {}
             }
+        }
+    }
+
+    /// Returns why an operation of an epoch cannot continue.
+    fn refusal(&self, arrival: &Arrival, epoch: u32) -> Option<Error> {
+        match self.state.load(Ordering::Acquire) {
+            READY if self.epoch.load(Ordering::Acquire) == epoch => None,
+            READY | SUSPENDED => Some(Error::new(
+                ErrorKind::CommPeerLost,
+                format!(
+                    "{} met a suspension of its communicator \"{}\"",
+                    arrival.operation,
+                    self.name()
+                ),
+            )),
             _ => {
                 let kind = match arrival.channel {
                     Channel::Calls => ErrorKind::CommPeerLost,
                     Channel::Graphs => ErrorKind::ModelExecute,
                 };
-                arrival.complete(Err(Error::new(
+                let error = Error::new(
                     kind,
                     format!(
                         "{} runs after its communicator \"{}\" was destroyed",
                         arrival.operation,
                         self.name()
                     ),
-                )
-                .fix("Destroy communicators after the streams and the captured models that use them.")));
-                return;
+                );
+                Some(error.fix("Destroy communicators after the streams and the captured models that use them."))
             }
-        }
-        let epoch = self.epoch.load(Ordering::Acquire);
-        match &self.transport {
-            Transport::Local(group) => group.arrive(arrival, epoch),
-            Transport::Remote(group) => group.arrive(arrival, epoch),
-            Transport::Network(group) => group.arrive(arrival, epoch),
         }
     }
 

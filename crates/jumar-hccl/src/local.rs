@@ -397,6 +397,13 @@ impl LocalGroup {
         fail(all, &error);
     }
 
+    /// Ends an arrival that waits for other ranks, without failing the group.
+    pub(crate) fn withdraw(&self, arrival: &Arc<Arrival>, error: &Error) {
+        if self.inner.lock().remove(arrival) {
+            arrival.complete(Err(error.clone()));
+        }
+    }
+
     /// Notes that a rank's communicator was destroyed, and fails what waits for it.
     pub(crate) fn leave(&self, rank: u32) {
         const WHY: &str = "destroyed its communicator";
@@ -487,6 +494,25 @@ impl Inner {
     fn pending(&self) -> impl Iterator<Item = &Arc<Arrival>> {
         let meeting = self.meetings.values().flatten().flatten();
         meeting.chain(self.posted.values().map(|(arrival, _)| arrival))
+    }
+
+    /// Removes an arrival from what waits. Returns whether it waited.
+    fn remove(&mut self, arrival: &Arc<Arrival>) -> bool {
+        let mut waited = false;
+        self.meetings.retain(|_, meeting| {
+            for rank in meeting.iter_mut() {
+                if rank.take_if(|own| Arc::ptr_eq(own, arrival)).is_some() {
+                    waited = true;
+                }
+            }
+            meeting.iter().any(Option::is_some)
+        });
+        self.posted.retain(|_, (own, _)| {
+            let stays = !Arc::ptr_eq(own, arrival);
+            waited |= !stays;
+            stays
+        });
+        waited
     }
 
     fn take_all(&mut self) -> Vec<Arc<Arrival>> {

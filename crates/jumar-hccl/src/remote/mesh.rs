@@ -58,6 +58,7 @@ struct Slots {
 /// An operation that runs.
 struct Entry {
     work: Mutex<Option<Work>>,
+    arrival: Arc<Arrival>,
     tag: u64,
     since: Instant,
     is_large: bool,
@@ -507,6 +508,7 @@ impl RemoteGroup {
             .map(|work| {
                 Arc::new(Entry {
                     work: Mutex::new(Some(work)),
+                    arrival: arrival.clone(),
                     tag: self.tag,
                     since: arrival.since,
                     is_large,
@@ -567,6 +569,19 @@ impl RemoteGroup {
         );
         self.mesh.fail(error.clone());
         arrival.complete(Err(error));
+    }
+
+    /// Ends an operation of this rank, without failing the group.
+    pub(crate) fn withdraw(&self, arrival: &Arc<Arrival>, error: &Error) {
+        let own = {
+            let mut running = self.mesh.running.lock();
+            let (own, others) = running
+                .drain(..)
+                .partition(|entry| Arc::ptr_eq(&entry.arrival, arrival));
+            *running = others;
+            own
+        };
+        self.mesh.end(own, error);
     }
 
     /// Announces that this rank's communicator was destroyed, and ends what runs.
