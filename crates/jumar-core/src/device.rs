@@ -7,6 +7,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use jumar_hal::Span;
 use jumar_hal::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -15,7 +16,7 @@ use crate::device_epoch::DeviceEpoch;
 use crate::gate::Op;
 use crate::memory::{Block, MemoryKind, Owner};
 use crate::runtime::Shared;
-use crate::vmm::Mapping;
+use crate::vmm::MappingState;
 use crate::{Caller, Context};
 
 /// What kind of device it is: facts that programs ask for.
@@ -340,7 +341,7 @@ impl Device {
         )
     }
 
-    fn take(&self, shared: &Shared, bytes: usize, align: usize) -> Result<jumar_hal::Span> {
+    fn take(&self, shared: &Shared, bytes: usize, align: usize) -> Result<Span> {
         self.count(bytes)?;
         self.hardware(shared)
             .and_then(|hardware| hardware.allocate(bytes, align))
@@ -348,14 +349,14 @@ impl Device {
     }
 
     /// Takes memory that is not an allocation of the program yet: a pool divides it.
-    pub(crate) fn take_chunk(&self, shared: &Shared, bytes: usize) -> Result<jumar_hal::Span> {
+    pub(crate) fn take_chunk(&self, shared: &Shared, bytes: usize) -> Result<Span> {
         let taken = self.take(shared, bytes, 4096)?;
         Ok(taken
             .part(0, bytes)
             .expect("a backend returns at least the requested bytes"))
     }
 
-    pub(crate) fn return_chunk(&self, span: jumar_hal::Span) {
+    pub(crate) fn return_chunk(&self, span: Span) {
         self.return_span(span, span.bytes());
     }
 
@@ -396,7 +397,7 @@ impl Device {
         self.return_span(block.reserved, block.reserved.bytes());
     }
 
-    fn return_span(&self, span: jumar_hal::Span, counted: usize) {
+    fn return_span(&self, span: Span, counted: usize) {
         if let Some(hardware) = self.opened.get() {
             hardware.free(span);
         }
@@ -425,17 +426,22 @@ impl Device {
                 Owner::Mapping { .. } | Owner::Nobody => {}
             }
         }
-        let mapped: Vec<_> = {
+        // What a thread is mapping or unmapping at the moment, it unmaps itself.
+        let mapped: Vec<Span> = {
             let mut mapped = shared.mapped.lock();
-            let ours = |mapping: &Mapping| {
-                mapping.memory.device() == self.number && mapping.epoch <= epoch
-            };
-            mapped.extract_if(.., |_, mapping| ours(mapping)).collect()
+            let ours = mapped.values_mut().filter(|mapping| {
+                mapping.memory.device() == self.number
+                    && mapping.epoch <= epoch
+                    && mapping.state == MappingState::Mapped
+            });
+            ours.map(|mapping| {
+                mapping.state = MappingState::Ending;
+                mapping.span
+            })
+            .collect()
         };
-        for (_, mapping) in mapped {
-            if let Some(hardware) = self.opened.get() {
-                drop(hardware.unmap(mapping.span));
-            }
+        for span in mapped {
+            drop(shared.end_mapping(self, span));
         }
         shared.drop_pools(pools, caller.call.name);
         shared.epoch.advance();

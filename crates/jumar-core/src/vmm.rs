@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-use jumar_hal::sync::{AtomicBool, AtomicU32, Ordering};
 use jumar_hal::{Physical, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -26,8 +25,6 @@ pub struct PhysicalMemory {
     id: u64,
     device: Arc<Device>,
     pages: Arc<dyn Physical>,
-    mappings: AtomicU32,
-    freed: AtomicBool,
     /// Another process made it, and it counts there.
     imported: bool,
 }
@@ -96,6 +93,19 @@ pub(crate) struct Mapping {
     pub(crate) access: Access,
     /// The life of the device that it was made in.
     pub(crate) epoch: u64,
+    pub(crate) state: MappingState,
+}
+
+/// How far a mapping has come. The entry is made before the memory is mapped and removed after it is unmapped, so that no
+/// other thread maps into the addresses or releases them meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MappingState {
+    /// A thread maps the memory.
+    Beginning,
+    /// The memory is mapped.
+    Mapped,
+    /// A thread unmaps the memory.
+    Ending,
 }
 
 impl Mapping {
@@ -130,19 +140,39 @@ impl Shared {
             .space
             .insert(span, span, MemoryKind::Device(device), owner, by);
         // Unmapped meanwhile, or dropped with its device.
-        if !self.mapped.lock().contains_key(&span.address()) {
+        if with_mapping(&mut self.mapped.lock(), span.address(), |_| ()).is_none() {
             self.space.take_back(&block);
         }
     }
 
+    /// Unmaps memory whose entry is ending, and makes the addresses free for the next mapping.
+    pub(crate) fn end_mapping(&self, device: &Device, span: Span) -> Result<()> {
+        let unmapped = device
+            .hardware(self)
+            .and_then(|hardware| hardware.unmap(span));
+        self.mapped.lock().remove(&span.address());
+        unmapped
+    }
+
     /// Returns whether any mapping shares a byte with a range.
     pub(crate) fn is_mapped_in(&self, span: Span) -> bool {
-        let mapped = self.mapped.lock();
-        mapped
-            .range(..span.end())
-            .next_back()
-            .is_some_and(|(_, mapping)| mapping.span.overlaps(span))
+        overlaps(&self.mapped.lock(), span)
     }
+}
+
+fn overlaps(mapped: &BTreeMap<usize, Mapping>, span: Span) -> bool {
+    let last = mapped.range(..span.end()).next_back();
+    last.is_some_and(|(_, mapping)| mapping.span.overlaps(span))
+}
+
+/// Calls a function with the mapping that begins at an address, if memory is mapped there now.
+fn with_mapping<T>(
+    mapped: &mut BTreeMap<usize, Mapping>,
+    at: usize,
+    work: impl FnOnce(&mut Mapping) -> T,
+) -> Option<T> {
+    let mapping = mapped.get_mut(&at)?;
+    (mapping.state == MappingState::Mapped).then(|| work(mapping))
 }
 
 impl Drop for PhysicalMemory {
@@ -222,13 +252,10 @@ impl Runtime {
         imported: bool,
     ) -> Result<Arc<PhysicalMemory>> {
         self.shared.physical.insert(|id| {
-            let (mappings, freed) = (AtomicU32::new(0), AtomicBool::new(false));
             Arc::new(PhysicalMemory {
                 id,
                 device,
                 pages,
-                mappings,
-                freed,
                 imported,
             })
         })
@@ -300,9 +327,10 @@ impl Runtime {
     /// # Errors
     /// `InvalidHandle`.
     pub fn free_physical(&self, handle: u64, caller: &Caller<'_>) -> Result<()> {
-        let memory = self.shared.physical.remove(handle, caller.call.name)?;
-        memory.freed.store(true, Ordering::Release);
-        Ok(())
+        self.shared
+            .physical
+            .remove(handle, caller.call.name)
+            .map(drop)
     }
 
     /// Maps physical memory into a reserved range, from its start. Without access, nothing may touch it until
@@ -336,30 +364,62 @@ impl Runtime {
                 range.address()
             ));
         };
-        if shared.is_mapped_in(span) {
-            return bad(format!("physical memory is mapped at {at:#x} already"));
+        let device = &memory.device;
+        let epoch = device.epoch();
+        {
+            let mut mapped = shared.mapped.lock();
+            if overlaps(&mapped, span) {
+                return bad(format!("physical memory is mapped at {at:#x} already"));
+            }
+            let access = match with_access {
+                true => Access::Everybody,
+                false => Access::Listed(BTreeMap::new()),
+            };
+            let mapping = Mapping {
+                memory: memory.clone(),
+                span,
+                access,
+                epoch,
+                state: MappingState::Beginning,
+            };
+            mapped.insert(at, mapping);
         }
-        let device = memory.device();
-        shared.gate.admit(caller, device, None, || Op::Allocate {
-            span,
-            device: Some(device),
-        })?;
-        memory.pages.map(span)?;
-        memory.mappings.fetch_add(1, Ordering::AcqRel);
-        let epoch = memory.device.epoch();
-        let mapping = Mapping {
-            memory: memory.clone(),
-            span,
-            epoch,
-            access: if with_access {
-                Access::Everybody
-            } else {
-                Access::Listed(BTreeMap::new())
-            },
+        // A thread that released the range before the entry was made has released it by now; later ones find the entry.
+        let begun = match shared.space.reservation(at) == Some(range) {
+            true => shared
+                .gate
+                .admit(caller, device.number(), None, || Op::Allocate {
+                    span,
+                    device: Some(device.number()),
+                })
+                .and_then(|_| memory.pages.map(span)),
+            false => bad(format!(
+                "the range of addresses at {:#x} was released meanwhile",
+                range.address()
+            )),
         };
-        shared.mapped.lock().insert(at, mapping);
+        if let Err(refused) = begun {
+            shared.mapped.lock().remove(&at);
+            return Err(refused);
+        }
+        {
+            let mut mapped = shared.mapped.lock();
+            let alive = device.epoch() == epoch;
+            if let Some(mapping) = mapped.get_mut(&at) {
+                mapping.state = match alive {
+                    true => MappingState::Mapped,
+                    false => MappingState::Ending,
+                };
+            }
+            drop(mapped);
+            if !alive {
+                // The thread that ended the device epoch unmapped what it found; later memory is unmapped here.
+                shared.end_mapping(device, span)?;
+                return Err(device.ended());
+            }
+        }
         if with_access {
-            shared.show_mapping(span, device, epoch, caller.call.name);
+            shared.show_mapping(span, device.number(), epoch, caller.call.name);
         }
         Ok(())
     }
@@ -370,27 +430,30 @@ impl Runtime {
     /// `InvalidValue`: nothing is mapped there.
     pub fn unmap_memory(&self, at: usize, caller: &Caller<'_>) -> Result<()> {
         let shared = &self.shared;
-        let Some(mapping) = shared.mapped.lock().remove(&at) else {
+        let found = with_mapping(&mut shared.mapped.lock(), at, |mapping| {
+            mapping.state = MappingState::Ending;
+            (mapping.memory.clone(), mapping.span)
+        });
+        let Some((memory, span)) = found else {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!("no physical memory is mapped at {at:#x}"),
             ));
         };
-        let device = mapping.memory.device();
+        let device = memory.device();
         let admitted = shared.gate.admit(caller, device, None, || Op::Free {
-            span: mapping.span,
+            span,
             device: Some(device),
         });
         if let Err(refused) = admitted {
-            shared.mapped.lock().insert(at, mapping);
+            if let Some(mapping) = shared.mapped.lock().get_mut(&at) {
+                mapping.state = MappingState::Mapped;
+            }
             return Err(refused);
         }
-        if mapping.access.is_any() {
-            drop(shared.space.remove(at, false, |_| Ok(())));
-        }
-        let memory = mapping.memory;
-        memory.mappings.fetch_sub(1, Ordering::AcqRel);
-        memory.device.hardware(shared)?.unmap(mapping.span)
+        // Where access is not allowed there is no block.
+        drop(shared.space.remove(at, false, |_| Ok(())));
+        shared.end_mapping(&memory.device, span)
     }
 
     /// Sets the access rights of a mapping, or of several adjacent ones together.
@@ -409,11 +472,13 @@ impl Runtime {
         let mut starts = Vec::new();
         let mut covered = 0;
         while covered < bytes {
-            let Some(mapping) = mapped.get(&(at + covered)) else {
+            let start = at.saturating_add(covered);
+            let Some(length) = with_mapping(&mut mapped, start, |mapping| mapping.span.bytes())
+            else {
                 break;
             };
-            starts.push(at + covered);
-            covered += mapping.span.bytes();
+            starts.push(start);
+            covered += length;
         }
         if starts.is_empty() || covered != bytes {
             return Err(Error::new(
@@ -459,6 +524,7 @@ impl Runtime {
         let found = mapped
             .range(..=at)
             .next_back()
+            .filter(|(_, mapping)| mapping.state == MappingState::Mapped)
             .filter(|(_, mapping)| mapping.span.contains(at));
         let Some((_, mapping)) = found else {
             return Err(Error::new(
@@ -479,7 +545,7 @@ impl Runtime {
 
     /// Finds the physical memory that is mapped at an address.
     pub fn mapped_at(&self, at: usize) -> Option<Arc<PhysicalMemory>> {
-        let mapped = self.shared.mapped.lock();
-        mapped.get(&at).map(|mapping| mapping.memory.clone())
+        let mut mapped = self.shared.mapped.lock();
+        with_mapping(&mut mapped, at, |mapping| mapping.memory.clone())
     }
 }

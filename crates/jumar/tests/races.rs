@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use jumar::engine::sync::Mutex;
 use jumar::engine::{
-    Admission, Call, Caller, CaptureMode, Condition, ConditionKind, Context, Graph, GraphTask,
-    Lookups, Op, Probe, Program, Runtime, Signal, Stream, StreamOptions,
+    Admission, Call, Caller, CaptureMode, Condition, ConditionKind, Context, GRANULARITY, Graph,
+    GraphTask, Lookups, Op, PhysicalMemory, Probe, Program, Runtime, Signal, Stream, StreamOptions,
 };
 use jumar::{ErrorKind, Profile, Result, Settings};
 
@@ -478,4 +478,100 @@ fn memory_is_shared_while_a_stream_waits_but_not_while_a_task_runs() {
     assert!(shared.is_ok(), "no task runs while the stream waits");
     drop(release);
     synchronize(&stream, LONG).expect("it has ended");
+}
+
+/// Addresses of one mapping, and physical memory for it.
+fn virtual_memory(runtime: &Runtime) -> (usize, Arc<PhysicalMemory>) {
+    let device = runtime.device(0).expect("a device");
+    let range = runtime
+        .reserve_addresses(&device, GRANULARITY)
+        .expect("addresses");
+    let memory = runtime.create_physical(0, GRANULARITY).expect("memory");
+    (range.address(), memory)
+}
+
+fn map(runtime: &Runtime, at: usize, memory: &Arc<PhysicalMemory>) -> Result<()> {
+    with_caller(|caller| runtime.map_memory(at, GRANULARITY, memory, true, caller))
+}
+
+fn unmap(runtime: &Runtime, at: usize) -> Result<()> {
+    with_caller(|caller| runtime.unmap_memory(at, caller))
+}
+
+/// Returns what a call reports that runs in the middle of the operation of `during` that is `wanted`.
+fn outcome_meanwhile(
+    runtime: &Runtime,
+    wanted: impl Fn(&Op<'_>) -> bool + Send + Sync + 'static,
+    call: impl FnOnce() -> Result<()> + Send + 'static,
+    during: impl FnOnce(),
+) -> Option<ErrorKind> {
+    let (sender, outcome) = mpsc::channel();
+    let work = move || {
+        let failed = call().err().map(|error| error.kind());
+        sender.send(failed).expect("the test listens");
+    };
+    meanwhile(runtime, wanted, work, during);
+    outcome.recv().expect("the probe saw the operation")
+}
+
+#[test]
+fn addresses_stay_reserved_while_memory_is_mapped_into_them() {
+    let runtime = Arc::new(runtime());
+    let _context = runtime.retain_device(0).expect("a context");
+    let (at, memory) = virtual_memory(&runtime);
+    let is_map = |op: &Op<'_>| matches!(op, Op::Allocate { .. });
+    let release = {
+        let runtime = runtime.clone();
+        move || runtime.release_addresses(at)
+    };
+    let refused = outcome_meanwhile(&runtime, is_map, release, || {
+        map(&runtime, at, &memory).expect("the range is reserved");
+    });
+    assert_eq!(refused, Some(ErrorKind::InvalidValue));
+    unmap(&runtime, at).expect("it is mapped");
+    runtime.release_addresses(at).expect("nothing is mapped");
+    // The next range of the size has these addresses, with nothing mapped.
+    let refused = unmap(&runtime, at).expect_err("nothing is mapped");
+    assert_eq!(refused.kind(), ErrorKind::InvalidValue);
+}
+
+#[test]
+fn two_threads_do_not_map_memory_into_the_same_addresses() {
+    let runtime = Arc::new(runtime());
+    let _context = runtime.retain_device(0).expect("a context");
+    let (at, memory) = virtual_memory(&runtime);
+    let second = runtime.create_physical(0, GRANULARITY).expect("memory");
+    let is_map = |op: &Op<'_>| matches!(op, Op::Allocate { .. });
+    let other = {
+        let runtime = runtime.clone();
+        move || map(&runtime, at, &second)
+    };
+    let refused = outcome_meanwhile(&runtime, is_map, other, || {
+        map(&runtime, at, &memory).expect("it came first");
+    });
+    assert_eq!(refused, Some(ErrorKind::InvalidValue));
+    let mapped = runtime.mapped_at(at).expect("memory is mapped");
+    assert_eq!(mapped.id(), memory.id());
+}
+
+#[test]
+fn addresses_are_free_for_the_next_mapping_once_memory_is_unmapped() {
+    let runtime = Arc::new(runtime());
+    let _context = runtime.retain_device(0).expect("a context");
+    let (at, memory) = virtual_memory(&runtime);
+    let second = runtime.create_physical(0, GRANULARITY).expect("memory");
+    map(&runtime, at, &memory).expect("the range is reserved");
+    let is_unmap = |op: &Op<'_>| matches!(op, Op::Free { .. });
+    let other = {
+        let (runtime, second) = (runtime.clone(), second.clone());
+        move || map(&runtime, at, &second)
+    };
+    // Mapped before the first is unmapped, it would be unmapped with it.
+    let refused = outcome_meanwhile(&runtime, is_unmap, other, || {
+        unmap(&runtime, at).expect("it is mapped");
+    });
+    assert_eq!(refused, Some(ErrorKind::InvalidValue));
+    map(&runtime, at, &second).expect("the addresses are free");
+    let mapped = runtime.mapped_at(at).expect("memory is mapped");
+    assert_eq!(mapped.id(), second.id());
 }
