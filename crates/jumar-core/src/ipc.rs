@@ -94,11 +94,14 @@ impl Runtime {
         }
         let mut exports = shared.memory.exports.lock();
         // What was freed meanwhile is shared no longer.
-        exports.retain(|export| {
+        let is_stale = |export: &mut Export| {
             let at = export.range.start + export.name.offset;
             let known = shared.space.find(at);
-            known.is_some_and(|block| block.number == export.allocation)
-        });
+            known.is_none_or(|block| block.number != export.allocation)
+        };
+        for stale in exports.extract_if(.., is_stale) {
+            self.withdraw(&stale)?;
+        }
         if let Some(known) = exports
             .iter()
             .find(|known| known.allocation == block.number)
@@ -275,8 +278,17 @@ impl Runtime {
         let Some(at) = exports.iter().position(|known| known.name == name) else {
             return bad("this process neither shares memory under this name nor has it".to_owned());
         };
-        // Without a handle the file cannot be found any more; the addresses keep its pages.
-        drop(exports.swap_remove(at));
-        Ok(())
+        let export = exports.swap_remove(at);
+        self.withdraw(&export)
+    }
+
+    /// Has no further process find memory that was shared. The addresses keep its pages.
+    fn withdraw(&self, export: &Export) -> Result<()> {
+        match &export.pages {
+            // Without a handle the file cannot be found any more.
+            Some(_) => Ok(()),
+            // The physical memory, whose file it is, exists on, and may be shared again.
+            None => self.withdraw_physical(export.name.number),
+        }
     }
 }

@@ -286,6 +286,19 @@ impl Runtime {
         Ok(number)
     }
 
+    /// Ends the export of physical memory: processes that have it keep it, and no other can import it.
+    ///
+    /// # Errors
+    /// `OutOfMemory`: the system refused it.
+    pub(crate) fn withdraw_physical(&self, number: u64) -> Result<()> {
+        let mut exported = self.shared.exported.lock();
+        if let Some(memory) = exported.get(&number).and_then(Weak::upgrade) {
+            memory.pages.withdraw()?;
+        }
+        exported.remove(&number);
+        Ok(())
+    }
+
     /// Adds processes to those that may import memory which this process exported.
     ///
     /// # Errors

@@ -216,7 +216,8 @@ pub trait Physical: Send + Sync {
     fn map(&self, at: Span) -> Result<()>;
 
     /// Lets other processes have the memory. Returns the number by which they find it while this process keeps the
-    /// memory; never 0. With `listed_only`, those alone that [`Physical::admit`] names. Called once.
+    /// memory; never 0. With `listed_only`, those alone that [`Physical::admit`] names. Called again only after
+    /// [`Physical::withdraw`].
     ///
     /// # Errors
     /// `InvalidValue`, `OutOfMemory`: the system cannot share it.
@@ -227,6 +228,12 @@ pub trait Physical: Send + Sync {
     /// # Errors
     /// `InvalidValue`: too many; `OutOfMemory`: the system refused it.
     fn admit(&self, processes: &[u32]) -> Result<()>;
+
+    /// Ends the sharing: processes that have the memory keep it, and no other finds it by its number.
+    ///
+    /// # Errors
+    /// `OutOfMemory`: the system refused it.
+    fn withdraw(&self) -> Result<()>;
 }
 
 /// How a queue is made.

@@ -53,6 +53,10 @@ impl Physical for Pages {
     fn admit(&self, processes: &[u32]) -> Result<()> {
         shared::admit(&self.file, self.bytes, processes)
     }
+
+    fn withdraw(&self) -> Result<()> {
+        shared::withdraw(&self.file, self.bytes)
+    }
 }
 
 impl Pages {

@@ -76,6 +76,14 @@ pub(crate) fn admit(file: &File, bytes: usize, processes: &[u32]) -> Result<()> 
         .map_err(unkept)
 }
 
+/// Clears the trailer, so that no further process opens the memory.
+///
+/// # Errors
+/// `OutOfMemory`: the system did not store the trailer.
+pub(crate) fn withdraw(file: &File, bytes: usize) -> Result<()> {
+    file.write_all_at(&[0; HEAD], bytes as u64).map_err(unkept)
+}
+
 /// Opens the memory of another process. Returns its length.
 ///
 /// # Errors
