@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from contextlib import suppress
 from types import TracebackType
 from typing import Optional, Protocol
 
@@ -100,25 +101,33 @@ class Graph(_Object):
         traceback: Optional[TracebackType],
     ) -> None:
         self._stream._capture = None
+        if kind is None:
+            self._end()
+            return
+        # Half a capture is of no use to anybody; the exception of the block is what counts.
+        with suppress(Exception):
+            self._end()
+        self._discard()
+
+    def _end(self) -> None:
         made = ctypes.c_void_p()
         end = _library().aclmdlRICaptureEnd
-        with entered(self._stream.context):
-            code = end(ctypes.c_void_p(self._stream.handle), ctypes.byref(made))
-        self._handle = made.value or 0
-        if kind is None:
+        try:
+            with entered(self._stream.context):
+                code = end(ctypes.c_void_p(self._stream.handle), ctypes.byref(made))
+            self._handle = made.value or 0
             check("aclmdlRICaptureEnd", code)
-        else:
-            # Half a capture is of no use to anybody; the exception is what counts.
+        except BaseException:
             self._discard()
+            raise
 
     def _discard(self) -> None:
-        try:
+        runs, self._runs = self._runs, []
+        with suppress(Exception):
             self.close()
-        except RuntimeError:
-            pass
-        for run in self._runs:
-            run.release()
-        self._runs.clear()
+        for run in runs:
+            with suppress(Exception):
+                run.release()
 
     def launch(self, stream: Optional[Stream] = None) -> None:
         """Queues the captured work, on the stream that it was captured from without an argument.

@@ -111,8 +111,13 @@ class relaxed_capture:
     def __enter__(self) -> None:
         self._exchange()
 
-    def __exit__(self, *_: object) -> None:
-        self._exchange()
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
+        try:
+            self._exchange()
+        except Exception:
+            # An exception of the block is what counts.
+            if kind is None:
+                raise
 
 
 def device_count() -> int:
@@ -262,7 +267,12 @@ class _Object:
         value: Optional[BaseException],
         traceback: Optional[TracebackType],
     ) -> None:
-        self.close()
+        try:
+            self.close()
+        except Exception:
+            # An exception of the block is what counts.
+            if kind is None:
+                raise
 
     def _forget(self, handle: int) -> None:
         self._release(handle)
@@ -331,6 +341,18 @@ class Stream(_Object):
         self._capture: Optional[Graph] = None
         self._handle, code = acl.rt.create_stream_with_config(priority, 0)
         check("acl.rt.create_stream_with_config", code)
+
+    def close(self) -> None:
+        """Releases the stream; again does nothing.
+
+        Raises:
+            Error: the runtime refused it.
+            ValueError: the stream is being captured.
+        """
+        if self._capture is not None:
+            # The runtime would refuse it, and the capture could not be ended without the handle.
+            raise ValueError("the stream is being captured; close it after the block of jumar.Graph.capture")
+        super().close()
 
     def _release(self, handle: int) -> int:
         with entered(self._context):

@@ -241,6 +241,37 @@ def test_a_failed_capture_leaves_the_stream_usable():
         jumar.Graph.capture(stream, "sometimes")
 
 
+def test_an_exception_of_the_program_is_not_replaced_by_one_of_the_end_of_its_block():
+    class Own(Exception):
+        pass
+
+    class Run:
+        released = 0
+
+        def release(self):
+            Run.released += 1
+            raise ValueError("the memory is gone already")
+
+    stream = jumar.Stream()
+    with pytest.raises(Own):
+        with jumar.Graph.capture(stream) as graph:
+            graph._runs += [Run(), Run()]
+            raise Own
+    assert Run.released == 2
+    stream.record().synchronize()
+    # A stream cannot be closed while it is captured; that it is refused is the exception of the block.
+    with pytest.raises(ValueError, match="the stream is being captured"):
+        with jumar.Graph.capture(stream):
+            stream.close()
+    stream.record().synchronize()
+    # A stream cannot be closed whose handle the program has destroyed.
+    stream = jumar.Stream()
+    with pytest.raises(Own):
+        with stream:
+            assert acl.rt.destroy_stream(stream.handle) == 0
+            raise Own
+
+
 def test_forgotten_objects_are_released():
     gc.collect()
     before = jumar.Device(0).memory()[0]
