@@ -201,30 +201,30 @@ constexpr uint32_t slot(size_t size)
     return static_cast<uint32_t>((size + 7) / 8 * 8);
 }
 
-template <typename T> struct Access {
+template <typename TypeT> struct Access {
     static constexpr uint32_t value = JUMAR_PARAMETER_VALUE;
 };
-template <typename T> struct Access<T *> {
+template <typename TypeT> struct Access<TypeT *> {
     static constexpr uint32_t value = JUMAR_PARAMETER_WRITE;
 };
-template <typename T> struct Access<const T *> {
+template <typename TypeT> struct Access<const TypeT *> {
     static constexpr uint32_t value = JUMAR_PARAMETER_READ;
 };
 
-template <typename T> struct IsReference {
+template <typename TypeT> struct IsReference {
     static constexpr bool value = false;
 };
-template <typename T> struct IsReference<T &> {
+template <typename TypeT> struct IsReference<TypeT &> {
     static constexpr bool value = true;
 };
-template <typename T> struct IsReference<T &&> {
+template <typename TypeT> struct IsReference<TypeT &&> {
     static constexpr bool value = true;
 };
 
 /* Takes the values out of the block one after another, then calls. */
 template <typename... Left> struct Unpack;
 template <> struct Unpack<> {
-    template <typename F, typename... Had> static void call(F *function, const unsigned char *, Had... had)
+    template <typename TypeF, typename... Had> static void call(TypeF *function, const unsigned char *, Had... had)
     {
         function(had...);
     }
@@ -233,7 +233,7 @@ template <> struct Unpack<> {
 template <typename Next, typename... Left> struct Unpack<Next, Left...> {
     static_assert(!IsReference<Next>::value, "a kernel takes values and pointers, no references");
     static_assert(__is_trivially_copyable(Next), "a parameter of a kernel is copied byte by byte");
-    template <typename F, typename... Had> static void call(F *function, const unsigned char *at, Had... had)
+    template <typename TypeF, typename... Had> static void call(TypeF *function, const unsigned char *at, Had... had)
     {
         Next value;
         memcpy(static_cast<void *>(&value), at, sizeof value);
@@ -248,37 +248,37 @@ template <typename Next, typename... Left> struct Unpack<Next, Left...> {
     }
 };
 
-template <typename F> struct Signature;
-template <typename... P> struct Signature<void(P...)> {
-    static constexpr uint32_t count = sizeof...(P);
-    typedef Unpack<P...> Values;
+template <typename TypeF> struct Signature;
+template <typename... TypeP> struct Signature<void(TypeP...)> {
+    static constexpr uint32_t count = sizeof...(TypeP);
+    typedef Unpack<TypeP...> Values;
 };
 #ifdef __cpp_noexcept_function_type
-template <typename... P> struct Signature<void(P...) noexcept> : Signature<void(P...)> {};
+template <typename... TypeP> struct Signature<void(TypeP...) noexcept> : Signature<void(TypeP...)> {};
 #endif
 
-template <typename F, F *function> void run_one(const unsigned char *arguments)
+template <typename TypeF, TypeF *function> void run_one(const unsigned char *arguments)
 {
 #ifdef __cpp_exceptions
     try {
-        Signature<F>::Values::call(function, arguments);
+        Signature<TypeF>::Values::call(function, arguments);
     } catch (const char *text) {
         jumar_kernel_fail(1, text);
     } catch (...) {
         jumar_kernel_fail(1, "it threw an exception");
     }
 #else
-    Signature<F>::Values::call(function, arguments);
+    Signature<TypeF>::Values::call(function, arguments);
 #endif
 }
 
 /* The parameters of a kernel, described before anybody asks. */
-template <typename F> struct Parameters {
-    jumar_parameter all[Signature<F>::count + 1];
+template <typename TypeF> struct Parameters {
+    jumar_parameter all[Signature<TypeF>::count + 1];
     Parameters()
     {
         memset(all, 0, sizeof all);
-        Signature<F>::Values::describe(all, 0);
+        Signature<TypeF>::Values::describe(all, 0);
     }
 };
 
@@ -357,53 +357,53 @@ template <typename F> struct Parameters {
         k();                                                                                                                   \
     }                                                                                                                          \
     JUMAR_KERNEL_ENDS(kind, k, 0)
-#define JUMAR_KERNEL_1(kind, k, A) \
+#define JUMAR_KERNEL_1(kind, k, TypeA) \
     JUMAR_KERNEL_BODY(kind, k, 1, (value.a), \
-        {JUMAR_SLOT(A, a);}, \
+        {JUMAR_SLOT(TypeA, a);}, \
         JUMAR_LIST(JUMAR_ENTRY(k, a)))
-#define JUMAR_KERNEL_2(kind, k, A, B) \
+#define JUMAR_KERNEL_2(kind, k, TypeA, TypeB) \
     JUMAR_KERNEL_BODY(kind, k, 2, (value.a, value.b), \
-        {JUMAR_SLOT(A, a); JUMAR_SLOT(B, b);}, \
+        {JUMAR_SLOT(TypeA, a); JUMAR_SLOT(TypeB, b);}, \
         JUMAR_LIST(JUMAR_ENTRY(k, a), JUMAR_ENTRY(k, b)))
-#define JUMAR_KERNEL_3(kind, k, A, B, C) \
+#define JUMAR_KERNEL_3(kind, k, TypeA, TypeB, TypeC) \
     JUMAR_KERNEL_BODY(kind, k, 3, (value.a, value.b, value.c), \
-        {JUMAR_SLOT(A, a); JUMAR_SLOT(B, b); JUMAR_SLOT(C, c);}, \
+        {JUMAR_SLOT(TypeA, a); JUMAR_SLOT(TypeB, b); JUMAR_SLOT(TypeC, c);}, \
         JUMAR_LIST(JUMAR_ENTRY(k, a), JUMAR_ENTRY(k, b), JUMAR_ENTRY(k, c)))
-#define JUMAR_KERNEL_4(kind, k, A, B, C, D) \
+#define JUMAR_KERNEL_4(kind, k, TypeA, TypeB, TypeC, TypeD) \
     JUMAR_KERNEL_BODY(kind, k, 4, (value.a, value.b, value.c, value.d), \
-        {JUMAR_SLOT(A, a); JUMAR_SLOT(B, b); JUMAR_SLOT(C, c); JUMAR_SLOT(D, d);}, \
+        {JUMAR_SLOT(TypeA, a); JUMAR_SLOT(TypeB, b); JUMAR_SLOT(TypeC, c); JUMAR_SLOT(TypeD, d);}, \
         JUMAR_LIST(JUMAR_ENTRY(k, a), JUMAR_ENTRY(k, b), JUMAR_ENTRY(k, c), JUMAR_ENTRY(k, d)))
-#define JUMAR_KERNEL_5(kind, k, A, B, C, D, E) \
+#define JUMAR_KERNEL_5(kind, k, TypeA, TypeB, TypeC, TypeD, TypeE) \
     JUMAR_KERNEL_BODY(kind, k, 5, (value.a, value.b, value.c, value.d, value.e), \
-        {JUMAR_SLOT(A, a); JUMAR_SLOT(B, b); JUMAR_SLOT(C, c); JUMAR_SLOT(D, d); JUMAR_SLOT(E, e);}, \
+        {JUMAR_SLOT(TypeA, a); JUMAR_SLOT(TypeB, b); JUMAR_SLOT(TypeC, c); JUMAR_SLOT(TypeD, d); JUMAR_SLOT(TypeE, e);}, \
         JUMAR_LIST(JUMAR_ENTRY(k, a), JUMAR_ENTRY(k, b), JUMAR_ENTRY(k, c), JUMAR_ENTRY(k, d), JUMAR_ENTRY(k, e)))
-#define JUMAR_KERNEL_6(kind, k, A, B, C, D, E, F) \
+#define JUMAR_KERNEL_6(kind, k, TypeA, TypeB, TypeC, TypeD, TypeE, TypeF) \
     JUMAR_KERNEL_BODY(kind, k, 6, (value.a, value.b, value.c, value.d, value.e, value.f), \
-        {JUMAR_SLOT(A, a); JUMAR_SLOT(B, b); JUMAR_SLOT(C, c); JUMAR_SLOT(D, d); JUMAR_SLOT(E, e); JUMAR_SLOT(F, f);}, \
+        {JUMAR_SLOT(TypeA, a); JUMAR_SLOT(TypeB, b); JUMAR_SLOT(TypeC, c); JUMAR_SLOT(TypeD, d); JUMAR_SLOT(TypeE, e); JUMAR_SLOT(TypeF, f);}, \
         JUMAR_LIST(JUMAR_ENTRY(k, a), JUMAR_ENTRY(k, b), JUMAR_ENTRY(k, c), JUMAR_ENTRY(k, d), JUMAR_ENTRY(k, e), JUMAR_ENTRY(k, f)))
-#define JUMAR_KERNEL_7(kind, k, A, B, C, D, E, F, G) \
+#define JUMAR_KERNEL_7(kind, k, TypeA, TypeB, TypeC, TypeD, TypeE, TypeF, TypeG) \
     JUMAR_KERNEL_BODY(kind, k, 7, (value.a, value.b, value.c, value.d, value.e, value.f, value.g), \
-        {JUMAR_SLOT(A, a); JUMAR_SLOT(B, b); JUMAR_SLOT(C, c); JUMAR_SLOT(D, d); JUMAR_SLOT(E, e); JUMAR_SLOT(F, f); JUMAR_SLOT(G, g);}, \
+        {JUMAR_SLOT(TypeA, a); JUMAR_SLOT(TypeB, b); JUMAR_SLOT(TypeC, c); JUMAR_SLOT(TypeD, d); JUMAR_SLOT(TypeE, e); JUMAR_SLOT(TypeF, f); JUMAR_SLOT(TypeG, g);}, \
         JUMAR_LIST(JUMAR_ENTRY(k, a), JUMAR_ENTRY(k, b), JUMAR_ENTRY(k, c), JUMAR_ENTRY(k, d), JUMAR_ENTRY(k, e), JUMAR_ENTRY(k, f), JUMAR_ENTRY(k, g)))
-#define JUMAR_KERNEL_8(kind, k, A, B, C, D, E, F, G, H) \
+#define JUMAR_KERNEL_8(kind, k, TypeA, TypeB, TypeC, TypeD, TypeE, TypeF, TypeG, TypeH) \
     JUMAR_KERNEL_BODY(kind, k, 8, (value.a, value.b, value.c, value.d, value.e, value.f, value.g, value.h), \
-        {JUMAR_SLOT(A, a); JUMAR_SLOT(B, b); JUMAR_SLOT(C, c); JUMAR_SLOT(D, d); JUMAR_SLOT(E, e); JUMAR_SLOT(F, f); JUMAR_SLOT(G, g); JUMAR_SLOT(H, h);}, \
+        {JUMAR_SLOT(TypeA, a); JUMAR_SLOT(TypeB, b); JUMAR_SLOT(TypeC, c); JUMAR_SLOT(TypeD, d); JUMAR_SLOT(TypeE, e); JUMAR_SLOT(TypeF, f); JUMAR_SLOT(TypeG, g); JUMAR_SLOT(TypeH, h);}, \
         JUMAR_LIST(JUMAR_ENTRY(k, a), JUMAR_ENTRY(k, b), JUMAR_ENTRY(k, c), JUMAR_ENTRY(k, d), JUMAR_ENTRY(k, e), JUMAR_ENTRY(k, f), JUMAR_ENTRY(k, g), JUMAR_ENTRY(k, h)))
-#define JUMAR_KERNEL_9(kind, k, A, B, C, D, E, F, G, H, I) \
+#define JUMAR_KERNEL_9(kind, k, TypeA, TypeB, TypeC, TypeD, TypeE, TypeF, TypeG, TypeH, TypeI) \
     JUMAR_KERNEL_BODY(kind, k, 9, (value.a, value.b, value.c, value.d, value.e, value.f, value.g, value.h, value.i), \
-        {JUMAR_SLOT(A, a); JUMAR_SLOT(B, b); JUMAR_SLOT(C, c); JUMAR_SLOT(D, d); JUMAR_SLOT(E, e); JUMAR_SLOT(F, f); JUMAR_SLOT(G, g); JUMAR_SLOT(H, h); JUMAR_SLOT(I, i);}, \
+        {JUMAR_SLOT(TypeA, a); JUMAR_SLOT(TypeB, b); JUMAR_SLOT(TypeC, c); JUMAR_SLOT(TypeD, d); JUMAR_SLOT(TypeE, e); JUMAR_SLOT(TypeF, f); JUMAR_SLOT(TypeG, g); JUMAR_SLOT(TypeH, h); JUMAR_SLOT(TypeI, i);}, \
         JUMAR_LIST(JUMAR_ENTRY(k, a), JUMAR_ENTRY(k, b), JUMAR_ENTRY(k, c), JUMAR_ENTRY(k, d), JUMAR_ENTRY(k, e), JUMAR_ENTRY(k, f), JUMAR_ENTRY(k, g), JUMAR_ENTRY(k, h), JUMAR_ENTRY(k, i)))
-#define JUMAR_KERNEL_10(kind, k, A, B, C, D, E, F, G, H, I, J) \
+#define JUMAR_KERNEL_10(kind, k, TypeA, TypeB, TypeC, TypeD, TypeE, TypeF, TypeG, TypeH, TypeI, TypeJ) \
     JUMAR_KERNEL_BODY(kind, k, 10, (value.a, value.b, value.c, value.d, value.e, value.f, value.g, value.h, value.i, value.j), \
-        {JUMAR_SLOT(A, a); JUMAR_SLOT(B, b); JUMAR_SLOT(C, c); JUMAR_SLOT(D, d); JUMAR_SLOT(E, e); JUMAR_SLOT(F, f); JUMAR_SLOT(G, g); JUMAR_SLOT(H, h); JUMAR_SLOT(I, i); JUMAR_SLOT(J, j);}, \
+        {JUMAR_SLOT(TypeA, a); JUMAR_SLOT(TypeB, b); JUMAR_SLOT(TypeC, c); JUMAR_SLOT(TypeD, d); JUMAR_SLOT(TypeE, e); JUMAR_SLOT(TypeF, f); JUMAR_SLOT(TypeG, g); JUMAR_SLOT(TypeH, h); JUMAR_SLOT(TypeI, i); JUMAR_SLOT(TypeJ, j);}, \
         JUMAR_LIST(JUMAR_ENTRY(k, a), JUMAR_ENTRY(k, b), JUMAR_ENTRY(k, c), JUMAR_ENTRY(k, d), JUMAR_ENTRY(k, e), JUMAR_ENTRY(k, f), JUMAR_ENTRY(k, g), JUMAR_ENTRY(k, h), JUMAR_ENTRY(k, i), JUMAR_ENTRY(k, j)))
-#define JUMAR_KERNEL_11(kind, k, A, B, C, D, E, F, G, H, I, J, K) \
+#define JUMAR_KERNEL_11(kind, k, TypeA, TypeB, TypeC, TypeD, TypeE, TypeF, TypeG, TypeH, TypeI, TypeJ, TypeK) \
     JUMAR_KERNEL_BODY(kind, k, 11, (value.a, value.b, value.c, value.d, value.e, value.f, value.g, value.h, value.i, value.j, value.k), \
-        {JUMAR_SLOT(A, a); JUMAR_SLOT(B, b); JUMAR_SLOT(C, c); JUMAR_SLOT(D, d); JUMAR_SLOT(E, e); JUMAR_SLOT(F, f); JUMAR_SLOT(G, g); JUMAR_SLOT(H, h); JUMAR_SLOT(I, i); JUMAR_SLOT(J, j); JUMAR_SLOT(K, k);}, \
+        {JUMAR_SLOT(TypeA, a); JUMAR_SLOT(TypeB, b); JUMAR_SLOT(TypeC, c); JUMAR_SLOT(TypeD, d); JUMAR_SLOT(TypeE, e); JUMAR_SLOT(TypeF, f); JUMAR_SLOT(TypeG, g); JUMAR_SLOT(TypeH, h); JUMAR_SLOT(TypeI, i); JUMAR_SLOT(TypeJ, j); JUMAR_SLOT(TypeK, k);}, \
         JUMAR_LIST(JUMAR_ENTRY(k, a), JUMAR_ENTRY(k, b), JUMAR_ENTRY(k, c), JUMAR_ENTRY(k, d), JUMAR_ENTRY(k, e), JUMAR_ENTRY(k, f), JUMAR_ENTRY(k, g), JUMAR_ENTRY(k, h), JUMAR_ENTRY(k, i), JUMAR_ENTRY(k, j), JUMAR_ENTRY(k, k)))
-#define JUMAR_KERNEL_12(kind, k, A, B, C, D, E, F, G, H, I, J, K, L) \
+#define JUMAR_KERNEL_12(kind, k, TypeA, TypeB, TypeC, TypeD, TypeE, TypeF, TypeG, TypeH, TypeI, TypeJ, TypeK, TypeL) \
     JUMAR_KERNEL_BODY(kind, k, 12, (value.a, value.b, value.c, value.d, value.e, value.f, value.g, value.h, value.i, value.j, value.k, value.l), \
-        {JUMAR_SLOT(A, a); JUMAR_SLOT(B, b); JUMAR_SLOT(C, c); JUMAR_SLOT(D, d); JUMAR_SLOT(E, e); JUMAR_SLOT(F, f); JUMAR_SLOT(G, g); JUMAR_SLOT(H, h); JUMAR_SLOT(I, i); JUMAR_SLOT(J, j); JUMAR_SLOT(K, k); JUMAR_SLOT(L, l);}, \
+        {JUMAR_SLOT(TypeA, a); JUMAR_SLOT(TypeB, b); JUMAR_SLOT(TypeC, c); JUMAR_SLOT(TypeD, d); JUMAR_SLOT(TypeE, e); JUMAR_SLOT(TypeF, f); JUMAR_SLOT(TypeG, g); JUMAR_SLOT(TypeH, h); JUMAR_SLOT(TypeI, i); JUMAR_SLOT(TypeJ, j); JUMAR_SLOT(TypeK, k); JUMAR_SLOT(TypeL, l);}, \
         JUMAR_LIST(JUMAR_ENTRY(k, a), JUMAR_ENTRY(k, b), JUMAR_ENTRY(k, c), JUMAR_ENTRY(k, d), JUMAR_ENTRY(k, e), JUMAR_ENTRY(k, f), JUMAR_ENTRY(k, g), JUMAR_ENTRY(k, h), JUMAR_ENTRY(k, i), JUMAR_ENTRY(k, j), JUMAR_ENTRY(k, k), JUMAR_ENTRY(k, l)))
 
 #define JUMAR_DEVICE_VARIABLE(name)                                                                                            \

@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import signal
+import string
 import subprocess
 
 import pytest
@@ -571,6 +572,64 @@ def test_each_missing_name_stops_the_compilation_with_its_name(tmp_path):
     functions.append("AscendC::Hccl")
     reported = [name for name in functions if f" {name} is not supported by Jumar; docs/ascendc.md lists what is" in text]
     assert reported == functions, text
+
+
+MACROS_KERNEL = """
+#include "kernel_operator.h"
+#include "lib/matmul_intf.h"
+
+using namespace AscendC;
+
+__global__ __aicore__ void twice(GM_ADDR input, GM_ADDR output, uint32_t count)
+{
+    TPipe pipe;
+    GlobalTensor<float> from, to;
+    from.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(input), count);
+    to.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(output), count);
+    TQue<TPosition::VECIN, 1> in;
+    TQue<TPosition::VECOUT, 1> out;
+    pipe.InitBuffer(in, 1, count * sizeof(float));
+    pipe.InitBuffer(out, 1, count * sizeof(float));
+    LocalTensor<float> given = in.AllocTensor<float>();
+    DataCopy(given, from, count);
+    in.EnQue(given);
+    given = in.DeQue<float>();
+    LocalTensor<float> made = out.AllocTensor<float>();
+    Muls(made, given, float(FACTOR), count);
+    out.EnQue(made);
+    in.FreeTensor(given);
+    made = out.DeQue<float>();
+    DataCopy(to, made, count);
+    out.FreeTensor(made);
+}
+
+__global__ __aicore__ void product(GM_ADDR a, GM_ADDR b, GM_ADDR c, TCubeTiling tiling)
+{
+    using Left = MatmulType<TPosition::GM, CubeFormat::ND, half>;
+    using Result = MatmulType<TPosition::GM, CubeFormat::ND, float>;
+    TPipe pipe;
+    Matmul<Left, Left, Result> matmul;
+    REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), matmul, &tiling);
+    GlobalTensor<half> left, right;
+    GlobalTensor<float> sum;
+    left.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(a), 1);
+    right.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(b), 1);
+    sum.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(c), 1);
+    matmul.SetTensorA(left);
+    matmul.SetTensorB(right);
+    matmul.IterateAll(sum);
+    matmul.End();
+}
+"""
+
+
+@pytest.mark.parametrize("value", ["1", "float"])
+def test_a_program_may_define_macros_of_one_letter(tmp_path, value):
+    (tmp_path / "k.asc").write_text(MACROS_KERNEL)
+    (tmp_path / "tiling.cpp").write_text('#include "tiling/tiling_api.h"\n#include "tiling/platform/platform_ascendc.h"\n')
+    letters = [f"-D{letter}={value}" for letter in string.ascii_uppercase]
+    call(BISHENG, "-c", "k.asc", "-Wall", "-Wextra", "-Werror", "-DFACTOR=2", *letters, cwd=tmp_path)
+    call(BISHENG, "-c", "-x", "asc", "tiling.cpp", "-Wall", "-Wextra", "-Werror", *letters, cwd=tmp_path)
 
 
 def test_the_driver_says_whose_it_is(tmp_path):

@@ -15,10 +15,10 @@
 namespace jumar {
 namespace ascendc {
 
-template <typename T> using Element = std::conditional_t<std::is_void_v<T>, uint8_t, std::remove_const_t<T>>;
+template <typename TypeT> using Element = std::conditional_t<std::is_void_v<TypeT>, uint8_t, std::remove_const_t<TypeT>>;
 
 // Returns a tensor over an operand, up to the end of the array, the buffer or, for addresses outside of these, the memory.
-template <typename T> inline AscendC::LocalTensor<Element<T>> operand(T* address, Memory memory, const char* name, const Call& call)
+template <typename TypeT> inline AscendC::LocalTensor<Element<TypeT>> operand(TypeT* address, Memory memory, const char* name, const Call& call)
 {
     Core& self = core();
     self.complete_all();
@@ -44,19 +44,19 @@ template <typename T> inline AscendC::LocalTensor<Element<T>> operand(T* address
         found->position = position_of(memory);
     }
     const uint64_t within = static_cast<uint64_t>(at - found->begin);
-    return AscendC::LocalTensor<Element<T>>(found, within, elements_in<Element<T>>(found->bytes - within));
+    return AscendC::LocalTensor<Element<TypeT>>(found, within, elements_in<Element<TypeT>>(found->bytes - within));
 }
-template <typename T> inline AscendC::GlobalTensor<Element<T>> global_operand(T* address)
+template <typename TypeT> inline AscendC::GlobalTensor<Element<TypeT>> global_operand(TypeT* address)
 {
-    AscendC::GlobalTensor<Element<T>> tensor;
-    tensor.SetGlobalBuffer(reinterpret_cast<Element<T>*>(const_cast<std::remove_const_t<T>*>(address)));
+    AscendC::GlobalTensor<Element<TypeT>> tensor;
+    tensor.SetGlobalBuffer(reinterpret_cast<Element<TypeT>*>(const_cast<std::remove_const_t<TypeT>*>(address)));
     return tensor;
 }
 
 // Fails if an atomic copy has no type to add with.
-template <typename T> inline void need_type_of_atomic([[maybe_unused]] const Call& call)
+template <typename TypeT> inline void need_type_of_atomic([[maybe_unused]] const Call& call)
 {
-    if constexpr (std::is_void_v<T>)
+    if constexpr (std::is_void_v<TypeT>)
         if (core().registers.atomic != AtomicOperation::NONE) fail(call.site, "%s: an atomic copy needs an address with a type, and src is void*", call.name);
 }
 
@@ -76,14 +76,14 @@ inline AscendC::QuantMode_t quantisation_mode(uint64_t mode, const Call& call)
     return static_cast<AscendC::QuantMode_t>(mode);
 }
 
-template <typename T> inline void load_left_or_right(T* dst, Memory memory, T* src, const AscendC::LoadData2DParams& params, const Call& call)
+template <typename TypeT> inline void load_left_or_right(TypeT* dst, Memory memory, TypeT* src, const AscendC::LoadData2DParams& params, const Call& call)
 {
     need_cube(call.name, call.site);
     AscendC::LoadData(operand(dst, memory, "dst", call), operand(src, MEMORY_L1, "src", call), params, call.site);
 }
 
-template <typename T>
-inline void dump_operand(const T* input, Memory memory, uint32_t number, uint32_t count, const Call& call)
+template <typename TypeT>
+inline void dump_operand(const TypeT* input, Memory memory, uint32_t number, uint32_t count, const Call& call)
 {
     AscendC::DumpTensor(operand(input, memory, "input", call), number, count, call.site);
 }
@@ -144,28 +144,28 @@ inline void asc_copy_gm2ub_sync(__ubuf__ void* dst, __gm__ void* src, uint32_t s
     asc_copy_gm2ub(dst, src, size, site);
     asc_sync();
 }
-template <typename T>
-inline void asc_copy_ub2gm(__gm__ void* dst, __ubuf__ T* src, uint32_t size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT>
+inline void asc_copy_ub2gm(__gm__ void* dst, __ubuf__ TypeT* src, uint32_t size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"asc_copy_ub2gm", site, PIPE_MTE3};
-    need_type_of_atomic<T>(call);
+    need_type_of_atomic<TypeT>(call);
     const auto tensor = operand(src, MEMORY_UB, "src", call);
     check_block_multiple(size, call);
-    AscendC::DataCopy(global_operand(static_cast<Element<T>*>(dst)), tensor, static_cast<uint32_t>(elements_in<Element<T>>(size)), site);
+    AscendC::DataCopy(global_operand(static_cast<Element<TypeT>*>(dst)), tensor, static_cast<uint32_t>(elements_in<Element<TypeT>>(size)), site);
 }
-template <typename T>
-inline void asc_copy_ub2gm(__gm__ void* dst, __ubuf__ T* src, uint16_t n_burst, uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap,
+template <typename TypeT>
+inline void asc_copy_ub2gm(__gm__ void* dst, __ubuf__ TypeT* src, uint16_t n_burst, uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap,
                            jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"asc_copy_ub2gm", site, PIPE_MTE3};
-    need_type_of_atomic<T>(call);
-    AscendC::DataCopy(global_operand(static_cast<Element<T>*>(dst)), operand(src, MEMORY_UB, "src", call),
+    need_type_of_atomic<TypeT>(call);
+    AscendC::DataCopy(global_operand(static_cast<Element<TypeT>*>(dst)), operand(src, MEMORY_UB, "src", call),
                       AscendC::DataCopyParams(n_burst, len_burst, src_gap, dst_gap), site);
 }
-template <typename T>
-inline void asc_copy_ub2gm_sync(__gm__ void* dst, __ubuf__ T* src, uint32_t size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT>
+inline void asc_copy_ub2gm_sync(__gm__ void* dst, __ubuf__ TypeT* src, uint32_t size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     asc_copy_ub2gm(dst, src, size, site);
     asc_sync();
@@ -186,8 +186,8 @@ inline void asc_copy_ub2ub(__ubuf__ void* dst, __ubuf__ void* src, uint16_t n_bu
 }
 
 // Sums: of a number of elements, or of repeats with the mask that is set.
-#define JUMAR_ASCENDC_C_ADD(T)                                                                                                                       \
-    inline void asc_add(__ubuf__ T* dst, __ubuf__ T* src0, __ubuf__ T* src1, uint32_t count,                                                         \
+#define JUMAR_ASCENDC_C_ADD(TypeT)                                                                                                                   \
+    inline void asc_add(__ubuf__ TypeT* dst, __ubuf__ TypeT* src0, __ubuf__ TypeT* src1, uint32_t count,                                             \
                         jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                    \
     {                                                                                                                                                \
         using namespace jumar::ascendc;                                                                                                              \
@@ -195,19 +195,19 @@ inline void asc_copy_ub2ub(__ubuf__ void* dst, __ubuf__ void* src, uint16_t n_bu
         AscendC::Add(operand(dst, MEMORY_UB, "dst", call), operand(src0, MEMORY_UB, "src0", call), operand(src1, MEMORY_UB, "src1", call),           \
                      static_cast<int32_t>(count), site);                                                                                             \
     }                                                                                                                                                \
-    inline void asc_add(__ubuf__ T* dst, __ubuf__ T* src0, __ubuf__ T* src1, uint8_t repeat, uint8_t dst_block_stride, uint8_t src0_block_stride,    \
+    inline void asc_add(__ubuf__ TypeT* dst, __ubuf__ TypeT* src0, __ubuf__ TypeT* src1, uint8_t repeat, uint8_t dst_block_stride, uint8_t src0_block_stride, \
                         uint8_t src1_block_stride, uint8_t dst_repeat_stride, uint8_t src0_repeat_stride, uint8_t src1_repeat_stride,                \
                         jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                    \
     {                                                                                                                                                \
         using namespace jumar::ascendc;                                                                                                              \
         const Call call{"asc_add", site};                                                                                                            \
-        AscendC::Add<T, false>(operand(dst, MEMORY_UB, "dst", call), operand(src0, MEMORY_UB, "src0", call), operand(src1, MEMORY_UB, "src1", call), \
+        AscendC::Add<TypeT, false>(operand(dst, MEMORY_UB, "dst", call), operand(src0, MEMORY_UB, "src0", call), operand(src1, MEMORY_UB, "src1", call), \
                                AscendC::MASK_PLACEHOLDER, repeat,                                                                                    \
                                AscendC::BinaryRepeatParams(dst_block_stride, src0_block_stride, src1_block_stride, dst_repeat_stride,                \
                                                            src0_repeat_stride, src1_repeat_stride),                                                  \
                                site);                                                                                                                \
     }                                                                                                                                                \
-    inline void asc_add_sync(__ubuf__ T* dst, __ubuf__ T* src0, __ubuf__ T* src1, uint32_t count,                                                    \
+    inline void asc_add_sync(__ubuf__ TypeT* dst, __ubuf__ TypeT* src0, __ubuf__ TypeT* src1, uint32_t count,                                        \
                              jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                               \
     {                                                                                                                                                \
         asc_add(dst, src0, src1, count, site);                                                                                                       \
@@ -235,8 +235,8 @@ inline void asc_copy_gm2l1(__cbuf__ void* dst, __gm__ void* src, uint16_t n_burs
     need_cube(call.name, site);
     AscendC::DataCopy(operand(dst, MEMORY_L1, "dst", call), global_operand(src), AscendC::DataCopyParams(n_burst, len_burst, src_gap, dst_gap), site);
 }
-#define JUMAR_ASCENDC_C_GM2L1(T)                                                                                                                     \
-    inline void asc_copy_gm2l1(__cbuf__ T* dst, __gm__ T* src, uint16_t base_idx, uint8_t repeat, uint16_t src_stride, uint16_t dst_gap,             \
+#define JUMAR_ASCENDC_C_GM2L1(TypeT)                                                                                                                 \
+    inline void asc_copy_gm2l1(__cbuf__ TypeT* dst, __gm__ TypeT* src, uint16_t base_idx, uint8_t repeat, uint16_t src_stride, uint16_t dst_gap,     \
                                jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                             \
     {                                                                                                                                                \
         using namespace jumar::ascendc;                                                                                                              \
@@ -253,8 +253,8 @@ JUMAR_ASCENDC_C_GM2L1(int8_t)
 JUMAR_ASCENDC_C_GM2L1(uint32_t)
 JUMAR_ASCENDC_C_GM2L1(uint8_t)
 #undef JUMAR_ASCENDC_C_GM2L1
-template <typename T>
-inline void asc_copy_gm2l1_nd2nz(__cbuf__ T* dst, __gm__ T* src, uint16_t nd_num, uint16_t n_value, uint16_t d_value, uint16_t src_nd_matrix_stride,
+template <typename TypeT>
+inline void asc_copy_gm2l1_nd2nz(__cbuf__ TypeT* dst, __gm__ TypeT* src, uint16_t nd_num, uint16_t n_value, uint16_t d_value, uint16_t src_nd_matrix_stride,
                                  uint16_t src_d_value, uint16_t dst_nz_c0_stride, uint16_t dst_nz_n_stride, uint16_t dst_nz_matrix_stride,
                                  jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
@@ -268,24 +268,24 @@ inline void asc_copy_gm2l1_nd2nz(__cbuf__ T* dst, __gm__ T* src, uint16_t nd_num
 }
 
 // Fractals from L1 to L0A and L0B.
-template <typename T>
-inline void asc_copy_l12l0a(__ca__ T* dst, __cbuf__ T* src, uint16_t start_index, uint8_t repeat, uint16_t src_stride, uint16_t dst_gap,
+template <typename TypeT>
+inline void asc_copy_l12l0a(__ca__ TypeT* dst, __cbuf__ TypeT* src, uint16_t start_index, uint8_t repeat, uint16_t src_stride, uint16_t dst_gap,
                             jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     load_left_or_right(dst, MEMORY_L0A, src, AscendC::LoadData2DParams(start_index, repeat, src_stride, 0, dst_gap, false, 0),
                        Call{"asc_copy_l12l0a", site, PIPE_MTE1});
 }
-template <typename T>
-inline void asc_copy_l12l0b(__cb__ T* dst, __cbuf__ T* src, uint16_t start_index, uint8_t repeat, uint16_t src_stride, uint16_t dst_gap,
+template <typename TypeT>
+inline void asc_copy_l12l0b(__cb__ TypeT* dst, __cbuf__ TypeT* src, uint16_t start_index, uint8_t repeat, uint16_t src_stride, uint16_t dst_gap,
                             jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     load_left_or_right(dst, MEMORY_L0B, src, AscendC::LoadData2DParams(start_index, repeat, src_stride, 0, dst_gap, false, 0),
                        Call{"asc_copy_l12l0b", site, PIPE_MTE1});
 }
-template <typename T>
-inline void asc_copy_l12l0b_trans(__cb__ T* dst, __cbuf__ T* src, uint16_t index_id, uint8_t repeat, uint16_t src_stride, uint16_t dst_gap,
+template <typename TypeT>
+inline void asc_copy_l12l0b_trans(__cb__ TypeT* dst, __cbuf__ TypeT* src, uint16_t index_id, uint8_t repeat, uint16_t src_stride, uint16_t dst_gap,
                                   bool enable_addr_decrement, uint16_t dst_frac_gap, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -296,22 +296,22 @@ inline void asc_copy_l12l0b_trans(__cb__ T* dst, __cbuf__ T* src, uint16_t index
 }
 
 // Biases and scales from L1. The bias table's address is a number, and its lengths have units of 64 bytes; those of the fixpipe buffer have 128.
-template <typename T>
-inline void asc_copy_l12bt(uint64_t dst, __cbuf__ T* src, uint32_t size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT>
+inline void asc_copy_l12bt(uint64_t dst, __cbuf__ TypeT* src, uint32_t size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    static_assert(std::is_void_v<T> || sizeof(Element<T>) == 4, "asc_copy_l12bt with a size copies elements of 32 bits; docs/ascendc.md lists what is supported");
+    static_assert(std::is_void_v<TypeT> || sizeof(Element<TypeT>) == 4, "asc_copy_l12bt with a size copies elements of 32 bits; docs/ascendc.md lists what is supported");
     const Call call{"asc_copy_l12bt", site, PIPE_MTE1};
     need_cube(call.name, site);
     AscendC::DataCopy(operand(reinterpret_cast<uint8_t*>(dst), MEMORY_BIAS, "dst", call),
                       operand(reinterpret_cast<uint8_t*>(src), MEMORY_L1, "src", call), size, site);
 }
-template <typename T>
-inline void asc_copy_l12bt(uint64_t dst, __cbuf__ T* src, uint16_t conv_control, uint16_t n_burst, uint16_t len_burst, uint16_t source_gap,
+template <typename TypeT>
+inline void asc_copy_l12bt(uint64_t dst, __cbuf__ TypeT* src, uint16_t conv_control, uint16_t n_burst, uint16_t len_burst, uint16_t source_gap,
                            uint16_t dst_gap, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    using Source = std::conditional_t<std::is_void_v<T>, half, Element<T>>;
+    using Source = std::conditional_t<std::is_void_v<TypeT>, half, Element<TypeT>>;
     const Call call{"asc_copy_l12bt", site, PIPE_MTE1};
     need_cube(call.name, site);
     const AscendC::DataCopyParams params(n_burst, len_burst, source_gap, dst_gap);
@@ -344,8 +344,8 @@ inline void asc_copy_l12fb(__fbuf__ void* dst, __cbuf__ void* src, uint16_t n_bu
 }
 
 // The product: left_height rows, n_dim products for each element, right_width columns.
-template <typename T, typename U>
-inline void asc_mmad(__cc__ T* c_matrix, __ca__ U* a_matrix, __cb__ U* b_matrix, uint16_t left_height, uint16_t n_dim, uint16_t right_width,
+template <typename TypeT, typename TypeU>
+inline void asc_mmad(__cc__ TypeT* c_matrix, __ca__ TypeU* a_matrix, __cb__ TypeU* b_matrix, uint16_t left_height, uint16_t n_dim, uint16_t right_width,
                      uint8_t unit_flag, bool k_direction_align, bool c_matrix_source, bool c_matrix_init_val,
                      jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
@@ -374,8 +374,8 @@ inline void asc_set_l0c_copy_params(uint16_t nd_num, uint16_t src_nd_stride, uin
 {
     AscendC::SetFixpipeNz2ndFlag(nd_num, src_nd_stride, dst_nd_stride);
 }
-template <typename T, typename U>
-inline void asc_copy_l0c2gm(__gm__ T* dst, __cc__ U* src, uint16_t n_size, uint16_t m_size, uint32_t dst_stride_dst_d, uint16_t src_stride,
+template <typename TypeT, typename TypeU>
+inline void asc_copy_l0c2gm(__gm__ TypeT* dst, __cc__ TypeU* src, uint16_t n_size, uint16_t m_size, uint32_t dst_stride_dst_d, uint16_t src_stride,
                             uint8_t unit_flag_mode, uint64_t quant_pre, uint8_t relu_pre, bool channel_split, bool nz2nd_en,
                             jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
@@ -390,21 +390,21 @@ inline void asc_copy_l0c2gm(__gm__ T* dst, __cc__ U* src, uint16_t n_size, uint1
 }
 
 // Prints elements.
-template <typename T> void asc_dump_gm(__gm__ T* input, uint32_t desc, uint32_t dump_size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT> void asc_dump_gm(__gm__ TypeT* input, uint32_t desc, uint32_t dump_size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     AscendC::DumpTensor(jumar::ascendc::global_operand(input), desc, dump_size, site);
 }
-template <typename T> void asc_dump_ubuf(__ubuf__ T* input, uint32_t desc, uint32_t dump_size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT> void asc_dump_ubuf(__ubuf__ TypeT* input, uint32_t desc, uint32_t dump_size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     dump_operand(input, MEMORY_UB, desc, dump_size, Call{"asc_dump_ubuf", site});
 }
-template <typename T> void asc_dump_l1buf(__cbuf__ T* input, uint32_t desc, uint32_t dump_size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT> void asc_dump_l1buf(__cbuf__ TypeT* input, uint32_t desc, uint32_t dump_size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     dump_operand(input, MEMORY_L1, desc, dump_size, Call{"asc_dump_l1buf", site});
 }
-template <typename T> void asc_dump_cbuf(__cc__ T* input, uint32_t desc, uint32_t dump_size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT> void asc_dump_cbuf(__cc__ TypeT* input, uint32_t desc, uint32_t dump_size, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     dump_operand(input, MEMORY_L0C, desc, dump_size, Call{"asc_dump_cbuf", site});

@@ -119,14 +119,14 @@ constexpr int32_t TOTAL_VEC_LOCAL_SIZE = 248 * 1024;
 constexpr int32_t TOTAL_VEC_LOCAL_SIZE = 184 * 1024;
 #endif
 
-template <typename T, typename U> struct IsSameType : std::is_same<T, U> {};
-template <typename T, typename U> constexpr T DivCeil(T value, U by)
+template <typename TypeT, typename TypeU> struct IsSameType : std::is_same<TypeT, TypeU> {};
+template <typename TypeT, typename TypeU> constexpr TypeT DivCeil(TypeT value, TypeU by)
 {
-    return static_cast<T>((value + by - 1) / by);
+    return static_cast<TypeT>((value + by - 1) / by);
 }
-template <typename T, typename U> constexpr T AlignUp(T value, U by)
+template <typename TypeT, typename TypeU> constexpr TypeT AlignUp(TypeT value, TypeU by)
 {
-    return static_cast<T>((value + by - 1) / by * by);
+    return static_cast<TypeT>((value + by - 1) / by * by);
 }
 
 struct UnaryRepeatParams {
@@ -249,14 +249,14 @@ struct DataCopyPadParams {
     }
 };
 
-template <typename T> struct DataCopyPadExtParams {
+template <typename TypeT> struct DataCopyPadExtParams {
     bool isPad = false;
     uint8_t leftPadding = 0;
     uint8_t rightPadding = 0;
-    T paddingValue = T(0);
+    TypeT paddingValue = TypeT(0);
 
     DataCopyPadExtParams() = default;
-    DataCopyPadExtParams(bool pad, uint8_t left, uint8_t right, T value) : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
+    DataCopyPadExtParams(bool pad, uint8_t left, uint8_t right, TypeT value) : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
 };
 
 struct DataCopyEnhancedParams {

@@ -40,19 +40,19 @@ inline void copy_out(uint8_t* to, const uint8_t* from, uint64_t bytes)
 }
 
 // Changes an element of global memory that other blocks may change at the same time.
-template <typename T> inline void atomic_update(T* at, T value, AtomicOperation operation)
+template <typename TypeT> inline void atomic_update(TypeT* at, TypeT value, AtomicOperation operation)
 {
-    using Bits = std::conditional_t<sizeof(T) == 1, uint8_t, std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+    using Bits = std::conditional_t<sizeof(TypeT) == 1, uint8_t, std::conditional_t<sizeof(TypeT) == 2, uint16_t, std::conditional_t<sizeof(TypeT) == 4, uint32_t, uint64_t>>>;
     Bits* bits = reinterpret_cast<Bits*>(at);
     Bits old_bits = __atomic_load_n(bits, __ATOMIC_RELAXED);
     for (;;) {
-        T old;
+        TypeT old;
         std::memcpy(&old, &old_bits, sizeof old);
-        T changed = value;
+        TypeT changed = value;
         switch (operation) {
         case AtomicOperation::ADD:
-            if constexpr (is_bfloat16<T>) changed = T(static_cast<float>(old) + static_cast<float>(value));
-            else changed = static_cast<T>(old + value);
+            if constexpr (is_bfloat16<TypeT>) changed = TypeT(static_cast<float>(old) + static_cast<float>(value));
+            else changed = static_cast<TypeT>(old + value);
             break;
         case AtomicOperation::MAX: changed = old < value ? value : old; break;
         case AtomicOperation::MIN: changed = value < old ? value : old; break;
@@ -65,18 +65,18 @@ template <typename T> inline void atomic_update(T* at, T value, AtomicOperation 
 }
 
 // Writes bytes to global memory: plainly, or with the atomic operation that is set.
-template <typename T> inline void store_global(uint8_t* to, const uint8_t* from, uint64_t bytes, const Call& call)
+template <typename TypeT> inline void store_global(uint8_t* to, const uint8_t* from, uint64_t bytes, const Call& call)
 {
     // The bytes may be the source of a deferred copy, or a flag for another core that changes one.
     complete_all();
     AtomicOperation operation = core().registers.atomic;
     if (operation == AtomicOperation::NONE) record_global_write(to, from, bytes, call);
-    if constexpr (std::is_arithmetic_v<T> || is_half<T> || is_bfloat16<T>) {
+    if constexpr (std::is_arithmetic_v<TypeT> || is_half<TypeT> || is_bfloat16<TypeT>) {
         if (operation != AtomicOperation::NONE) {
-            for (uint64_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
-                T value;
+            for (uint64_t at = 0; at + sizeof(TypeT) <= bytes; at += sizeof(TypeT)) {
+                TypeT value;
                 std::memcpy(&value, from + at, sizeof value);
-                atomic_update(reinterpret_cast<T*>(to + at), value, operation);
+                atomic_update(reinterpret_cast<TypeT*>(to + at), value, operation);
             }
             return;
         }
@@ -84,11 +84,11 @@ template <typename T> inline void store_global(uint8_t* to, const uint8_t* from,
     copy_out(to, from, bytes);
 }
 
-template <typename T> inline uint8_t* bytes_at(const AscendC::LocalTensor<T>& tensor)
+template <typename TypeT> inline uint8_t* bytes_at(const AscendC::LocalTensor<TypeT>& tensor)
 {
     return reinterpret_cast<uint8_t*>(tensor.raw());
 }
-template <typename T> inline uint8_t* bytes_at(const AscendC::GlobalTensor<T>& tensor)
+template <typename TypeT> inline uint8_t* bytes_at(const AscendC::GlobalTensor<TypeT>& tensor)
 {
     return reinterpret_cast<uint8_t*>(tensor.raw());
 }
@@ -99,9 +99,9 @@ inline uint64_t span_of(uint64_t blocks, uint64_t length, int64_t step)
     return blocks == 0 || length == 0 ? 0 : static_cast<uint64_t>(static_cast<int64_t>(blocks - 1) * step) + length;
 }
 
-template <typename T> inline uint64_t elements_covering(uint64_t bytes)
+template <typename TypeT> inline uint64_t elements_covering(uint64_t bytes)
 {
-    return elements_in<T>(bytes + (is_int4<T> ? 0 : sizeof(T) - 1));
+    return elements_in<TypeT>(bytes + (is_int4<TypeT> ? 0 : sizeof(TypeT) - 1));
 }
 
 // The pipe of a copy to a local memory from another one.
@@ -125,41 +125,41 @@ inline void check_block_multiple([[maybe_unused]] uint64_t bytes, [[maybe_unused
 namespace AscendC {
 
 // Global to local, local to global, and local to local: a number of elements.
-template <typename T>
-void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT>
+void DataCopy(const LocalTensor<TypeT>& dst, const GlobalTensor<TypeT>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     Call call{"DataCopy", site, PIPE_MTE2};
-    uint64_t bytes = bytes_of<T>(count);
+    uint64_t bytes = bytes_of<TypeT>(count);
     check_block_multiple(bytes, call);
     bytes = bytes / 32 * 32;
     if (bytes == 0) return;
     check_access(dst, bytes, "dst", call);
-    src.check(0, elements_in<T>(bytes), "DataCopy", site);
+    src.check(0, elements_in<TypeT>(bytes), "DataCopy", site);
     record_access(dst, 0, bytes, true, "dst", call);
     record_global_read(bytes_at(src), bytes, call);
     if (!defer_copy(dst.buffer(), bytes_at(dst), bytes_at(src), bytes)) copy_bytes(bytes_at(dst), bytes_at(src), bytes);
 }
-template <typename T>
-void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT>
+void DataCopy(const GlobalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     Call call{"DataCopy", site, PIPE_MTE3};
-    uint64_t bytes = bytes_of<T>(count);
+    uint64_t bytes = bytes_of<TypeT>(count);
     check_block_multiple(bytes, call);
     bytes = bytes / 32 * 32;
     if (bytes == 0) return;
     check_access(src, bytes, "src", call);
-    dst.check(0, elements_in<T>(bytes), "DataCopy", site);
+    dst.check(0, elements_in<TypeT>(bytes), "DataCopy", site);
     record_access(src, 0, bytes, false, "src", call);
-    store_global<T>(bytes_at(dst), bytes_at(src), bytes, call);
+    store_global<TypeT>(bytes_at(dst), bytes_at(src), bytes, call);
 }
-template <typename T>
-void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT>
+void DataCopy(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     Call call{"DataCopy", site, local_copy_pipe(dst.buffer() ? memory_of(dst.buffer()->position) : MEMORY_UB)};
-    uint64_t bytes = bytes_of<T>(count);
+    uint64_t bytes = bytes_of<TypeT>(count);
     check_block_multiple(bytes, call);
     bytes = bytes / 32 * 32;
     if (bytes == 0) return;
@@ -173,8 +173,8 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32
 }
 
 // The same in blocks: lengths and gaps in units of 32 bytes.
-template <typename T>
-void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& params,
+template <typename TypeT>
+void DataCopy(const LocalTensor<TypeT>& dst, const GlobalTensor<TypeT>& src, const DataCopyParams& params,
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -182,15 +182,15 @@ void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataC
     const uint64_t length = params.blockLen * 32ull, to = length + params.dstGap * 32ull, from = length + params.srcGap * 32ull;
     if (params.blockCount == 0 || length == 0) return;
     check_access(dst, span_of(params.blockCount, length, static_cast<int64_t>(to)), "dst", call);
-    src.check(0, elements_covering<T>(span_of(params.blockCount, length, static_cast<int64_t>(from))), "DataCopy", site);
+    src.check(0, elements_covering<TypeT>(span_of(params.blockCount, length, static_cast<int64_t>(from))), "DataCopy", site);
     for (uint64_t block = 0; block < params.blockCount; block++) {
         record_access(dst, block * to, length, true, "dst", call);
         record_global_read(bytes_at(src) + block * from, length, call);
         copy_bytes(bytes_at(dst) + block * to, bytes_at(src) + block * from, length);
     }
 }
-template <typename T>
-void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& params,
+template <typename TypeT>
+void DataCopy(const GlobalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const DataCopyParams& params,
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -198,14 +198,14 @@ void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataC
     const uint64_t length = params.blockLen * 32ull, to = length + params.dstGap * 32ull, from = length + params.srcGap * 32ull;
     if (params.blockCount == 0 || length == 0) return;
     check_access(src, span_of(params.blockCount, length, static_cast<int64_t>(from)), "src", call);
-    dst.check(0, elements_covering<T>(span_of(params.blockCount, length, static_cast<int64_t>(to))), "DataCopy", site);
+    dst.check(0, elements_covering<TypeT>(span_of(params.blockCount, length, static_cast<int64_t>(to))), "DataCopy", site);
     for (uint64_t block = 0; block < params.blockCount; block++) {
         record_access(src, block * from, length, false, "src", call);
-        store_global<T>(bytes_at(dst) + block * to, bytes_at(src) + block * from, length, call);
+        store_global<TypeT>(bytes_at(dst) + block * to, bytes_at(src) + block * from, length, call);
     }
 }
-template <typename T>
-void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& params,
+template <typename TypeT>
+void DataCopy(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const DataCopyParams& params,
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -227,26 +227,26 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCo
 }
 
 // Row-major matrices to columns of fractals: element (n, d) goes to column d / C0, row n, position d % C0.
-template <typename T>
-void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2NzParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT>
+void DataCopy(const LocalTensor<TypeT>& dst, const GlobalTensor<TypeT>& src, const Nd2NzParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     Call call{"DataCopy", site, PIPE_MTE2};
-    constexpr uint64_t c0 = 32 / sizeof(T);
+    constexpr uint64_t c0 = 32 / sizeof(TypeT);
     if (params.ndNum == 0 || params.nValue == 0 || params.dValue == 0) return;
     const uint64_t padded = (params.dValue + c0 - 1) / c0 * c0;
     const uint64_t last = (params.ndNum - 1ull) * params.dstNzMatrixStride + (padded / c0 - 1) * params.dstNzC0Stride * c0 +
                           (params.nValue - 1ull) * params.dstNzNStride * c0 + c0;
-    check_access(dst, last * sizeof(T), "dst", call);
-    record_access(dst, 0, last * sizeof(T), true, "dst", call);
+    check_access(dst, last * sizeof(TypeT), "dst", call);
+    record_access(dst, 0, last * sizeof(TypeT), true, "dst", call);
     src.check(0, (params.ndNum - 1ull) * params.srcNdMatrixStride + (params.nValue - 1ull) * params.srcDValue + params.dValue, "DataCopy", site);
-    T* to = dst.raw();
-    const T* from = src.raw();
+    TypeT* to = dst.raw();
+    const TypeT* from = src.raw();
     for (uint64_t m = 0; m < params.ndNum; m++)
         for (uint64_t n = 0; n < params.nValue; n++)
             for (uint64_t d = 0; d < padded; d++)
                 to[m * params.dstNzMatrixStride + d / c0 * params.dstNzC0Stride * c0 + n * params.dstNzNStride * c0 + d % c0] =
-                    d < params.dValue ? from[m * params.srcNdMatrixStride + n * params.srcDValue + d] : T(0);
+                    d < params.dValue ? from[m * params.srcNdMatrixStride + n * params.srcDValue + d] : TypeT(0);
 }
 
 // Slices of a tensor of up to 8 dimensions; the last dimension is the first entry. Starts, ends and strides are in elements,
@@ -259,9 +259,9 @@ inline uint64_t count(const SliceInfo& slice)
     return (extent + slice.stride) / (burst + slice.stride);
 }
 // Calls body(dst offset, src offset, elements) for each burst.
-template <typename T, typename Body> void each(const SliceInfo dst[], const SliceInfo src[], uint32_t dims, Body body)
+template <typename TypeT, typename Body> void each(const SliceInfo dst[], const SliceInfo src[], uint32_t dims, Body body)
 {
-    const uint64_t block = 32 / sizeof(T);
+    const uint64_t block = 32 / sizeof(TypeT);
     auto offsets = [&](const SliceInfo slices[], uint64_t index[]) {
         uint64_t at = 0, step = 1;
         for (uint32_t dim = 0; dim < dims; dim++) {
@@ -291,55 +291,55 @@ template <typename T, typename Body> void each(const SliceInfo dst[], const Slic
 }
 } // namespace slices
 
-template <typename T>
-void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const SliceInfo dst_slices[], const SliceInfo src_slices[], uint32_t dims = 1,
+template <typename TypeT>
+void DataCopy(const LocalTensor<TypeT>& dst, const GlobalTensor<TypeT>& src, const SliceInfo dst_slices[], const SliceInfo src_slices[], uint32_t dims = 1,
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     Call call{"DataCopy", site, PIPE_MTE2};
     if (dims == 0 || dims > 8) fail(site, "DataCopy: %u dimensions of slices; 1 to 8 are possible", dims);
-    slices::each<T>(dst_slices, src_slices, dims, [&](uint64_t to, uint64_t from, uint64_t elements) {
-        check_access(dst[static_cast<uint32_t>(to)], elements * sizeof(T), "dst", call);
+    slices::each<TypeT>(dst_slices, src_slices, dims, [&](uint64_t to, uint64_t from, uint64_t elements) {
+        check_access(dst[static_cast<uint32_t>(to)], elements * sizeof(TypeT), "dst", call);
         src.check(from, elements, "DataCopy", site);
-        record_access(dst, to * sizeof(T), elements * sizeof(T), true, "dst", call);
-        record_global_read(bytes_at(src) + from * sizeof(T), elements * sizeof(T), call);
-        std::memcpy(dst.raw() + to, src.raw() + from, elements * sizeof(T));
+        record_access(dst, to * sizeof(TypeT), elements * sizeof(TypeT), true, "dst", call);
+        record_global_read(bytes_at(src) + from * sizeof(TypeT), elements * sizeof(TypeT), call);
+        std::memcpy(dst.raw() + to, src.raw() + from, elements * sizeof(TypeT));
     });
 }
-template <typename T>
-void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const SliceInfo dst_slices[], const SliceInfo src_slices[], uint32_t dims = 1,
+template <typename TypeT>
+void DataCopy(const GlobalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const SliceInfo dst_slices[], const SliceInfo src_slices[], uint32_t dims = 1,
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     Call call{"DataCopy", site, PIPE_MTE3};
     if (dims == 0 || dims > 8) fail(site, "DataCopy: %u dimensions of slices; 1 to 8 are possible", dims);
-    slices::each<T>(dst_slices, src_slices, dims, [&](uint64_t to, uint64_t from, uint64_t elements) {
-        check_access(src[static_cast<uint32_t>(from)], elements * sizeof(T), "src", call);
+    slices::each<TypeT>(dst_slices, src_slices, dims, [&](uint64_t to, uint64_t from, uint64_t elements) {
+        check_access(src[static_cast<uint32_t>(from)], elements * sizeof(TypeT), "src", call);
         dst.check(to, elements, "DataCopy", site);
-        record_access(src, from * sizeof(T), elements * sizeof(T), false, "src", call);
-        store_global<T>(bytes_at(dst) + to * sizeof(T), bytes_at(src) + from * sizeof(T), elements * sizeof(T), call);
+        record_access(src, from * sizeof(TypeT), elements * sizeof(TypeT), false, "src", call);
+        store_global<TypeT>(bytes_at(dst) + to * sizeof(TypeT), bytes_at(src) + from * sizeof(TypeT), elements * sizeof(TypeT), call);
     });
 }
 
 // Blocks of any length. In UB each block begins at a multiple of 32 bytes, and is padded in front and behind.
 namespace padded {
-template <typename T>
-void to_local(const LocalTensor<T>& dst, const GlobalTensor<T>& src, uint64_t blocks, uint64_t length, int64_t src_gap, int64_t dst_gap, bool is_pad,
+template <typename TypeT>
+void to_local(const LocalTensor<TypeT>& dst, const GlobalTensor<TypeT>& src, uint64_t blocks, uint64_t length, int64_t src_gap, int64_t dst_gap, bool is_pad,
               uint64_t left, uint64_t right, const uint8_t* value, jumar::ascendc::Site site)
 {
     using namespace jumar::ascendc;
     Call call{"DataCopyPad", site, PIPE_MTE2};
     if (blocks == 0 || length == 0) return;
 #if JUMAR_ASCENDC_CHECK
-    if (left * sizeof(T) > 32 || right * sizeof(T) > 32)
+    if (left * sizeof(TypeT) > 32 || right * sizeof(TypeT) > 32)
         fail(site, "DataCopyPad: %llu elements in front and %llu behind; a side has 32 bytes at most", static_cast<unsigned long long>(left),
              static_cast<unsigned long long>(right));
 #endif
-    const uint64_t filled = left * sizeof(T) + length + right * sizeof(T);
+    const uint64_t filled = left * sizeof(TypeT) + length + right * sizeof(TypeT);
     const uint64_t row = (filled + 31) / 32 * 32;
     const int64_t to_step = static_cast<int64_t>(row) + dst_gap * 32, from_step = static_cast<int64_t>(length) + src_gap;
     check_access(dst, span_of(blocks, row, to_step), "dst", call);
-    src.check(0, elements_covering<T>(span_of(blocks, length, from_step)), "DataCopyPad", site);
+    src.check(0, elements_covering<TypeT>(span_of(blocks, length, from_step)), "DataCopyPad", site);
     for (uint64_t block = 0; block < blocks; block++) {
         uint8_t* to = bytes_at(dst) + static_cast<int64_t>(block) * to_step;
         record_access(dst, block * static_cast<uint64_t>(to_step), row, true, "dst", call);
@@ -348,15 +348,15 @@ void to_local(const LocalTensor<T>& dst, const GlobalTensor<T>& src, uint64_t bl
         // Without a value that of SetPadValue fills the rest, or the first element of the block.
         const Registers& registers = core().registers;
         const uint8_t* set = reinterpret_cast<const uint8_t*>(&registers.pad_value);
-        uint8_t filler[sizeof(T)];
-        std::memcpy(filler, is_pad ? value : registers.has_pad_value ? set : from, sizeof(T));
-        for (uint64_t at = 0; at < left; at++) std::memcpy(to + at * sizeof(T), filler, sizeof(T));
-        std::memcpy(to + left * sizeof(T), from, length);
-        for (uint64_t at = left * sizeof(T) + length; at + sizeof(T) <= row; at += sizeof(T)) std::memcpy(to + at, filler, sizeof(T));
+        uint8_t filler[sizeof(TypeT)];
+        std::memcpy(filler, is_pad ? value : registers.has_pad_value ? set : from, sizeof(TypeT));
+        for (uint64_t at = 0; at < left; at++) std::memcpy(to + at * sizeof(TypeT), filler, sizeof(TypeT));
+        std::memcpy(to + left * sizeof(TypeT), from, length);
+        for (uint64_t at = left * sizeof(TypeT) + length; at + sizeof(TypeT) <= row; at += sizeof(TypeT)) std::memcpy(to + at, filler, sizeof(TypeT));
     }
 }
-template <typename T>
-void to_global(const GlobalTensor<T>& dst, const LocalTensor<T>& src, uint64_t blocks, uint64_t length, int64_t src_gap, int64_t dst_gap,
+template <typename TypeT>
+void to_global(const GlobalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, uint64_t blocks, uint64_t length, int64_t src_gap, int64_t dst_gap,
                jumar::ascendc::Site site)
 {
     using namespace jumar::ascendc;
@@ -364,41 +364,41 @@ void to_global(const GlobalTensor<T>& dst, const LocalTensor<T>& src, uint64_t b
     if (blocks == 0 || length == 0) return;
     const int64_t from_step = static_cast<int64_t>((length + 31) / 32 * 32) + src_gap * 32, to_step = static_cast<int64_t>(length) + dst_gap;
     check_access(src, span_of(blocks, length, from_step), "src", call);
-    dst.check(0, elements_covering<T>(span_of(blocks, length, to_step)), "DataCopyPad", site);
+    dst.check(0, elements_covering<TypeT>(span_of(blocks, length, to_step)), "DataCopyPad", site);
     for (uint64_t block = 0; block < blocks; block++) {
         record_access(src, block * static_cast<uint64_t>(from_step), length, false, "src", call);
-        store_global<T>(bytes_at(dst) + static_cast<int64_t>(block) * to_step, bytes_at(src) + static_cast<int64_t>(block) * from_step, length, call);
+        store_global<TypeT>(bytes_at(dst) + static_cast<int64_t>(block) * to_step, bytes_at(src) + static_cast<int64_t>(block) * from_step, length, call);
     }
 }
 } // namespace padded
 
-template <typename T>
-void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyExtParams& params,
-                 const DataCopyPadExtParams<jumar::ascendc::AsIs<T>>& pad, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT>
+void DataCopyPad(const LocalTensor<TypeT>& dst, const GlobalTensor<TypeT>& src, const DataCopyExtParams& params,
+                 const DataCopyPadExtParams<jumar::ascendc::AsIs<TypeT>>& pad, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     padded::to_local(dst, src, params.blockCount, params.blockLen, params.srcStride, params.dstStride, pad.isPad, pad.leftPadding, pad.rightPadding,
                      reinterpret_cast<const uint8_t*>(&pad.paddingValue), site);
 }
-template <typename T>
-void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& params, const DataCopyPadParams& pad,
+template <typename TypeT>
+void DataCopyPad(const LocalTensor<TypeT>& dst, const GlobalTensor<TypeT>& src, const DataCopyParams& params, const DataCopyPadParams& pad,
                  jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     padded::to_local(dst, src, params.blockCount, params.blockLen, params.srcStride, params.dstStride, pad.isPad, pad.leftPadding, pad.rightPadding,
                      reinterpret_cast<const uint8_t*>(&pad.paddingValue), site);
 }
-template <typename T>
-void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyExtParams& params,
+template <typename TypeT>
+void DataCopyPad(const GlobalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const DataCopyExtParams& params,
                  jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     padded::to_global(dst, src, params.blockCount, params.blockLen, params.srcStride, params.dstStride, site);
 }
-template <typename T>
-void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& params,
+template <typename TypeT>
+void DataCopyPad(const GlobalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const DataCopyParams& params,
                  jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     padded::to_global(dst, src, params.blockCount, params.blockLen, params.srcStride, params.dstStride, site);
 }
-template <typename T> void SetPadValue(jumar::ascendc::AsIs<T> value)
+template <typename TypeT> void SetPadValue(jumar::ascendc::AsIs<TypeT> value)
 {
     jumar::ascendc::Registers& registers = jumar::ascendc::core().registers;
     std::memcpy(&registers.pad_value, &value, sizeof value);
@@ -406,19 +406,19 @@ template <typename T> void SetPadValue(jumar::ascendc::AsIs<T> value)
 }
 
 // Atomic copies to global memory.
-template <typename T> void SetAtomicAdd()
+template <typename TypeT> void SetAtomicAdd()
 {
     jumar::ascendc::core().registers.atomic = jumar::ascendc::AtomicOperation::ADD;
 }
-template <typename T> void SetAtomicMax()
+template <typename TypeT> void SetAtomicMax()
 {
     jumar::ascendc::core().registers.atomic = jumar::ascendc::AtomicOperation::MAX;
 }
-template <typename T> void SetAtomicMin()
+template <typename TypeT> void SetAtomicMin()
 {
     jumar::ascendc::core().registers.atomic = jumar::ascendc::AtomicOperation::MIN;
 }
-template <typename T> void SetAtomicType() {}
+template <typename TypeT> void SetAtomicType() {}
 inline void SetAtomicNone()
 {
     jumar::ascendc::core().registers.atomic = jumar::ascendc::AtomicOperation::NONE;
@@ -428,7 +428,7 @@ inline void DisableDmaAtomic()
     SetAtomicNone();
 }
 
-template <typename T> void InitGlobalMemory(GlobalTensor<T>& gm, const uint64_t size, const jumar::ascendc::AsIs<T> value,
+template <typename TypeT> void InitGlobalMemory(GlobalTensor<TypeT>& gm, const uint64_t size, const jumar::ascendc::AsIs<TypeT> value,
                                             jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     if (size == 0) return;
@@ -436,7 +436,7 @@ template <typename T> void InitGlobalMemory(GlobalTensor<T>& gm, const uint64_t 
     jumar::ascendc::complete_all();
     for (uint64_t at = 0; at < size; at++) gm.raw()[at] = value;
 }
-template <typename T> void Fill(GlobalTensor<T>& gm, const uint64_t size, const jumar::ascendc::AsIs<T> value,
+template <typename TypeT> void Fill(GlobalTensor<TypeT>& gm, const uint64_t size, const jumar::ascendc::AsIs<TypeT> value,
                                 jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     InitGlobalMemory(gm, size, value, site);

@@ -13,16 +13,16 @@ namespace ascendc {
 
 constexpr uint32_t FRACTAL = 512;
 // Columns of a fractal of 16 rows.
-template <typename T> constexpr uint32_t fractal_columns = static_cast<uint32_t>(elements_in<T>(32));
-template <typename T> constexpr uint32_t fractal_elements = static_cast<uint32_t>(elements_in<T>(FRACTAL));
+template <typename TypeT> constexpr uint32_t fractal_columns = static_cast<uint32_t>(elements_in<TypeT>(32));
+template <typename TypeT> constexpr uint32_t fractal_elements = static_cast<uint32_t>(elements_in<TypeT>(FRACTAL));
 
 constexpr uint32_t divided_up(uint32_t value, uint32_t by)
 {
     return (value + by - 1) / by;
 }
 
-template <typename T>
-inline void need_memory([[maybe_unused]] const AscendC::LocalTensor<T>& tensor, [[maybe_unused]] Memory one, [[maybe_unused]] Memory other,
+template <typename TypeT>
+inline void need_memory([[maybe_unused]] const AscendC::LocalTensor<TypeT>& tensor, [[maybe_unused]] Memory one, [[maybe_unused]] Memory other,
                         [[maybe_unused]] const char* operand, [[maybe_unused]] const Call& call)
 {
 #if JUMAR_ASCENDC_CHECK
@@ -35,14 +35,14 @@ inline void need_memory([[maybe_unused]] const AscendC::LocalTensor<T>& tensor, 
 }
 
 // Element (row, column) of a fractal or matrix whose elements may be half bytes.
-template <typename T> inline T element_at(const T* from, uint64_t index)
+template <typename TypeT> inline TypeT element_at(const TypeT* from, uint64_t index)
 {
-    if constexpr (is_int4<T>) return T{static_cast<uint8_t>(index % 2 ? from[index / 2].pair >> 4 : from[index / 2].pair & 15)};
+    if constexpr (is_int4<TypeT>) return TypeT{static_cast<uint8_t>(index % 2 ? from[index / 2].pair >> 4 : from[index / 2].pair & 15)};
     else return from[index];
 }
-template <typename T> inline void put_element(T* to, uint64_t index, T value)
+template <typename TypeT> inline void put_element(TypeT* to, uint64_t index, TypeT value)
 {
-    if constexpr (is_int4<T>) {
+    if constexpr (is_int4<TypeT>) {
         uint8_t& pair = to[index / 2].pair;
         pair = static_cast<uint8_t>(index % 2 ? (pair & 15) | value.pair << 4 : (pair & 0xf0) | (value.pair & 15));
     } else {
@@ -51,23 +51,23 @@ template <typename T> inline void put_element(T* to, uint64_t index, T value)
 }
 
 // The number that the matrix product calculates with.
-template <typename T, typename C> inline C factor(const T* from, uint64_t index)
+template <typename TypeT, typename TypeC> inline TypeC factor(const TypeT* from, uint64_t index)
 {
-    if constexpr (is_int4<T>) {
+    if constexpr (is_int4<TypeT>) {
         const int value = element_at(from, index).pair;
-        return static_cast<C>(value >= 8 ? value - 16 : value);
+        return static_cast<TypeC>(value >= 8 ? value - 16 : value);
     } else {
-        return static_cast<C>(from[index]);
+        return static_cast<TypeC>(from[index]);
     }
 }
 
 // Copies fractals. `source` are bytes, `last_source` checks the index of the fractal furthest away.
-template <typename T, typename Check>
-inline void load_fractals(const AscendC::LocalTensor<T>& dst, const uint8_t* source, const AscendC::LoadData2DParams& params, const Call& call,
+template <typename TypeT, typename Check>
+inline void load_fractals(const AscendC::LocalTensor<TypeT>& dst, const uint8_t* source, const AscendC::LoadData2DParams& params, const Call& call,
                           Check check_source)
 {
     if (params.repeatTimes == 0) return;
-    if (params.ifTranspose && sizeof(T) != 2)
+    if (params.ifTranspose && sizeof(TypeT) != 2)
         fail(call.site, "LoadData: ifTranspose is possible for elements of 16 bits; LoadDataWithTranspose transposes those of 8 and 32 bits");
     const int64_t step = params.addrMode == 0 ? params.srcStride : -static_cast<int64_t>(params.srcStride);
     const int64_t last = params.startIndex + (params.repeatTimes - 1) * step;
@@ -107,14 +107,14 @@ private:
 };
 
 // Writes rows and columns of the unfolded matrix: a row is a position of the filter, a column is (C1, filter row, filter column, C0).
-template <typename T>
-inline void load_unfolded(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTensor<T>& src, const Unfolding& map, uint32_t row_begin,
-                          uint32_t rows, uint32_t column_begin, uint32_t columns, bool transpose, T padding, const Call& call)
+template <typename TypeT>
+inline void load_unfolded(const AscendC::LocalTensor<TypeT>& dst, const AscendC::LocalTensor<TypeT>& src, const Unfolding& map, uint32_t row_begin,
+                          uint32_t rows, uint32_t column_begin, uint32_t columns, bool transpose, TypeT padding, const Call& call)
 {
     need_memory(dst, MEMORY_L0A, MEMORY_L0B, "dst", call);
     need_memory(src, MEMORY_L1, MEMORY_L1, "src", call);
     if (rows == 0 || columns == 0) return;
-    constexpr uint32_t c0 = fractal_columns<T>;
+    constexpr uint32_t c0 = fractal_columns<TypeT>;
     const bool is_right = memory_of(dst.buffer()->position) == MEMORY_L0B;
     const uint32_t out_width = map.out_width(), out_rows = out_width * map.out_height();
     if (out_rows == 0)
@@ -126,14 +126,14 @@ inline void load_unfolded(const AscendC::LocalTensor<T>& dst, const AscendC::Loc
     const uint32_t across = is_right ? divided_up(inner, 16) : divided_up(inner, c0);
     const uint32_t down = is_right ? divided_up(outer, c0) : divided_up(outer, 16);
     check_access(dst, static_cast<uint64_t>(down) * across * FRACTAL, "dst", call, FRACTAL);
-    const T* from = src.raw();
-    T* to = dst.raw();
+    const TypeT* from = src.raw();
+    TypeT* to = dst.raw();
     const uint32_t filter = map.filter_w * map.filter_h;
     const uint32_t all_rows = divided_up(rows, 16) * 16, all_columns = divided_up(columns, c0) * c0;
     for (uint32_t row = 0; row < all_rows; row++) {
         const uint32_t position = row_begin + row;
         for (uint32_t column = 0; column < all_columns; column++) {
-            T value = T{};
+            TypeT value = TypeT{};
             const uint32_t tap = (column_begin + column) / c0, channel = (column_begin + column) % c0;
             const uint32_t c1 = tap / filter, filter_y = tap % filter / map.filter_w, filter_x = tap % map.filter_w;
             if (position < out_rows && c1 * c0 + channel < divided_up(map.channels, c0) * c0) {
@@ -155,18 +155,18 @@ inline void load_unfolded(const AscendC::LocalTensor<T>& dst, const AscendC::Loc
                 within = r % 16 * c0 + c % c0;
                 if (r / 16 >= down || c / c0 >= across) continue;
             }
-            put_element(to, fractal * fractal_elements<T> + within, value);
+            put_element(to, fractal * fractal_elements<TypeT> + within, value);
         }
     }
 }
 
 // C = initial value + A * B. A is in Zz, or a plain row if m is 1; B is in Zn; C is in columns of fractals.
-template <typename T, typename U, typename S, typename Initial>
-inline void multiply(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTensor<U>& fm, const AscendC::LocalTensor<S>& filter,
+template <typename TypeT, typename TypeU, typename TypeS, typename Initial>
+inline void multiply(const AscendC::LocalTensor<TypeT>& dst, const AscendC::LocalTensor<TypeU>& fm, const AscendC::LocalTensor<TypeS>& filter,
                      const AscendC::MmadParams& params, const Call& call, Initial initial)
 {
-    using Accumulator = std::conditional_t<is_float<U>, float, uint32_t>;
-    static_assert(sizeof(U) == sizeof(S), "Mmad: the elements of both matrices have the same size");
+    using Accumulator = std::conditional_t<is_float<TypeU>, float, uint32_t>;
+    static_assert(sizeof(TypeU) == sizeof(TypeS), "Mmad: the elements of both matrices have the same size");
     need_cube("Mmad", call.site);
     need_memory(dst, MEMORY_L0C, MEMORY_L0C, "dst", call);
     need_memory(fm, MEMORY_L0A, MEMORY_L0A, "fm", call);
@@ -176,27 +176,27 @@ inline void multiply(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTen
     if (m == 0 || n == 0 || k == 0) return;
     // With a unit flag the product and Fixpipe wait for each other fractal by fractal.
     if (PipeOrder* order = params.unitFlag ? pipe_order(core()) : nullptr) order->acquire(PIPE_M, order->release(PIPE_FIX));
-    constexpr uint32_t c0 = fractal_columns<U>;
+    constexpr uint32_t c0 = fractal_columns<TypeU>;
     const bool is_row = m == 1;
     uint32_t k_blocks = divided_up(k, c0);
-    if (sizeof(U) == 4 && params.kDirectionAlign) k_blocks = divided_up(k, 16) * 2;
+    if (sizeof(TypeU) == 4 && params.kDirectionAlign) k_blocks = divided_up(k, 16) * 2;
     const uint32_t m_blocks = divided_up(m, 16), n_blocks = divided_up(n, 16);
-    const uint64_t c_bytes = static_cast<uint64_t>(m_blocks) * n_blocks * 256 * sizeof(T);
-    check_access(fm, is_row ? bytes_of<U>(k + (is_int4<U> ? k % 2 : 0)) : static_cast<uint64_t>(m_blocks) * k_blocks * FRACTAL, "fm", call, FRACTAL);
+    const uint64_t c_bytes = static_cast<uint64_t>(m_blocks) * n_blocks * 256 * sizeof(TypeT);
+    check_access(fm, is_row ? bytes_of<TypeU>(k + (is_int4<TypeU> ? k % 2 : 0)) : static_cast<uint64_t>(m_blocks) * k_blocks * FRACTAL, "fm", call, FRACTAL);
     check_access(filter, static_cast<uint64_t>(divided_up(k, c0)) * n_blocks * FRACTAL, "filter", call, FRACTAL);
     check_access(dst, c_bytes, "dst", call, 64);
-    const U* a = fm.raw();
-    const S* b = filter.raw();
-    T* c = dst.raw();
+    const TypeU* a = fm.raw();
+    const TypeS* b = filter.raw();
+    TypeT* c = dst.raw();
     std::vector<Accumulator> right(static_cast<size_t>(k) * n), left(k), sums(n);
     for (uint32_t at = 0; at < k; at++)
         for (uint32_t column = 0; column < n; column++)
             right[static_cast<size_t>(at) * n + column] =
-                factor<S, Accumulator>(b, (static_cast<uint64_t>(at / c0) * n_blocks + column / 16) * fractal_elements<U> + column % 16 * c0 + at % c0);
+                factor<TypeS, Accumulator>(b, (static_cast<uint64_t>(at / c0) * n_blocks + column / 16) * fractal_elements<TypeU> + column % 16 * c0 + at % c0);
     for (uint32_t row = 0; row < m; row++) {
         for (uint32_t at = 0; at < k; at++)
-            left[at] = factor<U, Accumulator>(
-                a, is_row ? at : (static_cast<uint64_t>(row / 16) * k_blocks + at / c0) * fractal_elements<U> + row % 16 * c0 + at % c0);
+            left[at] = factor<TypeU, Accumulator>(
+                a, is_row ? at : (static_cast<uint64_t>(row / 16) * k_blocks + at / c0) * fractal_elements<TypeU> + row % 16 * c0 + at % c0);
         auto index = [&](uint32_t column) { return static_cast<uint64_t>(column / 16) * m_blocks * 256 + row * 16 + column % 16; };
         for (uint32_t column = 0; column < n; column++) sums[column] = static_cast<Accumulator>(initial(column, index(column)));
         for (uint32_t at = 0; at < k; at++) {
@@ -204,7 +204,7 @@ inline void multiply(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTen
             const Accumulator* line = right.data() + static_cast<size_t>(at) * n;
             for (uint32_t column = 0; column < n; column++) sums[column] += value * line[column];
         }
-        for (uint32_t column = 0; column < n; column++) c[index(column)] = static_cast<T>(sums[column]);
+        for (uint32_t column = 0; column < n; column++) c[index(column)] = static_cast<TypeT>(sums[column]);
     }
 }
 
@@ -213,8 +213,8 @@ inline void multiply(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTen
 
 namespace AscendC {
 
-template <typename T>
-void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData2DParams& params,
+template <typename TypeT>
+void LoadData(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LoadData2DParams& params,
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -224,19 +224,19 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadDa
     need_memory(src, MEMORY_L1, MEMORY_L1, "src", call);
     load_fractals(dst, bytes_at(src), params, call, [&](uint64_t last) { check_access(src, (last + 1) * FRACTAL, "src", call); });
 }
-template <typename T>
-void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const LoadData2DParams& params,
+template <typename TypeT>
+void LoadData(const LocalTensor<TypeT>& dst, const GlobalTensor<TypeT>& src, const LoadData2DParams& params,
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     Call call{"LoadData", site, PIPE_MTE2};
     need_cube(call.name, site);
     if (params.ifTranspose) fail(site, "LoadData: ifTranspose is possible from L1 alone");
-    load_fractals(dst, bytes_at(src), params, call, [&](uint64_t last) { src.check(0, elements_in<T>((last + 1) * FRACTAL), call.name, site); });
+    load_fractals(dst, bytes_at(src), params, call, [&](uint64_t last) { src.check(0, elements_in<TypeT>((last + 1) * FRACTAL), call.name, site); });
 }
 
-template <typename T, const IsResetLoad3dConfig& config = IS_RESER_LOAD3D_DEFAULT_CONFIG>
-void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData3DParamsV2<jumar::ascendc::AsIs<T>>& params,
+template <typename TypeT, const IsResetLoad3dConfig& config = IS_RESER_LOAD3D_DEFAULT_CONFIG>
+void LoadData(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LoadData3DParamsV2<jumar::ascendc::AsIs<TypeT>>& params,
               jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -257,25 +257,25 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadDa
                         params.strideH,
                         params.dilationFilterW,
                         params.dilationFilterH};
-    T padding = params.padValue;
+    TypeT padding = params.padValue;
     if (!config.isSetPadding) std::memcpy(static_cast<void*>(&padding), &cube.padding, sizeof padding);
     load_unfolded(dst, src, map, params.mStartPt, params.mExtension, params.kStartPt, params.kExtension, params.enTranspose, padding,
                   Call{"LoadData", site, PIPE_MTE1});
 }
 
 // Transposes squares: one fractal of 16-bit elements, two adjacent ones of 8-bit and 32-bit elements.
-template <typename T>
-void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData2dTransposeParamsV2& params,
+template <typename TypeT>
+void LoadDataWithTranspose(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LoadData2dTransposeParamsV2& params,
                            jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    static_assert(!is_int4<T>, "LoadDataWithTranspose of 4-bit elements is not supported by Jumar; docs/ascendc.md lists what is");
+    static_assert(!is_int4<TypeT>, "LoadDataWithTranspose of 4-bit elements is not supported by Jumar; docs/ascendc.md lists what is");
     Call call{"LoadDataWithTranspose", site, PIPE_MTE1};
     need_cube(call.name, site);
     need_memory(dst, MEMORY_L0A, MEMORY_L0B, "dst", call);
     need_memory(src, MEMORY_L1, MEMORY_L1, "src", call);
     if (params.repeatTimes == 0) return;
-    constexpr uint32_t c0 = fractal_columns<T>, parts = sizeof(T) == 2 ? 1 : 2, side = sizeof(T) == 1 ? 32 : 16;
+    constexpr uint32_t c0 = fractal_columns<TypeT>, parts = sizeof(TypeT) == 2 ? 1 : 2, side = sizeof(TypeT) == 1 ? 32 : 16;
     const int64_t square = static_cast<int64_t>(parts + (parts - 1) * params.srcFracGap);
     const int64_t step = params.addrMode == 0 ? params.srcStride : -static_cast<int64_t>(params.srcStride);
     const int64_t last = params.startIndex + (params.repeatTimes - 1) * step;
@@ -285,19 +285,19 @@ void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
     const uint64_t next = 1 + static_cast<uint64_t>(params.dstGap), part_step = parts == 1 ? 0 : 1 + static_cast<uint64_t>(params.dstFracGap);
     check_access(dst, ((params.repeatTimes - 1) * next + part_step + 1) * FRACTAL, "dst", call, FRACTAL);
     for (int64_t repeat = 0; repeat < params.repeatTimes; repeat++) {
-        const T* from = src.raw() + (params.startIndex + repeat * step) * static_cast<int64_t>(parts * fractal_elements<T>);
-        T* to = dst.raw() + static_cast<uint64_t>(repeat) * next * fractal_elements<T>;
+        const TypeT* from = src.raw() + (params.startIndex + repeat * step) * static_cast<int64_t>(parts * fractal_elements<TypeT>);
+        TypeT* to = dst.raw() + static_cast<uint64_t>(repeat) * next * fractal_elements<TypeT>;
         for (uint32_t row = 0; row < side; row++)
             for (uint32_t column = 0; column < side; column++) {
                 // Two fractals of 8-bit elements lie one below the other, those of 32-bit elements side by side.
-                const uint32_t source_part = sizeof(T) == 1 ? row / 16 : column / c0, target_part = sizeof(T) == 1 ? column / 16 : row / c0;
-                to[target_part * part_step * fractal_elements<T> + column % 16 * c0 + row % c0] =
-                    from[source_part * (1 + params.srcFracGap) * fractal_elements<T> + row % 16 * c0 + column % c0];
+                const uint32_t source_part = sizeof(TypeT) == 1 ? row / 16 : column / c0, target_part = sizeof(TypeT) == 1 ? column / 16 : row / c0;
+                to[target_part * part_step * fractal_elements<TypeT> + column % 16 * c0 + row % c0] =
+                    from[source_part * (1 + params.srcFracGap) * fractal_elements<TypeT> + row % 16 * c0 + column % c0];
             }
     }
 }
-template <typename T>
-void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData2dTransposeParams& params,
+template <typename TypeT>
+void LoadDataWithTranspose(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LoadData2dTransposeParams& params,
                            jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     LoadDataWithTranspose(dst, src,
@@ -306,19 +306,19 @@ void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                           site);
 }
 
-template <typename T, typename U, typename S>
-void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter, const MmadParams& params,
+template <typename TypeT, typename TypeU, typename TypeS>
+void Mmad(const LocalTensor<TypeT>& dst, const LocalTensor<TypeU>& fm, const LocalTensor<TypeS>& filter, const MmadParams& params,
           jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const bool accumulates = params.isBias || !params.cmatrixInitVal;
     if (accumulates && params.cmatrixSource) fail(site, "Mmad: cmatrixSource is true, and no bias is passed; the form with a bias tensor is supported");
-    const T* c = dst.raw();
-    multiply(dst, fm, filter, params, Call{"Mmad", site, PIPE_M}, [&](uint32_t, uint64_t index) { return accumulates ? c[index] : T(0); });
+    const TypeT* c = dst.raw();
+    multiply(dst, fm, filter, params, Call{"Mmad", site, PIPE_M}, [&](uint32_t, uint64_t index) { return accumulates ? c[index] : TypeT(0); });
 }
 // The initial value is a row in the bias table, or a matrix in L0C.
-template <typename T, typename U, typename S, typename V>
-void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter, const LocalTensor<V>& bias, const MmadParams& params,
+template <typename TypeT, typename TypeU, typename TypeS, typename TypeV>
+void Mmad(const LocalTensor<TypeT>& dst, const LocalTensor<TypeU>& fm, const LocalTensor<TypeS>& filter, const LocalTensor<TypeV>& bias, const MmadParams& params,
           jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -327,14 +327,14 @@ void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor
     need_memory(bias, MEMORY_BIAS, MEMORY_L0C, "bias", call);
     const bool is_row = memory_of(bias.buffer()->position) == MEMORY_BIAS;
     const uint64_t elements = is_row ? params.n : static_cast<uint64_t>(divided_up(params.m, 16)) * divided_up(params.n, 16) * 256;
-    check_access(bias, elements * sizeof(V), "bias", call, 64);
-    const V* values = bias.raw();
+    check_access(bias, elements * sizeof(TypeV), "bias", call, 64);
+    const TypeV* values = bias.raw();
     multiply(dst, fm, filter, params, call, [&](uint32_t column, uint64_t index) { return values[is_row ? column : index]; });
 }
 
 // Fills fractals of L0A and L0B, or blocks of 32 bytes of L1.
-template <typename T>
-void InitConstValue(const LocalTensor<T>& dst, const InitConstValueParams<jumar::ascendc::AsIs<T>>& params,
+template <typename TypeT>
+void InitConstValue(const LocalTensor<TypeT>& dst, const InitConstValueParams<jumar::ascendc::AsIs<TypeT>>& params,
                     jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -348,16 +348,16 @@ void InitConstValue(const LocalTensor<T>& dst, const InitConstValueParams<jumar:
     if (call.pipe == PIPE_MTE2)
         for (uint64_t repeat = 0; repeat < params.repeatTimes; repeat++) record_access(dst, repeat * step, length, true, "dst", call);
     for (uint64_t repeat = 0; repeat < params.repeatTimes; repeat++)
-        for (uint64_t at = 0; at < length / sizeof(T); at++) dst.raw()[repeat * step / sizeof(T) + at] = params.initValue;
+        for (uint64_t at = 0; at < length / sizeof(TypeT); at++) dst.raw()[repeat * step / sizeof(TypeT) + at] = params.initValue;
 }
-template <typename T>
-void Fill(const LocalTensor<T>& dst, const InitConstValueParams<jumar::ascendc::AsIs<T>>& params,
+template <typename TypeT>
+void Fill(const LocalTensor<TypeT>& dst, const InitConstValueParams<jumar::ascendc::AsIs<TypeT>>& params,
           jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     InitConstValue(dst, params, site);
 }
 
-template <typename T> void SetLoadDataPaddingValue(const T value)
+template <typename TypeT> void SetLoadDataPaddingValue(const TypeT value)
 {
     std::memcpy(&jumar::ascendc::core().registers.cube.padding, &value, sizeof value);
 }

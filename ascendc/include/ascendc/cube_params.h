@@ -69,7 +69,7 @@ struct LoadData2dTransposeParamsV2 {
     }
 };
 
-template <typename T> struct LoadData3DParamsV2 {
+template <typename TypeT> struct LoadData3DParamsV2 {
     uint8_t padList[PAD_SIZE] = {0, 0, 0, 0};
     uint16_t l1H = 0;
     uint16_t l1W = 0;
@@ -86,7 +86,7 @@ template <typename T> struct LoadData3DParamsV2 {
     uint8_t dilationFilterH = 1;
     bool enTranspose = false;
     bool enSmallK = false;
-    T padValue = T(0);
+    TypeT padValue = TypeT(0);
     bool filterSizeW = false;
     bool filterSizeH = false;
     bool fMatrixCtrl = false;
@@ -94,7 +94,7 @@ template <typename T> struct LoadData3DParamsV2 {
     LoadData3DParamsV2() = default;
     LoadData3DParamsV2(const uint8_t pads[PAD_SIZE], uint16_t height, uint16_t width, uint16_t channels, uint16_t k_extension, uint16_t m_extension,
                        uint16_t k_start, uint16_t m_start, uint8_t stride_w, uint8_t stride_h, uint8_t filter_w, uint8_t filter_h,
-                       uint8_t dilation_w, uint8_t dilation_h, bool transpose, bool small_k, T pad_value, bool filter_size_w = false,
+                       uint8_t dilation_w, uint8_t dilation_h, bool transpose, bool small_k, TypeT pad_value, bool filter_size_w = false,
                        bool filter_size_h = false, bool right_matrix = false)
         : padList{pads[0], pads[1], pads[2], pads[3]}, l1H(height), l1W(width), channelSize(channels), kExtension(k_extension),
           mExtension(m_extension), kStartPt(k_start), mStartPt(m_start), strideW(stride_w), strideH(stride_h), filterW(filter_w),
@@ -223,15 +223,15 @@ struct Nz2NdParamsFull {
     }
 };
 
-template <typename T> struct InitConstValueParams {
+template <typename TypeT> struct InitConstValueParams {
     uint16_t repeatTimes = 0;
     uint16_t blockNum = 0;
     uint16_t dstGap = 0;
-    T initValue = T(0);
+    TypeT initValue = TypeT(0);
 
     InitConstValueParams() = default;
-    InitConstValueParams(uint16_t repeat, uint16_t blocks, uint16_t gap, T value) : repeatTimes(repeat), blockNum(blocks), dstGap(gap), initValue(value) {}
-    InitConstValueParams(uint16_t repeat, T value) : repeatTimes(repeat), blockNum(1), initValue(value) {}
+    InitConstValueParams(uint16_t repeat, uint16_t blocks, uint16_t gap, TypeT value) : repeatTimes(repeat), blockNum(blocks), dstGap(gap), initValue(value) {}
+    InitConstValueParams(uint16_t repeat, TypeT value) : repeatTimes(repeat), blockNum(1), initValue(value) {}
 };
 
 } // namespace AscendC

@@ -6,7 +6,9 @@
 #include <tuple>
 #include <typeinfo>
 
+#include "field_names_begin.h"
 #include "acl/acl_rt.h"
+#include "field_names_end.h"
 #include "fibers.h"
 #include "jumar/kernel.h"
 
@@ -25,7 +27,7 @@ inline uint32_t queue_kernel(const jumar_kernel_object& kernel, uint32_t blocks,
 
 // Calls the function of a launch, a lambda without captures that the rewriter made around the callee. It has no state, so any object of its
 // type will do.
-template <typename Function, typename... P> inline void call_kernel(P... values)
+template <typename Function, typename... TypeP> inline void call_kernel(TypeP... values)
 {
     alignas(Function) static const unsigned char storage[sizeof(Function)] = {};
     (*reinterpret_cast<const Function*>(storage))(values...);
@@ -40,9 +42,9 @@ struct KernelCode {
 };
 
 // A launch in the source. The driver lists the functions `run` of a pass in the pass's table, by the names of the types.
-template <typename Function, typename... P> struct LaunchSite {
+template <typename Function, typename... TypeP> struct LaunchSite {
 #if JUMAR_ASCENDC_PASS != JUMAR_ASCENDC_HOST
-    __attribute__((used)) static void run() { jumar::kernel::Unpack<P...>::call(&call_kernel<Function, P...>, jumar_current->arguments); }
+    __attribute__((used)) static void run() { jumar::kernel::Unpack<TypeP...>::call(&call_kernel<Function, TypeP...>, jumar_current->arguments); }
 #endif
 };
 
@@ -123,7 +125,7 @@ inline bool is_in_block(const jumar_launch* launch, const void* address)
 }
 
 // Fails a launch one of whose first arguments is an address that the device of its stream cannot use. Returns whether it may run.
-template <typename... P> inline bool has_usable_addresses([[maybe_unused]] jumar_launch* launch, [[maybe_unused]] size_t checked = sizeof...(P))
+template <typename... TypeP> inline bool has_usable_addresses([[maybe_unused]] jumar_launch* launch, [[maybe_unused]] size_t checked = sizeof...(TypeP))
 {
 #if JUMAR_ASCENDC_CHECK
     const unsigned char* at = launch->arguments;
@@ -140,7 +142,7 @@ template <typename... P> inline bool has_usable_addresses([[maybe_unused]] jumar
             wrong = number - 1;
         }
     };
-    (check(std::is_pointer_v<P>, sizeof(P)), ...);
+    (check(std::is_pointer_v<TypeP>, sizeof(TypeP)), ...);
     if (home == Home::USABLE) return true;
     char what[64];
     std::snprintf(what, sizeof what, "argument %zu of the launch", wrong);
@@ -223,40 +225,40 @@ template <typename Values, bool together, size_t count> inline jumar_kernel_info
             run};
 }
 
-template <bool together, typename Function, typename... P> struct Launch {
-    using Values = jumar::kernel::Unpack<P...>;
+template <bool together, typename Function, typename... TypeP> struct Launch {
+    using Values = jumar::kernel::Unpack<TypeP...>;
 
     static void run(jumar_launch* launch)
     {
-        if (has_usable_addresses<P...>(launch)) run_launch(launch, together, code_of<LaunchSite<Function, P...>>());
+        if (has_usable_addresses<TypeP...>(launch)) run_launch(launch, together, code_of<LaunchSite<Function, TypeP...>>());
     }
     static const jumar_kernel_object& object(const char* name)
     {
-        static const jumar_kernel_object object = {JUMAR_KERNEL_MAGIC, name, describe<Values, together, sizeof...(P)>(&run)};
+        static const jumar_kernel_object object = {JUMAR_KERNEL_MAGIC, name, describe<Values, together, sizeof...(TypeP)>(&run)};
         return object;
     }
 };
 
 // Puts a value into the argument block, where each begins at a multiple of 8 bytes.
-template <typename T> inline void append_argument(unsigned char*& at, const T& value)
+template <typename TypeT> inline void append_argument(unsigned char*& at, const TypeT& value)
 {
     std::memcpy(at, static_cast<const void*>(&value), sizeof value);
-    at += jumar::kernel::slot(sizeof(T));
+    at += jumar::kernel::slot(sizeof(TypeT));
 }
 
 template <bool together, typename Function> class Pending {
 public:
     Pending(const char* name, uint32_t blocks, void* stream) : name_(name), blocks_(blocks), stream_(stream) {}
-    template <typename... A> uint32_t operator()(A&&... arguments) const { return queue<std::decay_t<A>...>(arguments...); }
+    template <typename... TypeA> uint32_t operator()(TypeA&&... arguments) const { return queue<std::decay_t<TypeA>...>(arguments...); }
 
 private:
-    template <typename... P> uint32_t queue(const P&... values) const
+    template <typename... TypeP> uint32_t queue(const TypeP&... values) const
     {
-        constexpr size_t bytes = (size_t(8) + ... + jumar::kernel::slot(sizeof(P)));
+        constexpr size_t bytes = (size_t(8) + ... + jumar::kernel::slot(sizeof(TypeP)));
         alignas(8) unsigned char block[bytes] = {};
         [[maybe_unused]] unsigned char* at = block;
         (append_argument(at, values), ...);
-        return queue_kernel(Launch<together, Function, P...>::object(name_), blocks_, stream_, block, bytes);
+        return queue_kernel(Launch<together, Function, TypeP...>::object(name_), blocks_, stream_, block, bytes);
     }
     const char* name_;
     uint32_t blocks_;
@@ -276,7 +278,7 @@ inline Pending<together, Function> launch(const char* name, const Function&, Blo
 }
 
 // With HAVE_WORKSPACE the last parameter, or with HAVE_TILING the one before it, is the workspace.
-template <typename... P> inline void take_workspace([[maybe_unused]] P... values)
+template <typename... TypeP> inline void take_workspace([[maybe_unused]] TypeP... values)
 {
 #ifdef HAVE_WORKSPACE
 #ifdef HAVE_TILING
@@ -284,43 +286,43 @@ template <typename... P> inline void take_workspace([[maybe_unused]] P... values
 #else
     constexpr size_t behind = 1;
 #endif
-    if constexpr (sizeof...(P) >= behind) {
+    if constexpr (sizeof...(TypeP) >= behind) {
         auto all = std::make_tuple(values...);
-        AscendC::SetSysWorkspace((GM_ADDR)std::get<sizeof...(P) - behind>(all));
+        AscendC::SetSysWorkspace((GM_ADDR)std::get<sizeof...(TypeP) - behind>(all));
     }
 #endif
 }
 
 // A kernel that is named by its function: the kernel's own parameter types decide.
 template <auto function> struct KernelSite;
-template <typename... P, void (*function)(P...)> struct KernelSite<function> {
+template <typename... TypeP, void (*function)(TypeP...)> struct KernelSite<function> {
 #if JUMAR_ASCENDC_PASS != JUMAR_ASCENDC_HOST
-    static void call(P... values)
+    static void call(TypeP... values)
     {
         take_workspace(values...);
         function(values...);
     }
-    __attribute__((used)) static void run() { jumar::kernel::Unpack<P...>::call(&call, jumar_current->arguments); }
+    __attribute__((used)) static void run() { jumar::kernel::Unpack<TypeP...>::call(&call, jumar_current->arguments); }
 #endif
 };
 
 // What aclrtlaunch_<kernel> and kernel binaries call.
 template <bool together, auto function> struct Entry;
-template <bool together, typename... P, void (*function)(P...)> struct Entry<together, function> {
-    using Values = jumar::kernel::Unpack<P...>;
+template <bool together, typename... TypeP, void (*function)(TypeP...)> struct Entry<together, function> {
+    using Values = jumar::kernel::Unpack<TypeP...>;
 
     static void run(jumar_launch* launch)
     {
-        if (has_usable_addresses<P...>(launch)) run_launch(launch, together, code_of<KernelSite<function>>());
+        if (has_usable_addresses<TypeP...>(launch)) run_launch(launch, together, code_of<KernelSite<function>>());
     }
-    static jumar_kernel_info info() { return describe<Values, together, sizeof...(P)>(&run); }
-    template <typename... A> static uint32_t queue(const char* name, uint32_t blocks, void* stream, A... arguments)
+    static jumar_kernel_info info() { return describe<Values, together, sizeof...(TypeP)>(&run); }
+    template <typename... TypeA> static uint32_t queue(const char* name, uint32_t blocks, void* stream, TypeA... arguments)
     {
         static const jumar_kernel_object object = {JUMAR_KERNEL_MAGIC, name, info()};
-        constexpr size_t bytes = (size_t(8) + ... + jumar::kernel::slot(sizeof(P)));
+        constexpr size_t bytes = (size_t(8) + ... + jumar::kernel::slot(sizeof(TypeP)));
         alignas(8) unsigned char block[bytes] = {};
         [[maybe_unused]] unsigned char* at = block;
-        (append_argument<P>(at, (P)arguments), ...);
+        (append_argument<TypeP>(at, (TypeP)arguments), ...);
         return queue_kernel(object, blocks, stream, block, bytes);
     }
 };
@@ -328,8 +330,8 @@ template <bool together, typename... P, void (*function)(P...)> struct Entry<tog
 // A kernel of a custom operator: behind the kernel's own arguments, the last of which is the address of the tiling data, stand the tiling
 // key and the number of bytes of the tiling data.
 template <auto function> struct OperatorSite;
-template <typename... P, void (*function)(P...)> struct OperatorSite<function> {
-    static constexpr size_t TILING = (size_t(0) + ... + jumar::kernel::slot(sizeof(P)));
+template <typename... TypeP, void (*function)(TypeP...)> struct OperatorSite<function> {
+    static constexpr size_t TILING = (size_t(0) + ... + jumar::kernel::slot(sizeof(TypeP)));
 
     static void run(const CoreCode code)
     {
@@ -343,20 +345,20 @@ template <typename... P, void (*function)(P...)> struct OperatorSite<function> {
     }
 };
 template <bool together, auto function> struct OperatorEntry;
-template <bool together, typename... P, void (*function)(P...)> struct OperatorEntry<together, function> {
-    using Values = jumar::kernel::Unpack<P..., uint64_t, uint64_t>;
-    static_assert(sizeof...(P) >= 2 && (... && std::is_pointer_v<P>), "the parameters of a custom operator's kernel are addresses; the last ones are the workspace and the tiling data");
+template <bool together, typename... TypeP, void (*function)(TypeP...)> struct OperatorEntry<together, function> {
+    using Values = jumar::kernel::Unpack<TypeP..., uint64_t, uint64_t>;
+    static_assert(sizeof...(TypeP) >= 2 && (... && std::is_pointer_v<TypeP>), "the parameters of a custom operator's kernel are addresses; the last ones are the workspace and the tiling data");
 
     static void run(jumar_launch* launch)
     {
         static const KernelCode code = code_of<KernelSite<function>>();
         // The tiling data lies in the host's memory.
-        if (!has_usable_addresses<P...>(launch, sizeof...(P) - 1) || !has_usable_lists(launch, sizeof...(P) - 2, type)) return;
+        if (!has_usable_addresses<TypeP...>(launch, sizeof...(TypeP) - 1) || !has_usable_lists(launch, sizeof...(TypeP) - 2, type)) return;
         run_launch(launch, together, {[] { OperatorSite<function>::run(code.vector); }, [] { OperatorSite<function>::run(code.cube); }});
     }
     static const jumar_kernel_object* object(const char* name)
     {
-        static const jumar_kernel_object object = {JUMAR_KERNEL_MAGIC, type = name, describe<Values, together, sizeof...(P) + 2>(&run)};
+        static const jumar_kernel_object object = {JUMAR_KERNEL_MAGIC, type = name, describe<Values, together, sizeof...(TypeP) + 2>(&run)};
         return &object;
     }
 
@@ -369,7 +371,7 @@ private:
 template <bool together, auto function> class PendingKernel {
 public:
     PendingKernel(const char* name, uint32_t blocks, void* stream) : name_(name), blocks_(blocks), stream_(stream) {}
-    template <typename... A> uint32_t operator()(A... arguments) const
+    template <typename... TypeA> uint32_t operator()(TypeA... arguments) const
     {
         return Entry<together, function>::queue(name_, blocks_, stream_, arguments...);
     }

@@ -31,16 +31,16 @@ template <typename... Ts> using Coord = Std::tuple<Ts...>;
 namespace jumar {
 namespace ascendc {
 
-template <typename T> constexpr bool is_tuple = false;
+template <typename TypeT> constexpr bool is_tuple = false;
 template <typename... Ts> constexpr bool is_tuple<std::tuple<Ts...>> = true;
-template <typename T> constexpr bool is_constant = false;
-template <typename T, T value> constexpr bool is_constant<std::integral_constant<T, value>> = true;
+template <typename TypeT> constexpr bool is_constant = false;
+template <typename TypeT, TypeT value> constexpr bool is_constant<std::integral_constant<TypeT, value>> = true;
 
 // Results of constants are constants.
 #define JUMAR_ASCENDC_CONSTANT(name, symbol)                                                                                                         \
-    template <typename A, typename B> constexpr auto name([[maybe_unused]] const A& a, [[maybe_unused]] const B& b)                                  \
+    template <typename TypeA, typename TypeB> constexpr auto name([[maybe_unused]] const TypeA& a, [[maybe_unused]] const TypeB& b)                  \
     {                                                                                                                                                \
-        if constexpr (is_constant<A> && is_constant<B>) return AscendC::Std::Int<static_cast<size_t>(A::value symbol B::value)>{};                   \
+        if constexpr (is_constant<TypeA> && is_constant<TypeB>) return AscendC::Std::Int<static_cast<size_t>(TypeA::value symbol TypeB::value)>{};   \
         else return a symbol b;                                                                                                                      \
     }
 JUMAR_ASCENDC_CONSTANT(added, +)
@@ -49,37 +49,37 @@ JUMAR_ASCENDC_CONSTANT(quotient, /)
 JUMAR_ASCENDC_CONSTANT(remainder_of, %)
 #undef JUMAR_ASCENDC_CONSTANT
 
-template <size_t at = 0, typename T> constexpr auto product_of(const T& sizes)
+template <size_t at = 0, typename TypeT> constexpr auto product_of(const TypeT& sizes)
 {
-    if constexpr (!is_tuple<T>) return sizes;
-    else if constexpr (at == std::tuple_size_v<T>) return AscendC::Std::Int<1>{};
+    if constexpr (!is_tuple<TypeT>) return sizes;
+    else if constexpr (at == std::tuple_size_v<TypeT>) return AscendC::Std::Int<1>{};
     else return times(product_of(std::get<at>(sizes)), product_of<at + 1>(sizes));
 }
 
-template <typename C, typename D, typename S> constexpr auto index_of(const C& coord, const D& shape, const S& stride);
+template <typename TypeC, typename TypeD, typename TypeS> constexpr auto index_of(const TypeC& coord, const TypeD& shape, const TypeS& stride);
 // A coordinate for each dimension.
-template <size_t at, typename C, typename D, typename S> constexpr auto index_of_each(const C& coord, const D& shape, const S& stride)
+template <size_t at, typename TypeC, typename TypeD, typename TypeS> constexpr auto index_of_each(const TypeC& coord, const TypeD& shape, const TypeS& stride)
 {
-    if constexpr (at == std::tuple_size_v<C>) return AscendC::Std::Int<0>{};
+    if constexpr (at == std::tuple_size_v<TypeC>) return AscendC::Std::Int<0>{};
     else return added(index_of(std::get<at>(coord), std::get<at>(shape), std::get<at>(stride)), index_of_each<at + 1>(coord, shape, stride));
 }
 // One number for all dimensions, of which the first one runs fastest.
-template <size_t at, typename C, typename D, typename S> constexpr auto index_of_number(const C& number, const D& shape, const S& stride)
+template <size_t at, typename TypeC, typename TypeD, typename TypeS> constexpr auto index_of_number(const TypeC& number, const TypeD& shape, const TypeS& stride)
 {
-    if constexpr (at + 1 == std::tuple_size_v<D>) {
+    if constexpr (at + 1 == std::tuple_size_v<TypeD>) {
         return index_of(number, std::get<at>(shape), std::get<at>(stride));
     } else {
         const auto size = product_of(std::get<at>(shape));
         return added(index_of(remainder_of(number, size), std::get<at>(shape), std::get<at>(stride)), index_of_number<at + 1>(quotient(number, size), shape, stride));
     }
 }
-template <typename C, typename D, typename S> constexpr auto index_of(const C& coord, [[maybe_unused]] const D& shape, const S& stride)
+template <typename TypeC, typename TypeD, typename TypeS> constexpr auto index_of(const TypeC& coord, [[maybe_unused]] const TypeD& shape, const TypeS& stride)
 {
-    if constexpr (is_tuple<C>) {
-        static_assert(std::tuple_size_v<C> == std::tuple_size_v<D> && std::tuple_size_v<C> == std::tuple_size_v<S>,
+    if constexpr (is_tuple<TypeC>) {
+        static_assert(std::tuple_size_v<TypeC> == std::tuple_size_v<TypeD> && std::tuple_size_v<TypeC> == std::tuple_size_v<TypeS>,
                       "a coordinate has as many dimensions as the shape and the stride");
         return index_of_each<0>(coord, shape, stride);
-    } else if constexpr (is_tuple<D>) {
+    } else if constexpr (is_tuple<TypeD>) {
         return index_of_number<0>(coord, shape, stride);
     } else {
         return times(coord, stride);
@@ -141,8 +141,8 @@ constexpr auto Crd2Idx(const CoordType& coord, const ShapeType& shape, const Str
 }
 
 // A tensor's type, position and layout.
-template <typename T, TPosition pos = TPosition::GM, typename LayoutType = Layout<Shape<>, Stride<>>> struct TensorTrait {
-    using LiteType = T;
+template <typename TypeT, TPosition pos = TPosition::GM, typename LayoutType = Layout<Shape<>, Stride<>>> struct TensorTrait {
+    using LiteType = TypeT;
     using LiteLayoutType = LayoutType;
     static constexpr const TPosition tPos = pos;
 
@@ -154,17 +154,17 @@ template <typename T, TPosition pos = TPosition::GM, typename LayoutType = Layou
 private:
     LayoutType layout_;
 };
-template <typename T> struct is_tensorTrait : std::false_type {};
-template <typename T, TPosition pos, typename LayoutType> struct is_tensorTrait<TensorTrait<T, pos, LayoutType>> : std::true_type {};
+template <typename TypeT> struct is_tensorTrait : std::false_type {};
+template <typename TypeT, TPosition pos, typename LayoutType> struct is_tensorTrait<TensorTrait<TypeT, pos, LayoutType>> : std::true_type {};
 
-template <typename T, TPosition pos, typename LayoutType> constexpr auto MakeTensorTrait(const LayoutType& layout)
+template <typename TypeT, TPosition pos, typename LayoutType> constexpr auto MakeTensorTrait(const LayoutType& layout)
 {
-    return TensorTrait<T, pos, LayoutType>(layout);
+    return TensorTrait<TypeT, pos, LayoutType>(layout);
 }
-template <typename T, TPosition pos, typename LayoutType> class LocalTensor<TensorTrait<T, pos, LayoutType>> {
+template <typename TypeT, TPosition pos, typename LayoutType> class LocalTensor<TensorTrait<TypeT, pos, LayoutType>> {
     static_assert(sizeof(LayoutType) == 0, "LocalTensor of a TensorTrait is not supported by Jumar; docs/ascendc.md lists what is");
 };
-template <typename T, TPosition pos, typename LayoutType> class GlobalTensor<TensorTrait<T, pos, LayoutType>> {
+template <typename TypeT, TPosition pos, typename LayoutType> class GlobalTensor<TensorTrait<TypeT, pos, LayoutType>> {
     static_assert(sizeof(LayoutType) == 0, "GlobalTensor of a TensorTrait is not supported by Jumar; docs/ascendc.md lists what is");
 };
 
@@ -172,9 +172,9 @@ struct TransDataConfig {
     DataFormat srcFormat;
     DataFormat dstFormat;
 };
-template <typename T, typename U> struct TransDataParams {
-    T srcLayout;
-    U dstLayout;
+template <typename TypeT, typename TypeU> struct TransDataParams {
+    TypeT srcLayout;
+    TypeU dstLayout;
 };
 
 } // namespace AscendC
@@ -182,12 +182,12 @@ template <typename T, typename U> struct TransDataParams {
 namespace jumar {
 namespace ascendc {
 
-template <typename L> struct LayoutSizes;
-template <typename... Ts, typename S> struct LayoutSizes<AscendC::Layout<AscendC::Shape<Ts...>, S>> {
+template <typename TypeL> struct LayoutSizes;
+template <typename... Ts, typename TypeS> struct LayoutSizes<AscendC::Layout<AscendC::Shape<Ts...>, TypeS>> {
     static constexpr size_t count = sizeof...(Ts);
     uint64_t sizes[count ? count : 1];
 
-    explicit LayoutSizes(const AscendC::Layout<AscendC::Shape<Ts...>, S>& layout) : sizes{}
+    explicit LayoutSizes(const AscendC::Layout<AscendC::Shape<Ts...>, TypeS>& layout) : sizes{}
     {
         std::apply([this](const Ts&... size) {
             size_t at = 0;
@@ -197,8 +197,8 @@ template <typename... Ts, typename S> struct LayoutSizes<AscendC::Layout<AscendC
 };
 
 // Copies between NCDHW, whose planes of H x W have a multiple of 32 bytes, and the format with blocks of 16 channels.
-template <AscendC::DataFormat blocked, bool to_blocked, typename T, typename Plain, typename Blocked>
-inline void change_format(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTensor<T>& src, const Plain& plain_layout, const Blocked& blocked_layout,
+template <AscendC::DataFormat blocked, bool to_blocked, typename TypeT, typename Plain, typename Blocked>
+inline void change_format(const AscendC::LocalTensor<TypeT>& dst, const AscendC::LocalTensor<TypeT>& src, const Plain& plain_layout, const Blocked& blocked_layout,
                           const Call& call)
 {
     using AscendC::DataFormat;
@@ -216,10 +216,10 @@ inline void change_format(const AscendC::LocalTensor<T>& dst, const AscendC::Loc
                  static_cast<unsigned long long>(blocks.sizes[at]), static_cast<unsigned long long>(wanted[at]));
     const uint64_t batches = is_5d ? n : n1 * 16;
     const uint64_t plain_elements = n * c * d * plane, blocked_elements = batches * d * c1 * h * w * 16;
-    check_access(src, (to_blocked ? plain_elements : blocked_elements) * sizeof(T), "src", call);
-    check_access(dst, (to_blocked ? blocked_elements : plain_elements) * sizeof(T), "dst", call);
+    check_access(src, (to_blocked ? plain_elements : blocked_elements) * sizeof(TypeT), "src", call);
+    check_access(dst, (to_blocked ? blocked_elements : plain_elements) * sizeof(TypeT), "dst", call);
     // Channels and batches that fill up blocks are zero.
-    if (to_blocked) std::fill_n(dst.raw(), blocked_elements, T{});
+    if (to_blocked) std::fill_n(dst.raw(), blocked_elements, TypeT{});
     for (uint64_t batch = 0; batch < n; batch++)
         for (uint64_t channel = 0; channel < c; channel++)
             for (uint64_t depth = 0; depth < d; depth++)
@@ -236,8 +236,8 @@ inline void change_format(const AscendC::LocalTensor<T>& dst, const AscendC::Loc
 
 namespace AscendC {
 
-template <const TransDataConfig& config, typename T, typename U, typename S>
-void TransData(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const TransDataParams<U, S>& params,
+template <const TransDataConfig& config, typename TypeT, typename TypeU, typename TypeS>
+void TransData(const LocalTensor<TypeT>& dstTensor, const LocalTensor<TypeT>& srcTensor, const TransDataParams<TypeU, TypeS>& params,
                jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     constexpr DataFormat plain = DataFormat::NCDHW;
@@ -245,13 +245,13 @@ void TransData(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,
     constexpr DataFormat blocked = to_blocked ? config.dstFormat : config.srcFormat;
     static_assert((to_blocked || config.dstFormat == plain) && (blocked == DataFormat::NDC1HWC0 || blocked == DataFormat::FRACTAL_Z_3D),
                   "TransData changes NCDHW to NDC1HWC0 or FRACTAL_Z_3D, and back");
-    static_assert(sizeof(T) == 2, "TransData has elements of 16 bits");
+    static_assert(sizeof(TypeT) == 2, "TransData has elements of 16 bits");
     const jumar::ascendc::Call call{"TransData", site};
     if constexpr (to_blocked) jumar::ascendc::change_format<blocked, true>(dstTensor, srcTensor, params.srcLayout, params.dstLayout, call);
     else jumar::ascendc::change_format<blocked, false>(dstTensor, srcTensor, params.dstLayout, params.srcLayout, call);
 }
-template <const TransDataConfig& config, typename T, typename U, typename S>
-void TransData(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const LocalTensor<uint8_t>&, const TransDataParams<U, S>& params,
+template <const TransDataConfig& config, typename TypeT, typename TypeU, typename TypeS>
+void TransData(const LocalTensor<TypeT>& dstTensor, const LocalTensor<TypeT>& srcTensor, const LocalTensor<uint8_t>&, const TransDataParams<TypeU, TypeS>& params,
                jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     TransData<config>(dstTensor, srcTensor, params, site);

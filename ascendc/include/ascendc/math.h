@@ -9,23 +9,23 @@ namespace jumar {
 namespace ascendc {
 
 // The functions calculate in the wider type, and the result is rounded once.
-template <typename W> inline W sigmoid(W x)
+template <typename TypeW> inline TypeW sigmoid(TypeW x)
 {
     return 1 / (1 + std::exp(-x));
 }
-template <typename W> inline W gelu(W x)
+template <typename TypeW> inline TypeW gelu(TypeW x)
 {
-    return x / (1 + std::exp(W(-1.5957691216057308) * (x + W(0.044715) * x * x * x)));
+    return x / (1 + std::exp(TypeW(-1.5957691216057308) * (x + TypeW(0.044715) * x * x * x)));
 }
-template <typename W> inline W sign(W x)
+template <typename TypeW> inline TypeW sign(TypeW x)
 {
-    return x != x ? x : W((x > 0) - (x < 0));
+    return x != x ? x : TypeW((x > 0) - (x < 0));
 }
-template <typename W> inline W power(W x, W y)
+template <typename TypeW> inline TypeW power(TypeW x, TypeW y)
 {
-    if constexpr (std::is_integral_v<W>) {
+    if constexpr (std::is_integral_v<TypeW>) {
         if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
-        W result = 1;
+        TypeW result = 1;
         for (; y > 0; y >>= 1) {
             if (y & 1) result = wrapping_mul(result, x);
             x = wrapping_mul(x, x);
@@ -43,28 +43,28 @@ namespace AscendC {
 
 // The forms of a function of one tensor: with and without a temporary buffer, and with and without a count. `w` is the element.
 #define JUMAR_ASCENDC_FUNCTION(Name, result)                                                                                                         \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())  \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here()) \
     {                                                                                                                                                \
         using namespace jumar::ascendc;                                                                                                              \
-        unary(dst, src, count, Call{#Name, site}, [](T x) -> T {                                                                                     \
-            const Wide<T> w = static_cast<Wide<T>>(x);                                                                                               \
-            return static_cast<T>(result);                                                                                                           \
+        unary(dst, src, count, Call{#Name, site}, [](TypeT x) -> TypeT {                                                                             \
+            const Wide<TypeT> w = static_cast<Wide<TypeT>>(x);                                                                                       \
+            return static_cast<TypeT>(result);                                                                                                       \
         });                                                                                                                                          \
     }                                                                                                                                                \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, jumar::ascendc::Site site = jumar::ascendc::Site::here())                        \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, jumar::ascendc::Site site = jumar::ascendc::Site::here())                \
     {                                                                                                                                                \
         Name(dst, src, src.GetSize(), site);                                                                                                         \
     }                                                                                                                                                \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>&, const uint32_t count,                               \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LocalTensor<uint8_t>&, const uint32_t count,                       \
               jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
     {                                                                                                                                                \
         Name(dst, src, count, site);                                                                                                                 \
     }                                                                                                                                                \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>&,                                                     \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LocalTensor<uint8_t>&,                                             \
               jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
     {                                                                                                                                                \
         Name(dst, src, src.GetSize(), site);                                                                                                         \
@@ -80,7 +80,7 @@ JUMAR_ASCENDC_FUNCTION(Sign, sign(w))
 JUMAR_ASCENDC_FUNCTION(Sigmoid, sigmoid(w))
 JUMAR_ASCENDC_FUNCTION(Silu, w* sigmoid(w))
 JUMAR_ASCENDC_FUNCTION(Gelu, gelu(w))
-JUMAR_ASCENDC_FUNCTION(FasterGelu, w* sigmoid(Wide<T>(1.702) * w))
+JUMAR_ASCENDC_FUNCTION(FasterGelu, w* sigmoid(Wide<TypeT>(1.702) * w))
 JUMAR_ASCENDC_FUNCTION(Sin, std::sin(w))
 JUMAR_ASCENDC_FUNCTION(Cos, std::cos(w))
 JUMAR_ASCENDC_FUNCTION(Tan, std::tan(w))
@@ -102,33 +102,33 @@ JUMAR_ASCENDC_FUNCTION(Log10, std::log10(w))
 
 // The forms of a function of two tensors. `w` and `v` are their elements.
 #define JUMAR_ASCENDC_FUNCTION_OF_TWO(Name, result)                                                                                                  \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const uint32_t count,                               \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const LocalTensor<TypeT>& src1, const uint32_t count,                   \
               jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
     {                                                                                                                                                \
         using namespace jumar::ascendc;                                                                                                              \
-        binary(dst, src0, src1, count, Call{#Name, site}, [](T x, T y, T) -> T {                                                                     \
-            const Wide<T> w = static_cast<Wide<T>>(x), v = static_cast<Wide<T>>(y);                                                                  \
-            return static_cast<T>(result);                                                                                                           \
+        binary(dst, src0, src1, count, Call{#Name, site}, [](TypeT x, TypeT y, TypeT) -> TypeT {                                                     \
+            const Wide<TypeT> w = static_cast<Wide<TypeT>>(x), v = static_cast<Wide<TypeT>>(y);                                                      \
+            return static_cast<TypeT>(result);                                                                                                       \
         });                                                                                                                                          \
     }                                                                                                                                                \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,                                                     \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const LocalTensor<TypeT>& src1,                                         \
               jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
     {                                                                                                                                                \
-        Name<T>(dst, src0, src1, src0.GetSize(), site);                                                                                              \
+        Name<TypeT>(dst, src0, src1, src0.GetSize(), site);                                                                                          \
     }                                                                                                                                                \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const LocalTensor<uint8_t>&,                        \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const LocalTensor<TypeT>& src1, const LocalTensor<uint8_t>&,            \
               const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                        \
     {                                                                                                                                                \
-        Name<T>(dst, src0, src1, count, site);                                                                                                       \
+        Name<TypeT>(dst, src0, src1, count, site);                                                                                                   \
     }                                                                                                                                                \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const LocalTensor<uint8_t>&,                        \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const LocalTensor<TypeT>& src1, const LocalTensor<uint8_t>&,            \
               jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
     {                                                                                                                                                \
-        Name<T>(dst, src0, src1, src0.GetSize(), site);                                                                                              \
+        Name<TypeT>(dst, src0, src1, src0.GetSize(), site);                                                                                          \
     }
 
 JUMAR_ASCENDC_FUNCTION_OF_TWO(Power, power(w, v))
@@ -136,94 +136,94 @@ JUMAR_ASCENDC_FUNCTION_OF_TWO(Fmod, std::fmod(w, v))
 JUMAR_ASCENDC_FUNCTION_OF_TWO(Xor, w ^ v)
 
 // Powers with a scalar on one side.
-template <typename T, bool isReuseSource = false>
-void Power(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const jumar::ascendc::AsIs<T>& src1, const uint32_t count,
+template <typename TypeT, bool isReuseSource = false>
+void Power(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const jumar::ascendc::AsIs<TypeT>& src1, const uint32_t count,
            jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    unary(dst, src0, count, Call{"Power", site}, [src1](T x) -> T { return static_cast<T>(power(static_cast<Wide<T>>(x), static_cast<Wide<T>>(src1))); });
+    unary(dst, src0, count, Call{"Power", site}, [src1](TypeT x) -> TypeT { return static_cast<TypeT>(power(static_cast<Wide<TypeT>>(x), static_cast<Wide<TypeT>>(src1))); });
 }
-template <typename T, bool isReuseSource = false>
-void Power(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const jumar::ascendc::AsIs<T>& src1, const LocalTensor<uint8_t>&,
+template <typename TypeT, bool isReuseSource = false>
+void Power(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const jumar::ascendc::AsIs<TypeT>& src1, const LocalTensor<uint8_t>&,
            const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    Power<T>(dst, src0, src1, count, site);
+    Power<TypeT>(dst, src0, src1, count, site);
 }
-template <typename T, bool isReuseSource = false>
-void Power(const LocalTensor<T>& dst, const jumar::ascendc::AsIs<T>& src0, const LocalTensor<T>& src1, const uint32_t count,
+template <typename TypeT, bool isReuseSource = false>
+void Power(const LocalTensor<TypeT>& dst, const jumar::ascendc::AsIs<TypeT>& src0, const LocalTensor<TypeT>& src1, const uint32_t count,
            jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    unary(dst, src1, count, Call{"Power", site}, [src0](T y) -> T { return static_cast<T>(power(static_cast<Wide<T>>(src0), static_cast<Wide<T>>(y))); });
+    unary(dst, src1, count, Call{"Power", site}, [src0](TypeT y) -> TypeT { return static_cast<TypeT>(power(static_cast<Wide<TypeT>>(src0), static_cast<Wide<TypeT>>(y))); });
 }
-template <typename T, bool isReuseSource = false>
-void Power(const LocalTensor<T>& dst, const jumar::ascendc::AsIs<T>& src0, const LocalTensor<T>& src1, const LocalTensor<uint8_t>&,
+template <typename TypeT, bool isReuseSource = false>
+void Power(const LocalTensor<TypeT>& dst, const jumar::ascendc::AsIs<TypeT>& src0, const LocalTensor<TypeT>& src1, const LocalTensor<uint8_t>&,
            const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    Power<T>(dst, src0, src1, count, site);
+    Power<TypeT>(dst, src0, src1, count, site);
 }
 
 // ClampMax limits from above, ClampMin from below.
 #define JUMAR_ASCENDC_CLAMP(Name, result)                                                                                                            \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const jumar::ascendc::AsIs<T> scalar, const uint32_t count,                      \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const jumar::ascendc::AsIs<TypeT> scalar, const uint32_t count,          \
               jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
     {                                                                                                                                                \
         using namespace jumar::ascendc;                                                                                                              \
-        unary(dst, src, count, Call{#Name, site}, [scalar](T x) -> T { return result; });                                                            \
+        unary(dst, src, count, Call{#Name, site}, [scalar](TypeT x) -> TypeT { return result; });                                                    \
     }                                                                                                                                                \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>&, const jumar::ascendc::AsIs<T> scalar,               \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LocalTensor<uint8_t>&, const jumar::ascendc::AsIs<TypeT> scalar,   \
               const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                        \
     {                                                                                                                                                \
-        Name<T>(dst, src, scalar, count, site);                                                                                                      \
+        Name<TypeT>(dst, src, scalar, count, site);                                                                                                  \
     }
 JUMAR_ASCENDC_CLAMP(ClampMax, smaller(x, scalar))
 JUMAR_ASCENDC_CLAMP(ClampMin, larger(x, scalar))
 
 // dst = src0 * src1 / (1 + e^(-beta * src1)).
-template <typename T, bool isReuseSource = false>
-void SwiGLU(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const float& beta, const uint32_t count,
+template <typename TypeT, bool isReuseSource = false>
+void SwiGLU(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const LocalTensor<TypeT>& src1, const float& beta, const uint32_t count,
             jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    binary(dst, src0, src1, count, Call{"SwiGLU", site}, [beta](T x, T y, T) -> T {
-        const Wide<T> w = static_cast<Wide<T>>(y);
-        return static_cast<T>(static_cast<Wide<T>>(x) * w * sigmoid(static_cast<Wide<T>>(beta) * w));
+    binary(dst, src0, src1, count, Call{"SwiGLU", site}, [beta](TypeT x, TypeT y, TypeT) -> TypeT {
+        const Wide<TypeT> w = static_cast<Wide<TypeT>>(y);
+        return static_cast<TypeT>(static_cast<Wide<TypeT>>(x) * w * sigmoid(static_cast<Wide<TypeT>>(beta) * w));
     });
 }
-template <typename T, bool isReuseSource = false>
-void SwiGLU(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const float& beta,
+template <typename TypeT, bool isReuseSource = false>
+void SwiGLU(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const LocalTensor<TypeT>& src1, const float& beta,
             jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     SwiGLU(dst, src0, src1, beta, src0.GetSize(), site);
 }
-template <typename T, bool isReuseSource = false>
-void SwiGLU(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const float& beta, const LocalTensor<uint8_t>&,
+template <typename TypeT, bool isReuseSource = false>
+void SwiGLU(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const LocalTensor<TypeT>& src1, const float& beta, const LocalTensor<uint8_t>&,
             const uint32_t count, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     SwiGLU(dst, src0, src1, beta, count, site);
 }
-template <typename T, bool isReuseSource = false>
-void SwiGLU(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const float& beta, const LocalTensor<uint8_t>&,
+template <typename TypeT, bool isReuseSource = false>
+void SwiGLU(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const LocalTensor<TypeT>& src1, const float& beta, const LocalTensor<uint8_t>&,
             jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     SwiGLU(dst, src0, src1, beta, src0.GetSize(), site);
 }
-template <typename T, bool isReuseSource = false>
-void Swish(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint32_t count, const jumar::ascendc::AsIs<T> beta,
+template <typename TypeT, bool isReuseSource = false>
+void Swish(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, uint32_t count, const jumar::ascendc::AsIs<TypeT> beta,
            jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    unary(dst, src, count, Call{"Swish", site}, [beta](T x) -> T {
-        const Wide<T> w = static_cast<Wide<T>>(x);
-        return static_cast<T>(w * sigmoid(static_cast<Wide<T>>(beta) * w));
+    unary(dst, src, count, Call{"Swish", site}, [beta](TypeT x) -> TypeT {
+        const Wide<TypeT> w = static_cast<Wide<TypeT>>(x);
+        return static_cast<TypeT>(w * sigmoid(static_cast<Wide<TypeT>>(beta) * w));
     });
 }
 
 // Repeats a tensor of one or two dimensions along an axis of size 1.
-template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
-void Broadcast(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t dstShape[dim], const uint32_t srcShape[dim],
+template <typename TypeT, int32_t dim, int32_t axis, bool isReuseSource = false>
+void Broadcast(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const uint32_t dstShape[dim], const uint32_t srcShape[dim],
                jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -234,30 +234,30 @@ void Broadcast(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint3
     if ((from_rows != rows && from_rows != 1) || (from_columns != columns && from_columns != 1))
         fail(site, "Broadcast: %llu x %llu elements to %llu x %llu; a dimension has to be equal or 1", static_cast<unsigned long long>(from_rows),
              static_cast<unsigned long long>(from_columns), static_cast<unsigned long long>(rows), static_cast<unsigned long long>(columns));
-    check_access(dst, rows * columns * sizeof(T), "dst", call);
-    check_access(src, from_rows * from_columns * sizeof(T), "src", call);
+    check_access(dst, rows * columns * sizeof(TypeT), "dst", call);
+    check_access(src, from_rows * from_columns * sizeof(TypeT), "src", call);
     for (uint64_t row = 0; row < rows; row++)
         for (uint64_t column = 0; column < columns; column++)
             dst.raw()[row * columns + column] =
                 src.raw()[(from_rows == 1 ? 0 : row) * from_columns + (from_columns == 1 ? 0 : column)];
 }
-template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
-void Broadcast(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t dstShape[dim], const uint32_t srcShape[dim],
+template <typename TypeT, int32_t dim, int32_t axis, bool isReuseSource = false>
+void Broadcast(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const uint32_t dstShape[dim], const uint32_t srcShape[dim],
                const LocalTensor<uint8_t>&, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    Broadcast<T, dim, axis>(dst, src, dstShape, srcShape, site);
+    Broadcast<TypeT, dim, axis>(dst, src, dstShape, srcShape, site);
 }
-template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
-void BroadCast(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t dstShape[dim], const uint32_t srcShape[dim],
+template <typename TypeT, int32_t dim, int32_t axis, bool isReuseSource = false>
+void BroadCast(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const uint32_t dstShape[dim], const uint32_t srcShape[dim],
                jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    Broadcast<T, dim, axis>(dst, src, dstShape, srcShape, site);
+    Broadcast<TypeT, dim, axis>(dst, src, dstShape, srcShape, site);
 }
-template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
-void BroadCast(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t dstShape[dim], const uint32_t srcShape[dim],
+template <typename TypeT, int32_t dim, int32_t axis, bool isReuseSource = false>
+void BroadCast(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const uint32_t dstShape[dim], const uint32_t srcShape[dim],
                const LocalTensor<uint8_t>&, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    Broadcast<T, dim, axis>(dst, src, dstShape, srcShape, site);
+    Broadcast<TypeT, dim, axis>(dst, src, dstShape, srcShape, site);
 }
 
 // The sum of the first n elements of each row. Rows are `inner` elements apart.
@@ -266,26 +266,26 @@ struct SumParams {
     uint32_t inner;
     uint32_t n;
 };
-template <typename T, int32_t reduceDim = -1, bool isReuseSource = false, bool isBasicBlock = false>
-void Sum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const SumParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT, int32_t reduceDim = -1, bool isReuseSource = false, bool isBasicBlock = false>
+void Sum(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const SumParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"Sum", site};
     if (params.outter == 0) return;
     if (params.n > params.inner) fail(site, "Sum: n is %u, and a row has %u elements", params.n, params.inner);
-    check_access(dst, params.outter * sizeof(T), "dst", call);
-    check_access(src, ((params.outter - 1ull) * params.inner + params.n) * sizeof(T), "src", call);
+    check_access(dst, params.outter * sizeof(TypeT), "dst", call);
+    check_access(src, ((params.outter - 1ull) * params.inner + params.n) * sizeof(TypeT), "src", call);
     for (uint64_t row = 0; row < params.outter; row++) {
-        Wide<T> sum = 0;
-        for (uint64_t at = 0; at < params.n; at++) sum += static_cast<Wide<T>>(src.raw()[row * params.inner + at]);
-        dst.raw()[row] = static_cast<T>(sum);
+        Wide<TypeT> sum = 0;
+        for (uint64_t at = 0; at < params.n; at++) sum += static_cast<Wide<TypeT>>(src.raw()[row * params.inner + at]);
+        dst.raw()[row] = static_cast<TypeT>(sum);
     }
 }
-template <typename T, int32_t reduceDim = -1, bool isReuseSource = false, bool isBasicBlock = false>
-void Sum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>&, const SumParams& params,
+template <typename TypeT, int32_t reduceDim = -1, bool isReuseSource = false, bool isBasicBlock = false>
+void Sum(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LocalTensor<uint8_t>&, const SumParams& params,
          jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    Sum<T>(dst, src, params, site);
+    Sum<TypeT>(dst, src, params, site);
 }
 
 } // namespace AscendC

@@ -9,6 +9,8 @@
 #include "matmul_types.h"
 #include "../kernel_tiling/kernel_tiling.h"
 
+#include "field_names_begin.h"
+
 namespace jumar {
 namespace ascendc {
 
@@ -27,19 +29,19 @@ struct MatrixLayout {
 };
 
 // An operand: a tensor in global or local memory, or a number that all elements have.
-template <typename T> struct MatrixSource {
-    AscendC::GlobalTensor<T> global;
-    AscendC::LocalTensor<T> local;
-    T scalar = T{};
+template <typename TypeT> struct MatrixSource {
+    AscendC::GlobalTensor<TypeT> global;
+    AscendC::LocalTensor<TypeT> local;
+    TypeT scalar = TypeT{};
     enum Kind : uint8_t { UNSET, GLOBAL, LOCAL, SCALAR } kind = UNSET;
     bool is_transposed = false;
 
     // Returns the elements, and fails if the one furthest away is not inside of the tensor.
-    const T* elements(uint64_t last, const char* operand, const char* label, const Call& call) const
+    const TypeT* elements(uint64_t last, const char* operand, const char* label, const Call& call) const
     {
         switch (kind) {
         case GLOBAL: global.check(0, last + 1, label, call.site); return global.raw();
-        case LOCAL: check_access(local, bytes_of<T>(last + 1 + (is_int4<T> ? 1 : 0)), operand, call); return local.raw();
+        case LOCAL: check_access(local, bytes_of<TypeT>(last + 1 + (is_int4<TypeT> ? 1 : 0)), operand, call); return local.raw();
         case SCALAR: return nullptr;
         default: fail(call.site, "%s: %s was not set", call.name, operand);
         }
@@ -72,7 +74,7 @@ template <TPosition position, CubeFormat cube_format, typename Type, bool is_tra
 struct MatmulType {
     static constexpr TPosition pos = position;
     static constexpr CubeFormat format = cube_format;
-    using T = Type;
+    using TypeT = Type;
     static constexpr bool isTrans = is_trans;
     static constexpr LayoutMode layout = layout_mode;
     static constexpr bool ibShare = ib_share;
@@ -87,24 +89,24 @@ template <auto copy_out = nullptr, auto copy_a = nullptr, auto copy_b = nullptr>
                                     !std::is_same_v<decltype(copy_b), std::nullptr_t>;
 };
 
-template <class A, class B, class C, class Bias = C, const auto& config = CFG_NORM, class Callback = MatmulCallBackFunc<>> class MatmulImpl {
-    using AT = typename A::T;
-    using BT = typename B::T;
-    using CT = typename C::T;
-    using BiasT = typename Bias::T;
+template <class TypeA, class TypeB, class TypeC, class Bias = TypeC, const auto& config = CFG_NORM, class Callback = MatmulCallBackFunc<>> class MatmulImpl {
+    using AT = typename TypeA::TypeT;
+    using BT = typename TypeB::TypeT;
+    using CT = typename TypeC::TypeT;
+    using BiasT = typename Bias::TypeT;
     static_assert(sizeof(AT) == sizeof(BT) && jumar::ascendc::is_float<AT> == jumar::ascendc::is_float<BT>,
                   "Matmul of matrices of different element sizes is not supported by Jumar; docs/ascendc.md lists what is");
-    static_assert(jumar::ascendc::is_supported_format(A::format) && jumar::ascendc::is_supported_format(B::format) &&
-                      jumar::ascendc::is_supported_format(C::format),
+    static_assert(jumar::ascendc::is_supported_format(TypeA::format) && jumar::ascendc::is_supported_format(TypeB::format) &&
+                      jumar::ascendc::is_supported_format(TypeC::format),
                   "Matmul in this format is not supported by Jumar; docs/ascendc.md lists what is");
     static_assert(!Callback::is_used, "Matmul with MatmulCallBackFunc is not supported by Jumar; docs/ascendc.md lists what is");
     using Sum = std::conditional_t<jumar::ascendc::is_float<AT>, float, int32_t>;
     using Accumulator = std::conditional_t<jumar::ascendc::is_float<AT>, float, uint32_t>;
 
 public:
-    using AType = A;
-    using BType = B;
-    using CType = C;
+    using AType = TypeA;
+    using BType = TypeB;
+    using CType = TypeC;
     using BiasType = Bias;
 
     void Init(const TCubeTiling* tiling, TPipe* = nullptr)
@@ -290,19 +292,19 @@ public:
     template <class Data> void SetSelfDefineData(Data) {}
 
 private:
-    template <typename T> static void set_global(jumar::ascendc::MatrixSource<T>& source, const GlobalTensor<T>& tensor, bool is_transposed)
+    template <typename TypeT> static void set_global(jumar::ascendc::MatrixSource<TypeT>& source, const GlobalTensor<TypeT>& tensor, bool is_transposed)
     {
         source.global = tensor;
         source.kind = source.GLOBAL;
         source.is_transposed = is_transposed;
     }
-    template <typename T> static void set_local(jumar::ascendc::MatrixSource<T>& source, const LocalTensor<T>& tensor, bool is_transposed)
+    template <typename TypeT> static void set_local(jumar::ascendc::MatrixSource<TypeT>& source, const LocalTensor<TypeT>& tensor, bool is_transposed)
     {
         source.local = tensor;
         source.kind = source.LOCAL;
         source.is_transposed = is_transposed;
     }
-    template <typename T> static void set_scalar(jumar::ascendc::MatrixSource<T>& source, T scalar)
+    template <typename TypeT> static void set_scalar(jumar::ascendc::MatrixSource<TypeT>& source, TypeT scalar)
     {
         source.scalar = scalar;
         source.kind = source.SCALAR;
@@ -312,7 +314,7 @@ private:
     void each_batch(uint32_t batch_a, uint32_t batch_b, uint64_t stride_a, uint64_t stride_b, uint64_t stride_c, bool is_partial, jumar::ascendc::Site site, Body body)
     {
         using namespace jumar::ascendc;
-        static_assert(A::layout == LayoutMode::NONE || A::layout == LayoutMode::NORMAL,
+        static_assert(TypeA::layout == LayoutMode::NONE || TypeA::layout == LayoutMode::NORMAL,
                       "Matmul::IterateBatch of other layouts than NORMAL is not supported by Jumar; docs/ascendc.md lists what is");
         if (!is_ready_) return;
         const uint32_t products = batch_a > batch_b ? batch_a : batch_b;
@@ -345,7 +347,7 @@ private:
     uint32_t blocks() const { return single_m_ > 0 && single_n_ > 0 && tiling_.baseM > 0 && tiling_.baseN > 0 ? blocks_m() * blocks_n() : 0; }
     uint32_t stride_c() const { return static_cast<uint32_t>(org_kc_ > 0 ? org_kc_ : org_n_); }
 
-    template <typename T, CubeFormat format>
+    template <typename TypeT, CubeFormat format>
     static jumar::ascendc::MatrixLayout layout_of(bool is_transposed, bool is_local, int org_rows, int org_columns, int rows, int columns)
     {
         // In memory a transposed matrix has rows and columns exchanged. A local tensor holds the core's part alone.
@@ -354,7 +356,7 @@ private:
         jumar::ascendc::MatrixLayout layout;
         layout.is_fractal = jumar::ascendc::is_fractal_format(format);
         layout.is_transposed = is_transposed;
-        layout.c0 = jumar::ascendc::fractal_columns<T>;
+        layout.c0 = jumar::ascendc::fractal_columns<TypeT>;
         uint32_t stride = static_cast<uint32_t>(layout.is_fractal ? stored_rows : stored_columns);
         if (layout.is_fractal) stride = (stride + 15) / 16 * 16;
         if (format == CubeFormat::ND_ALIGN) stride = jumar::ascendc::divided_up(stride, layout.c0) * layout.c0;
@@ -380,8 +382,8 @@ private:
         rows_ = std::min(base_m(), static_cast<uint32_t>(single_m_) - row_);
         columns_ = std::min(base_n(), static_cast<uint32_t>(single_n_) - column_);
         const uint32_t k = static_cast<uint32_t>(single_k_);
-        const MatrixLayout a_layout = layout_of<AT, A::format>(a_.is_transposed, a_.kind == a_.LOCAL, org_m_, org_ka_, single_m_, single_k_);
-        const MatrixLayout b_layout = layout_of<BT, B::format>(b_.is_transposed, b_.kind == b_.LOCAL, org_kb_, org_n_, single_k_, single_n_);
+        const MatrixLayout a_layout = layout_of<AT, TypeA::format>(a_.is_transposed, a_.kind == a_.LOCAL, org_m_, org_ka_, single_m_, single_k_);
+        const MatrixLayout b_layout = layout_of<BT, TypeB::format>(b_.is_transposed, b_.kind == b_.LOCAL, org_kb_, org_n_, single_k_, single_n_);
         if (single_k_ <= 0) fail(call.site, "%s: the part of a core has a K of %d", call.name, single_k_);
         const AT* a = a_.elements(a_layout.index(row_ + rows_ - 1, k - 1), "the matrix A", "the read of A", call);
         const BT* b = b_.elements(b_layout.index(k - 1, column_ + columns_ - 1), "the matrix B", "the read of B", call);
@@ -411,10 +413,10 @@ private:
     jumar::ascendc::MatrixTarget target_of(bool is_sequential, uint64_t stride, uint64_t rows) const
     {
         jumar::ascendc::MatrixTarget target;
-        target.layout.is_fractal = jumar::ascendc::is_fractal_format(C::format);
+        target.layout.is_fractal = jumar::ascendc::is_fractal_format(TypeC::format);
         target.layout.c0 = sizeof(CT) == 1 ? 32 : 16;
         target.layout.stride = target.layout.is_fractal ? (rows + 15) / 16 * 16 : stride;
-        if (C::format == CubeFormat::ND_ALIGN) {
+        if (TypeC::format == CubeFormat::ND_ALIGN) {
             constexpr uint64_t c0 = jumar::ascendc::fractal_columns<CT>;
             target.layout.stride = (stride + c0 - 1) / c0 * c0;
         }
@@ -489,8 +491,8 @@ private:
     std::vector<CT> line_;
 };
 
-template <class A, class B, class C, class Bias = C, const auto& config = CFG_NORM, class Callback = MatmulCallBackFunc<>>
-using Matmul = MatmulImpl<A, B, C, Bias, config, Callback>;
+template <class TypeA, class TypeB, class TypeC, class Bias = TypeC, const auto& config = CFG_NORM, class Callback = MatmulCallBackFunc<>>
+using Matmul = MatmulImpl<TypeA, TypeB, TypeC, Bias, config, Callback>;
 
 } // namespace AscendC
 
@@ -534,5 +536,7 @@ template <bool on_cube> struct MatmulRegistration {
 #else
 #define REGIST_MATMUL_OBJ(pipe, workspace, ...) jumar::ascendc::MatmulRegistration<false>::run(pipe, workspace, __VA_ARGS__)
 #endif
+
+#include "field_names_end.h"
 
 #endif

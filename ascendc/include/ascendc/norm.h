@@ -32,84 +32,84 @@ using tiling::LayerNormTiling;
 using tiling::RmsNormTiling;
 
 // output = gamma * (x - mean) / sqrt(variance + epsilon) + beta for each row.
-template <typename T, bool isReuseSource = false>
-void LayerNorm(const LocalTensor<T>& output, const LocalTensor<T>& mean, const LocalTensor<T>& variance, const LocalTensor<T>& x,
-               const LocalTensor<T>& gamma, const LocalTensor<T>& beta, const jumar::ascendc::AsIs<T> epsilon, const LayerNormTiling& tiling,
+template <typename TypeT, bool isReuseSource = false>
+void LayerNorm(const LocalTensor<TypeT>& output, const LocalTensor<TypeT>& mean, const LocalTensor<TypeT>& variance, const LocalTensor<TypeT>& x,
+               const LocalTensor<TypeT>& gamma, const LocalTensor<TypeT>& beta, const jumar::ascendc::AsIs<TypeT> epsilon, const LayerNormTiling& tiling,
                jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"LayerNorm", site};
     const NormRows shape(tiling, call);
-    check_access(x, shape.rows * shape.stride * sizeof(T), "inputX", call);
-    check_access(gamma, shape.columns * sizeof(T), "gamma", call);
-    check_access(beta, shape.columns * sizeof(T), "beta", call);
-    check_access(output, shape.rows * shape.stride * sizeof(T), "dst", call);
-    check_access(mean, shape.rows * sizeof(T), "dst", call);
-    check_access(variance, shape.rows * sizeof(T), "dst", call);
+    check_access(x, shape.rows * shape.stride * sizeof(TypeT), "inputX", call);
+    check_access(gamma, shape.columns * sizeof(TypeT), "gamma", call);
+    check_access(beta, shape.columns * sizeof(TypeT), "beta", call);
+    check_access(output, shape.rows * shape.stride * sizeof(TypeT), "dst", call);
+    check_access(mean, shape.rows * sizeof(TypeT), "dst", call);
+    check_access(variance, shape.rows * sizeof(TypeT), "dst", call);
     for (uint64_t row = 0; row < shape.rows; row++) {
-        const T* line = x.raw() + row * shape.stride;
-        T* result = output.raw() + row * shape.stride;
+        const TypeT* line = x.raw() + row * shape.stride;
+        TypeT* result = output.raw() + row * shape.stride;
         double sum = 0, squares = 0;
         for (uint32_t at = 0; at < shape.columns; at++) sum += static_cast<double>(line[at]);
         const double middle = sum / shape.columns;
         for (uint32_t at = 0; at < shape.columns; at++) squares += (static_cast<double>(line[at]) - middle) * (static_cast<double>(line[at]) - middle);
         const double spread = squares / shape.columns, factor = 1 / std::sqrt(spread + static_cast<double>(epsilon));
         for (uint32_t at = 0; at < shape.columns; at++)
-            result[at] = static_cast<T>((static_cast<double>(line[at]) - middle) * factor * static_cast<double>(gamma.raw()[at]) +
+            result[at] = static_cast<TypeT>((static_cast<double>(line[at]) - middle) * factor * static_cast<double>(gamma.raw()[at]) +
                                         static_cast<double>(beta.raw()[at]));
-        mean.raw()[row] = static_cast<T>(middle);
-        variance.raw()[row] = static_cast<T>(spread);
+        mean.raw()[row] = static_cast<TypeT>(middle);
+        variance.raw()[row] = static_cast<TypeT>(spread);
     }
 }
-template <typename T, bool isReuseSource = false>
-void LayerNorm(const LocalTensor<T>& output, const LocalTensor<T>& mean, const LocalTensor<T>& variance, const LocalTensor<T>& x,
-               const LocalTensor<T>& gamma, const LocalTensor<T>& beta, const LocalTensor<uint8_t>& sharedTmpBuffer,
-               const jumar::ascendc::AsIs<T> epsilon, const LayerNormTiling& tiling, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT, bool isReuseSource = false>
+void LayerNorm(const LocalTensor<TypeT>& output, const LocalTensor<TypeT>& mean, const LocalTensor<TypeT>& variance, const LocalTensor<TypeT>& x,
+               const LocalTensor<TypeT>& gamma, const LocalTensor<TypeT>& beta, const LocalTensor<uint8_t>& sharedTmpBuffer,
+               const jumar::ascendc::AsIs<TypeT> epsilon, const LayerNormTiling& tiling, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::check_temporary(sharedTmpBuffer, {"LayerNorm", site});
-    LayerNorm<T, isReuseSource>(output, mean, variance, x, gamma, beta, epsilon, tiling, site);
+    LayerNorm<TypeT, isReuseSource>(output, mean, variance, x, gamma, beta, epsilon, tiling, site);
 }
 
 // dst = gamma * src / sqrt(mean of squares + epsilon) for each row.
-template <typename T, bool isBasicBlock = false>
-void RmsNorm(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& gamma, const jumar::ascendc::AsIs<T> epsilon,
+template <typename TypeT, bool isBasicBlock = false>
+void RmsNorm(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LocalTensor<TypeT>& gamma, const jumar::ascendc::AsIs<TypeT> epsilon,
              const RmsNormTiling& tiling, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"RmsNorm", site};
     const NormRows shape(tiling, call);
-    check_access(src, shape.rows * shape.stride * sizeof(T), "src", call);
-    check_access(gamma, shape.columns * sizeof(T), "gamma", call);
-    check_access(dst, shape.rows * shape.stride * sizeof(T), "dst", call);
+    check_access(src, shape.rows * shape.stride * sizeof(TypeT), "src", call);
+    check_access(gamma, shape.columns * sizeof(TypeT), "gamma", call);
+    check_access(dst, shape.rows * shape.stride * sizeof(TypeT), "dst", call);
     for (uint64_t row = 0; row < shape.rows; row++) {
-        const T* line = src.raw() + row * shape.stride;
-        T* result = dst.raw() + row * shape.stride;
+        const TypeT* line = src.raw() + row * shape.stride;
+        TypeT* result = dst.raw() + row * shape.stride;
         double squares = 0;
         for (uint32_t at = 0; at < shape.columns; at++) squares += static_cast<double>(line[at]) * static_cast<double>(line[at]);
         const double factor = 1 / std::sqrt(squares / shape.columns + static_cast<double>(epsilon));
         for (uint32_t at = 0; at < shape.columns; at++)
-            result[at] = static_cast<T>(static_cast<double>(line[at]) * factor * static_cast<double>(gamma.raw()[at]));
+            result[at] = static_cast<TypeT>(static_cast<double>(line[at]) * factor * static_cast<double>(gamma.raw()[at]));
     }
 }
-template <typename T, bool isBasicBlock = false>
-void RmsNorm(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& gamma, const LocalTensor<uint8_t>& sharedTmpBuffer,
-             const jumar::ascendc::AsIs<T> epsilon, const RmsNormTiling& tiling, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT, bool isBasicBlock = false>
+void RmsNorm(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LocalTensor<TypeT>& gamma, const LocalTensor<uint8_t>& sharedTmpBuffer,
+             const jumar::ascendc::AsIs<TypeT> epsilon, const RmsNormTiling& tiling, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::check_temporary(sharedTmpBuffer, {"RmsNorm", site});
-    RmsNorm<T, isBasicBlock>(dst, src, gamma, epsilon, tiling, site);
+    RmsNorm<TypeT, isBasicBlock>(dst, src, gamma, epsilon, tiling, site);
 }
 
 // A block of 32 bytes for each row with the sum of grad * src.
-template <typename T, bool isBasicBlock = false, bool isDataFormatNZ = false>
-void SoftmaxGradFront(const LocalTensor<T>& dst, const LocalTensor<T>& grad, const LocalTensor<T>& src, const SoftMaxTiling& tiling,
+template <typename TypeT, bool isBasicBlock = false, bool isDataFormatNZ = false>
+void SoftmaxGradFront(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& grad, const LocalTensor<TypeT>& src, const SoftMaxTiling& tiling,
                       const SoftMaxShapeInfo& info = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     static_assert(!isDataFormatNZ, "SoftmaxGradFront of fractals is not supported by Jumar; docs/ascendc.md lists what is");
     const Call call{"SoftmaxGradFront", site};
     const SoftmaxRows rows(tiling, info, call);
-    const T *gradients = rows.source(grad, "grad", call), *values = rows.source(src, "src", call);
-    T* sums = rows.blocks(dst, "dst", call);
+    const TypeT *gradients = rows.source(grad, "grad", call), *values = rows.source(src, "src", call);
+    TypeT* sums = rows.blocks(dst, "dst", call);
     for (uint32_t row = 0; row < rows.rows; row++) {
         double sum = 0;
         for (uint64_t at = static_cast<uint64_t>(row) * rows.stride; at < static_cast<uint64_t>(row) * rows.stride + rows.columns; at++)
@@ -118,39 +118,39 @@ void SoftmaxGradFront(const LocalTensor<T>& dst, const LocalTensor<T>& grad, con
     }
 }
 // dst = (grad - sum of grad * src) * src for each row.
-template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false>
-void SoftmaxGrad(const LocalTensor<T>& dst, const LocalTensor<T>& grad, const LocalTensor<T>& src, const SoftMaxTiling& tiling, bool isFront = false,
+template <typename TypeT, bool isReuseSource = false, bool isDataFormatNZ = false>
+void SoftmaxGrad(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& grad, const LocalTensor<TypeT>& src, const SoftMaxTiling& tiling, bool isFront = false,
                  const SoftMaxShapeInfo& info = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     static_assert(!isDataFormatNZ, "SoftmaxGrad of fractals is not supported by Jumar; docs/ascendc.md lists what is");
-    if (isFront) return SoftmaxGradFront<T>(dst, grad, src, tiling, info, site);
+    if (isFront) return SoftmaxGradFront<TypeT>(dst, grad, src, tiling, info, site);
     const Call call{"SoftmaxGrad", site};
     const SoftmaxRows rows(tiling, info, call);
-    const T *gradients = rows.source(grad, "grad", call), *values = rows.source(src, "src", call);
-    T* to = rows.target(dst, "dst", call);
+    const TypeT *gradients = rows.source(grad, "grad", call), *values = rows.source(src, "src", call);
+    TypeT* to = rows.target(dst, "dst", call);
     for (uint32_t row = 0; row < rows.rows; row++) {
         const uint64_t begin = static_cast<uint64_t>(row) * rows.stride;
         double sum = 0;
         for (uint64_t at = begin; at < begin + rows.columns; at++) sum += static_cast<double>(gradients[at]) * static_cast<double>(values[at]);
         for (uint64_t at = begin; at < begin + rows.columns; at++)
-            to[at] = static_cast<T>((static_cast<double>(gradients[at]) - sum) * static_cast<double>(values[at]));
+            to[at] = static_cast<TypeT>((static_cast<double>(gradients[at]) - sum) * static_cast<double>(values[at]));
     }
 }
-template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false>
-void SoftmaxGrad(const LocalTensor<T>& dst, const LocalTensor<T>& grad, const LocalTensor<T>& src, const LocalTensor<uint8_t>& sharedTmpBuffer,
+template <typename TypeT, bool isReuseSource = false, bool isDataFormatNZ = false>
+void SoftmaxGrad(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& grad, const LocalTensor<TypeT>& src, const LocalTensor<uint8_t>& sharedTmpBuffer,
                  const SoftMaxTiling& tiling, bool isFront = false, const SoftMaxShapeInfo& info = {},
                  jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::check_temporary(sharedTmpBuffer, {"SoftmaxGrad", site});
-    SoftmaxGrad<T, isReuseSource, isDataFormatNZ>(dst, grad, src, tiling, isFront, info, site);
+    SoftmaxGrad<TypeT, isReuseSource, isDataFormatNZ>(dst, grad, src, tiling, isFront, info, site);
 }
-template <typename T, bool isBasicBlock = false, bool isDataFormatNZ = false>
-void SoftmaxGradFront(const LocalTensor<T>& dst, const LocalTensor<T>& grad, const LocalTensor<T>& src, const LocalTensor<uint8_t>& sharedTmpBuffer,
+template <typename TypeT, bool isBasicBlock = false, bool isDataFormatNZ = false>
+void SoftmaxGradFront(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& grad, const LocalTensor<TypeT>& src, const LocalTensor<uint8_t>& sharedTmpBuffer,
                       const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::check_temporary(sharedTmpBuffer, {"SoftmaxGradFront", site});
-    SoftmaxGradFront<T, isBasicBlock, isDataFormatNZ>(dst, grad, src, tiling, info, site);
+    SoftmaxGradFront<TypeT, isBasicBlock, isDataFormatNZ>(dst, grad, src, tiling, info, site);
 }
 
 } // namespace AscendC

@@ -30,49 +30,49 @@ struct NormalizePara {
 };
 
 // outputRstd = 1 / sqrt(variance + epsilon), output = (x - mean) * outputRstd * gamma + beta for each row.
-template <typename U, typename T, bool isReuseSource = false, const NormalizeConfig& config = NLCFG_NORM>
-void Normalize(const LocalTensor<T>& output, const LocalTensor<float>& outputRstd, const LocalTensor<float>& inputMean,
-               const LocalTensor<float>& inputVariance, const LocalTensor<T>& inputX, const LocalTensor<U>& gamma, const LocalTensor<U>& beta,
+template <typename TypeU, typename TypeT, bool isReuseSource = false, const NormalizeConfig& config = NLCFG_NORM>
+void Normalize(const LocalTensor<TypeT>& output, const LocalTensor<float>& outputRstd, const LocalTensor<float>& inputMean,
+               const LocalTensor<float>& inputVariance, const LocalTensor<TypeT>& inputX, const LocalTensor<TypeU>& gamma, const LocalTensor<TypeU>& beta,
                const float epsilon, const NormalizePara& para, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     static_assert(config.reducePattern == ReducePattern::AR && !config.isOnlyOutput, "Normalize has the pattern AR, and writes both results");
     const Call call{"Normalize", site};
     const uint64_t rows = para.aLength, columns = para.rLength, stride = para.rLengthWithPadding;
-    if (rows == 0 || columns == 0 || columns > stride || stride * sizeof(T) % 32 != 0)
+    if (rows == 0 || columns == 0 || columns > stride || stride * sizeof(TypeT) % 32 != 0)
         fail(site, "Normalize: %u rows have %u elements of %u; wanted are rows of a multiple of 32 bytes, and no more elements than that", para.aLength, para.rLength,
              para.rLengthWithPadding);
     if (config.aLength != -1 && static_cast<uint32_t>(config.aLength) != para.aLength)
         fail(site, "Normalize: aLength is %d in config and %u in para", config.aLength, para.aLength);
-    check_access(inputX, rows * stride * sizeof(T), "inputX", call);
+    check_access(inputX, rows * stride * sizeof(TypeT), "inputX", call);
     check_access(inputMean, rows * sizeof(float), "inputMean", call);
     check_access(inputVariance, rows * sizeof(float), "inputVariance", call);
-    if constexpr (!config.isNoGamma) check_access(gamma, columns * sizeof(U), "gamma", call);
-    if constexpr (!config.isNoBeta) check_access(beta, columns * sizeof(U), "beta", call);
-    check_access(output, rows * stride * sizeof(T), "dst", call);
+    if constexpr (!config.isNoGamma) check_access(gamma, columns * sizeof(TypeU), "gamma", call);
+    if constexpr (!config.isNoBeta) check_access(beta, columns * sizeof(TypeU), "beta", call);
+    check_access(output, rows * stride * sizeof(TypeT), "dst", call);
     check_access(outputRstd, rows * sizeof(float), "dst", call);
     for (uint64_t row = 0; row < rows; row++) {
-        const T* line = inputX.raw() + row * stride;
-        T* result = output.raw() + row * stride;
+        const TypeT* line = inputX.raw() + row * stride;
+        TypeT* result = output.raw() + row * stride;
         const double middle = static_cast<double>(inputMean.raw()[row]);
         const double factor = 1 / std::sqrt(static_cast<double>(inputVariance.raw()[row]) + static_cast<double>(epsilon));
         for (uint64_t at = 0; at < columns; at++) {
             double value = (static_cast<double>(line[at]) - middle) * factor;
             if constexpr (!config.isNoGamma) value *= static_cast<double>(gamma.raw()[at]);
             if constexpr (!config.isNoBeta) value += static_cast<double>(beta.raw()[at]);
-            result[at] = static_cast<T>(value);
+            result[at] = static_cast<TypeT>(value);
         }
         outputRstd.raw()[row] = static_cast<float>(factor);
     }
 }
-template <typename U, typename T, bool isReuseSource = false, const NormalizeConfig& config = NLCFG_NORM>
-void Normalize(const LocalTensor<T>& output, const LocalTensor<float>& outputRstd, const LocalTensor<float>& inputMean,
-               const LocalTensor<float>& inputVariance, const LocalTensor<T>& inputX, const LocalTensor<U>& gamma, const LocalTensor<U>& beta,
+template <typename TypeU, typename TypeT, bool isReuseSource = false, const NormalizeConfig& config = NLCFG_NORM>
+void Normalize(const LocalTensor<TypeT>& output, const LocalTensor<float>& outputRstd, const LocalTensor<float>& inputMean,
+               const LocalTensor<float>& inputVariance, const LocalTensor<TypeT>& inputX, const LocalTensor<TypeU>& gamma, const LocalTensor<TypeU>& beta,
                const LocalTensor<uint8_t>& sharedTmpBuffer, const float epsilon, const NormalizePara& para,
                jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::check_temporary(sharedTmpBuffer, {"Normalize", site});
-    Normalize<U, T, isReuseSource, config>(output, outputRstd, inputMean, inputVariance, inputX, gamma, beta, epsilon, para, site);
+    Normalize<TypeU, TypeT, isReuseSource, config>(output, outputRstd, inputMean, inputVariance, inputX, gamma, beta, epsilon, para, site);
 }
 
 struct WelfordUpdateConfig {
@@ -88,42 +88,42 @@ struct WelfordUpdateParam {
 
 // Takes one more part into running means and sums of squared distances. nRec is 1 / the number of parts so far. Elements behind
 // abComputeLength keep the input's values with isInplace; otherwise they are not written.
-template <typename T, typename U, bool isReuseSource = false, const WelfordUpdateConfig& config = WFUPDATE_DEFAULT_CFG>
-void WelfordUpdate(const LocalTensor<U>& outputMean, const LocalTensor<U>& outputVariance, const LocalTensor<U>& inputMean,
-                   const LocalTensor<U>& inputVariance, const LocalTensor<T>& inputX, const WelfordUpdateParam& para,
+template <typename TypeT, typename TypeU, bool isReuseSource = false, const WelfordUpdateConfig& config = WFUPDATE_DEFAULT_CFG>
+void WelfordUpdate(const LocalTensor<TypeU>& outputMean, const LocalTensor<TypeU>& outputVariance, const LocalTensor<TypeU>& inputMean,
+                   const LocalTensor<TypeU>& inputVariance, const LocalTensor<TypeT>& inputX, const WelfordUpdateParam& para,
                    jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"WelfordUpdate", site};
     const uint64_t length = para.abLength, used = para.abComputeLength;
-    if (para.rnLength != 1 || length * sizeof(T) % 32 != 0 || used == 0 || used > length)
+    if (para.rnLength != 1 || length * sizeof(TypeT) % 32 != 0 || used == 0 || used > length)
         fail(site, "WelfordUpdate: rnLength is %u, abLength %u and abComputeLength %u; wanted are 1, a multiple of 32 bytes, and 1 to abLength", para.rnLength,
              para.abLength, para.abComputeLength);
     const uint64_t written = config.isInplace ? length : used;
-    check_access(inputX, used * sizeof(T), "inputX", call);
-    check_access(inputMean, written * sizeof(U), "inputMean", call);
-    check_access(inputVariance, written * sizeof(U), "inputVariance", call);
-    check_access(outputMean, written * sizeof(U), "dst", call);
-    check_access(outputVariance, written * sizeof(U), "dst", call);
+    check_access(inputX, used * sizeof(TypeT), "inputX", call);
+    check_access(inputMean, written * sizeof(TypeU), "inputMean", call);
+    check_access(inputVariance, written * sizeof(TypeU), "inputVariance", call);
+    check_access(outputMean, written * sizeof(TypeU), "dst", call);
+    check_access(outputVariance, written * sizeof(TypeU), "dst", call);
     for (uint64_t at = 0; at < used; at++) {
         const double value = static_cast<double>(inputX.raw()[at]), before = static_cast<double>(inputMean.raw()[at]);
         const double after = before + (value - before) * static_cast<double>(para.nRec);
         const double spread = static_cast<double>(inputVariance.raw()[at]) + (value - before) * (value - after);
-        outputMean.raw()[at] = static_cast<U>(after);
-        outputVariance.raw()[at] = static_cast<U>(spread);
+        outputMean.raw()[at] = static_cast<TypeU>(after);
+        outputVariance.raw()[at] = static_cast<TypeU>(spread);
     }
     for (uint64_t at = used; at < written; at++) {
         outputMean.raw()[at] = inputMean.raw()[at];
         outputVariance.raw()[at] = inputVariance.raw()[at];
     }
 }
-template <typename T, typename U, bool isReuseSource = false, const WelfordUpdateConfig& config = WFUPDATE_DEFAULT_CFG>
-void WelfordUpdate(const LocalTensor<U>& outputMean, const LocalTensor<U>& outputVariance, const LocalTensor<U>& inputMean,
-                   const LocalTensor<U>& inputVariance, const LocalTensor<T>& inputX, const LocalTensor<uint8_t>& sharedTmpBuffer,
+template <typename TypeT, typename TypeU, bool isReuseSource = false, const WelfordUpdateConfig& config = WFUPDATE_DEFAULT_CFG>
+void WelfordUpdate(const LocalTensor<TypeU>& outputMean, const LocalTensor<TypeU>& outputVariance, const LocalTensor<TypeU>& inputMean,
+                   const LocalTensor<TypeU>& inputVariance, const LocalTensor<TypeT>& inputX, const LocalTensor<uint8_t>& sharedTmpBuffer,
                    const WelfordUpdateParam& para, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::check_temporary(sharedTmpBuffer, {"WelfordUpdate", site});
-    WelfordUpdate<T, U, isReuseSource, config>(outputMean, outputVariance, inputMean, inputVariance, inputX, para, site);
+    WelfordUpdate<TypeT, TypeU, isReuseSource, config>(outputMean, outputVariance, inputMean, inputVariance, inputX, para, site);
 }
 
 struct WelfordFinalizeConfig {
@@ -219,23 +219,23 @@ void WelfordFinalize(const LocalTensor<float>& outputMean, const LocalTensor<flo
 struct LayerNormGradShapeInfo {
     DataFormat dataFormat = DataFormat::ND;
 };
-template <typename T, bool isReuseSource = false>
-void LayerNormGrad(const LocalTensor<T>& outputPdX, const LocalTensor<T>& resForGamma, const LocalTensor<T>& inputDy, const LocalTensor<T>& inputX,
-                   const LocalTensor<T>& inputVariance, const LocalTensor<T>& inputMean, const LocalTensor<T>& inputGamma,
-                   const jumar::ascendc::AsIs<T> epsilon, const LayerNormGradTiling& tiling, const LayerNormGradShapeInfo& shapeInfo = {},
+template <typename TypeT, bool isReuseSource = false>
+void LayerNormGrad(const LocalTensor<TypeT>& outputPdX, const LocalTensor<TypeT>& resForGamma, const LocalTensor<TypeT>& inputDy, const LocalTensor<TypeT>& inputX,
+                   const LocalTensor<TypeT>& inputVariance, const LocalTensor<TypeT>& inputMean, const LocalTensor<TypeT>& inputGamma,
+                   const jumar::ascendc::AsIs<TypeT> epsilon, const LayerNormGradTiling& tiling, const LayerNormGradShapeInfo& shapeInfo = {},
                    jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"LayerNormGrad", site};
     const NormRows shape(tiling, call);
     if (shapeInfo.dataFormat != DataFormat::ND) fail(site, "LayerNormGrad: the format is %u, and has to be ND", static_cast<unsigned>(shapeInfo.dataFormat));
-    check_access(inputDy, shape.rows * shape.stride * sizeof(T), "inputDy", call);
-    check_access(inputX, shape.rows * shape.stride * sizeof(T), "inputX", call);
-    check_access(inputVariance, shape.rows * sizeof(T), "inputVariance", call);
-    check_access(inputMean, shape.rows * sizeof(T), "inputMean", call);
-    check_access(inputGamma, shape.columns * sizeof(T), "inputGamma", call);
-    check_access(outputPdX, shape.rows * shape.stride * sizeof(T), "dst", call);
-    check_access(resForGamma, shape.rows * shape.stride * sizeof(T), "dst", call);
+    check_access(inputDy, shape.rows * shape.stride * sizeof(TypeT), "inputDy", call);
+    check_access(inputX, shape.rows * shape.stride * sizeof(TypeT), "inputX", call);
+    check_access(inputVariance, shape.rows * sizeof(TypeT), "inputVariance", call);
+    check_access(inputMean, shape.rows * sizeof(TypeT), "inputMean", call);
+    check_access(inputGamma, shape.columns * sizeof(TypeT), "inputGamma", call);
+    check_access(outputPdX, shape.rows * shape.stride * sizeof(TypeT), "dst", call);
+    check_access(resForGamma, shape.rows * shape.stride * sizeof(TypeT), "dst", call);
     for (uint64_t row = 0; row < shape.rows; row++) {
         const uint64_t begin = row * shape.stride;
         const double middle = static_cast<double>(inputMean.raw()[row]);
@@ -252,33 +252,33 @@ void LayerNormGrad(const LocalTensor<T>& outputPdX, const LocalTensor<T>& resFor
         for (uint32_t at = 0; at < shape.columns; at++) {
             const double gradient = scaled(at) * factor + 2 * to_variance / shape.columns * distance(at) + to_mean / shape.columns;
             const double normal = distance(at) * factor;
-            outputPdX.raw()[begin + at] = static_cast<T>(gradient);
-            resForGamma.raw()[begin + at] = static_cast<T>(normal);
+            outputPdX.raw()[begin + at] = static_cast<TypeT>(gradient);
+            resForGamma.raw()[begin + at] = static_cast<TypeT>(normal);
         }
     }
 }
-template <typename T, bool isReuseSource = false>
-void LayerNormGrad(const LocalTensor<T>& outputPdX, const LocalTensor<T>& resForGamma, const LocalTensor<T>& inputDy, const LocalTensor<T>& inputX,
-                   const LocalTensor<T>& inputVariance, const LocalTensor<T>& inputMean, const LocalTensor<T>& inputGamma,
-                   const LocalTensor<uint8_t>& sharedTmpBuffer, const jumar::ascendc::AsIs<T> epsilon, const LayerNormGradTiling& tiling,
+template <typename TypeT, bool isReuseSource = false>
+void LayerNormGrad(const LocalTensor<TypeT>& outputPdX, const LocalTensor<TypeT>& resForGamma, const LocalTensor<TypeT>& inputDy, const LocalTensor<TypeT>& inputX,
+                   const LocalTensor<TypeT>& inputVariance, const LocalTensor<TypeT>& inputMean, const LocalTensor<TypeT>& inputGamma,
+                   const LocalTensor<uint8_t>& sharedTmpBuffer, const jumar::ascendc::AsIs<TypeT> epsilon, const LayerNormGradTiling& tiling,
                    const LayerNormGradShapeInfo& shapeInfo = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::check_temporary(sharedTmpBuffer, {"LayerNormGrad", site});
-    LayerNormGrad<T, isReuseSource>(outputPdX, resForGamma, inputDy, inputX, inputVariance, inputMean, inputGamma, epsilon, tiling, shapeInfo, site);
+    LayerNormGrad<TypeT, isReuseSource>(outputPdX, resForGamma, inputDy, inputX, inputVariance, inputMean, inputGamma, epsilon, tiling, shapeInfo, site);
 }
 
 // The gradients to gamma and beta: sums over the rows of dy * resForGamma and of dy.
-template <typename T, bool isReuseSource = false>
-void LayerNormGradBeta(const LocalTensor<T>& outputPdGamma, const LocalTensor<T>& outputPdBeta, const LocalTensor<T>& resForGamma,
-                       const LocalTensor<T>& inputDy, const LayerNormGradBetaTiling& tiling, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT, bool isReuseSource = false>
+void LayerNormGradBeta(const LocalTensor<TypeT>& outputPdGamma, const LocalTensor<TypeT>& outputPdBeta, const LocalTensor<TypeT>& resForGamma,
+                       const LocalTensor<TypeT>& inputDy, const LayerNormGradBetaTiling& tiling, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"LayerNormGradBeta", site};
     const NormRows shape(tiling, call);
-    check_access(resForGamma, shape.rows * shape.stride * sizeof(T), "resForGamma", call);
-    check_access(inputDy, shape.rows * shape.stride * sizeof(T), "inputDy", call);
-    check_access(outputPdGamma, shape.columns * sizeof(T), "dst", call);
-    check_access(outputPdBeta, shape.columns * sizeof(T), "dst", call);
+    check_access(resForGamma, shape.rows * shape.stride * sizeof(TypeT), "resForGamma", call);
+    check_access(inputDy, shape.rows * shape.stride * sizeof(TypeT), "inputDy", call);
+    check_access(outputPdGamma, shape.columns * sizeof(TypeT), "dst", call);
+    check_access(outputPdBeta, shape.columns * sizeof(TypeT), "dst", call);
     std::vector<double> gamma(shape.columns), beta(shape.columns);
     for (uint64_t row = 0; row < shape.rows; row++)
         for (uint32_t at = 0; at < shape.columns; at++) {
@@ -287,17 +287,17 @@ void LayerNormGradBeta(const LocalTensor<T>& outputPdGamma, const LocalTensor<T>
             beta[at] += gradient;
         }
     for (uint32_t at = 0; at < shape.columns; at++) {
-        outputPdGamma.raw()[at] = static_cast<T>(gamma[at]);
-        outputPdBeta.raw()[at] = static_cast<T>(beta[at]);
+        outputPdGamma.raw()[at] = static_cast<TypeT>(gamma[at]);
+        outputPdBeta.raw()[at] = static_cast<TypeT>(beta[at]);
     }
 }
-template <typename T, bool isReuseSource = false>
-void LayerNormGradBeta(const LocalTensor<T>& outputPdGamma, const LocalTensor<T>& outputPdBeta, const LocalTensor<T>& resForGamma,
-                       const LocalTensor<T>& inputDy, const LocalTensor<uint8_t>& sharedTmpBuffer, const LayerNormGradBetaTiling& tiling,
+template <typename TypeT, bool isReuseSource = false>
+void LayerNormGradBeta(const LocalTensor<TypeT>& outputPdGamma, const LocalTensor<TypeT>& outputPdBeta, const LocalTensor<TypeT>& resForGamma,
+                       const LocalTensor<TypeT>& inputDy, const LocalTensor<uint8_t>& sharedTmpBuffer, const LayerNormGradBetaTiling& tiling,
                        jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::check_temporary(sharedTmpBuffer, {"LayerNormGradBeta", site});
-    LayerNormGradBeta<T, isReuseSource>(outputPdGamma, outputPdBeta, resForGamma, inputDy, tiling, site);
+    LayerNormGradBeta<TypeT, isReuseSource>(outputPdGamma, outputPdBeta, resForGamma, inputDy, tiling, site);
 }
 
 } // namespace AscendC

@@ -60,50 +60,50 @@ using AscendC::int4x2_t;
 namespace jumar {
 namespace ascendc {
 
-template <typename T> constexpr bool is_half = std::is_same_v<T, half>;
-template <typename T> constexpr bool is_bfloat16 = std::is_same_v<T, bfloat16_t>;
-template <typename T> constexpr bool is_int4 = std::is_same_v<T, AscendC::int4b_t>;
-template <typename T> constexpr bool is_float = is_half<T> || is_bfloat16<T> || std::is_floating_point_v<T>;
+template <typename TypeT> constexpr bool is_half = std::is_same_v<TypeT, half>;
+template <typename TypeT> constexpr bool is_bfloat16 = std::is_same_v<TypeT, bfloat16_t>;
+template <typename TypeT> constexpr bool is_int4 = std::is_same_v<TypeT, AscendC::int4b_t>;
+template <typename TypeT> constexpr bool is_float = is_half<TypeT> || is_bfloat16<TypeT> || std::is_floating_point_v<TypeT>;
 
 // The type that functions without an exact result calculate in.
-template <typename T> using Wide = std::conditional_t<is_half<T> || is_bfloat16<T>, float, std::conditional_t<is_float<T>, double, T>>;
+template <typename TypeT> using Wide = std::conditional_t<is_half<TypeT> || is_bfloat16<TypeT>, float, std::conditional_t<is_float<TypeT>, double, TypeT>>;
 
-template <typename T> constexpr const char* type_name()
+template <typename TypeT> constexpr const char* type_name()
 {
-    if constexpr (is_half<T>) return "float16";
-    else if constexpr (is_bfloat16<T>) return "bfloat16";
-    else if constexpr (is_int4<T>) return "int4";
-    else if constexpr (std::is_same_v<T, float>) return "float32";
-    else if constexpr (std::is_same_v<T, double>) return "double";
-    else if constexpr (std::is_same_v<T, bool>) return "bool";
-    else if constexpr (std::is_same_v<T, int8_t>) return "int8";
-    else if constexpr (std::is_same_v<T, uint8_t>) return "uint8";
-    else if constexpr (std::is_same_v<T, int16_t>) return "int16";
-    else if constexpr (std::is_same_v<T, uint16_t>) return "uint16";
-    else if constexpr (std::is_same_v<T, int32_t>) return "int32";
-    else if constexpr (std::is_same_v<T, uint32_t>) return "uint32";
-    else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) return "int64";
-    else if constexpr (std::is_integral_v<T>) return "uint64";
+    if constexpr (is_half<TypeT>) return "float16";
+    else if constexpr (is_bfloat16<TypeT>) return "bfloat16";
+    else if constexpr (is_int4<TypeT>) return "int4";
+    else if constexpr (std::is_same_v<TypeT, float>) return "float32";
+    else if constexpr (std::is_same_v<TypeT, double>) return "double";
+    else if constexpr (std::is_same_v<TypeT, bool>) return "bool";
+    else if constexpr (std::is_same_v<TypeT, int8_t>) return "int8";
+    else if constexpr (std::is_same_v<TypeT, uint8_t>) return "uint8";
+    else if constexpr (std::is_same_v<TypeT, int16_t>) return "int16";
+    else if constexpr (std::is_same_v<TypeT, uint16_t>) return "uint16";
+    else if constexpr (std::is_same_v<TypeT, int32_t>) return "int32";
+    else if constexpr (std::is_same_v<TypeT, uint32_t>) return "uint32";
+    else if constexpr (std::is_integral_v<TypeT> && std::is_signed_v<TypeT>) return "int64";
+    else if constexpr (std::is_integral_v<TypeT>) return "uint64";
     else return "unknown";
 }
 
-template <typename T> struct Identity {
-    using type = T;
+template <typename TypeT> struct Identity {
+    using type = TypeT;
 };
 // A parameter of this type takes no part in the deduction of T.
-template <typename T> using AsIs = typename Identity<T>::type;
+template <typename TypeT> using AsIs = typename Identity<TypeT>::type;
 
 // Bytes that a number of elements take.
-template <typename T> constexpr uint64_t bytes_of(uint64_t elements)
+template <typename TypeT> constexpr uint64_t bytes_of(uint64_t elements)
 {
-    return is_int4<T> ? elements / 2 : elements * sizeof(T);
+    return is_int4<TypeT> ? elements / 2 : elements * sizeof(TypeT);
 }
 // Elements that fit into a number of bytes.
-template <typename T> constexpr uint64_t elements_in(uint64_t bytes)
+template <typename TypeT> constexpr uint64_t elements_in(uint64_t bytes)
 {
-    return is_int4<T> ? bytes * 2 : bytes / sizeof(T);
+    return is_int4<TypeT> ? bytes * 2 : bytes / sizeof(TypeT);
 }
-template <typename T> constexpr uint32_t block_elements = static_cast<uint32_t>(elements_in<T>(32));
+template <typename TypeT> constexpr uint32_t block_elements = static_cast<uint32_t>(elements_in<TypeT>(32));
 
 } // namespace ascendc
 } // namespace jumar

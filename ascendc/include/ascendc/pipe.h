@@ -63,7 +63,7 @@ public:
 
     TQueBind() = default;
 
-    template <typename T> LocalTensor<T> AllocTensor(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <typename TypeT> LocalTensor<TypeT> AllocTensor(jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
         using namespace jumar::ascendc;
         if (count_ == 0) fail(site, "AllocTensor: the queue has no buffers; InitBuffer was not called");
@@ -80,17 +80,17 @@ public:
                     order->acquire(pipes.producer, buffer->clock);
                     order->forget(core(), *buffer);
                 }
-                return LocalTensor<T>(buffer, 0, elements_in<T>(buffer->bytes));
+                return LocalTensor<TypeT>(buffer, 0, elements_in<TypeT>(buffer->bytes));
             }
         }
         fail(site, "AllocTensor: all %u buffers of the queue (%s) are in use; FreeTensor is missing", count_, position_name(position));
     }
-    template <typename T> void AllocTensor(LocalTensor<T>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <typename TypeT> void AllocTensor(LocalTensor<TypeT>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
-        tensor = AllocTensor<T>(site);
+        tensor = AllocTensor<TypeT>(site);
     }
 
-    template <typename T> bool EnQue(const LocalTensor<T>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <typename TypeT> bool EnQue(const LocalTensor<TypeT>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
         using namespace jumar::ascendc;
         Buffer* buffer = own(tensor, "EnQue", site);
@@ -103,19 +103,19 @@ public:
         buffer->state = BufferState::QUEUED;
         buffer->site = site;
         order_[(first_ + queued_) % MOST_BUFFERS] = buffer;
-        sizes_[(first_ + queued_) % MOST_BUFFERS] = static_cast<uint32_t>(bytes_of<T>(tensor.GetSize()));
+        sizes_[(first_ + queued_) % MOST_BUFFERS] = static_cast<uint32_t>(bytes_of<TypeT>(tensor.GetSize()));
         starts_[(first_ + queued_) % MOST_BUFFERS] =
             static_cast<uint32_t>(static_cast<const uint8_t*>(tensor.address()) - buffer->begin);
         queued_++;
         if (PipeOrder* order = pipe_order(core())) buffer->clock = order->release(pipes.producer);
         return true;
     }
-    template <TPosition from, TPosition to, typename T> bool EnQue(const LocalTensor<T>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <TPosition from, TPosition to, typename TypeT> bool EnQue(const LocalTensor<TypeT>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
         return EnQue(tensor, site);
     }
 
-    template <typename T> LocalTensor<T> DeQue(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <typename TypeT> LocalTensor<TypeT> DeQue(jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
         using namespace jumar::ascendc;
         if (queued_ == 0) fail(site, "DeQue: the queue (%s) is empty; EnQue is missing", position_name(position));
@@ -127,18 +127,18 @@ public:
         buffer->state = BufferState::TAKEN;
         buffer->site = site;
         if (PipeOrder* order = pipe_order(core())) order->acquire(pipes.consumer, buffer->clock);
-        return LocalTensor<T>(buffer, start, elements_in<T>(bytes));
+        return LocalTensor<TypeT>(buffer, start, elements_in<TypeT>(bytes));
     }
-    template <typename T> void DeQue(LocalTensor<T>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <typename TypeT> void DeQue(LocalTensor<TypeT>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
-        tensor = DeQue<T>(site);
+        tensor = DeQue<TypeT>(site);
     }
-    template <TPosition from, TPosition to, typename T> LocalTensor<T> DeQue(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <TPosition from, TPosition to, typename TypeT> LocalTensor<TypeT> DeQue(jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
-        return DeQue<T>(site);
+        return DeQue<TypeT>(site);
     }
 
-    template <typename T> void FreeTensor(LocalTensor<T>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <typename TypeT> void FreeTensor(LocalTensor<TypeT>& tensor, jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
         using namespace jumar::ascendc;
         Buffer* buffer = own(tensor, "FreeTensor", site);
@@ -188,7 +188,7 @@ public:
     static constexpr uint32_t MOST_BUFFERS = 64;
 
 private:
-    template <typename T> jumar::ascendc::Buffer* own(const LocalTensor<T>& tensor, const char* call, jumar::ascendc::Site site) const
+    template <typename TypeT> jumar::ascendc::Buffer* own(const LocalTensor<TypeT>& tensor, const char* call, jumar::ascendc::Site site) const
     {
         using namespace jumar::ascendc;
         Buffer* buffer = tensor.buffer();
@@ -240,27 +240,27 @@ template <TPosition pos = TPosition::LCM> class TBuf {
 public:
     static constexpr TPosition position = pos;
 
-    template <typename T> LocalTensor<T> Get(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <typename TypeT> LocalTensor<TypeT> Get(jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
         need(site);
-        return LocalTensor<T>(buffer_, 0, jumar::ascendc::elements_in<T>(buffer_->bytes));
+        return LocalTensor<TypeT>(buffer_, 0, jumar::ascendc::elements_in<TypeT>(buffer_->bytes));
     }
-    template <typename T> LocalTensor<T> Get(uint32_t elements, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <typename TypeT> LocalTensor<TypeT> Get(uint32_t elements, jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
-        return GetWithOffset<T>(elements, 0, site);
+        return GetWithOffset<TypeT>(elements, 0, site);
     }
-    template <typename T> LocalTensor<T> GetWithOffset(uint32_t elements, uint32_t byte_offset, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <typename TypeT> LocalTensor<TypeT> GetWithOffset(uint32_t elements, uint32_t byte_offset, jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
         using namespace jumar::ascendc;
         need(site);
-        if (byte_offset + bytes_of<T>(elements) > buffer_->bytes)
-            fail(site, "TBuf: %u elements of %s at byte %u were asked for, and the buffer has %u bytes", elements, type_name<T>(), byte_offset,
+        if (byte_offset + bytes_of<TypeT>(elements) > buffer_->bytes)
+            fail(site, "TBuf: %u elements of %s at byte %u were asked for, and the buffer has %u bytes", elements, type_name<TypeT>(), byte_offset,
                  buffer_->bytes);
-        return LocalTensor<T>(buffer_, byte_offset, elements);
+        return LocalTensor<TypeT>(buffer_, byte_offset, elements);
     }
     // A TBuf needs no release; kernels may call this all the same.
-    template <typename T> void FreeTensor(LocalTensor<T>&) {}
-    template <typename T> LocalTensor<T> AllocTensor(jumar::ascendc::Site site = jumar::ascendc::Site::here()) { return Get<T>(site); }
+    template <typename TypeT> void FreeTensor(LocalTensor<TypeT>&) {}
+    template <typename TypeT> LocalTensor<TypeT> AllocTensor(jumar::ascendc::Site site = jumar::ascendc::Site::here()) { return Get<TypeT>(site); }
     uint32_t GetBufLen() const { return buffer_ ? buffer_->bytes : 0; }
 
     void InitStartBufHandle(TBufHandle, uint8_t num, uint32_t, jumar::ascendc::Site site = jumar::ascendc::Site::here())
@@ -449,7 +449,7 @@ inline TPipe* GetTPipePtr()
 }
 
 // The rest of UB, as far as no queue or buffer has it.
-template <typename T, TPosition pos> bool PopStackBuffer(LocalTensor<T>& tensor, jumar::ascendc::Site = jumar::ascendc::Site::here())
+template <typename TypeT, TPosition pos> bool PopStackBuffer(LocalTensor<TypeT>& tensor, jumar::ascendc::Site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     Core& self = core();
@@ -461,30 +461,30 @@ template <typename T, TPosition pos> bool PopStackBuffer(LocalTensor<T>& tensor,
     buffer.begin = self.memories[memory].base(memory) + begin;
     buffer.bytes = static_cast<uint32_t>(bytes);
     buffer.position = pos;
-    tensor = LocalTensor<T>(&buffer, 0, elements_in<T>(bytes));
+    tensor = LocalTensor<TypeT>(&buffer, 0, elements_in<TypeT>(bytes));
     return true;
 }
 
 // Tensors one behind the other in a local memory, without a TPipe.
 template <Hardware hardware = Hardware::UB> class LocalMemAllocator {
 public:
-    template <TPosition pos, class T, uint32_t elements> LocalTensor<T> Alloc(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <TPosition pos, class TypeT, uint32_t elements> LocalTensor<TypeT> Alloc(jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
-        return Alloc<pos, T>(elements, site);
+        return Alloc<pos, TypeT>(elements, site);
     }
-    template <TPosition pos, class T> LocalTensor<T> Alloc(uint32_t elements, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <TPosition pos, class TypeT> LocalTensor<TypeT> Alloc(uint32_t elements, jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
         using namespace jumar::ascendc;
-        uint64_t bytes = (bytes_of<T>(elements) + 31) / 32 * 32;
-        return LocalTensor<T>(core().allocate(pos, bytes, site), 0, elements);
+        uint64_t bytes = (bytes_of<TypeT>(elements) + 31) / 32 * 32;
+        return LocalTensor<TypeT>(core().allocate(pos, bytes, site), 0, elements);
     }
-    template <class T, uint32_t elements> LocalTensor<T> Alloc(jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <class TypeT, uint32_t elements> LocalTensor<TypeT> Alloc(jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
-        return Alloc<default_position(), T>(elements, site);
+        return Alloc<default_position(), TypeT>(elements, site);
     }
-    template <class T> LocalTensor<T> Alloc(uint32_t elements, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    template <class TypeT> LocalTensor<TypeT> Alloc(uint32_t elements, jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
-        return Alloc<default_position(), T>(elements, site);
+        return Alloc<default_position(), TypeT>(elements, site);
     }
     uint32_t GetCurAddr() const { return static_cast<uint32_t>(jumar::ascendc::core().memories[jumar::ascendc::memory_of(default_position())].used); }
 

@@ -14,9 +14,9 @@ namespace ascendc {
 constexpr size_t MOST_PRINTED = 30 * 1024;
 
 // An argument as the C library's printf takes it.
-template <typename T> inline auto printable(T value)
+template <typename TypeT> inline auto printable(TypeT value)
 {
-    if constexpr (is_half<T> || is_bfloat16<T> || std::is_same_v<T, float>) return static_cast<double>(static_cast<float>(value));
+    if constexpr (is_half<TypeT> || is_bfloat16<TypeT> || std::is_same_v<TypeT, float>) return static_cast<double>(static_cast<float>(value));
     else return value;
 }
 
@@ -54,17 +54,17 @@ template <typename... Arguments> inline void print(const char* format, Arguments
 #endif
 }
 
-template <typename T> inline std::string element_text(T value)
+template <typename TypeT> inline std::string element_text(TypeT value)
 {
     char text[48];
-    if constexpr (is_float<T>) std::snprintf(text, sizeof text, "%f", static_cast<double>(static_cast<Wide<T>>(value)));
-    else if constexpr (std::is_signed_v<T>) std::snprintf(text, sizeof text, "%lld", static_cast<long long>(value));
+    if constexpr (is_float<TypeT>) std::snprintf(text, sizeof text, "%f", static_cast<double>(static_cast<Wide<TypeT>>(value)));
+    else if constexpr (std::is_signed_v<TypeT>) std::snprintf(text, sizeof text, "%lld", static_cast<long long>(value));
     else std::snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(value));
     return text;
 }
 
 // Values in brackets; a shape adds nested brackets.
-template <typename T> inline void append_values(std::string& text, const T* values, uint64_t count, const AscendC::ShapeInfo& shape)
+template <typename TypeT> inline void append_values(std::string& text, const TypeT* values, uint64_t count, const AscendC::ShapeInfo& shape)
 {
     uint64_t row = shape.shapeDim ? shape.shape[shape.shapeDim - 1] : count;
     if (row == 0) row = count;
@@ -76,11 +76,11 @@ template <typename T> inline void append_values(std::string& text, const T* valu
     text += "]\n";
 }
 
-template <typename T>
-inline void dump(const T* values, const char* position, uint64_t address, uint32_t number, uint64_t count, const AscendC::ShapeInfo& shape)
+template <typename TypeT>
+inline void dump(const TypeT* values, const char* position, uint64_t address, uint32_t number, uint64_t count, const AscendC::ShapeInfo& shape)
 {
 #if ASCENDC_DUMP
-    std::string text = prefix() + "DumpTensor: desc=" + std::to_string(number) + ", addr=" + std::to_string(address) + ", data_type=" + type_name<T>() +
+    std::string text = prefix() + "DumpTensor: desc=" + std::to_string(number) + ", addr=" + std::to_string(address) + ", data_type=" + type_name<TypeT>() +
                        ", position=" + position + ", dump_size=" + std::to_string(count) + "\n";
     append_values(text, values, count, shape);
     write_out(text);
@@ -115,31 +115,31 @@ template <typename... Arguments> void PRINTF(const char* format, Arguments... ar
 {
     jumar::ascendc::print(format, arguments...);
 }
-template <typename T>
-void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo& shape,
+template <typename TypeT>
+void DumpTensor(const LocalTensor<TypeT>& tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo& shape,
                 jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    check_access(tensor, bytes_of<T>(dumpSize), "tensor", Call{"DumpTensor", site}, 1);
+    check_access(tensor, bytes_of<TypeT>(dumpSize), "tensor", Call{"DumpTensor", site}, 1);
     const Buffer* buffer = tensor.buffer();
     const Memory memory = memory_of(buffer->position);
     const uint64_t address = static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(tensor.raw()) - core().memories[memory].base(memory));
     dump(tensor.raw(), memory_info(memory).name, address, desc, dumpSize, shape);
 }
-template <typename T>
-void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT>
+void DumpTensor(const LocalTensor<TypeT>& tensor, uint32_t desc, uint32_t dumpSize, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     DumpTensor(tensor, desc, dumpSize, ShapeInfo(), site);
 }
-template <typename T>
-void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo& shape,
+template <typename TypeT>
+void DumpTensor(const GlobalTensor<TypeT>& tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo& shape,
                 jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     if (dumpSize) tensor.check(0, dumpSize, "DumpTensor", site);
     jumar::ascendc::dump(tensor.raw(), "GM", reinterpret_cast<uint64_t>(tensor.raw()), desc, dumpSize, shape);
 }
-template <typename T>
-void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT>
+void DumpTensor(const GlobalTensor<TypeT>& tensor, uint32_t desc, uint32_t dumpSize, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     DumpTensor(tensor, desc, dumpSize, ShapeInfo(), site);
 }

@@ -30,9 +30,9 @@ struct TopKInfo {
 
 // The k largest or smallest elements of each row, in order, with their indices; of equal ones that of the lower index comes first. A row of
 // results begins at a multiple of 32 bytes, except with rows of 32 elements (TOPK_NSMALL).
-template <typename T, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false, enum TopKMode topkMode = TopKMode::TOPK_NORMAL,
+template <typename TypeT, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false, enum TopKMode topkMode = TopKMode::TOPK_NORMAL,
           const TopKConfig& config = defaultTopKConfig>
-void TopK(const LocalTensor<T>& dstValue, const LocalTensor<int32_t>& dstIndex, const LocalTensor<T>& src, const LocalTensor<int32_t>& srcIndex,
+void TopK(const LocalTensor<TypeT>& dstValue, const LocalTensor<int32_t>& dstIndex, const LocalTensor<TypeT>& src, const LocalTensor<int32_t>& srcIndex,
           const LocalTensor<bool>& finish, const int32_t k, const TopkTiling&, const TopKInfo& info, const bool isLargest = true,
           jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
@@ -45,15 +45,15 @@ void TopK(const LocalTensor<T>& dstValue, const LocalTensor<int32_t>& dstIndex, 
         fail(site, "TopK: a row has %d elements; it has to have %s", info.inner, is_small ? "32 with TOPK_NSMALL" : "a multiple of 32");
     const uint64_t rows = static_cast<uint64_t>(info.outter), inner = static_cast<uint64_t>(info.inner), count = static_cast<uint64_t>(k);
     auto padded = [count](uint64_t size) { return is_small ? count : (count * size + 31) / 32 * 32 / size; };
-    const uint64_t value_step = padded(sizeof(T)), index_step = padded(4);
-    check_access(dstValue, ((rows - 1) * value_step + count) * sizeof(T), "dstValue", call);
+    const uint64_t value_step = padded(sizeof(TypeT)), index_step = padded(4);
+    check_access(dstValue, ((rows - 1) * value_step + count) * sizeof(TypeT), "dstValue", call);
     check_access(dstIndex, ((rows - 1) * index_step + count) * 4, "dstIndex", call);
-    check_access(src, rows * inner * sizeof(T), "src", call);
+    check_access(src, rows * inner * sizeof(TypeT), "src", call);
     if constexpr (isInitIndex) check_access(srcIndex, (is_small ? rows * inner : inner) * 4, "srcIndex", call);
     if constexpr (isHasfinish) check_access(finish, rows, "finish", call);
     std::vector<uint32_t> order(static_cast<size_t>(info.n));
     for (uint64_t row = 0; row < rows; row++) {
-        const T* line = src.raw() + row * inner;
+        const TypeT* line = src.raw() + row * inner;
         for (size_t at = 0; at < order.size(); at++) order[at] = static_cast<uint32_t>(at);
         // A NaN is larger than all numbers.
         auto larger = [line](uint32_t a, uint32_t b) {
@@ -72,13 +72,13 @@ void TopK(const LocalTensor<T>& dstValue, const LocalTensor<int32_t>& dstIndex, 
         }
     }
 }
-template <typename T, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false, enum TopKMode topkMode = TopKMode::TOPK_NORMAL,
+template <typename TypeT, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false, enum TopKMode topkMode = TopKMode::TOPK_NORMAL,
           const TopKConfig& config = defaultTopKConfig>
-void TopK(const LocalTensor<T>& dstValue, const LocalTensor<int32_t>& dstIndex, const LocalTensor<T>& src, const LocalTensor<int32_t>& srcIndex,
+void TopK(const LocalTensor<TypeT>& dstValue, const LocalTensor<int32_t>& dstIndex, const LocalTensor<TypeT>& src, const LocalTensor<int32_t>& srcIndex,
           const LocalTensor<bool>& finish, const LocalTensor<uint8_t>&, const int32_t k, const TopkTiling& tiling, const TopKInfo& info,
           const bool isLargest = true, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    TopK<T, isInitIndex, isHasfinish, isReuseSrc, topkMode, config>(dstValue, dstIndex, src, srcIndex, finish, k, tiling, info, isLargest, site);
+    TopK<TypeT, isInitIndex, isHasfinish, isReuseSrc, topkMode, config>(dstValue, dstIndex, src, srcIndex, finish, k, tiling, info, isLargest, site);
 }
 
 struct CumSumConfig {
@@ -93,34 +93,34 @@ struct CumSumInfo {
 };
 
 // Running sums along the rows, or down the columns; on request the last row of the result as well. Sums of half are kept in float.
-template <typename T, const CumSumConfig& config = defaultCumSumConfig>
-void CumSum(LocalTensor<T>& dst, LocalTensor<T>& lastRow, const LocalTensor<T>& src, const CumSumInfo& info,
+template <typename TypeT, const CumSumConfig& config = defaultCumSumConfig>
+void CumSum(LocalTensor<TypeT>& dst, LocalTensor<TypeT>& lastRow, const LocalTensor<TypeT>& src, const CumSumInfo& info,
             jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"CumSum", site};
     const uint64_t rows = info.outter, columns = info.inner;
     if (rows == 0 || columns == 0) return;
-    if (columns * sizeof(T) % 32 != 0) fail(site, "CumSum: a row has %u elements of %zu bytes; it has to have a multiple of 32 bytes", info.inner, sizeof(T));
-    check_access(dst, rows * columns * sizeof(T), "dst", call);
-    check_access(src, rows * columns * sizeof(T), "src", call);
-    if (config.outputLastRow) check_access(lastRow, columns * sizeof(T), "lastRow", call);
+    if (columns * sizeof(TypeT) % 32 != 0) fail(site, "CumSum: a row has %u elements of %zu bytes; it has to have a multiple of 32 bytes", info.inner, sizeof(TypeT));
+    check_access(dst, rows * columns * sizeof(TypeT), "dst", call);
+    check_access(src, rows * columns * sizeof(TypeT), "src", call);
+    if (config.outputLastRow) check_access(lastRow, columns * sizeof(TypeT), "lastRow", call);
     const uint64_t lines = config.isLastAxis ? rows : columns, steps = config.isLastAxis ? columns : rows;
     for (uint64_t line = 0; line < lines; line++) {
         float sum = 0;
         for (uint64_t step = 0; step < steps; step++) {
             const uint64_t at = config.isLastAxis ? line * columns + step : step * columns + line;
             sum += static_cast<float>(src.raw()[at]);
-            dst.raw()[at] = static_cast<T>(sum);
+            dst.raw()[at] = static_cast<TypeT>(sum);
         }
     }
     if (config.outputLastRow) std::copy_n(dst.raw() + (rows - 1) * columns, columns, lastRow.raw());
 }
-template <typename T, const CumSumConfig& config = defaultCumSumConfig>
-void CumSum(LocalTensor<T>& dst, LocalTensor<T>& lastRow, const LocalTensor<T>& src, LocalTensor<uint8_t>&, const CumSumInfo& info,
+template <typename TypeT, const CumSumConfig& config = defaultCumSumConfig>
+void CumSum(LocalTensor<TypeT>& dst, LocalTensor<TypeT>& lastRow, const LocalTensor<TypeT>& src, LocalTensor<uint8_t>&, const CumSumInfo& info,
             jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    CumSum<T, config>(dst, lastRow, src, info, site);
+    CumSum<TypeT, config>(dst, lastRow, src, info, site);
 }
 
 // Rows of `inner` elements, of which n hold values.
@@ -129,28 +129,28 @@ struct MeanParams {
     uint32_t inner = 0;
     uint32_t n = 0;
 };
-template <typename T, typename accType = T, bool isReuseSource = false, bool isBasicBlock = false, int32_t reduceDim = -1>
-void Mean(const LocalTensor<T>& dst, const LocalTensor<T>& src, const MeanParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT, typename accType = TypeT, bool isReuseSource = false, bool isBasicBlock = false, int32_t reduceDim = -1>
+void Mean(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const MeanParams& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     static_assert(reduceDim == -1, "Mean along other dimensions than the last is not supported by Jumar; docs/ascendc.md lists what is");
     const Call call{"Mean", site};
     if (params.outter == 0 || params.n == 0) return;
-    if (params.n > params.inner || params.inner * sizeof(T) % 32 != 0)
+    if (params.n > params.inner || params.inner * sizeof(TypeT) % 32 != 0)
         fail(site, "Mean: a row has %u elements of %u; n is inner at most, and inner a multiple of 32 bytes", params.n, params.inner);
-    check_access(dst, params.outter * sizeof(T), "dst", call);
-    check_access(src, uint64_t(params.outter) * params.inner * sizeof(T), "src", call);
+    check_access(dst, params.outter * sizeof(TypeT), "dst", call);
+    check_access(src, uint64_t(params.outter) * params.inner * sizeof(TypeT), "src", call);
     for (uint64_t row = 0; row < params.outter; row++) {
         double sum = 0;
         for (uint64_t at = 0; at < params.n; at++) sum += static_cast<double>(src.raw()[row * params.inner + at]);
-        dst.raw()[row] = static_cast<T>(sum / params.n);
+        dst.raw()[row] = static_cast<TypeT>(sum / params.n);
     }
 }
-template <typename T, typename accType = T, bool isReuseSource = false, bool isBasicBlock = false, int32_t reduceDim = -1>
-void Mean(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>&, const MeanParams& params,
+template <typename TypeT, typename accType = TypeT, bool isReuseSource = false, bool isBasicBlock = false, int32_t reduceDim = -1>
+void Mean(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LocalTensor<uint8_t>&, const MeanParams& params,
           jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    Mean<T, accType, isReuseSource, isBasicBlock, reduceDim>(dst, src, params, site);
+    Mean<TypeT, accType, isReuseSource, isBasicBlock, reduceDim>(dst, src, params, site);
 }
 
 // Patterns of dimensions: A is kept, R is reduced.
@@ -162,33 +162,33 @@ struct RA {};
 } // namespace Pattern
 
 // The means of the rows (AR) or of the columns (RA) of a matrix whose rows have a multiple of 32 bytes.
-template <class T, class pattern, bool isReuseSource = false>
-void ReduceMean(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const uint32_t srcShape[], bool srcInnerPad,
+template <class TypeT, class pattern, bool isReuseSource = false>
+void ReduceMean(const LocalTensor<TypeT>& dstTensor, const LocalTensor<TypeT>& srcTensor, const uint32_t srcShape[], bool srcInnerPad,
                 jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    static_assert(std::is_same_v<T, float>, "ReduceMean has the type float");
+    static_assert(std::is_same_v<TypeT, float>, "ReduceMean has the type float");
     constexpr bool is_of_rows = std::is_same_v<pattern, Pattern::Reduce::AR>;
     static_assert(is_of_rows || std::is_same_v<pattern, Pattern::Reduce::RA>, "ReduceMean has the patterns AR and RA");
     const Call call{"ReduceMean", site};
     const uint64_t rows = srcShape[0], columns = srcShape[1];
-    if (rows == 0 || columns == 0 || columns * sizeof(T) % 32 != 0 || !srcInnerPad)
+    if (rows == 0 || columns == 0 || columns * sizeof(TypeT) % 32 != 0 || !srcInnerPad)
         fail(site, "ReduceMean: the shape is %u x %u, and srcInnerPad is %s; wanted are rows of a multiple of 32 bytes, and true", srcShape[0], srcShape[1],
              srcInnerPad ? "true" : "false");
     const uint64_t results = is_of_rows ? rows : columns, steps = is_of_rows ? columns : rows;
-    check_access(srcTensor, rows * columns * sizeof(T), "src", call);
-    check_access(dstTensor, results * sizeof(T), "dst", call);
+    check_access(srcTensor, rows * columns * sizeof(TypeT), "src", call);
+    check_access(dstTensor, results * sizeof(TypeT), "dst", call);
     for (uint64_t result = 0; result < results; result++) {
         double sum = 0;
         for (uint64_t step = 0; step < steps; step++) sum += static_cast<double>(srcTensor.raw()[is_of_rows ? result * columns + step : step * columns + result]);
-        dstTensor.raw()[result] = static_cast<T>(sum / static_cast<double>(steps));
+        dstTensor.raw()[result] = static_cast<TypeT>(sum / static_cast<double>(steps));
     }
 }
-template <class T, class pattern, bool isReuseSource = false>
-void ReduceMean(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const LocalTensor<uint8_t>&, const uint32_t srcShape[], bool srcInnerPad,
+template <class TypeT, class pattern, bool isReuseSource = false>
+void ReduceMean(const LocalTensor<TypeT>& dstTensor, const LocalTensor<TypeT>& srcTensor, const LocalTensor<uint8_t>&, const uint32_t srcShape[], bool srcInnerPad,
                 jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    ReduceMean<T, pattern, isReuseSource>(dstTensor, srcTensor, srcShape, srcInnerPad, site);
+    ReduceMean<TypeT, pattern, isReuseSource>(dstTensor, srcTensor, srcShape, srcInnerPad, site);
 }
 
 using tiling::PadTiling;
@@ -200,34 +200,34 @@ struct PadParams {
     int32_t padValue = 0;
 };
 // Fills rows up to a multiple of 32 bytes. Rows of such a length get the value in the elements behind their own ones.
-template <typename T>
-void Pad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const PadParams& padParams, const PadTiling& tiling,
+template <typename TypeT>
+void Pad(const LocalTensor<TypeT>& dstTensor, const LocalTensor<TypeT>& srcTensor, const PadParams& padParams, const PadTiling& tiling,
          jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Pad has elements of 16 and 32 bits");
+    static_assert(sizeof(TypeT) == 2 || sizeof(TypeT) == 4, "Pad has elements of 16 and 32 bits");
     const Call call{"Pad", site};
     const uint64_t rows = tiling.srcHeight, width = tiling.srcWidth, left = padParams.leftPad, right = padParams.rightPad;
     if (rows == 0 || width == 0) fail(site, "Pad: the tiling has %u rows of %u elements; PadTilingFunc fills it", tiling.srcHeight, tiling.srcWidth);
-    constexpr uint64_t block = 32 / sizeof(T);
+    constexpr uint64_t block = 32 / sizeof(TypeT);
     const uint64_t aligned = (width + block - 1) / block * block, own = width == aligned ? tiling.srcOriWidth : width;
     if ((width == aligned && left != 0) || left + own + right != aligned)
         fail(site, "Pad: rows of %llu elements with %llu more on the left and %llu on the right have to reach %llu elements%s", static_cast<unsigned long long>(own),
              static_cast<unsigned long long>(left), static_cast<unsigned long long>(right), static_cast<unsigned long long>(aligned),
              width == aligned ? "; rows of whole blocks are filled on the right" : "");
-    check_access(srcTensor, rows * width * sizeof(T), "src", call);
-    check_access(dstTensor, rows * aligned * sizeof(T), "dst", call);
-    const T value = static_cast<T>(padParams.padValue);
+    check_access(srcTensor, rows * width * sizeof(TypeT), "src", call);
+    check_access(dstTensor, rows * aligned * sizeof(TypeT), "dst", call);
+    const TypeT value = static_cast<TypeT>(padParams.padValue);
     for (uint64_t row = 0; row < rows; row++) {
-        const T* from = srcTensor.raw() + row * width;
-        T* to = dstTensor.raw() + row * aligned;
+        const TypeT* from = srcTensor.raw() + row * width;
+        TypeT* to = dstTensor.raw() + row * aligned;
         std::copy_n(from, own, to + left);
         std::fill_n(to, left, value);
         std::fill_n(to + left + own, right, value);
     }
 }
-template <typename T>
-void Pad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const PadParams& padParams, const LocalTensor<uint8_t>&, const PadTiling& tiling,
+template <typename TypeT>
+void Pad(const LocalTensor<TypeT>& dstTensor, const LocalTensor<TypeT>& srcTensor, const PadParams& padParams, const LocalTensor<uint8_t>&, const PadTiling& tiling,
          jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     Pad(dstTensor, srcTensor, padParams, tiling, site);
@@ -239,24 +239,24 @@ struct UnPadParams {
     uint16_t rightPad = 0;
 };
 // Drops the last elements of rows of a multiple of 32 bytes.
-template <typename T>
-void UnPad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const UnPadParams& unPadParams, const UnPadTiling& tiling,
+template <typename TypeT>
+void UnPad(const LocalTensor<TypeT>& dstTensor, const LocalTensor<TypeT>& srcTensor, const UnPadParams& unPadParams, const UnPadTiling& tiling,
            jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    static_assert(sizeof(T) == 2 || sizeof(T) == 4, "UnPad has elements of 16 and 32 bits");
+    static_assert(sizeof(TypeT) == 2 || sizeof(TypeT) == 4, "UnPad has elements of 16 and 32 bits");
     const Call call{"UnPad", site};
     const uint64_t rows = tiling.srcHeight, width = tiling.srcWidth, right = unPadParams.rightPad;
     if (rows == 0 || width == 0) fail(site, "UnPad: the tiling has %u rows of %u elements; UnPadTilingFunc fills it", tiling.srcHeight, tiling.srcWidth);
-    if (width * sizeof(T) % 32 != 0 || right == 0 || right * sizeof(T) >= 32)
+    if (width * sizeof(TypeT) % 32 != 0 || right == 0 || right * sizeof(TypeT) >= 32)
         fail(site, "UnPad: %u of %u elements are to be dropped; wanted are less than 32 bytes of a row that has a multiple of 32 bytes", unPadParams.rightPad,
              tiling.srcWidth);
-    check_access(srcTensor, rows * width * sizeof(T), "src", call);
-    check_access(dstTensor, rows * (width - right) * sizeof(T), "dst", call);
+    check_access(srcTensor, rows * width * sizeof(TypeT), "src", call);
+    check_access(dstTensor, rows * (width - right) * sizeof(TypeT), "dst", call);
     for (uint64_t row = 0; row < rows; row++) std::copy_n(srcTensor.raw() + row * width, width - right, dstTensor.raw() + row * (width - right));
 }
-template <typename T>
-void UnPad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const UnPadParams& unPadParams, const LocalTensor<uint8_t>&, const UnPadTiling& tiling,
+template <typename TypeT>
+void UnPad(const LocalTensor<TypeT>& dstTensor, const LocalTensor<TypeT>& srcTensor, const UnPadParams& unPadParams, const LocalTensor<uint8_t>&, const UnPadTiling& tiling,
            jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     UnPad(dstTensor, srcTensor, unPadParams, tiling, site);
@@ -270,8 +270,8 @@ struct DropOutShapeInfo {
     uint32_t maskLastAxis = 0;
 };
 // Elements whose mask is 0 become 0, the others are divided by the rate at which elements are kept.
-template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
-void DropOut(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& mask, const float keepProb, const DropOutShapeInfo& info,
+template <typename TypeT, bool isInitBitMode = false, uint32_t dropOutMode = 0>
+void DropOut(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LocalTensor<uint8_t>& mask, const float keepProb, const DropOutShapeInfo& info,
              jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -284,76 +284,76 @@ void DropOut(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTe
     const bool is_bits = dropOutMode == 0 ? step < columns : dropOutMode >= DROPOUT_MODE_BIT_ALIGN;
     if (step * (is_bits ? 8 : 1) < columns)
         fail(site, "DropOut: a row of the mask has %u bytes, and %u elements need %s of the mask", info.maskLastAxis, info.srcLastAxis, is_bits ? "a bit each" : "a byte each");
-    check_access(dst, rows * columns * sizeof(T), "dst", call);
-    check_access(src, rows * columns * sizeof(T), "src", call);
+    check_access(dst, rows * columns * sizeof(TypeT), "dst", call);
+    check_access(src, rows * columns * sizeof(TypeT), "src", call);
     check_access(mask, rows * step, "mask", call);
     for (uint64_t row = 0; row < rows; row++)
         for (uint64_t column = 0; column < columns; column++) {
             const uint8_t byte = mask.raw()[row * step + (is_bits ? column / 8 : column)];
             const bool is_kept = is_bits ? byte >> (column % 8) & 1 : byte != 0;
             const uint64_t at = row * columns + column;
-            dst.raw()[at] = is_kept ? static_cast<T>(static_cast<float>(src.raw()[at]) / keepProb) : static_cast<T>(0.0f);
+            dst.raw()[at] = is_kept ? static_cast<TypeT>(static_cast<float>(src.raw()[at]) / keepProb) : static_cast<TypeT>(0.0f);
         }
 }
-template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
-void DropOut(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& mask, const LocalTensor<uint8_t>&, const float keepProb,
+template <typename TypeT, bool isInitBitMode = false, uint32_t dropOutMode = 0>
+void DropOut(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LocalTensor<uint8_t>& mask, const LocalTensor<uint8_t>&, const float keepProb,
              const DropOutShapeInfo& info, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    DropOut<T, isInitBitMode, dropOutMode>(dst, src, mask, keepProb, info, site);
+    DropOut<TypeT, isInitBitMode, dropOutMode>(dst, src, mask, keepProb, info, site);
 }
 
 // dst = src0 * function(src1), with and without a temporary buffer, and with and without a count.
 #define JUMAR_ASCENDC_GATED(Name, gate)                                                                                                              \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const uint32_t count,                               \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const LocalTensor<TypeT>& src1, const uint32_t count,                   \
               jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
     {                                                                                                                                                \
         using namespace jumar::ascendc;                                                                                                              \
-        binary(dst, src0, src1, count, Call{#Name, site}, [](T x, T y, T) -> T {                                                                     \
-            const Wide<T> w = static_cast<Wide<T>>(y);                                                                                               \
-            return static_cast<T>(static_cast<Wide<T>>(x) * (gate));                                                                                 \
+        binary(dst, src0, src1, count, Call{#Name, site}, [](TypeT x, TypeT y, TypeT) -> TypeT {                                                     \
+            const Wide<TypeT> w = static_cast<Wide<TypeT>>(y);                                                                                       \
+            return static_cast<TypeT>(static_cast<Wide<TypeT>>(x) * (gate));                                                                         \
         });                                                                                                                                          \
     }                                                                                                                                                \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, jumar::ascendc::Site site = jumar::ascendc::Site::here()) \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const LocalTensor<TypeT>& src1, jumar::ascendc::Site site = jumar::ascendc::Site::here()) \
     {                                                                                                                                                \
         Name(dst, src0, src1, src0.GetSize(), site);                                                                                                 \
     }                                                                                                                                                \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const LocalTensor<uint8_t>&, const uint32_t count,  \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const LocalTensor<TypeT>& src1, const LocalTensor<uint8_t>&, const uint32_t count, \
               jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
     {                                                                                                                                                \
         Name(dst, src0, src1, count, site);                                                                                                          \
     }                                                                                                                                                \
-    template <typename T, bool isReuseSource = false>                                                                                                \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const LocalTensor<uint8_t>&,                        \
+    template <typename TypeT, bool isReuseSource = false>                                                                                            \
+    void Name(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const LocalTensor<TypeT>& src1, const LocalTensor<uint8_t>&,            \
               jumar::ascendc::Site site = jumar::ascendc::Site::here())                                                                              \
     {                                                                                                                                                \
         Name(dst, src0, src1, src0.GetSize(), site);                                                                                                 \
     }
 JUMAR_ASCENDC_GATED(GeGLU, jumar::ascendc::gelu(w))
-JUMAR_ASCENDC_GATED(ReGlu, w > 0 ? w : Wide<T>(0))
+JUMAR_ASCENDC_GATED(ReGlu, w > 0 ? w : Wide<TypeT>(0))
 #undef JUMAR_ASCENDC_GATED
 
 // The newer names of the reductions of a repeat.
-template <ReduceType reduceType, typename T, typename U, bool isSetMask = true>
-void ReduceRepeat(const LocalTensor<T>& dst, const LocalTensor<U>& src, const jumar::ascendc::MaskArgument& mask, const int32_t repeatTime,
+template <ReduceType reduceType, typename TypeT, typename TypeU, bool isSetMask = true>
+void ReduceRepeat(const LocalTensor<TypeT>& dst, const LocalTensor<TypeU>& src, const jumar::ascendc::MaskArgument& mask, const int32_t repeatTime,
                   const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX,
                   jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    static_assert(std::is_same_v<T, U>, "ReduceRepeat has one type on 910B and 310P");
-    if constexpr (reduceType == ReduceType::SUM) WholeReduceSum<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride, site);
+    static_assert(std::is_same_v<TypeT, TypeU>, "ReduceRepeat has one type on 910B and 310P");
+    if constexpr (reduceType == ReduceType::SUM) WholeReduceSum<TypeT, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride, site);
     else if constexpr (reduceType == ReduceType::MAX)
-        WholeReduceMax<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride, order, site);
-    else WholeReduceMin<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride, order, site);
+        WholeReduceMax<TypeT, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride, order, site);
+    else WholeReduceMin<TypeT, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride, order, site);
 }
-template <ReduceType reduceType, typename T, typename U, bool isSetMask = true>
-void ReducePairElem(const LocalTensor<T>& dst, const LocalTensor<U>& src, const jumar::ascendc::MaskArgument& mask, const int32_t repeatTime,
+template <ReduceType reduceType, typename TypeT, typename TypeU, bool isSetMask = true>
+void ReducePairElem(const LocalTensor<TypeT>& dst, const LocalTensor<TypeU>& src, const jumar::ascendc::MaskArgument& mask, const int32_t repeatTime,
                     const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,
                     jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    static_assert(reduceType == ReduceType::SUM && std::is_same_v<T, U>, "ReducePairElem has sums of one type");
-    PairReduceSum<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride, srcRepStride, site);
+    static_assert(reduceType == ReduceType::SUM && std::is_same_v<TypeT, TypeU>, "ReducePairElem has sums of one type");
+    PairReduceSum<TypeT, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride, srcRepStride, site);
 }
 
 } // namespace AscendC

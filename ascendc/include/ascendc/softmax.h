@@ -42,26 +42,26 @@ struct SoftmaxRows {
             fail(call.site, "%s: %u rows of %u columns, of which %u hold values; each has to be above 0, and no more than there are columns", call.name, rows,
                  stride, columns);
     }
-    template <typename T> const T* source(const AscendC::LocalTensor<T>& tensor, const char* operand, const Call& call) const
+    template <typename TypeT> const TypeT* source(const AscendC::LocalTensor<TypeT>& tensor, const char* operand, const Call& call) const
     {
-        check_access(tensor, static_cast<uint64_t>(rows) * stride * sizeof(T), operand, call);
+        check_access(tensor, static_cast<uint64_t>(rows) * stride * sizeof(TypeT), operand, call);
         return tensor.raw();
     }
-    template <typename T> T* target(const AscendC::LocalTensor<T>& tensor, const char* operand, const Call& call) const
+    template <typename TypeT> TypeT* target(const AscendC::LocalTensor<TypeT>& tensor, const char* operand, const Call& call) const
     {
-        check_access(tensor, static_cast<uint64_t>(rows) * stride * sizeof(T), operand, call);
+        check_access(tensor, static_cast<uint64_t>(rows) * stride * sizeof(TypeT), operand, call);
         return tensor.raw();
     }
-    template <typename T> T* blocks(const AscendC::LocalTensor<T>& tensor, const char* operand, const Call& call) const
+    template <typename TypeT> TypeT* blocks(const AscendC::LocalTensor<TypeT>& tensor, const char* operand, const Call& call) const
     {
         check_access(tensor, rows * 32ull, operand, call);
         return tensor.raw();
     }
-    template <typename T> static void fill(T* blocks, uint32_t row, double value)
+    template <typename TypeT> static void fill(TypeT* blocks, uint32_t row, double value)
     {
-        for (uint32_t at = 0; at < 32 / sizeof(T); at++) blocks[row * (32 / sizeof(T)) + at] = static_cast<T>(value);
+        for (uint32_t at = 0; at < 32 / sizeof(TypeT); at++) blocks[row * (32 / sizeof(TypeT)) + at] = static_cast<TypeT>(value);
     }
-    template <typename T> static double first(const T* blocks, uint32_t row) { return static_cast<double>(blocks[row * (32 / sizeof(T))]); }
+    template <typename TypeT> static double first(const TypeT* blocks, uint32_t row) { return static_cast<double>(blocks[row * (32 / sizeof(TypeT))]); }
 };
 
 inline void check_temporary([[maybe_unused]] const AscendC::LocalTensor<uint8_t>& buffer, const Call& call)
@@ -75,9 +75,9 @@ inline void check_temporary([[maybe_unused]] const AscendC::LocalTensor<uint8_t>
 namespace AscendC {
 
 // dst = exp(src - max) / sum for each row. Sums are exact to a rounding at the end.
-template <typename T, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
-          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename D, typename S>
-void SoftMax(const LocalTensor<D>& dst, const LocalTensor<S>& sum, const LocalTensor<S>& max, const LocalTensor<D>& src, const SoftMaxTiling& tiling,
+template <typename TypeT, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
+          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename TypeD, typename TypeS>
+void SoftMax(const LocalTensor<TypeD>& dst, const LocalTensor<TypeS>& sum, const LocalTensor<TypeS>& max, const LocalTensor<TypeD>& src, const SoftMaxTiling& tiling,
              const SoftMaxShapeInfo& shape = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -85,90 +85,90 @@ void SoftMax(const LocalTensor<D>& dst, const LocalTensor<S>& sum, const LocalTe
                   "SoftMax of fractals, or without broadcast results, is not supported by Jumar; docs/ascendc.md lists what is");
     const Call call{"SoftMax", site};
     const SoftmaxRows rows(tiling, shape, call);
-    const D* from = rows.source(src, "src", call);
-    D* to = rows.target(dst, "dst", call);
-    S *sums = rows.blocks(sum, "sum", call), *maxima = rows.blocks(max, "max", call);
+    const TypeD* from = rows.source(src, "src", call);
+    TypeD* to = rows.target(dst, "dst", call);
+    TypeS *sums = rows.blocks(sum, "sum", call), *maxima = rows.blocks(max, "max", call);
     for (uint32_t row = 0; row < rows.rows; row++) {
-        const D* line = from + static_cast<uint64_t>(row) * rows.stride;
-        D* result = to + static_cast<uint64_t>(row) * rows.stride;
+        const TypeD* line = from + static_cast<uint64_t>(row) * rows.stride;
+        TypeD* result = to + static_cast<uint64_t>(row) * rows.stride;
         double highest = static_cast<double>(line[0]), total = 0;
         for (uint32_t at = 1; at < rows.columns; at++) highest = std::fmax(highest, static_cast<double>(line[at]));
         for (uint32_t at = 0; at < rows.columns; at++) total += std::exp(static_cast<double>(line[at]) - highest);
-        for (uint32_t at = 0; at < rows.columns; at++) result[at] = static_cast<D>(std::exp(static_cast<double>(line[at]) - highest) / total);
+        for (uint32_t at = 0; at < rows.columns; at++) result[at] = static_cast<TypeD>(std::exp(static_cast<double>(line[at]) - highest) / total);
         SoftmaxRows::fill(sums, row, total);
         SoftmaxRows::fill(maxima, row, highest);
     }
 }
-template <typename T, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
-          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename D, typename S>
-void SoftMax(const LocalTensor<D>& dst, const LocalTensor<S>& sum, const LocalTensor<S>& max, const LocalTensor<D>& src,
+template <typename TypeT, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
+          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename TypeD, typename TypeS>
+void SoftMax(const LocalTensor<TypeD>& dst, const LocalTensor<TypeS>& sum, const LocalTensor<TypeS>& max, const LocalTensor<TypeD>& src,
              const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling, const SoftMaxShapeInfo& shape = {},
              jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::check_temporary(sharedTmpBuffer, {"SoftMax", site});
-    SoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ, config>(dst, sum, max, src, tiling, shape, site);
+    SoftMax<TypeT, isReuseSource, isBasicBlock, isDataFormatNZ, config>(dst, sum, max, src, tiling, shape, site);
 }
-template <typename T, bool isReuseSource = false, bool isBasicBlock = false, const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
-void SoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& src, const SoftMaxTiling& tiling, const SoftMaxShapeInfo& shape = {},
+template <typename TypeT, bool isReuseSource = false, bool isBasicBlock = false, const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
+void SoftMax(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const SoftMaxTiling& tiling, const SoftMaxShapeInfo& shape = {},
              jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"SoftMax", site};
     const SoftmaxRows rows(tiling, shape, call);
-    const T* from = rows.source(src, "src", call);
-    T* to = rows.target(dst, "dst", call);
+    const TypeT* from = rows.source(src, "src", call);
+    TypeT* to = rows.target(dst, "dst", call);
     for (uint32_t row = 0; row < rows.rows; row++) {
-        const T* line = from + static_cast<uint64_t>(row) * rows.stride;
-        T* result = to + static_cast<uint64_t>(row) * rows.stride;
+        const TypeT* line = from + static_cast<uint64_t>(row) * rows.stride;
+        TypeT* result = to + static_cast<uint64_t>(row) * rows.stride;
         double highest = static_cast<double>(line[0]), total = 0;
         for (uint32_t at = 1; at < rows.columns; at++) highest = std::fmax(highest, static_cast<double>(line[at]));
         for (uint32_t at = 0; at < rows.columns; at++) total += std::exp(static_cast<double>(line[at]) - highest);
-        for (uint32_t at = 0; at < rows.columns; at++) result[at] = static_cast<T>(std::exp(static_cast<double>(line[at]) - highest) / total);
+        for (uint32_t at = 0; at < rows.columns; at++) result[at] = static_cast<TypeT>(std::exp(static_cast<double>(line[at]) - highest) / total);
     }
 }
-template <typename T, bool isReuseSource = false, bool isBasicBlock = false, const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
-void SoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,
+template <typename TypeT, bool isReuseSource = false, bool isBasicBlock = false, const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
+void SoftMax(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,
              const SoftMaxShapeInfo& shape = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::check_temporary(sharedTmpBuffer, {"SoftMax", site});
-    SoftMax<T, isReuseSource, isBasicBlock, config>(dst, src, tiling, shape, site);
+    SoftMax<TypeT, isReuseSource, isBasicBlock, config>(dst, src, tiling, shape, site);
 }
 
 // dst = exp(src - inMax) / inSum.
-template <typename T, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
-          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename D, typename S>
-void SimpleSoftMax(const LocalTensor<D>& dst, const LocalTensor<S>& inSum, const LocalTensor<S>& inMax, const LocalTensor<D>& src,
+template <typename TypeT, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
+          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename TypeD, typename TypeS>
+void SimpleSoftMax(const LocalTensor<TypeD>& dst, const LocalTensor<TypeS>& inSum, const LocalTensor<TypeS>& inMax, const LocalTensor<TypeD>& src,
                    const SoftMaxTiling& tiling, const SoftMaxShapeInfo& shape = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     static_assert(!isDataFormatNZ, "SimpleSoftMax of fractals is not supported by Jumar; docs/ascendc.md lists what is");
     const Call call{"SimpleSoftMax", site};
     const SoftmaxRows rows(tiling, shape, call);
-    const D* from = rows.source(src, "src", call);
-    D* to = rows.target(dst, "dst", call);
-    const S *sums = rows.blocks(inSum, "inSum", call), *maxima = rows.blocks(inMax, "inMax", call);
+    const TypeD* from = rows.source(src, "src", call);
+    TypeD* to = rows.target(dst, "dst", call);
+    const TypeS *sums = rows.blocks(inSum, "inSum", call), *maxima = rows.blocks(inMax, "inMax", call);
     for (uint32_t row = 0; row < rows.rows; row++)
         for (uint32_t at = 0; at < rows.columns; at++) {
             const uint64_t index = static_cast<uint64_t>(row) * rows.stride + at;
-            to[index] = static_cast<D>(std::exp(static_cast<double>(from[index]) - SoftmaxRows::first(maxima, row)) / SoftmaxRows::first(sums, row));
+            to[index] = static_cast<TypeD>(std::exp(static_cast<double>(from[index]) - SoftmaxRows::first(maxima, row)) / SoftmaxRows::first(sums, row));
         }
 }
-template <typename T, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
-          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename D, typename S>
-void SimpleSoftMax(const LocalTensor<D>& dst, const LocalTensor<S>& inSum, const LocalTensor<S>& inMax, const LocalTensor<D>& src,
+template <typename TypeT, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
+          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename TypeD, typename TypeS>
+void SimpleSoftMax(const LocalTensor<TypeD>& dst, const LocalTensor<TypeS>& inSum, const LocalTensor<TypeS>& inMax, const LocalTensor<TypeD>& src,
                    const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling, const SoftMaxShapeInfo& shape = {},
                    jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::check_temporary(sharedTmpBuffer, {"SimpleSoftMax", site});
-    SimpleSoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ, config>(dst, inSum, inMax, src, tiling, shape, site);
+    SimpleSoftMax<TypeT, isReuseSource, isBasicBlock, isDataFormatNZ, config>(dst, inSum, inMax, src, tiling, shape, site);
 }
 
 // A part of the columns: dst = exp(src - max). With isUpdate max and expSum include the parts before, and expMax is the
 // factor that rescales their results.
-template <typename T, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
-          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename D, typename S, typename E>
-void SoftmaxFlashV2(const LocalTensor<D>& dst, const LocalTensor<S>& expSum, const LocalTensor<S>& max, const LocalTensor<D>& src,
-                    const LocalTensor<E>& expMax, const LocalTensor<S>& inExpSum, const LocalTensor<S>& inMax, const SoftMaxTiling& tiling,
+template <typename TypeT, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
+          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename TypeD, typename TypeS, typename TypeE>
+void SoftmaxFlashV2(const LocalTensor<TypeD>& dst, const LocalTensor<TypeS>& expSum, const LocalTensor<TypeS>& max, const LocalTensor<TypeD>& src,
+                    const LocalTensor<TypeE>& expMax, const LocalTensor<TypeS>& inExpSum, const LocalTensor<TypeS>& inMax, const SoftMaxTiling& tiling,
                     const SoftMaxShapeInfo& shape = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -176,19 +176,19 @@ void SoftmaxFlashV2(const LocalTensor<D>& dst, const LocalTensor<S>& expSum, con
                   "SoftmaxFlashV2 of fractals, or without broadcast results, is not supported by Jumar; docs/ascendc.md lists what is");
     const Call call{"SoftmaxFlashV2", site};
     const SoftmaxRows rows(tiling, shape, call);
-    const D* from = rows.source(src, "src", call);
-    D* to = rows.target(dst, "dst", call);
-    S *sums = rows.blocks(expSum, "expSum", call), *maxima = rows.blocks(max, "max", call);
-    const S *sums_before = nullptr, *maxima_before = nullptr;
-    E* factors = nullptr;
+    const TypeD* from = rows.source(src, "src", call);
+    TypeD* to = rows.target(dst, "dst", call);
+    TypeS *sums = rows.blocks(expSum, "expSum", call), *maxima = rows.blocks(max, "max", call);
+    const TypeS *sums_before = nullptr, *maxima_before = nullptr;
+    TypeE* factors = nullptr;
     if constexpr (isUpdate) {
         sums_before = rows.blocks(inExpSum, "inExpSum", call);
         maxima_before = rows.blocks(inMax, "inMax", call);
         factors = rows.blocks(expMax, "expMax", call);
     }
     for (uint32_t row = 0; row < rows.rows; row++) {
-        const D* line = from + static_cast<uint64_t>(row) * rows.stride;
-        D* result = to + static_cast<uint64_t>(row) * rows.stride;
+        const TypeD* line = from + static_cast<uint64_t>(row) * rows.stride;
+        TypeD* result = to + static_cast<uint64_t>(row) * rows.stride;
         double highest = static_cast<double>(line[0]), total = 0;
         for (uint32_t at = 1; at < rows.columns; at++) highest = std::fmax(highest, static_cast<double>(line[at]));
         if constexpr (isUpdate) {
@@ -201,46 +201,46 @@ void SoftmaxFlashV2(const LocalTensor<D>& dst, const LocalTensor<S>& expSum, con
         for (uint32_t at = 0; at < rows.columns; at++) {
             const double value = std::exp(static_cast<double>(line[at]) - highest);
             total += value;
-            result[at] = static_cast<D>(value);
+            result[at] = static_cast<TypeD>(value);
         }
         SoftmaxRows::fill(sums, row, total);
         SoftmaxRows::fill(maxima, row, highest);
     }
 }
-template <typename T, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
-          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename D, typename S, typename E>
-void SoftmaxFlashV2(const LocalTensor<D>& dst, const LocalTensor<S>& expSum, const LocalTensor<S>& max, const LocalTensor<D>& src,
-                    const LocalTensor<E>& expMax, const LocalTensor<S>& inExpSum, const LocalTensor<S>& inMax,
+template <typename TypeT, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
+          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename TypeD, typename TypeS, typename TypeE>
+void SoftmaxFlashV2(const LocalTensor<TypeD>& dst, const LocalTensor<TypeS>& expSum, const LocalTensor<TypeS>& max, const LocalTensor<TypeD>& src,
+                    const LocalTensor<TypeE>& expMax, const LocalTensor<TypeS>& inExpSum, const LocalTensor<TypeS>& inMax,
                     const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling, const SoftMaxShapeInfo& shape = {},
                     jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::check_temporary(sharedTmpBuffer, {"SoftmaxFlashV2", site});
-    SoftmaxFlashV2<T, isUpdate, isReuseSource, isBasicBlock, isDataFormatNZ, config>(dst, expSum, max, src, expMax, inExpSum, inMax, tiling, shape, site);
+    SoftmaxFlashV2<TypeT, isUpdate, isReuseSource, isBasicBlock, isDataFormatNZ, config>(dst, expSum, max, src, expMax, inExpSum, inMax, tiling, shape, site);
 }
 
 // The older form: dst = exp(src - max) / sum. With isUpdate max and sum include the parts before, and expMax is the factor that rescales
 // results of theirs, which were divided by inSum.
-template <typename T, bool isReuseSource = false, bool isBasicBlock = false, typename D, typename S>
-void SoftmaxFlash(const LocalTensor<D>& dst, const LocalTensor<S>& sum, const LocalTensor<S>& max, const LocalTensor<D>& src, const LocalTensor<D>& expMax,
-                  const LocalTensor<S>& inSum, const LocalTensor<S>& inMax, const SoftMaxTiling& tiling, bool isUpdate = false,
+template <typename TypeT, bool isReuseSource = false, bool isBasicBlock = false, typename TypeD, typename TypeS>
+void SoftmaxFlash(const LocalTensor<TypeD>& dst, const LocalTensor<TypeS>& sum, const LocalTensor<TypeS>& max, const LocalTensor<TypeD>& src, const LocalTensor<TypeD>& expMax,
+                  const LocalTensor<TypeS>& inSum, const LocalTensor<TypeS>& inMax, const SoftMaxTiling& tiling, bool isUpdate = false,
                   const SoftMaxShapeInfo& shape = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"SoftmaxFlash", site};
     const SoftmaxRows rows(tiling, shape, call);
-    const D* from = rows.source(src, "src", call);
-    const S *sums_before = nullptr, *maxima_before = nullptr;
-    D* factors = nullptr;
+    const TypeD* from = rows.source(src, "src", call);
+    const TypeS *sums_before = nullptr, *maxima_before = nullptr;
+    TypeD* factors = nullptr;
     if (isUpdate) {
         sums_before = rows.blocks(inSum, "inSum", call);
         maxima_before = rows.blocks(inMax, "inMax", call);
         factors = rows.blocks(expMax, "dst", call);
     }
-    D* to = rows.target(dst, "dst", call);
-    S *sums = rows.blocks(sum, "dst", call), *maxima = rows.blocks(max, "dst", call);
+    TypeD* to = rows.target(dst, "dst", call);
+    TypeS *sums = rows.blocks(sum, "dst", call), *maxima = rows.blocks(max, "dst", call);
     for (uint32_t row = 0; row < rows.rows; row++) {
-        const D* line = from + static_cast<uint64_t>(row) * rows.stride;
-        D* result = to + static_cast<uint64_t>(row) * rows.stride;
+        const TypeD* line = from + static_cast<uint64_t>(row) * rows.stride;
+        TypeD* result = to + static_cast<uint64_t>(row) * rows.stride;
         double highest = static_cast<double>(line[0]), total = 0, rest = 0;
         for (uint32_t at = 1; at < rows.columns; at++) highest = std::fmax(highest, static_cast<double>(line[at]));
         if (isUpdate) {
@@ -250,19 +250,19 @@ void SoftmaxFlash(const LocalTensor<D>& dst, const LocalTensor<S>& sum, const Lo
         }
         for (uint32_t at = 0; at < rows.columns; at++) total += std::exp(static_cast<double>(line[at]) - highest);
         total += rest;
-        for (uint32_t at = 0; at < rows.columns; at++) result[at] = static_cast<D>(std::exp(static_cast<double>(line[at]) - highest) / total);
+        for (uint32_t at = 0; at < rows.columns; at++) result[at] = static_cast<TypeD>(std::exp(static_cast<double>(line[at]) - highest) / total);
         if (isUpdate) SoftmaxRows::fill(factors, row, rest / total);
         SoftmaxRows::fill(sums, row, total);
         SoftmaxRows::fill(maxima, row, highest);
     }
 }
-template <typename T, bool isReuseSource = false, bool isBasicBlock = false, typename D, typename S>
-void SoftmaxFlash(const LocalTensor<D>& dst, const LocalTensor<S>& sum, const LocalTensor<S>& max, const LocalTensor<D>& src, const LocalTensor<D>& expMax,
-                  const LocalTensor<S>& inSum, const LocalTensor<S>& inMax, const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,
+template <typename TypeT, bool isReuseSource = false, bool isBasicBlock = false, typename TypeD, typename TypeS>
+void SoftmaxFlash(const LocalTensor<TypeD>& dst, const LocalTensor<TypeS>& sum, const LocalTensor<TypeS>& max, const LocalTensor<TypeD>& src, const LocalTensor<TypeD>& expMax,
+                  const LocalTensor<TypeS>& inSum, const LocalTensor<TypeS>& inMax, const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,
                   bool isUpdate = false, const SoftMaxShapeInfo& shape = {}, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     jumar::ascendc::check_temporary(sharedTmpBuffer, {"SoftmaxFlash", site});
-    SoftmaxFlash<T, isReuseSource, isBasicBlock>(dst, sum, max, src, expMax, inSum, inMax, tiling, isUpdate, shape, site);
+    SoftmaxFlash<TypeT, isReuseSource, isBasicBlock>(dst, sum, max, src, expMax, inSum, inMax, tiling, isUpdate, shape, site);
 }
 
 // Rows whose maximum has the bits `from` get the bits `to` in all elements. Returns whether there are any.

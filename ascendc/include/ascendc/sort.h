@@ -22,14 +22,14 @@ struct MrgSort4Info {
     }
 };
 
-template <typename T> struct MrgSortSrcList {
-    LocalTensor<T> src1;
-    LocalTensor<T> src2;
-    LocalTensor<T> src3;
-    LocalTensor<T> src4;
+template <typename TypeT> struct MrgSortSrcList {
+    LocalTensor<TypeT> src1;
+    LocalTensor<TypeT> src2;
+    LocalTensor<TypeT> src3;
+    LocalTensor<TypeT> src4;
 
     MrgSortSrcList() = default;
-    MrgSortSrcList(const LocalTensor<T>& first, const LocalTensor<T>& second, const LocalTensor<T>& third, const LocalTensor<T>& fourth)
+    MrgSortSrcList(const LocalTensor<TypeT>& first, const LocalTensor<TypeT>& second, const LocalTensor<TypeT>& third, const LocalTensor<TypeT>& fourth)
         : src1(first), src2(second), src3(third), src4(fourth)
     {
     }
@@ -41,9 +41,9 @@ namespace jumar {
 namespace ascendc {
 
 // A pair as it lies in memory. A half score takes the low 2 bytes.
-template <typename T> struct SortPair {
-    T score;
-    uint8_t filler[4 - sizeof(T)];
+template <typename TypeT> struct SortPair {
+    TypeT score;
+    uint8_t filler[4 - sizeof(TypeT)];
     uint32_t index;
 };
 template <> struct SortPair<float> {
@@ -51,11 +51,11 @@ template <> struct SortPair<float> {
     uint32_t index;
 };
 
-template <typename T> struct Proposal {
-    T fields[8];
+template <typename TypeT> struct Proposal {
+    TypeT fields[8];
 };
 
-template <typename T> inline bool before(const SortPair<T>& a, const SortPair<T>& b)
+template <typename TypeT> inline bool before(const SortPair<TypeT>& a, const SortPair<TypeT>& b)
 {
     // A NaN sorts as the largest value, so that the order is total.
     const bool a_nan = a.score != a.score, b_nan = b.score != b.score;
@@ -67,37 +67,37 @@ template <typename T> inline bool before(const SortPair<T>& a, const SortPair<T>
 
 namespace AscendC {
 
-template <typename T>
-void Sort32(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<uint32_t>& src1, const int32_t repeatTime,
+template <typename TypeT>
+void Sort32(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src0, const LocalTensor<uint32_t>& src1, const int32_t repeatTime,
             jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"Sort32", site};
     if (repeatTime <= 0) return;
     check_access(dst, static_cast<uint64_t>(repeatTime) * 256, "dst", call);
-    check_access(src0, static_cast<uint64_t>(repeatTime) * 32 * sizeof(T), "src0", call);
+    check_access(src0, static_cast<uint64_t>(repeatTime) * 32 * sizeof(TypeT), "src0", call);
     check_access(src1, static_cast<uint64_t>(repeatTime) * 128, "src1", call);
     for (int32_t repeat = 0; repeat < repeatTime; repeat++) {
-        SortPair<T> pairs[32] = {};
+        SortPair<TypeT> pairs[32] = {};
         for (int at = 0; at < 32; at++) {
             pairs[at].score = src0.raw()[repeat * 32 + at];
             pairs[at].index = src1.raw()[repeat * 32 + at];
         }
-        std::stable_sort(pairs, pairs + 32, before<T>);
+        std::stable_sort(pairs, pairs + 32, before<TypeT>);
         std::memcpy(reinterpret_cast<uint8_t*>(dst.raw()) + repeat * 256, pairs, sizeof pairs);
     }
 }
 
 // Merges 2 to 4 lists. Of equal scores that of the lower list comes first.
-template <typename T>
-void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgSort4Info& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT>
+void MrgSort(const LocalTensor<TypeT>& dst, const MrgSortSrcList<TypeT>& src, const MrgSort4Info& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    using Pair = SortPair<T>;
+    using Pair = SortPair<TypeT>;
     const Call call{"MrgSort", site};
     const int lists = params.validBit == 15 ? 4 : params.validBit == 7 ? 3 : params.validBit == 3 ? 2 : 0;
     if (lists == 0) fail(site, "MrgSort: validBit is %u; it has to be 3, 7 or 15", params.validBit);
-    const LocalTensor<T>* tensors[4] = {&src.src1, &src.src2, &src.src3, &src.src4};
+    const LocalTensor<TypeT>* tensors[4] = {&src.src1, &src.src2, &src.src3, &src.src4};
     uint64_t all = 0;
     for (int list = 0; list < lists; list++) all += params.elementLengths[list];
     Core& self = core();
@@ -123,8 +123,8 @@ void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgS
         for (int list = 0; list < 4; list++) self.registers.merged[list] = static_cast<uint16_t>(taken[list]);
     }
 }
-template <typename T, bool isExhaustedSuspension = false>
-void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& sortList, const uint16_t elementCountList[4], uint32_t sortedNum[4], uint16_t validBit,
+template <typename TypeT, bool isExhaustedSuspension = false>
+void MrgSort(const LocalTensor<TypeT>& dst, const MrgSortSrcList<TypeT>& sortList, const uint16_t elementCountList[4], uint32_t sortedNum[4], uint16_t validBit,
              const int32_t repeatTime, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     MrgSort(dst, sortList, MrgSort4Info(elementCountList, isExhaustedSuspension, validBit, static_cast<uint16_t>(repeatTime)), site);
@@ -140,38 +140,38 @@ inline void GetMrgSortResult(uint16_t& first, uint16_t& second, uint16_t& third,
     fourth = merged[3];
 }
 
-template <typename T> uint32_t GetSortLen(const uint32_t elements)
+template <typename TypeT> uint32_t GetSortLen(const uint32_t elements)
 {
-    return elements * 8 / static_cast<uint32_t>(sizeof(T));
+    return elements * 8 / static_cast<uint32_t>(sizeof(TypeT));
 }
-template <typename T> uint32_t GetSortOffset(const uint32_t element)
+template <typename TypeT> uint32_t GetSortOffset(const uint32_t element)
 {
-    return element * 8 / static_cast<uint32_t>(sizeof(T));
+    return element * 8 / static_cast<uint32_t>(sizeof(TypeT));
 }
-template <typename T> void Concat(LocalTensor<T>& concat, const LocalTensor<T>& src, const LocalTensor<T>&, const int32_t)
+template <typename TypeT> void Concat(LocalTensor<TypeT>& concat, const LocalTensor<TypeT>& src, const LocalTensor<TypeT>&, const int32_t)
 {
     concat = src;
 }
-template <typename T>
-void Extract(const LocalTensor<T>& dstValue, const LocalTensor<uint32_t>& dstIndex, const LocalTensor<T>& sorted, const int32_t repeatTime,
+template <typename TypeT>
+void Extract(const LocalTensor<TypeT>& dstValue, const LocalTensor<uint32_t>& dstIndex, const LocalTensor<TypeT>& sorted, const int32_t repeatTime,
              jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"Extract", site};
     if (repeatTime <= 0) return;
     const uint64_t count = static_cast<uint64_t>(repeatTime) * 32;
-    check_access(dstValue, count * sizeof(T), "dstValue", call);
+    check_access(dstValue, count * sizeof(TypeT), "dstValue", call);
     check_access(dstIndex, count * 4, "dstIndex", call);
     check_access(sorted, count * 8, "sorted", call);
-    const SortPair<T>* from = reinterpret_cast<const SortPair<T>*>(sorted.raw());
+    const SortPair<TypeT>* from = reinterpret_cast<const SortPair<TypeT>*>(sorted.raw());
     for (uint64_t at = 0; at < count; at++) {
-        const SortPair<T> pair = from[at];
+        const SortPair<TypeT> pair = from[at];
         dstValue.raw()[at] = pair.score;
         dstIndex.raw()[at] = pair.index;
     }
 }
-template <typename T, bool isFullSort>
-void Sort(const LocalTensor<T>& dst, const LocalTensor<T>& concat, const LocalTensor<uint32_t>& index, LocalTensor<T>& tmp, const int32_t repeatTime,
+template <typename TypeT, bool isFullSort>
+void Sort(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& concat, const LocalTensor<uint32_t>& index, LocalTensor<TypeT>& tmp, const int32_t repeatTime,
           jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -179,14 +179,14 @@ void Sort(const LocalTensor<T>& dst, const LocalTensor<T>& concat, const LocalTe
     if constexpr (isFullSort) {
         const uint64_t count = static_cast<uint64_t>(repeatTime > 0 ? repeatTime : 0) * 32;
         if (repeatTime > 1) check_access(tmp, count * 8, "tmp", Call{"Sort", site});
-        SortPair<T>* pairs = reinterpret_cast<SortPair<T>*>(dst.raw());
-        std::stable_sort(pairs, pairs + count, before<T>);
+        SortPair<TypeT>* pairs = reinterpret_cast<SortPair<TypeT>*>(dst.raw());
+        std::stable_sort(pairs, pairs + count, before<TypeT>);
     }
 }
 
 // Region proposals of 310P: 8 elements each, of which the fifth is the score. A repeat has 16 of them.
-template <typename T>
-void ProposalConcat(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const int32_t modeNumber,
+template <typename TypeT>
+void ProposalConcat(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const int32_t repeatTime, const int32_t modeNumber,
                     jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -194,12 +194,12 @@ void ProposalConcat(const LocalTensor<T>& dst, const LocalTensor<T>& src, const 
     if (modeNumber < 0 || modeNumber > 5) fail(site, "ProposalConcat: modeNumber is %d; fields have the numbers 0 to 5", modeNumber);
     if (repeatTime <= 0) return;
     const uint64_t count = static_cast<uint64_t>(repeatTime) * 16;
-    check_access(dst, count * sizeof(Proposal<T>), "dst", call);
-    check_access(src, count * sizeof(T), "src", call);
+    check_access(dst, count * sizeof(Proposal<TypeT>), "dst", call);
+    check_access(src, count * sizeof(TypeT), "src", call);
     for (uint64_t at = 0; at < count; at++) dst.raw()[at * 8 + static_cast<uint64_t>(modeNumber)] = src.raw()[at];
 }
-template <typename T>
-void ProposalExtract(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const int32_t modeNumber,
+template <typename TypeT>
+void ProposalExtract(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const int32_t repeatTime, const int32_t modeNumber,
                      jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
@@ -207,48 +207,48 @@ void ProposalExtract(const LocalTensor<T>& dst, const LocalTensor<T>& src, const
     if (modeNumber < 0 || modeNumber > 5) fail(site, "ProposalExtract: modeNumber is %d; fields have the numbers 0 to 5", modeNumber);
     if (repeatTime <= 0) return;
     const uint64_t count = static_cast<uint64_t>(repeatTime) * 16;
-    check_access(dst, count * sizeof(T), "dst", call);
-    check_access(src, count * sizeof(Proposal<T>), "src", call);
+    check_access(dst, count * sizeof(TypeT), "dst", call);
+    check_access(src, count * sizeof(Proposal<TypeT>), "src", call);
     for (uint64_t at = 0; at < count; at++) dst.raw()[at] = src.raw()[at * 8 + static_cast<uint64_t>(modeNumber)];
 }
-template <typename T>
-void RpSort16(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT>
+void RpSort16(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const int32_t repeatTime, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"RpSort16", site};
     if (repeatTime <= 0) return;
-    const uint64_t bytes = static_cast<uint64_t>(repeatTime) * 16 * sizeof(Proposal<T>);
+    const uint64_t bytes = static_cast<uint64_t>(repeatTime) * 16 * sizeof(Proposal<TypeT>);
     check_access(dst, bytes, "dst", call);
     check_access(src, bytes, "src", call);
     for (int32_t repeat = 0; repeat < repeatTime; repeat++) {
-        Proposal<T> sorted[16];
+        Proposal<TypeT> sorted[16];
         std::memcpy(sorted, src.raw() + repeat * 128, sizeof sorted);
-        std::stable_sort(sorted, sorted + 16, [](const Proposal<T>& a, const Proposal<T>& b) { return a.fields[4] > b.fields[4]; });
+        std::stable_sort(sorted, sorted + 16, [](const Proposal<TypeT>& a, const Proposal<TypeT>& b) { return a.fields[4] > b.fields[4]; });
         std::memcpy(dst.raw() + repeat * 128, sorted, sizeof sorted);
     }
 }
 // Merges 2 to 4 lists of region proposals. Of equal scores that of the lower list comes first.
-template <typename T>
-void MrgSort4(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgSort4Info& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+template <typename TypeT>
+void MrgSort4(const LocalTensor<TypeT>& dst, const MrgSortSrcList<TypeT>& src, const MrgSort4Info& params, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
     const Call call{"MrgSort4", site};
     const int lists = params.validBit == 15 ? 4 : params.validBit == 7 ? 3 : params.validBit == 3 ? 2 : 0;
     if (lists == 0) fail(site, "MrgSort4: validBit is %u; it has to be 3, 7 or 15", params.validBit);
-    const LocalTensor<T>* tensors[4] = {&src.src1, &src.src2, &src.src3, &src.src4};
+    const LocalTensor<TypeT>* tensors[4] = {&src.src1, &src.src2, &src.src3, &src.src4};
     uint64_t all = 0, taken[4] = {0, 0, 0, 0};
     for (int list = 0; list < lists; list++) {
         all += params.elementLengths[list];
-        check_access(*tensors[list], params.elementLengths[list] * sizeof(Proposal<T>), "src", call);
+        check_access(*tensors[list], params.elementLengths[list] * sizeof(Proposal<TypeT>), "src", call);
     }
-    check_access(dst, all * sizeof(Proposal<T>), "dst", call);
+    check_access(dst, all * sizeof(Proposal<TypeT>), "dst", call);
     for (uint64_t at = 0; at < all; at++) {
         int best = -1;
         for (int list = 0; list < lists; list++) {
             if (taken[list] == params.elementLengths[list]) continue;
             if (best < 0 || tensors[list]->raw()[taken[list] * 8 + 4] > tensors[best]->raw()[taken[best] * 8 + 4]) best = list;
         }
-        std::memcpy(dst.raw() + at * 8, tensors[best]->raw() + taken[best]++ * 8, sizeof(Proposal<T>));
+        std::memcpy(dst.raw() + at * 8, tensors[best]->raw() + taken[best]++ * 8, sizeof(Proposal<TypeT>));
         if (params.ifExhaustedSuspension && taken[best] == params.elementLengths[best]) break;
     }
     for (int list = 0; list < 4; list++) core().registers.merged[list] = static_cast<uint16_t>(taken[list]);

@@ -8,12 +8,12 @@ namespace AscendC {
 
 // Loads fractals of a dense right matrix, of which each pair of elements stands for four, and the 128 bytes of indices of each fractal:
 // two bits for an element, that of the lower element in the lower bits.
-template <typename T = int8_t, typename U = uint8_t>
-void LoadDataWithSparse(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<U>& idx, const LoadData2DParams& loadDataParam,
+template <typename TypeT = int8_t, typename TypeU = uint8_t>
+void LoadDataWithSparse(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LocalTensor<TypeU>& idx, const LoadData2DParams& loadDataParam,
                         jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    static_assert(std::is_same_v<T, int8_t> && std::is_same_v<U, uint8_t>, "LoadDataWithSparse has matrices of int8_t and indices of uint8_t");
+    static_assert(std::is_same_v<TypeT, int8_t> && std::is_same_v<TypeU, uint8_t>, "LoadDataWithSparse has matrices of int8_t and indices of uint8_t");
     const Call call{"LoadDataWithSparse", site, PIPE_MTE1};
     need_cube(call.name, site);
     need_memory(dst, MEMORY_L0B, MEMORY_L0B, "dst", call);
@@ -36,12 +36,12 @@ void LoadDataWithSparse(const LocalTensor<T>& dst, const LocalTensor<T>& src, co
 
 // C += A * B with a B from LoadDataWithSparse. An element of B is multiplied with the one of four elements of A that its index selects: the
 // first element of a pair with 0 to 2, the second one with 1 to 3.
-template <typename T = int32_t, typename U = int8_t>
-void MmadWithSparse(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<U>& filter, const MmadParams& mmadParams,
+template <typename TypeT = int32_t, typename TypeU = int8_t>
+void MmadWithSparse(const LocalTensor<TypeT>& dst, const LocalTensor<TypeU>& fm, const LocalTensor<TypeU>& filter, const MmadParams& mmadParams,
                     jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    static_assert(std::is_same_v<T, int32_t> && std::is_same_v<U, int8_t>, "MmadWithSparse multiplies int8_t and adds int32_t");
+    static_assert(std::is_same_v<TypeT, int32_t> && std::is_same_v<TypeU, int8_t>, "MmadWithSparse multiplies int8_t and adds int32_t");
     const Call call{"MmadWithSparse", site, PIPE_M};
     need_cube(call.name, site);
     need_memory(dst, MEMORY_L0C, MEMORY_L0C, "dst", call);
@@ -56,7 +56,7 @@ void MmadWithSparse(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const L
     const uint32_t m_blocks = divided_up(m, 16), n_blocks = divided_up(n, 16), k_blocks = divided_up(k, 32), dense_blocks = divided_up(k / 2, 32);
     check_access(fm, static_cast<uint64_t>(m_blocks) * k_blocks * FRACTAL, "fm", call, FRACTAL);
     check_access(filter, static_cast<uint64_t>(dense_blocks) * n_blocks * FRACTAL, "filter", call, FRACTAL);
-    check_access(dst, static_cast<uint64_t>(m_blocks) * n_blocks * 256 * sizeof(T), "dst", call, 64);
+    check_access(dst, static_cast<uint64_t>(m_blocks) * n_blocks * 256 * sizeof(TypeT), "dst", call, 64);
     const Core& self = core();
     if (self.sparse_indices.empty()) fail(site, "MmadWithSparse: there are no indices; LoadDataWithSparse loads filter");
     const uint8_t* indices =
@@ -78,21 +78,21 @@ void MmadWithSparse(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const L
 }
 
 // Each 16 elements of a vector in UB become the 16 rows of a fractal in L0C. Of the 310P.
-template <typename T, typename U>
-void BroadCastVecToMM(const LocalTensor<T>& dst, const LocalTensor<U>& src, const int32_t blockCount, const uint8_t blockLen, const uint8_t srcGap,
+template <typename TypeT, typename TypeU>
+void BroadCastVecToMM(const LocalTensor<TypeT>& dst, const LocalTensor<TypeU>& src, const int32_t blockCount, const uint8_t blockLen, const uint8_t srcGap,
                       const uint8_t dstGap, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
     using namespace jumar::ascendc;
-    static_assert(std::is_same_v<T, U> && (sizeof(T) == 2 || sizeof(T) == 4), "BroadCastVecToMM has one type, of 16 or 32 bits");
+    static_assert(std::is_same_v<TypeT, TypeU> && (sizeof(TypeT) == 2 || sizeof(TypeT) == 4), "BroadCastVecToMM has one type, of 16 or 32 bits");
     const Call call{"BroadCastVecToMM", site};
     need_memory(dst, MEMORY_L0C, MEMORY_L0C, "dst", call);
     need_memory(src, MEMORY_UB, MEMORY_UB, "src", call);
     if (blockCount < 1 || blockCount > 255 || blockLen == 0)
         fail(site, "BroadCastVecToMM: %d blocks of %u times 16 elements; wanted are 1 to 255 each", blockCount, blockLen);
     const uint64_t blocks = static_cast<uint64_t>(blockCount), length = blockLen;
-    const uint64_t src_step = length * 16 + srcGap * (32 / sizeof(T)), dst_step = (length + dstGap) * 256;
-    check_access(src, ((blocks - 1) * src_step + length * 16) * sizeof(T), "src", call);
-    check_access(dst, ((blocks - 1) * dst_step + length * 256) * sizeof(T), "dst", call, 64);
+    const uint64_t src_step = length * 16 + srcGap * (32 / sizeof(TypeT)), dst_step = (length + dstGap) * 256;
+    check_access(src, ((blocks - 1) * src_step + length * 16) * sizeof(TypeT), "src", call);
+    check_access(dst, ((blocks - 1) * dst_step + length * 256) * sizeof(TypeT), "dst", call, 64);
     for (uint64_t block = 0; block < blocks; block++)
         for (uint64_t at = 0; at < length * 256; at++) dst.raw()[block * dst_step + at] = src.raw()[block * src_step + at / 256 * 16 + at % 16];
 }

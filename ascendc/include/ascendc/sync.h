@@ -145,12 +145,12 @@ template <MemDsbT scope> void DataSyncBarrier()
     jumar::ascendc::complete_all();
 }
 // Memory is coherent here: what the scalar unit stores is visible at once.
-template <typename T, CacheLine line, DcciDst target> void DataCacheCleanAndInvalid(const GlobalTensor<T>& tensor)
+template <typename TypeT, CacheLine line, DcciDst target> void DataCacheCleanAndInvalid(const GlobalTensor<TypeT>& tensor)
 {
     jumar::ascendc::record_cache_clean(tensor.raw(), line == CacheLine::ENTIRE_DATA_CACHE);
 }
-template <typename T, CacheLine line, DcciDst target> void DataCacheCleanAndInvalid(const LocalTensor<T>&) {}
-template <typename T, CacheLine line> void DataCacheCleanAndInvalid(const GlobalTensor<T>& tensor)
+template <typename TypeT, CacheLine line, DcciDst target> void DataCacheCleanAndInvalid(const LocalTensor<TypeT>&) {}
+template <typename TypeT, CacheLine line> void DataCacheCleanAndInvalid(const GlobalTensor<TypeT>& tensor)
 {
     jumar::ascendc::record_cache_clean(tensor.raw(), line == CacheLine::ENTIRE_DATA_CACHE);
 }
@@ -286,15 +286,15 @@ inline void NotifyNextBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int3
 template <pipe_t vector = PIPE_MTE3, pipe_t cube = PIPE_FIX, bool force = false> void SetNextTaskStart() {}
 template <bool force = false> void WaitPreTaskEnd() {}
 
-template <typename T> T ReadGmByPassDCache(__gm__ T* address)
+template <typename TypeT> TypeT ReadGmByPassDCache(__gm__ TypeT* address)
 {
     jumar::ascendc::complete_all();
-    return *static_cast<volatile T*>(address);
+    return *static_cast<volatile TypeT*>(address);
 }
-template <typename T> void WriteGmByPassDCache(__gm__ T* address, T value)
+template <typename TypeT> void WriteGmByPassDCache(__gm__ TypeT* address, TypeT value)
 {
     jumar::ascendc::complete_all();
-    *static_cast<volatile T*>(address) = value;
+    *static_cast<volatile TypeT*>(address) = value;
 }
 
 // Jumar needs no workspace of its own, so the user's part begins at the start.
@@ -407,7 +407,7 @@ template <typename Id> void wait_flag(pipe_t from, pipe_t to, Id id, jumar::asce
     jumar::ascendc::wait_event(jumar::ascendc::event_of_pipes(from, to, site), static_cast<int32_t>(id), "wait_flag", site);
 }
 // The second argument is 0 for the line of the address, and 1 for all lines.
-template <typename T, typename Lines, typename... Arguments> void dcci(T* address, Lines lines, const Arguments&...)
+template <typename TypeT, typename Lines, typename... Arguments> void dcci(TypeT* address, Lines lines, const Arguments&...)
 {
     jumar::ascendc::record_cache_clean(address, static_cast<uint64_t>(lines) != 0);
 }

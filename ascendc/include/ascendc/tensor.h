@@ -8,8 +8,8 @@ namespace jumar {
 namespace ascendc {
 
 // An operation that is written with an operator and runs when it is assigned.
-template <typename Operation, typename T, typename Right> struct Expression {
-    const T& left;
+template <typename Operation, typename TypeT, typename Right> struct Expression {
+    const TypeT& left;
     const Right& right;
 };
 struct AddTag {};
@@ -25,13 +25,13 @@ template <AscendC::CMPMODE> struct CompareTag {};
 
 namespace AscendC {
 
-template <typename T> class LocalTensor {
+template <typename TypeT> class LocalTensor {
 public:
-    using PrimType = T;
+    using PrimType = TypeT;
 
     LocalTensor() = default;
     LocalTensor(jumar::ascendc::Buffer* buffer, uint64_t byte_offset, uint64_t elements)
-        : data_(reinterpret_cast<T*>(buffer->begin + byte_offset)), size_(static_cast<uint32_t>(elements)), position_(buffer->position), buffer_(buffer),
+        : data_(reinterpret_cast<TypeT*>(buffer->begin + byte_offset)), size_(static_cast<uint32_t>(elements)), position_(buffer->position), buffer_(buffer),
           generation_(buffer->generation)
     {
     }
@@ -44,7 +44,7 @@ public:
         self.complete_all();
         self.may_defer = false;
         Memory memory = memory_of(position);
-        uint64_t bytes = bytes_of<T>(elements);
+        uint64_t bytes = bytes_of<TypeT>(elements);
         if (address + bytes > memory_info(memory).bytes)
             fail(site, "a LocalTensor of %llu bytes at %u does not fit into the %llu bytes of %s", static_cast<unsigned long long>(bytes), address,
                  static_cast<unsigned long long>(memory_info(memory).bytes), memory_info(memory).name);
@@ -59,38 +59,38 @@ public:
     LocalTensor operator[](uint32_t offset) const
     {
         LocalTensor part = *this;
-        part.data_ = reinterpret_cast<T*>(reinterpret_cast<uint8_t*>(data_) + jumar::ascendc::bytes_of<T>(offset));
+        part.data_ = reinterpret_cast<TypeT*>(reinterpret_cast<uint8_t*>(data_) + jumar::ascendc::bytes_of<TypeT>(offset));
         part.size_ = offset < size_ ? size_ - offset : 0;
         return part;
     }
 
-    T GetValue(uint32_t index, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
+    TypeT GetValue(uint32_t index, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
     {
         check(index, "GetValue", site);
-        if constexpr (jumar::ascendc::is_int4<T>) {
+        if constexpr (jumar::ascendc::is_int4<TypeT>) {
             uint8_t pair = data_[index / 2].pair;
-            return T{static_cast<uint8_t>(index % 2 ? pair >> 4 : pair & 15)};
+            return TypeT{static_cast<uint8_t>(index % 2 ? pair >> 4 : pair & 15)};
         } else {
             return data_[index];
         }
     }
-    template <typename V> void SetValue(uint32_t index, V value, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
+    template <typename TypeV> void SetValue(uint32_t index, TypeV value, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
     {
         check(index, "SetValue", site);
-        data_[index] = static_cast<T>(value);
+        data_[index] = static_cast<TypeT>(value);
     }
-    T& operator()(uint32_t index) const
+    TypeT& operator()(uint32_t index) const
     {
         check(index, "operator()", jumar::ascendc::Site{"kernel", 0});
         jumar::ascendc::escape(buffer_);
         return data_[index];
     }
 
-    template <typename U> LocalTensor<U> ReinterpretCast() const
+    template <typename TypeU> LocalTensor<TypeU> ReinterpretCast() const
     {
-        LocalTensor<U> other;
-        other.data_ = reinterpret_cast<U*>(data_);
-        other.size_ = static_cast<uint32_t>(jumar::ascendc::elements_in<U>(jumar::ascendc::bytes_of<T>(size_)));
+        LocalTensor<TypeU> other;
+        other.data_ = reinterpret_cast<TypeU*>(data_);
+        other.size_ = static_cast<uint32_t>(jumar::ascendc::elements_in<TypeU>(jumar::ascendc::bytes_of<TypeT>(size_)));
         other.position_ = position_;
         other.buffer_ = buffer_;
         other.generation_ = generation_;
@@ -98,14 +98,14 @@ public:
         return other;
     }
 
-    T* GetPhyAddr() const
+    TypeT* GetPhyAddr() const
     {
         jumar::ascendc::escape(buffer_);
         return data_;
     }
-    T* GetPhyAddr(uint32_t offset) const { return GetPhyAddr() + offset; }
+    TypeT* GetPhyAddr(uint32_t offset) const { return GetPhyAddr() + offset; }
     // For the library, which completes the buffer where it needs its values.
-    T* raw() const
+    TypeT* raw() const
     {
 #ifdef JUMAR_ASCENDC_AUDIT
         if (buffer_ && buffer_->source) std::abort();
@@ -115,28 +115,28 @@ public:
     // Where the tensor lies, whatever is there.
     const void* address() const { return data_; }
     uint32_t GetSize() const { return size_; }
-    uint32_t GetLength() const { return static_cast<uint32_t>(jumar::ascendc::bytes_of<T>(size_)); }
+    uint32_t GetLength() const { return static_cast<uint32_t>(jumar::ascendc::bytes_of<TypeT>(size_)); }
     void SetSize(uint32_t size) { size_ = size; }
     int32_t GetPosition() const { return static_cast<int32_t>(position_); }
     void SetUserTag(int32_t tag) { tag_ = tag; }
     int32_t GetUserTag() const { return tag_; }
     void SetShapeInfo(const ShapeInfo& shape) { shape_ = shape; }
     ShapeInfo GetShapeInfo() const { return shape_; }
-    template <typename U> void SetAddrWithOffset(LocalTensor<U>& other, uint32_t offset)
+    template <typename TypeU> void SetAddrWithOffset(LocalTensor<TypeU>& other, uint32_t offset)
     {
-        *this = other.template ReinterpretCast<T>()[offset];
+        *this = other.template ReinterpretCast<TypeT>()[offset];
     }
 
     template <typename Operation, typename Right> void operator=(const jumar::ascendc::Expression<Operation, LocalTensor, Right>& expression);
-    template <CMPMODE mode, typename U, typename Right>
-    void operator=(const jumar::ascendc::Expression<jumar::ascendc::CompareTag<mode>, LocalTensor<U>, Right>& expression);
+    template <CMPMODE mode, typename TypeU, typename Right>
+    void operator=(const jumar::ascendc::Expression<jumar::ascendc::CompareTag<mode>, LocalTensor<TypeU>, Right>& expression);
 
     // For the library: the buffer, and whether the tensor is that of an earlier use of the buffer.
     jumar::ascendc::Buffer* buffer() const { return buffer_; }
     uint32_t generation() const { return generation_; }
 
 private:
-    template <typename U> friend class LocalTensor;
+    template <typename TypeU> friend class LocalTensor;
 
     void check([[maybe_unused]] uint32_t index, [[maybe_unused]] const char* call, [[maybe_unused]] jumar::ascendc::Site site) const
     {
@@ -145,19 +145,19 @@ private:
         jumar::ascendc::complete_all();
 #if JUMAR_ASCENDC_CHECK
         using namespace jumar::ascendc;
-        const uint8_t* at = reinterpret_cast<const uint8_t*>(data_) + bytes_of<T>(index);
+        const uint8_t* at = reinterpret_cast<const uint8_t*>(data_) + bytes_of<TypeT>(index);
         if (!buffer_) fail(site, "%s of a LocalTensor that has no memory", call);
         if (buffer_->generation != generation_) fail(site, "%s of a LocalTensor after FreeTensor", call);
-        if (at < buffer_->begin || at + sizeof(T) > buffer_->begin + buffer_->bytes)
+        if (at < buffer_->begin || at + sizeof(TypeT) > buffer_->begin + buffer_->bytes)
             fail(site, "%s(%u) of a LocalTensor at byte %lld leaves its buffer of %u bytes in %s", call, index,
                  static_cast<long long>(reinterpret_cast<const uint8_t*>(data_) - buffer_->begin), buffer_->bytes, position_name(position_));
 #endif
 #if JUMAR_ASCENDC_CHECK >= 2
-        pipe_order(core())->scalar_access(core(), *buffer_, at, sizeof(T), call[0] != 'G');
+        pipe_order(core())->scalar_access(core(), *buffer_, at, sizeof(TypeT), call[0] != 'G');
 #endif
     }
 
-    T* data_ = nullptr;
+    TypeT* data_ = nullptr;
     uint32_t size_ = 0;
     TPosition position_ = TPosition::VECCALC;
     jumar::ascendc::Buffer* buffer_ = nullptr;
@@ -166,60 +166,60 @@ private:
     ShapeInfo shape_;
 };
 
-template <typename T> class GlobalTensor {
+template <typename TypeT> class GlobalTensor {
 public:
-    using PrimType = T;
+    using PrimType = TypeT;
 
-    void SetGlobalBuffer(T* buffer, uint64_t elements)
+    void SetGlobalBuffer(TypeT* buffer, uint64_t elements)
     {
         data_ = buffer;
         size_ = elements;
         is_bounded_ = true;
         find_end();
     }
-    void SetGlobalBuffer(T* buffer)
+    void SetGlobalBuffer(TypeT* buffer)
     {
         data_ = buffer;
         size_ = 0;
         is_bounded_ = false;
         find_end();
     }
-    T* GetPhyAddr() const { return data_; }
-    T* GetPhyAddr(uint64_t offset) const { return data_ + offset; }
-    T* raw() const { return data_; }
+    TypeT* GetPhyAddr() const { return data_; }
+    TypeT* GetPhyAddr(uint64_t offset) const { return data_ + offset; }
+    TypeT* raw() const { return data_; }
 
     GlobalTensor operator[](uint64_t offset) const
     {
         GlobalTensor part = *this;
-        part.data_ = reinterpret_cast<T*>(reinterpret_cast<uint8_t*>(data_) + jumar::ascendc::bytes_of<T>(offset));
+        part.data_ = reinterpret_cast<TypeT*>(reinterpret_cast<uint8_t*>(data_) + jumar::ascendc::bytes_of<TypeT>(offset));
         part.size_ = offset < size_ ? size_ - offset : 0;
         return part;
     }
-    T GetValue(uint64_t offset, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
+    TypeT GetValue(uint64_t offset, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
     {
         check(offset, 1, "GetValue", site);
         jumar::ascendc::complete_all();
         return data_[offset];
     }
-    T& operator()(uint64_t offset) const
+    TypeT& operator()(uint64_t offset) const
     {
         check(offset, 1, "operator()", jumar::ascendc::Site{"kernel", 0});
         jumar::ascendc::complete_all();
         return data_[offset];
     }
-    void SetValue(uint64_t offset, jumar::ascendc::AsIs<T> value, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
+    void SetValue(uint64_t offset, jumar::ascendc::AsIs<TypeT> value, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
     {
         check(offset, 1, "SetValue", site);
         jumar::ascendc::complete_all();
-        jumar::ascendc::record_global_store(data_ + offset, sizeof(T), site);
+        jumar::ascendc::record_global_store(data_ + offset, sizeof(TypeT), site);
         data_[offset] = value;
     }
     uint64_t GetSize() const { return size_; }
-    template <typename U> GlobalTensor<U> ReinterpretCast() const
+    template <typename TypeU> GlobalTensor<TypeU> ReinterpretCast() const
     {
-        GlobalTensor<U> other;
-        U* data = reinterpret_cast<U*>(data_);
-        if (is_bounded_) other.SetGlobalBuffer(data, jumar::ascendc::elements_in<U>(jumar::ascendc::bytes_of<T>(size_)));
+        GlobalTensor<TypeU> other;
+        TypeU* data = reinterpret_cast<TypeU*>(data_);
+        if (is_bounded_) other.SetGlobalBuffer(data, jumar::ascendc::elements_in<TypeU>(jumar::ascendc::bytes_of<TypeT>(size_)));
         else other.SetGlobalBuffer(data);
         other.end_ = end_;
         return other;
@@ -240,16 +240,16 @@ public:
             fail(site, "%s of elements %llu to %llu leaves a GlobalTensor that has %llu elements there", call, static_cast<unsigned long long>(offset),
                  static_cast<unsigned long long>(offset + elements - 1), static_cast<unsigned long long>(size_));
         const uint64_t begin = reinterpret_cast<uintptr_t>(data_);
-        if (end_ && elements && begin + bytes_of<T>(offset + elements) > end_)
+        if (end_ && elements && begin + bytes_of<TypeT>(offset + elements) > end_)
             fail(site, "%s of elements %llu to %llu leaves the memory that was allocated, which has %llu elements there", call,
                  static_cast<unsigned long long>(offset), static_cast<unsigned long long>(offset + elements - 1),
-                 static_cast<unsigned long long>(begin < end_ ? elements_in<T>(end_ - begin) : 0));
+                 static_cast<unsigned long long>(begin < end_ ? elements_in<TypeT>(end_ - begin) : 0));
         if (in_kernel()) core().last_call = site;
 #endif
     }
 
 private:
-    template <typename U> friend class GlobalTensor;
+    template <typename TypeU> friend class GlobalTensor;
 
     void find_end()
     {
@@ -257,7 +257,7 @@ private:
         end_ = memory ? memory->end : 0;
     }
 
-    T* data_ = nullptr;
+    TypeT* data_ = nullptr;
     uint64_t size_ = 0;
     bool is_bounded_ = false;
     // Where the allocation ends that the buffer's address is in. 0: unknown.
@@ -267,9 +267,9 @@ private:
 
 // Operators build expressions: dst = a + b runs Add over the elements of dst.
 #define JUMAR_ASCENDC_OPERATOR(symbol, Tag)                                                                                                          \
-    template <typename T>                                                                                                                            \
-    jumar::ascendc::Expression<jumar::ascendc::Tag, LocalTensor<T>, LocalTensor<T>> operator symbol(const LocalTensor<T>& left,                     \
-                                                                                                    const LocalTensor<T>& right)                    \
+    template <typename TypeT>                                                                                                                        \
+    jumar::ascendc::Expression<jumar::ascendc::Tag, LocalTensor<TypeT>, LocalTensor<TypeT>> operator symbol(const LocalTensor<TypeT>& left,         \
+                                                                                                    const LocalTensor<TypeT>& right)                \
     {                                                                                                                                                \
         return {left, right};                                                                                                                        \
     }
@@ -293,8 +293,8 @@ namespace jumar {
 namespace ascendc {
 
 // Records what a call does to bytes of a tensor, if the order of pipes is checked.
-template <typename T>
-inline void record_access([[maybe_unused]] const AscendC::LocalTensor<T>& tensor, [[maybe_unused]] uint64_t offset, [[maybe_unused]] uint64_t bytes,
+template <typename TypeT>
+inline void record_access([[maybe_unused]] const AscendC::LocalTensor<TypeT>& tensor, [[maybe_unused]] uint64_t offset, [[maybe_unused]] uint64_t bytes,
                           [[maybe_unused]] bool writes, [[maybe_unused]] const char* operand, [[maybe_unused]] const Call& call)
 {
 #if JUMAR_ASCENDC_CHECK >= 2
@@ -304,8 +304,8 @@ inline void record_access([[maybe_unused]] const AscendC::LocalTensor<T>& tensor
 }
 
 // Fails if bytes from the start of a tensor on leave its buffer, if the tensor was freed, or if it is not aligned.
-template <typename T>
-inline void check_range([[maybe_unused]] const AscendC::LocalTensor<T>& tensor, [[maybe_unused]] uint64_t bytes, [[maybe_unused]] const char* operand,
+template <typename TypeT>
+inline void check_range([[maybe_unused]] const AscendC::LocalTensor<TypeT>& tensor, [[maybe_unused]] uint64_t bytes, [[maybe_unused]] const char* operand,
                          [[maybe_unused]] const Call& call, [[maybe_unused]] uint32_t alignment = 32)
 {
 #if JUMAR_ASCENDC_CHECK
@@ -336,21 +336,21 @@ inline void check_global([[maybe_unused]] const void* address, [[maybe_unused]] 
              static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(memory->end - at));
 }
 // The same for an operand in local memory, whose values are there afterwards.
-template <typename T>
-inline void check_access(const AscendC::LocalTensor<T>& tensor, uint64_t bytes, const char* operand, const Call& call, uint32_t alignment = 32)
+template <typename TypeT>
+inline void check_access(const AscendC::LocalTensor<TypeT>& tensor, uint64_t bytes, const char* operand, const Call& call, uint32_t alignment = 32)
 {
     check_range(tensor, bytes, operand, call, alignment);
     complete(tensor.buffer());
 }
 // The same for an operand that is read from its start on. Returns where its values are: in local memory, or where a deferred copy comes from.
-template <typename T>
-inline const T* check_source(const AscendC::LocalTensor<T>& tensor, uint64_t bytes, const char* operand, const Call& call)
+template <typename TypeT>
+inline const TypeT* check_source(const AscendC::LocalTensor<TypeT>& tensor, uint64_t bytes, const char* operand, const Call& call)
 {
     check_range(tensor, bytes, operand, call);
     Buffer* const buffer = tensor.buffer();
     if (buffer && buffer->source) {
         const int64_t offset = static_cast<const uint8_t*>(tensor.address()) - buffer->begin;
-        if (offset >= 0 && static_cast<uint64_t>(offset) + bytes <= buffer->source_bytes) return reinterpret_cast<const T*>(buffer->source + offset);
+        if (offset >= 0 && static_cast<uint64_t>(offset) + bytes <= buffer->source_bytes) return reinterpret_cast<const TypeT*>(buffer->source + offset);
         complete(buffer);
     }
     return tensor.raw();

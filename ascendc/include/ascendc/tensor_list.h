@@ -7,7 +7,7 @@
 namespace AscendC {
 
 // A tensor of a list. The program provides the memory for its shape.
-template <typename T> class TensorDesc {
+template <typename TypeT> class TensorDesc {
 public:
     void SetShapeAddr(uint64_t* shape) { shape_ = shape; }
     uint64_t GetDim() const { return dim_; }
@@ -17,16 +17,16 @@ public:
         if (at >= dim_) jumar::ascendc::fail(site, "GetShape(%u): the tensor has %llu dimensions", at, static_cast<unsigned long long>(dim_));
         return shape_[at];
     }
-    __gm__ T* GetDataPtr() const { return data_; }
-    GlobalTensor<T> GetDataObj() const
+    __gm__ TypeT* GetDataPtr() const { return data_; }
+    GlobalTensor<TypeT> GetDataObj() const
     {
-        GlobalTensor<T> tensor;
+        GlobalTensor<TypeT> tensor;
         tensor.SetGlobalBuffer(data_);
         return tensor;
     }
 
     // For the list.
-    void set(uint64_t dim, uint64_t index, const uint64_t* shape, T* data)
+    void set(uint64_t dim, uint64_t index, const uint64_t* shape, TypeT* data)
     {
         dim_ = dim;
         index_ = index;
@@ -38,7 +38,7 @@ public:
 private:
     uint64_t* shape_ = nullptr;
     uint64_t dim_ = 0, index_ = 0;
-    __gm__ T* data_ = nullptr;
+    __gm__ TypeT* data_ = nullptr;
 };
 
 // The list begins with the offset of the addresses in bytes. A word for each tensor follows, with the number of dimensions in the lower half and
@@ -57,17 +57,17 @@ public:
         for (uint64_t at = 1; at < addresses && at < length; at += 1 + (words_[at] & 0xffffffff)) size_++;
     }
     uint32_t GetSize() const { return size_; }
-    template <class T> __gm__ T* GetDataPtr(uint32_t index, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
+    template <class TypeT> __gm__ TypeT* GetDataPtr(uint32_t index, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
     {
         need(index, "GetDataPtr", site);
-        return reinterpret_cast<T*>(words_[words_[0] / 8 + index]);
+        return reinterpret_cast<TypeT*>(words_[words_[0] / 8 + index]);
     }
-    template <class T> void GetDesc(TensorDesc<T>& desc, uint32_t index, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
+    template <class TypeT> void GetDesc(TensorDesc<TypeT>& desc, uint32_t index, jumar::ascendc::Site site = jumar::ascendc::Site::here()) const
     {
         need(index, "GetDesc", site);
         uint64_t at = 1;
         for (uint32_t before = 0; before < index; before++) at += 1 + (words_[at] & 0xffffffff);
-        desc.set(words_[at] & 0xffffffff, words_[at] >> 32, words_ + at + 1, GetDataPtr<T>(index, site));
+        desc.set(words_[at] & 0xffffffff, words_[at] >> 32, words_ + at + 1, GetDataPtr<TypeT>(index, site));
     }
 
 private:

@@ -41,14 +41,14 @@ inline void copy_tiling(void* into, const void* from, uint64_t bytes, Site site)
     check_tiling(from, bytes, site);
     std::memcpy(into, from, bytes);
 }
-template <typename T> inline const T* tiling_at(const void* from, Site site = Site::here())
+template <typename TypeT> inline const TypeT* tiling_at(const void* from, Site site = Site::here())
 {
-    check_tiling(from, sizeof(T), site);
-    return static_cast<const T*>(from);
+    check_tiling(from, sizeof(TypeT), site);
+    return static_cast<const TypeT*>(from);
 }
-template <typename T> inline void read_tiling(T& into, const void* from, Site site = Site::here())
+template <typename TypeT> inline void read_tiling(TypeT& into, const void* from, Site site = Site::here())
 {
-    static_assert(std::is_trivially_copyable_v<T>, "tiling data is copied byte by byte");
+    static_assert(std::is_trivially_copyable_v<TypeT>, "tiling data is copied byte by byte");
     copy_tiling(&into, from, sizeof into, site);
 }
 

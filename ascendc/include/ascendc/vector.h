@@ -48,8 +48,8 @@ struct MaskArgument {
     uint64_t count;
 
     MaskArgument(const uint64_t* given) : bits(given), count(0) {}
-    template <typename I, typename = std::enable_if_t<std::is_integral_v<I> || std::is_enum_v<I>>>
-    MaskArgument(I given) : bits(nullptr), count(static_cast<uint64_t>(given))
+    template <typename TypeI, typename = std::enable_if_t<std::is_integral_v<TypeI> || std::is_enum_v<TypeI>>>
+    MaskArgument(TypeI given) : bits(nullptr), count(static_cast<uint64_t>(given))
     {
     }
     Mask resolve(bool set, uint32_t per_repeat) const
@@ -71,9 +71,9 @@ struct Extent {
 };
 
 // Where element `element` of repeat `repeat` lies.
-template <typename T> constexpr uint64_t index_of(uint64_t repeat, uint32_t element, uint32_t block_stride, uint32_t repeat_stride)
+template <typename TypeT> constexpr uint64_t index_of(uint64_t repeat, uint32_t element, uint32_t block_stride, uint32_t repeat_stride)
 {
-    constexpr uint32_t in_block = static_cast<uint32_t>(32 / sizeof(T));
+    constexpr uint32_t in_block = static_cast<uint32_t>(32 / sizeof(TypeT));
     return (repeat * repeat_stride + element / in_block * block_stride) * in_block + element % in_block;
 }
 
@@ -83,14 +83,14 @@ struct Strides {
 };
 
 // Returns the end, in bytes, of what an operand's elements cover.
-template <typename T> inline uint64_t covered(const Mask& mask, uint64_t repeats, uint32_t per, Strides strides)
+template <typename TypeT> inline uint64_t covered(const Mask& mask, uint64_t repeats, uint32_t per, Strides strides)
 {
     uint64_t end = 0;
     auto last = [&](uint64_t repeat, uint32_t element) {
         // With a block stride above 0 the last element lies furthest; otherwise the end of a block counts.
-        uint32_t in_block = static_cast<uint32_t>(32 / sizeof(T));
+        uint32_t in_block = static_cast<uint32_t>(32 / sizeof(TypeT));
         if (strides.block == 0 && element >= in_block) element = in_block - 1;
-        uint64_t at = (index_of<T>(repeat, element, strides.block, strides.repeat) + 1) * sizeof(T);
+        uint64_t at = (index_of<TypeT>(repeat, element, strides.block, strides.repeat) + 1) * sizeof(TypeT);
         if (at > end) end = at;
     };
     if (mask.counts) {
@@ -199,9 +199,9 @@ inline void each_half(half* to, const half* left, const half* right, int64_t cou
 #undef JUMAR_ASCENDC_INDEPENDENT
 
 // Whether an operand's elements follow each other, over all repeats.
-template <typename T> constexpr bool is_contiguous(Strides strides, uint32_t per)
+template <typename TypeT> constexpr bool is_contiguous(Strides strides, uint32_t per)
 {
-    return strides.block == 1 && strides.repeat * 32ull == per * sizeof(T);
+    return strides.block == 1 && strides.repeat * 32ull == per * sizeof(TypeT);
 }
 // Whether two operands of at most so many bytes are the same memory, or do not overlap. Later repeats may read the results of earlier ones.
 inline bool is_independent(const void* to, const void* from, uint64_t bytes)
@@ -220,87 +220,87 @@ inline int64_t first_elements(const Mask& mask, uint64_t repeats, uint32_t per, 
 }
 
 // dst[i] = operation(src[i]), and dst[i] = operation(src0[i], src1[i], dst[i]).
-template <typename D, typename S, typename Operation> inline void unary_elements(D* to, const S* from, int64_t count, Operation operation)
+template <typename TypeD, typename TypeS, typename Operation> inline void unary_elements(TypeD* to, const TypeS* from, int64_t count, Operation operation)
 {
-    if constexpr (is_half<D> && is_half<S> && is_in_float<Operation>)
+    if constexpr (is_half<TypeD> && is_half<TypeS> && is_in_float<Operation>)
         each_half(to, from, from, count, [operation](float x, float) { return operation(x); });
     else each_index(count, [=](int64_t at) { to[at] = operation(from[at]); });
 }
-template <typename D, typename S, typename V, typename Operation>
-inline void binary_elements(D* to, const S* left, const V* right, int64_t count, Operation operation)
+template <typename TypeD, typename TypeS, typename TypeV, typename Operation>
+inline void binary_elements(TypeD* to, const TypeS* left, const TypeV* right, int64_t count, Operation operation)
 {
-    if constexpr (is_half<D> && is_half<S> && is_half<V> && is_in_float<Operation>)
+    if constexpr (is_half<TypeD> && is_half<TypeS> && is_half<TypeV> && is_in_float<Operation>)
         each_half(to, left, right, count, [operation](float x, float y) { return operation(x, y, 0.0f); });
     else each_index(count, [=](int64_t at) { to[at] = operation(left[at], right[at], to[at]); });
 }
 
 // dst[i] = operation(src[i]) for the first elements.
-template <typename D, typename S, typename Operation>
-inline void unary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTensor<S>& src, int64_t count, const Call& call, Operation operation)
+template <typename TypeD, typename TypeS, typename Operation>
+inline void unary(const AscendC::LocalTensor<TypeD>& dst, const AscendC::LocalTensor<TypeS>& src, int64_t count, const Call& call, Operation operation)
 {
     if (count <= 0) return;
-    check_access(dst, bytes_of<D>(static_cast<uint64_t>(count)), "dst", call);
-    const S* from = check_source(src, bytes_of<S>(static_cast<uint64_t>(count)), "src", call);
-    D* to = dst.raw();
+    check_access(dst, bytes_of<TypeD>(static_cast<uint64_t>(count)), "dst", call);
+    const TypeS* from = check_source(src, bytes_of<TypeS>(static_cast<uint64_t>(count)), "src", call);
+    TypeD* to = dst.raw();
     unary_elements(to, from, count, operation);
     leave_full_mask();
 }
-template <typename D, typename S, typename Operation>
-inline void unary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTensor<S>& src, const MaskArgument& argument, bool set, uint64_t repeats,
+template <typename TypeD, typename TypeS, typename Operation>
+inline void unary(const AscendC::LocalTensor<TypeD>& dst, const AscendC::LocalTensor<TypeS>& src, const MaskArgument& argument, bool set, uint64_t repeats,
                   const AscendC::UnaryRepeatParams& params, const Call& call, Operation operation)
 {
-    constexpr uint32_t per = per_repeat(sizeof(D) > sizeof(S) ? sizeof(D) : sizeof(S));
+    constexpr uint32_t per = per_repeat(sizeof(TypeD) > sizeof(TypeS) ? sizeof(TypeD) : sizeof(TypeS));
     const Mask mask = argument.resolve(set, per);
     const Strides to_strides{params.dstBlkStride, params.dstRepStride}, from_strides{params.srcBlkStride, params.srcRepStride};
-    check_access(dst, covered<D>(mask, repeats, per, to_strides), "dst", call);
-    check_access(src, covered<S>(mask, repeats, per, from_strides), "src", call);
-    D* to = dst.raw();
-    const S* from = src.raw();
-    const int64_t first = first_elements(mask, repeats, per, is_contiguous<D>(to_strides, per) && is_contiguous<S>(from_strides, per));
+    check_access(dst, covered<TypeD>(mask, repeats, per, to_strides), "dst", call);
+    check_access(src, covered<TypeS>(mask, repeats, per, from_strides), "src", call);
+    TypeD* to = dst.raw();
+    const TypeS* from = src.raw();
+    const int64_t first = first_elements(mask, repeats, per, is_contiguous<TypeD>(to_strides, per) && is_contiguous<TypeS>(from_strides, per));
     const uint64_t bytes = static_cast<uint64_t>(first) * (256 / per);
     if (first >= 0 && is_independent(to, from, bytes)) return unary_elements(to, from, first, operation);
     each_element(mask, repeats, per, [&](uint64_t repeat, uint32_t element) {
-        to[index_of<D>(repeat, element, to_strides.block, to_strides.repeat)] =
-            operation(from[index_of<S>(repeat, element, from_strides.block, from_strides.repeat)]);
+        to[index_of<TypeD>(repeat, element, to_strides.block, to_strides.repeat)] =
+            operation(from[index_of<TypeS>(repeat, element, from_strides.block, from_strides.repeat)]);
     });
 }
 
 // dst[i] = operation(src0[i], src1[i], dst[i]) for the first elements.
-template <typename D, typename S, typename V, typename Operation>
-inline void binary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTensor<S>& src0, const AscendC::LocalTensor<V>& src1, int64_t count,
+template <typename TypeD, typename TypeS, typename TypeV, typename Operation>
+inline void binary(const AscendC::LocalTensor<TypeD>& dst, const AscendC::LocalTensor<TypeS>& src0, const AscendC::LocalTensor<TypeV>& src1, int64_t count,
                    const Call& call, Operation operation)
 {
     if (count <= 0) return;
-    check_access(dst, bytes_of<D>(static_cast<uint64_t>(count)), "dst", call);
-    const S* left = check_source(src0, bytes_of<S>(static_cast<uint64_t>(count)), "src0", call);
-    const V* right = check_source(src1, bytes_of<V>(static_cast<uint64_t>(count)), "src1", call);
-    D* to = dst.raw();
+    check_access(dst, bytes_of<TypeD>(static_cast<uint64_t>(count)), "dst", call);
+    const TypeS* left = check_source(src0, bytes_of<TypeS>(static_cast<uint64_t>(count)), "src0", call);
+    const TypeV* right = check_source(src1, bytes_of<TypeV>(static_cast<uint64_t>(count)), "src1", call);
+    TypeD* to = dst.raw();
     binary_elements(to, left, right, count, operation);
     leave_full_mask();
 }
-template <typename D, typename S, typename V, typename Operation>
-inline void binary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTensor<S>& src0, const AscendC::LocalTensor<V>& src1,
+template <typename TypeD, typename TypeS, typename TypeV, typename Operation>
+inline void binary(const AscendC::LocalTensor<TypeD>& dst, const AscendC::LocalTensor<TypeS>& src0, const AscendC::LocalTensor<TypeV>& src1,
                    const MaskArgument& argument, bool set, uint64_t repeats, const AscendC::BinaryRepeatParams& params, const Call& call,
                    Operation operation)
 {
-    constexpr uint32_t per = per_repeat(sizeof(D) > sizeof(S) ? sizeof(D) : sizeof(S));
+    constexpr uint32_t per = per_repeat(sizeof(TypeD) > sizeof(TypeS) ? sizeof(TypeD) : sizeof(TypeS));
     const Mask mask = argument.resolve(set, per);
     const Strides to_strides{params.dstBlkStride, params.dstRepStride}, left_strides{params.src0BlkStride, params.src0RepStride},
         right_strides{params.src1BlkStride, params.src1RepStride};
-    check_access(dst, covered<D>(mask, repeats, per, to_strides), "dst", call);
-    check_access(src0, covered<S>(mask, repeats, per, left_strides), "src0", call);
-    check_access(src1, covered<V>(mask, repeats, per, right_strides), "src1", call);
-    D* to = dst.raw();
-    const S* left = src0.raw();
-    const V* right = src1.raw();
-    const bool contiguous = is_contiguous<D>(to_strides, per) && is_contiguous<S>(left_strides, per) && is_contiguous<V>(right_strides, per);
+    check_access(dst, covered<TypeD>(mask, repeats, per, to_strides), "dst", call);
+    check_access(src0, covered<TypeS>(mask, repeats, per, left_strides), "src0", call);
+    check_access(src1, covered<TypeV>(mask, repeats, per, right_strides), "src1", call);
+    TypeD* to = dst.raw();
+    const TypeS* left = src0.raw();
+    const TypeV* right = src1.raw();
+    const bool contiguous = is_contiguous<TypeD>(to_strides, per) && is_contiguous<TypeS>(left_strides, per) && is_contiguous<TypeV>(right_strides, per);
     const int64_t first = first_elements(mask, repeats, per, contiguous);
     const uint64_t bytes = static_cast<uint64_t>(first) * (256 / per);
     if (first >= 0 && is_independent(to, left, bytes) && is_independent(to, right, bytes)) return binary_elements(to, left, right, first, operation);
     each_element(mask, repeats, per, [&](uint64_t repeat, uint32_t element) {
-        D& result = to[index_of<D>(repeat, element, to_strides.block, to_strides.repeat)];
-        result = operation(left[index_of<S>(repeat, element, left_strides.block, left_strides.repeat)],
-                           right[index_of<V>(repeat, element, right_strides.block, right_strides.repeat)], result);
+        TypeD& result = to[index_of<TypeD>(repeat, element, to_strides.block, to_strides.repeat)];
+        result = operation(left[index_of<TypeS>(repeat, element, left_strides.block, left_strides.repeat)],
+                           right[index_of<TypeV>(repeat, element, right_strides.block, right_strides.repeat)], result);
     });
 }
 
@@ -309,13 +309,13 @@ inline void binary(const AscendC::LocalTensor<D>& dst, const AscendC::LocalTenso
 
 namespace AscendC {
 
-template <typename T, MaskMode mode = MaskMode::NORMAL> void SetVectorMask(const uint64_t high, const uint64_t low)
+template <typename TypeT, MaskMode mode = MaskMode::NORMAL> void SetVectorMask(const uint64_t high, const uint64_t low)
 {
     jumar::ascendc::Registers& registers = jumar::ascendc::core().registers;
     registers.mask[0] = low;
     registers.mask[1] = high;
 }
-template <typename T, MaskMode mode = MaskMode::NORMAL> void SetVectorMask(int32_t length)
+template <typename TypeT, MaskMode mode = MaskMode::NORMAL> void SetVectorMask(int32_t length)
 {
     using namespace jumar::ascendc;
     Registers& registers = core().registers;
@@ -324,7 +324,7 @@ template <typename T, MaskMode mode = MaskMode::NORMAL> void SetVectorMask(int32
         registers.mask[1] = 0;
         return;
     }
-    const Mask mask = mask_of_count(static_cast<uint64_t>(length), true, per_repeat(sizeof(T)));
+    const Mask mask = mask_of_count(static_cast<uint64_t>(length), true, per_repeat(sizeof(TypeT)));
     registers.mask[0] = mask.bits[0];
     registers.mask[1] = mask.bits[1];
 }
@@ -343,10 +343,10 @@ inline void ResetMask()
 }
 class AscendCUtils {
 public:
-    template <typename T> static void SetMask(const uint64_t& high, const uint64_t& low) { SetVectorMask<T>(high, low); }
-    template <typename T> static void SetMask(int32_t length) { SetVectorMask<T>(length); }
+    template <typename TypeT> static void SetMask(const uint64_t& high, const uint64_t& low) { SetVectorMask<TypeT>(high, low); }
+    template <typename TypeT> static void SetMask(int32_t length) { SetVectorMask<TypeT>(length); }
     static void ResetMask() { AscendC::ResetMask(); }
-    template <typename T> static int32_t GetC0Count(const int32_t) { return static_cast<int32_t>(32 / sizeof(T)); }
+    template <typename TypeT> static int32_t GetC0Count(const int32_t) { return static_cast<int32_t>(32 / sizeof(TypeT)); }
 };
 
 } // namespace AscendC

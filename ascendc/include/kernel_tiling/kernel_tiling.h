@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "../ascendc/field_names_begin.h"
+
 // The fields of a matrix product's tiling, in the order in which they lie in memory.
 #define JUMAR_CUBE_TILING_FIELDS(FIELD)                                                                                                              \
     FIELD(usedCoreNum) FIELD(M) FIELD(N) FIELD(Ka) FIELD(Kb) FIELD(singleCoreM) FIELD(singleCoreN) FIELD(singleCoreK) FIELD(baseM) FIELD(baseN)      \
@@ -115,5 +117,7 @@ using AscendC::tiling::SoftMaxTiling;
 using AscendC::tiling::TCubeTiling;
 using AscendC::tiling::TopkTiling;
 using AscendC::tiling::UnPadTiling;
+
+#include "../ascendc/field_names_end.h"
 
 #endif

@@ -235,9 +235,9 @@ public:
 
 private:
     // A deque keeps the addresses of what it holds.
-    template <typename T> static T& find(std::deque<T>& all, const char* name)
+    template <typename TypeT> static TypeT& find(std::deque<TypeT>& all, const char* name)
     {
-        for (T& one : all)
+        for (TypeT& one : all)
             if (one.name() == name) return one;
         all.emplace_back(name);
         return all.back();

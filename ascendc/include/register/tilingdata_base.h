@@ -45,24 +45,24 @@ protected:
         return reserve(size * count, alignment);
     }
     // Adds a member that is a tiling structure itself.
-    template <typename T> size_t add_structure(const char* type, const char* name, const T& member)
+    template <typename TypeT> size_t add_structure(const char* type, const char* name, const TypeT& member)
     {
         fields_.push_back({type, name, 1, true});
         const size_t offset = reserve(member.GetDataSize(), 8);
         structures_.push_back({reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(this), offset, [](const void* from, void* to) {
-                                   const T& structure = *static_cast<const T*>(from);
+                                   const TypeT& structure = *static_cast<const TypeT*>(from);
                                    structure.SaveToBuffer(to, structure.GetDataSize());
                                }});
         return offset;
     }
-    template <typename T> void store(size_t offset, const T* values, size_t count) { std::memcpy(bytes_.data() + offset, values, sizeof(T) * count); }
-    template <typename T> T load(size_t offset) const
+    template <typename TypeT> void store(size_t offset, const TypeT* values, size_t count) { std::memcpy(bytes_.data() + offset, values, sizeof(TypeT) * count); }
+    template <typename TypeT> TypeT load(size_t offset) const
     {
-        T value;
+        TypeT value;
         std::memcpy(&value, bytes_.data() + offset, sizeof value);
         return value;
     }
-    template <typename T> T* address(size_t offset) { return reinterpret_cast<T*>(bytes_.data() + offset); }
+    template <typename TypeT> TypeT* address(size_t offset) { return reinterpret_cast<TypeT*>(bytes_.data() + offset); }
 
 private:
     struct Structure {

@@ -10,11 +10,13 @@
 #include "../kernel_tiling/kernel_tiling.h"
 #include "platform/platform_ascendc.h"
 
+#include "../ascendc/field_names_begin.h"
+
 namespace optiling {
 
 // The structures with the host's names: set_x, get_x, and their bytes.
 #define JUMAR_FIELD(name)                                                                                                                            \
-    template <typename V> void set_##name(V value) { data_.name = static_cast<decltype(data_.name)>(value); }                                        \
+    template <typename TypeV> void set_##name(TypeV value) { data_.name = static_cast<decltype(data_.name)>(value); }                                \
     auto get_##name() const { return data_.name; }
 #define JUMAR_HOST_TILING(Name, FIELDS)                                                                                                              \
     class Name {                                                                                                                                     \
@@ -565,5 +567,7 @@ private:
 };
 
 } // namespace matmul_tiling
+
+#include "../ascendc/field_names_end.h"
 
 #endif

@@ -38,15 +38,15 @@ protected:
     const void* data_ = nullptr;
     size_t size_ = 0;
 };
-template <typename T> class TypedContinuousVector : public ContinuousVector {
+template <typename TypeT> class TypedContinuousVector : public ContinuousVector {
 public:
     TypedContinuousVector() = default;
-    TypedContinuousVector(const T* data, size_t size)
+    TypedContinuousVector(const TypeT* data, size_t size)
     {
         data_ = data;
         size_ = size;
     }
-    const T* GetData() const { return static_cast<const T*>(data_); }
+    const TypeT* GetData() const { return static_cast<const TypeT*>(data_); }
 };
 
 // The value of an attribute. Lists of booleans have a byte for each.
@@ -74,20 +74,20 @@ struct AttributeValue {
 class RuntimeAttrs {
 public:
     size_t GetAttrNum() const { return values_.size(); }
-    template <typename T> const T* GetAttrPointer(size_t index) const
+    template <typename TypeT> const TypeT* GetAttrPointer(size_t index) const
     {
         if (index >= values_.size()) return nullptr;
         const AttributeValue& value = values_[index];
-        if constexpr (std::is_same_v<T, bool>) return &value.boolean;
-        else if constexpr (std::is_same_v<T, float>) return &value.real;
-        else if constexpr (std::is_same_v<T, char>) return value.text.c_str();
-        else if constexpr (std::is_same_v<T, TypedContinuousVector<float>>) return &value.real_list;
-        else if constexpr (std::is_same_v<T, TypedContinuousVector<bool>>) return &value.boolean_list;
-        else if constexpr (std::is_same_v<T, TypedContinuousVector<int64_t>>) return &value.integer_list;
-        else if constexpr (std::is_same_v<T, ContinuousVector>) return list(value);
+        if constexpr (std::is_same_v<TypeT, bool>) return &value.boolean;
+        else if constexpr (std::is_same_v<TypeT, float>) return &value.real;
+        else if constexpr (std::is_same_v<TypeT, char>) return value.text.c_str();
+        else if constexpr (std::is_same_v<TypeT, TypedContinuousVector<float>>) return &value.real_list;
+        else if constexpr (std::is_same_v<TypeT, TypedContinuousVector<bool>>) return &value.boolean_list;
+        else if constexpr (std::is_same_v<TypeT, TypedContinuousVector<int64_t>>) return &value.integer_list;
+        else if constexpr (std::is_same_v<TypeT, ContinuousVector>) return list(value);
         else {
-            static_assert(std::is_integral_v<T> && sizeof(T) == 8, "an attribute is read as bool, int64_t, float, char or a list of them");
-            return reinterpret_cast<const T*>(&value.integer);
+            static_assert(std::is_integral_v<TypeT> && sizeof(TypeT) == 8, "an attribute is read as bool, int64_t, float, char or a list of them");
+            return reinterpret_cast<const TypeT*>(&value.integer);
         }
     }
     const int64_t* GetInt(size_t index) const { return GetAttrPointer<int64_t>(index); }
@@ -118,7 +118,7 @@ public:
     size_t GetCapacity() const { return bytes_.size(); }
     size_t GetDataSize() const { return size_; }
     void SetDataSize(size_t size) { size_ = size < bytes_.size() ? size : bytes_.size(); }
-    template <typename T> ge::graphStatus Append(const T& value)
+    template <typename TypeT> ge::graphStatus Append(const TypeT& value)
     {
         if (size_ + sizeof value > bytes_.size()) return ge::GRAPH_FAILED;
         std::memcpy(bytes_.data() + size_, &value, sizeof value);
@@ -232,11 +232,11 @@ public:
     TilingData* GetRawTilingData() { return &tiling_; }
     const TilingData* GetRawTilingData() const { return &tiling_; }
     // Returns the tiling data as a structure; null if it does not fit.
-    template <typename T> T* GetTilingData()
+    template <typename TypeT> TypeT* GetTilingData()
     {
-        if (sizeof(T) > tiling_.GetCapacity()) return nullptr;
-        tiling_.SetDataSize(sizeof(T));
-        return new (tiling_.GetData()) T();
+        if (sizeof(TypeT) > tiling_.GetCapacity()) return nullptr;
+        tiling_.SetDataSize(sizeof(TypeT));
+        return new (tiling_.GetData()) TypeT();
     }
     size_t* GetWorkspaceSizes(size_t count)
     {
@@ -247,7 +247,7 @@ public:
     const fe::PlatFormInfos* GetPlatformInfo() const { return &platform_; }
     fe::PlatFormInfos* GetPlatformInfo() { return &platform_; }
     // Custom operators have no information of a compilation.
-    template <typename T> const T* GetCompileInfo() const { return nullptr; }
+    template <typename TypeT> const TypeT* GetCompileInfo() const { return nullptr; }
 
     const std::vector<size_t>& workspaces() const { return workspaces_; }
 
