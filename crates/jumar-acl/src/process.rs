@@ -127,7 +127,7 @@ impl Process {
             allocators: crate::allocator::Allocators::default(),
             dump: crate::dump::State::default(),
             prof: crate::prof::State::default(),
-            buffers: crate::mbuf::table(),
+            buffers: crate::mbuf::Buffers::default(),
             queues: crate::tdt_queue::Queues::default(),
             tensors: crate::tdt_channel::Tensors::default(),
             hooks: crate::hooks::Hooks::default(),

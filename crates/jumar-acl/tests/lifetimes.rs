@@ -1,10 +1,10 @@
 //! What is made anew where something was destroyed a moment before, through the safe functions.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Barrier, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
 use jumar_acl::generated::{calls, enums};
-use jumar_acl::{Cx, Raw, Result, device, enter, hccl, memory, rtc, tdt_channel};
+use jumar_acl::{Cx, Raw, Result, device, enter, hccl, mbuf, memory, rtc, tdt_channel, tdt_queue};
 
 /// The tests reset the device that they share.
 static DEVICE: Mutex<()> = Mutex::new(());
@@ -119,5 +119,30 @@ fn a_lowered_name_stays_where_it_is_when_its_program_is_compiled_again() {
         first,
         "a program may have kept the first address"
     );
+    reset_device();
+}
+
+#[test]
+fn buffers_that_two_threads_append_to_each_other_form_one_chain() {
+    let _alone = alone();
+    set_device();
+    let allocate = || call(|cx| mbuf::aclrtAllocBuf(cx, 64)).expect("memory");
+    for round in 0..20_000 {
+        let (a, b) = (allocate(), allocate());
+        let start = Barrier::new(2);
+        let append = |head, added| {
+            start.wait();
+            call(|cx| mbuf::aclrtAppendBufChain(cx, head, added)).is_ok()
+        };
+        let (first, second) = thread::scope(|scope| {
+            let other = scope.spawn(|| append(b, a));
+            (append(a, b), other.join().expect("no panic"))
+        });
+        assert!(first != second, "round {round}: one of them comes first");
+        let (head, added) = if first { (a, b) } else { (b, a) };
+        call(|cx| mbuf::aclrtFreeBuf(cx, added)).expect_err("it is in a chain");
+        call(|cx| mbuf::aclrtFreeBuf(cx, head)).expect("it is the head");
+        call(|cx| mbuf::aclrtFreeBuf(cx, added)).expect_err("it was freed with the head");
+    }
     reset_device();
 }

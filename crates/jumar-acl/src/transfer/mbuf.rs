@@ -37,17 +37,26 @@ struct Chain {
 }
 
 /// The buffers by handle.
-pub(crate) type Buffers = Table<Buffer>;
+pub(crate) struct Buffers {
+    table: Table<Buffer>,
+    /// Held while a chain changes or one of its buffers is freed: what is checked of two buffers is true until both are changed.
+    chains: Mutex<()>,
+}
 
-pub(crate) fn table() -> Buffers {
-    Table::new(IdKind::MessageBuffer, Arc::default())
+impl Default for Buffers {
+    fn default() -> Self {
+        Buffers {
+            table: Table::new(IdKind::MessageBuffer, Arc::default()),
+            chains: Mutex::default(),
+        }
+    }
 }
 
 fn find(cx: &Cx<'_>, handle: Raw, name: &str) -> Result<Arc<Buffer>> {
     if handle.is_null() {
         return Err(null(name));
     }
-    cx.process.buffers.get(handle.0)
+    cx.process.buffers.table.get(handle.0)
 }
 
 fn shared(cx: &Cx<'_>, handle: Raw) -> Result<Arc<Shared>> {
@@ -63,7 +72,7 @@ fn shared(cx: &Cx<'_>, handle: Raw) -> Result<Arc<Shared>> {
 }
 
 fn insert(cx: &Cx<'_>, shared: Arc<Shared>) -> Result<Raw> {
-    let made = cx.process.buffers.insert(|id| {
+    let made = cx.process.buffers.table.insert(|id| {
         Arc::new(Buffer {
             id,
             shared: Mutex::new(Some(shared)),
@@ -90,20 +99,26 @@ pub fn aclrtAllocBuf(cx: &Cx<'_>, size: usize) -> Result<Raw> {
 
 /// Frees the handle, and with the head of a chain the whole chain.
 pub fn aclrtFreeBuf(cx: &Cx<'_>, handle: Raw) -> Result<()> {
+    let buffers = &cx.process.buffers;
+    let chains = buffers.chains.lock();
     let buffer = find(cx, handle, "buf")?;
-    if !buffer.chain.lock().head.is_null() {
+    let head = buffer.chain.lock().head;
+    if !head.is_null() {
         return refuse(
             ErrorKind::InvalidValue,
-            "the buffer is part of a chain; free the chain's head",
+            format!(
+                "buffer {:#x} is part of a chain; free the chain's head, {:#x}",
+                handle.0, head.0
+            ),
         );
     }
-    let gone = cx.process.buffers.remove(handle.0, cx.call.name)?;
-    let rest = std::mem::take(&mut gone.chain.lock().rest);
-    release(cx, &gone);
-    for handle in rest {
-        if let Ok(gone) = cx.process.buffers.remove(handle.0, cx.call.name) {
-            release(cx, &gone);
-        }
+    let remove = |handle: Raw| buffers.table.remove(handle.0, cx.call.name);
+    let mut gone = vec![remove(handle)?];
+    let rest = std::mem::take(&mut buffer.chain.lock().rest);
+    gone.extend(rest.into_iter().filter_map(|handle| remove(handle).ok()));
+    drop(chains);
+    for buffer in &gone {
+        release(cx, buffer);
     }
     Ok(())
 }
@@ -186,7 +201,11 @@ pub fn aclrtSetBufUserData(
 }
 
 pub fn aclrtAppendBufChain(cx: &Cx<'_>, head: Raw, added: Raw) -> Result<()> {
-    let bad = |what: &str| refuse(ErrorKind::InvalidValue, what);
+    let bad = |what: &str| {
+        let sentence = format!("buffer {:#x} (buf): {what}", added.0);
+        refuse(ErrorKind::InvalidValue, sentence)
+    };
+    let _chains = cx.process.buffers.chains.lock();
     let (front, back) = (find(cx, head, "headBuf")?, find(cx, added, "buf")?);
     if front.id == back.id {
         return bad("a buffer cannot be behind itself in a chain");
@@ -194,20 +213,20 @@ pub fn aclrtAppendBufChain(cx: &Cx<'_>, head: Raw, added: Raw) -> Result<()> {
     if !front.chain.lock().head.is_null() {
         return bad("headBuf is part of a chain; append to the chain's head");
     }
-    {
-        let mut chain = back.chain.lock();
-        if !chain.head.is_null() || !chain.rest.is_empty() {
-            return bad("the buffer is in a chain already");
-        }
-        chain.head = head;
+    let is_chained = {
+        let chain = back.chain.lock();
+        !chain.head.is_null() || !chain.rest.is_empty()
+    };
+    if is_chained {
+        return bad("it is in a chain already");
     }
     let mut chain = front.chain.lock();
     if chain.rest.len() + 1 >= LONGEST_CHAIN {
-        drop(chain);
-        back.chain.lock().head = Raw(0);
         return bad("the chain holds 128 buffers, which is the most");
     }
     chain.rest.push(added);
+    drop(chain);
+    back.chain.lock().head = head;
     Ok(())
 }
 
