@@ -105,6 +105,12 @@ impl MessageQueue {
         message.ok_or_else(|| Error::new(ErrorKind::Internal, "a message that was there is gone"))
     }
 
+    /// Puts a message back that was taken and could not be used. It is the oldest one again.
+    pub fn put_back(&self, message: Message) {
+        self.state.lock().messages.push_front(message);
+        self.changed.notify_all();
+    }
+
     /// Takes the oldest message if there is one, and every other queue has a free slot for a copy of it.
     pub(crate) fn forward_one(&self, others: &[&MessageQueue]) -> bool {
         let mut state = self.state.lock();
@@ -212,6 +218,19 @@ mod tests {
         let refused = queue.take_if(AT_ONCE, |_| Err(Error::new(ErrorKind::InvalidValue, "no")));
         assert!(refused.is_err());
         assert_eq!(queue.take(AT_ONCE).unwrap(), message(1));
+    }
+
+    #[test]
+    fn a_message_that_was_put_back_is_the_oldest_also_in_a_full_queue() {
+        let queue = MessageQueue::new(1);
+        queue.put(message(1), AT_ONCE).unwrap();
+        let taken = queue.take(AT_ONCE).unwrap();
+        queue.put(message(2), AT_ONCE).unwrap();
+        queue.put_back(taken);
+        let full = queue.put(message(3), AT_ONCE).unwrap_err().kind();
+        assert_eq!(full, ErrorKind::QueueFull);
+        assert_eq!(queue.take(AT_ONCE).unwrap(), message(1));
+        assert_eq!(queue.take(AT_ONCE).unwrap(), message(2));
     }
 
     #[test]

@@ -205,7 +205,10 @@ pub fn acltdtAddDataItem(cx: &Cx<'_>, handle: Raw, added: Raw) -> Result<()> {
     if content.received {
         return refuse(
             ErrorKind::FrontendFeatureUnsupported,
-            "the dataset contains received items, and no item can be added; create another one",
+            format!(
+                "dataset {:#x} contains received items, and no item can be added; create another one",
+                handle.0
+            ),
         );
     }
     if let (Some(before), Some(now)) = (content.on_device, on_device)
@@ -213,7 +216,10 @@ pub fn acltdtAddDataItem(cx: &Cx<'_>, handle: Raw, added: Raw) -> Result<()> {
     {
         return refuse(
             ErrorKind::InvalidArgument,
-            "the dataset would hold data of the host and of a device; use one dataset for each",
+            format!(
+                "with item {:#x}, dataset {:#x} would hold data of the host and of a device; use one dataset for each",
+                added.0, handle.0
+            ),
         );
     }
     content.on_device = content.on_device.or(on_device);
@@ -252,7 +258,7 @@ pub(super) fn pack(cx: &Cx<'_>, handle: Raw) -> Result<Vec<u8>> {
     if items.is_empty() {
         return refuse(
             ErrorKind::InvalidArgument,
-            "the dataset has no item to send",
+            format!("dataset {:#x} has no item to send", handle.0),
         );
     }
     let runtime = cx.runtime()?;
@@ -294,7 +300,11 @@ pub(super) fn check_target(cx: &Cx<'_>, handle: Raw, replaces: bool) -> Result<(
     }
     refuse(
         ErrorKind::InvalidArgument,
-        "the dataset has items already; receive into an empty one",
+        format!(
+            "dataset {:#x} has {} items already; receive into an empty one",
+            handle.0,
+            content.items.len()
+        ),
     )
 }
 
@@ -318,10 +328,15 @@ pub(super) fn fill(cx: &Cx<'_>, handle: Raw, message: &[u8], parts: Vec<Part>) -
             .and_then(|kept| kept.span.part(part.bytes.start, part.bytes.len()))
             .filter(|span| !span.is_empty())
             .unwrap_or(Span::EMPTY);
-        fresh.items.push(insert(
-            cx,
-            (part.kind, part.data_type, part.dims, data, part.slice),
-        )?);
+        let item = insert(cx, (part.kind, part.data_type, part.dims, data, part.slice));
+        match item {
+            Ok(item) => fresh.items.push(item),
+            Err(refused) => {
+                drop_items(cx, &fresh.items);
+                unkeep(cx, kept);
+                return Err(refused);
+            }
+        }
     }
     let before = std::mem::replace(&mut *dataset.content.lock(), fresh);
     drop_items(cx, &before.items);

@@ -178,7 +178,10 @@ fn with_capacity(cx: &Cx<'_>, handle: Raw) -> Result<Arc<Channel>> {
     }
     refuse(
         ErrorKind::FrontendFeatureUnsupported,
-        "the channel was made by acltdtCreateChannel, which has no capacity; make it with acltdtCreateChannelWithCapacity",
+        format!(
+            "channel {:#x} was made by acltdtCreateChannel, which has no capacity; make it with acltdtCreateChannelWithCapacity",
+            handle.0
+        ),
     )
 }
 
@@ -224,7 +227,10 @@ pub fn acltdtSendTensor(cx: &Cx<'_>, handle: Raw, dataset: Raw, timeout: i32) ->
     if channel.kind == Kind::Receives {
         return refuse(
             ErrorKind::InvalidArgument,
-            "the channel's name begins with TF_RECEIVE_, so that it receives and does not send",
+            format!(
+                "the name of channel {:#x} begins with TF_RECEIVE_, so that it receives and does not send",
+                handle.0
+            ),
         );
     }
     let data = item::pack(cx, dataset)?;
@@ -241,7 +247,10 @@ pub fn acltdtReceiveTensor(cx: &Cx<'_>, handle: Raw, dataset: Raw, timeout: i32)
     if channel.kind == Kind::Sends {
         return refuse(
             ErrorKind::InvalidArgument,
-            "the channel sends; only a channel whose name begins with TF_RECEIVE_ receives",
+            format!(
+                "channel {:#x} sends; only a channel whose name begins with TF_RECEIVE_ receives",
+                handle.0
+            ),
         );
     }
     item::check_target(cx, dataset, channel.kind == Kind::HasCapacity)?;
@@ -250,7 +259,7 @@ pub fn acltdtReceiveTensor(cx: &Cx<'_>, handle: Raw, dataset: Raw, timeout: i32)
     }
     let message = channel.queue.take(limit)?;
     let parts = wire::unpack(&message.data)?;
-    item::fill(cx, dataset, &message.data, parts)
+    item::fill(cx, dataset, &message.data, parts).inspect_err(|_| channel.queue.put_back(message))
 }
 
 /// Pinned memory that holds what was received, until the next receive or the end of its list.
@@ -260,8 +269,13 @@ fn keep(cx: &Cx<'_>, bytes: &[u8]) -> Result<Option<Block>> {
     }
     let runtime = cx.runtime()?;
     let block = runtime.allocate_pinned(bytes.len(), &cx.caller())?;
-    runtime.write(block.span, bytes, &cx.caller())?;
-    Ok(Some(block))
+    match runtime.write(block.span, bytes, &cx.caller()) {
+        Ok(()) => Ok(Some(block)),
+        Err(refused) => {
+            unkeep(cx, Some(block));
+            Err(refused)
+        }
+    }
 }
 
 fn unkeep(cx: &Cx<'_>, block: Option<Block>) {

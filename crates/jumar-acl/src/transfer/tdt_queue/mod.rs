@@ -410,7 +410,7 @@ pub fn acltdtEnqueueData(
     failure(cx)
 }
 
-/// Takes the oldest message into the program's memory. `report_size` gets the message's size before it is copied, also where it
+/// Takes the oldest message into the program's memory. A message that cannot be written there stays in the queue. `report_size` gets the message's size before it is copied, also where it
 /// turns out to be too large.
 pub fn dequeue_data(
     cx: &Cx<'_>,
@@ -426,7 +426,8 @@ pub fn dequeue_data(
     cx.context()?;
     let limit = limit(timeout, ErrorKind::InvalidValue)?;
     let runtime = cx.runtime()?;
-    let message = find(cx, queue)?.take_if(limit, |message| {
+    let from = find(cx, queue)?;
+    let message = from.take_if(limit, |message| {
         report_size(message.data.len());
         if message.data.len() <= data.bytes() {
             return Ok(());
@@ -440,12 +441,18 @@ pub fn dequeue_data(
             ),
         )
     })?;
-    flow(cx);
-    runtime.write(data, &message.data, &cx.caller())?;
     let user_size = message.user.len().min(user.bytes());
-    if user_size > 0 {
-        runtime.write(user, &message.user[..user_size], &cx.caller())?;
+    let written = runtime
+        .write(data, &message.data, &cx.caller())
+        .and_then(|()| match user_size {
+            0 => Ok(()),
+            size => runtime.write(user, &message.user[..size], &cx.caller()),
+        });
+    if let Err(refused) = written {
+        from.put_back(message);
+        return Err(refused);
     }
+    flow(cx);
     Ok(())
 }
 
