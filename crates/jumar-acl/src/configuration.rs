@@ -325,6 +325,19 @@ fn check_entry(entry: &Value, operators: bool, by_operator: bool) -> Result<()> 
             ));
         }
     }
+    // Any other text would match no tensor, and what it was to keep out would be dumped.
+    let is_position = |value: &Value| {
+        let text = value.as_str().unwrap_or_default();
+        let index = text
+            .strip_prefix("input")
+            .or_else(|| text.strip_prefix("output"));
+        index.is_some_and(|index| index.parse::<usize>().is_ok_and(|n| n.to_string() == index))
+    };
+    let position_list = |value: &Value| {
+        value
+            .as_array()
+            .is_some_and(|positions| positions.iter().all(is_position))
+    };
     for key in ["optype_blacklist", "opname_blacklist", "opname_range"] {
         let Some(value) = entry.get(key) else {
             continue;
@@ -337,7 +350,7 @@ fn check_entry(entry: &Value, operators: bool, by_operator: bool) -> Result<()> 
             let has = |key: &str| one.get(key).is_some_and(is_named);
             match is_range {
                 true => has("begin") && has("end"),
-                false => has("name") && one.get("pos").is_none_or(named_list),
+                false => has("name") && one.get("pos").is_none_or(position_list),
             }
         };
         let count = value.as_array().map_or(0, Vec::len);
@@ -353,7 +366,7 @@ fn check_entry(entry: &Value, operators: bool, by_operator: bool) -> Result<()> 
                     "{key} is {value}; it must be an array of objects with \"begin\" and \"end\""
                 ),
                 false => format!(
-                    "{key} is {value}; it must be an array of objects with \"name\" and perhaps \"pos\""
+                    "{key} is {value}; it must be an array of objects with \"name\" and perhaps \"pos\", an array of positions such as \"input0\" or \"output1\""
                 ),
             });
         };
