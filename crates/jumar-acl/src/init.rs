@@ -179,6 +179,7 @@ fn finalize(cx: &Cx<'_>, turn: &InitLock) -> Result<()> {
     cx.process.share_messages(false);
     cx.process.dump.activate(None);
     cx.process.prof.end_from_outside();
+    cx.process.snapshot.reset();
     jumar::trace_flush();
     result
 }

@@ -46,6 +46,11 @@ impl State {
         }
     }
 
+    /// Ends a lock, at the end of the runtime's use: no call of the program would end it any more.
+    pub(crate) fn reset(&self) {
+        self.set(SnapshotState::Running);
+    }
+
     fn set(&self, stage: SnapshotState) {
         *self.stage.lock() = stage;
         self.held
