@@ -1336,7 +1336,9 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "Call with a null array first: the call returns the number of entries."
         }
         ErrorKind::LabelContext => "Make the context current in which the label was created.",
-        ErrorKind::FeatureUnsupported => "See the message for what this kind of object can do.",
+        ErrorKind::FeatureUnsupported => {
+            "Use one of the kinds of objects or values that the message names, or leave the call out; docs/not-supported.md lists what is missing."
+        }
         ErrorKind::FrontendFeatureUnsupported => {
             "This use is refused on every device; see the function's reference page."
         }
@@ -1352,11 +1354,15 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
         ErrorKind::ParseFile => "Correct the JSON; the message names line and column.",
         ErrorKind::InvalidDumpConfig => "Correct the dump section of the configuration.",
         ErrorKind::DumpNotRunning => "Call aclmdlInitDump first.",
-        ErrorKind::Failure => "See the message.",
+        ErrorKind::Failure => {
+            "Change the state that the message names (an object that is in use or was stopped, a file that cannot be read), and repeat the call."
+        }
         ErrorKind::Internal => {
             "This is a defect of Jumar: please report it with the text of this message."
         }
-        ErrorKind::RuntimeInternal => "See the message.",
+        ErrorKind::RuntimeInternal => {
+            "Check the system's limits of threads, files and memory (ulimit -a), and that the other processes of the program run; then repeat the call."
+        }
         ErrorKind::ModelExecutorNotInitialized => "Call aclInit before any model call.",
         ErrorKind::ModelPath => "Check the path of the model file.",
         ErrorKind::ModelId => "Use the id that a load call returned, before the model is unloaded.",
@@ -1384,16 +1390,16 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
         }
         ErrorKind::StorageOverLimit => "The interface supports at most 128 dimensions.",
         ErrorKind::ModelExecute => {
-            "See the message; the error belongs to the execution named in it."
+            "Correct what the message names in this execution (an input, a captured call, its memory), and execute the model again."
         }
         ErrorKind::KernelFailed => {
-            "See the message; the error belongs to the operator named in it."
+            "Check the inputs of the operator that the message names; for a kernel of the program's own, run the program under `jumar check`, which finds wrong accesses."
         }
         ErrorKind::KernelTimeout => {
             "Allow the kernel more time (aclrtSetOpExecuteTimeOut, or the launch's configuration), or reduce its work."
         }
         ErrorKind::CpuKernelFailed => {
-            "See the message; the error belongs to the kernel named in it."
+            "Check the arguments of the kernel that the message names, and run the program under `jumar check`, which finds wrong accesses."
         }
         ErrorKind::CpuKernelTimeout => {
             "Allow the kernel more time (aclrtSetOpExecuteTimeOut, or the launch's configuration), or reduce its work."
@@ -1432,7 +1438,9 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
         ErrorKind::ProfilerConfig => {
             "Stop the profile before it is started with other switches; use values that the reference page lists."
         }
-        ErrorKind::CallbackFailed => "See the message.",
+        ErrorKind::CallbackFailed => {
+            "Keep the stream subscribed, and its thread in aclrtProcessReport, until every callback has run: synchronise the stream before the subscription ends."
+        }
         ErrorKind::HostRangeRegistered => "Unregister the range first, or register it once.",
         ErrorKind::HostRangeUnknown => "Pass the address that was registered.",
         ErrorKind::StreamAborted => "The stream was aborted by another call; it can be used again.",
