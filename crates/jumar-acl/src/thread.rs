@@ -265,11 +265,11 @@ impl Thread {
             Ok(context) if !context.is_dead() => Ok(context),
             Ok(_) => Err(Error::new(
                 ErrorKind::NoContext,
-                "this thread's current context is being destroyed",
+                format!("this thread's current context {current:#x} is being destroyed"),
             )),
             Err(error) => Err(Error::new(
                 ErrorKind::NoContext,
-                "this thread's current context was destroyed",
+                format!("this thread's current context {current:#x} was destroyed"),
             )
             .caused_by(error)),
         }

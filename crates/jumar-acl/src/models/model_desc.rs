@@ -164,7 +164,10 @@ fn content(cx: &Cx<'_>, desc: Raw) -> Result<Arc<Content>> {
     content.ok_or_else(|| {
         Error::new(
             ErrorKind::InvalidArgument,
-            "the model description is empty: aclmdlGetDesc did not fill it yet",
+            format!(
+                "model description {:#x} is empty: aclmdlGetDesc did not fill it yet",
+                desc.0
+            ),
         )
     })
 }

@@ -15,7 +15,10 @@ impl Cx<'_> {
         if found.context_id() != self.context()?.id() {
             return refuse(
                 ErrorKind::LabelContext,
-                "the label belongs to another context than this thread's current one",
+                format!(
+                    "label {:#x} belongs to another context than this thread's current one",
+                    label.0
+                ),
             );
         }
         Ok(found)

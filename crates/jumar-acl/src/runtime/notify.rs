@@ -64,8 +64,9 @@ pub fn aclrtNotifyBatchReset(cx: &Cx<'_>, notifies: Option<&[Raw]>, count: usize
     }
     let found = notifies
         .iter()
-        .map(|notify| match notify.is_null() {
-            true => value("an entry of notifies is null".into()),
+        .enumerate()
+        .map(|(index, notify)| match notify.is_null() {
+            true => value(format!("notifies[{index}] is null")),
             false => cx.notify(*notify),
         })
         .collect::<Result<Vec<_>>>()?;

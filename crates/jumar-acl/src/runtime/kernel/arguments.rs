@@ -307,10 +307,16 @@ pub fn aclrtKernelArgsGetPlaceHolderBuffer(
     }
     let mut state = list.state.lock();
     if state.is_final {
-        return refuse(ErrorKind::FeatureUnsupported, "the argument list is final");
+        return refuse(
+            ErrorKind::FeatureUnsupported,
+            format!("argument list {:#x} is final", handle.0),
+        );
     }
     if !entry(cx, &mut state, parameter)?.is_place_holder {
-        return value("the argument is a value, and no place holder");
+        return value(format!(
+            "argument {:#x} is a value, and not a place holder",
+            parameter.0
+        ));
     }
     let at = list.take(&mut state, bytes)?;
     state.has_data = true;
@@ -330,11 +336,15 @@ pub fn aclrtKernelArgsParaUpdate(
     let mut state = list.state.lock();
     let found = *entry(cx, &mut state, parameter)?;
     if found.is_place_holder {
-        return value("the argument is a place holder, and has no value");
+        return value(format!(
+            "argument {:#x} is a place holder, and has no value",
+            parameter.0
+        ));
     }
     if found.bytes != bytes.len() {
         return value(format!(
-            "the argument has {} bytes, and {} were given",
+            "argument {:#x} has {} bytes, and {} were given",
+            parameter.0,
             found.bytes,
             bytes.len()
         ));
@@ -357,15 +367,19 @@ pub(super) fn ready(cx: &Cx<'_>, handle: Raw) -> Result<Ready> {
     let list = list(cx, handle)?;
     let state = list.state.lock();
     if !state.is_final {
-        return value("the argument list is not final; call aclrtKernelArgsFinalize");
+        return value(format!(
+            "argument list {:#x} is not final; call aclrtKernelArgsFinalize",
+            handle.0
+        ));
     }
     if !state.is_current {
-        return value(
-            "the argument list was changed since it was made final; call aclrtKernelArgsFinalize again",
-        );
+        return value(format!(
+            "argument list {:#x} was changed since it was made final; call aclrtKernelArgsFinalize again",
+            handle.0
+        ));
     }
     if state.parameters.is_empty() {
-        return value("the argument list is empty");
+        return value(format!("argument list {:#x} is empty", handle.0));
     }
     let holders = state
         .parameters

@@ -345,7 +345,10 @@ pub fn HcclCommDestroy(cx: &Cx<'_>, handle: Raw) -> Result<()> {
     if comm.users.load(Ordering::Acquire) > 0 {
         return Err(Error::new(
             ErrorKind::CommBusy,
-            "another thread is inside a call with the communicator",
+            format!(
+                "another thread is inside a call with communicator {:#x}",
+                handle.0
+            ),
         ));
     }
     let comm = comms.remove(handle.0, cx.call.name)?;
