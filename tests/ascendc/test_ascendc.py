@@ -632,6 +632,13 @@ def test_a_program_may_define_macros_of_one_letter(tmp_path, value):
     call(BISHENG, "-c", "-x", "asc", "tiling.cpp", "-Wall", "-Wextra", "-Werror", *letters, cwd=tmp_path)
 
 
+@pytest.mark.parametrize("option", ["--help", "-h", "-help"])
+def test_the_driver_lists_its_options(tmp_path, option):
+    text = call(BISHENG, option, cwd=tmp_path)
+    assert text.startswith("bisheng: compiles Ascend C") and "--npu-arch" in text
+    assert "no source files; --help lists the options" in call(BISHENG, "-c", cwd=tmp_path, fails=True)
+
+
 def test_the_driver_says_whose_it_is(tmp_path):
     for name in ["bisheng", "ccec", "asc-c++"]:
         assert call(PREFIX / "bin" / name, "--version", cwd=tmp_path).startswith(f"{name} (Jumar ")

@@ -19,6 +19,10 @@ use crate::tree::Tree;
 /// is not an error: its exit status is returned.
 pub fn run(name: &str, arguments: Vec<OsString>) -> Result<ExitCode> {
     let options = Options::parse(arguments)?;
+    if options.help {
+        println!("{}", help(name));
+        return Ok(ExitCode::SUCCESS);
+    }
     if options.version {
         println!(
             "{name} (Jumar {}): Ascend C with the system's compiler\n{}",
@@ -37,6 +41,34 @@ pub fn run(name: &str, arguments: Vec<OsString>) -> Result<ExitCode> {
             .context("no temporary folder")?,
     };
     driver.run()
+}
+
+fn help(name: &str) -> String {
+    format!(
+        "{name}: compiles Ascend C for Jumar with the system's C++ compiler
+
+Usage: {name} [options] file...
+
+Files that end in .asc or .cce hold kernels or launches; other sources are compiled as C++.
+
+  -x <language>         asc: the files that follow hold kernels or launches; none: their suffix decides; else C++
+  -o <file>             writes the result to a file
+  -c                    writes an object for each source
+  -lib                  writes a static library
+  -shared               writes a shared library
+  -E                    writes the rewritten text
+  -I, -D, -U, -include  as for the system's preprocessor
+  -L, -l, -Wl,          as for the system's linker
+  --npu-arch=<chip>     the chip: dav-2201 (Ascend910B, Ascend910_93) or dav-2002 (Ascend310P)
+  --sanitizer           checks memory and order while kernels run
+  --run-mode=cpu        defines the macros by which a source recognises a test on the CPU
+  -v                    prints each command
+  --version             prints the version
+  -h, --help            prints this text
+
+Options that tune the card's code (--cce-..., --npu-..., -mllvm) are accepted and have no effect. All others go to
+the system's compiler, which JUMAR_CXX names (default: c++)."
+    )
 }
 
 /// The system's C++ compiler.
@@ -85,7 +117,7 @@ impl Driver {
         if options.sources.is_empty()
             && (options.link.is_empty() || options.output != Output::Linked)
         {
-            bail!("no source files");
+            bail!("no source files; --help lists the options");
         }
         if options.file.is_some()
             && options.sources.len() > 1

@@ -47,6 +47,8 @@ pub struct Options {
     pub chip: Chip,
     /// Prints the version and ends.
     pub version: bool,
+    /// Prints the options and ends.
+    pub help: bool,
     /// Prints each command.
     pub verbose: bool,
     /// Defines `aclrtlaunch_<kernel>` for each kernel.
@@ -131,6 +133,7 @@ impl Options {
             };
             match text.as_str() {
                 "--version" => options.version = true,
+                "--help" | "-help" | "-h" => options.help = true,
                 "-v" => options.verbose = true,
                 "-c" | "-dc" => options.output = Output::Object,
                 "-E" => options.output = Output::Text,
@@ -289,6 +292,15 @@ mod tests {
             error.starts_with("the chip dav-3510 is not supported"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn help_and_version_need_no_source() {
+        for line in ["--help", "-h", "-help"] {
+            assert!(parse(line).unwrap().help, "{line}");
+        }
+        assert!(parse("--version").unwrap().version);
+        assert!(!parse("a.asc -hello").unwrap().help);
     }
 
     #[test]
