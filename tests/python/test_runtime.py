@@ -209,6 +209,31 @@ def test_callbacks_are_released(stream, reports):
     assert gone() is None
 
 
+@pytest.mark.parametrize("block", [0, 1])
+def test_callbacks_of_a_stream_that_is_destroyed_by_force_are_released(block):
+    class Data:
+        pass
+
+    stream, ret = acl.rt.create_stream()
+    assert ret == SUCCESS
+    # No thread with this number processes reports, so that the callbacks never run.
+    assert acl.rt.subscribe_report(1, stream) == SUCCESS
+    seen, gone = [], []
+    for _ in range(5):
+        data = Data()
+        gone.append(weakref.ref(data))
+        assert acl.rt.launch_callback(seen.append, data, block, stream) == SUCCESS
+    del data
+    assert acl.rt.destroy_stream_force(stream) == SUCCESS
+    # A worker drops the last tasks of the stream at a moment of its own.
+    for _ in range(100_000):
+        if not any(one() for one in gone):
+            break
+        assert acl.rt.synchronize_device() == SUCCESS
+    assert [one() for one in gone] == [None] * 5
+    assert seen == []
+
+
 def test_many_threads_share_the_device(context):
     failures = []
 

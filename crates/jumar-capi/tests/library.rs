@@ -17,6 +17,8 @@ const EXTRA: &[&str] = &[
     "jumar_last_error",
     "jumar_set_source_location",
     "jumar_set_script_signal",
+    // Below the Python module.
+    "jumar_launch_callback",
     // Below the checks of kernels in Ascend C.
     "jumar_find_memory",
     // Below the functions of custom operators.

@@ -6,7 +6,7 @@ use jumar_acl::callback::WaitPart;
 
 use crate::acl::calls;
 use crate::generated::callbacks;
-use crate::raw::{self, UserData};
+use crate::raw::{self, Release, UserData};
 
 /// Queues a function of the program; a subscribed thread runs it.
 ///
@@ -20,19 +20,61 @@ pub unsafe extern "C" fn aclrtLaunchCallback(
     blockType: u32,
     stream: *mut c_void,
 ) -> i32 {
+    // SAFETY: the caller's contract.
+    unsafe { launch_callback(r#fn, UserData::new(userData), None, blockType, stream) }
+}
+
+/// Queues a function of the program as `aclrtLaunchCallback` does, and calls another one with `userData` once: when no call of
+/// the first will follow, whether it ran, was dropped with its stream, or was refused. For bindings of languages whose
+/// objects `userData` keeps alive.
+///
+/// # Safety
+/// Called from C: as `aclrtLaunchCallback`; `release` may be called with `userData` on any thread, within a call of the runtime,
+/// and calls nothing of it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jumar_launch_callback(
+    r#fn: callbacks::aclrtCallback,
+    user_data: *mut c_void,
+    release: callbacks::aclrtCallback,
+    block_type: u32,
+    stream: *mut c_void,
+) -> i32 {
+    let user = UserData::new(user_data);
+    // SAFETY: the caller's contract.
+    let release = release.map(|release| unsafe { Release::new(release, user) });
+    // SAFETY: the caller's contract.
+    unsafe { launch_callback(r#fn, user, release, block_type, stream) }
+}
+
+/// # Safety
+/// The function may be called with `user`, on any thread, until `release` is dropped or, without one, until it was called.
+unsafe fn launch_callback(
+    function: callbacks::aclrtCallback,
+    user: UserData,
+    release: Option<Release>,
+    block_type: u32,
+    stream: *mut c_void,
+) -> i32 {
     raw::status(&calls::aclrtLaunchCallback, |cx| {
         raw::trace(cx, || {
             [
-                raw::ArgBits::word(r#fn.map_or(0, |function| function as usize)),
-                raw::ArgBits::word(userData),
-                raw::ArgBits::word(blockType),
+                raw::ArgBits::word(function.map_or(0, |function| function as usize)),
+                raw::ArgBits::word(user.pointer()),
+                raw::ArgBits::word(block_type),
                 raw::ArgBits::word(stream),
             ]
         })?;
-        // SAFETY: the caller's contract.
-        let function =
-            r#fn.map(|function| unsafe { raw::closure(function, UserData::new(userData)) });
-        jumar_acl::callback::aclrtLaunchCallback(cx, function, blockType, raw::handle(stream))
+        let function = function.map(|function| {
+            // SAFETY: the caller's contract.
+            let call = unsafe { raw::closure(function, user) };
+            let call: jumar_acl::callback::HostFunction = Box::new(move || {
+                // The closure owns it, and so lasts as long as the runtime keeps the function.
+                let _kept = &release;
+                call();
+            });
+            call
+        });
+        jumar_acl::callback::aclrtLaunchCallback(cx, function, block_type, raw::handle(stream))
     })
 }
 

@@ -28,4 +28,4 @@ pub use input::{
 };
 pub use instance::Instance;
 pub use output::{InOut, Out, OutArray, TextAddress, address, pointer, text_address};
-pub use user::{UserData, closure, this_thread};
+pub use user::{Release, UserData, closure, this_thread};

@@ -44,3 +44,27 @@ pub unsafe fn closure(
         unsafe { function(pointer) }
     })
 }
+
+/// Calls a function of the program with its pointer when it is dropped: no other call gets the pointer any more.
+pub struct Release {
+    function: unsafe extern "C" fn(*mut c_void),
+    user: UserData,
+}
+
+impl Release {
+    /// Keeps a function and its pointer.
+    ///
+    /// # Safety
+    /// The function may be called once with that pointer, on any thread, and calls nothing of the runtime.
+    pub unsafe fn new(function: unsafe extern "C" fn(*mut c_void), user: UserData) -> Release {
+        Release { function, user }
+    }
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        let pointer = self.user.pointer();
+        // SAFETY: the contract of `new`.
+        unsafe { (self.function)(pointer) }
+    }
+}

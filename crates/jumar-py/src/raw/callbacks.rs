@@ -3,12 +3,14 @@
 //! # Ownership
 //!
 //! What a callback needs is kept here under a number, which is the user data of the C interface: made for one task, and taken
-//! out by the callback, or by the call that queued it when that failed. The number is looked up and never followed: a callback that C
+//! out by the callback, by the library when it drops the task without a call (its stream was destroyed by force), or by the call
+//! that queued it when that failed. The number is looked up and never followed: a callback that C
 //! calls a second time (one that was captured into a model is called at each execution) finds nothing, where the address of a box would be
 //! freed twice. Callbacks without user data have one slot each.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyRuntimeError;
@@ -30,12 +32,18 @@ struct Task {
 struct Tasks {
     last: u64,
     waiting: BTreeMap<u64, Task>,
+    /// Tasks that the library has dropped.
+    dropped: Vec<Task>,
 }
 
 static TASKS: Mutex<Tasks> = Mutex::new(Tasks {
     last: 0,
     waiting: BTreeMap::new(),
+    dropped: Vec::new(),
 });
+
+/// Whether there are dropped tasks; read without the lock.
+static ANY_DROPPED: AtomicBool = AtomicBool::new(false);
 
 fn tasks() -> MutexGuard<'static, Tasks> {
     TASKS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -64,8 +72,7 @@ impl CallbackBox {
     /// Takes the task back: C did not take it.
     pub fn discard(self, py: Python<'_>) {
         if let Some(task) = take(self.0) {
-            drop(task.function.map(|function| function.into_bound(py)));
-            drop(task.data.into_bound(py));
+            task.release(py);
         }
     }
 }
@@ -91,6 +98,13 @@ fn run(boxed: *mut c_void, before: Option<(u64, u64)>) {
 }
 
 impl Task {
+    fn release(self, py: Python<'_>) {
+        if let Some(function) = self.function {
+            python::release(function.into_bound(py));
+        }
+        python::release(self.data.into_bound(py));
+    }
+
     /// Calls the function, and drops the references while the interpreter is attached, so that they are not put off.
     fn run<'py>(self, py: Python<'py>, before: Option<(u64, u64)>) {
         let data = self.data.into_bound(py);
@@ -104,6 +118,34 @@ impl Task {
             python::release(function);
         }
         python::release(data);
+    }
+}
+
+/// Keeps a task that the library dropped until a call has returned to Python: the library may hold locks here, and a destructor
+/// could call it.
+pub unsafe extern "C" fn dropped(boxed: *mut c_void) {
+    let number = boxed.addr() as u64;
+    let mut tasks = tasks();
+    if let Some(task) = tasks.waiting.remove(&number) {
+        tasks.dropped.push(task);
+        ANY_DROPPED.store(true, Ordering::Release);
+    }
+}
+
+/// Releases the objects of tasks that the library has dropped.
+#[inline]
+pub fn release_dropped(py: Python<'_>) {
+    if ANY_DROPPED.load(Ordering::Acquire) {
+        release_all(py);
+    }
+}
+
+#[cold]
+fn release_all(py: Python<'_>) {
+    ANY_DROPPED.store(false, Ordering::Release);
+    let dropped = std::mem::take(&mut tasks().dropped);
+    for task in dropped {
+        task.release(py);
     }
 }
 

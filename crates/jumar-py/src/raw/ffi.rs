@@ -13,6 +13,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyList, PyString, PyTuple};
 
+use super::callbacks;
 use crate::notes;
 
 /// ACL_SUCCESS.
@@ -192,7 +193,9 @@ impl<'py> Args<'py> {
     /// Runs a call that may wait, with the interpreter free for other threads and for callbacks.
     pub fn waits<R>(&self, f: impl FnOnce() -> R) -> R {
         let f = Carry(f);
-        self.py().detach(move || Carry((f.open())())).open()
+        let result = self.py().detach(move || Carry((f.open())())).open();
+        callbacks::release_dropped(self.py());
+        result
     }
 
     /// Notes that the library has no such function.

@@ -489,6 +489,8 @@ fn callable<'py>(call: &Args<'py>, index: usize) -> Result<Bound<'py, PyAny>, St
     }
 }
 
+static LAUNCH_CALLBACK: Symbol = Symbol::new(c"jumar_launch_callback");
+
 pub fn rt_launch_callback<'py>(call: &Args<'py>) -> Answer<'py> {
     type Callback = unsafe extern "C" fn(*mut c_void);
     call.expect(4, 4)?;
@@ -498,8 +500,15 @@ pub fn rt_launch_callback<'py>(call: &Args<'py>) -> Answer<'py> {
     let stream = call.get::<Pointer>(3)?;
     let boxed = CallbackBox::new(Some(function), data);
     let callback: Callback = callbacks::launched;
-    let ret = c_call!(call.waits aclrtLaunchCallback(Callback, Pointer, i32, Pointer) -> i32,
-        [callback, boxed.pointer(), block, stream], or NOT_SUPPORTED);
+    let ret = if LAUNCH_CALLBACK.resolve().is_some() {
+        let dropped: Callback = callbacks::dropped;
+        c_call!(call.waits jumar_launch_callback(Callback, Pointer, Callback, i32, Pointer) -> i32,
+            [callback, boxed.pointer(), dropped, block, stream], or NOT_SUPPORTED)
+    } else {
+        // A library that does not report that it drops a callback.
+        c_call!(call.waits aclrtLaunchCallback(Callback, Pointer, i32, Pointer) -> i32,
+            [callback, boxed.pointer(), block, stream], or NOT_SUPPORTED)
+    };
     if ret != SUCCESS {
         boxed.discard(call.py());
     }
