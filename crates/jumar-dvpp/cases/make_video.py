@@ -1,6 +1,6 @@
 """Writes clips for the tests of video decoding, with what FFmpeg decodes them to.
 
-    python -m venv venv && venv/bin/pip install av numpy
+    python -m venv venv && venv/bin/pip install av==15.1.0 numpy     # and the program ffmpeg
     venv/bin/python crates/jumar-dvpp/cases/make_video.py
 
 The written files are committed; the tests read them without Python. A case file has a line of JSON, then the packets. For each
@@ -8,7 +8,9 @@ frame in the order of display the JSON states the packet that it was coded in, i
 eight bits a sample.
 """
 
+import io
 import json
+import subprocess
 from fractions import Fraction
 from pathlib import Path
 
@@ -65,6 +67,17 @@ def encode(codec, width, height, count, options, bits=8, first=0):
     return [(bytes(packet), packet.pts) for packet in packets]
 
 
+def crop(codec, packets, left, top, right, bottom):
+    """The packets of a clip whose parameters leave out pixels at each edge: encoders leave them out on the right and below alone."""
+    edges = f"crop_left={left}:crop_top={top}:crop_right={right}:crop_bottom={bottom}"
+    command = ["ffmpeg", "-v", "error", "-f", codec, "-i", "-", "-c", "copy", "-bsf:v", f"{codec}_metadata={edges}", "-f", codec, "-"]
+    done = subprocess.run(command, input=b"".join(data for data, _ in packets), stdout=subprocess.PIPE, check=True)
+    with av.open(io.BytesIO(done.stdout), format=codec) as clip:
+        cropped = [bytes(packet) for packet in clip.demux(video=0) if packet.size]
+    assert len(cropped) == len(packets)
+    return [(data, time) for data, (_, time) in zip(cropped, packets)]
+
+
 def digest(planes):
     value = 0xCBF29CE484222325
     for plane in planes:
@@ -92,6 +105,8 @@ def eight_bits(frame):
 def decode(codec, packets):
     context = av.CodecContext.create(codec, "r")
     context.thread_count = 1
+    # AV_CODEC_FLAG_UNALIGNED: columns on the left are left out as the stream states, and not rounded to vectors.
+    context.flags |= 1
     frames = []
     for data, time in packets:
         packet = av.Packet(data)
@@ -128,6 +143,8 @@ def main():
         ("high with a pyramid of B frames, weights and slices", "h264",
          h264({"profile": "high", "x264-params": "bframes=3:b-pyramid=2:weightb=1:slices=4:keyint=7"})),
         ("high, cropped", "h264", h264({"profile": "high"}, (150, 138), 6)),
+        ("cropped on each side", "h264",
+         crop("h264", h264({"profile": "high", "x264-params": "bframes=2"}, (160, 144), 6), 6, 2, 4, 8)),
         ("open groups of frames", "h264", h264({"x264-params": "open-gop=1:keyint=5:min-keyint=5:bframes=2"})),
         ("interlaced", "h264", h264({"interlaced": True, "x264-params": "tff=1:bframes=2"}, (128, 160), 8)),
         ("ten bits", "h264", h264({"profile": "high10", "x264-params": "bframes=2"}, bits=10, count=6)),
@@ -137,6 +154,7 @@ def main():
         ("B frames", "hevc", h265("bframes=4:b-adapt=0:keyint=8")),
         ("open groups of frames", "hevc", h265("bframes=3:b-adapt=0:open-gop=1:keyint=5:min-keyint=5", count=12)),
         ("main 10", "hevc", h265("bframes=2", bits=10, count=6)),
+        ("cropped on each side", "hevc", crop("hevc", h265("bframes=2", (160, 144), 6), 6, 2, 4, 8)),
         ("cropped, slices", "hevc", h265("bframes=2:slices=2", (150, 138), 6)),
         ("changing resolution", "hevc",
          h265("bframes=2", count=4) + h265("bframes=2", (176, 144), 4, first=4)),

@@ -1,9 +1,11 @@
 //! Decoded video against FFmpeg: `cases/make_video.py` writes the clips and digests of what FFmpeg returns.
+//!
+//! With `JUMAR_FFMPEG`, the name or path of a libavcodec, that library decodes instead of the built-in decoders (`cargo xtask ci --only ffmpeg`).
 
 use std::cell::RefCell;
 use std::path::Path;
 
-use jumar_dvpp::video::{Codec, Decoder, FailureKind, Frame, Limits, Order, Outcome};
+use jumar_dvpp::video::{Codec, Decoder, FailureKind, Ffmpeg, Frame, Limits, Order, Outcome};
 use jumar_dvpp::vpc::{Job, Matrix};
 use jumar_dvpp::{Format, Image};
 use serde_json::Value;
@@ -71,9 +73,19 @@ fn digest(frame: &Frame) -> String {
     format!("{value:016x}")
 }
 
+fn decoder(codec: Codec, limits: Limits, order: Order) -> Decoder {
+    let library = std::env::var("JUMAR_FFMPEG").ok().map(|name| {
+        let library = Ffmpeg::load(&[&name]).unwrap_or_else(|error| panic!("{error}"));
+        let checked = library.check(codec);
+        checked.unwrap_or_else(|error| panic!("{error}"));
+        library
+    });
+    Decoder::with(codec, limits, order, library)
+}
+
 /// Decodes packets. Returns what each call returned, the last of them at the end of the stream.
 fn decode(codec: Codec, order: Order, packets: &[Vec<u8>]) -> Vec<Vec<Outcome>> {
-    let mut decoder = Decoder::new(codec, LIMITS, order);
+    let mut decoder = decoder(codec, LIMITS, order);
     let mut outcomes: Vec<_> = packets.iter().map(|packet| decoder.send(packet)).collect();
     outcomes.push(decoder.flush());
     outcomes
@@ -267,7 +279,7 @@ fn lost_packets_leave_outcomes_for_the_others() {
 }
 
 fn only_failure(codec: Codec, packet: &[u8]) -> (FailureKind, String) {
-    let mut decoder = Decoder::new(codec, LIMITS, Order::Coding);
+    let mut decoder = decoder(codec, LIMITS, Order::Coding);
     match &decoder.send(packet)[..] {
         [
             Outcome {
@@ -308,7 +320,7 @@ fn sizes_outside_of_the_limits_are_refused() {
             smallest: 64,
             largest: 144,
         };
-        let mut decoder = Decoder::new(clip.codec, limits, Order::Coding);
+        let mut decoder = decoder(clip.codec, limits, Order::Coding);
         let outcomes: Vec<Outcome> = (clip.packets.iter())
             .flat_map(|packet| decoder.send(packet))
             .collect();
@@ -327,11 +339,53 @@ fn sizes_outside_of_the_limits_are_refused() {
     }
 }
 
+#[test]
+fn a_packet_with_two_frames_has_the_first() {
+    for name in ["\"h264\" \"baseline\"", "\"hevc\" \"main\""] {
+        let clip = clip(name);
+        let mut packets = clip.packets.clone();
+        let second = packets.remove(1);
+        packets[0].extend(second);
+        let outcomes = decode(clip.codec, Order::Coding, &packets);
+        for (number, outcome) in outcomes.iter().flatten().enumerate() {
+            let wanted = &clip.frames[if number == 0 { 0 } else { number + 1 }];
+            let frame = outcome.result.as_ref().expect(name);
+            assert_eq!(digest(frame), wanted.2, "{name} {number}");
+        }
+        assert_eq!(outcomes.iter().flatten().count(), packets.len());
+    }
+}
+
+#[test]
+fn libraries_that_cannot_decode_are_named() {
+    for (names, parts) in [
+        (
+            &["libavcodec.so.1", "/nowhere/libavcodec.so.2"][..],
+            &[
+                "libavcodec.so.1, /nowhere/libavcodec.so.2",
+                "none can be loaded",
+            ][..],
+        ),
+        (
+            &["libc.so.6"],
+            &["libc.so.6 cannot be used", "avcodec_version"],
+        ),
+        (&["a\0b"], &["not the name of a library"]),
+    ] {
+        let Err(error) = Ffmpeg::load(names) else {
+            panic!("{names:?} can be loaded");
+        };
+        for part in parts {
+            assert!(error.to_string().contains(part), "{error}");
+        }
+    }
+}
+
 /// A stream that ends and begins again in the same decoder.
 #[test]
 fn a_new_stream_may_follow_the_end() {
     let clip = clip("\"h264\" \"baseline\"");
-    let mut decoder = Decoder::new(clip.codec, LIMITS, Order::Display);
+    let mut decoder = decoder(clip.codec, LIMITS, Order::Display);
     let mut numbers = Vec::new();
     for _ in 0..3 {
         for packet in &clip.packets {

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::Codec;
 use super::engine::{Engine, Failure, FailureKind, Limits, Step};
+use super::ffmpeg::{self, Ffmpeg};
 use super::frame::Frame;
 use super::h264::H264;
 use super::h265::H265;
@@ -34,6 +35,8 @@ pub struct Decoder {
     codec: Codec,
     limits: Limits,
     order: Order,
+    /// The library that decodes instead of the built-in decoders.
+    ffmpeg: Option<Ffmpeg>,
     engine: Box<dyn Engine>,
     /// The number of the next packet.
     next: u64,
@@ -58,11 +61,17 @@ struct Held {
 impl Decoder {
     /// Creates a decoder.
     pub fn new(codec: Codec, limits: Limits, order: Order) -> Decoder {
+        Decoder::with(codec, limits, order, None)
+    }
+
+    /// Creates a decoder that uses a library. If the library has no decoder of the codec, a built-in one is used.
+    pub fn with(codec: Codec, limits: Limits, order: Order, ffmpeg: Option<Ffmpeg>) -> Decoder {
         Decoder {
             codec,
             limits,
             order,
-            engine: engine(codec, limits),
+            engine: engine(codec, limits, ffmpeg.as_ref()),
+            ffmpeg,
             next: 0,
             started: VecDeque::new(),
             held: Vec::new(),
@@ -85,7 +94,7 @@ impl Decoder {
         let decoded = catch_unwind(AssertUnwindSafe(|| self.engine.decode(packet)));
         let mut step = decoded.unwrap_or_else(|_panic| {
             // What the library keeps may be inconsistent: decoding restarts with the next key frame.
-            self.engine = engine(self.codec, self.limits);
+            self.restart();
             let defect = Failure::damaged(format!(
                 "the {} decoder failed on this packet with a defect of its own",
                 self.codec.name()
@@ -136,9 +145,14 @@ impl Decoder {
         self.drop_second_fields();
         self.release(true, &mut ready);
         ready.append(&mut self.failed);
-        self.engine = engine(self.codec, self.limits);
+        self.restart();
         self.period += 1;
         ready
+    }
+
+    /// Forgets what the library keeps of the stream.
+    fn restart(&mut self) {
+        self.engine = engine(self.codec, self.limits, self.ffmpeg.as_ref());
     }
 
     /// Notes what a packet led to.
@@ -232,7 +246,10 @@ impl Decoder {
     }
 }
 
-fn engine(codec: Codec, limits: Limits) -> Box<dyn Engine> {
+fn engine(codec: Codec, limits: Limits, ffmpeg: Option<&Ffmpeg>) -> Box<dyn Engine> {
+    if let Some(Ok(engine)) = ffmpeg.map(|library| ffmpeg::engine(library, codec, limits)) {
+        return engine;
+    }
     match codec {
         Codec::H264 => Box::new(H264::new(limits)),
         Codec::H265 => Box::new(H265::new(limits)),

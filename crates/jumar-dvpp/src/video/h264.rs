@@ -4,13 +4,22 @@ use rust_h264::decoder::{ChromaFormat, Decoder, Frame as Decoded};
 use rust_h264::nal::{self, NalUnit, NalUnitType, SpsInfo};
 
 use super::bits::Bits;
-use super::engine::{Engine, Failure, FailureKind, Limits, Step, check_depth, check_plane, reduce};
+use super::engine::{
+    Engine, Failure, FailureKind, Headers, Limits, Parts, Shape, Shapes, Step, check_depth,
+    check_plane, reduce, units,
+};
 use super::frame::Frame;
 use crate::Result;
 
 pub(super) struct H264 {
     decoder: Decoder,
+    headers: H264Headers,
+}
+
+/// What is read of a stream in front of the library.
+pub(super) struct H264Headers {
     limits: Limits,
+    shapes: Shapes,
     /// The latest parameters of the sequence.
     sequence: Option<Sequence>,
     /// Why the latest parameters were refused. Slices are not decoded with older ones.
@@ -30,7 +39,16 @@ impl H264 {
     pub(super) fn new(limits: Limits) -> H264 {
         H264 {
             decoder: Decoder::new(),
+            headers: H264Headers::new(limits),
+        }
+    }
+}
+
+impl H264Headers {
+    pub(super) fn new(limits: Limits) -> H264Headers {
+        H264Headers {
             limits,
+            shapes: Shapes::default(),
             sequence: None,
             refusal: None,
             needs_key: true,
@@ -46,6 +64,13 @@ impl H264 {
         if u64::from(info.coded_width) > largest || u64::from(info.coded_height) > largest {
             self.limits
                 .check(info.coded_width.into(), info.coded_height.into())?;
+        }
+        if let Some(corner) = corner(&unit.rbsp) {
+            self.shapes.note(Shape {
+                coded: (info.coded_width as usize, info.coded_height as usize),
+                corner,
+                size: (info.width as usize, info.height as usize),
+            });
         }
         self.sequence = Some(Sequence {
             reordered: reordered(&info, unit.rbsp.get(2).copied().unwrap_or(0)),
@@ -81,9 +106,118 @@ fn reordered(info: &SpsInfo, level: u8) -> usize {
     info.max_reorder_frames.unwrap_or(most).min(16) as usize
 }
 
-impl Engine for H264 {
-    fn decode(&mut self, packet: &[u8]) -> Step {
-        let units = nal::parse_annex_b(packet);
+/// Returns how many columns and rows of a sequence's frames are left out on the left and at the top.
+fn corner(bytes: &[u8]) -> Option<(usize, usize)> {
+    /// The profiles that state the resolution of chroma.
+    const HIGH: [u32; 12] = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134];
+    let mut bits = Bits::new(bytes);
+    let profile = bits.number(8)?;
+    // Constraints and the level.
+    bits.skip(16);
+    bits.golomb()?;
+    let mut chroma = 1;
+    if HIGH.contains(&profile) {
+        chroma = bits.golomb()?;
+        bits.skip(usize::from(chroma == 3));
+        bits.golomb()?;
+        bits.golomb()?;
+        bits.skip(1);
+        if bits.flag()? {
+            for list in 0..if chroma == 3 { 12 } else { 8 } {
+                if bits.flag()? {
+                    skip_scaling(&mut bits, if list < 6 { 16 } else { 64 })?;
+                }
+            }
+        }
+    }
+    bits.golomb()?;
+    match bits.golomb()? {
+        0 => {
+            bits.golomb()?;
+        }
+        1 => {
+            bits.skip(1);
+            bits.golomb()?;
+            bits.golomb()?;
+            for _ in 0..bits.golomb()? {
+                bits.golomb()?;
+            }
+        }
+        _ => {}
+    }
+    // Reference frames, gaps in their numbers, width and height.
+    bits.golomb()?;
+    bits.skip(1);
+    bits.golomb()?;
+    bits.golomb()?;
+    let is_progressive = bits.flag()?;
+    bits.skip(usize::from(!is_progressive) + 1);
+    if !bits.flag()? {
+        return Some((0, 0));
+    }
+    let left = bits.golomb()? as usize;
+    bits.golomb()?;
+    let top = bits.golomb()? as usize;
+    let columns = if matches!(chroma, 1 | 2) { 2 } else { 1 };
+    let rows = if chroma == 1 { 2 } else { 1 } * if is_progressive { 1 } else { 2 };
+    Some((left.checked_mul(columns)?, top.checked_mul(rows)?))
+}
+
+/// Skips a list of scaling factors: differences, until a factor is 0.
+fn skip_scaling(bits: &mut Bits<'_>, count: usize) -> Option<()> {
+    let mut factor = 8_i64;
+    for _ in 0..count {
+        let code = i64::from(bits.golomb()?);
+        let difference = if code % 2 == 1 {
+            code / 2 + 1
+        } else {
+            -(code / 2)
+        };
+        factor = (factor + difference).rem_euclid(256);
+        if factor == 0 {
+            break;
+        }
+    }
+    Some(())
+}
+
+impl Headers for H264Headers {
+    fn read(&mut self, packet: &[u8]) -> (Step, Parts) {
+        let all = nal::parse_annex_b(packet);
+        let mut parts = Parts::default();
+        let mut step = self.begin(packet, &all);
+        if step.failure.is_some() {
+            return (step, parts);
+        }
+        for bytes in units(packet) {
+            for unit in nal::parse_annex_b(bytes) {
+                match self.check(&unit, &all) {
+                    Ok(()) => parts.add(bytes, is_slice(&unit), starts_frame(&unit)),
+                    Err(failure) => {
+                        step.failure.get_or_insert(failure);
+                    }
+                }
+            }
+        }
+        (step, parts)
+    }
+
+    fn shape(&self, coded: (usize, usize)) -> Option<Shape> {
+        self.shapes.find(coded)
+    }
+
+    fn reordered(&self) -> usize {
+        self.sequence.map_or(0, |sequence| sequence.reordered)
+    }
+
+    fn completes_later(&self) -> bool {
+        self.sequence.is_some_and(|sequence| sequence.has_fields)
+    }
+}
+
+impl H264Headers {
+    /// Returns what a packet is, before its units are checked.
+    fn begin(&self, packet: &[u8], units: &[NalUnit<'_>]) -> Step {
         let mut step = Step::default();
         if units.is_empty() {
             step.failure = Some(Failure::new(
@@ -92,7 +226,7 @@ impl Engine for H264 {
             ));
             return step;
         }
-        if self.sequence.is_none() && self.refusal.is_none() && is_h265(&units, packet) {
+        if self.sequence.is_none() && self.refusal.is_none() && is_h265(units, packet) {
             step.failure = Some(Failure::new(
                 FailureKind::OtherCodec,
                 "the packet is not H.264; its parameter sets are those of H.265",
@@ -102,6 +236,54 @@ impl Engine for H264 {
         for unit in units.iter().filter(|unit| is_slice(unit)) {
             step.has_slices = true;
             step.starts_period |= unit.nal_unit_type == NalUnitType::SliceIdr;
+        }
+        step
+    }
+
+    /// Checks a unit before the library sees it.
+    fn check(
+        &mut self,
+        unit: &NalUnit<'_>,
+        units: &[NalUnit<'_>],
+    ) -> std::result::Result<(), Failure> {
+        match unit.nal_unit_type {
+            NalUnitType::Sps => {
+                self.refusal = None;
+                if let Err(failure) = self.note_sequence(unit) {
+                    self.refusal = Some(failure.clone());
+                    return Err(failure);
+                }
+            }
+            NalUnitType::SliceDataA | NalUnitType::SliceDataB | NalUnitType::SliceDataC => {
+                return Err(Failure::damaged(
+                    "the stream uses data partitioning, which is not supported",
+                ));
+            }
+            _ if is_slice(unit) => {
+                if let Some(refusal) = &self.refusal {
+                    return Err(refusal.clone());
+                }
+                // Frames that follow a key frame in the same packet may refer to it.
+                let is_idr = unit.nal_unit_type == NalUnitType::SliceIdr;
+                if self.needs_key && !is_idr && !is_key(units) {
+                    return Err(Failure::damaged(
+                        "the frame refers to others, and no key frame came before it",
+                    ));
+                }
+                self.needs_key = false;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Engine for H264 {
+    fn decode(&mut self, packet: &[u8]) -> Step {
+        let units = nal::parse_annex_b(packet);
+        let mut step = self.headers.begin(packet, &units);
+        if step.failure.is_some() {
+            return step;
         }
         for unit in &units {
             if let Err(failure) = self.feed(unit, &units, &mut step) {
@@ -121,11 +303,11 @@ impl Engine for H264 {
     }
 
     fn reordered(&self) -> usize {
-        self.sequence.map_or(0, |sequence| sequence.reordered)
+        self.headers.reordered()
     }
 
     fn completes_later(&self) -> bool {
-        self.sequence.is_some_and(|sequence| sequence.has_fields)
+        self.headers.completes_later()
     }
 }
 
@@ -137,44 +319,25 @@ impl H264 {
         units: &[NalUnit<'_>],
         step: &mut Step,
     ) -> std::result::Result<(), Failure> {
-        match unit.nal_unit_type {
-            NalUnitType::Sps => {
-                self.refusal = None;
-                if let Err(failure) = self.note_sequence(unit) {
-                    self.refusal = Some(failure.clone());
-                    return Err(failure);
-                }
-            }
-            NalUnitType::SliceDataA | NalUnitType::SliceDataB | NalUnitType::SliceDataC => {
-                return Err(Failure::damaged(
-                    "the stream uses data partitioning, which is not supported",
-                ));
-            }
-            _ if is_slice(unit) => {
-                if let Some(refusal) = &self.refusal {
-                    return Err(refusal.clone());
-                }
-                if self.needs_key && !is_key(units) {
-                    return Err(Failure::damaged(
-                        "the frame refers to others, and no key frame came before it",
-                    ));
-                }
-                self.needs_key = false;
-            }
-            _ => {}
-        }
-        let starts_frame = is_slice(unit) && Bits::new(&unit.rbsp).golomb() == Some(0);
+        self.headers.check(unit, units)?;
         match self.decoder.decode_nal(unit) {
             // The first slice of a packet completes the frame of an earlier one.
-            Ok(Some(decoded)) if self.completes_later() && starts_frame => match convert(decoded) {
-                Ok(frame) => step.earlier = Some(frame),
-                Err(error) => return Err(Failure::damaged(error)),
-            },
+            Ok(Some(decoded)) if self.completes_later() && starts_frame(unit) => {
+                match convert(decoded) {
+                    Ok(frame) => step.earlier = Some(frame),
+                    Err(error) => return Err(Failure::damaged(error)),
+                }
+            }
             Ok(decoded) => keep(step, decoded),
             Err(error) => return Err(Failure::damaged(error)),
         }
         Ok(())
     }
+}
+
+/// Returns whether a unit is the first slice of a frame or field.
+fn starts_frame(unit: &NalUnit<'_>) -> bool {
+    is_slice(unit) && Bits::new(&unit.rbsp).golomb() == Some(0)
 }
 
 /// Keeps the first frame of a packet. Others have no output, and are dropped.

@@ -5,13 +5,22 @@ use rust_h265::{
 };
 
 use super::bits::Bits;
-use super::engine::{Engine, Failure, FailureKind, Limits, Step, check_depth, reduce};
+use super::engine::{
+    Engine, Failure, FailureKind, Headers, Limits, Parts, Shape, Shapes, Step, check_depth, reduce,
+    units,
+};
 use super::frame::Frame;
 use crate::Result;
 
 pub(super) struct H265 {
     decoder: Decoder,
+    headers: H265Headers,
+}
+
+/// What is read of a stream in front of the library.
+pub(super) struct H265Headers {
     limits: Limits,
+    shapes: Shapes,
     /// The latest parameters of the sequence.
     sequence: Option<Sequence>,
     /// Why the latest parameters were refused. Slices are not decoded with older ones.
@@ -25,8 +34,7 @@ pub(super) struct H265 {
 /// What the parameters of a sequence state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sequence {
-    width: u64,
-    height: u64,
+    shape: Shape,
     reordered: usize,
 }
 
@@ -38,7 +46,23 @@ impl H265 {
         H265 {
             // It refuses frames beyond level 6.2 itself.
             decoder: Decoder::new(),
+            headers: H265Headers::new(limits),
+        }
+    }
+
+    /// Feeds one unit to the library.
+    fn feed(&mut self, unit: &NalUnit<'_>, step: &mut Step) -> std::result::Result<(), Failure> {
+        self.headers.check(unit, step)?;
+        let decoded = self.decoder.decode_nal(unit).map_err(Failure::damaged)?;
+        keep(step, decoded)
+    }
+}
+
+impl H265Headers {
+    pub(super) fn new(limits: Limits) -> H265Headers {
+        H265Headers {
             limits,
+            shapes: Shapes::default(),
             sequence: None,
             refusal: None,
             needs_key: true,
@@ -46,25 +70,49 @@ impl H265 {
         }
     }
 
-    /// Feeds one unit to the library.
-    fn feed(&mut self, unit: &NalUnit<'_>, step: &mut Step) -> std::result::Result<(), Failure> {
-        if unit.nal_unit_type == NalUnitType::Sps {
+    /// Returns why a packet cannot be one of the stream.
+    fn begin(&self, packet: &[u8], units: &[NalUnit<'_>]) -> Option<Failure> {
+        if self.sequence.is_none() && self.refusal.is_none() && is_h264(packet) {
+            return Some(Failure::new(
+                FailureKind::OtherCodec,
+                "the packet is not H.265; its parameter sets are those of H.264",
+            ));
+        }
+        units.is_empty().then(|| {
+            Failure::new(
+                FailureKind::NotCut,
+                "the packet contains no start code (00 00 01) of Annex B",
+            )
+        })
+    }
+
+    /// Notes what a unit is, and checks it before the library sees it.
+    fn check(&mut self, unit: &NalUnit<'_>, step: &mut Step) -> std::result::Result<(), Failure> {
+        let kind = unit.nal_unit_type;
+        if kind.is_vcl() {
+            step.has_slices = true;
+            step.starts_period |= kind.is_irap() && (!kind.is_cra() || self.needs_key);
+        }
+        if kind == NalUnitType::Sps {
             self.refusal = None;
             let checked = read_sequence(&unit.rbsp)
                 .ok_or_else(|| Failure::damaged("the parameters of the sequence are damaged"))
                 .and_then(|sequence| {
-                    self.limits.check(sequence.width, sequence.height)?;
+                    let (width, height) = sequence.shape.size;
+                    self.limits.check(width as u64, height as u64)?;
                     Ok(sequence)
                 });
             match checked {
-                Ok(sequence) => self.sequence = Some(sequence),
+                Ok(sequence) => {
+                    self.shapes.note(sequence.shape);
+                    self.sequence = Some(sequence);
+                }
                 Err(failure) => {
                     self.refusal = Some(failure.clone());
                     return Err(failure);
                 }
             }
         }
-        let kind = unit.nal_unit_type;
         if kind.is_vcl() {
             if let Some(refusal) = &self.refusal {
                 return Err(refusal.clone());
@@ -83,8 +131,46 @@ impl H265 {
                 ));
             }
         }
-        let decoded = self.decoder.decode_nal(unit).map_err(Failure::damaged)?;
-        keep(step, decoded)
+        Ok(())
+    }
+}
+
+impl Headers for H265Headers {
+    fn read(&mut self, packet: &[u8]) -> (Step, Parts) {
+        let mut parts = Parts::default();
+        let mut step = Step {
+            failure: self.begin(packet, &parse_annex_b(packet)),
+            ..Step::default()
+        };
+        if step.failure.is_some() {
+            return (step, parts);
+        }
+        for bytes in units(packet) {
+            let of_first_layer = |unit: &NalUnit<'_>| unit.nuh_layer_id == 0;
+            for unit in parse_annex_b(bytes).into_iter().filter(of_first_layer) {
+                let is_slice = unit.nal_unit_type.is_vcl();
+                let starts_frame = is_slice && unit.rbsp.first().is_some_and(|byte| byte >> 7 == 1);
+                match self.check(&unit, &mut step) {
+                    Ok(()) => parts.add(bytes, is_slice, starts_frame),
+                    Err(failure) => {
+                        step.failure.get_or_insert(failure);
+                    }
+                }
+            }
+        }
+        (step, parts)
+    }
+
+    fn shape(&self, coded: (usize, usize)) -> Option<Shape> {
+        self.shapes.find(coded)
+    }
+
+    fn reordered(&self) -> usize {
+        self.sequence.map_or(0, |sequence| sequence.reordered)
+    }
+
+    fn completes_later(&self) -> bool {
+        false
     }
 }
 
@@ -101,28 +187,15 @@ fn keep(step: &mut Step, decoded: Option<Decoded>) -> std::result::Result<(), Fa
 impl Engine for H265 {
     fn decode(&mut self, packet: &[u8]) -> Step {
         let units = parse_annex_b(packet);
-        let mut step = Step::default();
-        if self.sequence.is_none() && self.refusal.is_none() && is_h264(packet) {
-            step.failure = Some(Failure::new(
-                FailureKind::OtherCodec,
-                "the packet is not H.265; its parameter sets are those of H.264",
-            ));
-            return step;
-        }
-        if units.is_empty() {
-            step.failure = Some(Failure::new(
-                FailureKind::NotCut,
-                "the packet contains no start code (00 00 01) of Annex B",
-            ));
+        let mut step = Step {
+            failure: self.headers.begin(packet, &units),
+            ..Step::default()
+        };
+        if step.failure.is_some() {
             return step;
         }
         // Layers beyond the first one belong to extensions.
         for unit in units.iter().filter(|unit| unit.nuh_layer_id == 0) {
-            let kind = unit.nal_unit_type;
-            if kind.is_vcl() {
-                step.has_slices = true;
-                step.starts_period |= kind.is_irap() && (!kind.is_cra() || self.needs_key);
-            }
             if let Err(failure) = self.feed(unit, &mut step) {
                 step.failure.get_or_insert(failure);
             }
@@ -147,11 +220,11 @@ impl Engine for H265 {
     }
 
     fn reordered(&self) -> usize {
-        self.sequence.map_or(0, |sequence| sequence.reordered)
+        self.headers.reordered()
     }
 
     fn completes_later(&self) -> bool {
-        false
+        self.headers.completes_later()
     }
 }
 
@@ -186,16 +259,23 @@ fn read_sequence(bytes: &[u8]) -> Option<Sequence> {
     if chroma == 3 {
         bits.skip(1);
     }
-    let (width, height) = (u64::from(bits.golomb()?), u64::from(bits.golomb()?));
-    let (mut hidden_width, mut hidden_height) = (0, 0);
+    let (width, height) = (bits.golomb()? as usize, bits.golomb()? as usize);
+    let (mut corner, mut hidden) = ((0, 0), (0, 0));
     if bits.flag()? {
         let unit = match chroma {
             1 => (2, 2),
             2 => (2, 1),
             _ => (1, 1),
         };
-        hidden_width = unit.0 * (u64::from(bits.golomb()?) + u64::from(bits.golomb()?));
-        hidden_height = unit.1 * (u64::from(bits.golomb()?) + u64::from(bits.golomb()?));
+        let [left, right] = [
+            unit.0 * bits.golomb()? as usize,
+            unit.0 * bits.golomb()? as usize,
+        ];
+        let [top, bottom] = [
+            unit.1 * bits.golomb()? as usize,
+            unit.1 * bits.golomb()? as usize,
+        ];
+        (corner, hidden) = ((left, top), (left + right, top + bottom));
     }
     for _depth_of_luma_and_chroma_and_bits_of_the_order in 0..3 {
         bits.golomb()?;
@@ -209,8 +289,11 @@ fn read_sequence(bytes: &[u8]) -> Option<Sequence> {
         bits.golomb()?;
     }
     Some(Sequence {
-        width: width.checked_sub(hidden_width)?,
-        height: height.checked_sub(hidden_height)?,
+        shape: Shape {
+            coded: (width, height),
+            corner,
+            size: (width.checked_sub(hidden.0)?, height.checked_sub(hidden.1)?),
+        },
         reordered: reordered.min(16) as usize,
     })
 }

@@ -1,12 +1,13 @@
 //! Video: decoding and encoding of H.264 and H.265. Streams are Annex B, and a packet is what one frame is coded in.
 //!
-//! The codecs are libraries, but for the encoder of H.265. This module pairs frames with the packets that they come from, puts them in the order of display,
+//! The codecs are libraries, but for the encoder of H.265. FFmpeg can decode instead of the built-in decoders where a program's user wants that. This module pairs frames with the packets that they come from, puts them in the order of display,
 //! enforces limits on what an untrusted stream may ask for, and turns a library's panic into the failure of one frame.
 
 mod bits;
 mod decoder;
 mod encoder;
 mod engine;
+mod ffmpeg;
 mod frame;
 mod h264;
 mod h265;
@@ -16,6 +17,7 @@ mod openh264;
 pub use decoder::{Decoder, Order, Outcome};
 pub use encoder::{Encoder, EncoderSettings, Packet, Profile};
 pub use engine::{Failure, FailureKind, Limits};
+pub use ffmpeg::Ffmpeg;
 pub use frame::Frame;
 
 /// A way in which a stream is coded.
