@@ -3,6 +3,7 @@
 The tree is JUMAR_PREFIX, or what ASCEND_HOME_PATH names (`jumar run` sets it), or target/jumar of this repository.
 """
 
+import ctypes
 import os
 import pathlib
 import platform
@@ -15,6 +16,22 @@ PREFIX = pathlib.Path(
 LIB64 = PREFIX / "lib64"
 RUNTIME = LIB64 / "libascendcl.so"
 ARCH = platform.machine()
+
+
+
+def loadable(names):
+    """The first of some libraries that the loader finds, or None."""
+    for name in names:
+        try:
+            ctypes.CDLL(name)
+        except OSError:
+            continue
+        return name
+    return None
+
+
+# FFmpeg's library that decodes video with JUMAR_FFMPEG=1, where it is installed.
+LIBAVCODEC = loadable(f"libavcodec.so.{version}" for version in (61, 60, 59, 58))
 
 # The C++ classes of the Graph Engine. They need libstdc++, which the runtime does not.
 GRAPH_ENGINE = LIB64 / "libjumar_ge.so"

@@ -1,5 +1,6 @@
 //! `jumar doctor`: which libascendcl a program would load, why, and which problems prevent it from working.
 
+pub(crate) mod ffmpeg;
 mod gloo;
 mod loader;
 mod onnxruntime;
@@ -115,6 +116,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             torch::examine(&mut report, &tree, Path::new("python3"));
             onnxruntime::examine(&mut report, &tree);
             gloo::examine(&mut report, &tree);
+            ffmpeg::examine(&mut report, &tree);
             if let Some(program) = &options.program {
                 check_program(&mut report, &tree, program);
             }

@@ -8,6 +8,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
 
+use crate::doctor::ffmpeg;
 use crate::tree::Tree;
 
 /// What `jumar run` takes.
@@ -45,6 +46,15 @@ pub struct Options {
     /// The C++ compiler for kernels that are compiled at run time, for example clang++.
     #[arg(long, value_name = "COMPILER")]
     cxx: Option<OsString>,
+    /// Decodes video with FFmpeg's libavcodec where it is installed, or with the one at a path.
+    #[arg(
+        long,
+        value_name = "LIBRARY",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "1"
+    )]
+    ffmpeg: Option<PathBuf>,
     /// The devices that the program sees, for example 0,2.
     #[arg(long, value_name = "LIST")]
     visible_devices: Option<String>,
@@ -133,6 +143,11 @@ fn command(options: &Options, tree: &Tree) -> Result<Command> {
         command.env("JUMAR_SUMMARY", "1");
     }
     for (name, value) in chosen(options)? {
+        if name == "JUMAR_FFMPEG"
+            && let Err(sentence) = ffmpeg::find(tree, &value.to_string_lossy())
+        {
+            eprintln!("jumar: {sentence}");
+        }
         command.env(name, value);
     }
     Ok(command)
@@ -166,6 +181,14 @@ fn chosen(options: &Options) -> Result<Vec<(&'static str, OsString)>> {
     }
     if let Some(compiler) = &options.cxx {
         set.push(("JUMAR_CXX", compiler.clone()));
+    }
+    if let Some(library) = &options.ffmpeg {
+        let value = match library.as_os_str() == "1" {
+            true => "1".into(),
+            // The program may change its folder before it decodes.
+            false => std::path::absolute(library).context("--ffmpeg")?.into(),
+        };
+        set.push(("JUMAR_FFMPEG", value));
     }
     if let Some(list) = &options.visible_devices {
         set.push(("ASCEND_RT_VISIBLE_DEVICES", list.into()));
@@ -229,6 +252,7 @@ mod tests {
             "--workers",
             "2",
             "--no-matrix-unit",
+            "--ffmpeg",
             "--visible-devices",
             "0,2",
             "--launch-blocking",
@@ -256,6 +280,7 @@ mod tests {
                 "JUMAR_CANN_VERSION=8.3.RC1",
                 "JUMAR_WORKERS=2",
                 "JUMAR_MATRIX_UNIT=0",
+                "JUMAR_FFMPEG=1",
                 "ASCEND_RT_VISIBLE_DEVICES=0,2",
                 "ASCEND_LAUNCH_BLOCKING=1",
                 "JUMAR_HCCL_TIMEOUT=2.5",
@@ -264,6 +289,15 @@ mod tests {
                 "ASCEND_SLOG_PRINT_TO_STDOUT=1",
             ]
         );
+    }
+
+    #[test]
+    fn the_library_for_video_may_be_named() {
+        let set = chosen(&parse(&["--ffmpeg=/l/libavcodec.so.61", "app"])).unwrap();
+        assert_eq!(set, [("JUMAR_FFMPEG", "/l/libavcodec.so.61".into())]);
+        // A word behind a space is the program.
+        let options = parse(&["--ffmpeg", "app"]);
+        assert_eq!(options.program, ["app"]);
     }
 
     #[test]

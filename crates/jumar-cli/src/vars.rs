@@ -152,6 +152,13 @@ pub const READ: &[Var] = &[
         meaning: "Where the stack is written if the program ends by a signal (invalid pointer, abort).",
     },
     Var {
+        name: "JUMAR_FFMPEG",
+        flag: Some("ffmpeg"),
+        values: "0, 1, or the path of a libavcodec",
+        default: "0",
+        meaning: "With 1, or a path, FFmpeg's libavcodec (58 to 61) decodes video instead of the built-in decoders, where it is installed.",
+    },
+    Var {
         name: "JUMAR_CXX",
         flag: Some("cxx"),
         values: "a C++ compiler, by name or path",

@@ -269,6 +269,30 @@ pub fn compiler() -> String {
     variable("JUMAR_CXX").unwrap_or_else(|| "c++".to_owned())
 }
 
+/// The names of FFmpeg's libavcodec, in the order in which they are looked for. `jumar-dvpp` knows how their structures are laid out.
+pub const FFMPEG_LIBRARIES: [&str; 4] = [
+    "libavcodec.so.61",
+    "libavcodec.so.60",
+    "libavcodec.so.59",
+    "libavcodec.so.58",
+];
+
+/// Returns the libraries of which the first one that is there decodes video: `JUMAR_FFMPEG`. An empty list: built-in decoders do.
+///
+/// # Errors
+/// `InvalidArgument`: the variable is neither 0 nor 1 nor a path; the sentence names it.
+pub fn ffmpeg() -> Result<Vec<String>> {
+    match variable("JUMAR_FFMPEG").as_deref() {
+        None | Some("0") => Ok(Vec::new()),
+        Some("1") => Ok(FFMPEG_LIBRARIES.map(str::to_owned).to_vec()),
+        Some(path) if path.contains('/') => Ok(vec![path.to_owned()]),
+        Some(text) => Err(Error::new(
+            ErrorKind::InvalidArgument,
+            format!("JUMAR_FFMPEG is \"{text}\"; it must be 0, 1, or the path of a libavcodec"),
+        )),
+    }
+}
+
 /// Returns a variable of collective communication (`HCCL_...`, `JUMAR_HCCL_TIMEOUT`, `JUMAR_JOB`), `None` if it is not set or empty.
 pub fn collectives_variable(name: &str) -> Option<String> {
     variable(name)

@@ -4,6 +4,7 @@ mod border;
 mod channel;
 mod configs;
 mod encode;
+mod ffmpeg;
 pub mod himpi;
 mod images;
 mod jpeg;
@@ -62,6 +63,7 @@ pub(crate) struct State {
     encoding: Mutex<BTreeSet<(u32, u32)>>,
     /// The second interface.
     himpi: himpi::State,
+    ffmpeg: ffmpeg::Libraries,
 }
 
 impl Default for State {
@@ -84,6 +86,7 @@ impl Default for State {
             decoding: Mutex::default(),
             encoding: Mutex::default(),
             himpi: himpi::State::default(),
+            ffmpeg: ffmpeg::Libraries::default(),
         }
     }
 }

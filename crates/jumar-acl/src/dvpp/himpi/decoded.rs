@@ -7,7 +7,7 @@ use jumar::engine::sync::{Condvar, Instant, Mutex};
 use jumar::engine::{Context, Stream, StreamOptions};
 use jumar_dvpp::jpeg::Margins;
 use jumar_dvpp::limits::Family;
-use jumar_dvpp::video::{Codec, Decoder, Failure, FailureKind, Frame, Order, Outcome};
+use jumar_dvpp::video::{Codec, Decoder, Failure, FailureKind, Ffmpeg, Frame, Order, Outcome};
 use jumar_dvpp::vpc::Matrix;
 use jumar_dvpp::{Format, Image, Layout, Source};
 use jumar_types::{Error, ErrorKind, Result};
@@ -67,6 +67,7 @@ struct Work {
 struct Coder {
     codec: Codec,
     decoder: Decoder,
+    library: Option<Ffmpeg>,
     /// The number of the next packet, as the decoder counts.
     next: u64,
     /// The packets that have no outcome.
@@ -342,9 +343,10 @@ impl Shared {
         context: &Arc<Context>,
         state: State,
         largest: (usize, usize),
+        library: Option<Ffmpeg>,
     ) -> Result<Shared> {
         let coder = match kind {
-            Kind::Video(codec) => Some(Coder::new(codec)),
+            Kind::Video(codec) => Some(Coder::new(codec, library)),
             Kind::Jpeg | Kind::Png => None,
         };
         Ok(Shared {
@@ -528,7 +530,7 @@ impl Shared {
     pub(super) fn reset(&self) {
         let mut work = self.work.lock();
         if let Some(coder) = &mut work.coder {
-            *coder = Coder::new(coder.codec);
+            *coder = Coder::new(coder.codec, coder.library.take());
         }
         self.state.lock().clear();
         drop(work);
@@ -685,10 +687,11 @@ fn failure(kind: FailureKind, sentence: String) -> Failure {
 }
 
 impl Coder {
-    fn new(codec: Codec) -> Coder {
+    fn new(codec: Codec, library: Option<Ffmpeg>) -> Coder {
         Coder {
             codec,
-            decoder: Decoder::new(codec, LIMITS, Order::Earliest),
+            decoder: Decoder::with(codec, LIMITS, Order::Earliest, library.clone()),
+            library,
             next: 0,
             sent: BTreeMap::new(),
         }

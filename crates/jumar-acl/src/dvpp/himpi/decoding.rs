@@ -149,6 +149,10 @@ pub fn hi_mpi_vdec_create_chn(
     let channels = &cx.process.dvpp.himpi.decoders;
     channels.create(number, || {
         let context = cx.context()?;
+        let library = match kind {
+            Kind::Video(codec) => super::super::ffmpeg::library(cx, codec)?,
+            Kind::Jpeg | Kind::Png => None,
+        };
         let shared = Shared::new(
             format!("decoding channel {number}"),
             kind,
@@ -158,6 +162,7 @@ pub fn hi_mpi_vdec_create_chn(
                 attributes.pic_width as usize,
                 attributes.pic_height as usize,
             ),
+            library,
         )?;
         Ok(Decoding {
             context,

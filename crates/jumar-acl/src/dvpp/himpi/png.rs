@@ -41,7 +41,7 @@ pub fn hi_mpi_pngd_create_chn(
         state.is_started = true;
         let name = format!("PNG channel {number}");
         // The limits of video do not concern images.
-        let shared = Arc::new(Shared::new(name, Kind::Png, &context, state, (0, 0))?);
+        let shared = Arc::new(Shared::new(name, Kind::Png, &context, state, (0, 0), None)?);
         Ok(PngDecoding { context, shared })
     })
 }

@@ -123,7 +123,7 @@ pub fn aclvdecCreateChannel(cx: &Cx<'_>, desc: Raw, call: FrameCall) -> Result<(
             call,
             reports: Arc::new(reports),
             work: Mutex::new(Work {
-                decoder: decoder(&fields),
+                decoder: decoder(cx, &fields)?,
                 next: 0,
                 sent: BTreeMap::new(),
             }),
@@ -142,7 +142,7 @@ pub fn aclvdecCreateChannel(cx: &Cx<'_>, desc: Raw, call: FrameCall) -> Result<(
     }
 }
 
-fn decoder(fields: &DecodingFields) -> Decoder {
+fn decoder(cx: &Cx<'_>, fields: &DecodingFields) -> Result<Decoder> {
     let codec = match fields.coding {
         enums::H265_MAIN_LEVEL => Codec::H265,
         // The profile is what the stream says.
@@ -152,7 +152,8 @@ fn decoder(fields: &DecodingFields) -> Decoder {
         0 => Order::Display,
         _ => Order::Coding,
     };
-    Decoder::new(codec, LIMITS, order)
+    let library = super::super::ffmpeg::library(cx, codec)?;
+    Ok(Decoder::with(codec, LIMITS, order, library))
 }
 
 /// Checks a format that frames can be written in.
