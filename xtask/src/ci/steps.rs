@@ -73,6 +73,14 @@ pub(super) const ALL: &[Step] = &[
         run: test,
     },
     Step {
+        name: "ffmpeg",
+        what: "decoded video with FFmpeg's library instead of the built-in decoders",
+        part: None,
+        needs: &[],
+        uses: Uses::DebugBuilds,
+        run: ffmpeg,
+    },
+    Step {
         name: "doctest",
         what: "the examples in the documentation",
         part: None,
@@ -426,6 +434,26 @@ fn docs(job: &Job) -> Result<Outcome> {
         "-D warnings -A rustdoc::private_intra_doc_links",
     );
     job.simple(&mut command)
+}
+
+/// Repeats the tests of decoded video with the libavcodec that the loader finds.
+fn ffmpeg(job: &Job) -> Result<Outcome> {
+    // The versions in crates/jumar-dvpp/src/video/ffmpeg/library.rs.
+    let names = (58..=61)
+        .rev()
+        .map(|version| format!("libavcodec.so.{version}"));
+    let load = |name: &String| {
+        let load = "import ctypes, sys; ctypes.CDLL(sys.argv[1])";
+        long::answers(Command::new("python3").args(["-c", load, name]))
+    };
+    let Some(library) = names.into_iter().find(load) else {
+        return Ok(Outcome::Skipped(
+            "there is no libavcodec 58 to 61: apt-get install libavcodec59".into(),
+        ));
+    };
+    let mut command = cargo(&["test", "--locked", "-p", "jumar-dvpp", "--test", "video"]);
+    command.env("JUMAR_FFMPEG", library);
+    job.cargo_test(&mut command)
 }
 
 fn test(job: &Job) -> Result<Outcome> {
