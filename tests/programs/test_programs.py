@@ -4,7 +4,7 @@ import pathlib
 import sys
 
 import pytest
-from install import LIB64, compile_c, environment, run
+from install import LIB64, LIBAVCODEC, compile_c, environment, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 C_PROGRAMS = sorted(path.stem for path in (HERE / "c").glob("*.c"))
@@ -70,6 +70,12 @@ def test_c(name, program):
 @pytest.mark.parametrize("name", [n for n in C_PROGRAMS if n not in SPECIAL | NEEDS_ASYNCHRONY | TAKES_LONG])
 def test_c_with_launch_blocking(name, program):
     run(program(name), env=environment(ASCEND_LAUNCH_BLOCKING=1))
+
+
+@pytest.mark.skipif(LIBAVCODEC is None, reason="there is no libavcodec 58 to 61: apt-get install libavcodec59")
+@pytest.mark.parametrize("name", [name for name in C_PROGRAMS if name.startswith("video_") or name == "second_decoder"])
+def test_c_with_ffmpeg(name, program):
+    run(program(name), env=environment(JUMAR_FFMPEG=1))
 
 
 @pytest.mark.parametrize("arguments", [[], ["late"]], ids=["nothing released", "released by an exit handler"])
