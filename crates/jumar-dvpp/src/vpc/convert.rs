@@ -1,4 +1,6 @@
 //! Conversion between colour spaces and between resolutions of chroma.
+//!
+//! AIPP converts with the integer factors of its configuration and rounds otherwise (`ops/aipp.rs` in jumar-ops).
 
 use crate::error::refuse;
 use crate::format::{Color, Format, halved};

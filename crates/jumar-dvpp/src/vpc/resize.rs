@@ -9,7 +9,8 @@ use crate::planar::Samples;
 /// How samples between samples are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Filter {
-    /// Two by two neighbours, weighted by the distance of pixel centres, in the fixed point of OpenCV's INTER_LINEAR.
+    /// Two by two neighbours, weighted by the distance of pixel centres, in the fixed point of OpenCV's INTER_LINEAR. AIPP scales
+    /// pixels instead of planes and rounds otherwise (`ops/aipp.rs` in jumar-ops).
     Bilinear,
     /// The sample at or above on the left, as OpenCV's INTER_NEAREST.
     Nearest,

@@ -401,6 +401,10 @@ impl Aipp {
     }
 
     /// Returns a pixel of the scaled part.
+    ///
+    /// The image processing of DVPP (`vpc/resize.rs` in jumar-dvpp) computes other values, and shares no code with this: it scales
+    /// each plane by itself, with weights of 11 bits as OpenCV does. Here the channels of a pixel, chroma already repeated, are
+    /// scaled together and rounded once.
     fn scaled_pixel(&self, image: &Row<'_, u8>, x: usize, y: usize) -> [f32; 4] {
         let [left, top, width, height] = self.crop;
         if self.scaled == [width, height] {
@@ -432,6 +436,11 @@ impl Aipp {
         })
     }
 
+    /// Converts the colours of a pixel.
+    ///
+    /// The image processing of DVPP (`vpc/convert.rs` in jumar-dvpp) computes other values, and shares no code with this: it has
+    /// named matrices with fractions of 16 bits, and rounds RGB to the nearest value. Here any nine integers in 256ths are factors, as the
+    /// configuration states them, and sums are rounded down.
     fn coloured(&self, pixel: [f32; 4]) -> [f32; 4] {
         let Some((matrix, after, before)) = &self.colours else {
             return pixel;
