@@ -49,13 +49,13 @@ pub fn examine(report: &mut Report, tree: &Tree) {
     let version = name
         .split_once(".so.")
         .map_or("of an unknown version", |parts| parts.1);
-    let place = file.display();
+    let path = file.display();
     report.ok(
         about,
         match is_chosen {
-            true => format!("libavcodec {version} decodes video ({place})"),
+            true => format!("libavcodec {version} decodes video ({path})"),
             false => format!(
-                "libavcodec {version} would decode video with `jumar run --ffmpeg` ({place})"
+                "libavcodec {version} would decode video with `jumar run --ffmpeg` ({path})"
             ),
         },
     );
