@@ -76,7 +76,7 @@ pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
 pub use operator::{
     Aliasing, InputDef, InputKind, Joined, Kernel, Operator, OutputDef, Seen, Slot, Types,
 };
-pub use ops::{AIPP, Aipp, DYNAMIC_AIPP, PixelFormat};
+pub use ops::{AIPP, Aipp, DYNAMIC_AIPP, MaskedSlice, PixelFormat, SliceMasks};
 pub use registry::{find, find_onnx, operators};
 pub use share::{Share, Workers};
 pub use tensor::{Tensor, TensorType, UNKNOWN, UNKNOWN_RANK};

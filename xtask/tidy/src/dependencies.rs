@@ -16,9 +16,9 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("jumar-sched", &["jumar-hal", "jumar-types"]),
     ("jumar-cpu", &["jumar-sched", "jumar-hal", "jumar-types"]),
     ("jumar-ops", &["jumar-types"]),
-    ("jumar-graph", &["jumar-ops", "jumar-types"]),
-    // The lowering of the Graph Engine's operators serves single operators too.
-    ("jumar-eager", &["jumar-graph", "jumar-ops", "jumar-types"]),
+    ("jumar-eager", &["jumar-ops", "jumar-types"]),
+    // Single operators are operators of graphs, too.
+    ("jumar-graph", &["jumar-eager", "jumar-ops", "jumar-types"]),
     ("jumar-core", &["jumar-hal", "jumar-types"]),
     ("jumar-diag", &["jumar-core", "jumar-types"]),
     (

@@ -1,7 +1,6 @@
 //! The builder that plans are made with.
 
 mod arguments;
-mod graph;
 mod steps;
 
 use jumar_ops::Kernel;

@@ -1,9 +1,8 @@
 //! Further forms of operators: with other parameters, in place, or joined with a step that moves elements.
 
-use jumar_graph::ge::Value;
-use jumar_ops::Attrs;
 use jumar_ops::math::{Fast, Float};
 use jumar_ops::view::Layout;
+use jumar_ops::{Attrs, SliceMasks};
 use jumar_types::dtype::DataType;
 
 use super::Table;
@@ -360,22 +359,42 @@ fn confusion_transpose(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 fn strided_slice(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor("self")?, cx.out("out")?);
     check_same_type(cx, &out, &x)?;
-    let mut inputs = vec![("x", Input::View(x))];
-    for name in ["begin", "end", "strides"] {
-        inputs.push((name, Input::ints(cx.ints(name)?)));
+    let masks = SliceMasks {
+        begin: cx.int("beginMask")?,
+        end: cx.int("endMask")?,
+        ellipsis: cx.int("ellipsisMask")?,
+        new_axis: cx.int("newAxisMask")?,
+        shrink_axis: cx.int("shrinkAxisMask")?,
+    };
+    let lists = [cx.ints("begin")?, cx.ints("end")?, cx.ints("strides")?];
+    let slice = masks
+        .apply(x.rank(), lists, None)
+        .map_err(|error| cx.invalid(error))?;
+    let new = |at: usize| slice.result[at].is_none();
+    let fits = out.rank() == slice.result.len()
+        && (0..out.rank()).all(|at| !new(at) || out.dims()[at] == 1);
+    if !fits {
+        return Err(cx.invalid(format_args!(
+            "out has the shape {:?}; the slice has {} dimensions",
+            out.dims(),
+            slice.result.len()
+        )));
     }
-    let masks = [
-        ("begin_mask", "beginMask"),
-        ("end_mask", "endMask"),
-        ("ellipsis_mask", "ellipsisMask"),
-        ("new_axis_mask", "newAxisMask"),
-        ("shrink_axis_mask", "shrinkAxisMask"),
-    ];
-    let mut attrs = Vec::with_capacity(masks.len());
-    for (attr, param) in masks {
-        attrs.push((attr, Value::Int(cx.int(param)?)));
+    // The result with the axes of the input.
+    let mut part = out;
+    for at in (0..out.rank()).rev().filter(|&at| new(at)) {
+        part = part.squeeze(at);
     }
-    cx.graph_op("StridedSlice", &inputs, &attrs, &[("y", out)])
+    for axis in 0..x.rank() {
+        if !slice.result.contains(&Some(axis)) {
+            part = part.unsqueeze(axis);
+        }
+    }
+    let mut inputs = vec![Input::View(x)];
+    for list in [&slice.begin, &slice.end, &slice.axes, &slice.strides] {
+        inputs.push(Input::ints(list));
+    }
+    cx.op("StridedSliceV2", &inputs, &Attrs::new(), &[part])
 }
 
 fn strided_slice_assign(cx: &mut Cx<'_>) -> Result<(), Refusal> {

@@ -3,6 +3,7 @@
 use crate::Operator;
 
 pub use self::aipp::{AIPP, Aipp, DYNAMIC_AIPP, PixelFormat};
+pub use self::strided_slice::{MaskedSlice, SliceMasks};
 
 mod abs;
 mod accumulate;

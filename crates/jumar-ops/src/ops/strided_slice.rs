@@ -82,6 +82,176 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     },
 }];
 
+/// The masks of the Graph Engine's StridedSlice: bit `n` of each concerns the entry `n` of begin, end and strides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SliceMasks {
+    /// Entries whose begin is as far as the axis allows.
+    pub begin: i64,
+    /// Entries whose end is as far as the axis allows.
+    pub end: i64,
+    /// The entry that stands for all axes that no other entry takes.
+    pub ellipsis: i64,
+    /// Entries that add an axis of size 1.
+    pub new_axis: i64,
+    /// Entries that take one index of an axis and remove the axis.
+    pub shrink_axis: i64,
+}
+
+/// What the masks make of a slice: a plain slice along axes, and the axes of its result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaskedSlice {
+    /// The first index along each axis of `axes`.
+    pub begin: Vec<i64>,
+    /// The index behind the last.
+    pub end: Vec<i64>,
+    /// The steps.
+    pub strides: Vec<i64>,
+    /// The axes.
+    pub axes: Vec<i64>,
+    /// The axes of the result in order: an axis of the input by its number, `None` for a new one of size 1.
+    pub result: Vec<Option<usize>>,
+    /// The axes of the input of which one index is taken. They are not in `result`.
+    removed: Vec<usize>,
+}
+
+impl SliceMasks {
+    /// Lists the masks with their names.
+    pub fn named(&mut self) -> [(&'static str, &mut i64); 5] {
+        [
+            ("begin_mask", &mut self.begin),
+            ("end_mask", &mut self.end),
+            ("ellipsis_mask", &mut self.ellipsis),
+            ("new_axis_mask", &mut self.new_axis),
+            ("shrink_axis_mask", &mut self.shrink_axis),
+        ]
+    }
+
+    /// Applies the masks to a slice of a tensor with `rank` dimensions.
+    ///
+    /// # Errors
+    ///
+    /// Invalid: lists of different lengths, more entries than axes, two ellipses. NotSupported: axes with an ellipsis or new axes.
+    pub fn apply(
+        self,
+        rank: usize,
+        [begin, end, steps]: [&[i64]; 3],
+        axes: Option<&[i64]>,
+    ) -> Result<MaskedSlice, OpError> {
+        if begin.len() != end.len() || begin.len() != steps.len() {
+            return Err(OpError::invalid(format!(
+                "begin, end and strides have {}, {} and {} entries",
+                begin.len(),
+                end.len(),
+                steps.len()
+            )));
+        }
+        let set = |mask: i64, at: usize| at < 63 && mask >> at & 1 == 1;
+        if axes.is_some() && (self.ellipsis != 0 || self.new_axis != 0) {
+            return Err(OpError::unsupported(
+                "axes together with ellipsis_mask or new_axis_mask are not supported",
+            ));
+        }
+        let count = begin.len();
+        if (0..count).filter(|&at| set(self.ellipsis, at)).count() > 1 {
+            return Err(OpError::invalid(format!(
+                "ellipsis_mask is {}; one bit at most may be set",
+                self.ellipsis
+            )));
+        }
+        // How many axes of the input the entries take that are no ellipsis and no new axis.
+        let taken = (0..count)
+            .filter(|&at| !set(self.ellipsis, at) && !set(self.new_axis, at))
+            .count();
+        if taken > rank {
+            return Err(OpError::invalid(format!(
+                "begin takes {taken} axes, and its input has {rank}"
+            )));
+        }
+        let mut slice = MaskedSlice {
+            begin: Vec::with_capacity(taken),
+            end: Vec::with_capacity(taken),
+            strides: Vec::with_capacity(taken),
+            axes: Vec::with_capacity(taken),
+            result: Vec::with_capacity(rank),
+            removed: Vec::new(),
+        };
+        let mut axis = 0;
+        for at in 0..count {
+            if set(self.ellipsis, at) {
+                let all = rank - taken;
+                slice.result.extend((axis..axis + all).map(Some));
+                axis += all;
+                continue;
+            }
+            if set(self.new_axis, at) {
+                slice.result.push(None);
+                continue;
+            }
+            let own = match axes {
+                None => axis,
+                Some(list) => infer::axis(list.get(at).copied().unwrap_or(-1), rank)?,
+            };
+            axis += 1;
+            if set(self.shrink_axis, at) {
+                slice.removed.push(own);
+                slice.begin.push(begin[at]);
+                let behind = if begin[at] == -1 {
+                    i64::MAX
+                } else {
+                    begin[at].saturating_add(1)
+                };
+                slice.end.push(behind);
+                slice.strides.push(1);
+            } else {
+                let backwards = steps[at] < 0;
+                let far = if backwards { i64::MAX } else { 0 };
+                slice
+                    .begin
+                    .push(if set(self.begin, at) { far } else { begin[at] });
+                let far = if backwards { i64::MIN } else { i64::MAX };
+                slice
+                    .end
+                    .push(if set(self.end, at) { far } else { end[at] });
+                slice.strides.push(steps[at]);
+                if axes.is_none() {
+                    slice.result.push(Some(own));
+                }
+            }
+            slice.axes.push(own as i64);
+        }
+        match axes {
+            None => slice.result.extend((axis..rank).map(Some)),
+            Some(_) => {
+                let kept = (0..rank).filter(|own| !slice.removed.contains(own));
+                slice.result = kept.map(Some).collect();
+            }
+        }
+        Ok(slice)
+    }
+}
+
+impl MaskedSlice {
+    /// Returns whether the result has the axes of the input.
+    pub fn keeps_axes(&self) -> bool {
+        self.removed.is_empty() && self.result.iter().all(Option::is_some)
+    }
+
+    /// Returns the dimensions of the result, from those of the plain slice.
+    ///
+    /// # Errors
+    ///
+    /// Invalid: an index that is outside its axis was taken.
+    pub fn dims(&self, part: &[i64]) -> Result<Vec<i64>, OpError> {
+        if let Some(own) = self.removed.iter().find(|&&own| part[own] != 1) {
+            return Err(OpError::invalid(format!(
+                "the index along axis {own} that shrink_axis_mask takes is not there"
+            )));
+        }
+        let size = |slot: &Option<usize>| slot.map_or(1, |own| part[own]);
+        Ok(self.result.iter().map(size).collect())
+    }
+}
+
 /// What happens along one axis.
 struct Cut {
     axis: usize,

@@ -1,23 +1,22 @@
 //! Convolutions over one and two dimensions, transposed ones, and their gradients. `volume` has those over three.
 
-use jumar_graph::ge::Value;
 use jumar_ops::Attrs;
 use jumar_types::dtype::DataType;
 
 use super::super::reduction::{accumulator, reduce};
 use super::volume;
 use crate::Refusal;
-use crate::build::{Cx, Input, Operand};
+use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::view::View;
 
 /// The window of a two-dimensional convolution, its attributes in the order of the Graph Engine.
-struct Window {
-    strides: [i64; 2],
+pub(super) struct Window {
+    pub strides: [i64; 2],
     /// Before and behind the rows, before and behind the columns.
-    pads: [i64; 4],
-    dilations: [i64; 2],
-    groups: i64,
+    pub pads: [i64; 4],
+    pub dilations: [i64; 2],
+    pub groups: i64,
 }
 
 /// Reads the window of a convolution over `space` dimensions.
@@ -206,24 +205,14 @@ pub(super) fn convolve(
     if x.is_empty() {
         return Err(cx.unsupported("transposed convolutions of no elements are not supported"));
     }
-    let result = match bias.is_none() {
-        true => target(cx, out, dtype)?,
-        false => cx.temporary(dtype, out.dims())?,
+    let Some(bias) = bias else {
+        return input_gradient(cx, filter, x, &window, out);
     };
+    let result = cx.temporary(dtype, out.dims())?;
     input_gradient(cx, filter, x, &window, result)?;
-    match bias {
-        _ if result == out => Ok(()),
-        Some(bias) => {
-            let bias = cx.reshaped(bias, &[1, out.dims()[1], 1, 1])?;
-            cx.map(
-                F::Add,
-                dtype,
-                &[Operand::Tensor(result), Operand::Tensor(bias)],
-                out,
-            )
-        }
-        None => cx.copy(result, out),
-    }
+    let bias = cx.reshaped(bias, &[1, out.dims()[1], 1, 1])?;
+    let operands = [Operand::Tensor(result), Operand::Tensor(bias)];
+    cx.map(F::Add, dtype, &operands, out)
 }
 
 impl Window {
@@ -259,42 +248,51 @@ impl Window {
     }
 }
 
-fn ge_attrs(window: &Window) -> Vec<(&'static str, Value)> {
-    vec![
-        (
-            "strides",
-            Value::Ints(vec![1, 1, window.strides[0], window.strides[1]]),
-        ),
-        ("pads", Value::Ints(window.pads.to_vec())),
-        (
-            "dilations",
-            Value::Ints(vec![1, 1, window.dilations[0], window.dilations[1]]),
-        ),
-        ("groups", Value::Int(window.groups)),
-        ("data_format", Value::Str("NCHW".to_owned())),
-    ]
-}
-
 /// Computes the gradient of a convolution by its input, in the type of the operands.
-fn input_gradient(
+pub(super) fn input_gradient(
     cx: &mut Cx<'_>,
     filter: View,
     gradient: View,
     window: &Window,
     out: View,
 ) -> Result<(), Refusal> {
-    let size: Vec<i64> = out.dims().iter().map(|&dim| dim as i64).collect();
-    let inputs = [
-        ("input_size", Input::ints(&size)),
-        ("filter", filter.into()),
-        ("out_backprop", gradient.into()),
-    ];
-    cx.graph_op(
-        "Conv2DBackpropInput",
-        &inputs,
-        &ge_attrs(window),
-        &[("y", out)],
-    )
+    let [top, bottom, left, right] = window.pads;
+    // What the windows do not reach at the end belongs to the result, too.
+    let rest = |axis: usize, pads: i64| {
+        let size = |view: &View| view.dims()[axis + 2] as i64;
+        let reach = (size(&gradient) - 1) * window.strides[axis]
+            + window.dilations[axis] * (size(&filter) - 1)
+            + 1;
+        size(&out) + pads - reach
+    };
+    let attrs = Attrs::new()
+        .with("strides", window.strides.to_vec())
+        .with("dilations", window.dilations.to_vec())
+        .with("pads", vec![top, left, bottom, right])
+        .with("group", window.groups)
+        .with(
+            "output_padding",
+            vec![rest(0, top + bottom), rest(1, left + right)],
+        );
+    let inputs = [gradient.into(), filter.into()];
+    cx.op("jumar.ConvTranspose", &inputs, &attrs, &[out])
+}
+
+/// Computes the gradient of a convolution by its filter.
+pub(super) fn filter_gradient(
+    cx: &mut Cx<'_>,
+    x: View,
+    gradient: View,
+    window: &Window,
+    out: View,
+) -> Result<(), Refusal> {
+    let kernel: Vec<i64> = out.dims()[2..].iter().map(|&dim| dim as i64).collect();
+    // It is summed in float32, whatever the images are.
+    let x = cx.cast(x, DataType::Float32)?;
+    let gradient = cx.cast(gradient, DataType::Float32)?;
+    let attrs = window.attrs().with("kernel", kernel);
+    let inputs = [x.into(), gradient.into()];
+    cx.op("jumar.Conv2DFilterGradient", &inputs, &attrs, &[out])
 }
 
 /// Refuses a gradient that has not the shape of the convolution's result. `large` is what the window moves over.
@@ -370,42 +368,15 @@ pub(super) fn convolution_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             cx.op("Conv2D", &operands, &window.attrs(), &[out])?;
         } else {
             cx.check_dims(&out, x.dims())?;
-            let result = target(cx, out, compute)?;
-            input_gradient(cx, filter, g, &window, result)?;
-            if result != out {
-                cx.copy(result, out)?;
-            }
+            input_gradient(cx, filter, g, &window, out)?;
         }
     }
     if let Some(out) = cx.optional("gradWeight")?.filter(|_| to_weight) {
         let out = as_images(cx, out)?;
         cx.check_dims(&out, filter.dims())?;
-        let size: Vec<i64> = filter.dims().iter().map(|&dim| dim as i64).collect();
         // The roles of input and gradient are exchanged in a transposed convolution.
         let (x, g) = if transposed { (g, x) } else { (x, g) };
-        let result = target(cx, out, compute)?;
-        let inputs = [
-            ("x", x.into()),
-            ("filter_size", Input::ints(&size)),
-            ("out_backprop", g.into()),
-        ];
-        cx.graph_op(
-            "Conv2DBackpropFilter",
-            &inputs,
-            &ge_attrs(&window),
-            &[("y", result)],
-        )?;
-        if result != out {
-            cx.copy(result, out)?;
-        }
+        filter_gradient(cx, x, g, &window, out)?;
     }
     Ok(())
-}
-
-/// Returns the view that a gradient of type `compute` is computed in: the output where that has the type.
-fn target(cx: &mut Cx<'_>, out: View, compute: DataType) -> Result<View, Refusal> {
-    match out.dtype() == compute {
-        true => Ok(out),
-        false => cx.temporary(compute, out.dims()),
-    }
 }

@@ -1,10 +1,10 @@
 //! Convolutions with the parameters of particular layers: of each channel alone, and over time first.
 
-use jumar_graph::ge::Value;
 use jumar_ops::Attrs;
 
 use super::super::reduction::{accumulator, reduce};
-use crate::build::{Cx, Input};
+use super::convolution::{Window, filter_gradient, input_gradient};
+use crate::build::Cx;
 use crate::view::View;
 use crate::{Refusal, Scalar};
 
@@ -156,31 +156,12 @@ pub(super) fn temporal_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     reduce(cx, "ReduceSum", gradient, &[0, 1], false, to_bias)?;
     let (x, filters) = (cx.cast(parts.x, compute)?, cx.cast(parts.filters, compute)?);
     let (x, gradient) = (as_images(x), as_images(gradient));
-    let attrs = [
-        ("strides", Value::Ints(vec![1, 1, 1, 1])),
-        ("pads", Value::Ints(parts.pads())),
-        ("dilations", Value::Ints(vec![1, 1, 1, 1])),
-        ("groups", Value::Int(1)),
-        ("data_format", Value::Str("NCHW".to_owned())),
-    ];
-    let size = |view: &View| {
-        let dims: Vec<i64> = view.dims().iter().map(|&dim| dim as i64).collect();
-        Input::ints(&dims)
+    let window = Window {
+        strides: [1, 1],
+        pads: [0, 0, parts.pad, parts.pad],
+        dilations: [1, 1],
+        groups: 1,
     };
-    let result = cx.temporary(compute, x.dims())?;
-    let inputs = [
-        ("input_size", size(&x)),
-        ("filter", filters.into()),
-        ("out_backprop", gradient.into()),
-    ];
-    cx.graph_op("Conv2DBackpropInput", &inputs, &attrs, &[("y", result)])?;
-    cx.copy(result, as_images(to_x))?;
-    let result = cx.temporary(compute, filters.dims())?;
-    let inputs = [
-        ("x", x.into()),
-        ("filter_size", size(&filters)),
-        ("out_backprop", gradient.into()),
-    ];
-    cx.graph_op("Conv2DBackpropFilter", &inputs, &attrs, &[("y", result)])?;
-    cx.copy(result, as_filters(to_weight))
+    input_gradient(cx, filters, gradient, &window, as_images(to_x))?;
+    filter_gradient(cx, x, gradient, &window, as_filters(to_weight))
 }
