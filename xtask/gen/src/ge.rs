@@ -210,6 +210,10 @@ fn rust(kind: &str, value: &Value) -> Result<String> {
         "Type" => format!("Type({})", data_type(value.as_str().context("a Type")?)?),
         "ListInt" => format!("Ints(&[{}])", list(value, int)?),
         "ListFloat" => format!("Floats(&[{}])", list(value, float)?),
+        "ListBool" => format!(
+            "Bools(&[{}])",
+            list(value, |one| Ok(yes(one)?.to_string()))?
+        ),
         "ListString" => format!("Strs(&[{}])", list(value, text)?),
         other => bail!("defaults of type {other} are not known here"),
     })

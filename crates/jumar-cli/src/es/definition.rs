@@ -81,6 +81,7 @@ fn text(value: &Value) -> String {
         Value::Type(number) => format!("static_cast<ge::DataType>({number})"),
         Value::Ints(values) => list(values.iter().map(i64::to_string).collect()),
         Value::Floats(values) => list(values.iter().map(|value| float(*value)).collect()),
+        Value::Bools(values) => list(values.iter().map(bool::to_string).collect()),
         Value::Strs(values) => list(values.iter().map(|value| format!("{value:?}")).collect()),
         // A tensor that is not set.
         _ => "nullptr".into(),

@@ -50,6 +50,8 @@ pub enum Default {
     Ints(&'static [i64]),
     /// Several numbers.
     Floats(&'static [f32]),
+    /// Several times yes or no.
+    Bools(&'static [bool]),
     /// Several texts.
     Strs(&'static [&'static str]),
     /// The number of a data type.
@@ -69,6 +71,7 @@ impl Default {
             Default::Str(_) => "VT_STRING",
             Default::Ints(_) => "VT_LIST_INT",
             Default::Floats(_) => "VT_LIST_FLOAT",
+            Default::Bools(_) => "VT_LIST_BOOL",
             Default::Strs(_) => "VT_LIST_STRING",
             Default::Type(_) => "VT_DATA_TYPE",
             Default::Tensor => "VT_TENSOR",
@@ -85,6 +88,7 @@ impl Default {
             Default::Str(text) => Value::Str(text.to_owned()),
             Default::Ints(list) => Value::Ints(list.to_vec()),
             Default::Floats(list) => Value::Floats(list.to_vec()),
+            Default::Bools(list) => Value::Bools(list.to_vec()),
             Default::Strs(list) => {
                 Value::Strs(list.iter().map(|text| (*text).to_owned()).collect())
             }
