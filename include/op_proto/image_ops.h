@@ -105,6 +105,21 @@ JUMAR_ATTR(size, ListInt)
 JUMAR_ATTR(align_corners, Bool)
 JUMAR_ATTR(half_pixel_centers, Bool)
 JUMAR_OP_END
+
+JUMAR_OP(ThreeInterpolate)
+JUMAR_IN(features)
+JUMAR_IN(idx)
+JUMAR_IN(weight)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(ThreeInterpolateBackward)
+JUMAR_IN(grad_x)
+JUMAR_IN(idx)
+JUMAR_IN(weight)
+JUMAR_OUT(grad_y)
+JUMAR_ATTR(m, Int)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

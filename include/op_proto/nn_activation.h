@@ -11,6 +11,25 @@ JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_ATTR(dim, Int)
 JUMAR_OP_END
+
+JUMAR_OP(SwigluGroup)
+JUMAR_IN(x)
+JUMAR_IN(weight)
+JUMAR_IN(group_index)
+JUMAR_OUT(y)
+JUMAR_ATTR(clamp_limit, Float)
+JUMAR_OP_END
+
+JUMAR_OP(SwigluGroupGrad)
+JUMAR_IN(grad_y)
+JUMAR_IN(x)
+JUMAR_IN(weight)
+JUMAR_IN(y_origin)
+JUMAR_IN(group_index)
+JUMAR_OUT(grad_x)
+JUMAR_OUT(grad_weight)
+JUMAR_ATTR(clamp_limit, Float)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

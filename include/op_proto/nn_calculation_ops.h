@@ -176,6 +176,23 @@ JUMAR_OUT(c_t)
 JUMAR_ATTR(num_output, Int)
 JUMAR_ATTR(expose_hidden, Bool)
 JUMAR_OP_END
+
+JUMAR_OP(QuantConv2D)
+JUMAR_IN(x)
+JUMAR_IN(filter)
+JUMAR_IN(scale)
+JUMAR_IN(bias)
+JUMAR_IN(offset)
+JUMAR_OUT(y)
+JUMAR_ATTR(dtype, Int)
+JUMAR_ATTR(strides, ListInt)
+JUMAR_ATTR(pads, ListInt)
+JUMAR_ATTR(dilations, ListInt)
+JUMAR_ATTR(groups, Int)
+JUMAR_ATTR(data_format, String)
+JUMAR_ATTR(offset_x, Int)
+JUMAR_ATTR(round_mode, String)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

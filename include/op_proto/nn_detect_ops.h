@@ -34,11 +34,33 @@ JUMAR_ATTR(max_shape, ListInt)
 JUMAR_ATTR(wh_ratio_clip, Float)
 JUMAR_OP_END
 
+JUMAR_OP(DIoUGrad)
+JUMAR_IN(dy)
+JUMAR_IN(bboxes)
+JUMAR_IN(gtboxes)
+JUMAR_OUT(dbboxes)
+JUMAR_OUT(dgtboxes)
+JUMAR_ATTR(trans, Bool)
+JUMAR_ATTR(is_cross, Bool)
+JUMAR_ATTR(mode, String)
+JUMAR_OP_END
+
 JUMAR_OP(DecodeBbox)
 JUMAR_IN(box_predictions)
 JUMAR_IN(anchors)
 JUMAR_OUT(decoded_boxes)
 JUMAR_ATTR(decode_clip, Float)
+JUMAR_OP_END
+
+JUMAR_OP(GIoUGrad)
+JUMAR_IN(dy)
+JUMAR_IN(bboxes)
+JUMAR_IN(gtboxes)
+JUMAR_OUT(dbboxes)
+JUMAR_OUT(dgtboxes)
+JUMAR_ATTR(trans, Bool)
+JUMAR_ATTR(is_cross, Bool)
+JUMAR_ATTR(mode, String)
 JUMAR_OP_END
 
 JUMAR_OP(Iou)

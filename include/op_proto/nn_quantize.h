@@ -14,6 +14,28 @@ JUMAR_OUT(y)
 JUMAR_OUT(scale)
 JUMAR_ATTR(dst_type, Int)
 JUMAR_OP_END
+
+JUMAR_OP(DynamicQuantUpdateScatter)
+JUMAR_IN(var)
+JUMAR_IN(var_scale)
+JUMAR_IN(indices)
+JUMAR_IN(updates)
+JUMAR_IN(smooth_scales)
+JUMAR_OUT(var)
+JUMAR_OUT(var_scale)
+JUMAR_ATTR(reduce, String)
+JUMAR_ATTR(axis, Int)
+JUMAR_OP_END
+
+JUMAR_OP(GeluQuant)
+JUMAR_IN(x)
+JUMAR_IN(input_scale)
+JUMAR_IN(input_offset)
+JUMAR_OUT(y)
+JUMAR_OUT(out_scale)
+JUMAR_ATTR(approximate, String)
+JUMAR_ATTR(quant_mode, String)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

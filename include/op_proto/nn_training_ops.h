@@ -192,6 +192,15 @@ JUMAR_OUT(var)
 JUMAR_ATTR(use_locking, Bool)
 JUMAR_OP_END
 
+JUMAR_OP(ChamferDistance)
+JUMAR_IN(xyz1)
+JUMAR_IN(xyz2)
+JUMAR_OUT(dist1)
+JUMAR_OUT(dist2)
+JUMAR_OUT(idx1)
+JUMAR_OUT(idx2)
+JUMAR_OP_END
+
 JUMAR_OP(FusedMulApplyKerasMomentum)
 JUMAR_IN(var)
 JUMAR_IN(accum)

@@ -149,6 +149,12 @@ JUMAR_IN(features)
 JUMAR_OUT(backprops)
 JUMAR_OP_END
 
+JUMAR_OP(ReluGradV2)
+JUMAR_IN(gradients)
+JUMAR_IN(mask)
+JUMAR_OUT(backprops)
+JUMAR_OP_END
+
 JUMAR_OP(ReluV2)
 JUMAR_IN(x)
 JUMAR_OUT(y)

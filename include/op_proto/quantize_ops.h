@@ -67,6 +67,12 @@ JUMAR_OUT(y)
 JUMAR_ATTR(dtype, String)
 JUMAR_ATTR(axis, Int)
 JUMAR_OP_END
+
+JUMAR_OP(TransQuantParamV2)
+JUMAR_IN(scale)
+JUMAR_IN(offset)
+JUMAR_OUT(y)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -6,6 +6,16 @@
 
 namespace ge {
 
+JUMAR_OP(DropOutV3)
+JUMAR_IN(x)
+JUMAR_IN(noise_shape)
+JUMAR_IN(p)
+JUMAR_IN(seed)
+JUMAR_IN(offset)
+JUMAR_OUT(y)
+JUMAR_OUT(mask)
+JUMAR_OP_END
+
 JUMAR_OP(Dropout)
 JUMAR_IN(x)
 JUMAR_OUT(y)

@@ -238,6 +238,13 @@ JUMAR_OUT(y)
 JUMAR_ATTR(is_closed, Bool)
 JUMAR_OP_END
 
+JUMAR_OP(RepeatInterleaveGrad)
+JUMAR_IN(y_grad)
+JUMAR_IN(repeats)
+JUMAR_OUT(x_grad)
+JUMAR_ATTR(axis, Int)
+JUMAR_OP_END
+
 JUMAR_OP(ReverseV2)
 JUMAR_IN(x)
 JUMAR_IN(axis)
@@ -331,6 +338,16 @@ JUMAR_ATTR(end_mask, Int)
 JUMAR_ATTR(ellipsis_mask, Int)
 JUMAR_ATTR(new_axis_mask, Int)
 JUMAR_ATTR(shrink_axis_mask, Int)
+JUMAR_OP_END
+
+JUMAR_OP(StridedSliceAssignV2)
+JUMAR_IN(var)
+JUMAR_IN(input_value)
+JUMAR_IN(begin)
+JUMAR_IN(end)
+JUMAR_IN(strides)
+JUMAR_IN(axes)
+JUMAR_OUT(var)
 JUMAR_OP_END
 
 JUMAR_OP(StridedSliceD)

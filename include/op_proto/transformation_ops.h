@@ -64,6 +64,16 @@ JUMAR_ATTR(axis, Int)
 JUMAR_ATTR(end_axis, Int)
 JUMAR_OP_END
 
+JUMAR_OP(Im2col)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(ksizes, ListInt)
+JUMAR_ATTR(strides, ListInt)
+JUMAR_ATTR(dilations, ListInt)
+JUMAR_ATTR(padding_mode, String)
+JUMAR_ATTR(pads, ListInt)
+JUMAR_OP_END
+
 JUMAR_OP(Permute)
 JUMAR_IN(x)
 JUMAR_OUT(y)

@@ -5,7 +5,7 @@
 
 use jumar_ops::{Aliasing, Kernel, OpError, OpErrorKind, Operator, TensorType, UNKNOWN};
 
-use crate::{Attr, Body, Graph, GraphError, Node, Result};
+use crate::{Attr, Body, Graph, GraphError, Node, Result, eager};
 
 /// How deeply graphs may be nested.
 pub(crate) const DEEPEST: usize = 6;
@@ -44,12 +44,13 @@ pub(crate) fn is_control(operator: &Operator) -> bool {
         .any(|own| std::ptr::eq(*own, operator))
 }
 
-/// Finds an operator by name, these among them.
+/// Finds an operator by name: one of these, one that computes, or one that runs a single operator.
 pub(crate) fn find(name: &str) -> Option<&'static Operator> {
     [&IF, &LOOP, &SCAN]
         .into_iter()
         .find(|operator| operator.name == name)
         .or_else(|| jumar_ops::find(name))
+        .or_else(|| eager::find(name).map(|single| &single.operator))
 }
 
 /// What inference finds of a node with graphs.

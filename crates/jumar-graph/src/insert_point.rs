@@ -1,7 +1,8 @@
 //! Where nodes are added: at a node of a foreign graph, which may become several internal ones.
 
-use jumar_ops::{Attrs, InferCx, OpError, OpErrorKind, Tensor, find};
+use jumar_ops::{Attrs, InferCx, OpError, OpErrorKind, Tensor};
 
+use crate::control::find;
 use crate::passes::fold;
 use crate::{Graph, Node, ValueId};
 

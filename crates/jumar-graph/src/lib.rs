@@ -18,6 +18,7 @@ mod container;
 mod control;
 mod description;
 mod dynamic;
+mod eager;
 mod error;
 pub mod files;
 pub mod ge;

@@ -284,6 +284,24 @@ impl<'a> AttrReader<'a> {
             .map_or(AttrDefault::Required, |def| def.default)
     }
 
+    /// Returns the value of an attribute: the one that was set, or else the default.
+    pub fn attr(&self, name: &str) -> Option<Attr> {
+        if let Some(value) = self.attrs.get(name) {
+            return Some(value.clone());
+        }
+        Some(match self.default_of(name) {
+            AttrDefault::Required => return None,
+            AttrDefault::Int(value) => Attr::Int(value),
+            AttrDefault::Float(value) => Attr::Float(value),
+            AttrDefault::Bool(value) => Attr::Bool(value),
+            AttrDefault::Str(value) => value.into(),
+            AttrDefault::Ints(list) => list.into(),
+            AttrDefault::Floats(list) => list.to_vec().into(),
+            AttrDefault::Strs(list) => Attr::Strs(list.iter().map(|&one| one.to_owned()).collect()),
+            AttrDefault::Type(dtype) => dtype.into(),
+        })
+    }
+
     fn missing(name: &str) -> OpError {
         OpError::invalid(format!("the attribute {name} is missing"))
     }

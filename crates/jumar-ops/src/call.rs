@@ -219,6 +219,27 @@ impl<'a> Call<'a> {
         View::new(region, layout)
     }
 
+    /// Returns the memory of an input that was given.
+    pub fn input_memory(&self, index: usize) -> Result<Region<'a>, OpError> {
+        match self.inputs.get(index) {
+            Some(Some(operand)) => self.memory.find(operand),
+            _ => Err(OpError::internal(format!("input {index} is not there"))),
+        }
+    }
+
+    /// Returns the memory of an output.
+    pub fn output_memory(&self, index: usize) -> Result<Region<'a>, OpError> {
+        match self.outputs.get(index) {
+            Some(operand) => self.memory.find(operand),
+            None => Err(OpError::internal(format!("output {index} is not there"))),
+        }
+    }
+
+    /// Returns all of the scratch memory.
+    pub fn scratch_memory(&self) -> Region<'a> {
+        self.scratch
+    }
+
     /// Sees an output as a tensor of `T`.
     pub fn output<T: Element>(&self, index: usize) -> Result<ViewMut<'a, T>, OpError> {
         match self.outputs.get(index) {

@@ -4,7 +4,7 @@ use jumar_types::dtype::DataType;
 
 use crate::attr::AttrReader;
 use crate::view::Layout;
-use crate::{AttrDef, Attrs, OpError, Tensor, TensorType, UNKNOWN};
+use crate::{Attr, Attrs, OpError, Operator, Tensor, TensorType, UNKNOWN};
 
 /// What shape inference sees of one node.
 #[derive(Clone, Copy)]
@@ -12,6 +12,7 @@ pub struct InferCx<'a> {
     inputs: &'a [Option<&'a TensorType>],
     constants: &'a [Option<&'a Tensor>],
     attrs: AttrReader<'a>,
+    operator: &'static str,
 }
 
 impl<'a> InferCx<'a> {
@@ -25,17 +26,29 @@ impl<'a> InferCx<'a> {
             inputs,
             constants,
             attrs: AttrReader { attrs, defs: &[] },
+            operator: "",
         }
     }
 
-    pub(crate) fn with_defs(&self, defs: &'a [AttrDef]) -> InferCx<'a> {
+    pub(crate) fn with_definition(&self, operator: &Operator) -> InferCx<'a> {
         InferCx {
             attrs: AttrReader {
                 attrs: self.attrs.attrs,
-                defs,
+                defs: operator.attrs,
             },
+            operator: operator.name,
             ..*self
         }
+    }
+
+    /// Returns the name of the operator.
+    pub fn operator(&self) -> &'static str {
+        self.operator
+    }
+
+    /// Returns an attribute as it was set, or else its default.
+    pub fn attr(&self, name: &str) -> Option<Attr> {
+        self.attrs.attr(name)
     }
 
     pub(crate) fn attributes(&self) -> &'a Attrs {
@@ -156,9 +169,9 @@ impl<'a> PrepareCx<'a> {
         })
     }
 
-    pub(crate) fn with_defs(&self, defs: &'a [AttrDef]) -> PrepareCx<'a> {
+    pub(crate) fn with_definition(&self, operator: &Operator) -> PrepareCx<'a> {
         PrepareCx {
-            infer: self.infer.with_defs(defs),
+            infer: self.infer.with_definition(operator),
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
         }

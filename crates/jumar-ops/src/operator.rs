@@ -320,7 +320,7 @@ impl Operator {
         self.check_inputs(cx.inputs())?;
         self.check_lists(cx)?;
         let outputs =
-            (self.infer)(&cx.with_defs(self.attrs)).map_err(|error| error.at(self.name))?;
+            (self.infer)(&cx.with_definition(self)).map_err(|error| error.at(self.name))?;
         for ty in &outputs {
             Operator::check_result(ty).map_err(|error| error.at(self.name))?;
         }
@@ -361,6 +361,6 @@ impl Operator {
 
     /// Makes the kernel for given shapes, which all have to be known.
     pub fn prepare(&self, cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
-        (self.prepare)(&cx.with_defs(self.attrs)).map_err(|error| error.at(self.name))
+        (self.prepare)(&cx.with_definition(self)).map_err(|error| error.at(self.name))
     }
 }

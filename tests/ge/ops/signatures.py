@@ -128,6 +128,10 @@ DROPOUT = "the mask of a dropout is refused when the graph is built"
 EXEMPT = {
     **{(op, "offset_w", "*"): OFFSET for op in suite.PROTOTYPES},
     **{(op, "mask", "*"): DROPOUT for op in ("DynamicRNN", "DynamicRNNGrad", "DynamicRNNV2", "DynamicRNNV2Grad")},
+    ("DropOutV3", "noise_shape", "*"): "refused when the graph is built: the documents have it as reserved",
+    ("QuantConv2D", "bias", "int32"): "refused when the graph is built: whether it is scaled is not documented",
+    ("MoeInitRoutingV3", "scale", "*"): "refused when the graph is built: how it enters the result is not documented",
+    ("MoeInitRoutingV3", "offset", "*"): "refused when the graph is built: how it enters the result is not documented",
     **{
         ("ApplyAdam", name, dtype): "refused when the graph is built: a step of this kind is always a fraction"
         for name, _ in suite.PROTOTYPES["ApplyAdam"]["inputs"]

@@ -166,7 +166,8 @@ def run(lib, one):
             updated.append((data, dtype, content.shape))
 
     attrs = dict(one.attrs)
-    several = sum(occurs == "dynamic" for _, occurs in prototype["inputs"]) > 1
+    # Without a name, the members of a list are counted by what the other inputs leave.
+    several = sum(occurs == "dynamic" for _, occurs in prototype["inputs"]) > 1 or any(occurs == "optional" for _, occurs in prototype["inputs"])
     names = [name for name, *_ in prototype["inputs"]]
     last = max([names.index(name) for name in one.inputs], default=-1)
     for name, occurs in prototype["inputs"][: last + 1]:

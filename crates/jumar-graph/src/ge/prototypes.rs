@@ -36,9 +36,11 @@ prototypes! {
     "Add" 1, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
     "AddExample" 3, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
     "AddExampleAicpu" 3, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
+    "AddLayerNormQuant" 3, [("x1", Once), ("x2", Once), ("gamma", Once), ("beta", Once), ("bias", Maybe), ("scales1", Maybe), ("scales2", Maybe), ("zero_points1", Maybe), ("zero_points2", Maybe)] -> [("y1", Once), ("y2", Once), ("x", Once), ("out_scales1", Once), ("out_scales2", Once)], [("quant_mode", Str("dynamic")), ("epsilon", Float(1e-5)), ("additional_output", Bool(false)), ("div_mode", Bool(true))], [];
     "AddMatMatElements" 3, [("c", Once), ("a", Once), ("b", Once), ("beta", Once), ("alpha", Once)] -> [("c", Once)], [], [];
     "AddN" 3, [("x", Often)] -> [("y", Once)], [("N", Required("VT_INT"))], [];
     "AddRmsNorm" 2, [("x1", Once), ("x2", Once), ("gamma", Once)] -> [("y", Once), ("rstd", Once), ("x", Once)], [("epsilon", Float(1e-6))], [];
+    "AddRmsNormDynamicQuantV2" 3, [("x1", Once), ("x2", Once), ("gamma", Once), ("smooth_scale1", Maybe), ("smooth_scale2", Maybe), ("beta", Maybe)] -> [("y1", Once), ("y2", Once), ("y3", Once), ("y4", Once), ("x", Once), ("scale1", Once), ("scale2", Once)], [("epsilon", Float(1e-6)), ("output_mask", Bools(&[])), ("dst_type", Int(2))], [];
     "AddV2" 3, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
     "Addcdiv" 3, [("input_data", Once), ("x1", Once), ("x2", Once), ("value", Once)] -> [("y", Once)], [], [];
     "Addcmul" 3, [("input_data", Once), ("x1", Once), ("x2", Once), ("value", Once)] -> [("y", Once)], [], [];
@@ -91,6 +93,7 @@ prototypes! {
     "Axpy" 3, [("x1", Once), ("x2", Once)] -> [("y", Once)], [("alpha", Required("VT_FLOAT"))], [];
     "AxpyV2" 3, [("x1", Once), ("x2", Once), ("alpha", Once)] -> [("y", Once)], [], [];
     "BNInfer" 3, [("x", Once), ("scale", Once), ("offset", Once), ("mean", Once), ("variance", Once)] -> [("y", Once)], [("epsilon", Required("VT_FLOAT"))], [];
+    "BNInferGrad" 3, [("grads", Once), ("scale", Once), ("batch_variance", Once)] -> [("x_backprop", Once)], [("epsilon", Float(0.0001))], [];
     "BNInference" 3, [("x", Once), ("mean", Once), ("variance", Once), ("momentum", Once), ("scale", Maybe), ("offset", Maybe)] -> [("y", Once)], [("epsilon", Float(1e-5)), ("use_global_stats", Bool(true)), ("mode", Int(1))], [];
     "BNLL" 1, [("x", Once)] -> [("y", Once)], [], [];
     "BasicLSTMCell" 3, [("x", Once), ("h", Once), ("c", Once), ("w", Once), ("b", Once), ("mask", Maybe)] -> [("ct", Once), ("ht", Once), ("it", Once), ("jt", Once), ("ft", Once), ("ot", Once), ("tanhct", Once)], [("keep_prob", Float(1.0)), ("forget_bias", Float(1.0)), ("state_is_tuple", Bool(true)), ("activation", Str("tanh"))], [];
@@ -120,6 +123,7 @@ prototypes! {
     "Ceil" 1, [("x", Once)] -> [("y", Once)], [], [];
     "Celu" 1, [("x", Once)] -> [("y", Once)], [("alpha1", Float(1.0)), ("alpha2", Float(1.0)), ("alpha3", Float(1.0))], [];
     "CeluV2" 3, [("x", Once)] -> [("y", Once)], [("alpha", Float(1.0))], [];
+    "ChamferDistance" 3, [("xyz1", Once), ("xyz2", Once)] -> [("dist1", Once), ("dist2", Once), ("idx1", Once), ("idx2", Once)], [], [];
     "ClipByNormNoDivSum" 3, [("x", Once), ("greater_zeros", Once), ("select_ones", Once), ("maximum_ones", Once)] -> [("y", Once)], [], [];
     "ClipByValue" 1, [("x", Once), ("clip_value_min", Once), ("clip_value_max", Once)] -> [("y", Once)], [], [];
     "ClipByValueV2" 3, [("x", Once), ("clip_value_min", Once), ("clip_value_max", Once)] -> [("y", Once)], [], [];
@@ -149,9 +153,11 @@ prototypes! {
     "Crop" 3, [("x", Once), ("size", Once)] -> [("y", Once)], [("axis", Int(2)), ("offsets", Required("VT_LIST_INT"))], [];
     "CropAndResize" 3, [("x", Once), ("boxes", Once), ("box_index", Once), ("crop_size", Once)] -> [("y", Once)], [("extrapolation_value", Float(0.0)), ("method", Str("bilinear"))], [];
     "Cross" 3, [("x1", Once), ("x2", Once)] -> [("y", Once)], [("dim", Int(-65530))], [];
+    "CrossEntropySumExpAndIndexLogit" 3, [("vocab_parallel_logits", Once), ("target", Once), ("global_logits_max", Once)] -> [("predicted_logits", Once), ("sum_exp_logits", Once), ("exp_logits", Once), ("target_offset", Once), ("target_mask", Once)], [("vocab_start_index", Required("VT_INT")), ("vocab_end_index", Required("VT_INT"))], [];
     "Cumprod" 3, [("x", Once), ("axis", Once)] -> [("y", Once)], [("exclusive", Bool(false)), ("reverse", Bool(false))], [];
     "Cumsum" 1, [("x", Once), ("axis", Once)] -> [("y", Once)], [("exclusive", Bool(false)), ("reverse", Bool(false))], [];
     "CumulativeLogsumexp" 3, [("x", Once), ("axis", Once)] -> [("y", Once)], [("exclusive", Bool(false)), ("reverse", Bool(false))], [];
+    "DIoUGrad" 3, [("dy", Once), ("bboxes", Once), ("gtboxes", Once)] -> [("dbboxes", Once), ("dgtboxes", Once)], [("trans", Bool(false)), ("is_cross", Bool(true)), ("mode", Str("iou"))], [];
     "Data" 1, [("x", Once)] -> [("y", Once)], [("index", Int(0))], [];
     "DataFormatDimMap" 3, [("x", Once)] -> [("y", Once)], [("src_format", Str("NHWC")), ("dst_format", Str("NCHW"))], [];
     "DecodeBbox" 3, [("box_predictions", Once), ("anchors", Once)] -> [("decoded_boxes", Once)], [("decode_clip", Required("VT_FLOAT"))], [];
@@ -165,9 +171,12 @@ prototypes! {
     "DropOutDoMask" 3, [("x", Once), ("mask", Once), ("keep_prob", Once)] -> [("y", Once)], [], [];
     "DropOutDoMaskV3" 3, [("x", Once), ("mask", Once), ("keep_prob", Once)] -> [("y", Once)], [], [];
     "DropOutDoMaskV3D" 3, [("x", Once), ("mask", Once)] -> [("y", Once)], [("keep_prob", Required("VT_FLOAT"))], [];
+    "DropOutV3" 3, [("x", Once), ("noise_shape", Maybe), ("p", Once), ("seed", Once), ("offset", Once)] -> [("y", Once), ("mask", Once)], [], [];
     "Dropout" 1, [("x", Once)] -> [("y", Once)], [("dropout_ratio", Float(0.5)), ("scale_train", Bool(true)), ("alpha", Float(1.0)), ("beta", Float(0.0))], [];
+    "DuaQuantizeAddLayerNorm" 3, [("x1", Once), ("x2", Once), ("gamma", Once), ("beta", Once), ("bias", Once), ("scales1", Once), ("scales2", Once), ("zero_points1", Maybe), ("zero_points2", Maybe)] -> [("y1", Once), ("y2", Once), ("x", Once)], [("dtype", Required("VT_INT")), ("axis", Int(-1)), ("epsilon", Float(1e-5)), ("additional_output", Bool(false))], [];
     "DynamicGRUV2" 3, [("x", Once), ("weight_input", Once), ("weight_hidden", Once), ("bias_input", Maybe), ("bias_hidden", Maybe), ("seq_length", Maybe), ("init_h", Maybe)] -> [("y", Once), ("output_h", Once), ("update", Once), ("reset", Once), ("new", Once), ("hidden_new", Once)], [("direction", Str("UNIDIRECTIONAL")), ("cell_depth", Int(1)), ("keep_prob", Float(1.0)), ("cell_clip", Float(-1.0)), ("num_proj", Int(0)), ("time_major", Bool(true)), ("activation", Str("tanh")), ("gate_order", Str("zrh")), ("reset_after", Bool(true)), ("is_training", Bool(true))], [];
     "DynamicQuant" 2, [("x", Once), ("smooth_scales", Maybe), ("group_index", Maybe)] -> [("y", Once), ("scale", Once)], [("dst_type", Int(2))], [];
+    "DynamicQuantUpdateScatter" 3, [("var", Once), ("var_scale", Once), ("indices", Once), ("updates", Once), ("smooth_scales", Maybe)] -> [("var", Once), ("var_scale", Once)], [("reduce", Required("VT_STRING")), ("axis", Int(0))], [];
     "DynamicRNN" 3, [("x", Once), ("w", Once), ("b", Once), ("seq_length", Maybe), ("init_h", Maybe), ("init_c", Maybe), ("wci", Maybe), ("wcf", Maybe), ("wco", Maybe), ("mask", Maybe)] -> [("y", Once), ("output_h", Once), ("output_c", Once), ("i", Once), ("j", Once), ("f", Once), ("o", Once), ("tanhc", Once)], [("cell_type", Str("LSTM")), ("direction", Str("UNIDIRECTIONAL")), ("cell_depth", Int(1)), ("use_peephole", Bool(false)), ("keep_prob", Float(1.0)), ("cell_clip", Float(-1.0)), ("num_proj", Int(0)), ("time_major", Bool(true)), ("activation", Str("tanh")), ("forget_bias", Float(0.0)), ("gate_order", Str("ijfo")), ("is_training", Bool(true))], [];
     "DynamicRNNGrad" 3, [("x", Once), ("w", Once), ("b", Once), ("y", Once), ("init_h", Once), ("init_c", Once), ("h", Once), ("c", Once), ("dy", Once), ("dh", Once), ("dc", Once), ("i", Once), ("j", Once), ("f", Once), ("o", Once), ("tanhct", Maybe), ("seq_length", Maybe), ("mask", Maybe), ("wci", Maybe), ("wcf", Maybe), ("wco", Maybe)] -> [("dw", Once), ("db", Once), ("dx", Once), ("dh_prev", Once), ("dc_prev", Once)], [("cell_type", Str("LSTM")), ("direction", Str("UNIDIRECTIONAL")), ("cell_depth", Int(0)), ("use_peephole", Bool(false)), ("keep_prob", Float(-1.0)), ("cell_clip", Float(-1.0)), ("num_proj", Int(0)), ("time_major", Bool(true)), ("forget_bias", Float(0.0)), ("gate_order", Str("ijfo"))], [];
     "DynamicRNNV2" 3, [("x", Once), ("weight_input", Once), ("weight_hidden", Once), ("b", Maybe), ("seq_length", Maybe), ("init_h", Maybe), ("init_c", Maybe), ("wci", Maybe), ("wcf", Maybe), ("wco", Maybe), ("mask", Maybe)] -> [("y", Once), ("output_h", Once), ("output_c", Once), ("i", Once), ("j", Once), ("f", Once), ("o", Once), ("tanhc", Once)], [("cell_type", Str("LSTM")), ("direction", Str("UNIDIRECTIONAL")), ("cell_depth", Int(1)), ("use_peephole", Bool(false)), ("keep_prob", Float(1.0)), ("cell_clip", Float(-1.0)), ("num_proj", Int(0)), ("time_major", Bool(true)), ("activation", Str("tanh")), ("recurrent_activation", Str("sigmoid")), ("forget_bias", Float(0.0)), ("gate_order", Str("ijfo")), ("stateful", Bool(false)), ("merge_mode", Str("concat")), ("is_training", Bool(true))], [];
@@ -215,6 +224,7 @@ prototypes! {
     "FusedMulApplyKerasMomentum" 3, [("var", Once), ("accum", Once), ("lr", Once), ("x1", Once), ("momentum", Once), ("x2", Once)] -> [("var", Once), ("accum", Once)], [("use_locking", Bool(false)), ("use_nesterov", Bool(false))], [];
     "FusedMulApplyMomentum" 3, [("var", Once), ("accum", Once), ("lr", Once), ("x1", Once), ("momentum", Once), ("x2", Once)] -> [("var", Once), ("accum", Once)], [("use_nesterov", Bool(false)), ("use_locking", Bool(false))], [];
     "GEMM" 3, [("a", Once), ("b", Once), ("c", Once), ("alpha", Once), ("beta", Once)] -> [("y", Once)], [("transpose_a", Bool(false)), ("transpose_b", Bool(false))], [];
+    "GIoUGrad" 3, [("dy", Once), ("bboxes", Once), ("gtboxes", Once)] -> [("dbboxes", Once), ("dgtboxes", Once)], [("trans", Bool(false)), ("is_cross", Bool(true)), ("mode", Str("iou"))], [];
     "Gather" 3, [("x", Once), ("indices", Once)] -> [("y", Once)], [("validate_indices", Bool(true)), ("batch_dims", Int(0)), ("is_preprocessed", Bool(false)), ("negative_index_support", Bool(false))], [];
     "GatherElements" 1, [("x", Once), ("index", Once)] -> [("y", Once)], [("dim", Int(0))], [];
     "GatherNd" 1, [("x", Once), ("indices", Once)] -> [("y", Once)], [("negative_index_support", Bool(false))], [];
@@ -222,6 +232,7 @@ prototypes! {
     "GatherV2D" 3, [("x", Once), ("indices", Once)] -> [("y", Once)], [("axis", Required("VT_INT"))], [];
     "GeGluV2" 3, [("x", Once)] -> [("y", Once), ("gelu", Once)], [("dim", Int(-1)), ("approximate", Int(1)), ("activate_left", Bool(false))], [];
     "Gelu" 1, [("x", Once)] -> [("y", Once)], [], [];
+    "GeluQuant" 3, [("x", Once), ("input_scale", Maybe), ("input_offset", Maybe)] -> [("y", Once), ("out_scale", Once)], [("approximate", Str("none")), ("quant_mode", Str("dynamic"))], [];
     "GeluV2" 2, [("x", Once)] -> [("y", Once)], [("approximate", Str("none"))], [];
     "GemmV2" 3, [("a", Once), ("b", Once), ("alpha", Once), ("beta", Once), ("c", Once)] -> [("c", Once)], [("transpose_a", Bool(false)), ("transpose_b", Bool(false))], [];
     "GetShape" 3, [("x", Often)] -> [("y", Once)], [], [];
@@ -232,6 +243,8 @@ prototypes! {
     "GridSampler2D" 1, [("x", Once), ("grid", Once)] -> [("y", Once)], [("interpolation_mode", Str("bilinear")), ("padding_mode", Str("zeros")), ("align_corners", Bool(false))], [];
     "GroupNorm" 1, [("x", Once), ("gamma", Once), ("beta", Once)] -> [("y", Once), ("mean", Once), ("variance", Once)], [("num_groups", Required("VT_INT")), ("data_format", Str("NHWC")), ("eps", Float(0.0001)), ("is_training", Bool(true))], [];
     "GroupNormSilu" 3, [("x", Once), ("gamma", Maybe), ("beta", Maybe)] -> [("y", Once), ("mean", Once), ("rstd", Once)], [("num_groups", Required("VT_INT")), ("eps", Float(1e-5)), ("activate_silu", Bool(true))], [];
+    "GroupNormSiluQuant" 3, [("x", Once), ("gamma", Maybe), ("beta", Maybe), ("quantScale", Once)] -> [("yOut", Once), ("meanOut", Once), ("rstdOut", Once)], [("num_groups", Required("VT_INT")), ("eps", Float(1e-5)), ("activate_silu", Bool(true))], [];
+    "GroupNormV2" 3, [("x", Once), ("gamma", Once), ("beta", Once)] -> [("y", Once), ("mean", Once), ("rstd", Once)], [("num_groups", Required("VT_INT")), ("data_format", Str("NHWC")), ("eps", Float(0.0001)), ("is_training", Bool(true))], [];
     "HardMax" 1, [("x", Once)] -> [("y", Once)], [("axis", Int(-1))], [];
     "HardShrink" 3, [("input_x", Once)] -> [("output_y", Once)], [("lambd", Float(0.5))], [];
     "HardSigmoid" 1, [("input_x", Once)] -> [("output_y", Once)], [("alpha", Float(0.16666666)), ("beta", Float(0.5))], [];
@@ -244,9 +257,11 @@ prototypes! {
     "Identity" 1, [("x", Once)] -> [("y", Once)], [], [];
     "IdentityN" 2, [("x", Often)] -> [("y", Often)], [], [];
     "If" 1, [("cond", Once), ("input", Often)] -> [("output", Often)], [], [("then_branch", false), ("else_branch", false)];
+    "Im2col" 3, [("x", Once)] -> [("y", Once)], [("ksizes", Required("VT_LIST_INT")), ("strides", Ints(&[1])), ("dilations", Ints(&[1])), ("padding_mode", Str("CALCULATED")), ("pads", Ints(&[0]))], [];
     "IncreFlashAttention" 3, [("query", Once), ("key", Often), ("value", Often), ("pse_shift", Maybe), ("atten_mask", Maybe), ("actual_seq_lengths", Maybe), ("dequant_scale1", Maybe), ("quant_scale1", Maybe), ("dequant_scale2", Maybe), ("quant_scale2", Maybe), ("quant_offset2", Maybe), ("antiquant_scale", Maybe), ("antiquant_offset", Maybe), ("block_table", Maybe), ("kv_padding_size", Maybe)] -> [("attention_out", Once)], [("num_heads", Required("VT_INT")), ("scale_value", Float(1.0)), ("input_layout", Str("BSH")), ("num_key_value_heads", Int(1)), ("block_size", Int(0)), ("inner_precise", Int(1))], [];
     "IndexPut" 3, [("x1", Once), ("x2", Once)] -> [("y", Once)], [("indices", Required("VT_LIST_INT")), ("accumulate", Int(0))], [];
     "InplaceAdd" 3, [("x", Once), ("indices", Once), ("v", Once)] -> [("y", Once)], [], [];
+    "InplaceAddLayerNorm" 3, [("x1", Once), ("x2", Once), ("gamma", Once), ("beta", Once), ("bias", Maybe)] -> [("x1", Once), ("mean", Once), ("rstd", Once), ("x2", Once)], [("epsilon", Float(1e-5)), ("additional_output", Bool(false))], [];
     "InplaceApplyAdadelta" 3, [("var", Once), ("accum", Once), ("accum_update", Once), ("lr", Once), ("rho", Once), ("epsilon", Once), ("grad", Once)] -> [("var", Once), ("accum", Once), ("accum_update", Once)], [("use_locking", Bool(false))], [];
     "InplaceApplyAdagradDA" 3, [("var", Once), ("gradient_accumulator", Once), ("gradient_squared_accumulator", Once), ("grad", Once), ("lr", Once), ("l1", Once), ("l2", Once), ("global_step", Once)] -> [("var", Once), ("gradient_accumulator", Once), ("gradient_squared_accumulator", Once)], [("use_locking", Bool(false))], [];
     "InplaceApplyAdagradV2" 3, [("var", Once), ("accum", Once), ("lr", Once), ("grad", Once)] -> [("var", Once), ("accum", Once)], [("epsilon", Required("VT_FLOAT")), ("update_slots", Bool(true)), ("use_locking", Bool(false))], [];
@@ -258,6 +273,8 @@ prototypes! {
     "InplaceSub" 3, [("x", Once), ("indices", Once), ("v", Once)] -> [("y", Once)], [], [];
     "InplaceUpdate" 3, [("x", Once), ("indices", Once), ("v", Once)] -> [("y", Once)], [], [];
     "InstanceNorm" 1, [("x", Once), ("gamma", Once), ("beta", Once)] -> [("y", Once), ("mean", Once), ("variance", Once)], [("data_format", Str("NDHWC")), ("epsilon", Float(1e-6))], [];
+    "InstanceNormGrad" 3, [("dy", Once), ("x", Once), ("variance", Once), ("mean", Once), ("gamma", Once)] -> [("pd_x", Once), ("pd_gamma", Once), ("pd_beta", Once)], [], [];
+    "InterleaveRope" 3, [("x", Once), ("cos", Once), ("sin", Once)] -> [("y", Once)], [], [];
     "Inv" 3, [("x", Once)] -> [("y", Once)], [], [];
     "InvGrad" 3, [("x", Once), ("grad", Once)] -> [("y", Once)], [], [];
     "Invert" 1, [("x", Once)] -> [("y", Once)], [], [];
@@ -295,6 +312,7 @@ prototypes! {
     "MVNV2" 1, [("x", Once)] -> [("y", Once)], [("eps", Float(1e-9)), ("axes", Ints(&[0, 2, 3]))], [];
     "MaskedFill" 3, [("x", Once), ("mask", Once), ("value", Once)] -> [("y", Once)], [], [];
     "MaskedScatter" 3, [("x", Once), ("mask", Once), ("updates", Once)] -> [("y", Once)], [], [];
+    "MaskedSoftmaxWithRelPosBias" 3, [("x", Once), ("atten_mask", Maybe), ("relative_pos_bias", Once)] -> [("y", Once)], [("scale_value", Float(1.0)), ("inner_precision_mode", Int(0))], [];
     "MatMul" 1, [("x1", Once), ("x2", Once), ("bias", Maybe)] -> [("y", Once)], [("transpose_x1", Bool(false)), ("transpose_x2", Bool(false))], [];
     "MatMulV2" 1, [("x1", Once), ("x2", Once), ("bias", Maybe), ("offset_w", Maybe)] -> [("y", Once)], [("transpose_x1", Bool(false)), ("transpose_x2", Bool(false)), ("offset_x", Int(0))], [];
     "MatrixBandPart" 3, [("x", Once), ("num_lower", Once), ("num_upper", Once)] -> [("y", Once)], [], [];
@@ -302,7 +320,9 @@ prototypes! {
     "MatrixDiagV2" 1, [("diagonal", Once), ("k", Once), ("num_rows", Once), ("num_cols", Once), ("padding_value", Once)] -> [("output", Once)], [], [];
     "MaxPool" 2, [("x", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding", Required("VT_STRING")), ("data_format", Str("NHWC"))], [];
     "MaxPool3D" 1, [("x", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding", Required("VT_STRING")), ("pads", Ints(&[0, 0, 0, 0, 0, 0])), ("dilation", Ints(&[1, 1, 1, 1, 1])), ("ceil_mode", Int(0)), ("data_format", Str("NDHWC"))], [];
+    "MaxPoolGradWithArgmax" 3, [("x", Once), ("grad", Once), ("argmax", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding", Required("VT_STRING")), ("include_batch_in_index", Bool(false)), ("data_format", Str("NHWC"))], [];
     "MaxPoolV3" 1, [("x", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding_mode", Str("CALCULATED")), ("pads", Ints(&[0, 0, 0, 0])), ("data_format", Str("NCHW")), ("global_pooling", Bool(false)), ("ceil_mode", Bool(false))], [];
+    "MaxPoolV3Grad" 3, [("orig_input", Once), ("orig_output", Once), ("grad", Once)] -> [("out_grad", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding_mode", Str("CALCULATED")), ("pads", Ints(&[0, 0, 0, 0])), ("data_format", Str("NCHW")), ("global_pooling", Bool(false)), ("ceil_mode", Bool(false))], [];
     "MaxPoolWithArgmax" 3, [("x", Once)] -> [("y", Once), ("argmax", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding", Required("VT_STRING")), ("Targmax", Int(7))], [];
     "MaxPoolWithArgmaxV1" 3, [("x", Once)] -> [("y", Once), ("argmax", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("pads", Required("VT_LIST_INT")), ("dtype", Int(3)), ("dilation", Ints(&[1, 1, 1, 1])), ("ceil_mode", Bool(false))], [];
     "Maximum" 1, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
@@ -310,11 +330,16 @@ prototypes! {
     "MirrorPad" 2, [("x", Once), ("paddings", Once)] -> [("y", Once)], [("mode", Required("VT_STRING"))], [];
     "Mish" 1, [("x", Once)] -> [("y", Once)], [], [];
     "Mod" 1, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
+    "MoeGatingTopK" 3, [("x", Once), ("bias", Maybe)] -> [("y", Once), ("expert_idx", Once), ("out", Once)], [("k", Required("VT_INT")), ("k_group", Int(1)), ("group_count", Int(1)), ("group_select_mode", Int(0)), ("renorm", Int(0)), ("norm_type", Int(0)), ("out_flag", Bool(false)), ("routed_scaling_factor", Float(1.0)), ("eps", Float(1e-20))], [];
     "MoeGatingTopKSoftmax" 2, [("x", Once), ("finished", Maybe)] -> [("y", Once), ("expert_idx", Once), ("row_idx", Once)], [("k", Required("VT_INT"))], [];
+    "MoeInitRoutingV3" 3, [("x", Once), ("expert_idx", Once), ("scale", Maybe), ("offset", Maybe)] -> [("expanded_x", Once), ("expanded_row_idx", Once), ("expert_tokens_count_or_cumsum", Once), ("expanded_scale", Once)], [("active_num", Int(-1)), ("expert_capacity", Int(-1)), ("expert_num", Int(-1)), ("drop_pad_mode", Int(0)), ("expert_tokens_num_type", Int(0)), ("expert_tokens_num_flag", Bool(false)), ("quant_mode", Int(-1)), ("active_expert_range", Ints(&[])), ("row_idx_type", Int(0))], [];
+    "MoeReRouting" 3, [("tokens", Once), ("expert_token_num_per_rank", Once), ("per_token_scales", Maybe)] -> [("permute_tokens", Once), ("permute_per_token_scales", Once), ("permute_token_idx", Once), ("expert_token_num", Once)], [("expert_token_num_type", Int(1)), ("idx_type", Int(0))], [];
     "Mul" 1, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
     "MulAddn" 3, [("x1", Often), ("x2", Often)] -> [("y", Once)], [("N", Required("VT_INT"))], [];
     "MulNoNan" 3, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
     "Muls" 2, [("x", Once)] -> [("y", Once)], [("value", Required("VT_FLOAT"))], [];
+    "MultiAddRmsNormDynamicQuant" 3, [("x1", Often), ("x2", Once), ("gamma", Once), ("smooth_scale1", Maybe), ("smooth_scale2", Maybe)] -> [("y1", Once), ("y2", Once), ("x", Once), ("y", Once), ("scale1", Once), ("scale2", Once)], [("epsilon", Float(1e-6))], [];
+    "MultilabelMarginLoss" 3, [("x", Once), ("target", Once)] -> [("y", Once), ("is_target", Once)], [("reduction", Str("mean"))], [];
     "Multinomial" 1, [("logits", Once), ("num_samples", Once)] -> [("y", Once)], [("dtype", Type(9)), ("seed", Int(0)), ("seed2", Int(0))], [];
     "NLLLoss" 3, [("x", Once), ("target", Once), ("weight", Maybe)] -> [("y", Once), ("total_weight", Once)], [("reduction", Str("mean")), ("ignore_index", Int(-100))], [];
     "NMSWithMask" 3, [("box_scores", Once)] -> [("selected_boxes", Once), ("selected_idx", Once), ("selected_mask", Once)], [("iou_threshold", Float(0.5))], [];
@@ -349,7 +374,9 @@ prototypes! {
     "PromptFlashAttention" 2, [("query", Once), ("key", Once), ("value", Once), ("pse_shift", Maybe), ("atten_mask", Maybe), ("actual_seq_lengths", Maybe), ("actual_seq_lengths_kv", Maybe), ("deq_scale1", Maybe), ("quant_scale1", Maybe), ("deq_scale2", Maybe), ("quant_scale2", Maybe), ("quant_offset2", Maybe)] -> [("attention_out", Once)], [("num_heads", Required("VT_INT")), ("scale_value", Float(1.0)), ("pre_tokens", Int(214748647)), ("next_tokens", Int(0)), ("input_layout", Str("BSH")), ("num_key_value_heads", Int(0)), ("sparse_mode", Int(0)), ("inner_precise", Int(1))], [];
     "Proposal" 3, [("cls_prob", Once), ("bbox_delta", Once), ("im_info", Once)] -> [("rois", Once), ("actual_rois_num", Once)], [("feat_stride", Float(16.0)), ("base_size", Float(16.0)), ("min_size", Float(16.0)), ("ratio", Floats(&[0.5, 1.0, 2.0])), ("scale", Floats(&[8.0, 16.0, 32.0])), ("pre_nms_topn", Int(3000)), ("post_nms_topn", Int(304)), ("iou_threshold", Float(0.7)), ("output_actual_rois_num", Bool(false))], [];
     "QuantBatchMatmulV3" 3, [("x1", Once), ("x2", Once), ("scale", Once), ("offset", Maybe), ("bias", Maybe), ("pertoken_scale", Maybe)] -> [("y", Once)], [("dtype", Required("VT_INT")), ("transpose_x1", Bool(false)), ("transpose_x2", Bool(false))], [];
+    "QuantConv2D" 3, [("x", Once), ("filter", Once), ("scale", Once), ("bias", Maybe), ("offset", Maybe)] -> [("y", Once)], [("dtype", Required("VT_INT")), ("strides", Required("VT_LIST_INT")), ("pads", Required("VT_LIST_INT")), ("dilations", Ints(&[1, 1, 1, 1])), ("groups", Int(1)), ("data_format", Str("NHWC")), ("offset_x", Int(0)), ("round_mode", Str("rint"))], [];
     "Quantize" 3, [("x", Once), ("scales", Once), ("zero_points", Maybe)] -> [("y", Once)], [("dtype", Required("VT_STRING")), ("axis", Int(1))], [];
+    "QuantizeAddLayerNorm" 3, [("x1", Once), ("x2", Once), ("gamma", Once), ("beta", Once), ("bias", Once), ("scales", Once), ("zero_points", Maybe)] -> [("y", Once), ("x", Once)], [("dtype", Required("VT_INT")), ("axis", Int(-1)), ("epsilon", Float(1e-5)), ("additional_output", Bool(false))], [];
     "ROIAlign" 1, [("features", Once), ("rois", Once), ("rois_n", Maybe)] -> [("y", Once)], [("spatial_scale", Required("VT_FLOAT")), ("pooled_height", Required("VT_INT")), ("pooled_width", Required("VT_INT")), ("sample_num", Int(2)), ("roi_end_mode", Int(1)), ("pool_mode", Str("avg"))], [];
     "ROIPooling" 1, [("x", Once), ("rois", Once), ("roi_actual_num", Maybe)] -> [("y", Once)], [("pooled_h", Required("VT_INT")), ("pooled_w", Required("VT_INT")), ("spatial_scale_h", Required("VT_FLOAT")), ("spatial_scale_w", Required("VT_FLOAT"))], [];
     "RandomStandardNormal" 1, [("shape", Once)] -> [("y", Once)], [("dtype", Required("VT_DATA_TYPE")), ("seed", Int(0)), ("seed2", Int(0))], [];
@@ -381,8 +408,10 @@ prototypes! {
     "Relu6D" 3, [("x", Once)] -> [("y", Once)], [("scale", Float(1.0))], [];
     "Relu6Grad" 3, [("gradients", Once), ("features", Once)] -> [("backprops", Once)], [], [];
     "ReluGrad" 3, [("gradients", Once), ("features", Once)] -> [("backprops", Once)], [], [];
+    "ReluGradV2" 3, [("gradients", Once), ("mask", Once)] -> [("backprops", Once)], [], [];
     "ReluV2" 3, [("x", Once)] -> [("y", Once), ("mask", Once)], [], [];
     "Renorm" 3, [("x", Once)] -> [("y", Once)], [("p", Required("VT_FLOAT")), ("dim", Required("VT_INT")), ("maxnorm", Required("VT_FLOAT"))], [];
+    "RepeatInterleaveGrad" 3, [("y_grad", Once), ("repeats", Once)] -> [("x_grad", Once)], [("axis", Int(-1))], [];
     "Reshape" 1, [("x", Once), ("shape", Once)] -> [("y", Once)], [("axis", Int(0)), ("num_axes", Int(-1))], [];
     "Resize" 1, [("x", Once), ("roi", Maybe), ("scales", Maybe), ("sizes", Maybe)] -> [("y", Once)], [("coordinate_transformation_mode", Str("half_pixel")), ("cubic_coeff_a", Float(-0.75)), ("exclude_outside", Int(0)), ("extrapolation_value", Float(0.0)), ("mode", Str("nearest")), ("nearest_mode", Str("round_prefer_floor"))], [];
     "ResizeBicubic" 3, [("images", Once), ("size", Once)] -> [("y", Once)], [("align_corners", Bool(false)), ("half_pixel_centers", Bool(false)), ("dtype", Type(0))], [];
@@ -396,6 +425,7 @@ prototypes! {
     "RightShift" 1, [("x", Once), ("y", Once)] -> [("z", Once)], [], [];
     "Rint" 3, [("x", Once)] -> [("y", Once)], [], [];
     "RmsNorm" 1, [("x", Once), ("gamma", Once)] -> [("y", Once), ("rstd", Once)], [("epsilon", Float(1e-6))], [];
+    "RmsNormDynamicQuant" 3, [("x", Once), ("gamma", Once), ("smooth_scales", Maybe), ("beta", Maybe)] -> [("y", Once), ("scale", Once)], [("epsilon", Float(1e-6)), ("dst_type", Int(2))], [];
     "RotaryMul" 3, [("x", Once), ("r1", Once), ("r2", Once)] -> [("y", Once)], [], [];
     "Round" 1, [("x", Once)] -> [("y", Once)], [("decimals", Int(0))], [];
     "Rsqrt" 2, [("x", Once)] -> [("y", Once)], [], [];
@@ -448,6 +478,8 @@ prototypes! {
     "SoftMarginLossGrad" 3, [("predict", Once), ("label", Once), ("dout", Once)] -> [("gradient", Once)], [("reduction", Str("mean"))], [];
     "SoftmaxCrossEntropyLoss" 1, [("scores", Once), ("labels", Once), ("weights", Maybe)] -> [("loss", Once), ("log_prop", Once)], [("ignore_index", Int(0)), ("reduction", Str("mean"))], [];
     "SoftmaxCrossEntropyWithLogits" 3, [("features", Once), ("labels", Once)] -> [("loss", Once), ("backprop", Once)], [], [];
+    "SoftmaxFocalLoss" 3, [("pred", Once), ("target", Once), ("weight", Maybe)] -> [("y", Once)], [("gamma", Float(2.0)), ("alpha", Float(0.25)), ("reduction", Str("none"))], [];
+    "SoftmaxFocalLossGrad" 3, [("pred", Once), ("target", Once), ("dout", Once), ("weight", Maybe)] -> [("grad", Once)], [("alpha", Float(0.25)), ("gamma", Float(2.0)), ("reduction", Str("mean"))], [];
     "SoftmaxV2" 1, [("x", Once)] -> [("y", Once)], [("axes", Ints(&[-1])), ("half_to_float", Bool(false))], [];
     "Softplus" 1, [("x", Once)] -> [("y", Once)], [], [];
     "SoftplusGrad" 3, [("gradients", Once), ("features", Once)] -> [("backprops", Once)], [], [];
@@ -486,11 +518,14 @@ prototypes! {
     "StatelessRandomUniformV2" 3, [("shape", Once), ("key", Once), ("counter", Once), ("alg", Once)] -> [("y", Once)], [("dtype", Type(0))], [];
     "StatelessWhile" 3, [("input", Often)] -> [("output", Often)], [("parallel_iterations", Int(10))], [("cond", false), ("body", false)];
     "StridedSlice" 2, [("x", Once), ("begin", Once), ("end", Once), ("strides", Once)] -> [("y", Once)], [("begin_mask", Int(0)), ("end_mask", Int(0)), ("ellipsis_mask", Int(0)), ("new_axis_mask", Int(0)), ("shrink_axis_mask", Int(0))], [];
+    "StridedSliceAssignV2" 3, [("var", Once), ("input_value", Once), ("begin", Once), ("end", Once), ("strides", Once), ("axes", Maybe)] -> [("var", Once)], [], [];
     "StridedSliceD" 3, [("x", Once)] -> [("y", Once)], [("begin", Required("VT_LIST_INT")), ("end", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("begin_mask", Int(0)), ("end_mask", Int(0)), ("ellipsis_mask", Int(0)), ("new_axis_mask", Int(0)), ("shrink_axis_mask", Int(0))], [];
     "StridedSliceV2" 1, [("x", Once), ("begin", Once), ("end", Once), ("axes", Maybe), ("strides", Maybe)] -> [("y", Once)], [("begin_mask", Int(0)), ("end_mask", Int(0)), ("ellipsis_mask", Int(0)), ("new_axis_mask", Int(0)), ("shrink_axis_mask", Int(0))], [];
     "StridedSliceV3" 3, [("x", Once), ("begin", Once), ("end", Once), ("axes", Maybe), ("strides", Maybe)] -> [("y", Once)], [], [];
     "Sub" 1, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
     "SwiGlu" 3, [("x", Once)] -> [("y", Once)], [("dim", Int(-1))], [];
+    "SwigluGroup" 3, [("x", Once), ("weight", Maybe), ("group_index", Maybe)] -> [("y", Once)], [("clamp_limit", Float(-1.0))], [];
+    "SwigluGroupGrad" 3, [("grad_y", Once), ("x", Once), ("weight", Maybe), ("y_origin", Maybe), ("group_index", Maybe)] -> [("grad_x", Once), ("grad_weight", Once)], [("clamp_limit", Float(0.0))], [];
     "Swish" 1, [("x", Once)] -> [("y", Once)], [("scale", Float(1.0))], [];
     "SwishGrad" 3, [("grad", Once), ("x", Once), ("y", Once)] -> [("grad_x", Once)], [("scale", Float(1.0))], [];
     "SyncBNTrainingUpdate" 3, [("mean", Once), ("running_mean", Once)] -> [("running_mean_update", Once)], [("momentum", Float(0.1))], [];
@@ -503,6 +538,8 @@ prototypes! {
     "TensorMove" 2, [("x", Once)] -> [("y", Once)], [], [];
     "TensorRedirect" 3, [("x", Once)] -> [("output_x", Once)], [], [];
     "TensorScatterUpdate" 1, [("x", Once), ("indices", Once), ("updates", Once)] -> [("y", Once)], [], [];
+    "ThreeInterpolate" 3, [("features", Once), ("idx", Once), ("weight", Once)] -> [("y", Once)], [], [];
+    "ThreeInterpolateBackward" 3, [("grad_x", Once), ("idx", Once), ("weight", Once)] -> [("grad_y", Once)], [("m", Required("VT_INT"))], [];
     "Threshold" 1, [("x", Once)] -> [("y", Once)], [("threshold", Float(0.0))], [];
     "ThresholdV2" 3, [("x", Once), ("threshold", Once), ("value", Maybe)] -> [("y", Once)], [], [];
     "Tile" 1, [("x", Once), ("multiples", Once)] -> [("y", Once)], [], [];
@@ -512,6 +549,7 @@ prototypes! {
     "TopKD" 3, [("x", Once), ("assist_seq", Once)] -> [("values", Once), ("indices", Once)], [("k", Required("VT_INT")), ("sorted", Bool(true)), ("dim", Int(-1)), ("largest", Bool(true))], [];
     "TopKV2" 2, [("x", Once), ("k", Once)] -> [("values", Once), ("indices", Once)], [("sorted", Bool(true)), ("dim", Int(-1)), ("largest", Bool(true))], [];
     "Trace" 3, [("x", Once)] -> [("y", Once)], [], [];
+    "TransQuantParamV2" 3, [("scale", Once), ("offset", Maybe)] -> [("y", Once)], [], [];
     "Transpose" 1, [("x", Once), ("perm", Once)] -> [("y", Once)], [], [];
     "TransposeD" 2, [("x", Once)] -> [("y", Once)], [("perm", Required("VT_LIST_INT"))], [];
     "Tril" 3, [("x", Once)] -> [("y", Once)], [("diagonal", Int(0))], [];

@@ -171,6 +171,11 @@ impl<'a> Formula<'a> {
     }
 }
 
+/// Adds a constant of one integer without dimensions.
+pub(super) fn scalar(f: &Formula<'_>, value: i64) -> One {
+    f.reshape(f.ints(&[value]), &[])
+}
+
 /// Lowers an operator to a formula of the named inputs, which are brought to one type.
 pub(super) fn of<const N: usize>(
     cx: &mut Cx,

@@ -2,6 +2,7 @@
 
 mod activation;
 mod array;
+mod compound;
 mod control;
 mod diagonal;
 mod distance;
@@ -17,12 +18,14 @@ mod loss;
 mod matrix;
 mod norm;
 mod op;
+mod points;
 mod pool;
 mod random;
 mod recurrent;
 mod reduce;
 mod search;
 mod sequence;
+mod single;
 mod slice;
 mod state;
 mod training;
@@ -116,6 +119,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
         [
             activation::TABLE,
             array::TABLE,
+            compound::TABLE,
             diagonal::TABLE,
             distance::TABLE,
             elementwise::TABLE,
@@ -128,6 +132,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             loss::TABLE,
             matrix::TABLE,
             norm::TABLE,
+            points::TABLE,
             pool::TABLE,
             random::TABLE,
             recurrent::TABLE,
@@ -141,6 +146,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
         .into_iter()
         .flatten()
         .copied()
+        .chain(single::table())
         .collect()
     })
 }

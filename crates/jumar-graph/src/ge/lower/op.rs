@@ -1,6 +1,6 @@
 //! A node as a lowering sees it.
 
-use jumar_ops::{Attr, AttrKind, Attrs, OpError, find};
+use jumar_ops::{Attr, AttrKind, Attrs, OpError};
 use jumar_types::dtype::DataType;
 
 use super::super::{
@@ -9,9 +9,10 @@ use super::super::{
 };
 use super::{Cx, data_type, invalid, unsupported};
 use crate::ValueId;
+use crate::control::find;
 
 /// The inputs that are images, in the order in which their descriptions count.
-const IMAGES: &[&str] = &["x", "out_backprop"];
+const IMAGES: &[&str] = &["x", "out_backprop", "orig_input"];
 
 /// Operators whose first output has the axes of their first image.
 const KEEP_FORMAT: &[&str] = &[
