@@ -28,6 +28,7 @@ families! {
     blocks
     data
     database
+    deform
     elementwise
     figures
     further

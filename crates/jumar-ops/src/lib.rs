@@ -60,6 +60,11 @@ pub mod math {
     pub use crate::simd::wide::{Work, wide};
 }
 
+/// Values between pixels, as deformable convolutions read them.
+pub mod sampling {
+    pub use crate::kernels::space::deform::{Corner, corners};
+}
+
 /// What computes products of narrow numbers on this machine.
 pub mod processor {
     pub use crate::simd::lowp::engines;

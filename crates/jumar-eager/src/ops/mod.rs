@@ -8,6 +8,7 @@ mod boxes;
 mod brain;
 mod compress;
 mod data;
+mod deform;
 mod dense;
 mod distance;
 mod elementwise;
@@ -62,6 +63,7 @@ static TABLES: &[&Table] = &[
     batch_statistics::TABLE,
     boxes::TABLE,
     compress::TABLE,
+    deform::TABLE,
     distance::TABLE,
     filter::TABLE,
     group_norm::TABLE,

@@ -32,18 +32,46 @@ impl Deformed {
     }
 }
 
-/// Reads between pixels; outside the image there is 0.
-fn between<W: Working>(channel: Row<'_, W>, [height, width]: [usize; 2], y: W, x: W) -> W {
+/// A pixel that takes part in the value between four pixels.
+#[derive(Clone, Copy, Debug)]
+pub struct Corner {
+    /// The index of the pixel in its channel.
+    pub index: usize,
+    /// The part of the value that it has.
+    pub weight: f64,
+    /// The derivatives of the weight by the position, downwards and to the right.
+    pub slopes: [f64; 2],
+}
+
+/// Returns the pixels around a position (y, x), of at most four, with their weights. Outside the image there are none: it is 0 there.
+pub fn corners([height, width]: [usize; 2], [y, x]: [f64; 2]) -> impl Iterator<Item = Corner> {
     let (top, left) = (y.floor(), x.floor());
     let (down, right) = (y - top, x - left);
-    let (top, left) = (top.f64() as i64, left.f64() as i64);
+    let (top, left) = (top as i64, left as i64);
+    let rows = [(top, 1.0 - down, -1.0), (top.saturating_add(1), down, 1.0)];
+    let columns = [
+        (left, 1.0 - right, -1.0),
+        (left.saturating_add(1), right, 1.0),
+    ];
+    rows.into_iter().flat_map(move |(row, by, down)| {
+        columns
+            .into_iter()
+            .filter(move |(column, ..)| {
+                (0..height as i64).contains(&row) && (0..width as i64).contains(column)
+            })
+            .map(move |(column, along, right)| Corner {
+                index: row as usize * width + column as usize,
+                weight: by * along,
+                slopes: [down * along, by * right],
+            })
+    })
+}
+
+/// Reads between pixels.
+fn between<W: Working>(channel: Row<'_, W>, size: [usize; 2], y: W, x: W) -> W {
     let mut sum = W::zero();
-    for (row, by) in [(top, W::one() - down), (top.saturating_add(1), down)] {
-        for (column, along) in [(left, W::one() - right), (left.saturating_add(1), right)] {
-            if (0..height as i64).contains(&row) && (0..width as i64).contains(&column) {
-                sum += channel.get(row as usize * width + column as usize) * by * along;
-            }
-        }
+    for corner in corners(size, [y.f64(), x.f64()]) {
+        sum += channel.get(corner.index) * W::of(corner.weight);
     }
     sum
 }
