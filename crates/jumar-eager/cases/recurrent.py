@@ -94,7 +94,7 @@ KINDS = {
 }
 
 
-def layers_case(kind, dtype, sizes, packed, batch, width, units, layers, bidirectional, biased, batch_first):
+def layers_case(kind, dtype, sizes, packed, batch, width, units, layers, bidirectional, biased, batch_first, absent=False):
     forward, backward, gates, lists, read = KINDS[kind]
     directions, states = 1 + bidirectional, 2 if kind == "lstm" else 1
     x = noise(sum(sizes), width, dtype=dtype)
@@ -104,6 +104,8 @@ def layers_case(kind, dtype, sizes, packed, batch, width, units, layers, bidirec
             params += [noise(gates * units, width if layer == 0 else directions * units, dtype=dtype), noise(gates * units, units, dtype=dtype)]
             params += [noise(gates * units, dtype=dtype) for _ in range(2)] if biased else []
     state = [noise(layers * directions, batch, units, dtype=dtype) for _ in range(states)]
+    if absent:
+        state = [torch.zeros_like(each) for each in state]
     ex, ep, es = exact(x), [exact(each) for each in params], [exact(each) for each in state]
     *results, kept = run(kind, ex, sizes, es, ep, layers, bidirectional, biased)
     # PyTorch's own layers agree.
@@ -149,7 +151,11 @@ def layers_case(kind, dtype, sizes, packed, batch, width, units, layers, bidirec
     output = laid(results[0], True).to(dtype)
     output = output.reshape(len(sizes), batch, -1) if padded else output
     ends = dict(zip(["hy", "cy"], (Out(each.detach().to(dtype)) for each in results[1:])))
+    if absent:
+        given["hx"] = Null
     cases.add(forward, batchSizes=counts, output=Out(output), within=WITHIN[dtype], **ends, **training, **given, **outs)
+    if absent:
+        return
     if dtype == f16:
         return
     gradients = [noise(*each.shape, dtype=dtype) for each in results]
@@ -188,6 +194,16 @@ def refused(kind, code, text, **changes):
     given.update(changes)
     cases.add(KINDS[kind][0], refuse=(code, text), **given)
 
+
+# Without first states these are zeros.
+for kind in KINDS:
+    for dtype in [f32, f16]:
+        layers_case(kind, dtype, [2] * 3, False, 2, 2, 3, 1, False, True, False, absent=True)
+        layers_case(kind, dtype, [1] * 2, False, 1, 3, 2, 2, True, True, True, absent=True)
+        layers_case(kind, dtype, [4, 3, 1], True, 4, 2, 3, 1, True, True, False, absent=True)
+    for batch in [2, 1]:
+        out = Out(noise(2, batch, 2), False)
+        refused(kind, 161002, "hx has the shape [2, 2, 2]" if batch == 2 else "hx has the shape [1, 1, 2]", hx=Null, **dict.fromkeys(["hy", "cy"] if kind == "lstm" else ["hy"], out if batch == 2 else Out(noise(1, 1, 2), False)))
 
 for kind in KINDS:
     refused(kind, 561003, "dropout is 0.5", dropout=0.5)

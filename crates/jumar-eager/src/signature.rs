@@ -178,7 +178,7 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("aclnnGroupNorm", &["gamma", "beta"]),
     (
         "aclnnGRU",
-        &["batchSizes", "rOut", "zOut", "nOut", "hnOut", "hOut"],
+        &["hx", "batchSizes", "rOut", "zOut", "nOut", "hnOut", "hOut"],
     ),
     (
         "aclnnGRUBackward",
@@ -226,6 +226,7 @@ const NULLABLE: &[(&str, &[&str])] = &[
     (
         "aclnnLSTM",
         &[
+            "hx",
             "batchSizes",
             "iOut",
             "jOut",

@@ -6,13 +6,13 @@ use jumar_ops::{Attrs, Tensor};
 use jumar_types::dtype::DataType;
 
 use super::{or_zeros, sum_of};
-use crate::Refusal;
 use crate::build::{Cx, Input, Operand};
 use crate::element::F;
 use crate::ops::matrix::multiply;
 use crate::ops::normalization::check_count;
 use crate::ops::reduction::{accumulator, reduce};
 use crate::view::View;
+use crate::{Arg, Refusal};
 
 /// What the layers of one kind have of their own. The first state is that of the hidden values.
 pub(super) struct Family {
@@ -275,6 +275,24 @@ fn initial(cx: &Cx<'_>, family: &Family) -> Result<Vec<View>, Refusal> {
     Ok(states)
 }
 
+/// Returns the first states. Without `hx` they are zeros of the shapes of the last states.
+fn initial_or_zeros(cx: &mut Cx<'_>, family: &Family) -> Result<Vec<View>, Refusal> {
+    let is_absent = match cx.arg("hx")? {
+        Arg::Null => true,
+        Arg::Tensors(members) => members.is_empty(),
+        _ => false,
+    };
+    if !is_absent {
+        return initial(cx, family);
+    }
+    let mut zeros = Vec::with_capacity(family.last.len());
+    for name in family.last {
+        let like = cx.out(name)?;
+        zeros.push(or_zeros(cx, None, like.dtype(), like.dims())?);
+    }
+    Ok(zeros)
+}
+
 /// Returns a member of a list of outputs, if it is wanted.
 fn wanted(list: &[Option<View>], index: usize) -> Option<View> {
     list.get(index)
@@ -287,7 +305,7 @@ pub(super) fn forward(cx: &mut Cx<'_>, family: &Family) -> Result<(), Refusal> {
     check_dropout(cx)?;
     let (x, states, params) = (
         cx.tensor("input")?,
-        initial(cx, family)?,
+        initial_or_zeros(cx, family)?,
         cx.tensors("params")?,
     );
     let layers = Layers::read(cx, family, "batchSizes", [&x, &states[0]], params.len())?;
