@@ -26,6 +26,7 @@ families! {
     attention_backward
     behind
     blocks
+    choice
     data
     database
     deform

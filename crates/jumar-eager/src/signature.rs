@@ -65,6 +65,18 @@ pub struct Signature {
 /// Parameters that may be null although their headers do not say so: operators document it, or programs rely on it.
 const NULLABLE: &[(&str, &[&str])] = &[
     ("aclnnAllGatherMatmul", &["gatherOut"]),
+    ("aclnnTopKTopPSample", &["q", "logitsTopKPSelect"]),
+    (
+        "aclnnTopKTopPSampleV2",
+        &[
+            "q",
+            "minPs",
+            "logitsSelectIdx",
+            "logitsTopKPSelect",
+            "logitsIdx",
+            "logitsSortMasked",
+        ],
+    ),
     ("aclnnDistributeBarrierV2", &["timeOut", "elasticInfo"]),
     ("aclnnMatmulAllReduce", REDUCED_PRODUCT),
     ("aclnnMatmulAllReduceV2", REDUCED_PRODUCT),

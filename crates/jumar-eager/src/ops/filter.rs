@@ -24,36 +24,50 @@ struct Filter {
     k: Option<usize>,
 }
 
-/// Sorts positions so that `before` never holds for a later and an earlier one: a heap sort, which needs no memory.
-fn sort(row: RowMut<'_, i32>, before: impl Fn(i32, i32) -> bool) {
-    let sink = |start: usize, end: usize| {
-        let mut parent = start;
-        loop {
-            let mut child = 2 * parent + 1;
-            if child >= end {
-                return;
-            }
-            if child + 1 < end && before(row.get(child), row.get(child + 1)) {
-                child += 1;
-            }
-            let (one, two) = (row.get(parent), row.get(child));
-            if !before(one, two) {
-                return;
-            }
-            row.set(parent, two);
-            row.set(child, one);
-            parent = child;
+/// Moves an entry of a heap down until neither of its two children is behind it in the order. The heap ends at `end`.
+fn sink(row: RowMut<'_, i32>, start: usize, end: usize, before: &impl Fn(i32, i32) -> bool) {
+    let mut parent = start;
+    loop {
+        let mut child = 2 * parent + 1;
+        if child >= end {
+            return;
         }
-    };
-    let len = row.len();
-    for start in (0..len / 2).rev() {
-        sink(start, len);
+        if child + 1 < end && before(row.get(child), row.get(child + 1)) {
+            child += 1;
+        }
+        let (one, two) = (row.get(parent), row.get(child));
+        if !before(one, two) {
+            return;
+        }
+        row.set(parent, two);
+        row.set(child, one);
+        parent = child;
     }
-    for end in (1..len).rev() {
+}
+
+/// Moves the first `count` positions of an order to the front of a row, sorted. `before` says which of two comes first. What is behind
+/// them means nothing. It is a heap sort, which needs no memory.
+pub(super) fn sort_first(row: RowMut<'_, i32>, count: usize, before: impl Fn(i32, i32) -> bool) {
+    let count = count.min(row.len());
+    if count == 0 {
+        return;
+    }
+    for start in (0..count / 2).rev() {
+        sink(row, start, count, &before);
+    }
+    // The top of the heap is the last of the first so far.
+    for at in count..row.len() {
+        let own = row.get(at);
+        if before(own, row.get(0)) {
+            row.set(0, own);
+            sink(row, 0, count, &before);
+        }
+    }
+    for end in (1..count).rev() {
         let (first, last) = (row.get(0), row.get(end));
         row.set(0, last);
         row.set(end, first);
-        sink(0, end);
+        sink(row, 0, end, &before);
     }
 }
 
@@ -89,7 +103,7 @@ impl Kernel for Filter {
                 }
                 let value = |at: i32| x.get(at as usize);
                 // Ascending; NaN is the largest.
-                sort(order, |one, two| {
+                sort_first(order, width, |one, two| {
                     let (first, second) = (value(one), value(two));
                     let less = first < second || second.is_nan() && !first.is_nan();
                     let same = first == second || first.is_nan() && second.is_nan();

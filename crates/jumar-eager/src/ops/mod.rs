@@ -42,6 +42,7 @@ mod sparse;
 mod spectrum;
 mod statistics;
 mod stepping;
+mod token_choice;
 mod variants;
 mod window;
 
@@ -85,6 +86,7 @@ static TABLES: &[&Table] = &[
     spectrum::TABLE,
     statistics::TABLE,
     stepping::TABLE,
+    token_choice::TABLE,
     window::TABLE,
     elementwise::ACTIVATION,
     elementwise::ARITHMETIC,
