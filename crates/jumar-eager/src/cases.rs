@@ -31,6 +31,7 @@ families! {
     database
     deform
     elementwise
+    experts
     figures
     further
     fused

@@ -65,6 +65,8 @@ pub struct Signature {
 /// Parameters that may be null although their headers do not say so: operators document it, or programs rely on it.
 const NULLABLE: &[(&str, &[&str])] = &[
     ("aclnnAllGatherMatmul", &["gatherOut"]),
+    ("aclnnFFN", FEED_FORWARD),
+    ("aclnnFFNV2", FEED_FORWARD),
     ("aclnnTopKTopPSample", &["q", "logitsTopKPSelect"]),
     (
         "aclnnTopKTopPSampleV2",
@@ -319,6 +321,20 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("aclnnRmsNormQuantV3", &["offset", "beta", "rstd"]),
     ("aclnnTransposeQuantBatchMatMul", &["permX2"]),
     ("aclnnTransposeQuantBatchMatMulWeightNz", &["permX2"]),
+];
+
+const FEED_FORWARD: &[&str] = &[
+    "expertTokens",
+    "bias1",
+    "bias2",
+    "scale",
+    "offset",
+    "deqScale1",
+    "deqScale2",
+    "antiquantScale1",
+    "antiquantScale2",
+    "antiquantOffset1",
+    "antiquantOffset2",
 ];
 
 const DISTRIBUTED: &[&str] = &[

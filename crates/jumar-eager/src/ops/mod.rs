@@ -22,6 +22,7 @@ mod joined;
 mod latent;
 mod layouts;
 mod linalg;
+mod lora;
 mod loss;
 mod matrix;
 mod network;
@@ -73,6 +74,7 @@ static TABLES: &[&Table] = &[
     latent::TABLE,
     layouts::TABLE,
     linalg::TABLE,
+    lora::TABLE,
     loss::TABLE,
     matrix::TABLE,
     network::TABLE,

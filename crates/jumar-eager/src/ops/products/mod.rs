@@ -1,6 +1,7 @@
 //! Products of matrices that are quantised, grouped, or stored in blocks.
 
 mod blocks;
+mod ffn;
 mod grouped;
 mod preprocess;
 mod quantised;
@@ -85,6 +86,9 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnAddmmWeightNz", blocks::add_product),
     ("aclnnBatchMatMulWeightNz", |cx| blocks::product(cx, 3)),
     ("aclnnDualLevelQuantMatmulWeightNz", scaled::two_levels),
+    ("aclnnFFN", |cx| ffn::plan(cx, ffn::FIRST)),
+    ("aclnnFFNV2", |cx| ffn::plan(cx, ffn::SECOND)),
+    ("aclnnFFNV3", |cx| ffn::plan(cx, ffn::THIRD)),
     ("aclnnFusedQuantMatmul", |cx| scaled::fused(cx, false)),
     ("aclnnFusedQuantMatmulWeightNz", |cx| {
         scaled::fused(cx, true)

@@ -225,7 +225,7 @@ impl Kernel for CountUpTo {
 }
 
 /// Checks positions in a table: those outside are an error, or none (-1).
-pub(super) struct Positions {
+pub(crate) struct Positions {
     pub operator: &'static str,
     pub size: usize,
     pub lenient: bool,

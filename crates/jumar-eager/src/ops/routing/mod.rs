@@ -5,10 +5,11 @@ mod gating;
 mod kernels;
 mod map;
 mod permute;
+mod update;
 
 use super::Table;
 
-pub(crate) use kernels::RunningSum;
+pub(crate) use kernels::{Positions, RunningSum};
 pub(crate) use permute::int64;
 
 pub(crate) static TABLE: &Table = &[
@@ -19,6 +20,7 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnMoeGatingTopKSoftmax", gating::softmax),
     ("aclnnMoeGatingTopKSoftmaxV2", gating::softmax_v2),
     ("aclnnMoeInitRouting", permute::init),
+    ("aclnnMoeInitRoutingQuantV2", permute::init_quant_v2),
     ("aclnnMoeInitRoutingV2", permute::init_v2),
     ("aclnnMoeInitRoutingV2Grad", combine::init_v2_grad),
     ("aclnnMoeInitRoutingV3", permute::init_v3),
@@ -35,4 +37,5 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnMoeTokenUnpermute", combine::unpermute),
     ("aclnnMoeTokenUnpermuteGrad", combine::unpermute_grad),
     ("aclnnMoeTokenUnpermuteWithRoutingMap", map::unpermute),
+    ("aclnnMoeUpdateExpert", update::experts),
 ];

@@ -5,8 +5,8 @@ use jumar_types::dtype::DataType;
 use super::super::index;
 use super::kernels::{CountUpTo, Route, RouteByMap, RunningSum, Space};
 use crate::build::Cx;
-use crate::ops::operands::FLOATS;
-use crate::ops::quant::{Quantised, by_largest};
+use crate::ops::operands::{FLOATS, Merged};
+use crate::ops::quant::{Quantised, by_largest, limited};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 use crate::{Arg, Refusal, Scalar};
@@ -211,41 +211,58 @@ pub(super) fn init(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     write(cx, sorted, to)
 }
 
-pub(super) fn init_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+/// The rows of an ordering that may leave out tokens or fill up with zeros.
+struct Ordered {
+    x: View,
+    out: View,
+    routed: Routed,
+    /// The rows of the result.
+    rows: usize,
+    /// Whether experts are counted, and their ends written.
+    counts: Option<bool>,
+    /// Whether each expert has space for this many rows.
+    capacity: Option<usize>,
+    experts: usize,
+    assigned: View,
+}
+
+/// Orders tokens as the second form of the operator does. The names of its parameters end in `suffix`. `None`: there are no tokens.
+fn order(cx: &mut Cx<'_>, suffix: &str) -> Result<Option<Ordered>, Refusal> {
+    let name = |param: &str| format!("{param}{suffix}");
     let assignments = Assignments::new(cx, "x", "expertIdx", FLOATS)?;
-    let (out, inverse) = (cx.out("expandedXOut")?, cx.out("expandedRowIdxOut")?);
+    let out = cx.out("expandedXOut")?;
     let (active, experts) = (
-        number(cx, "activeNumOptional")?,
-        number(cx, "expertNumOptional")?,
+        number(cx, &name("activeNum"))?,
+        number(cx, &name("expertNum"))?,
     );
     let (x, width) = (assignments.x, assignments.x.dims()[1]);
-    let padded = match cx.int("dropPadModeOptional")? {
+    let padded = match cx.int(&name("dropPadMode"))? {
         0 => false,
         1 => true,
         other => {
             return Err(cx.invalid(format_args!(
-                "dropPadModeOptional is {other}; it must be 0 or 1"
+                "dropPadMode{suffix} is {other}; it must be 0 or 1"
             )));
         }
     };
-    let flag = cx.int("expertTokensCountOrCumsumFlagOptional")?;
+    let flag = cx.int(&name("expertTokensCountOrCumsumFlag"))?;
     if !(0..=2).contains(&flag) {
         return Err(cx.invalid(format_args!(
-            "expertTokensCountOrCumsumFlagOptional is {flag}; it must be 0, 1 or 2"
+            "expertTokensCountOrCumsumFlag{suffix} is {flag}; it must be 0, 1 or 2"
         )));
     }
-    let before = cx.flag("expertTokensBeforeCapacityFlagOptional")?;
+    let before = cx.flag(&name("expertTokensBeforeCapacityFlag"))?;
     let bounds = match experts {
         0 if padded || flag != 0 => {
-            return Err(cx.invalid(
-                "expertNumOptional is 0; experts that are counted or padded have a number",
-            ));
+            return Err(cx.invalid(format_args!(
+                "expertNum{suffix} is 0; experts that are counted or padded have a number"
+            )));
         }
         0 => ANY,
         experts => (0, experts as i64),
     };
     let count = assignments.count();
-    let (space, rows, out) = match padded {
+    let (space, rows, capacity) = match padded {
         false => {
             let wanted = if active == 0 {
                 count
@@ -255,40 +272,215 @@ pub(super) fn init_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             let rows = rows_of(cx, &out, width, count)?;
             if rows != wanted {
                 return Err(cx.invalid(format_args!(
-                    "expandedXOut has {rows} rows; {count} assignments and activeNumOptional {active} give {wanted}"
+                    "expandedXOut has {rows} rows; {count} assignments and activeNum{suffix} {active} give {wanted}"
                 )));
             }
-            (Space::Joined, rows, out)
+            (Space::Joined, rows, None)
         }
         true => {
-            let capacity = number(cx, "expertCapacityOptional")?;
+            let capacity = number(cx, &name("expertCapacity"))?;
             if capacity == 0 || capacity > assignments.tokens {
                 return Err(cx.invalid(format_args!(
-                    "expertCapacityOptional is {capacity}; it must be between 1 and the {} tokens",
+                    "expertCapacity{suffix} is {capacity}; it must be between 1 and the {} tokens",
                     assignments.tokens
                 )));
             }
             cx.check_dims(&out, &[experts, capacity, width])?;
-            let rows = experts * capacity;
-            (Space::Padded(capacity), rows, cx.out("expandedXOut")?)
+            (Space::Padded(capacity), experts * capacity, Some(capacity))
         }
     };
     if count == 0 {
+        return Ok(None);
+    }
+    let counts = match (flag, before, padded) {
+        (1 | 2, _, false) => Some(flag == 1),
+        (_, true, true) => Some(false),
+        _ => None,
+    };
+    Ok(Some(Ordered {
+        x,
+        out,
+        routed: route(cx, &assignments, None, (bounds, false), (space, rows))?,
+        rows,
+        counts,
+        capacity,
+        experts,
+        assigned: assignments.experts,
+    }))
+}
+
+impl Ordered {
+    /// Writes where each assignment went, and how many each expert has.
+    fn finish(&self, cx: &mut Cx<'_>) -> Result<(), Refusal> {
+        let inverse = cx.out("expandedRowIdxOut")?;
+        write(cx, self.routed.inverse, inverse)?;
+        let Some(ends) = self.counts else {
+            return Ok(());
+        };
+        let to = cx.out(match self.capacity {
+            Some(_) => "expertTokensBeforeCapacityOutOptional",
+            None => "expertTokensCountOrCumsumOutOptional",
+        })?;
+        counted(cx, self.routed.counts, ends, to)
+    }
+}
+
+pub(super) fn init_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let Some(ordered) = order(cx, "Optional")? else {
         return Ok(());
+    };
+    gather(cx, ordered.x, ordered.routed.tokens, ordered.out)?;
+    ordered.finish(cx)
+}
+
+/// Quantises the rows of an ordering, and writes zeros where there is no token. Inputs: the rows, the number of the token of each (or -1),
+/// the scales, the offset of given scales, and the expert of each row where experts have scales of their own.
+struct Expanded {
+    /// Whether the largest magnitude of a row is its scale, which is written.
+    dynamic: bool,
+    limits: (f32, f32),
+    /// The rows of each expert, where they are equally many.
+    capacity: Option<usize>,
+}
+
+impl RowFunction for Expanded {
+    #[inline(always)]
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
+        let (out, x) = (rows.output(0), rows.input(0));
+        if rows.input(1).get(0) < 0.0 {
+            out.fill(0.0);
+            if let Some(scale) = rows.wanted(1) {
+                scale.set(0, 0.0);
+            }
+            return;
+        }
+        if !self.dynamic {
+            let (scale, offset) = (rows.input(2).get(0), rows.input(3).get(0));
+            let limits = self.limits;
+            out.map1(x, |value| {
+                limited((value * scale + offset).round_ties_even(), limits)
+            });
+            return;
+        }
+        match rows.optional(2) {
+            Some(scales) => {
+                let expert = match (self.capacity, rows.optional(4)) {
+                    (Some(capacity), _) => rows.number / capacity,
+                    (None, Some(expert)) => expert.get(0) as usize,
+                    (None, None) => 0,
+                };
+                let start = if scales.len() == x.len() {
+                    0
+                } else {
+                    expert * x.len()
+                };
+                out.map2(x, scales.slice(start, x.len()), |value, scale| {
+                    value * scale
+                });
+            }
+            None => out.copy_from(x),
+        }
+        let scale = by_largest(out, self.limits);
+        if let Some(to) = rows.wanted(1) {
+            to.set(0, scale);
+        }
     }
-    let routed = route(cx, &assignments, None, (bounds, false), (space, rows))?;
-    let tokens = cx.reshaped(routed.tokens, &[rows])?;
-    gather(cx, x, tokens, out)?;
-    write(cx, routed.inverse, inverse)?;
-    if flag != 0 && !padded {
-        let to = cx.out("expertTokensCountOrCumsumOutOptional")?;
-        counted(cx, routed.counts, flag == 1, to)?;
+}
+
+/// Returns a tensor of one element, which is required.
+fn single(cx: &mut Cx<'_>, param: &str) -> Result<View, Refusal> {
+    let view = cx.tensor(param)?;
+    cx.check_dtype(&view, DataType::Float32)?;
+    cx.check_dims(&view, &[1])?;
+    Ok(view)
+}
+
+pub(super) fn init_quant_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let dynamic = match cx.int("quantMode")? {
+        0 => false,
+        1 => true,
+        other => return Err(cx.invalid(format_args!("quantMode is {other}; it must be 0 or 1"))),
+    };
+    let out = cx.out("expandedXOut")?;
+    cx.check_types(&out, &[DataType::Int8, DataType::Int4])?;
+    let fours = out.dtype() == DataType::Int4;
+    if fours && cx.int("dropPadMode")? != 0 {
+        return Err(cx.invalid("expandedXOut has the type int4; dropPadMode must be 0"));
     }
-    if before && padded {
-        let to = cx.out("expertTokensBeforeCapacityOutOptional")?;
-        counted(cx, routed.counts, false, to)?;
+    let Some(ordered) = order(cx, "")? else {
+        return Ok(());
+    };
+    let (rows, width) = (ordered.rows, ordered.x.dims()[1]);
+    if fours && !width.is_multiple_of(2) {
+        return Err(cx.invalid(format_args!(
+            "x has {width} columns; expandedXOut of int4 must have an even number"
+        )));
     }
-    Ok(())
+    let dims = match ordered.capacity {
+        Some(capacity) => vec![ordered.experts, capacity, width],
+        None => vec![rows, width],
+    };
+    let column = |width: usize| {
+        let mut column = dims.clone();
+        column[dims.len() - 1] = width;
+        column
+    };
+    let (mut scale, mut offset, mut experts) = (None, None, None);
+    if dynamic {
+        if let Some(given) = cx.optional("scaleOptional")? {
+            cx.check_dtype(&given, DataType::Float32)?;
+            let each = given.dims() == [ordered.experts, width] && ordered.experts > 1;
+            if given.dims() != [1, width] && (!each || fours) {
+                return Err(cx.invalid(format_args!(
+                    "scaleOptional has the shape {:?}; it must be [1, {width}]{}",
+                    given.dims(),
+                    if fours {
+                        ", for int4".into()
+                    } else {
+                        format!(", or have a row for each of {} experts", ordered.experts)
+                    }
+                )));
+            }
+            if each && ordered.capacity.is_none() {
+                let sorted = cx.temporary(DataType::Int64, &[rows])?;
+                index::rows_at(cx, ordered.assigned, ordered.routed.order, sorted)?;
+                experts = Some(cx.reshaped(sorted, &column(1))?);
+            }
+            scale = Some(cx.reshaped(given, &[given.elements()])?);
+        }
+    } else {
+        scale = Some(single(cx, "scaleOptional")?);
+        offset = Some(single(cx, "offsetOptional")?);
+    }
+    let gathered = cx.temporary(ordered.x.dtype(), &[rows, width])?;
+    index::rows_at(cx, ordered.x, ordered.routed.tokens, gathered)?;
+    let gathered = cx.reshaped(gathered, &dims)?;
+    let tokens = cx.reshaped(ordered.routed.tokens, &column(1))?;
+    let target = Quantised::new(cx, ordered.out, &dims)?;
+    let scales = match dynamic {
+        true => {
+            let to = cx.out("dynamicQuantScaleOutOptional")?;
+            cx.check_dtype(&to, DataType::Float32)?;
+            cx.check_dims(&to, &[rows])?;
+            Some(Merged::new(cx, to, &column(1))?)
+        }
+        false => None,
+    };
+    let function = Expanded {
+        dynamic,
+        limits: target.limits,
+        capacity: ordered.capacity,
+    };
+    cx.rows(
+        function,
+        &[Some(gathered), Some(tokens), scale, offset, experts],
+        &[Some(target.rows), scales.map(|scales| scales.rows)],
+    )?;
+    if let Some(scales) = scales {
+        scales.finish(cx)?;
+    }
+    target.finish(cx)?;
+    ordered.finish(cx)
 }
 
 /// Writes the sizes of groups, or their ends.
