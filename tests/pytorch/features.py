@@ -552,21 +552,17 @@ def refused_types_and_missing_operators():
     """The exception names the operator, the argument or type, and what is possible."""
     x = torch.ones(3, dtype=torch.complex64, device="npu")
 
-    def quantise():
-        half = {"dtype": torch.float16, "device": "npu"}
-        cache = torch.zeros(1, 4, 1, 8, dtype=torch.int8, device="npu")
-        angles = torch.ones(1, 8, **half)
-        scale = torch.ones(8, device="npu")
-        index = torch.zeros(1, dtype=torch.int32, device="npu")
-        projected = torch.ones(1, 24, dtype=torch.int32, device="npu")
-        return torch_npu.npu_dequant_rope_quant_kvcache(
-            projected, angles, angles, cache, cache.clone(), index, scale, scale, [8, 8, 8], weight_scale=scale.repeat(3)
-        )
+    def decompress():
+        """The documents do not describe the compressed weight, so that nothing can compute it."""
+        byte = {"dtype": torch.int8, "device": "npu"}
+        weight, index = torch.zeros(32, 16, **byte), torch.zeros(8, **byte)
+        bias, scale = torch.zeros(1, 16, dtype=torch.int32, device="npu"), torch.ones(1, 16, device="npu")
+        return torch_npu.npu_matmul_compress_dequant(torch.ones(16, 32, **byte), weight, index, bias, scale)
 
     refusals = [
         (lambda: torch.sort(x), ("aclnnSort", "self has the type complex64", "it must be a floating-point number")),
         (lambda: torch.atan2(x, x), ("aclnnAtan2", "complex64 are not supported")),
-        (quantise, ("aclnnDequantRopeQuantKvcache", "561003")),
+        (decompress, ("aclnnMatmulCompressDequant", "561003")),
     ]
     for call, words in refusals:
         try:

@@ -45,6 +45,7 @@ families! {
     movement
     network
     normalization
+    paged
     products
     quant
     recurrent

@@ -79,6 +79,7 @@ const NULLABLE: &[(&str, &[&str])] = &[
             "logitsSortMasked",
         ],
     ),
+    ("aclnnDequantRopeQuantKvcache", &["kOut", "vOut"]),
     ("aclnnDistributeBarrierV2", &["timeOut", "elasticInfo"]),
     ("aclnnMatmulAllReduce", REDUCED_PRODUCT),
     ("aclnnMatmulAllReduceV2", REDUCED_PRODUCT),

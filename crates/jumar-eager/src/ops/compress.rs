@@ -1,13 +1,15 @@
 //! Compression: keys and values of a sequence to weighted sums of blocks, and numbers to their signs.
 
 use jumar_ops::view::Layout;
-use jumar_ops::{Call, Kernel, OpError};
+use jumar_ops::{Call, Kernel, OpError, Tensor};
 use jumar_types::dtype::DataType;
 
-use super::Table;
 use super::normalization::computed;
 use super::operands::FLOATS;
 use super::reduction::reduce;
+use super::routing::Positions;
+use super::sparse::{Pages, Part};
+use super::{Table, index};
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::view::View;
@@ -16,6 +18,7 @@ use crate::{Refusal, Scalar};
 pub(crate) static TABLE: &Table = &[
     ("aclnnNsaCompress", compress),
     ("aclnnNsaCompressGrad", compress_backward),
+    ("aclnnNsaCompressWithCache", compress_last),
     ("aclnnSignBitsPack", pack_signs),
 ];
 
@@ -183,6 +186,172 @@ fn compress_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
     cx.copy(input_sums, to_input)?;
     cx.copy(weight_sums, to_weight)
+}
+
+/// Reads the sizes of windows, which are multiples of 16.
+fn window(cx: &Cx<'_>) -> Result<(usize, usize), Refusal> {
+    let given = [cx.int("compressBlockSize")?, cx.int("compressStride")?];
+    match given.map(usize::try_from) {
+        [Ok(size), Ok(stride @ (16 | 32 | 48 | 64))]
+            if size.is_multiple_of(16) && (stride..=64).contains(&size) =>
+        {
+            Ok((size, stride))
+        }
+        _ => Err(cx.invalid(format_args!(
+            "compressBlockSize and compressStride are {given:?}; both must be multiples of 16 up to 64, and the first not below the second"
+        ))),
+    }
+}
+
+/// Compresses the last window of each sequence that has just filled one, and stores it in a cache of which the other rows stay.
+fn compress_last(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (input, weight, cache) = (
+        cx.tensor("input")?,
+        cx.tensor("weight")?,
+        cx.out("outputCache")?,
+    );
+    let slots = cx.tensor("slotMapping")?;
+    cx.check_types(&input, &[DataType::Float16, DataType::BFloat16])?;
+    for view in [&weight, &cache] {
+        cx.check_dtype(view, input.dtype())?;
+    }
+    cx.check_dtype(&slots, DataType::Int32)?;
+    let (size, stride) = window(cx)?;
+    if cx.int("actSeqLenType")? != 1 {
+        return Err(cx.invalid(format_args!(
+            "actSeqLenType is {}; it must be 1, for the lengths of sequences",
+            cx.int("actSeqLenType")?
+        )));
+    }
+    let table = cx.optional("blockTableOptional")?;
+    let (tokens, heads, width) = match (input.dims(), &table) {
+        (&[pages, page, heads, width], Some(_)) => (pages * page, heads, width),
+        (&[tokens, heads, width], None) => (tokens, heads, width),
+        _ => {
+            return Err(cx.invalid(format_args!(
+                "input has the shape {:?}; it must have pages, tokens, heads and width with blockTableOptional, and else the last three",
+                input.dims()
+            )));
+        }
+    };
+    cx.check_dims(&weight, &[size, heads])?;
+    if input.is_empty() || cache.is_empty() || cache.rank() == 0 {
+        return Err(cx.invalid("input and outputCache must have elements"));
+    }
+    let rows = cache.dims()[0];
+    cx.check_dims(&cache, &[rows, heads, width])?;
+    let Some(lens) = cx.optional_ints("actSeqLenOptional")? else {
+        return Err(cx.null("actSeqLenOptional"));
+    };
+    let lens = lens.to_vec();
+    cx.check_dims(&slots, &[lens.len()])?;
+    let mut most = tokens;
+    let mut pages = None;
+    if let Some(table) = table {
+        let page = input.dims()[1];
+        if cx.int("pageBlockSize")? != page as i64 || !matches!(page, 64 | 128) {
+            return Err(cx.invalid(format_args!(
+                "pageBlockSize is {}, and input has pages of {page} tokens; both must be equal, and 64 or 128",
+                cx.int("pageBlockSize")?
+            )));
+        }
+        cx.check_dtype(&table, DataType::Int32)?;
+        let &[batch, columns] = table.dims() else {
+            return Err(cx.invalid(format_args!(
+                "blockTableOptional has the shape {:?}; expected two dimensions",
+                table.dims()
+            )));
+        };
+        if batch != lens.len() {
+            return Err(cx.invalid(format_args!(
+                "blockTableOptional has {batch} rows; expected one for each of {} sequences",
+                lens.len()
+            )));
+        }
+        most = columns * page;
+        pages = Some((table, columns, page));
+    } else if cx.text("layoutOptional")? != "TND" {
+        return Err(cx.invalid(format_args!(
+            "layoutOptional is {:?}; it must be \"TND\"",
+            cx.text("layoutOptional")?
+        )));
+    }
+    // The sequences whose last token is the last one of a window, and where each begins.
+    let (mut parts, mut starts, mut start) = (Vec::new(), Vec::new(), 0);
+    for (sequence, &len) in lens.iter().enumerate() {
+        let own = usize::try_from(len).ok().filter(|own| *own <= most);
+        let Some(own) = own.filter(|own| pages.is_some() || *own <= tokens - start) else {
+            return Err(cx.invalid(format_args!(
+                "actSeqLenOptional is {lens:?}; the lengths of sequences must not be negative, and not exceed the tokens of input"
+            )));
+        };
+        if own >= size && (own - size).is_multiple_of(stride) {
+            parts.push(Part {
+                sequence,
+                first: own - size,
+                count: size,
+            });
+            starts.push(start);
+        }
+        start += own;
+    }
+    if parts.is_empty() {
+        return Ok(());
+    }
+    let count = parts.len();
+    let full = parts
+        .iter()
+        .map(|part| part.sequence as i64)
+        .collect::<Vec<_>>();
+    let positions = match pages {
+        Some((table, columns, page)) => {
+            let positions = cx.temporary(DataType::Int64, &[count * size])?;
+            let kernel = Pages {
+                operator: cx.name(),
+                parts,
+                columns,
+                pages: input.dims()[0],
+                size: page,
+            };
+            let table = cx.cast(table, DataType::Int64)?;
+            let table = cx.dense(table)?;
+            cx.kernel(Box::new(kernel), &[Some(table)], &[positions], false)?;
+            positions
+        }
+        None => {
+            let rows = parts.iter().zip(&starts).flat_map(|(part, start)| {
+                let first = start + part.first;
+                (first..first + part.count).map(|row| row as i64)
+            });
+            cx.constant(&Tensor::from_ints(&rows.collect::<Vec<_>>()))?
+        }
+    };
+    let table = cx.reshaped(input, &[tokens, heads * width])?;
+    let gathered = cx.temporary(input.dtype(), &[count * size, heads * width])?;
+    index::rows_at(cx, table, positions, gathered)?;
+    let windows = cx.reshaped(gathered, &[count, size, heads, width])?;
+    let operands = [
+        Operand::Tensor(windows),
+        Operand::Tensor(weight.unsqueeze(2)),
+    ];
+    let terms = computed(cx, F::Mul, DataType::Float32, &operands, windows.dims())?;
+    let sums = cx.temporary(DataType::Float32, &[count, heads, width])?;
+    reduce(cx, "ReduceSum", terms, &[1], false, sums)?;
+    let slots = cx.cast(slots, DataType::Int64)?;
+    let slots = cx.dense(slots)?;
+    let full = cx.constant(&Tensor::from_ints(&full))?;
+    let (chosen, checked) = (
+        cx.temporary(DataType::Int64, &[count])?,
+        cx.temporary(DataType::Int64, &[count])?,
+    );
+    index::rows_at(cx, slots, full, chosen)?;
+    let kernel = Positions {
+        operator: cx.name(),
+        size: rows,
+        lenient: false,
+    };
+    cx.kernel(Box::new(kernel), &[Some(chosen)], &[checked], false)?;
+    index::rows_in(cx, sums, checked, cache)
 }
 
 /// Packs signs: bit `i % 8` of byte `i / 8` is set where number `i` is not negative. Bits behind the last number are clear.

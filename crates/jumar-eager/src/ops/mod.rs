@@ -112,6 +112,7 @@ static TABLES: &[&Table] = &[
     index::REPEAT,
     index::SCATTER,
     index::SORT,
+    index::STARTS,
     random::DROPOUT,
     random::LEAKY,
     random::TABLE,

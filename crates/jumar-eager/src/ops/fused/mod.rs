@@ -1,6 +1,7 @@
 //! Operators that join several: normalization with additions, activations and quantisations, and rotations by position.
 
 mod heads;
+mod kv_cache;
 mod layer;
 mod layer_gradient;
 mod rms;
@@ -24,6 +25,10 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnClippedSwiglu", gates::clipped),
     ("aclnnDeepNorm", layer::deep_norm),
     ("aclnnDeepNormGrad", layer_gradient::deep_norm_grad),
+    (
+        "aclnnDequantRopeQuantKvcache",
+        kv_cache::rotate_and_quantise,
+    ),
     ("aclnnFastLayerNorm", layer::fast_layer_norm),
     ("aclnnGeluMul", gates::gelu_mul),
     ("aclnnGemmaRmsNorm", rms::gemma),

@@ -9,6 +9,7 @@ mod mask;
 mod repeat;
 mod scatter;
 mod sort;
+mod starts;
 
 use jumar_types::dtype::DataType;
 
@@ -26,6 +27,7 @@ pub(crate) use mask::MASK;
 pub(crate) use repeat::REPEAT;
 pub(crate) use scatter::SCATTER;
 pub(crate) use sort::SORT;
+pub(crate) use starts::STARTS;
 
 /// The types of indices.
 pub(super) const INDEX: [DataType; 2] = [DataType::Int64, DataType::Int32];
@@ -124,6 +126,21 @@ pub(crate) fn rows_to(
     let zeros = cx.temporary(out.dtype(), out.dims())?;
     cx.fill(crate::Scalar::of_i64(0), zeros)?;
     put(cx, zeros, (rows, positions), (blocks, Update::Set), out)
+}
+
+/// Writes rows to positions of a table, of which the other rows stay: dense int64, of which negative ones write nothing.
+pub(crate) fn rows_in(
+    cx: &mut Cx<'_>,
+    rows: View,
+    positions: View,
+    table: View,
+) -> Result<(), Refusal> {
+    let blocks = Blocks {
+        outer: 1,
+        size: table.dims()[0],
+        row: table.dims()[1..].iter().product(),
+    };
+    put(cx, table, (rows, positions), (blocks, Update::Set), table)
 }
 
 /// Returns the type that updates of a tensor are computed in.

@@ -3,7 +3,8 @@
 use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
-use super::kernels::{Attend, Chosen, Masked, Sequence, Shape};
+use super::kernels::{Attend, Choose, Chosen, Importance, Masked, Sequence, Shape};
+use super::{positive, windows};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::{dense, index};
@@ -11,29 +12,37 @@ use crate::view::View;
 
 const HALVES: &[DataType] = &[DataType::Float16, DataType::BFloat16];
 
-/// Lists the rows of pages that sequences consist of. Input: the pages of each sequence, dense int64. Output: rows of the cache, int64.
-struct Pages {
-    operator: &'static str,
-    /// The tokens of each sequence.
-    lens: Vec<usize>,
+/// Tokens of a sequence that lie in pages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub sequence: usize,
+    pub first: usize,
+    pub count: usize,
+}
+
+/// Lists the rows of pages that parts of sequences consist of. Input: the pages of each sequence, dense int64. Output: rows of the cache,
+/// int64.
+pub(crate) struct Pages {
+    pub operator: &'static str,
+    pub parts: Vec<Part>,
     /// Pages that a sequence can have, pages of the cache, and tokens of a page.
-    columns: usize,
-    pages: usize,
-    size: usize,
+    pub columns: usize,
+    pub pages: usize,
+    pub size: usize,
 }
 
 impl Kernel for Pages {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (table, out) = (call.input::<i64>(0)?.flat(), call.output::<i64>(0)?.flat());
         let mut next = 0;
-        for (sequence, &len) in self.lens.iter().enumerate() {
-            for token in 0..len {
-                let page = table.get(sequence * self.columns + token / self.size);
+        for part in &self.parts {
+            for token in part.first..part.first + part.count {
+                let (column, sequence) = (token / self.size, part.sequence);
+                let page = table.get(sequence * self.columns + column);
                 let Some(own) = usize::try_from(page).ok().filter(|own| *own < self.pages) else {
                     let text = format!(
-                        "{}: blockTableOptional[{sequence}][{}] is {page}; it must be between 0 and {}",
+                        "{}: blockTableOptional[{sequence}][{column}] is {page}; it must be between 0 and {}",
                         self.operator,
-                        token / self.size,
                         self.pages as i64 - 1
                     );
                     return Err(OpError::new(OpErrorKind::Data, text));
@@ -65,14 +74,6 @@ fn cache(
     };
     let rows = cx.reshaped(view, &[pages * size, heads * width])?;
     Ok((rows, width))
-}
-
-fn positive(cx: &Cx<'_>, param: &str) -> Result<usize, Refusal> {
-    let value = cx.int(param)?;
-    match u32::try_from(value) {
-        Ok(value @ 1..) => Ok(value as usize),
-        _ => Err(cx.invalid(format_args!("{param} is {value}; it must be positive"))),
-    }
 }
 
 /// Returns the queries of each sequence as parts of all: of a batch, or joined. Lengths of joined sequences are their own, or their ends:
@@ -126,7 +127,22 @@ fn queries(cx: &Cx<'_>, dims: &[usize], batch: usize) -> Result<Vec<(usize, usiz
     }
 }
 
-pub(super) fn selected(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+/// What both operators read: queries, and the keys and values of each sequence, which lie in pages.
+struct Operands {
+    query: View,
+    out: View,
+    /// The dimensions of the queries before heads and entries.
+    outer: Vec<usize>,
+    shape: Shape,
+    /// Pages, and the rows of all sequences in them.
+    key: View,
+    value: View,
+    table: View,
+    pages: Pages,
+}
+
+/// Reads the operands. `layouts` lists the layouts of the queries, `lens` is the parameter with the lengths of the keys.
+fn operands(cx: &mut Cx<'_>, layouts: &[&str], lens: &str) -> Result<Operands, Refusal> {
     let (query, out) = (cx.tensor("query")?, cx.out("output")?);
     cx.check_types(&query, HALVES)?;
     for param in ["key", "value", "output"] {
@@ -139,11 +155,7 @@ pub(super) fn selected(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             "numHeads is {heads}; it must be a multiple of numKeyValueHeads, {key_heads}"
         )));
     }
-    let (size, count, page) = (
-        positive(cx, "selectBlockSize")?,
-        positive(cx, "selectBlockCount")?,
-        positive(cx, "pageBlockSize")?,
-    );
+    let page = positive(cx, "pageBlockSize")?;
     let (key, width) = cache(cx, "key", key_heads, page)?;
     let (value, value_width) = cache(cx, "value", key_heads, page)?;
     if key.dims()[0] != value.dims()[0] {
@@ -157,13 +169,13 @@ pub(super) fn selected(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         ("BSND", &[_, _, own, other]) => own == heads && other == width,
         ("BSH", &[_, _, all]) => all == heads * width,
         ("TND", &[_, own, other]) => own == heads && other == width,
-        ("BSND" | "BSH" | "TND", _) => false,
-        _ => {
-            return Err(cx.invalid(format_args!(
-                "layoutOptional is {layout:?}; it must be \"BSH\", \"BSND\" or \"TND\""
-            )));
-        }
+        _ => false,
     };
+    if !layouts.contains(&layout) {
+        return Err(cx.invalid(format_args!(
+            "layoutOptional is {layout:?}; it must be one of {layouts:?}"
+        )));
+    }
     if !joined {
         return Err(cx.invalid(format_args!(
             "query has the shape {:?}; it does not belong to the layout {layout} with {heads} heads of {width} entries",
@@ -171,7 +183,6 @@ pub(super) fn selected(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         )));
     }
     let outer = query.dims()[..if layout == "TND" { 1 } else { 2 }].to_vec();
-    let tokens: usize = outer.iter().product();
     let mut wanted = outer.clone();
     match layout {
         "BSH" => wanted.push(heads * value_width),
@@ -186,35 +197,28 @@ pub(super) fn selected(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             table.dims()
         )));
     };
-    let lens = cx.ints("actualKvSeqLenOptional")?;
-    let given: Vec<usize> = lens
+    let given = cx.ints(lens)?;
+    let parts: Vec<Part> = given
         .iter()
         .filter_map(|&len| usize::try_from(len).ok())
         .filter(|len| len.div_ceil(page) <= columns)
+        .enumerate()
+        .map(|(sequence, count)| Part {
+            sequence,
+            first: 0,
+            count,
+        })
         .collect();
-    if given.len() != batch || lens.len() != batch {
+    if parts.len() != batch || given.len() != batch {
         return Err(cx.invalid(format_args!(
-            "actualKvSeqLenOptional is {lens:?}; it must have a length for each of {batch} sequences, of at most {columns} pages"
+            "{lens} is {given:?}; it must have a length for each of {batch} sequences, of at most {columns} pages"
         )));
-    }
-    let queries = queries(cx, &outer, batch)?;
-    let indices = cx.tensor("topkIndices")?;
-    cx.check_dtype(&indices, DataType::Int32)?;
-    if indices.elements() != tokens * key_heads * count || indices.dims().last() != Some(&count) {
-        return Err(cx.invalid(format_args!(
-            "topkIndices has the shape {:?}; it must have {count} blocks for each of {tokens} queries and {key_heads} heads",
-            indices.dims()
-        )));
-    }
-    let total: usize = given.iter().sum();
-    if tokens == 0 {
-        return Ok(());
     }
     let mut start = 0;
-    let sequences = queries.iter().zip(&given).map(|(query, len)| {
-        let key = (start, start + len);
-        start += len;
-        Sequence { query: *query, key }
+    let sequences = parts.iter().map(|part| {
+        let key = (start, start + part.count);
+        start += part.count;
+        Sequence { query: (0, 0), key }
     });
     let shape = Shape {
         sequences: sequences.collect(),
@@ -225,45 +229,191 @@ pub(super) fn selected(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         scale: cx.float("scaleValue")?,
         masked: Masked::None,
     };
-    let rows = cx.temporary(DataType::Int64, &[total])?;
-    let kernel = Pages {
+    let pages = Pages {
         operator: cx.name(),
-        lens: given,
+        parts,
         columns,
         pages: key.dims()[0] / page,
         size: page,
     };
-    let (own_key, own_value) = (
-        cx.temporary(key.dtype(), &[total, key_heads * width])?,
-        cx.temporary(key.dtype(), &[total, key_heads * value_width])?,
-    );
-    if total > 0 {
-        let table = cx.cast(table, DataType::Int64)?;
-        let table = cx.dense(table)?;
-        cx.kernel(Box::new(kernel), &[Some(table)], &[rows], false)?;
-        index::rows_at(cx, key, rows, own_key)?;
-        index::rows_at(cx, value, rows, own_value)?;
-    }
-    let compute = DataType::Float32;
-    let statistics = (
-        cx.temporary(compute, &[tokens, heads])?,
-        cx.temporary(compute, &[tokens, heads])?,
-    );
-    let inputs = [
-        (query, compute),
-        (own_key, compute),
-        (own_value, compute),
-        (indices, DataType::Int64),
-    ];
-    let outputs = [
-        (statistics.0, compute),
-        (statistics.1, compute),
-        (out, compute),
-    ];
-    let body = Attend {
+    Ok(Operands {
+        query,
+        out,
+        outer,
         shape,
-        chosen: Some(Chosen { size, count }),
-        importance: None,
+        key,
+        value,
+        table,
+        pages,
+    })
+}
+
+impl Operands {
+    fn tokens(&self) -> usize {
+        self.outer.iter().product()
+    }
+
+    /// Returns the dimensions of what each query and head of the keys has `count` of.
+    fn by_head(&self, count: usize) -> Vec<usize> {
+        let mut dims = self.outer.clone();
+        dims.extend([self.shape.key_heads, count]);
+        dims
+    }
+
+    /// Plans the attention to the chosen blocks, or to all keys, whose importance is added up.
+    fn attend(
+        self,
+        cx: &mut Cx<'_>,
+        chosen: Option<(View, Chosen)>,
+        importance: Option<(View, Importance)>,
+    ) -> Result<(), Refusal> {
+        let (tokens, compute) = (self.tokens(), DataType::Float32);
+        let Shape {
+            heads,
+            key_heads,
+            width,
+            value_width,
+            ..
+        } = self.shape;
+        let total = self.pages.parts.iter().map(|part| part.count).sum();
+        let rows = cx.temporary(DataType::Int64, &[total])?;
+        let (key, value) = (
+            cx.temporary(self.key.dtype(), &[total, key_heads * width])?,
+            cx.temporary(self.key.dtype(), &[total, key_heads * value_width])?,
+        );
+        if total > 0 {
+            let table = cx.cast(self.table, DataType::Int64)?;
+            let table = cx.dense(table)?;
+            cx.kernel(Box::new(self.pages), &[Some(table)], &[rows], false)?;
+            index::rows_at(cx, self.key, rows, key)?;
+            index::rows_at(cx, self.value, rows, value)?;
+        }
+        let statistics = (
+            cx.temporary(compute, &[tokens, heads])?,
+            cx.temporary(compute, &[tokens, heads])?,
+        );
+        let mut inputs = vec![(self.query, compute), (key, compute), (value, compute)];
+        inputs.extend(chosen.map(|(indices, _)| (indices, DataType::Int64)));
+        let mut outputs = vec![
+            (statistics.0, compute),
+            (statistics.1, compute),
+            (self.out, compute),
+        ];
+        outputs.extend(importance.map(|(marks, _)| (marks, compute)));
+        let body = Attend {
+            shape: self.shape,
+            chosen: chosen.map(|(_, chosen)| chosen),
+            importance: importance.map(|(_, importance)| importance),
+        };
+        dense::run(cx, compute, body, &inputs, &outputs)
+    }
+}
+
+pub(super) fn selected(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let layouts = ["BSH", "BSND", "TND"];
+    let mut of = operands(cx, &layouts, "actualKvSeqLenOptional")?;
+    let (size, count) = (
+        positive(cx, "selectBlockSize")?,
+        positive(cx, "selectBlockCount")?,
+    );
+    let queries = queries(cx, &of.outer, of.shape.sequences.len())?;
+    for (sequence, query) in of.shape.sequences.iter_mut().zip(queries) {
+        sequence.query = query;
+    }
+    let indices = cx.tensor("topkIndices")?;
+    cx.check_dtype(&indices, DataType::Int32)?;
+    let key_heads = of.shape.key_heads;
+    if indices.elements() != of.tokens() * key_heads * count
+        || indices.dims().last() != Some(&count)
+    {
+        return Err(cx.invalid(format_args!(
+            "topkIndices has the shape {:?}; it must have {count} blocks for each of {} queries and {key_heads} heads",
+            indices.dims(),
+            of.tokens()
+        )));
+    }
+    if of.tokens() == 0 {
+        return Ok(());
+    }
+    of.attend(cx, Some((indices, Chosen { size, count })), None)
+}
+
+/// Returns the queries of each sequence. Without lengths that are between 1 and 4 each, every sequence has one.
+fn few_queries(cx: &Cx<'_>, outer: &[usize], batch: usize) -> Result<Vec<(usize, usize)>, Refusal> {
+    let lens = cx.optional_ints("actualQSeqLenOptional")?;
+    let usable = lens
+        .is_some_and(|lens| lens.len() == batch && lens.iter().all(|len| (1..=4).contains(len)));
+    match (usable, outer) {
+        (true, _) => queries(cx, outer, batch),
+        (false, &[tokens]) if tokens == batch => Ok((0..batch).map(|at| (at, at + 1)).collect()),
+        (false, &[sequences, len]) if sequences == batch && len >= 1 => {
+            Ok((0..batch).map(|at| (at * len, at * len + 1)).collect())
+        }
+        _ => Err(cx.invalid(format_args!(
+            "query has the dimensions {outer:?} and actualQSeqLenOptional is {lens:?}; without lengths from 1 to 4 of all {batch} sequences, each has one query"
+        ))),
+    }
+}
+
+/// Attention to compressed keys in pages, and the blocks of keys that matter most to each query.
+pub(super) fn compressed(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let lens = "actualCmpKvSeqLenOptional";
+    let mut of = operands(cx, &["BSND", "TND"], lens)?;
+    let batch = of.shape.sequences.len();
+    let queries = few_queries(cx, &of.outer, batch)?;
+    let several = queries.iter().any(|(start, end)| end - start > 1);
+    if several && cx.optional("attentionMaskOptional")?.is_some() {
+        return Err(cx.unsupported(
+            "attentionMaskOptional is not supported with several queries of a sequence: its shape and modes are not documented",
+        ));
+    }
+    for (sequence, query) in of.shape.sequences.iter_mut().zip(queries) {
+        sequence.query = query;
+    }
+    let windows = windows(cx, "compressBlockStride")?;
+    let count = positive(cx, "selectBlockCount")?;
+    let before = cx
+        .optional_ints("actualSelKvSeqLenOptional")?
+        .unwrap_or(&[]);
+    // The lengths before the compression are those that are given, where they belong to the compressed ones, and else the longest ones that
+    // do. What is behind the last full block is a block as well.
+    let blocks = of.pages.parts.iter().enumerate().map(|(sequence, part)| {
+        let compressed = part.count;
+        let longest = match compressed {
+            0 => 0,
+            _ => (compressed - 1) * windows.stride + windows.size,
+        };
+        let given = before
+            .get(sequence)
+            .and_then(|&len| usize::try_from(len).ok());
+        let fits = |len: &usize| {
+            before.len() == batch
+                && *len >= windows.size
+                && (len - windows.size) / windows.stride + 1 == compressed
+        };
+        given
+            .filter(fits)
+            .unwrap_or(longest)
+            .div_ceil(windows.block)
+    });
+    let lens: Vec<usize> = blocks.collect();
+    let indices = cx.out("topKOutput")?;
+    cx.check_dtype(&indices, DataType::Int32)?;
+    cx.check_dims(&indices, &of.by_head(count))?;
+    if of.tokens() == 0 {
+        return Ok(());
+    }
+    let blocks = lens.iter().copied().max().unwrap_or(0);
+    let marks = cx.temporary(DataType::Float32, &of.by_head(blocks))?;
+    let body = Choose {
+        shape: of.shape.clone(),
+        blocks,
+        lens,
+        count,
+        masked: None,
     };
-    dense::run(cx, compute, body, &inputs, &outputs)
+    of.attend(cx, None, Some((marks, windows.importance(blocks))))?;
+    let inputs = [(marks, DataType::Float32)];
+    let outputs = [(indices, DataType::Int64)];
+    dense::run(cx, DataType::Float32, body, &inputs, &outputs)
 }

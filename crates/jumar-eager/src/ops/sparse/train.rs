@@ -3,6 +3,7 @@
 use jumar_types::dtype::DataType;
 
 use super::kernels::{Attend, Backward, Choose, Chosen, Importance, Masked, Sequence, Shape};
+use super::{positive, windows};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::dense;
@@ -281,37 +282,11 @@ pub(super) fn selected_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 pub(super) fn compressed(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let mut of = operands(cx, ["actualSeqQLenOptional", "actualCmpSeqKvLenOptional"])?;
     let mask = masking(cx, &mut of, &[0, 1], -1)?;
-    let names = [
-        "compressBlockSize",
-        "compressStride",
-        "selectBlockSize",
-        "selectBlockCount",
-    ];
-    let mut sizes = [0; 4];
-    for (size, name) in sizes.iter_mut().zip(names) {
-        let value = cx.int(name)?;
-        match usize::try_from(value) {
-            Ok(own @ 1..=65536) => *size = own,
-            _ => {
-                return Err(cx.invalid(format_args!(
-                    "{name} is {value}; it must be between 1 and 65536"
-                )));
-            }
-        }
-    }
-    let [window, stride, block, count] = sizes;
-    if window < stride
-        || block < window
-        || !block.is_multiple_of(stride)
-        || !window.is_multiple_of(stride)
-    {
-        return Err(cx.invalid(format_args!(
-            "compressBlockSize is {window}, compressStride {stride} and selectBlockSize {block}; the first must not be below the second nor above the third, and the second must divide both"
-        )));
-    }
+    let windows = windows(cx, "compressStride")?;
+    let count = positive(cx, "selectBlockCount")?;
     let lens = parts(cx, "actualSelSeqKvLenOptional", None)?;
     let lens: Vec<usize> = lens.into_iter().map(|(start, end)| end - start).collect();
-    let per_block = block / stride;
+    let per_block = windows.block / windows.stride;
     for (sequence, &len) in of.shape.sequences.iter().zip(&lens) {
         let wanted = (sequence.key.1 - sequence.key.0).div_ceil(per_block);
         if len != wanted {
@@ -334,11 +309,7 @@ pub(super) fn compressed(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.check_dtype(&indices, DataType::Int32)?;
     let dims = [of.query.dims()[0], of.shape.key_heads, count];
     cx.check_dims(&indices, &dims)?;
-    let importance = Importance {
-        per_block,
-        per_window: window / stride,
-        blocks,
-    };
+    let importance = windows.importance(blocks);
     let names = ["softmaxMaxOut", "softmaxSumOut"];
     let marks = attend(cx, &of, (None, mask), Some(importance), (names, out))?;
     let Some(marks) = marks else {
