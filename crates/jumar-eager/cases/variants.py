@@ -154,4 +154,29 @@ for change, status, text in [
     ({"grad": torch.tensor([1, 2])}, 161002, "grad has the type"), ({"grad": Null}, 161001, "grad"),
 ]:
     cases.add("aclnnApplyAdamWV2", refuse=(status, text), **{**given, **change})
+
+# One step of Adam, with epsilon beside the uncorrected root.
+for dtype in FLOATS:
+    for nesterov in [False, True]:
+        for shape in [(3, 4), (5,), (2, 1, 3)]:
+            values_, first, second, gradient = (noise(*shape, dtype=dtype) for _ in range(4))
+            second = second.abs()
+            rate, one, two, epsilon, step = 0.0625, 0.875, 0.9375, 2.0**-6, 3
+            new_first = one * first.double() + (1 - one) * gradient.double()
+            new_second = two * second.double() + (1 - two) * gradient.double() ** 2
+            numerator = one * new_first + (1 - one) * gradient.double() if nesterov else new_first
+            change = rate * (1 - two**step) ** 0.5 / (1 - one**step) * numerator / (new_second.sqrt() + epsilon)
+            number = lambda value: torch.tensor([value], dtype=f32)
+            cases.add(
+                "aclnnApplyAdam", varRef=InOut(values_, (values_.double() - change).to(dtype)), m=first, v=second, beta1Power=number(one**step), beta2Power=number(two**step), lr=number(rate),
+                beta1=number(one), beta2=number(two), epsilon=number(epsilon), grad=gradient, useLocking=nesterov, useNesterov=nesterov, within=1e-5 if dtype == f32 else None,
+            )
+given = dict(
+    varRef=noise(2), m=noise(2), v=noise(2), grad=noise(2), useLocking=False, useNesterov=False, **{name: torch.ones(1) for name in ["beta1Power", "beta2Power", "lr", "beta1", "beta2", "epsilon"]},
+)
+for change, status, text in [
+    ({"m": Null}, 161001, "m is a null"), ({"m": noise(3)}, 161002, "m has the shape"), ({"v": noise(2).half()}, 161002, "v has the type"), ({"lr": torch.ones(2)}, 161002, "lr has the shape"),
+    ({"beta1": torch.ones(1).half()}, 161002, "beta1 has the type"), ({"varRef": noise(2).double()}, 161002, "varRef has the type"),
+]:
+    cases.add("aclnnApplyAdam", refuse=(status, text), **{**given, **change})
 cases.write()

@@ -79,6 +79,7 @@ const NULLABLE: &[(&str, &[&str])] = &[
             "logitsSortMasked",
         ],
     ),
+    ("aclnnDropoutV3", &["optionalNoiseShape"]),
     ("aclnnDequantRopeQuantKvcache", &["kOut", "vOut"]),
     ("aclnnDistributeBarrierV2", &["timeOut", "elasticInfo"]),
     ("aclnnMatmulAllReduce", REDUCED_PRODUCT),

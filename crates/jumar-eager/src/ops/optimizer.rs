@@ -10,6 +10,7 @@ use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 
 pub(crate) static TABLE: &Table = &[
+    ("aclnnApplyAdam", adam),
     ("aclnnApplyAdamW", adam_w),
     ("aclnnApplyAdamWV2", adam_w_v2),
     ("aclnnFusedSgd", sgd),
@@ -79,9 +80,60 @@ impl RowFunction for AdamW {
     }
 }
 
+/// Adam as in TensorFlow: epsilon is added to the uncorrected root. Inputs: values, both moments, the gradient, the powers of both betas,
+/// rate, both betas and epsilon. Output: the values; the moments are not written.
+struct Adam {
+    nesterov: bool,
+}
+
+impl RowFunction for Adam {
+    #[inline(always)]
+    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
+        let number = |input: usize| rows.input(input).get(0);
+        let (one, two, epsilon) = (number(7), number(8), number(9));
+        let rate = number(6) * (1.0 - number(5)).sqrt() / (1.0 - number(4));
+        let (values, first, second) = (rows.input(0), rows.input(1), rows.input(2));
+        let (gradient, out) = (rows.input(3), rows.output(0));
+        for at in 0..out.len() {
+            let gradient = gradient.get(at);
+            let first = one * first.get(at) + (1.0 - one) * gradient;
+            let second = two * second.get(at) + (1.0 - two) * gradient * gradient;
+            let step = match self.nesterov {
+                true => one * first + (1.0 - one) * gradient,
+                false => first,
+            };
+            out.set(at, values.get(at) - rate * step / (second.sqrt() + epsilon));
+        }
+    }
+}
+
+/// `useLocking` has no effect: the tasks of a stream run one after the other.
+fn adam(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let views = tensors(cx, ["varRef", "m", "v", "grad"])?;
+    for view in &views[1..] {
+        cx.check_dtype(view, views[0].dtype())?;
+    }
+    let mut inputs: Vec<Option<View>> = views.into_iter().map(Some).collect();
+    for param in [
+        "beta1Power",
+        "beta2Power",
+        "lr",
+        "beta1",
+        "beta2",
+        "epsilon",
+    ] {
+        let view = single(cx, param)?;
+        cx.check_dtype(&view, DataType::Float32)?;
+        inputs.push(Some(view));
+    }
+    let function = Adam {
+        nesterov: cx.flag("useNesterov")?,
+    };
+    cx.rows(function, &inputs, &[Some(views[0])])
+}
+
 /// The tensors of a step under a shape with a last dimension.
-fn tensors(cx: &Cx<'_>) -> Result<[View; 4], Refusal> {
-    let names = ["varRef", "mRef", "vRef", "grad"];
+fn tensors(cx: &Cx<'_>, names: [&str; 4]) -> Result<[View; 4], Refusal> {
     let mut views = [cx.tensor("varRef")?; 4];
     for (view, name) in views.iter_mut().zip(names) {
         *view = cx.tensor(name)?;
@@ -138,7 +190,7 @@ fn plan(
 
 fn adam_w(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     check_plain(cx)?;
-    let views = tensors(cx)?;
+    let views = tensors(cx, ["varRef", "mRef", "vRef", "grad"])?;
     let mut others = Vec::with_capacity(7);
     for param in [
         "beta1Power",
@@ -158,7 +210,7 @@ fn adam_w(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 
 fn adam_w_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     check_plain(cx)?;
-    let views = tensors(cx)?;
+    let views = tensors(cx, ["varRef", "mRef", "vRef", "grad"])?;
     let step = single(cx, "step")?;
     cx.check_types(&step, &[DataType::Float32, DataType::Int64])?;
     let numbers = Numbers::Step {

@@ -7,6 +7,7 @@ use super::{Seed, check_chance, check_real, drawn, seed};
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::ops::Table;
+use crate::ops::operands::FLOATS;
 use crate::view::View;
 use crate::{Refusal, Scalar};
 
@@ -16,6 +17,7 @@ pub(crate) static DROPOUT: &Table = &[
     ("aclnnDropoutGenMask", gen_mask),
     ("aclnnDropoutGenMaskV2", gen_mask),
     ("aclnnDropoutGenMaskV2Tensor", gen_mask),
+    ("aclnnDropoutV3", dropout_v3),
 ];
 
 /// Refuses a mask that has no bit for each element.
@@ -109,6 +111,11 @@ fn dropout(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         cx.fill(Scalar::of_i64(255), mask)?;
         return cx.copy(x, out);
     }
+    dropped(cx, x, prob, mask, out)
+}
+
+/// Draws a mask and keeps what it says.
+fn dropped(cx: &mut Cx<'_>, x: View, prob: f64, mask: View, out: View) -> Result<(), Refusal> {
     let bits = match mask.is_dense() {
         true => mask,
         false => cx.temporary(DataType::UInt8, mask.dims())?,
@@ -116,4 +123,33 @@ fn dropout(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     masked(cx, 1.0 - prob, x.elements(), bits)?;
     kept(cx, x, bits, factor(prob), out)?;
     cx.copy(bits, mask)
+}
+
+/// The mask is not written where nothing is drawn.
+fn dropout_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out, mask) = (cx.tensor("input")?, cx.out("out")?, cx.out("maskOut")?);
+    let prob = cx.float("p")?;
+    cx.check_types(&x, FLOATS)?;
+    cx.check_types(&out, FLOATS)?;
+    cx.check_dtype(&mask, DataType::UInt8)?;
+    check_chance(cx, "p", prob)?;
+    cx.check_dims(&out, x.dims())?;
+    let bytes = x.elements().div_ceil(128) * 16;
+    if mask.elements() != bytes {
+        return Err(cx.invalid(format_args!(
+            "maskOut has the shape {:?}; it must have {bytes} bytes, a bit for each of {} elements in groups of 128",
+            mask.dims(),
+            x.elements()
+        )));
+    }
+    if cx.optional("optionalNoiseShape")?.is_some() {
+        return Err(cx.invalid("optionalNoiseShape must be null: it is reserved"));
+    }
+    if prob == 0.0 {
+        return cx.copy(x, out);
+    }
+    if prob == 1.0 {
+        return cx.fill(Scalar::of_i64(0), out);
+    }
+    dropped(cx, x, prob, mask, out)
 }

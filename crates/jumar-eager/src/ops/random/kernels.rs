@@ -133,6 +133,25 @@ impl Kernel for Normal {
     }
 }
 
+/// Writes float64 numbers of the exponential distribution.
+pub(super) struct Exponential {
+    pub source: Source,
+    pub rate: f64,
+}
+
+impl Kernel for Exponential {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let (stream, output) = (self.source.stream(call)?, call.output::<f64>(0)?.flat());
+        call.workers().ranges(output.len(), GRAIN, |first, count| {
+            for index in first..first + count {
+                // 1 - u is never zero.
+                output.set(index, -(1.0 - stream.unit(index)).ln() / self.rate);
+            }
+        });
+        Ok(())
+    }
+}
+
 /// Writes int64 numbers from `from` to below `from + span`.
 pub(super) struct Integers {
     pub source: Source,

@@ -8,12 +8,13 @@ use jumar_ops::Kernel;
 use jumar_types::dtype::DataType;
 
 use super::Table;
+use super::operands::Merged;
 use crate::Refusal;
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::view::View;
 use crate::{Arg, Scalar, promote};
-use kernels::{Categories, Chances, Integers, Normal, Permutation, Source, Uniform};
+use kernels::{Categories, Chances, Exponential, Integers, Normal, Permutation, Source, Uniform};
 
 pub(crate) use dropout::DROPOUT;
 pub(crate) use leaky::LEAKY;
@@ -38,6 +39,7 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnNormalTensorFloat", normal),
     ("aclnnNormalTensorTensor", normal),
     ("aclnnRandperm", permutation),
+    ("aclnnSimThreadExponential", exponential),
 ];
 
 /// The seed and the offset of a call, and the tensors that hold them.
@@ -144,6 +146,44 @@ fn uniform(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         return join(cx, numbers, out);
     }
     drawn(cx, Box::new(kernel), &inputs, DataType::Float64, out)
+}
+
+/// Draws numbers of the exponential distribution for the first `count` elements. The others stay.
+fn exponential(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (out, rate) = (cx.output()?, cx.float("lambda")?);
+    cx.check_types(
+        &out,
+        &[DataType::Float32, DataType::Float16, DataType::BFloat16],
+    )?;
+    if !(rate > 0.0 && rate.is_finite()) {
+        return Err(cx.invalid(format_args!("lambda is {rate}; it must be positive")));
+    }
+    // Not documented: how `count` and the elements of the tensor belong together. Programs pass the number of elements.
+    let given = cx.int("count")?;
+    let count = usize::try_from(given)
+        .ok()
+        .filter(|&count| count <= out.elements());
+    let Some(count) = count else {
+        return Err(cx.invalid(format_args!(
+            "count is {given}; it must be between 0 and the {} elements of selfRef",
+            out.elements()
+        )));
+    };
+    let Seed { source, inputs } = seed(cx)?;
+    let values = cx.temporary(DataType::Float64, &[count])?;
+    let kernel = Exponential { source, rate };
+    drawn(cx, Box::new(kernel), &inputs, DataType::Float64, values)?;
+    if count == out.elements() {
+        let values = cx.reshaped(values, out.dims())?;
+        return cx.copy(values, out);
+    }
+    let target = Merged::new(cx, out, &[out.elements()])?;
+    if target.rows.base != out.base {
+        let all = cx.reshaped(out, &[out.elements()])?;
+        cx.copy(all, target.rows)?;
+    }
+    cx.copy(values, target.rows.slice(0, 0, count, 1))?;
+    target.finish(cx)
 }
 
 /// Writes `mean + std * z` for normal numbers `z`.

@@ -274,6 +274,107 @@ fn dropout_keeps_what_its_mask_says() {
 }
 
 #[test]
+fn the_third_form_of_dropout_scales_what_its_mask_keeps() {
+    let len = 10_003usize;
+    let bytes = len.div_ceil(128) * 16;
+    let args = |prob: f64, seed, dtype, bytes: usize| {
+        [
+            tensor(0, DataType::Float32, &[7, 1429]),
+            Arg::Null,
+            Arg::Float(prob),
+            Arg::Int(seed),
+            Arg::Int(8),
+            tensor(1, dtype, &[7, 1429]),
+            tensor(2, DataType::UInt8, &[bytes as i64]),
+        ]
+    };
+    let values: Vec<f32> = (0..len).map(|index| 1.0 + index as f32).collect();
+    let memory = [bytes_of(&values), vec![0; len * 4], vec![0xa5; bytes]];
+    let call = |args: &[Arg]| call("aclnnDropoutV3", args, &memory).unwrap();
+    let found = call(&args(0.25, 1, DataType::Float32, bytes));
+    let bit = |mask: &[u8], index: usize| mask[index / 8] >> (index % 8) & 1 == 1;
+    let kept = (0..len).filter(|&index| bit(&found[2], index)).count() as f64 / len as f64;
+    // Five deviations of the share of 10003 numbers.
+    assert!((kept - 0.75).abs() < 0.022, "{kept}");
+    for (index, out) in f32s(&found[1]).into_iter().enumerate() {
+        let wanted = if bit(&found[2], index) {
+            (1.0 + index as f64) / 0.75
+        } else {
+            0.0
+        };
+        assert!((out - wanted).abs() <= wanted * 1e-6, "{index}: {out}");
+    }
+    assert_eq!(found, call(&args(0.25, 1, DataType::Float32, bytes)));
+    assert_ne!(found, call(&args(0.25, 2, DataType::Float32, bytes)));
+    // Nothing is drawn, and the mask is not written.
+    let found = call(&args(0.0, 1, DataType::Float32, bytes));
+    assert_eq!((&found[1], &found[2]), (&memory[0], &memory[2]));
+    let found = call(&args(1.0, 1, DataType::Float32, bytes));
+    assert_eq!((&found[1], &found[2]), (&memory[1], &memory[2]));
+    for (args, sentence) in [
+        (args(1.5, 1, DataType::Float32, bytes), "p is 1.5"),
+        (args(0.5, 1, DataType::Int32, bytes), "out has the type"),
+        (
+            args(0.5, 1, DataType::Float32, bytes + 1),
+            "maskOut has the shape",
+        ),
+    ] {
+        let refusal = refusal("aclnnDropoutV3", &args);
+        assert!(refusal.text().contains(sentence), "{refusal}");
+        assert_eq!(refusal.status().code(), 161_002);
+    }
+    let mut args = args(0.5, 1, DataType::Float32, bytes);
+    args[6] = Arg::Null;
+    let refusal = refusal("aclnnDropoutV3", &args);
+    assert_eq!(refusal.status().code(), 161_001, "{refusal}");
+}
+
+#[test]
+fn exponential_numbers_have_their_moments() {
+    let args = |count: i64, rate: f64, seed: i64, dtype| {
+        [
+            tensor(0, dtype, &[LEN]),
+            Arg::Int(count),
+            Arg::Float(rate),
+            Arg::Int(seed),
+            Arg::Int(4),
+        ]
+    };
+    let name = "aclnnSimThreadExponential";
+    let before = bytes_of(&vec![-1.0; LEN as usize]);
+    let drawn = |count, rate, seed| {
+        let args = args(count, rate, seed, DataType::Float32);
+        f32s(&call(name, &args, std::slice::from_ref(&before)).unwrap()[0])
+    };
+    let numbers = drawn(LEN, 4.0, 7);
+    assert!(numbers.iter().all(|x| *x >= 0.0 && x.is_finite()));
+    // Five deviations of the moments of 20000 numbers; the fourth moment about the mean is 9 times the square of the variance.
+    let (mean, variance) = moments(&numbers);
+    assert!((mean - 0.25).abs() < 0.25 * 0.0354, "{mean}");
+    assert!((variance - 0.0625).abs() < 0.0625 * 0.1, "{variance}");
+    // Half of them lie below the logarithm of 2.
+    let below = numbers.iter().filter(|x| **x < 2f64.ln() / 4.0).count();
+    assert!((9600..10400).contains(&below), "{below}");
+    assert_eq!(numbers, drawn(LEN, 4.0, 7));
+    assert!(equal(&numbers, &drawn(LEN, 4.0, 8)) < 10);
+    // The elements behind the count stay.
+    let part = drawn(100, 4.0, 7);
+    assert_eq!(part[..100], numbers[..100]);
+    assert!(part[100..].iter().all(|x| *x == -1.0));
+    for (args, sentence) in [
+        (args(LEN, 0.0, 1, DataType::Float32), "lambda is 0"),
+        (args(LEN, f64::NAN, 1, DataType::Float32), "lambda is NaN"),
+        (args(LEN + 1, 1.0, 1, DataType::Float32), "count is 20001"),
+        (args(-1, 1.0, 1, DataType::Float32), "count is -1"),
+        (args(LEN, 1.0, 1, DataType::Float64), "selfRef has the type"),
+    ] {
+        let refusal = refusal(name, &args);
+        assert!(refusal.text().contains(sentence), "{refusal}");
+        assert_eq!(refusal.status().code(), 161_002);
+    }
+}
+
+#[test]
 fn a_permutation_has_every_number_once() {
     let args = |n: i64, seed| {
         [
