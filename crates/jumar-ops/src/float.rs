@@ -12,6 +12,8 @@ pub trait Float:
     + std::ops::Neg<Output = Self>
 {
     fn of(value: f64) -> Self;
+    /// Returns the number in float64.
+    fn to_f64(self) -> f64;
     fn abs(self) -> Self;
     fn is_nan(self) -> bool;
     fn is_infinite(self) -> bool;
@@ -43,6 +45,7 @@ macro_rules! float {
     ($($type:ident, $erf:path, $erfc:path;)*) => {$(
         impl Float for $type {
             #[inline(always)] fn of(value: f64) -> $type { value as $type }
+            #[inline(always)] fn to_f64(self) -> f64 { self.into() }
             #[inline(always)] fn erf(self) -> $type { $erf(self) }
             #[inline(always)] fn erfc(self) -> $type { $erfc(self) }
             float! { @same $type: abs sqrt exp exp_m1 ln ln_1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh

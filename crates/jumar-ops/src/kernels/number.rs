@@ -29,6 +29,7 @@ pub(crate) trait Number: Element + PartialOrd {
     fn abs(self) -> Self;
     fn neg(self) -> Self;
     fn from_f64(value: f64) -> Self;
+    fn to_f64(self) -> f64;
 }
 
 macro_rules! floats {
@@ -54,6 +55,7 @@ macro_rules! floats {
             #[inline(always)] fn abs(self) -> $type { $float::abs(self) }
             #[inline(always)] fn neg(self) -> $type { -self }
             #[inline(always)] fn from_f64(value: f64) -> $type { value as $type }
+            #[inline(always)] fn to_f64(self) -> f64 { self as f64 }
         }
     )*};
 }
@@ -83,6 +85,7 @@ macro_rules! halves {
             #[inline(always)] fn abs(self) -> $type { $type::rounded(self.widen().abs()) }
             #[inline(always)] fn neg(self) -> $type { -self }
             #[inline(always)] fn from_f64(value: f64) -> $type { $type::from_f64(value) }
+            #[inline(always)] fn to_f64(self) -> f64 { self.widen().into() }
         }
     )*};
 }
@@ -133,6 +136,7 @@ macro_rules! integers {
             #[inline(always)] fn abs(self) -> $type { if self.lt(&0) { self.neg() } else { self } }
             #[inline(always)] fn neg(self) -> $type { (0 as $type).wrapping_sub(self) }
             #[inline(always)] fn from_f64(value: f64) -> $type { value as $type }
+            #[inline(always)] fn to_f64(self) -> f64 { self as f64 }
         }
     )*};
 }

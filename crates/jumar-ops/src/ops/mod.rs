@@ -148,6 +148,7 @@ mod softmax;
 mod softplus;
 mod softsign;
 mod space_to_depth;
+mod special;
 mod split;
 mod sqrt;
 mod squeeze;
@@ -310,6 +311,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     softplus::OPERATORS,
     softsign::OPERATORS,
     space_to_depth::OPERATORS,
+    special::OPERATORS,
     split::OPERATORS,
     sqrt::OPERATORS,
     squeeze::OPERATORS,

@@ -315,6 +315,11 @@ macro_rules! functions {
             }
 
             #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self.0.into()
+            }
+
+            #[inline(always)]
             fn is_nan(self) -> bool {
                 self.0.is_nan()
             }
