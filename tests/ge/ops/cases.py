@@ -181,6 +181,8 @@ class Case:
         self.judge = rest.pop("judge", None)
         self.runs, self.repeats = rest.pop("runs", 1), rest.pop("repeats", 1)
         self.form = rest.pop("form", None)
+        # What the error says, where the graph has to be refused.
+        self.refused = rest.pop("refused", None)
         self.open = False
         assert not rest, f"{op}: unknown arguments {sorted(rest)}"
         assert (self.loose == 1 and self.least is None) or self.why, f"{op} {name}: a tolerance of its own wants a reason"
@@ -218,6 +220,11 @@ def case(op, name, inputs, want=None, attrs=None, types=(), dtype="float32", **r
     """Adds a line, and one more for each further type."""
     for one in [dtype, *types]:
         ALL.append(Case(op, name, inputs, want, attrs, types, one, dict(rest)))
+
+
+def refused(op, name, inputs, text, attrs=None, dtype="float32", **rest):
+    """Adds a line whose graph has to be refused when it is built, with an error that has the text in it."""
+    case(op, f"refused, {name}", inputs, None, attrs, dtype=dtype, refused=text, **rest)
 
 
 def unary(op, function, *dims, lo=-2.0, hi=2.0, types=("float16",), name="", inp="x", attrs=None, **rest):

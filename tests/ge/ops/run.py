@@ -65,6 +65,8 @@ def verdict(one, results):
     if one.id not in results:
         return "it did not run"
     error, tensors = results[one.id]
+    if one.refused:
+        return "" if one.refused in error else f"it was not refused with '{one.refused}' but answers '{error}'"
     return error or "; ".join(suite.compare(one, tensors))
 
 

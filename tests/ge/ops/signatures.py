@@ -70,7 +70,7 @@ def had(cases, op):
     of their own, and their types count for every input."""
     types = {}
     for one in cases:
-        if one.op != op:
+        if one.op != op or one.refused:
             continue
         for name in listed(op):
             own = one.inputs if one.code or name not in one.inputs else [name]
@@ -113,7 +113,7 @@ def spread():
                 known = [*own, *(one for one in more if one.op == op)]
                 if dtype not in suite.TYPES or dtype in had(known, op).get(name, ()) or exempt(op, name, dtype):
                     continue
-                able = [one for one in own if name in one.inputs and not one.code and not one.judge and may(one, name, dtype)]
+                able = [one for one in own if name in one.inputs and not (one.code or one.judge or one.refused) and may(one, name, dtype)]
                 # The case's own type is what the line is about.
                 able.sort(key=lambda one: any(fill.dtype is not None for fill in fills(one, name)))
                 if able:
@@ -169,7 +169,7 @@ def refusals():
     of its signature that Jumar has no arithmetic for, and every pair that is exempt from having a case."""
     more = []
     for op in dict.fromkeys(one.op for one in suite.ALL):
-        own = [one for one in suite.ALL if one.op == op and one.inputs]
+        own = [one for one in suite.ALL if one.op == op and one.inputs and not one.refused]
         for name, types in listed(op).items():
             able = [one for one in own if name in one.inputs] or own
             for dtype in types:
@@ -208,7 +208,7 @@ def unseen(cases, priority):
     """The outputs of operators that no case compares."""
     missing = []
     for op, prototype in suite.PROTOTYPES.items():
-        own = [one for one in cases if one.op == op and not one.code and not one.judge]
+        own = [one for one in cases if one.op == op and not (one.code or one.judge or one.refused)]
         names = [name for name, occurs in prototype["outputs"] if occurs != "dynamic"]
         if prototype["priority"] != priority or not own or len(names) < len(prototype["outputs"]):
             continue

@@ -42,6 +42,8 @@ def cases():
             reason = "it is a graph of several nodes"
         elif one.open:
             reason = "it differs from another case in the shapes that its graph leaves open"
+        elif one.refused:
+            reason = "its graph is refused"
         elif one.runs > 1:
             reason = "it compares graphs of several names"
         elif suite.FILE in roles:
