@@ -34,6 +34,7 @@
 #include "rpn_ops.h"
 #include "save_ops.h"
 #include "selection_ops.h"
+#include "sparse_ops.h"
 #include "split_combination_ops.h"
 #include "state_ops.h"
 #include "stateless_random_ops.h"

@@ -6,6 +6,13 @@
 
 namespace ge {
 
+JUMAR_OP(AddRowRanges)
+JUMAR_IN(x)
+JUMAR_IN(src)
+JUMAR_IN(indices)
+JUMAR_OUT(x)
+JUMAR_OP_END
+
 JUMAR_OP(Const)
 JUMAR_OUT(y)
 JUMAR_ATTR(value, Tensor)
@@ -14,6 +21,14 @@ JUMAR_OP_END
 JUMAR_OP(Constant)
 JUMAR_OUT(y)
 JUMAR_ATTR(value, Tensor)
+JUMAR_OP_END
+
+JUMAR_OP(Coordinates1DTo2D)
+JUMAR_IN(x)
+JUMAR_IN(shape)
+JUMAR_OUT(row)
+JUMAR_OUT(col)
+JUMAR_OUT(n)
 JUMAR_OP_END
 
 JUMAR_OP(Data)
@@ -47,6 +62,13 @@ JUMAR_ATTR(file_path, String)
 JUMAR_ATTR(file_id, String)
 JUMAR_ATTR(shape, ListInt)
 JUMAR_ATTR(dtype, Type)
+JUMAR_OP_END
+
+JUMAR_OP(GetDynamicDims)
+JUMAR_INS(input)
+JUMAR_OUT(dims)
+JUMAR_ATTR(shape_info, ListInt)
+JUMAR_ATTR(N, Int)
 JUMAR_OP_END
 
 JUMAR_OP(Identity)

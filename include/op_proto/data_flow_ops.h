@@ -13,6 +13,20 @@ JUMAR_ATTR(axis, Int)
 JUMAR_ATTR(new_axis, Int)
 JUMAR_OP_END
 
+JUMAR_OP(DynamicPartition)
+JUMAR_IN(x)
+JUMAR_IN(partitions)
+JUMAR_OUTS(y)
+JUMAR_ATTR(num_partitions, Int)
+JUMAR_OP_END
+
+JUMAR_OP(DynamicStitch)
+JUMAR_INS(indices)
+JUMAR_INS(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(N, Int)
+JUMAR_OP_END
+
 JUMAR_OP(SequenceAt)
 JUMAR_IN(handle)
 JUMAR_IN(index)

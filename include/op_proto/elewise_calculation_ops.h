@@ -27,6 +27,72 @@ JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(AdamApplyOne)
+JUMAR_IN(input0)
+JUMAR_IN(input1)
+JUMAR_IN(input2)
+JUMAR_IN(input3)
+JUMAR_IN(input4)
+JUMAR_IN(mul0_x)
+JUMAR_IN(mul1_x)
+JUMAR_IN(mul2_x)
+JUMAR_IN(mul3_x)
+JUMAR_IN(add2_y)
+JUMAR_OUT(output0)
+JUMAR_OUT(output1)
+JUMAR_OUT(output2)
+JUMAR_OP_END
+
+JUMAR_OP(AdamApplyOneAssign)
+JUMAR_IN(input0)
+JUMAR_IN(input1)
+JUMAR_IN(input2)
+JUMAR_IN(input3)
+JUMAR_IN(input4)
+JUMAR_IN(mul0_x)
+JUMAR_IN(mul1_x)
+JUMAR_IN(mul2_x)
+JUMAR_IN(mul3_x)
+JUMAR_IN(add2_y)
+JUMAR_OUT(input1)
+JUMAR_OUT(input2)
+JUMAR_OUT(input3)
+JUMAR_OP_END
+
+JUMAR_OP(AdamApplyOneWithDecay)
+JUMAR_IN(input0)
+JUMAR_IN(input1)
+JUMAR_IN(input2)
+JUMAR_IN(input3)
+JUMAR_IN(input4)
+JUMAR_IN(mul0_x)
+JUMAR_IN(mul1_x)
+JUMAR_IN(mul2_x)
+JUMAR_IN(mul3_x)
+JUMAR_IN(mul4_x)
+JUMAR_IN(add2_y)
+JUMAR_OUT(output0)
+JUMAR_OUT(output1)
+JUMAR_OUT(output2)
+JUMAR_OP_END
+
+JUMAR_OP(AdamApplyOneWithDecayAssign)
+JUMAR_IN(input0)
+JUMAR_IN(input1)
+JUMAR_IN(input2)
+JUMAR_IN(input3)
+JUMAR_IN(input4)
+JUMAR_IN(mul0_x)
+JUMAR_IN(mul1_x)
+JUMAR_IN(mul2_x)
+JUMAR_IN(mul3_x)
+JUMAR_IN(mul4_x)
+JUMAR_IN(add2_y)
+JUMAR_OUT(input1)
+JUMAR_OUT(input2)
+JUMAR_OUT(input3)
+JUMAR_OP_END
+
 JUMAR_OP(Add)
 JUMAR_IN(x1)
 JUMAR_IN(x2)
@@ -198,6 +264,16 @@ JUMAR_IN(alpha)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(BesselI0e)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(BesselI1e)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(Bias)
 JUMAR_IN(x)
 JUMAR_IN(bias)
@@ -287,6 +363,19 @@ JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(DataCompare)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(num)
+JUMAR_ATTR(atol, Float)
+JUMAR_ATTR(rtol, Float)
+JUMAR_OP_END
+
+JUMAR_OP(Dawsn)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(Div)
 JUMAR_IN(x1)
 JUMAR_IN(x2)
@@ -333,6 +422,11 @@ JUMAR_OUT(y)
 JUMAR_ATTR(base, Float)
 JUMAR_ATTR(scale, Float)
 JUMAR_ATTR(shift, Float)
+JUMAR_OP_END
+
+JUMAR_OP(Expint)
+JUMAR_IN(x)
+JUMAR_OUT(y)
 JUMAR_OP_END
 
 JUMAR_OP(Expm1)
@@ -424,6 +518,16 @@ JUMAR_IN(x2)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(FresnelCos)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(FresnelSin)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(FusedBiasLeakyRelu)
 JUMAR_IN(x)
 JUMAR_IN(bias)
@@ -498,6 +602,88 @@ JUMAR_OP_END
 
 JUMAR_OP(Invert)
 JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(LambApplyOptimizerAssign)
+JUMAR_IN(grad)
+JUMAR_IN(inputv)
+JUMAR_IN(inputm)
+JUMAR_IN(input3)
+JUMAR_IN(mul0_x)
+JUMAR_IN(mul1_x)
+JUMAR_IN(mul2_x)
+JUMAR_IN(mul3_x)
+JUMAR_IN(add2_y)
+JUMAR_IN(steps)
+JUMAR_IN(do_use_weight)
+JUMAR_IN(weight_decay_rate)
+JUMAR_OUT(output0)
+JUMAR_OUT(inputv)
+JUMAR_OUT(inputm)
+JUMAR_OP_END
+
+JUMAR_OP(LambApplyWeightAssign)
+JUMAR_IN(input0)
+JUMAR_IN(input1)
+JUMAR_IN(input2)
+JUMAR_IN(input3)
+JUMAR_IN(input_param)
+JUMAR_OUT(input_param)
+JUMAR_OP_END
+
+JUMAR_OP(LambNextMV)
+JUMAR_IN(input_mul3)
+JUMAR_IN(input_mul2)
+JUMAR_IN(input_realdiv1)
+JUMAR_IN(input_mul1)
+JUMAR_IN(input_mul0)
+JUMAR_IN(input_realdiv0)
+JUMAR_IN(input_mul4)
+JUMAR_IN(mul0_x)
+JUMAR_IN(mul1_sub)
+JUMAR_IN(mul2_x)
+JUMAR_IN(mul3_sub1)
+JUMAR_IN(mul4_x)
+JUMAR_IN(add2_y)
+JUMAR_OUT(y1)
+JUMAR_OUT(y2)
+JUMAR_OUT(y3)
+JUMAR_OUT(y4)
+JUMAR_OP_END
+
+JUMAR_OP(LambNextRight)
+JUMAR_IN(input_square)
+JUMAR_IN(input_mul2)
+JUMAR_IN(mul2_x)
+JUMAR_IN(mul3_x)
+JUMAR_IN(truediv1_recip)
+JUMAR_IN(add2_y)
+JUMAR_OUT(y1)
+JUMAR_OUT(y2)
+JUMAR_OP_END
+
+JUMAR_OP(LambUpdateWithLr)
+JUMAR_IN(input_greater1)
+JUMAR_IN(input_greater_realdiv)
+JUMAR_IN(input_realdiv)
+JUMAR_IN(input_mul0)
+JUMAR_IN(input_mul1)
+JUMAR_IN(input_sub)
+JUMAR_IN(greater_y)
+JUMAR_IN(select_e)
+JUMAR_IN(minimum_y)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(LambUpdateWithLrV2)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_IN(x3)
+JUMAR_IN(x4)
+JUMAR_IN(x5)
+JUMAR_IN(greater_y)
+JUMAR_IN(select_e)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
@@ -597,6 +783,11 @@ JUMAR_OP(NPUAllocFloatStatus)
 JUMAR_OUT(data)
 JUMAR_OP_END
 
+JUMAR_OP(Ndtri)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(Neg)
 JUMAR_IN(x)
 JUMAR_OUT(y)
@@ -683,6 +874,11 @@ JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(Spence)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(Sqrt)
 JUMAR_IN(x)
 JUMAR_OUT(y)
@@ -704,6 +900,15 @@ JUMAR_OP(SquaredDifference)
 JUMAR_IN(x1)
 JUMAR_IN(x2)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(StrideAdd)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_ATTR(x1_c1_offset, Int)
+JUMAR_ATTR(x2_c1_offset, Int)
+JUMAR_ATTR(c1_len, Int)
 JUMAR_OP_END
 
 JUMAR_OP(Sub)

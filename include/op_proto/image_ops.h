@@ -25,6 +25,18 @@ JUMAR_ATTR(padding_mode, String)
 JUMAR_ATTR(align_corners, Bool)
 JUMAR_OP_END
 
+JUMAR_OP(IMGWarpResize)
+JUMAR_IN(img)
+JUMAR_IN(warp_index)
+JUMAR_OUT(warp_img)
+JUMAR_OP_END
+
+JUMAR_OP(LUT3D)
+JUMAR_IN(img)
+JUMAR_IN(lut_table)
+JUMAR_OUT(lut_img)
+JUMAR_OP_END
+
 JUMAR_OP(NonMaxSuppressionV3)
 JUMAR_IN(boxes)
 JUMAR_IN(scores)

@@ -6,6 +6,12 @@
 
 namespace ge {
 
+JUMAR_OP(ConjugateTranspose)
+JUMAR_IN(x)
+JUMAR_IN(perm)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(MatrixDeterminant)
 JUMAR_IN(x)
 JUMAR_OUT(y)

@@ -6,11 +6,50 @@
 
 namespace ge {
 
+JUMAR_OP(ActULQClampMaxGrad)
+JUMAR_IN(y_grad)
+JUMAR_IN(clamp_max_mask)
+JUMAR_IN(x_clamped_loss)
+JUMAR_OUT(clamp_max_grad)
+JUMAR_OP_END
+
+JUMAR_OP(ActsULQ)
+JUMAR_IN(x)
+JUMAR_IN(clamp_min)
+JUMAR_IN(clamp_max)
+JUMAR_OUT(y)
+JUMAR_OUT(clamp_min_mask)
+JUMAR_OUT(clamp_max_mask)
+JUMAR_OUT(x_clamped_loss)
+JUMAR_ATTR(fixed_min, Bool)
+JUMAR_ATTR(num_bits, Int)
+JUMAR_OP_END
+
+JUMAR_OP(ActsULQInputGrad)
+JUMAR_IN(y_grad)
+JUMAR_IN(clamp_min_mask)
+JUMAR_IN(clamp_max_mask)
+JUMAR_OUT(x_grad)
+JUMAR_OP_END
+
+JUMAR_OP(AdjacentDifference)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(y_dtype, Int)
+JUMAR_OP_END
+
 JUMAR_OP(Bincount)
 JUMAR_IN(array)
 JUMAR_IN(size)
 JUMAR_IN(weights)
 JUMAR_OUT(bins)
+JUMAR_OP_END
+
+JUMAR_OP(BroadcastGradientArgs)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y1)
+JUMAR_OUT(y2)
 JUMAR_OP_END
 
 JUMAR_OP(CdistGrad)
@@ -30,6 +69,21 @@ JUMAR_OP_END
 JUMAR_OP(Erfc)
 JUMAR_IN(x)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(ForeachAddcmulList)
+JUMAR_INS(x1)
+JUMAR_INS(x2)
+JUMAR_INS(x3)
+JUMAR_IN(scalars)
+JUMAR_OUTS(y)
+JUMAR_OP_END
+
+JUMAR_OP(ForeachBinaryOp)
+JUMAR_INS(x1)
+JUMAR_INS(x2)
+JUMAR_OUTS(y)
+JUMAR_ATTR(op_code, Int)
 JUMAR_OP_END
 
 JUMAR_OP(IsFinite)
@@ -83,9 +137,71 @@ JUMAR_ATTR(scale, Float)
 JUMAR_ATTR(shift, Float)
 JUMAR_OP_END
 
+JUMAR_OP(RaggedBinCount)
+JUMAR_IN(splits)
+JUMAR_IN(values)
+JUMAR_IN(size)
+JUMAR_IN(weights)
+JUMAR_OUT(output)
+JUMAR_ATTR(binary_output, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(SignBitsUnpack)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(size, Int)
+JUMAR_ATTR(dtype, Type)
+JUMAR_OP_END
+
+JUMAR_OP(SparseBincount)
+JUMAR_IN(indices)
+JUMAR_IN(values)
+JUMAR_IN(dense_shape)
+JUMAR_IN(size)
+JUMAR_IN(weights)
+JUMAR_OUT(output)
+JUMAR_ATTR(binary_output, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(SparseSegmentMean)
+JUMAR_IN(x)
+JUMAR_IN(indices)
+JUMAR_IN(segment_ids)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(SparseSegmentMeanGrad)
+JUMAR_IN(x)
+JUMAR_IN(indices)
+JUMAR_IN(segment_ids)
+JUMAR_IN(output_dim0)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(SparseSegmentSum)
+JUMAR_IN(x)
+JUMAR_IN(indices)
+JUMAR_IN(segment_ids)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(SparseSegmentSumGrad)
+JUMAR_IN(grad)
+JUMAR_IN(indices)
+JUMAR_IN(segment_ids)
+JUMAR_IN(output_dim0)
+JUMAR_OUT(output)
+JUMAR_OP_END
+
 JUMAR_OP(Trunc)
 JUMAR_IN(input_x)
 JUMAR_OUT(output_y)
+JUMAR_OP_END
+
+JUMAR_OP(Zeta)
+JUMAR_IN(x)
+JUMAR_IN(q)
+JUMAR_OUT(z)
 JUMAR_OP_END
 }  // namespace ge
 

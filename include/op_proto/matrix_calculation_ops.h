@@ -25,6 +25,17 @@ JUMAR_ATTR(adj_x2, Bool)
 JUMAR_ATTR(offset_x, Int)
 JUMAR_OP_END
 
+JUMAR_OP(DiagPart)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(DiagV2)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(diagonal, Int)
+JUMAR_OP_END
+
 JUMAR_OP(Einsum)
 JUMAR_INS(x)
 JUMAR_OUT(y)
@@ -83,12 +94,53 @@ JUMAR_ATTR(transpose_x2, Bool)
 JUMAR_ATTR(offset_x, Int)
 JUMAR_OP_END
 
+JUMAR_OP(MatrixDiag)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(MatrixDiagPart)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(MatrixDiagPartV3)
+JUMAR_IN(x)
+JUMAR_IN(k)
+JUMAR_IN(padding_value)
+JUMAR_OUT(y)
+JUMAR_ATTR(align, String)
+JUMAR_OP_END
+
 JUMAR_OP(MatrixDiagV2)
 JUMAR_IN(diagonal)
 JUMAR_IN(k)
 JUMAR_IN(num_rows)
 JUMAR_IN(num_cols)
 JUMAR_IN(padding_value)
+JUMAR_OUT(output)
+JUMAR_OP_END
+
+JUMAR_OP(MatrixDiagV3)
+JUMAR_IN(x)
+JUMAR_IN(k)
+JUMAR_IN(num_rows)
+JUMAR_IN(num_cols)
+JUMAR_IN(padding_value)
+JUMAR_OUT(y)
+JUMAR_ATTR(align, String)
+JUMAR_OP_END
+
+JUMAR_OP(MatrixSetDiag)
+JUMAR_IN(x)
+JUMAR_IN(diagonal)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(MatrixSetDiagV2)
+JUMAR_IN(input)
+JUMAR_IN(diagonal)
+JUMAR_IN(k)
 JUMAR_OUT(output)
 JUMAR_OP_END
 

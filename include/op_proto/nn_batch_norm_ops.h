@@ -6,14 +6,6 @@
 
 namespace ge {
 
-JUMAR_OP(BNInferGrad)
-JUMAR_IN(grads)
-JUMAR_IN(scale)
-JUMAR_IN(batch_variance)
-JUMAR_OUT(x_backprop)
-JUMAR_ATTR(epsilon, Float)
-JUMAR_OP_END
-
 JUMAR_OP(BNInference)
 JUMAR_IN(x)
 JUMAR_IN(mean)

@@ -6,6 +6,12 @@
 
 namespace ge {
 
+JUMAR_OP(BiasAddGrad)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(data_format, String)
+JUMAR_OP_END
+
 JUMAR_OP(Conv2D)
 JUMAR_IN(x)
 JUMAR_IN(filter)

@@ -6,6 +6,23 @@
 
 namespace ge {
 
+JUMAR_OP(AnchorResponseFlags)
+JUMAR_IN(gt_bboxes)
+JUMAR_OUT(flags)
+JUMAR_ATTR(featmap_size, ListInt)
+JUMAR_ATTR(strides, ListInt)
+JUMAR_ATTR(num_base_anchors, Int)
+JUMAR_OP_END
+
+JUMAR_OP(BallQuery)
+JUMAR_IN(xyz)
+JUMAR_IN(center_xyz)
+JUMAR_OUT(idx)
+JUMAR_ATTR(min_radius, Float)
+JUMAR_ATTR(max_radius, Float)
+JUMAR_ATTR(sample_num, Int)
+JUMAR_OP_END
+
 JUMAR_OP(BatchMultiClassNonMaxSuppression)
 JUMAR_IN(boxes)
 JUMAR_IN(scores)
@@ -95,6 +112,13 @@ JUMAR_ATTR(center_point_box, Int)
 JUMAR_ATTR(max_boxes_size, Int)
 JUMAR_OP_END
 
+JUMAR_OP(NormalizeBBox)
+JUMAR_IN(boxes)
+JUMAR_IN(shape_hw)
+JUMAR_OUT(y)
+JUMAR_ATTR(reversed_box, Bool)
+JUMAR_OP_END
+
 JUMAR_OP(PSROIPooling)
 JUMAR_IN(x)
 JUMAR_IN(rois)
@@ -111,6 +135,12 @@ JUMAR_OUT(y)
 JUMAR_ATTR(spatial_scale, Float)
 JUMAR_ATTR(output_dim, Int)
 JUMAR_ATTR(group_size, Int)
+JUMAR_OP_END
+
+JUMAR_OP(PointsInPolygons)
+JUMAR_IN(points)
+JUMAR_IN(polygons)
+JUMAR_OUT(output)
 JUMAR_OP_END
 
 JUMAR_OP(PriorBox)
@@ -179,6 +209,14 @@ JUMAR_OUT(y2)
 JUMAR_ATTR(axis, Int)
 JUMAR_ATTR(descending, Bool)
 JUMAR_ATTR(stable, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(StackGroupPoints)
+JUMAR_IN(features)
+JUMAR_IN(features_batch_cnt)
+JUMAR_IN(indices)
+JUMAR_IN(indices_batch_cnt)
+JUMAR_OUT(y)
 JUMAR_OP_END
 
 JUMAR_OP(Yolo)

@@ -28,6 +28,16 @@ JUMAR_ATTR(padding, String)
 JUMAR_ATTR(data_format, String)
 JUMAR_OP_END
 
+JUMAR_OP(AvgPool1D)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(ksize, Int)
+JUMAR_ATTR(strides, Int)
+JUMAR_ATTR(pads, ListInt)
+JUMAR_ATTR(ceil_mode, Bool)
+JUMAR_ATTR(count_include_pad, Bool)
+JUMAR_OP_END
+
 JUMAR_OP(AvgPool3D)
 JUMAR_IN(x)
 JUMAR_OUT(y)
@@ -95,6 +105,15 @@ JUMAR_ATTR(ksize, ListInt)
 JUMAR_ATTR(strides, ListInt)
 JUMAR_ATTR(padding, String)
 JUMAR_ATTR(include_batch_in_index, Bool)
+JUMAR_ATTR(data_format, String)
+JUMAR_OP_END
+
+JUMAR_OP(MaxPoolV2)
+JUMAR_IN(x)
+JUMAR_IN(ksize)
+JUMAR_IN(strides)
+JUMAR_OUT(y)
+JUMAR_ATTR(padding, String)
 JUMAR_ATTR(data_format, String)
 JUMAR_OP_END
 

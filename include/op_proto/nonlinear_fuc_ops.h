@@ -68,6 +68,11 @@ JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(FastGeluV2)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(FusedBiasLeakyReluGrad)
 JUMAR_IN(y_grad)
 JUMAR_IN(features)

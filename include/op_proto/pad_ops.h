@@ -50,6 +50,14 @@ JUMAR_OUT(y)
 JUMAR_ATTR(mode, String)
 JUMAR_ATTR(paddings_contiguous, Bool)
 JUMAR_OP_END
+
+JUMAR_OP(PadV3Grad)
+JUMAR_IN(x)
+JUMAR_IN(paddings)
+JUMAR_OUT(y)
+JUMAR_ATTR(mode, String)
+JUMAR_ATTR(paddings_contiguous, Bool)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -6,6 +6,12 @@
 
 namespace ge {
 
+JUMAR_OP(BN3DTrainingReduce)
+JUMAR_IN(x)
+JUMAR_OUT(sum)
+JUMAR_OUT(square_sum)
+JUMAR_OP_END
+
 JUMAR_OP(BNInfer)
 JUMAR_IN(x)
 JUMAR_IN(scale)
@@ -13,6 +19,46 @@ JUMAR_IN(offset)
 JUMAR_IN(mean)
 JUMAR_IN(variance)
 JUMAR_OUT(y)
+JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
+
+JUMAR_OP(BNInferGrad)
+JUMAR_IN(grads)
+JUMAR_IN(scale)
+JUMAR_IN(batch_variance)
+JUMAR_OUT(x_backprop)
+JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
+
+JUMAR_OP(BNTrainingReduce)
+JUMAR_IN(x)
+JUMAR_OUT(sum)
+JUMAR_OUT(square_sum)
+JUMAR_OP_END
+
+JUMAR_OP(BNTrainingUpdateV2)
+JUMAR_IN(x)
+JUMAR_IN(sum)
+JUMAR_IN(square_sum)
+JUMAR_IN(scale)
+JUMAR_IN(offset)
+JUMAR_OUT(y)
+JUMAR_OUT(batch_mean)
+JUMAR_OUT(batch_variance)
+JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
+
+JUMAR_OP(BNTrainingUpdateV3)
+JUMAR_IN(x)
+JUMAR_IN(sum)
+JUMAR_IN(square_sum)
+JUMAR_IN(scale)
+JUMAR_IN(offset)
+JUMAR_OUT(y)
+JUMAR_OUT(batch_mean)
+JUMAR_OUT(batch_variance)
+JUMAR_OUT(reserve_1)
+JUMAR_OUT(reserve_2)
 JUMAR_ATTR(epsilon, Float)
 JUMAR_OP_END
 
@@ -26,6 +72,21 @@ JUMAR_OUT(y)
 JUMAR_OUT(batch_mean)
 JUMAR_OUT(batch_variance)
 JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
+
+JUMAR_OP(INTrainingReduceV2)
+JUMAR_IN(x)
+JUMAR_OUT(sum)
+JUMAR_OUT(square_sum)
+JUMAR_OP_END
+
+JUMAR_OP(INTrainingUpdateGrad)
+JUMAR_IN(dy)
+JUMAR_IN(x)
+JUMAR_IN(variance)
+JUMAR_IN(mean)
+JUMAR_OUT(res_gamma)
+JUMAR_OUT(res_beta)
 JUMAR_OP_END
 
 JUMAR_OP(ReduceAll)

@@ -82,6 +82,13 @@ JUMAR_ATTR(src_format, String)
 JUMAR_ATTR(dst_format, String)
 JUMAR_OP_END
 
+JUMAR_OP(FeedsRepeat)
+JUMAR_IN(feeds)
+JUMAR_IN(feeds_repeat_times)
+JUMAR_OUT(y)
+JUMAR_ATTR(output_feeds_size, Int)
+JUMAR_OP_END
+
 JUMAR_OP(FillV2)
 JUMAR_IN(dims)
 JUMAR_OUT(y)
@@ -302,6 +309,21 @@ JUMAR_ATTR(end, Int)
 JUMAR_ATTR(stride, Int)
 JUMAR_OP_END
 
+JUMAR_OP(SliceWithAxes)
+JUMAR_IN(x)
+JUMAR_IN(offsets)
+JUMAR_IN(size)
+JUMAR_OUT(y)
+JUMAR_ATTR(axes, ListInt)
+JUMAR_OP_END
+
+JUMAR_OP(SliceWrite)
+JUMAR_IN(x)
+JUMAR_IN(begin)
+JUMAR_IN(value)
+JUMAR_OUT(x)
+JUMAR_OP_END
+
 JUMAR_OP(SortWithIndex)
 JUMAR_IN(x)
 JUMAR_IN(index)
@@ -356,6 +378,20 @@ JUMAR_OUT(y)
 JUMAR_ATTR(begin, ListInt)
 JUMAR_ATTR(end, ListInt)
 JUMAR_ATTR(strides, ListInt)
+JUMAR_ATTR(begin_mask, Int)
+JUMAR_ATTR(end_mask, Int)
+JUMAR_ATTR(ellipsis_mask, Int)
+JUMAR_ATTR(new_axis_mask, Int)
+JUMAR_ATTR(shrink_axis_mask, Int)
+JUMAR_OP_END
+
+JUMAR_OP(StridedSliceGrad)
+JUMAR_IN(shape)
+JUMAR_IN(begin)
+JUMAR_IN(end)
+JUMAR_IN(strides)
+JUMAR_IN(dy)
+JUMAR_OUT(output)
 JUMAR_ATTR(begin_mask, Int)
 JUMAR_ATTR(end_mask, Int)
 JUMAR_ATTR(ellipsis_mask, Int)
@@ -429,6 +465,17 @@ JUMAR_OP_END
 JUMAR_OP(TopKV2)
 JUMAR_IN(x)
 JUMAR_IN(k)
+JUMAR_OUT(values)
+JUMAR_OUT(indices)
+JUMAR_ATTR(sorted, Bool)
+JUMAR_ATTR(dim, Int)
+JUMAR_ATTR(largest, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(TopKV2D)
+JUMAR_IN(x)
+JUMAR_IN(k)
+JUMAR_IN(assist_seq)
 JUMAR_OUT(values)
 JUMAR_OUT(indices)
 JUMAR_ATTR(sorted, Bool)

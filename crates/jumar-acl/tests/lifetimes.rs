@@ -4,7 +4,7 @@ use std::sync::{Barrier, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
 use jumar_acl::generated::{calls, enums};
-use jumar_acl::{Cx, Raw, Result, device, enter, hccl, mbuf, memory, rtc, tdt_channel, tdt_queue};
+use jumar_acl::{Cx, Raw, Result, device, enter, hccl, mbuf, memory, rtc, tdt_channel};
 
 /// The tests reset the device that they share.
 static DEVICE: Mutex<()> = Mutex::new(());

@@ -137,7 +137,14 @@ def run(lib, one):
     """Calls a case's operator. Returns its outputs, and after them the inputs that it updates."""
     prototype = suite.PROTOTYPES[one.op]
     kept, descs, buffers, updated, values = [], [], [], [], []
-    flat = one.tensors()
+    # A single call names no inputs: they are in the order of the operator's class, those of a case may be in any.
+    flat, given = [], one.tensors()
+    for name, fills in one.inputs.items():
+        count = len(fills) if isinstance(fills, list) else 1
+        flat.append((name, given[:count]))
+        del given[:count]
+    order = [name for name, *_ in prototype["inputs"]]
+    flat = [tensor for _, tensors in sorted(flat, key=lambda own: order.index(own[0])) for tensor in tensors]
 
     def absent():
         descs.append(lib.desc(UNDEFINED, []))

@@ -42,3 +42,11 @@ case("SwishGrad", "", {"grad": f(3, 4), "x": v(X), "y": v(X * sigmoid(X))}, slop
 case("SwishGrad", "scale", {"grad": f(3, 4), "x": v(X), "y": v(X * sigmoid(1.5 * X))}, lambda *a: slope(*a, 1.5), {"scale": 1.5})
 case("ThresholdV2", "", {"x": f(3, 4), "threshold": const(v([0.5])), "value": const(v([-7]))}, lambda x, limit, value: np.where(x > limit, x, value), types=["float16", "int32"])
 case("ThresholdV2", "zero when not said", {"x": f(3, 4), "threshold": const(v([0.5]))}, lambda x, limit: np.where(x > limit, x, 0))
+
+
+def fast_gelu(x):
+    bow = -0.1444 * (np.minimum(np.abs(0.7071 * x), 1.769) - 1.769) ** 2 + 0.5
+    return x * (np.sign(x + 1e-12) * bow + 0.5)
+
+
+case("FastGeluV2", "", {"x": f(4, 5, lo=-4, hi=4)}, fast_gelu, types=["float16", "bfloat16"])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases import b, case, const, distinct, f, filed, i, t, v
+from cases import b, case, const, distinct, f, filed, i, refused, t, v, var
 
 ANY = ["float16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
 SOME = ["float16", "int32", "int8"]
@@ -164,3 +164,53 @@ case("PadV3", "as ONNX has it", {"x": f(2, 3), "paddings": t([1, 0, 2, 3])}, lam
 case("PadV3", "mirrored", {"x": f(4, 5), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)], "reflect"), {"mode": "reflect"})
 case("PadV3", "the edge again", {"x": f(4, 5), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)], "edge"), {"mode": "edge"})
 case("Pad", "", {"x": f(2, 3), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)]), types=SOME)
+
+case("ConjugateTranspose", "", {"x": f(2, 3, 4), "perm": t([2, 0, 1])}, lambda x, p: x.transpose(2, 0, 1), types=["float16", "int32"])
+case("SliceWithAxes", "", {"x": f(4, 5, 6), "offsets": t([1, 2]), "size": t([2, 3])}, lambda x, b, s: x[1:3, :, 2:5], {"axes": [0, 2]}, types=["float16", "int32"])
+case("SliceWithAxes", "the rest", {"x": f(4, 5), "offsets": t([2], "int64"), "size": t([-1], "int64")}, lambda x, b, s: x[:, 2:], {"axes": [-1]})
+refused("SliceWithAxes", "lists that differ", {"x": f(4, 5), "offsets": t([2, 1]), "size": t([1])}, "offsets, size and axes have 2, 1 and 1 entries", {"axes": [0]})
+
+
+def written(x, begin, value):
+    y = x.copy()
+    y[tuple(slice(b, b + n) for b, n in zip(begin, value.shape))] = value
+    return y
+
+
+case("SliceWrite", "", {"x": f(4, 5), "begin": t([1, 2]), "value": f(2, 3)}, written, types=["float16", "int32"])
+case("SliceWrite", "a variable", {"x": var(f(4, 5)), "begin": t([0, 0], "int64"), "value": f(4, 1)}, lambda *a: [written(*a)] * 2)
+refused("SliceWrite", "beyond the end", {"x": f(4, 5), "begin": t([3, 0]), "value": f(2, 5)}, "it does not lie inside of x")
+
+
+def slice_gradient(name, dims, index, begin, end, strides, dtype="int32", **rest):
+    """`index` is the slice in NumPy's words."""
+    shape = np.zeros(dims)[index].shape
+
+    def want(s, b, e, n, dy):
+        y = np.zeros(dims, dy.dtype)
+        y[index] = dy
+        return y
+
+    case("StridedSliceGrad", name, {"shape": t(list(dims), dtype), "begin": t(begin, dtype), "end": t(end, dtype), "strides": t(strides, dtype), "dy": f(*shape)}, want, **rest)
+
+
+slice_gradient("", (4, 5), np.s_[1:3, 0:4], [1, 0], [3, 4], [1, 1], types=["float16", "int32"])
+slice_gradient("backwards, by steps", (4, 7), np.s_[::-1, 1:6:2], [-1, 1], [-100, 6], [-1, 2], "int64")
+slice_gradient("masks", (4, 5, 6), np.s_[:3, 2, ..., 3:], [1, 2, 3], [3, 4, 5], [1, 1, 1], attrs={"begin_mask": 1, "end_mask": 4, "shrink_axis_mask": 2})
+refused("StridedSliceGrad", "another shape", {"shape": t([4, 5]), "begin": t([1, 0]), "end": t([3, 4]), "strides": t([1, 1]), "dy": f(2, 5)}, "the slice has [2, 4]")
+
+
+def pad_gradient(x, pads, mode):
+    dims = [size - before - after for size, (before, after) in zip(x.shape, pads)]
+    y = np.zeros(dims, x.dtype).ravel()
+    if mode == "constant":
+        return x[tuple(slice(before, before + size) for (before, _), size in zip(pads, dims))]
+    where = np.pad(np.arange(y.size).reshape(dims), pads, {"circular": "wrap"}.get(mode, mode))
+    np.add.at(y, where.ravel(), x.ravel())
+    return y.reshape(dims)
+
+
+for mode in ["reflect", "edge", "symmetric", "circular", "constant"]:
+    case("PadV3Grad", mode, {"x": f(6, 9), "paddings": t([1, 2, 0, 3])}, lambda x, p, mode=mode: pad_gradient(x, [(1, 2), (0, 3)], mode), {"mode": mode}, types=["float16", "int32"] if mode == "reflect" else ())
+case("PadV3Grad", "all that is before first", {"x": f(6, 9), "paddings": t([1, 0, 2, 3], "int64")}, lambda x, p: pad_gradient(x, [(1, 2), (0, 3)], "edge"), {"mode": "edge", "paddings_contiguous": False})
+refused("PadV3Grad", "more than there is to reflect", {"x": f(6), "paddings": t([2, 2])}, "cannot pad 2 elements so far")

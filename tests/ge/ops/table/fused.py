@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases import case, const, f, i, unary, v
+from cases import case, const, f, i, refused, unary, v
 
 HALF = ("float16",)
 case("AddExample", "", {"x1": f(2, 3), "x2": f(2, 3)}, np.add, types=["int32"])
@@ -89,3 +89,45 @@ case("FakeQuantWithMinMaxVarsGradient", "", {"gradients": GRADIENTS, "x": LEVELS
 CHANNELS = {"x": f(4, 3, lo=-8, hi=8), "min": v([-6.0, -2.0, 0.0]), "max": v([6.0, 5.0, 4.0])}
 case("FakeQuantWithMinMaxVarsPerChannel", "", CHANNELS, lambda x, a, b: fake(x, a, b))
 case("FakeQuantWithMinMaxVarsPerChannelGradient", "", {"gradients": f(4, 3), **CHANNELS}, lambda g, *a: gradients(g, *a, axis=0))
+
+
+# --- quantisation with learnt bounds --------------------------------------------------------------------------------------
+
+
+def ulq(x, low, high, fixed=False):
+    low, high = 0 * low if fixed else np.minimum(low, 0), np.maximum(high, 255 * 1.192092896e-07)
+    step = (high - low) / 255
+    level = np.round(low / step)
+    above, below = x >= level * step, x <= (level + 255) * step
+    raw = np.clip(x, level * step, (level + 255) * step) / step
+    loss = np.where(above & below, np.round(raw) - raw, level - low / step) / 255
+    return [np.round(raw) * step, above.astype(float), below.astype(float), loss]
+
+
+BOUNDS = {"clamp_min": v([-1.3]), "clamp_max": v([2.2])}
+case("ActsULQ", "", {"x": f(4, 5, lo=-4, hi=4), **BOUNDS}, ulq, types=HALF)
+case("ActsULQ", "from zero on", {"x": f(4, 5, lo=-4, hi=4), **BOUNDS}, lambda *a: ulq(*a, fixed=True), {"fixed_min": True})
+refused("ActsULQ", "four bits", {"x": f(4, 5), **BOUNDS}, "num_bits is 4; it must be 8", {"num_bits": 4})
+INSIDE, ALSO = i(3, 5, lo=0, hi=2, dtype="bool"), i(3, 5, lo=0, hi=2, dtype="bool")
+case("ActsULQInputGrad", "", {"y_grad": f(3, 5), "clamp_min_mask": INSIDE, "clamp_max_mask": ALSO}, lambda g, a, b: g * a * b, types=HALF)
+case("ActULQClampMaxGrad", "", {"y_grad": f(3, 5), "clamp_max_mask": INSIDE, "x_clamped_loss": f(3, 5, lo=-0.01, hi=0.01)}, lambda g, m, x: (g * (x + m)).sum(), types=HALF)
+
+
+def lars(w, g, w_squares, g_squares, decay, rate, clip=False):
+    factor = np.float64(np.float32(0.001)) * np.sqrt(w_squares) / (decay * np.sqrt(w_squares) + np.sqrt(g_squares) + np.float64(np.float32(1e-5)))
+    return (w * decay + g) * (np.clip(factor / rate, 0, 1) if clip else factor)
+
+
+LARS = {"w": f(4, 3), "g": f(4, 3), "w_square_sum": v(9.0), "g_square_sum": v(0.25), "weight_decay": v(0.125)}
+case("LarsV2Update", "", {**LARS, "learning_rate": v(0.5)}, lars, small=True)
+case("LarsV2Update", "clipped", {**LARS, "learning_rate": v(0.5)}, lambda *a: lars(*a, clip=True), {"use_clip": True})
+case("LarsV2Update", "clipped at 1", {**LARS, "learning_rate": v(0.0001)}, lambda *a: lars(*a, clip=True), {"use_clip": True})
+
+
+def signs(x, rows):
+    return np.unpackbits(x.astype(np.uint8), bitorder="little").astype(float).reshape(rows, -1) * 2 - 1
+
+
+for size, dtype in [(2, "float32"), (1, "float16")]:
+    case("SignBitsUnpack", f"{size} rows, {dtype}", {"x": v([159, 15], "uint8")}, lambda x, size=size: signs(x, size), {"size": size, "dtype": dtype}, out=dtype)
+refused("SignBitsUnpack", "rows that are no part of the bits", {"x": v([159, 15], "uint8")}, "whose bits can be parted into that many rows", {"size": 3, "dtype": "float32"})

@@ -1,7 +1,7 @@
 """Images and positions in them."""
 import numpy as np
 
-from cases import case, const, f, form, i, t, v
+from cases import case, const, f, form, i, refused, t, v
 from reference import last, first, ort
 
 ORT = {"least": "float32", "why": "ONNX Runtime in float32"}
@@ -168,3 +168,31 @@ case("ROIPooling", "scaled", {"x": f(2, 3, 8, 9), "rois": v([[0, 2, 0, 12, 10], 
 case("Upsample", "twice when not said", {"x": f(2, 3, 4, 5)}, lambda x: x.repeat(2, 2).repeat(2, 3), types=["float16"])
 case("Upsample", "each axis by its own", {"x": f(1, 2, 3, 4)}, lambda x: x.repeat(3, 2).repeat(2, 3), {"stride_h": 3, "stride_w": 2})
 case("Upsample", "halved", {"x": f(1, 2, 3, 4)}, lambda x: x.repeat(2, 2).repeat(2, 3) / 2, {"scale": 0.5})
+
+
+def warp(img, positions):
+    x, y = (positions[:, at : at + 1] % 1 for at in (0, 1))
+    a, b, c, d = (img[:, at] for at in range(4))
+    return (1 - y) * ((1 - x) * a + x * b) + y * ((1 - x) * c + x * d)
+
+
+case("IMGWarpResize", "", {"img": f(2, 4, 3, 5, 6), "warp_index": f(2, 2, 5, 6, lo=-9, hi=9, dtype="float32")}, warp, types=["float16"])
+refused("IMGWarpResize", "two corners", {"img": f(2, 2, 3, 5, 6), "warp_index": f(2, 2, 5, 6, dtype="float32")}, "[n, 4, c, h, w] and [n, 2, h, w] are required")
+
+
+def looked_up(img, table):
+    """Linear along each of three axes, one after the other."""
+    position = img.reshape(-1, 3) * (len(table) - 1) / 255.0
+    low, high, share = np.floor(position).astype(int), np.ceil(position).astype(int), position - np.floor(position)
+    y = []
+    for a, b, s in zip(low, high, share):
+        cube = table[np.ix_(*([one, other] for one, other in zip(a, b)))].astype(float)
+        for part in s:
+            cube = cube[0] * (1 - part) + cube[1] * part
+        y.append(cube)
+    return np.reshape(y, img.shape)
+
+
+case("LUT3D", "", {"img": f(4, 5, 3, lo=0, hi=255), "lut_table": f(17, 17, 17, 3, lo=0, hi=255)}, looked_up)
+case("LUT3D", "bytes", {"img": i(2, 4, 5, 3, lo=0, hi=256, dtype="uint8"), "lut_table": i(5, 5, 5, 3, lo=0, hi=256, dtype="uint8")}, looked_up, out="float32")
+refused("LUT3D", "a table of two axes", {"img": f(4, 5, 3), "lut_table": f(17, 17, 3)}, "a table [n, n, n, 3] are required")

@@ -56,6 +56,9 @@ def top(x, k, axis=-1, largest=True):
     return [np.take_along_axis(x, order, axis), order.astype(np.int32)]
 
 
+HELP = {"assist_seq": v(np.arange(8), "float16")}
+case("TopKV2D", "", {"x": distinct(3, 6), "k": t(3), **HELP}, lambda x, k, a: top(x, 3), types=["float16", "float64", "int32"], out=[None, "int32"])
+case("TopKV2D", "the least, along an axis", {"x": distinct(3, 6), "k": t(2), **HELP}, lambda x, k, a: top(x, 2, 0, False), {"largest": False, "dim": 0}, out=[None, "int32"])
 for op in ["TopK", "TopKV2"]:
     case(op, "", {"x": distinct(3, 6), "k": t(3)}, lambda x, k: top(x, 3), types=["float16", "float64", "int32", "int64"], out=[None, "int32"])
     case(op, "the least, along an axis", {"x": distinct(3, 6), "k": t(2)}, lambda x, k: top(x, 2, 0, False), {"largest": False, "dim": 0})

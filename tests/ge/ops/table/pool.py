@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases import case, distinct, f
+from cases import case, distinct, f, refused, t
 from reference import first, last, pool, same_pads
 
 HALF = {"types": ["float16"]}
@@ -22,6 +22,33 @@ case("MaxPoolV3", "global", {"x": f(2, 3, 4, 5)}, lambda x: x.max((2, 3), keepdi
      {"ksize": [1, 1, 2, 2], "strides": [1, 1, 2, 2], "global_pooling": True})
 case("MaxPoolV3", "channels last", {"x": f(2, 6, 7, 3)}, lambda x: last(pool(first(x), [2, 3], [2, 1], NONE, "max")),
      {"ksize": [1, 2, 3, 1], "strides": [1, 2, 1, 1], "data_format": "NHWC"})
+
+
+def line(x, kernel, stride, before, after, counted=False, ceil=False):
+    """Means along the last axis. Padding counts where it is said; what lies beyond it, because of `ceil`, never does."""
+    size = x.shape[-1]
+    steps = (size + before + after - kernel) / stride
+    count = int(np.ceil(steps) if ceil else np.floor(steps)) + 1
+    if ceil and (count - 1) * stride >= size + before:
+        count -= 1
+    y = []
+    for at in range(count):
+        begin, end = at * stride - before, min(at * stride - before + kernel, size + after)
+        inside = x[..., max(begin, 0) : min(end, size)]
+        y.append(inside.sum(-1) / (end - begin if counted else inside.shape[-1]))
+    return np.stack(y, -1)
+
+
+case("AvgPool1D", "", {"x": f(2, 3, 9)}, lambda x: line(x, 3, 2, 0, 0), {"ksize": 3, "strides": 2, "pads": [0, 0]}, **HALF)
+case("AvgPool1D", "pads", {"x": f(2, 3, 9)}, lambda x: line(x, 3, 2, 1, 1), {"ksize": 3, "strides": 2, "pads": [1, 1]})
+case("AvgPool1D", "pads that count, and an axis of one", {"x": f(2, 3, 1, 9)}, lambda x: line(x, 4, 3, 1, 2, counted=True), {"ksize": 4, "strides": 3, "pads": [1, 2], "count_include_pad": True})
+case("AvgPool1D", "ceil", {"x": f(2, 3, 10)}, lambda x: line(x, 3, 2, 0, 0, ceil=True), {"ksize": 3, "strides": 2, "pads": [0, 0], "ceil_mode": True})
+refused("AvgPool1D", "one pad", {"x": f(2, 3, 9)}, "2 numbers are required", {"ksize": 3, "strides": 2, "pads": [1]})
+case("MaxPoolV2", "", {"x": f(2, 6, 7, 3), "ksize": t([1, 2, 3, 1]), "strides": t([1, 2, 1, 1])}, lambda x, k, s: last(pool(first(x), [2, 3], [2, 1], NONE, "max")),
+     {"padding": "VALID"}, dtype="float16")
+case("MaxPoolV2", "channels first, same", {"x": f(1, 2, 6, 5), "ksize": t([1, 1, 3, 2]), "strides": t([1, 1, 2, 2])},
+     lambda x, k, s: pool(x, [3, 2], [2, 2], [same_pads(6, 3, 2), same_pads(5, 2, 2)], "max"), {"padding": "SAME", "data_format": "NCHW"}, dtype="float16")
+refused("MaxPoolV2", "a window of three numbers", {"x": f(2, 6, 7, 3), "ksize": t([1, 2, 3]), "strides": t([1, 2, 1, 1])}, "ksize", {"padding": "VALID"}, dtype="float16")
 
 def with_argmax(name, dims, kernel, strides, pad=(0, 0), dilation=(1, 1), ceil=False):
     """The lists of the attributes have the spatial entries in the middle, though channels come first. The second output, a

@@ -419,10 +419,6 @@ LABELS = {"x": f(3, 5), "target": v([[2, 0, -1, 1, 1], [4, -1, 0, 0, 0], [-1, 2,
 for own in ["float32", *FLOATS]:
     for how in ["mean", "sum", "none"]:
         case("MultilabelMarginLoss", how, LABELS, lambda *a, how=how: multilabel(*a, how), {"reduction": how}, dtype=own, out=[own, "int32"])
-case("BNInferGrad", "", {"grads": f(2, 3, 4, 5), "scale": f(3, dtype="float32"), "batch_variance": f(3, lo=0.5, dtype="float32")},
-     lambda g, s, v: g * (s / np.sqrt(v + 1e-4)).reshape(3, 1, 1), types=FLOATS)
-case("BNInferGrad", "NHWC", {"grads": f(2, 4, 5, 3, form="NHWC"), "scale": f(3, dtype="float32"), "batch_variance": f(3, lo=0.5, dtype="float32")},
-     lambda g, s, v: g * s / np.sqrt(v + 1e-4))
 
 
 def instance_gradient(dy, x, variance, mean, gamma):

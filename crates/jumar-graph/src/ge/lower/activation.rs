@@ -4,9 +4,16 @@ use jumar_ops::{Attrs, Builder as _, OpError};
 use jumar_types::dtype::DataType;
 
 use super::elementwise::in_float;
+use super::formula::Formula;
 use super::op::Op;
 use super::{Cx, Lowering, invalid};
 use crate::ValueId;
+
+#[allow(
+    clippy::approx_constant,
+    reason = "the definition has these four digits of the root of a half"
+)]
+const FAST_GELU_SCALE: f64 = 0.7071;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("ApproximateEqual", |cx, op| {
@@ -24,6 +31,21 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("FastGelu", |cx, op| {
         let attrs = plain().with("scale", 1.702f32);
         Ok(vec![cx.one("Swish", &[op.input("x")?], attrs)?])
+    }),
+    ("FastGeluV2", |cx, op| {
+        let x = op.input("x")?;
+        let dtype = cx.ty(x).dtype;
+        let f = Formula::new(cx);
+        let x = f.cast(x, DataType::Float32)?;
+        // A parabola on either side, up to where it is flat.
+        let size = f.of("Abs", f.times(x, FAST_GELU_SCALE)?)?;
+        let size = f.min(size, f.number(1.769, size)?)?;
+        let bow = f.square(f.plus(size, -1.769)?)?;
+        let half = f.plus(f.times(bow, -0.1444)?, 0.5)?;
+        let shifted = f.plus(x, 1e-12)?;
+        let sign = f.div(shifted, f.of("Abs", shifted)?)?;
+        let share = f.plus(f.mul(sign, half)?, 0.5)?;
+        Ok(vec![f.cast(f.mul(x, share)?, dtype)?])
     }),
     ("GeGluV2", |cx, op| {
         let [left, right] = halves(cx, op)?;

@@ -4,7 +4,9 @@ use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;
 
 use super::filter::{backward, channels_last, forward};
+use super::index::summed;
 use super::op::{Op, same};
+use super::slice::numbers;
 use super::{Cx, Lowering, invalid, tensor_attr, unsupported};
 use crate::ValueId;
 
@@ -19,6 +21,11 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         concat(cx, op, axis)
     }),
     ("ConcatV2D", |cx, op| concat(cx, op, op.int("concat_dim")?)),
+    ("ConjugateTranspose", |cx, op| {
+        // Of floats and integers, which are their own conjugates.
+        let inputs = [op.input("x")?, op.input("perm")?];
+        Ok(vec![cx.one("Transpose", &inputs, Attrs::new())?])
+    }),
     ("Const", constant),
     ("Constant", constant),
     ("DepthToSpace", |cx, op| {
@@ -48,6 +55,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("Pack", pack),
     ("PadV3", pad),
+    ("PadV3Grad", pad_gradient),
     ("Pad", |cx, op| {
         let (x, paddings) = (op.input("x")?, op.input("paddings")?);
         Ok(vec![cx.one("PadV3", &[x, paddings], Attrs::new())?])
@@ -331,4 +339,80 @@ fn pad(cx: &mut Cx, op: &Op<'_>) -> Lowered {
         attrs,
         1,
     )
+}
+
+/// Adds the gradients of padded elements to those of the elements that they were copied from.
+fn pad_gradient(cx: &mut Cx, op: &Op<'_>) -> Lowered {
+    let (x, mode) = (op.input("x")?, op.text("mode")?);
+    let paddings = numbers(cx, op.input("paddings")?, "paddings")?;
+    let dims = cx.dims(x)?;
+    let rank = dims.len();
+    if paddings.len() != 2 * rank || paddings.iter().any(|&padding| padding < 0) {
+        return Err(invalid(format!(
+            "its input paddings is {paddings:?}; it must have {} numbers that are not negative",
+            2 * rank
+        )));
+    }
+    let pairs = op.yes("paddings_contiguous")?;
+    // For each axis, the index from which an element of the padded one was copied.
+    let mut origins = Vec::with_capacity(rank);
+    let mut own = Vec::with_capacity(rank);
+    for (axis, &padded) in dims.iter().enumerate() {
+        let (before, after) = if pairs {
+            (paddings[2 * axis], paddings[2 * axis + 1])
+        } else {
+            (paddings[axis], paddings[rank + axis])
+        };
+        let size = padded - before - after;
+        let most = match mode {
+            "constant" | "edge" => i64::MAX,
+            "reflect" => size - 1,
+            "symmetric" | "circular" => size,
+            other => {
+                return Err(invalid(format!(
+                    "its attribute mode is {other}; it must be constant, edge, reflect, symmetric or circular"
+                )));
+            }
+        };
+        if size < 1 || before.max(after) > most {
+            return Err(invalid(format!(
+                "axis {axis} of its input has {padded} elements, of which {before} and {after} are padding; mode {mode} cannot pad {size} elements so far"
+            )));
+        }
+        let origin = |index: i64| {
+            let at = index - before;
+            if (0..size).contains(&at) {
+                return Some(at);
+            }
+            match mode {
+                "edge" => Some(at.clamp(0, size - 1)),
+                "reflect" if at < 0 => Some(-at),
+                "reflect" => Some(2 * (size - 1) - at),
+                "symmetric" if at < 0 => Some(-at - 1),
+                "symmetric" => Some(2 * size - 1 - at),
+                "circular" => Some(at.rem_euclid(size)),
+                _ => None,
+            }
+        };
+        origins.push((0..padded).map(origin).collect::<Vec<_>>());
+        own.push(size);
+    }
+    let mut indices = vec![Some(0)];
+    for (axis, &size) in origins.iter().zip(&own) {
+        indices = indices
+            .iter()
+            .flat_map(|index| {
+                axis.iter()
+                    .map(move |at| Some(index.as_ref()? * size + at.as_ref()?))
+            })
+            .collect();
+    }
+    let indices: Vec<i64> = indices
+        .into_iter()
+        .map(|index| index.unwrap_or(-1))
+        .collect();
+    let ids = cx.ints(&indices);
+    let flat = cx.reshape(x, &[-1])?;
+    let sums = summed(cx, flat, ids, own.iter().product())?;
+    Ok(vec![cx.reshape(sums, &own)?])
 }

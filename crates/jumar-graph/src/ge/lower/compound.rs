@@ -3,7 +3,7 @@
 use jumar_ops::{Attrs, Builder as _, OpError};
 use jumar_types::dtype::DataType;
 
-use super::super::{FORMAT_NCDHW, FORMAT_NCHW, FORMAT_NHWC, Value};
+use super::super::{FORMAT_NCDHW, FORMAT_NCHW, Value};
 use super::filter::spatial;
 use super::formula::{Formula, scalar};
 use super::op::Op;
@@ -36,30 +36,6 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let f = Formula::new(cx);
         let x = f.plus(f.cast(x, DataType::Float32)?, offset)?;
         let y = f.times(x, if squared { scale * scale } else { scale })?;
-        Ok(vec![f.cast(y, dtype)?])
-    }),
-    ("BNInferGrad", |cx, op| {
-        let epsilon = f64::from(op.float("epsilon")?);
-        let (g, scale, variance) = (
-            op.input("grads")?,
-            op.input("scale")?,
-            op.input("batch_variance")?,
-        );
-        let last = op
-            .desc("grads")
-            .is_some_and(|desc| desc.format == FORMAT_NHWC);
-        let dtype = cx.ty(g).dtype;
-        let f = Formula::new(cx);
-        let mut along = vec![1; f.rank(g)?];
-        let channel = if last {
-            along.len().saturating_sub(1)
-        } else {
-            1
-        };
-        *along.get_mut(channel).ok_or_else(two_dimensions)? = -1;
-        let root = f.of("Sqrt", f.plus(variance, epsilon)?)?;
-        let factor = f.reshape(f.div(scale, root)?, &along)?;
-        let y = f.mul(f.cast(g, DataType::Float32)?, factor)?;
         Ok(vec![f.cast(y, dtype)?])
     }),
     ("CrossEntropySumExpAndIndexLogit", cross_entropy_part),

@@ -25,6 +25,8 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Atanh", same),
     ("Axpy", axpy),
     ("BNLL", |cx, op| one(cx, op, "Softplus")),
+    ("BesselI0e", same),
+    ("BesselI1e", same),
     ("BiasAdd", bias_add),
     ("BitwiseAnd", promoted),
     ("BitwiseOr", promoted),
@@ -36,6 +38,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("ClipByValue", promoted),
     ("Cos", same),
     ("Cosh", same),
+    ("Dawsn", same),
     ("Div", promoted),
     ("DivNoNan", div_no_nan),
     ("Dropout", |cx, op| one(cx, op, "Identity")),
@@ -46,9 +49,12 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Erfc", same),
     ("Exp", exp),
     ("Expm1", same),
+    ("Expint", same),
     ("Floor", same),
     ("FloorDiv", floor_div),
     ("FloorMod", promoted),
+    ("FresnelCos", same),
+    ("FresnelSin", same),
     ("Gelu", same),
     ("GeluV2", same),
     ("Greater", promoted),
@@ -81,6 +87,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Mod", promoted),
     ("Mul", |cx, op| either(cx, op, "LogicalAnd")),
     ("Muls", same),
+    ("Ndtri", same),
     ("Neg", same),
     ("NotEqual", promoted),
     ("OnesLike", |cx, op| like(cx, op, 1.0)),
@@ -112,6 +119,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Sinh", same),
     ("Softplus", same),
     ("Softsign", same),
+    ("Spence", same),
     ("Sqrt", same),
     ("Square", |cx, op| {
         let x = op.input("x")?;
@@ -134,6 +142,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Trunc", trunc),
     ("Xdivy", xdivy),
     ("Xlogy", xlogy),
+    ("Zeta", promoted),
     ("ZerosLike", |cx, op| like(cx, op, 0.0)),
 ];
 

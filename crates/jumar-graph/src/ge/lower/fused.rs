@@ -9,6 +9,23 @@ use super::{Cx, Lowering, invalid};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("ActULQClampMaxGrad", |cx, op| {
+        let (grad, mask) = (op.input("y_grad")?, op.input("clamp_max_mask")?);
+        let (loss, dtype) = (op.input("x_clamped_loss")?, cx.ty(grad).dtype);
+        let f = Formula::new(cx);
+        let [grad, mask, loss] = [grad, mask, loss].map(|value| f.cast(value, DataType::Float32));
+        let share = f.add(loss?, f.of("Abs", mask?)?)?;
+        let sum = f.sum(f.mul(grad?, share)?, &[], false)?;
+        Ok(vec![f.cast(sum, dtype)?])
+    }),
+    ("ActsULQ", acts_ulq),
+    ("ActsULQInputGrad", |cx, op| {
+        let grad = op.input("y_grad")?;
+        let masks = [op.input("clamp_min_mask")?, op.input("clamp_max_mask")?];
+        let f = Formula::new(cx);
+        let [low, high] = masks.map(|mask| f.cast(mask, f.dtype(grad)));
+        Ok(vec![f.mul(f.mul(grad, low?)?, high?)?])
+    }),
     ("AddExample", |cx, op| {
         of(cx, op, ["x1", "x2"], |f, [a, b]| Ok(vec![f.add(a, b)?]))
     }),
@@ -140,6 +157,37 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Inv", |cx, op| {
         of(cx, op, ["x"], |f, [x]| Ok(vec![f.of("Reciprocal", x)?]))
     }),
+    ("LarsV2Update", |cx, op| {
+        let (share, epsilon) = (
+            f64::from(op.float("hyperpara")?),
+            f64::from(op.float("epsilon")?),
+        );
+        let clips = op.yes("use_clip")?;
+        let names = [
+            "w",
+            "g",
+            "w_square_sum",
+            "g_square_sum",
+            "weight_decay",
+            "learning_rate",
+        ];
+        of(
+            cx,
+            op,
+            names,
+            |f, [w, g, w_squares, g_squares, decay, rate]| {
+                let (w_norm, g_norm) = (f.of("Sqrt", w_squares)?, f.of("Sqrt", g_squares)?);
+                let down = f.plus(f.add(f.mul(decay, w_norm)?, g_norm)?, epsilon)?;
+                let mut factor = f.div(f.times(w_norm, share)?, down)?;
+                if clips {
+                    factor = f.div(factor, rate)?;
+                    factor = f.min(factor, f.number(1.0, factor)?)?;
+                    factor = f.max(factor, f.number(0.0, factor)?)?;
+                }
+                Ok(vec![f.mul(f.add(f.mul(w, decay)?, g)?, factor)?])
+            },
+        )
+    }),
     ("MulAddn", |cx, op| {
         let (first, second) = (op.list("x1")?, op.list("x2")?);
         if first.len() != second.len() || first.is_empty() {
@@ -198,6 +246,26 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         of(cx, op, ["x"], |f, [x]| {
             Ok(vec![f.times(f.of("Relu6", x)?, scale)?])
         })
+    }),
+    ("SignBitsUnpack", |cx, op| {
+        let (x, size, dtype) = (op.input("x")?, op.int("size")?, op.dtype("dtype")?);
+        let bits = match cx.dims(x)?[..] {
+            [bytes] if size > 0 && bytes * 8 % size == 0 => bytes * 8,
+            ref other => {
+                return Err(invalid(format!(
+                    "its input has the shape {other:?}, and its attribute size is {size}; 1 dimension is required, whose bits can be parted into that many rows"
+                )));
+            }
+        };
+        // The lowest bit of each byte comes first; 1 is positive.
+        let bytes = cx.reshape(x, &[-1, 1])?;
+        let shifts = cx.ints(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        let shifts = cx.cast(shifts, DataType::UInt8)?;
+        let f = Formula::new(cx);
+        let moved = f.node("RightShift", &[bytes, shifts], Attrs::new())?;
+        let one = f.node("BitwiseAnd", &[moved, f.number(1.0, moved)?], Attrs::new())?;
+        let y = f.plus(f.times(f.cast(one, dtype)?, 2.0)?, -1.0)?;
+        Ok(vec![f.reshape(y, &[size, bits / size])?])
     }),
     ("Sinc", |cx, op| {
         of(cx, op, ["x"], |f, [x]| {
@@ -320,4 +388,48 @@ fn fake_quant_gradient(cx: &mut Cx, op: &Op<'_>, by_channel: bool) -> Answer {
             Grid::new(f, op, low, high)?.gradients(f, g, x, Some(&axes))
         },
     )
+}
+
+/// Quantises to 256 levels between learnt bounds for training: the values, masks of what lies inside of each bound, and what the
+/// gradients of the bounds are made of.
+fn acts_ulq(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (fixed, bits) = (op.yes("fixed_min")?, op.int("num_bits")?);
+    if bits != 8 {
+        return Err(invalid(format!(
+            "its attribute num_bits is {bits}; it must be 8"
+        )));
+    }
+    let values = [
+        op.input("x")?,
+        op.input("clamp_min")?,
+        op.input("clamp_max")?,
+    ];
+    let dtype = cx.ty(values[0]).dtype;
+    let f = Formula::new(cx);
+    let [x, low, high] = values.map(|value| f.cast(value, DataType::Float32));
+    let (x, low, high) = (x?, low?, high?);
+    let zero = f.number(0.0, low)?;
+    let low = if fixed {
+        f.mul(low, zero)?
+    } else {
+        f.min(low, zero)?
+    };
+    let high = f.max(high, f.number(255.0 * f64::from(f32::EPSILON), high)?)?;
+    let step = f.times(f.sub(high, low)?, 1.0 / 255.0)?;
+    let raw_low = f.div(low, step)?;
+    let level = f.of("Round", raw_low)?;
+    let (low, high) = (f.mul(level, step)?, f.mul(f.plus(level, 255.0)?, step)?);
+    let mask = |outside: ValueId| f.of("LogicalNot", outside);
+    let masks = [mask(f.less(x, low)?)?, mask(f.greater(x, high)?)?];
+    let raw = f.div(f.min(f.max(x, low)?, high)?, step)?;
+    let rounded = f.of("Round", raw)?;
+    let inner = f.times(f.sub(rounded, raw)?, 1.0 / 255.0)?;
+    let outer = f.times(f.sub(level, raw_low)?, 1.0 / 255.0)?;
+    let inside = f.node("LogicalAnd", &masks, Attrs::new())?;
+    let loss = f.choose(inside, inner, outer)?;
+    let y = f.mul(rounded, step)?;
+    [y, masks[0], masks[1], loss]
+        .into_iter()
+        .map(|value| f.cast(value, dtype))
+        .collect()
 }

@@ -4,6 +4,8 @@ use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;
 
 use super::super::FORMAT_NHWC;
+use super::formula::Formula;
+use super::index::take_rows;
 use super::op::{Op, same};
 use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
@@ -52,6 +54,8 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             attrs,
         )?])
     }),
+    ("IMGWarpResize", warped),
+    ("LUT3D", colour_table),
     ("ROIAlign", roi_align),
     ("ROIPooling", |cx, op| {
         let (scale, other) = (op.float("spatial_scale_h")?, op.float("spatial_scale_w")?);
@@ -167,6 +171,85 @@ pub(super) fn columns(cx: &mut Cx, x: ValueId, from: i64, to: i64) -> Result<Val
     let (begin, end, axes) = (cx.ints(&[from]), cx.ints(&[to]), cx.ints(&[1]));
     let inputs = [Some(x), Some(begin), Some(end), Some(axes)];
     Ok(cx.add_node("StridedSliceV2", &inputs, Attrs::new(), 1)?[0])
+}
+
+/// Interpolates between the four pixels around each position, which are in the second axis, by the fractions of the position.
+fn warped(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (img, positions) = (op.input("img")?, op.input("warp_index")?);
+    let (dtype, dims, own) = (cx.ty(img).dtype, cx.dims(img)?, cx.dims(positions)?);
+    let fits = dims.len() == 5
+        && dims[1] == 4
+        && own.len() == 4
+        && own[..2] == [dims[0], 2]
+        && own[2..] == dims[3..];
+    if !fits {
+        return Err(invalid(format!(
+            "its inputs img and warp_index have the shapes {dims:?} and {own:?}; [n, 4, c, h, w] and [n, 2, h, w] are required"
+        )));
+    }
+    let mut corners = Vec::with_capacity(4);
+    for at in 0..4 {
+        let corner = columns(cx, img, at, at + 1)?;
+        let corner = cx.reshape(corner, &[dims[0], dims[2], dims[3], dims[4]])?;
+        corners.push(cx.cast(corner, DataType::Float32)?);
+    }
+    let (x, y) = (columns(cx, positions, 0, 1)?, columns(cx, positions, 1, 2)?);
+    let f = Formula::new(cx);
+    let fraction = |at| f.sub(at, f.of("Floor", at)?);
+    let (x, y) = (fraction(x)?, fraction(y)?);
+    let between = |a, b, share| f.add(a, f.mul(f.sub(b, a)?, share)?);
+    let top = between(corners[0], corners[1], x)?;
+    let bottom = between(corners[2], corners[3], x)?;
+    let y = between(top, bottom, y)?;
+    Ok(vec![f.cast(y, dtype)?])
+}
+
+/// Looks colours up in a table of three axes, and interpolates between its eight entries around each.
+fn colour_table(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (img, table) = (op.input("img")?, op.input("lut_table")?);
+    let (dims, own) = (cx.dims(img)?, cx.dims(table)?);
+    let (&[a, b, c, 3], Some(3)) = (&own[..], dims.last()) else {
+        return Err(invalid(format!(
+            "its inputs img and lut_table have the shapes {dims:?} and {own:?}; 3 colours in the last axis and a table [n, n, n, 3] are required"
+        )));
+    };
+    if a != b || b != c || a < 1 {
+        return Err(invalid(format!(
+            "its input lut_table has the shape {own:?}; its first three axes must have the same size"
+        )));
+    }
+    let img = cx.cast(img, DataType::Float32)?;
+    let img = cx.reshape(img, &[-1, 3])?;
+    let scale = Formula::new(cx).times(img, (a - 1) as f64 / 255.0)?;
+    let mut axes = Vec::with_capacity(3);
+    for at in 0..3 {
+        let position = columns(cx, scale, at, at + 1)?;
+        let f = Formula::new(cx);
+        let (low, high) = (f.of("Floor", position)?, f.of("Ceil", position)?);
+        let share = f.sub(position, low)?;
+        let stride = a.pow(2 - at as u32) as f64;
+        let index = |bound| f.times(f.cast(bound, DataType::Int64)?, stride);
+        axes.push([(index(low)?, f.from(1.0, share)?), (index(high)?, share)]);
+    }
+    let table = cx.cast(table, DataType::Float32)?;
+    let table = cx.reshape(table, &[-1, 3])?;
+    let mut sum: Option<ValueId> = None;
+    for corner in 0..8 {
+        let [first, second, third] = [0, 1, 2].map(|at| axes[at][corner >> at & 1]);
+        let f = Formula::new(cx);
+        let index = f.add(f.add(first.0, second.0)?, third.0)?;
+        let index = f.reshape(index, &[-1])?;
+        let share = f.mul(f.mul(first.1, second.1)?, third.1)?;
+        let colour = take_rows(cx, table, index)?;
+        let f = Formula::new(cx);
+        let part = f.mul(colour, share)?;
+        sum = Some(match sum {
+            Some(sum) => f.add(sum, part)?,
+            None => part,
+        });
+    }
+    let sum = sum.ok_or_else(|| invalid("a table has eight corners"))?;
+    Ok(vec![cx.reshape(sum, &dims)?])
 }
 
 fn roi_align(cx: &mut Cx, op: &Op<'_>) -> Answer {

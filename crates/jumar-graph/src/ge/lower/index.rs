@@ -131,6 +131,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let count = cx.ints(&[op.int("k")?]);
         top_k(cx, op, count)
     }),
+    ("TopKV2D", |cx, op| top_k(cx, op, op.input("k")?)),
     ("TopKV2", |cx, op| top_k(cx, op, op.input("k")?)),
     ("Tril", |cx, op| triangle(cx, op, 0)),
     ("Triu", |cx, op| triangle(cx, op, 1)),
@@ -139,22 +140,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("UnsortedSegmentSum", |cx, op| {
         let (x, ids) = (op.input("x")?, op.input("segment_ids")?);
         let count = constant_int(cx, op.input("num_segments")?, "num_segments")?;
-        let (own, rank) = (cx.dims(x)?, cx.rank(ids)?);
-        let rest = own
-            .get(rank..)
-            .ok_or_else(|| invalid("segment_ids has more dimensions than x"))?;
-        // Elements without a segment go to one more, which is cut off: ids below 0 and ids past the end.
-        let shape = cx.ints(&[&[count + 1], rest].concat());
-        let zero = cx.number(0.0, x)?;
-        let zeros = cx.one("Fill", &[shape, zero], Attrs::new())?;
-        let (least, end) = (cx.number(0.0, ids)?, cx.number(count as f64, ids)?);
-        let below = cx.one("Less", &[ids, least], Attrs::new())?;
-        let ids = cx.one("SelectV2", &[below, end, ids], Attrs::new())?;
-        let ids = cx.one("Minimum", &[ids, end], Attrs::new())?;
-        let all = scattered(cx, zeros, ids, x, "add")?;
-        let (begin, end, axes) = (cx.ints(&[0]), cx.ints(&[count]), cx.ints(&[0]));
-        let inputs = [Some(all), Some(begin), Some(end), Some(axes)];
-        cx.add_node("StridedSliceV2", &inputs, Attrs::new(), 1)
+        Ok(vec![summed(cx, x, ids, count)?])
     }),
     ("Where", |cx, op| {
         nonzero_indices(cx, op, false, DataType::Int64)
@@ -268,6 +254,56 @@ pub(super) fn scattered(
     let indices = cx.one("Unsqueeze", &[indices], Attrs::new().with("axes", vec![-1]))?;
     let attrs = Attrs::new().with("reduction", how);
     cx.one("TensorScatterUpdate", &[x, indices, updates], attrs)
+}
+
+/// Returns the sums of the elements of each of `count` segments. Elements whose ids lie outside of the segments are dropped.
+pub(super) fn summed(
+    cx: &mut Cx,
+    x: ValueId,
+    ids: ValueId,
+    count: i64,
+) -> Result<ValueId, OpError> {
+    let (own, rank) = (cx.dims(x)?, cx.rank(ids)?);
+    let rest = own
+        .get(rank..)
+        .ok_or_else(|| invalid("its ids of segments have more dimensions than its elements"))?;
+    // Elements without a segment go to one more, which is cut off: ids below 0 and ids past the end.
+    let shape = cx.ints(&[&[count + 1], rest].concat());
+    let zero = cx.number(0.0, x)?;
+    let zeros = cx.one("Fill", &[shape, zero], Attrs::new())?;
+    let (least, end) = (cx.number(0.0, ids)?, cx.number(count as f64, ids)?);
+    let below = cx.one("Less", &[ids, least], Attrs::new())?;
+    let ids = cx.one("SelectV2", &[below, end, ids], Attrs::new())?;
+    let ids = cx.one("Minimum", &[ids, end], Attrs::new())?;
+    let all = scattered(cx, zeros, ids, x, "add")?;
+    rows(cx, all, 0, count)
+}
+
+/// Selects rows by their numbers.
+pub(super) fn take_rows(cx: &mut Cx, x: ValueId, indices: ValueId) -> Result<ValueId, OpError> {
+    let axis = cx.ints(&[0]);
+    let axis = cx.reshape(axis, &[])?;
+    cx.one("GatherV2", &[x, indices, axis], Attrs::new())
+}
+
+/// Returns the rows from one up to another.
+pub(super) fn rows(cx: &mut Cx, x: ValueId, from: i64, to: i64) -> Result<ValueId, OpError> {
+    let (begin, end, axes) = (cx.ints(&[from]), cx.ints(&[to]), cx.ints(&[0]));
+    let inputs = [Some(x), Some(begin), Some(end), Some(axes)];
+    Ok(cx.add_node("StridedSliceV2", &inputs, Attrs::new(), 1)?[0])
+}
+
+/// Returns for each of `count` positions in which part it lies, by the ascending ends of the parts, which are int64.
+pub(super) fn owners(cx: &mut Cx, ends: ValueId, count: i64) -> Result<ValueId, OpError> {
+    let positions: Vec<i64> = (0..count).collect();
+    let positions = cx.ints(&positions);
+    let positions = cx.reshape(positions, &[count, 1])?;
+    let ends = cx.reshape(ends, &[1, -1])?;
+    let before = cx.one("LessEqual", &[ends, positions], Attrs::new())?;
+    let before = cx.cast(before, DataType::Int64)?;
+    let axes = cx.ints(&[1]);
+    let attrs = Attrs::new().with("noop_with_empty_axes", false);
+    cx.one("ReduceSum", &[before, axes], attrs)
 }
 
 fn one_hot(cx: &mut Cx, op: &Op<'_>) -> Answer {

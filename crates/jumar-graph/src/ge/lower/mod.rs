@@ -2,6 +2,7 @@
 
 mod activation;
 mod array;
+mod channels;
 mod compound;
 mod control;
 mod diagonal;
@@ -13,11 +14,14 @@ mod fused;
 mod gradient;
 mod image;
 mod index;
+mod lamb;
 mod layout;
 mod loss;
 mod matrix;
+mod nearest;
 mod norm;
 mod op;
+mod partition;
 mod points;
 mod pool;
 mod random;
@@ -27,6 +31,7 @@ mod search;
 mod sequence;
 mod single;
 mod slice;
+mod sparse;
 mod state;
 mod training;
 
@@ -119,6 +124,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
         [
             activation::TABLE,
             array::TABLE,
+            channels::TABLE,
             compound::TABLE,
             diagonal::TABLE,
             distance::TABLE,
@@ -128,10 +134,13 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             gradient::TABLE,
             image::TABLE,
             index::TABLE,
+            lamb::TABLE,
             layout::TABLE,
             loss::TABLE,
             matrix::TABLE,
+            nearest::TABLE,
             norm::TABLE,
+            partition::TABLE,
             points::TABLE,
             pool::TABLE,
             random::TABLE,
@@ -140,6 +149,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             search::TABLE,
             sequence::TABLE,
             slice::TABLE,
+            sparse::TABLE,
             state::TABLE,
             training::TABLE,
         ]

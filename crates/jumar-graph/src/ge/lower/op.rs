@@ -225,6 +225,24 @@ impl<'a> Op<'a> {
         Ok(described.unwrap_or(attribute))
     }
 
+    /// Returns the axis of the channels of an input with so many dimensions: the last one where the program describes it as
+    /// `NHWC` or `NDHWC`, otherwise the second one.
+    pub fn channel_axis(&self, name: &str, rank: usize) -> Result<usize, OpError> {
+        let inputs = &self.node.inputs;
+        let format = inputs
+            .iter()
+            .find(|input| input.name == name)
+            .map_or(FORMAT_ND, |input| self.described_format(input));
+        match (format, rank) {
+            (FORMAT_NHWC, 4) => Ok(3),
+            (FORMAT_NDHWC, 5) => Ok(4),
+            (_, 2..) => Ok(1),
+            _ => Err(invalid(format!(
+                "its input {name} has {rank} dimensions; 2 at least are required"
+            ))),
+        }
+    }
+
     /// Returns the format that the program describes for an input: its own, that of the output it is linked with, or that of what
     /// the output was computed from, as long as the operators between keep the order of axes.
     fn described_format(&self, input: &'a Input) -> i32 {

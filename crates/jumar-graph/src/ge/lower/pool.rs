@@ -4,11 +4,39 @@ use jumar_ops::{Attrs, Builder as _, OpError};
 
 use super::filter::{backward, channels_last, forward, pads, spatial};
 use super::op::{Op, same};
+use super::slice::numbers;
 use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
-    ("AvgPool", |cx, op| padded(cx, op, "AvgPoolV2")),
+    ("AvgPool", |cx, op| {
+        padded(cx, op, "AvgPoolV2", op.ints("ksize")?, op.ints("strides")?)
+    }),
+    ("AvgPool1D", |cx, op| {
+        let x = op.input("x")?;
+        let rank = cx.rank(x)?;
+        let (kernel, stride, around) = (op.int("ksize")?, op.int("strides")?, op.ints("pads")?);
+        let &[before, after] = around else {
+            return Err(invalid(format!(
+                "its attribute pads is {around:?}; 2 numbers are required"
+            )));
+        };
+        if rank < 3 {
+            return Err(invalid(format!(
+                "its input has {rank} dimensions; 3 at least are required, and the last one is pooled"
+            )));
+        }
+        // The axes between the channels and the last one are not pooled.
+        let other = rank - 3;
+        let list = |first: i64, last: i64| [vec![first; other], vec![last]].concat();
+        let attrs = Attrs::new()
+            .with("kernel_shape", list(1, kernel))
+            .with("strides", list(1, stride))
+            .with("pads", [list(0, before), list(0, after)].concat())
+            .with("ceil_mode", op.yes("ceil_mode")?)
+            .with("count_include_pad", op.yes("count_include_pad")?);
+        Ok(vec![cx.one("jumar.AveragePool", &[x], attrs)?])
+    }),
     ("AvgPool3D", average),
     ("AvgPoolV2", |cx, op| windows(cx, op, "AvgPoolV2")),
     ("GlobalAveragePool", same),
@@ -20,8 +48,15 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             Attrs::new().with("p", op.float("p")?),
         )?])
     }),
-    ("MaxPool", |cx, op| padded(cx, op, "MaxPoolV3")),
+    ("MaxPool", |cx, op| {
+        padded(cx, op, "MaxPoolV3", op.ints("ksize")?, op.ints("strides")?)
+    }),
     ("MaxPool3D", maximum),
+    ("MaxPoolV2", |cx, op| {
+        let ksize = numbers(cx, op.input("ksize")?, "ksize")?;
+        let strides = numbers(cx, op.input("strides")?, "strides")?;
+        padded(cx, op, "MaxPoolV3", &ksize, &strides)
+    }),
     ("MaxPoolV3", |cx, op| windows(cx, op, "MaxPoolV3")),
     ("MaxPoolWithArgmaxV1", |cx, op| with_argmax(cx, op)),
 ];
@@ -29,11 +64,11 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
 type Answer = Result<Vec<ValueId>, OpError>;
 
 /// A pooling whose padding is a word.
-fn padded(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
+fn padded(cx: &mut Cx, op: &Op<'_>, name: &'static str, ksize: &[i64], strides: &[i64]) -> Answer {
     let last = channels_last(op.image_format(2)?, 2)?;
     let attrs = Attrs::new()
-        .with("ksize", four(op.ints("ksize")?, last, "ksize")?)
-        .with("strides", four(op.ints("strides")?, last, "strides")?)
+        .with("ksize", four(ksize, last, "ksize")?)
+        .with("strides", four(strides, last, "strides")?)
         .with("padding_mode", op.text("padding")?)
         .with("data_format", "NCHW");
     let x = forward(cx, op.input("x")?, last, 2)?;

@@ -2,8 +2,10 @@
 
 use jumar_ops::{Attrs, Builder as _, OpError, SliceMasks, Tensor};
 
+use super::index::scattered;
 use super::op::Op;
-use super::{Cx, Lowering, unsupported};
+use super::state::write_or_pass;
+use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
@@ -11,15 +13,52 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let (offsets, size) = (op.input("offsets")?, op.input("size")?);
         let begin = numbers(cx, offsets, "offsets")?;
         let size = numbers(cx, size, "size")?;
-        // A size of -1 takes what is left.
-        let end: Vec<i64> = begin
-            .iter()
-            .zip(&size)
-            .map(|(&from, &count)| if count < 0 { i64::MAX } else { from + count })
-            .collect();
+        let end = ends(&begin, &size);
         let axes: Vec<i64> = (0..begin.len() as i64).collect();
         let steps = vec![1; begin.len()];
         part(cx, op.input("x")?, &begin, &end, &axes, &steps)
+    }),
+    ("SliceWithAxes", |cx, op| {
+        let begin = numbers(cx, op.input("offsets")?, "offsets")?;
+        let size = numbers(cx, op.input("size")?, "size")?;
+        let axes = op.ints("axes")?;
+        if begin.len() != size.len() || begin.len() != axes.len() {
+            return Err(invalid(format!(
+                "offsets, size and axes have {}, {} and {} entries",
+                begin.len(),
+                size.len(),
+                axes.len()
+            )));
+        }
+        let end = ends(&begin, &size);
+        let steps = vec![1; begin.len()];
+        part(cx, op.input("x")?, &begin, &end, axes, &steps)
+    }),
+    ("SliceWrite", |cx, op| {
+        let (x, value) = (op.input("x")?, op.input("value")?);
+        let begin = numbers(cx, op.input("begin")?, "begin")?;
+        let (dims, sizes) = (cx.dims(x)?, cx.dims(value)?);
+        let fits = begin.len() == dims.len()
+            && sizes.len() == dims.len()
+            && (0..dims.len())
+                .all(|axis| begin[axis] >= 0 && begin[axis] + sizes[axis] <= dims[axis]);
+        if !fits {
+            return Err(invalid(format!(
+                "its input value has the shape {sizes:?}; at begin {begin:?} it does not lie inside of x with the shape {dims:?}"
+            )));
+        }
+        let count: i64 = dims.iter().product();
+        let indices: Vec<i64> = (0..count).collect();
+        let indices = cx.ints(&indices);
+        let indices = cx.reshape(indices, &dims)?;
+        let (axes, steps): (Vec<i64>, Vec<i64>) =
+            (0..dims.len() as i64).map(|axis| (axis, 1)).unzip();
+        let end: Vec<i64> = begin.iter().zip(&sizes).map(|(a, b)| a + b).collect();
+        let indices = part(cx, indices, &begin, &end, &axes, &steps)?[0];
+        let flat = cx.reshape(x, &[count])?;
+        let y = written(cx, flat, indices, value)?;
+        let y = cx.reshape(y, &dims)?;
+        write_or_pass(cx, op, "x", y)
     }),
     ("StridedSlice", |cx, op| {
         let lists = [
@@ -27,14 +66,44 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             Some(op.input("end")?),
             Some(op.input("strides")?),
         ];
-        strided(cx, op, lists, None)
+        strided(cx, op, op.input("x")?, lists, None)
+    }),
+    ("StridedSliceGrad", |cx, op| {
+        let dims = numbers(cx, op.input("shape")?, "shape")?;
+        if dims.iter().any(|&dim| dim < 0) {
+            return Err(invalid(format!(
+                "its input shape is {dims:?}; no dimension may be negative"
+            )));
+        }
+        let lists = [
+            Some(op.input("begin")?),
+            Some(op.input("end")?),
+            Some(op.input("strides")?),
+        ];
+        let dy = op.input("dy")?;
+        let count: i64 = dims.iter().product();
+        let indices: Vec<i64> = (0..count).collect();
+        let indices = cx.ints(&indices);
+        let indices = cx.reshape(indices, &dims)?;
+        let indices = strided(cx, op, indices, lists, None)?[0];
+        if cx.dims(indices)? != cx.dims(dy)? {
+            return Err(invalid(format!(
+                "its input dy has the shape {:?}; the slice has {:?}",
+                cx.dims(dy)?,
+                cx.dims(indices)?
+            )));
+        }
+        let (shape, zero) = (cx.ints(&[count]), cx.number(0.0, dy)?);
+        let zeros = cx.one("Fill", &[shape, zero], Attrs::new())?;
+        let y = written(cx, zeros, indices, dy)?;
+        Ok(vec![cx.reshape(y, &dims)?])
     }),
     ("StridedSliceD", |cx, op| {
         let mut lists = [None; 3];
         for (slot, name) in lists.iter_mut().zip(["begin", "end", "strides"]) {
             *slot = Some(cx.ints(op.ints(name)?));
         }
-        strided(cx, op, lists, None)
+        strided(cx, op, op.input("x")?, lists, None)
     }),
     ("StridedSliceV2", |cx, op| {
         let lists = [
@@ -42,7 +111,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             Some(op.input("end")?),
             op.maybe("strides"),
         ];
-        strided(cx, op, lists, op.maybe("axes"))
+        strided(cx, op, op.input("x")?, lists, op.maybe("axes"))
     }),
 ];
 
@@ -53,6 +122,15 @@ pub(super) fn numbers(cx: &Cx, value: ValueId, name: &str) -> Result<Vec<i64>, O
     cx.constant(value)
         .and_then(Tensor::ints)
         .ok_or_else(|| unsupported(format!("its input {name} has to be a constant")))
+}
+
+/// Returns the ends of parts by their begins and sizes. A size of -1 takes what is left.
+fn ends(begin: &[i64], size: &[i64]) -> Vec<i64> {
+    begin
+        .iter()
+        .zip(size)
+        .map(|(&from, &count)| if count < 0 { i64::MAX } else { from + count })
+        .collect()
 }
 
 /// A part along some axes.
@@ -72,13 +150,25 @@ fn part(
     cx.add_node("StridedSliceV2", &inputs, Attrs::new(), 1)
 }
 
+/// Writes values to their indices in a vector.
+fn written(
+    cx: &mut Cx,
+    flat: ValueId,
+    indices: ValueId,
+    values: ValueId,
+) -> Result<ValueId, OpError> {
+    let indices = cx.reshape(indices, &[-1])?;
+    let values = cx.reshape(values, &[-1])?;
+    scattered(cx, flat, indices, values, "none")
+}
+
 fn strided(
     cx: &mut Cx,
     op: &Op<'_>,
+    x: ValueId,
     [begin, end, strides]: [Option<ValueId>; 3],
     axes: Option<ValueId>,
 ) -> Answer {
-    let x = op.input("x")?;
     let mut masks = SliceMasks::default();
     for (name, mask) in masks.named() {
         *mask = op.int(name)?;

@@ -5,7 +5,9 @@ use jumar_types::dtype::DataType;
 
 use super::index::scattered;
 use super::op::Op;
-use super::{Cx, Lowering, SourceNode, compound, invalid, single, tensor_attr, training, type_of};
+use super::{
+    Cx, Lowering, SourceNode, compound, invalid, lamb, single, tensor_attr, training, type_of,
+};
 use crate::ValueId;
 
 /// What the names of variables begin with that count how often was drawn at random.
@@ -62,17 +64,23 @@ pub(in crate::ge) fn updated_inputs(kind: &str) -> &'static [&'static str] {
         "ApplyMomentum" => &["var", "accum"],
         "Assign" | "AssignAdd" => &["ref"],
         _ if TABLE.iter().any(|(own, _)| *own == kind) => &["var"],
-        _ => [training::updated, single::updated, compound::updated]
-            .into_iter()
-            .map(|updated| updated(kind))
-            .find(|names| !names.is_empty())
-            .unwrap_or_default(),
+        "AddRowRanges" | "SliceWrite" => &["x"],
+        _ => [
+            training::updated,
+            lamb::updated,
+            single::updated,
+            compound::updated,
+        ]
+        .into_iter()
+        .map(|updated| updated(kind))
+        .find(|names| !names.is_empty())
+        .unwrap_or_default(),
     }
 }
 
 /// Returns whether an operator writes variables.
 pub(super) fn changes_variables(kind: &str) -> bool {
-    TABLE.iter().any(|(own, _)| *own == kind) || !updated_inputs(kind).is_empty()
+    !updated_inputs(kind).is_empty()
 }
 
 /// What is known of a variable while a graph is lowered.
