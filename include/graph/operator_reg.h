@@ -182,10 +182,13 @@ inline std::vector<ge::AscendString> ConvertToListAscendString(std::vector<ge::A
     void __begin() {                                                                     \
       ge::OpReg()
 
-#define OP_END_FACTORY_REG(T) \
-  N();                        \
-  }                           \
-  };                          \
+/* Operators of the program's own are created by the names of their types as well. */
+#define OP_END_FACTORY_REG(T)                                              \
+  N();                                                                     \
+  }                                                                        \
+  };                                                                       \
+  static const ge::OperatorCreatorRegister jumar_creator_of_##T(           \
+      #T, [](const ge::AscendString &name) -> ge::Operator { return T(name); }); \
   }  // namespace op
 
 #define OP_END() \
@@ -211,8 +214,10 @@ inline std::vector<ge::AscendString> ConvertToListAscendString(std::vector<ge::A
 #define INPUT(x, t) JUMAR_LINK_(__input_##x, JUMAR_INPUT_MEMBERS_(x), ge::Operator::InputRegister(#x))
 #define OPTIONAL_INPUT(x, t) JUMAR_LINK_(__input_##x, JUMAR_INPUT_MEMBERS_(x), ge::Operator::OptionalInputRegister(#x))
 #define OUTPUT(x, t) JUMAR_LINK_(__output_##x, JUMAR_OUTPUT_MEMBERS_(x), ge::Operator::OutputRegister(#x))
-#define DYNAMIC_INPUT(x, t) JUMAR_LINK_(__dynamic_input_##x, JUMAR_INPUTS_MEMBERS_(x), (void)0)
-#define DYNAMIC_OUTPUT(x, t) JUMAR_LINK_(__dynamic_output_##x, JUMAR_OUTPUTS_MEMBERS_(x), (void)0)
+#define DYNAMIC_INPUT(x, t) \
+  JUMAR_LINK_(__dynamic_input_##x, JUMAR_INPUTS_MEMBERS_(x), ge::Operator::DynamicInputRegister(#x, 0))
+#define DYNAMIC_OUTPUT(x, t) \
+  JUMAR_LINK_(__dynamic_output_##x, JUMAR_OUTPUTS_MEMBERS_(x), ge::Operator::DynamicOutputRegister(#x, 0))
 #define ATTR(x, T, ...) \
   JUMAR_LINK_(__attr_##x, JUMAR_ATTR_MEMBERS_(x, T), ge::Operator::AttrRegister(#x, Op##T(__VA_ARGS__)))
 #define REQUIRED_ATTR(x, T) \

@@ -9,17 +9,8 @@
 #include <vector>
 
 #include "exe_graph/runtime/tiling_context.h"
+#include "register/op_impl_registry.h"
 #include "register/tilingdata_base.h"
-
-namespace gert {
-// The functions of the host's side.
-struct OpImplRegisterV2 {
-    using TilingKernelFunc = ge::graphStatus (*)(TilingContext*);
-    using InferShapeKernelFunc = ge::graphStatus (*)(InferShapeContext*);
-    using InferShapeRangeKernelFunc = ge::graphStatus (*)(void*);
-    using InferDataTypeKernelFunc = ge::graphStatus (*)(InferDataTypeContext*);
-};
-} // namespace gert
 
 namespace ops {
 
@@ -282,8 +273,7 @@ private:
 } // namespace ops
 
 #define OP_ADD(op_type) [[maybe_unused]] static const ::ops::OpRegistration jumar_definition_of_##op_type(#op_type, std::make_shared<op_type>(#op_type))
-#ifndef IMPL_OP_OPTILING
+#undef IMPL_OP_OPTILING
 #define IMPL_OP_OPTILING(op_type) [[maybe_unused]] static const ::ops::OpTilingRegistration jumar_tiling_function_of_##op_type = ::ops::OpTilingRegistration(#op_type)
-#endif
 
 #endif

@@ -43,6 +43,14 @@ pub fn stream(handle: u64) -> Result<Arc<Stream>> {
     })
 }
 
+/// Calls a function of the program with the stream's context as the thread's current one.
+pub fn in_context_of<T>(stream: &Stream, work: impl FnOnce() -> T) -> T {
+    let before = thread::with(|thread| thread.replace_current(stream.context_id()));
+    let result = work();
+    thread::with(|thread| thread.replace_current(before));
+    result
+}
+
 /// Writes an error of the Graph Engine to the log, under the module name GE.
 pub fn log_graph_engine_error(text: &str) {
     crate::log::graph_engine_error(text);

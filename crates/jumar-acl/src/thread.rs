@@ -216,6 +216,12 @@ impl Thread {
         self.remembered.borrow_mut().context = None;
     }
 
+    /// Makes the context of a handle current and returns the handle of the one before; 0 is none.
+    pub(crate) fn replace_current(&self, handle: u64) -> u64 {
+        self.remembered.borrow_mut().context = None;
+        self.current.replace(handle)
+    }
+
     /// Returns the handle of the current context, alive or not; 0 is none.
     #[inline]
     pub(crate) fn current_handle(&self) -> u64 {

@@ -28,6 +28,7 @@ const EXTRA: &[&str] = &[
     "jumar_ge_version",
     "jumar_ge_run",
     "jumar_ge_run_async",
+    "jumar_ge_set_custom",
 ];
 
 /// What it may need. The loader belongs to libc: thread-local variables are found through it.

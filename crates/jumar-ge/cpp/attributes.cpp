@@ -1,4 +1,5 @@
 /* Values of attributes, and the functions of operators and nodes that set and return them. */
+#include "custom.h"
 #include "values.h"
 
 namespace ge {
@@ -135,13 +136,19 @@ graphStatus AttrValue::SetAttrValue(const char_t *value) const { return SetAttrV
     jumar::Set(*this, name, value);                                     \
     return *this;                                                       \
   }                                                                     \
-  void Operator::AttrRegister(const char_t *name, T value) { jumar::Set(*this, name, value); }
+  void Operator::AttrRegister(const char_t *name, T value) {            \
+    jumar::RecordAttribute(name, "");                                   \
+    jumar::Set(*this, name, value);                                     \
+  }
 #define JUMAR_BY_REFERENCE_(T)                                          \
   Operator &Operator::SetAttr(const char_t *name, const T &value) {     \
     jumar::Set(*this, name, value);                                     \
     return *this;                                                       \
   }                                                                     \
-  void Operator::AttrRegister(const char_t *name, const T &value) { jumar::Set(*this, name, value); }
+  void Operator::AttrRegister(const char_t *name, const T &value) {     \
+    jumar::RecordAttribute(name, "");                                   \
+    jumar::Set(*this, name, value);                                     \
+  }
 JUMAR_NUMBERS_(JUMAR_READ_)
 JUMAR_ATTRIBUTES_(JUMAR_READ_)
 JUMAR_READ_(AttrValue)
@@ -156,7 +163,7 @@ Operator &Operator::SetAttr(const char_t *name, std::initializer_list<int64_t> &
 Operator &Operator::SetAttr(const char_t *name, AttrValue &&value) {
   return SetAttr(name, static_cast<const AttrValue &>(value));
 }
-void Operator::AttrRegister(const char_t *name, const char_t *value) { (void)SetAttr(name, AscendString(value)); }
+void Operator::AttrRegister(const char_t *name, const char_t *value) { AttrRegister(name, AscendString(value)); }
 
 void Operator::JumarSetText(const char_t *name, const char_t *value) { (void)SetAttr(name, AscendString(value)); }
 graphStatus Operator::JumarGetText(const char_t *name, AscendString &value) const { return GetAttr(name, value); }

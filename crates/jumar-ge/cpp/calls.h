@@ -176,6 +176,10 @@ enum class CallId : uint32_t {
   kOpAttrTypes = 81,
   /* Returns the inputs, outputs and attributes of an operator type, with how often each occurs or its type. */
   kOpPrototype = 82,
+  /* Allocates device memory for a custom operator that executes. */
+  kCustomAllocate = 83,
+  /* Warns that the class of a custom operator was registered again. */
+  kCustomReplaced = 84,
 };
 
 /* How jumar_ge_run and jumar_ge_run_async run a graph. */

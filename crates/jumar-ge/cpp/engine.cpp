@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "access.h"
+#include "custom.h"
 
 namespace ge {
 
@@ -254,8 +255,15 @@ extern "C" {
 ge::Status GetRegisteredIrDef(const char *op_type, std::vector<std::pair<ge::AscendString, ge::AscendString>> &inputs,
                               std::vector<std::pair<ge::AscendString, ge::AscendString>> &outputs,
                               std::vector<std::pair<ge::AscendString, ge::AscendString>> &attrs) {
+  const char *const name = op_type == nullptr ? "" : op_type;
+  if (const std::shared_ptr<const ge::jumar::Definition> own = ge::jumar::DefinitionOf(name)) {
+    inputs = own->inputs;
+    outputs = own->outputs;
+    attrs = own->attributes;
+    return ge::SUCCESS;
+  }
   ge::jumar::Reply reply;
-  const ge::jumar::Message type = ge::jumar::Message().Text(op_type == nullptr ? "" : op_type);
+  const ge::jumar::Message type = ge::jumar::Message().Text(name);
   const ge::Status status = ge::jumar::Call(ge::jumar::CallId::kOpPrototype, type, reply);
   if (status == ge::SUCCESS) {
     ge::Pairs(reply, inputs);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "access.h"
+#include "custom.h"
 
 namespace ge {
 namespace jumar {
@@ -42,6 +43,15 @@ graphStatus SetDesc(CallId call, const Operator &op, const char_t *name, uint32_
   return Did(call, message);
 }
 
+/* The definition that is recorded on this thread, if one is. */
+thread_local Definition *recorded = nullptr;
+
+void Record(std::vector<std::pair<AscendString, AscendString>> Definition::*list, const char_t *name, const char_t *what) {
+  if (recorded != nullptr) {
+    (recorded->*list).emplace_back(AscendString(name), AscendString(what));
+  }
+}
+
 void Groups(CallId call, const Operator &op, const char_t *name, uint32_t count, int64_t at) {
   (void)Call(call, About(op).Text(name).U64(count).Int(at));
 }
@@ -72,7 +82,40 @@ AscendString BuilderName(const char_t *name, uint32_t index) {
 
 uint64_t New(const char_t *name, const char_t *type) { return Number(CallId::kOpNew, Message().Text(name).Text(type)); }
 
+/* The names of the attributes' types, as REG_OP and as programs that ask for definitions have them. */
+const char *const kAttributeTypes[][2] = {
+    {"Int", "VT_INT"},
+    {"Float", "VT_FLOAT"},
+    {"Bool", "VT_BOOL"},
+    {"String", "VT_STRING"},
+    {"AscendString", "VT_STRING"},
+    {"Tensor", "VT_TENSOR"},
+    {"Type", "VT_DATA_TYPE"},
+    {"NamedAttrs", "VT_NAMED_ATTRS"},
+    {"Bytes", "VT_BYTES"},
+    {"ListInt", "VT_LIST_INT"},
+    {"ListFloat", "VT_LIST_FLOAT"},
+    {"ListBool", "VT_LIST_BOOL"},
+    {"ListString", "VT_LIST_STRING"},
+    {"ListAscendString", "VT_LIST_STRING"},
+    {"ListTensor", "VT_LIST_TENSOR"},
+    {"ListType", "VT_LIST_DATA_TYPE"},
+    {"ListListInt", "VT_LIST_LIST_INT"},
+    {"ListNamedAttrs", "VT_LIST_NAMED_ATTRS"},
+};
+
 }  // namespace
+
+void RecordAttribute(const char_t *name, const char_t *type) {
+  for (const auto &pair : kAttributeTypes) {
+    if (std::strcmp(pair[0], type) == 0) {
+      type = pair[1];
+      break;
+    }
+  }
+  Record(&Definition::attributes, name, type);
+}
+
 }  // namespace jumar
 
 using jumar::About;
@@ -197,6 +240,10 @@ graphStatus Operator::GetAllIrAttrNamesAndTypes(std::map<AscendString, AscendStr
 }
 
 void Operator::DynamicInputRegister(const char_t *name, const uint32_t count, bool push_back) {
+  jumar::Record(&jumar::Definition::inputs, name, "dynamic");
+  if (count == 0) {
+    return;
+  }
   jumar::Groups(CallId::kOpInputs, *this, name, count, push_back ? -1 : 0);
 }
 void Operator::DynamicInputRegister(const char_t *name, const uint32_t count, const char_t *, bool push_back) {
@@ -206,6 +253,10 @@ void Operator::DynamicInputRegisterByIndex(const char_t *name, const uint32_t co
   jumar::Groups(CallId::kOpInputs, *this, name, count, static_cast<int64_t>(index));
 }
 void Operator::DynamicOutputRegister(const char_t *name, const uint32_t count, bool push_back) {
+  jumar::Record(&jumar::Definition::outputs, name, "dynamic");
+  if (count == 0) {
+    return;
+  }
   jumar::Groups(CallId::kOpOutputs, *this, name, count, push_back ? -1 : 0);
 }
 void Operator::DynamicOutputRegister(const char_t *name, const uint32_t count, const char_t *, bool push_back) {
@@ -235,13 +286,24 @@ Graph Operator::GetDynamicSubgraph(const char_t *name, uint32_t index) const {
 }
 Graph Operator::GetSubgraph(const char_t *name) const { return GetDynamicSubgraph(name, 0); }
 
-void Operator::RequiredAttrRegister(const char_t *) {}
-void Operator::RequiredAttrWithTypeRegister(const char_t *, const char_t *) {}
-void Operator::InputRegister(const char_t *name) { (void)jumar::Call(CallId::kOpInput, About(*this).Text(name)); }
+void Operator::RequiredAttrRegister(const char_t *name) { jumar::RecordAttribute(name, ""); }
+void Operator::RequiredAttrWithTypeRegister(const char_t *name, const char_t *type) {
+  jumar::RecordAttribute(name, type);
+}
+void Operator::InputRegister(const char_t *name) {
+  jumar::Record(&jumar::Definition::inputs, name, "required");
+  (void)jumar::Call(CallId::kOpInput, About(*this).Text(name));
+}
 void Operator::InputRegister(const char_t *name, const char_t *) { InputRegister(name); }
-void Operator::OptionalInputRegister(const char_t *name) { InputRegister(name); }
-void Operator::OptionalInputRegister(const char_t *name, const char_t *) { InputRegister(name); }
-void Operator::OutputRegister(const char_t *name) { (void)jumar::Call(CallId::kOpOutput, About(*this).Text(name)); }
+void Operator::OptionalInputRegister(const char_t *name) {
+  jumar::Record(&jumar::Definition::inputs, name, "optional");
+  (void)jumar::Call(CallId::kOpInput, About(*this).Text(name));
+}
+void Operator::OptionalInputRegister(const char_t *name, const char_t *) { OptionalInputRegister(name); }
+void Operator::OutputRegister(const char_t *name) {
+  jumar::Record(&jumar::Definition::outputs, name, "required");
+  (void)jumar::Call(CallId::kOpOutput, About(*this).Text(name));
+}
 void Operator::OutputRegister(const char_t *name, const char_t *) { OutputRegister(name); }
 void Operator::DataTypeRegister(const char_t *, const TensorType &) {}
 void Operator::DataTypeRegister(const char_t *, const ListTensorType &) {}
@@ -274,20 +336,25 @@ void Operator::JumarOutputs(const char_t *name, uint32_t count, bool push_back) 
 
 namespace {
 
-/* The functions of programs that create operators of types which the library does not know. */
+/* The functions of programs that create operators of types which the library does not know, and the definitions that the
+ * operators have shown. */
 struct Creators {
+  struct Creator {
+    OpCreatorV2 create;
+    std::shared_ptr<const jumar::Definition> definition;
+  };
   std::mutex lock;
-  std::map<AscendString, OpCreatorV2> by_type;
+  std::map<AscendString, Creator> by_type;
 
   /* Never destroyed: objects of programs may register or ask during the end of the process. */
   static Creators &Instance() {
     static Creators *const creators = new Creators();
     return *creators;
   }
-  OpCreatorV2 Find(const char_t *type) {
+  Creator Find(const char_t *type) {
     const std::lock_guard<std::mutex> guard(lock);
     const auto found = by_type.find(AscendString(type));
-    return found == by_type.end() ? OpCreatorV2() : found->second;
+    return found == by_type.end() ? Creator() : found->second;
   }
 };
 
@@ -298,12 +365,37 @@ bool Knows(const char_t *type) { return jumar::Number(CallId::kOpExists, Message
 OperatorCreatorRegister::OperatorCreatorRegister(const char_t *const type, const OpCreatorV2 &creator) {
   Creators &creators = Creators::Instance();
   const std::lock_guard<std::mutex> guard(creators.lock);
-  creators.by_type[AscendString(type)] = creator;
+  creators.by_type[AscendString(type)] = Creators::Creator{creator, nullptr};
+}
+
+std::shared_ptr<const jumar::Definition> jumar::DefinitionOf(const char_t *type) {
+  const Creators::Creator found = Creators::Instance().Find(type);
+  if (found.definition != nullptr || !found.create) {
+    return found.definition;
+  }
+  const std::shared_ptr<Definition> made = std::make_shared<Definition>();
+  Definition *const before = recorded;
+  recorded = made.get();
+  const Operator op = found.create(AscendString(type));
+  recorded = before;
+  /* Attributes with a default have the type of its value. */
+  std::map<AscendString, AscendString> types;
+  (void)op.GetAllIrAttrNamesAndTypes(types);
+  for (auto &attribute : made->attributes) {
+    const auto type_of = types.find(attribute.first);
+    if (attribute.second.GetLength() == 0 && type_of != types.end()) {
+      attribute.second = type_of->second;
+    }
+  }
+  Creators &creators = Creators::Instance();
+  const std::lock_guard<std::mutex> guard(creators.lock);
+  creators.by_type[AscendString(type)].definition = made;
+  return made;
 }
 
 Operator OperatorFactory::CreateOperator(const char_t *const name, const char_t *const type) {
   if (!Knows(type)) {
-    const OpCreatorV2 creator = Creators::Instance().Find(type);
+    const OpCreatorV2 creator = Creators::Instance().Find(type).create;
     if (creator) {
       return creator(AscendString(name));
     }
@@ -312,7 +404,7 @@ Operator OperatorFactory::CreateOperator(const char_t *const name, const char_t 
   return id == 0 ? Operator() : Access::OperatorOf(id);
 }
 bool OperatorFactory::IsExistOp(const char_t *const type) {
-  return Knows(type) || static_cast<bool>(Creators::Instance().Find(type));
+  return Knows(type) || static_cast<bool>(Creators::Instance().Find(type).create);
 }
 
 }  // namespace ge

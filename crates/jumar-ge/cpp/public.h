@@ -8,10 +8,12 @@
 #include "ge/ge_api_v2.h"
 #include "ge/ge_utils.h"
 #include "ge/jumar_es_node.h"
+#include "graph/custom_op.h"
 #include "graph/operator_factory.h"
 #include "parser/caffe_parser.h"
 #include "parser/onnx_parser.h"
 #include "parser/tensorflow_parser.h"
+#include "register/op_impl_registry.h"
 #include "register/register_custom_pass.h"
 #pragma GCC visibility pop
 

@@ -18,6 +18,8 @@
 extern "C" {
 typedef void (*jumar_ge_sink)(void *user, const void *bytes, size_t size);
 typedef void (*jumar_ge_done)(void *user, uint32_t status, const void *bytes, size_t size);
+/* Answers a request about custom operators. A status other than 0 comes with the text of the error as the reply. */
+typedef uint32_t (*jumar_ge_custom)(const void *message, size_t size, jumar_ge_sink sink, void *user);
 
 struct jumar_ge_tensor {
   const int64_t *dims;
@@ -37,6 +39,8 @@ uint32_t jumar_ge_run(uint32_t version, uint32_t mode, uint64_t session, uint32_
                       jumar_ge_sink sink, void *user);
 uint32_t jumar_ge_run_async(uint32_t version, uint32_t mode, uint64_t session, uint32_t graph, const jumar_ge_tensor *inputs,
                             size_t input_count, jumar_ge_done done, void *user);
+/* Sets the function that answers requests about custom operators. Weak, because a library of an older Jumar has no such function. */
+uint32_t jumar_ge_set_custom(uint32_t version, jumar_ge_custom custom) __attribute__((weak));
 }
 
 namespace ge {

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod custom;
 mod file;
 mod infer;
 mod message;
@@ -15,6 +16,7 @@ mod plan;
 mod registry;
 mod run;
 mod session;
+mod split;
 mod variables;
 mod wire;
 
@@ -22,6 +24,7 @@ mod wire;
 mod tests;
 
 pub use calls::{VERSION, call, check_version};
+pub use custom::{CustomHandler, set_custom_handler};
 pub use message::{fork_ended, fork_prepared, refuse};
 pub use run::{Done, HostTensor, run, run_async};
 

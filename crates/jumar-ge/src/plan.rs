@@ -3,11 +3,12 @@
 use std::sync::{Arc, OnceLock};
 
 use jumar::engine::Caller;
-use jumar::offline::{Description, DeviceMemory, Model, Package, Supplied};
+use jumar::offline::{Description, DeviceMemory, GearKind, Model, Package, Supplied, TensorInfo};
 use jumar_types::dtype::DataType;
 
 use crate::graph::{BuildOptions, Products, TensorType, ge};
 use crate::session::{Options, Session, SessionDevice};
+use crate::split::{Split, Step};
 use crate::sync::Mutex;
 use crate::{GeError, GeResult, UNSUPPORTED, graph, registry};
 
@@ -26,6 +27,8 @@ pub struct Entry {
 pub enum Source {
     Built(ge::Graph),
     Imported(Arc<graph::Graph>),
+    /// A graph with custom operators.
+    Custom(Box<Split>),
 }
 
 /// How far a graph has come.
@@ -65,7 +68,7 @@ pub enum Family {
 pub struct Plan {
     given: Vec<Option<TensorType>>,
     /// The types of the program's inputs.
-    types: Vec<TensorType>,
+    pub types: Vec<TensorType>,
     /// How many inputs and outputs are the program's.
     pub inputs: usize,
     pub outputs: usize,
@@ -100,19 +103,8 @@ impl Entry {
     /// The types that the graph itself says its inputs have.
     fn declared(&self) -> Vec<Vec<i64>> {
         match &self.source {
-            Source::Built(graph) => graph
-                .inputs()
-                .into_iter()
-                .map(|at| {
-                    let node = &graph.nodes[at];
-                    let output = node.outputs.first().map(|output| &output.desc);
-                    let input = node.inputs.first().map(|input| &input.desc);
-                    output
-                        .filter(|desc| **desc != registry::NOTHING)
-                        .or(input)
-                        .map_or(Vec::new(), |desc| desc.dims.clone())
-                })
-                .collect(),
+            Source::Built(graph) => declared(graph),
+            Source::Custom(split) => declared(&split.source),
             Source::Imported(graph) => graph
                 .inputs
                 .iter()
@@ -150,7 +142,16 @@ impl Entry {
                 return Ok(first.clone());
             }
         }
-        let plan = Arc::new(self.build(given)?);
+        let plan = Arc::new(match &self.source {
+            Source::Custom(split) => {
+                // Functions of the program infer shapes, and no lock is held while one runs.
+                drop(state);
+                let plan = self.outline(split, session, given)?;
+                state = self.state.lock();
+                plan
+            }
+            Source::Built(_) | Source::Imported(_) => self.build(given)?,
+        });
         let replaced = (state.plans.len() >= MOST_PLANS).then(|| state.plans.remove(1));
         state.plans.push(plan.clone());
         drop(state);
@@ -217,24 +218,142 @@ impl Entry {
         Ok(bytes)
     }
 
-    fn build(&self, given: &[Option<TensorType>]) -> GeResult<Plan> {
-        let wanted = self.declared().len();
-        if !given.is_empty() && given.len() < wanted {
-            return Err(GeError::new(format!(
-                "graph {} has {wanted} inputs, and {} are given",
-                self.number,
-                given.len()
-            ))
-            .code("E13025"));
+    /// Takes the plans out, also those of segments.
+    pub fn take_plans(&self) -> Vec<Arc<Plan>> {
+        let mut plans = std::mem::take(&mut self.state.lock().plans);
+        if let Source::Custom(split) = &self.source {
+            for step in &split.steps {
+                if let Step::Segment(segment) = step {
+                    plans.extend(segment.entry.take_plans());
+                }
+            }
         }
+        plans
+    }
+
+    fn refuse_too_few(&self, given: &[Option<TensorType>], wanted: usize) -> GeResult<()> {
+        if given.is_empty() || given.len() >= wanted {
+            return Ok(());
+        }
+        Err(GeError::new(format!(
+            "graph {} has {wanted} inputs, and {} are given",
+            self.number,
+            given.len()
+        ))
+        .code("E13025"))
+    }
+
+    /// Describes a graph with custom operators: its segments have plans of their own, and the shapes of its outputs are those that a
+    /// run finds.
+    fn outline(
+        &self,
+        split: &Split,
+        session: &Session,
+        given: &[Option<TensorType>],
+    ) -> GeResult<Plan> {
+        let source = &split.source;
+        let inputs = source.inputs();
+        self.refuse_too_few(given, inputs.len())?;
+        let mut types = Vec::with_capacity(inputs.len());
+        for (index, (&at, dims)) in inputs.iter().zip(declared(source)).enumerate() {
+            let node = &source.nodes[at];
+            let output = node.outputs.first().map(|output| &output.desc);
+            let input = node.inputs.first().map(|input| &input.desc);
+            let desc = output.filter(|desc| **desc != registry::NOTHING).or(input);
+            let stated = type_of(&dims, desc.map_or(0, |desc| desc.dtype))?;
+            let given = given.get(index).cloned().flatten();
+            types.push(given.unwrap_or(stated));
+        }
+        let found = split.infer(session, &types)?;
+        let outputs = source.outputs.iter().zip(found);
+        let outputs = outputs.map(|(&(at, position), ty)| {
+            let node = &source.nodes[at];
+            let dtype = node.outputs.get(position).map_or(0, |own| own.desc.dtype);
+            let name = format!("{}:{position}", node.name);
+            match ty {
+                Some(ty) => tensor_info(name, ty.dtype.acl(), ty.shape),
+                None => tensor_info(name, dtype, vec![-2]),
+            }
+        });
+        let named = inputs.iter().zip(&types).map(|(&at, ty)| {
+            let name = source.nodes[at].name.clone();
+            tensor_info(name, ty.dtype.acl(), ty.shape.clone())
+        });
+        let description = Description {
+            name: source.name.clone(),
+            inputs: named.collect(),
+            outputs: outputs.collect(),
+            open: true,
+            gear_kind: GearKind::None,
+            gears: Vec::new(),
+            operators: Vec::new(),
+        };
+        Ok(Plan {
+            given: given.to_vec(),
+            inputs: types.len(),
+            outputs: description.outputs.len(),
+            types,
+            variables: Vec::new(),
+            saved: Vec::new(),
+            description: Arc::new(description),
+            sizes: (0, 0),
+            package: Mutex::new(None),
+            model: OnceLock::new(),
+            staging: Mutex::default(),
+        })
+    }
+
+    fn build(&self, given: &[Option<TensorType>]) -> GeResult<Plan> {
+        self.refuse_too_few(given, self.declared().len())?;
         let lowered = lower(&self.source, given)?;
         plan(lowered, given, self.products)
+    }
+}
+
+/// The dimensions that a graph states for its inputs.
+fn declared(graph: &ge::Graph) -> Vec<Vec<i64>> {
+    graph
+        .inputs()
+        .into_iter()
+        .map(|at| {
+            let node = &graph.nodes[at];
+            let output = node.outputs.first().map(|output| &output.desc);
+            let input = node.inputs.first().map(|input| &input.desc);
+            output
+                .filter(|desc| **desc != registry::NOTHING)
+                .or(input)
+                .map_or(Vec::new(), |desc| desc.dims.clone())
+        })
+        .collect()
+}
+
+fn tensor_info(name: String, data_type: i32, dims: Vec<i64>) -> TensorInfo {
+    TensorInfo {
+        name,
+        data_type,
+        format: ge::FORMAT_ND,
+        dims,
+        range: Vec::new(),
+        bytes: 0,
+        aipp: None,
+        dynamic_aipp: None,
     }
 }
 
 fn lower(source: &Source, given: &[Option<TensorType>]) -> GeResult<ge::Lowered> {
     Ok(match source {
         Source::Built(graph) => ge::lower(graph, given)?,
+        Source::Custom(split) => {
+            let call = split.steps.iter().find_map(|step| match step {
+                Step::Call(call) => Some(call.node.kind.as_str()),
+                Step::Segment(_) => None,
+            });
+            return Err(GeError::new(format!(
+                "graph {} has the custom operator {}, whose functions are the program's: a model file cannot hold it",
+                split.source.name,
+                call.unwrap_or_default()
+            )));
+        }
         Source::Imported(graph) => {
             let mut graph = (**graph).clone();
             for (&id, ty) in graph.inputs.clone().iter().zip(given) {

@@ -13,7 +13,7 @@ use crate::plan::{Entry, Plan, Source};
 use crate::run::Queue;
 use crate::sync::{Mutex, MutexGuard};
 use crate::variables::Variables;
-use crate::{GRAPH_NOT_EXIST, GeError, GeResult, message, registry};
+use crate::{GRAPH_NOT_EXIST, GeError, GeResult, message, registry, split};
 
 /// By which name the runtime knows what is done here.
 pub static CALL: Call = Call {
@@ -89,7 +89,7 @@ pub struct SessionDevice {
 struct InFlight {
     /// Set at the end of the run; `None` where it was captured and may run as long as the session lives.
     done: Option<Arc<Signal>>,
-    _memory: Vec<DeviceMemory>,
+    _memory: Vec<Arc<DeviceMemory>>,
 }
 
 impl InFlight {
@@ -345,8 +345,14 @@ impl Session {
     pub fn add(&self, number: u32, id: u64, options: Options, copy: bool) -> GeResult<()> {
         check(&options)?;
         let products = self.products(&options)?;
+        let source = self.source(number, id, copy)?;
+        // Constructors of the program's custom operators run here, and no lock is held.
+        let source = match source {
+            Some(Source::Built(graph)) => Some(split::split(graph, number, &options, products)?),
+            other => other,
+        };
         let mut graphs = self.graphs.lock();
-        if graphs.contains_key(&number) {
+        let Some(source) = source.filter(|_| !graphs.contains_key(&number)) else {
             if copy {
                 return Err(GeError::new(format!(
                     "the session has a graph {number} already"
@@ -356,8 +362,28 @@ impl Session {
                 "the session has a graph {number} already, which stays"
             ));
             return Ok(());
+        };
+        if !copy {
+            registry::lock().graph_mut(id)?.added = true;
         }
-        let mut world = registry::lock();
+        let entry = Entry {
+            number,
+            origin: if copy { 0 } else { id },
+            source,
+            options,
+            products,
+            state: Mutex::default(),
+        };
+        graphs.insert(number, Arc::new(entry));
+        Ok(())
+    }
+
+    /// Copies a graph of the program as it is now; `None` if the number is taken.
+    fn source(&self, number: u32, id: u64, copy: bool) -> GeResult<Option<Source>> {
+        if self.graphs.lock().contains_key(&number) {
+            return Ok(None);
+        }
+        let world = registry::lock();
         let graph = world.graph(id)?;
         if !graph.valid {
             return Err(GeError::new(format!(
@@ -371,24 +397,10 @@ impl Session {
                 graph.name
             )));
         }
-        let source = match &graph.imported {
+        Ok(Some(match &graph.imported {
             Some(graph) => Source::Imported(graph.clone()),
             None => Source::Built(world.freeze(id, 0)?),
-        };
-        if !copy {
-            world.graph_mut(id)?.added = true;
-        }
-        drop(world);
-        let entry = Entry {
-            number,
-            origin: if copy { 0 } else { id },
-            source,
-            options,
-            products,
-            state: Mutex::default(),
-        };
-        graphs.insert(number, Arc::new(entry));
-        Ok(())
+        }))
     }
 
     /// What products may be computed in: by the graph's options, else the session's, else those of GEInitialize.
@@ -413,8 +425,7 @@ impl Session {
         if let Ok(graph) = registry::lock().graph_mut(entry.origin) {
             graph.added = false;
         }
-        let plans = std::mem::take(&mut entry.state.lock().plans);
-        self.retire(plans);
+        self.retire(entry.take_plans());
         self.reap();
         Ok(())
     }
@@ -425,7 +436,7 @@ impl Session {
     }
 
     /// Keeps memory until the run that uses it has ended.
-    pub fn keep(&self, memory: Vec<DeviceMemory>, done: Option<Arc<Signal>>) {
+    pub fn keep(&self, memory: Vec<Arc<DeviceMemory>>, done: Option<Arc<Signal>>) {
         if !memory.is_empty() {
             self.in_flight.lock().push(InFlight {
                 done,
@@ -514,7 +525,10 @@ impl Session {
     /// Waits for the plans that still run, as long as [`Stream::drain_briefly`] does on each of their streams. Returns the
     /// numbers of the streams that did not come to their end.
     fn drain(&self, plans: &[Arc<Plan>]) -> Vec<u32> {
-        let is_idle = || plans.iter().all(|plan| plan.is_idle());
+        // What was captured has no end that could be waited for.
+        let ended = |run: &InFlight| run.done.is_none() || run.has_ended();
+        let is_idle =
+            || plans.iter().all(|plan| plan.is_idle()) && self.in_flight.lock().iter().all(ended);
         let mut blocked = Vec::new();
         let streams = std::mem::take(&mut *self.streams.lock());
         for stream in streams.values().filter_map(Weak::upgrade) {
@@ -552,8 +566,7 @@ impl Session {
             if let Ok(graph) = registry::lock().graph_mut(entry.origin) {
                 graph.added = false;
             }
-            let plans = std::mem::take(&mut entry.state.lock().plans);
-            self.retire(plans);
+            self.retire(entry.take_plans());
         }
         let retired = std::mem::take(&mut *self.retired.lock());
         let blocked = self.drain(&retired);

@@ -267,5 +267,52 @@ pub unsafe extern "C" fn jumar_ge_run_async(
     status
 }
 
+/// Answers a request about custom operators. A status other than 0 comes with the text of the error as the reply.
+pub type Custom =
+    unsafe extern "C" fn(message: *const c_void, size: usize, sink: Sink, user: *mut c_void) -> u32;
+
+/// Takes a reply of [`Custom`] into the `Vec<u8>` that `user` is.
+///
+/// # Safety
+/// `user` is a `Vec<u8>` that nothing else uses; `bytes` has `size` bytes.
+unsafe extern "C" fn collect(user: *mut c_void, bytes: *const c_void, size: usize) {
+    if bytes.is_null() || size == 0 {
+        return;
+    }
+    // SAFETY: the caller's contract.
+    let (reply, bytes) = unsafe {
+        (
+            &mut *user.cast::<Vec<u8>>(),
+            std::slice::from_raw_parts(bytes.cast::<u8>(), size),
+        )
+    };
+    reply.extend_from_slice(bytes);
+}
+
+/// Sets the function that answers requests about custom operators; null is ignored.
+///
+/// # Safety
+/// The function can be called on any thread as long as the process lives, with a message of the size that is passed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jumar_ge_set_custom(version: u32, custom: Option<Custom>) -> u32 {
+    if let Err(status) = jumar_ge::check_version(version) {
+        return status;
+    }
+    if let Some(custom) = custom {
+        jumar_ge::set_custom_handler(Box::new(move |message| {
+            let mut reply = Vec::new();
+            let user = (&raw mut reply).cast();
+            // SAFETY: the caller's contract; the function calls `collect` with `user` before it returns.
+            let status = unsafe { custom(message.as_ptr().cast(), message.len(), collect, user) };
+            if status == jumar_ge::SUCCESS {
+                Ok(reply)
+            } else {
+                Err(String::from_utf8_lossy(&reply).into_owned())
+            }
+        }));
+    }
+    jumar_ge::SUCCESS
+}
+
 #[cfg(test)]
 mod tests;

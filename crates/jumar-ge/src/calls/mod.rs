@@ -3,6 +3,7 @@
 //! `api/ge/calls.toml` lists them; the table here and the numbers in `cpp/calls.h` are generated from it.
 
 mod build;
+mod custom;
 mod ge;
 mod graph;
 mod op;

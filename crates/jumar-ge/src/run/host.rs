@@ -7,9 +7,9 @@ use jumar::offline::{
     Bindings, DeviceMemory, Execute, ExecuteOpen, Model, Results, Shaped, Supplied, TensorInfo,
 };
 
-use crate::plan::{Entry, Family, Plan, Staging};
+use crate::plan::{Entry, Family, Plan, Source, Staging};
 use crate::run::outputs::{self, desc_of};
-use crate::run::{HostTensor, check_count, too_short, types};
+use crate::run::{HostTensor, check_count, custom, too_short, types};
 use crate::session::{self, Session, SessionDevice};
 use crate::variables::{self, Used};
 use crate::wire::Writer;
@@ -25,6 +25,9 @@ pub fn run(
     let plan = entry.plan(session, &types(inputs)?, family)?;
     check_count(entry, &plan, inputs.len())?;
     let device = session.device()?;
+    if let Source::Custom(split) = &entry.source {
+        return custom::from_host(session, device, split, &plan, inputs);
+    }
     session::with_runtime(|runtime, caller| {
         let run = Run {
             model: plan.model(device, Supplied::default(), caller)?,

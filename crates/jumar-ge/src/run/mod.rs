@@ -1,6 +1,7 @@
 //! Running graphs: from host memory while the caller waits ([`host`]), on a stream in place ([`stream`]), and from host memory
 //! by a queue ([`queue`]).
 
+mod custom;
 mod host;
 mod mode;
 mod outputs;

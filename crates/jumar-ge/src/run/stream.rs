@@ -7,10 +7,10 @@ use jumar::offline::{
     Bindings, DeviceMemory, Execute, ExecuteOpen, Model, Results, Shaped, Supplied,
 };
 
-use crate::plan::{Entry, Family, Plan};
+use crate::plan::{Entry, Family, Plan, Source};
 use crate::run::outputs::{self, desc_of, tensor_on_device};
 use crate::run::supplied::{device_memory, tensor_memory};
-use crate::run::{HostTensor, check_count, too_short, types};
+use crate::run::{HostTensor, check_count, custom, too_short, types};
 use crate::session::{self, Session, SessionDevice};
 use crate::variables::{self, Used};
 use crate::wire::Writer;
@@ -31,7 +31,8 @@ pub fn run(
             "graph {graph} was not loaded: call LoadGraph first"
         )));
     }
-    let stream = session::find_stream(stream)?;
+    let handle = stream;
+    let stream = session::find_stream(handle)?;
     let fresh = session.needs_build(graph);
     let plan = entry.plan(session, &types(inputs)?, Family::Fresh)?;
     check_count(&entry, &plan, inputs.len())?;
@@ -56,9 +57,7 @@ pub fn run(
         )));
     }
     session::with_runtime(|runtime, caller| {
-        let (supplied, work) = supplied(runtime, &entry, &plan)?;
         let run = Run {
-            model: plan.model(device, supplied, caller)?,
             session,
             entry: &entry,
             plan: &plan,
@@ -70,13 +69,21 @@ pub fn run(
         let mut copied = Vec::new();
         let reads = run.inputs(inputs, &mut copied)?;
         let (targets, lent) = run.targets(outputs)?;
+        if let Source::Custom(split) = &entry.source {
+            let run =
+                custom::Run::new((session, device), split, (&stream, handle), runtime, caller);
+            session.uses(&stream);
+            return run.on_stream(&plan, inputs, &reads, &targets, copied);
+        }
+        let (supplied, work) = supplied(runtime, &entry, &plan)?;
+        let model = plan.model(device, supplied, caller)?;
         let used = variables::of_plan(&session.variables, &plan, device, caller)?;
         let mut reply = Writer::default();
         session.uses(&stream);
         if plan.description.open {
-            run.open(inputs, &reads, targets, used, copied, &mut reply)?;
+            run.open(&model, inputs, &reads, targets, used, copied, &mut reply)?;
         } else {
-            run.fixed(&reads, &targets, work, used, copied, &mut reply)?;
+            run.fixed(&model, &reads, &targets, work, used, copied, &mut reply)?;
         }
         let lent = lent
             .into_iter()
@@ -113,7 +120,6 @@ fn supplied(
 }
 
 struct Run<'a> {
-    model: Arc<Model>,
     session: &'a Session,
     entry: &'a Entry,
     plan: &'a Plan,
@@ -125,7 +131,11 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Finds the memory of the inputs. Those that the program may leave on the host are copied to memory of the run.
-    fn inputs(&self, inputs: &[HostTensor], copied: &mut Vec<DeviceMemory>) -> GeResult<Vec<Span>> {
+    fn inputs(
+        &self,
+        inputs: &[HostTensor],
+        copied: &mut Vec<Arc<DeviceMemory>>,
+    ) -> GeResult<Vec<Span>> {
         let description = &self.plan.description;
         let on_host = host_inputs(self.session, self.entry);
         let mut spans = Vec::with_capacity(inputs.len());
@@ -151,7 +161,7 @@ impl Run<'_> {
                 context.write(span, &tensor.bytes[..needs], self.caller)?;
             }
             spans.push(memory.span());
-            copied.push(memory);
+            copied.push(Arc::new(memory));
         }
         Ok(spans)
     }
@@ -188,11 +198,12 @@ impl Run<'_> {
     /// Queues a run of known shapes.
     fn fixed(
         &self,
+        model: &Model,
         reads: &[Span],
         targets: &[Option<Span>],
         work: Option<Span>,
         used: Option<Arc<Used>>,
-        copied: Vec<DeviceMemory>,
+        copied: Vec<Arc<DeviceMemory>>,
         reply: &mut Writer,
     ) -> GeResult<()> {
         let writes: Vec<Span> = targets.iter().copied().flatten().collect();
@@ -203,7 +214,7 @@ impl Run<'_> {
             bindings: bindings(used.as_ref()),
             ..Execute::default()
         };
-        let done = self.model.submit_with(self.stream, execute, self.caller)?;
+        let done = model.submit_with(self.stream, execute, self.caller)?;
         self.session.keep(copied, done);
         if let Some(used) = used {
             used.note_assigned();
@@ -219,11 +230,12 @@ impl Run<'_> {
     /// Performs a run whose shapes depend on the data: the caller has to wait for them.
     fn open(
         &self,
+        model: &Model,
         inputs: &[HostTensor],
         reads: &[Span],
         targets: Vec<Option<Span>>,
         used: Option<Arc<Used>>,
-        copied: Vec<DeviceMemory>,
+        copied: Vec<Arc<DeviceMemory>>,
         reply: &mut Writer,
     ) -> GeResult<()> {
         let results = Arc::<Results>::default();
@@ -242,9 +254,7 @@ impl Run<'_> {
             awaited: true,
             ..ExecuteOpen::default()
         };
-        let done = self
-            .model
-            .submit_open_with(self.stream, execute, self.caller)?;
+        let done = model.submit_open_with(self.stream, execute, self.caller)?;
         self.session.keep(copied, done);
         self.stream.synchronize(None, self.caller)?;
         let produced = outputs::take(&results)?;

@@ -23,6 +23,7 @@ const UNITS: &[&str] = &[
     "attributes",
     "build",
     "compatible",
+    "custom",
     "engine",
     "es",
     "graph",
@@ -36,7 +37,7 @@ const STRINGS: &str = "strings";
 /// Public headers that the sources include.
 const HEADERS: &[&str] = &["ge", "graph", "parser", "exe_graph/runtime", "register"];
 /// What the linker exports of the sources, besides the functions that are filtered.
-const EXPORTS: &str = "_ZN2ge*; _ZNK2ge*; _ZT?N2ge*; Es*; _ZN15EsCTensorHolder*; _ZNK15EsCTensorHolder*; _ZN15EsCGraphBuilder*; GetRegisteredIrDef;";
+const EXPORTS: &str = "_ZN2ge*; _ZNK2ge*; _ZT?N2ge*; _ZN4gert*; _ZNK4gert*; Es*; _ZN15EsCTensorHolder*; _ZNK15EsCTensorHolder*; _ZN15EsCGraphBuilder*; GetRegisteredIrDef;";
 /// The generated unit with a function for each operator.
 const FUNCTIONS: &str = "es_all_ops";
 

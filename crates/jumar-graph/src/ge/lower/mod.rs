@@ -42,6 +42,7 @@ use jumar_ops::{Attrs, Builder, OpError, OpErrorKind, Tensor, TensorType};
 use jumar_types::dtype::DataType;
 
 use self::op::Op;
+pub use self::state::VARIABLES;
 pub(super) use self::state::updated_inputs;
 use super::{Desc, Graph as Source, INPUTS, Node as SourceNode, Value};
 use crate::insert_point::InsertPoint;
@@ -177,18 +178,7 @@ pub fn is_known(kind: &str) -> bool {
 /// NotSupported: operators that are not known, all named at once; forms of known ones that are not there. InvalidModel:
 /// circles, missing inputs and attributes, shapes that do not fit.
 pub fn lower(source: &Source, inputs: &[Option<TensorType>]) -> Result<Lowered> {
-    let mut unknown = BTreeMap::new();
-    unknown_operators(source, 0, &mut unknown)?;
-    if !unknown.is_empty() {
-        let list: Vec<String> = unknown
-            .iter()
-            .map(|(operator, node)| format!("{operator} (node {node})"))
-            .collect();
-        return Err(GraphError::unsupported(format!(
-            "operators that are not supported: {}",
-            list.join(", ")
-        )));
-    }
+    refuse_unknown(source)?;
     refused_types(source)?;
     let mut cx = Cx::default();
     cx.graph.name.clone_from(&source.name);
@@ -218,6 +208,27 @@ pub fn lower(source: &Source, inputs: &[Option<TensorType>]) -> Result<Lowered> 
         });
     }
     cx.finish(given.len())
+}
+
+/// Refuses a graph with operators that cannot be lowered.
+///
+/// # Errors
+///
+/// Unsupported: there are some; all of them are named.
+pub fn refuse_unknown(source: &Source) -> Result<()> {
+    let mut unknown = BTreeMap::new();
+    unknown_operators(source, 0, &mut unknown)?;
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let list: Vec<String> = unknown
+        .iter()
+        .map(|(operator, node)| format!("{operator} (node {node})"))
+        .collect();
+    Err(GraphError::unsupported(format!(
+        "operators that are not supported: {}",
+        list.join(", ")
+    )))
 }
 
 fn unknown_operators(

@@ -14,7 +14,7 @@ use crate::ValueId;
 pub(super) const DRAWS: &str = "random/";
 
 /// The operators that are variables.
-pub(super) const VARIABLES: &[&str] = &["Variable", "VariableV2", "VarHandleOp"];
+pub const VARIABLES: &[&str] = &["Variable", "VariableV2", "VarHandleOp"];
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("ApplyAdam", adam),
