@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -59,11 +60,20 @@ def test_sessions_variables_control_files_offline_models_and_misuse(tmp_path):
         ("fork", [".", DIGITS / "digits.onnx"], "c++20", 0),
         ("train", [DIGITS, HERE / "digits"], "c++11", 1),
         ("passes", [], "c++11", 0),
+        ("custom", [], "c++11", 0),
+        ("custom", [], "c++20", 1),
     ],
 )
 def test_program(tmp_path, program, args, std, abi):
     compile_program(HERE / f"{program}.cpp", tmp_path / program, "-lge_runner", std=std, abi=abi)
     assert f"{program}: ok" in run(tmp_path / program, tmp_path, *args)
+
+
+def test_the_example_with_a_custom_operator_agrees_with_plain_loops(tmp_path):
+    folder = shutil.copytree(ROOT / "examples/ge_custom_op", tmp_path / "example")
+    env = dict(os.environ, ASCEND_HOME_PATH=str(PREFIX))
+    subprocess.run(["make", "-C", folder], env=env, check=True, capture_output=True, timeout=300)
+    assert "the results agree" in run(folder / "add_relu", folder)
 
 
 def test_errors_are_written_to_the_log(tmp_path):
