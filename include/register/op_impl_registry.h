@@ -37,7 +37,7 @@ class OpImplRegisterV2 {
 
   OpImplRegisterV2 &InferShape(InferShapeKernelFunc infer_shape_func);
   OpImplRegisterV2 &InferDataType(InferDataTypeKernelFunc infer_datatype_func);
-  /* Gives every output the type of the first input. */
+  /* Every output has the type of the first input. */
   OpImplRegisterV2 &InferOutDataTypeSameWithFirstInput();
   /* The inputs, by their numbers in the definition, whose values are complete when functions of the operator are called. */
   OpImplRegisterV2 &InputsDataDependency(std::initializer_list<int32_t> inputs);

@@ -625,7 +625,7 @@ int main() {
       Replaced(session);
       CHECK(session.RemoveGraph(1) == ge::SUCCESS);
     }
-    // A session gives all memory back.
+    // A session releases all of its memory.
     CHECK(aclrtGetMemInfo(ACL_HBM_MEM, round == 0 ? &before : &after, &total) == ACL_SUCCESS);
   }
   CHECK(after == before);

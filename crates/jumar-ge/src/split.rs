@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jumar_types::dtype::DataType;
+
 use crate::custom::{self, Operand, Registered};
 use crate::graph::ge::{self, Data, Desc, Graph, Input, Node, Output, Value};
 use crate::graph::{Products, TensorType};
@@ -18,7 +20,7 @@ pub struct Split {
     /// What a run does, in this order.
     pub steps: Vec<Step>,
     /// Where the outputs of the graph come from.
-    pub outputs: Vec<Place>,
+    pub outputs: Vec<ValueRef>,
     /// How many values lie between the steps.
     pub slots: usize,
     /// Constants that custom operators read, or that are outputs.
@@ -36,7 +38,7 @@ pub enum Step {
 /// A graph between custom operators.
 pub struct Segment {
     pub entry: Entry,
-    pub inputs: Vec<Place>,
+    pub inputs: Vec<ValueRef>,
     /// The slots of its outputs.
     pub outputs: Vec<usize>,
 }
@@ -44,7 +46,7 @@ pub struct Segment {
 /// A custom operator.
 pub struct Call {
     pub node: Node,
-    pub inputs: Vec<Option<Place>>,
+    pub inputs: Vec<Option<ValueRef>>,
     /// The slots of its outputs.
     pub outputs: Vec<usize>,
     pub registered: Registered,
@@ -52,7 +54,7 @@ pub struct Call {
 
 /// Where a value is found during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum ValueRef {
     /// An input of the graph.
     Input(usize),
     /// A constant.
@@ -169,19 +171,19 @@ impl Splitter {
             && node.inputs.iter().all(|input| input.from.is_none())
     }
 
-    fn place(&mut self, port: Port) -> Place {
+    fn reference(&mut self, port: Port) -> ValueRef {
         if let Some(&input) = self.inputs.get(&port.0) {
-            return Place::Input(input);
+            return ValueRef::Input(input);
         }
         if CONSTANTS.contains(&self.graph.nodes[port.0].kind.as_str()) {
             let known = self.constants.iter().position(|&own| own == port.0);
-            return Place::Constant(known.unwrap_or_else(|| {
+            return ValueRef::Constant(known.unwrap_or_else(|| {
                 self.constants.push(port.0);
                 self.constants.len() - 1
             }));
         }
         let next = self.slots.len();
-        Place::Slot(*self.slots.entry(port).or_insert(next))
+        ValueRef::Slot(*self.slots.entry(port).or_insert(next))
     }
 
     fn finish(
@@ -191,12 +193,12 @@ impl Splitter {
     ) -> Split {
         let order = self.order.clone();
         let last = self.stages.iter().copied().max().unwrap_or(0);
-        let outputs: Vec<Place> = self
+        let outputs: Vec<ValueRef> = self
             .graph
             .outputs
             .clone()
             .into_iter()
-            .map(|port| self.place(port))
+            .map(|port| self.reference(port))
             .collect();
         let mut steps = Vec::new();
         for stage in 0..=last {
@@ -215,7 +217,9 @@ impl Splitter {
             for at in calls {
                 let node = self.graph.nodes[at].clone();
                 let inputs = node.inputs.iter();
-                let inputs = inputs.map(|input| Some(self.place(input.from?))).collect();
+                let inputs = inputs
+                    .map(|input| Some(self.reference(input.from?)))
+                    .collect();
                 let outputs = (0..node.outputs.len())
                     .map(|position| self.slot((at, position)))
                     .collect();
@@ -278,6 +282,8 @@ impl Splitter {
         if outputs.is_empty() && !own.iter().any(|&at| self.changes_a_variable(at)) {
             return None;
         }
+        let mut own = own.clone();
+        own.retain(|&at| !self.is_copied(at) || outputs.iter().any(|port| port.0 == at));
         let mut made = Graph {
             name: format!("{}/{stage}", self.graph.name),
             ..Graph::default()
@@ -302,7 +308,7 @@ impl Splitter {
                     }
                     (None, None) => {
                         made.nodes.push(self.input_node(from, inputs.len()));
-                        inputs.push(self.place(from));
+                        inputs.push(self.reference(from));
                         ports.insert(from, made.nodes.len() - 1);
                         (made.nodes.len() - 1, 0)
                     }
@@ -364,6 +370,24 @@ impl Splitter {
 }
 
 impl Split {
+    /// Returns the types of the constants in memory. Texts, which no operator of the engine computes with, are among them.
+    ///
+    /// # Errors
+    ///
+    /// FAILED: an element type is unknown.
+    pub fn constant_types(&self) -> GeResult<Vec<TensorType>> {
+        let constants = self.constants.iter();
+        constants
+            .map(|data| match DataType::from_acl(data.desc.dtype) {
+                Some(dtype) => Ok(TensorType::new(dtype, data.desc.dims.clone())),
+                None => Err(GeError::new(format!(
+                    "a custom operator reads a constant of the element type {}, which is not known",
+                    ge::type_name(data.desc.dtype)
+                ))),
+            })
+            .collect()
+    }
+
     /// Finds the types of the outputs for inputs of these types, as far as they are known before a run, and builds the segments
     /// whose inputs are known.
     ///
@@ -375,21 +399,21 @@ impl Split {
         session: &Session,
         inputs: &[TensorType],
     ) -> GeResult<Vec<Option<TensorType>>> {
-        let constants = self
-            .constants
-            .iter()
-            .map(|data| type_of(&data.desc.dims, data.desc.dtype))
-            .collect::<GeResult<Vec<_>>>()?;
+        let constants = self.constant_types()?;
         let mut slots: Vec<Option<TensorType>> = vec![None; self.slots];
         for step in &self.steps {
-            let find = |place: Place| match place {
-                Place::Input(at) => inputs.get(at).cloned(),
-                Place::Constant(at) => constants.get(at).cloned(),
-                Place::Slot(at) => slots.get(at).cloned().flatten(),
+            let find = |reference: ValueRef| match reference {
+                ValueRef::Input(at) => inputs.get(at).cloned(),
+                ValueRef::Constant(at) => constants.get(at).cloned(),
+                ValueRef::Slot(at) => slots.get(at).cloned().flatten(),
             };
             let (found, targets) = match step {
                 Step::Segment(segment) => {
-                    let given: Vec<_> = segment.inputs.iter().map(|&place| find(place)).collect();
+                    let given: Vec<_> = segment
+                        .inputs
+                        .iter()
+                        .map(|&reference| find(reference))
+                        .collect();
                     (segment.infer(session, &given)?, &segment.outputs)
                 }
                 Step::Call(call) => (call.infer(&self.constants, find)?, &call.outputs),
@@ -401,10 +425,10 @@ impl Split {
         Ok(self
             .outputs
             .iter()
-            .map(|&place| match place {
-                Place::Input(at) => inputs.get(at).cloned(),
-                Place::Constant(at) => constants.get(at).cloned(),
-                Place::Slot(at) => slots[at].clone(),
+            .map(|&reference| match reference {
+                ValueRef::Input(at) => inputs.get(at).cloned(),
+                ValueRef::Constant(at) => constants.get(at).cloned(),
+                ValueRef::Slot(at) => slots[at].clone(),
             })
             .collect())
     }
@@ -440,25 +464,25 @@ impl Call {
     fn infer(
         &self,
         constants: &[Data],
-        find: impl Fn(Place) -> Option<TensorType>,
+        find: impl Fn(ValueRef) -> Option<TensorType>,
     ) -> GeResult<Vec<Option<TensorType>>> {
         let unknown = || Ok(vec![None; self.outputs.len()]);
         if !self.registered.infers {
             return unknown();
         }
         let mut operands = Vec::with_capacity(self.inputs.len());
-        for (index, place) in self.inputs.iter().enumerate() {
-            let Some(place) = *place else {
+        for (index, reference) in self.inputs.iter().enumerate() {
+            let Some(reference) = *reference else {
                 operands.push(None);
                 continue;
             };
             let depends = self.registered.depends_on.contains(&index);
-            let contents = match place {
-                Place::Constant(at) if depends => constants[at].bytes.as_ref().clone(),
-                Place::Input(_) | Place::Slot(_) if depends => return unknown(),
+            let contents = match reference {
+                ValueRef::Constant(at) if depends => constants[at].bytes.as_ref().clone(),
+                ValueRef::Input(_) | ValueRef::Slot(_) if depends => return unknown(),
                 _ => Vec::new(),
             };
-            let Some(ty) = find(place).filter(is_known) else {
+            let Some(ty) = find(reference).filter(is_known) else {
                 return unknown();
             };
             operands.push(Some(Operand {
@@ -563,7 +587,7 @@ mod tests {
         let Step::Call(last) = &split.steps[3] else {
             panic!("a call");
         };
-        assert_eq!(last.inputs[1], Some(Place::Input(0)));
+        assert_eq!(last.inputs[1], Some(ValueRef::Input(0)));
         assert_eq!(last.inputs[0], Some(split.outputs[1]));
     }
 
@@ -601,7 +625,7 @@ mod tests {
         assert_eq!(
             shown,
             [
-                vec!["Const", "Data", "Add"],
+                vec!["Data", "Const", "Add"],
                 vec!["Own"],
                 vec!["Data", "Const", "Mul"]
             ]
@@ -609,7 +633,7 @@ mod tests {
         let Step::Call(call) = &split.steps[1] else {
             panic!("a call");
         };
-        assert_eq!(call.inputs[1], Some(Place::Constant(0)));
+        assert_eq!(call.inputs[1], Some(ValueRef::Constant(0)));
         assert_eq!(call.inputs[2], None);
         assert_eq!(split.constants.len(), 1);
     }
@@ -618,6 +642,6 @@ mod tests {
     fn a_graph_of_one_call_has_no_segment() {
         let split = made(vec![node("Data", &[]), node("Own", &[Some(0)])], &[1]);
         assert_eq!(split.steps.len(), 1);
-        assert_eq!(split.outputs, [Place::Slot(0)]);
+        assert_eq!(split.outputs, [ValueRef::Slot(0)]);
     }
 }

@@ -14,7 +14,7 @@ use crate::plan::{Family, Plan, type_of};
 use crate::run::outputs::{self, tensor_on_device};
 use crate::run::{HostTensor, too_short, types};
 use crate::session::{Session, SessionDevice};
-use crate::split::{Call, Place, Segment, Split, Step};
+use crate::split::{Call, Segment, Split, Step, ValueRef};
 use crate::wire::Writer;
 use crate::{GeError, GeResult, session, variables};
 
@@ -38,7 +38,11 @@ impl Value {
     }
 
     fn bytes(&self) -> usize {
-        self.ty.bytes().unwrap_or(0)
+        // Texts have no size of their own.
+        match self.ty.dtype.size() {
+            Some(_) => self.ty.bytes().unwrap_or(0),
+            None => self.span.bytes(),
+        }
     }
 }
 
@@ -65,11 +69,11 @@ struct Progress {
 }
 
 impl Progress {
-    fn value(&self, place: Place) -> GeResult<&Value> {
-        let found = match place {
-            Place::Input(at) => self.inputs.get(at),
-            Place::Constant(at) => self.constants.get(at),
-            Place::Slot(at) => self.slots.get(at).and_then(Option::as_ref),
+    fn value(&self, reference: ValueRef) -> GeResult<&Value> {
+        let found = match reference {
+            ValueRef::Input(at) => self.inputs.get(at),
+            ValueRef::Constant(at) => self.constants.get(at),
+            ValueRef::Slot(at) => self.slots.get(at).and_then(Option::as_ref),
         };
         found.ok_or_else(|| GeError::new("a value of the graph is read before it is there"))
     }
@@ -257,9 +261,9 @@ impl<'a> Run<'a> {
                 ))
                 .code("E13025"));
             };
-            let whole = span.part(0, bytes);
+            let exact = span.part(0, bytes);
             progress.inputs.push(Value {
-                span: whole.ok_or_else(|| too_short(index, "input", span.bytes(), bytes))?,
+                span: exact.ok_or_else(|| too_short(index, "input", span.bytes(), bytes))?,
                 ty,
                 format: tensor.format,
                 memory: None,
@@ -274,13 +278,18 @@ impl<'a> Run<'a> {
         }
         let outputs = self.split.outputs.iter();
         outputs
-            .map(|&place| progress.value(place).cloned())
+            .map(|&reference| progress.value(reference).cloned())
             .collect()
     }
 
     /// Puts the constants that calls read into memory. It is written anew for each run, as a call may change it.
     fn constants(&self, progress: &mut Progress) -> GeResult<()> {
-        for data in &self.split.constants {
+        for (data, ty) in self
+            .split
+            .constants
+            .iter()
+            .zip(self.split.constant_types()?)
+        {
             let memory = self.allocate(data.bytes.len())?;
             let span = memory.span().part(0, data.bytes.len());
             if let Some(span) = span.filter(|span| !span.is_empty()) {
@@ -288,7 +297,7 @@ impl<'a> Run<'a> {
                 context.write(span, &data.bytes, self.caller)?;
             }
             progress.constants.push(Value {
-                ty: type_of(&data.desc.dims, data.desc.dtype)?,
+                ty,
                 format: data.desc.format,
                 span: span.unwrap_or(Span::EMPTY),
                 memory: None,
@@ -301,8 +310,8 @@ impl<'a> Run<'a> {
     /// Queues a segment; one whose shapes depend on data is waited for.
     fn segment(&self, segment: &Segment, progress: &mut Progress) -> GeResult<()> {
         let mut operands = Vec::with_capacity(segment.inputs.len());
-        for &place in &segment.inputs {
-            operands.push(progress.value(place)?.clone());
+        for &reference in &segment.inputs {
+            operands.push(progress.value(reference)?.clone());
         }
         let given: Vec<_> = operands
             .iter()
@@ -377,19 +386,19 @@ impl<'a> Run<'a> {
         let waits = depends.iter().any(|&index| {
             matches!(
                 call.inputs.get(index),
-                Some(Some(Place::Input(_) | Place::Slot(_)))
+                Some(Some(ValueRef::Input(_) | ValueRef::Slot(_)))
             )
         });
         if waits {
             self.stream.synchronize(None, self.caller)?;
         }
         let mut operands = Vec::with_capacity(call.inputs.len());
-        for (index, place) in call.inputs.iter().enumerate() {
-            let Some(place) = *place else {
+        for (index, reference) in call.inputs.iter().enumerate() {
+            let Some(reference) = *reference else {
                 operands.push(None);
                 continue;
             };
-            let value = progress.value(place)?;
+            let value = progress.value(reference)?;
             let mut contents = Vec::new();
             if call.registered.infers && depends.contains(&index) && value.bytes() > 0 {
                 contents = vec![0; value.bytes()];
@@ -416,8 +425,8 @@ impl<'a> Run<'a> {
                 .shares
                 .and_then(|at| call.inputs.get(at).copied().flatten());
             let (span, own) = match shared {
-                Some(place) => {
-                    let value = progress.value(place)?;
+                Some(reference) => {
+                    let value = progress.value(reference)?;
                     (value.span, value.memory.clone())
                 }
                 None => {
