@@ -490,6 +490,28 @@ def torchair():
 
 
 @check
+def torchair_custom_operators():
+    """An operator without a converter runs between the operators of the graph: torchair generates a custom operator in C++."""
+
+    def normalise(x, gamma):
+        y, scale = torch_npu.npu_gemma_rms_norm(torch.relu(x) + 1, gamma, 1e-5)
+        return y * 2, scale
+
+    torch.manual_seed(0)
+    gamma = torch.randn(8)
+    # Several lengths: one graph with dynamic dimensions.
+    compiled = torch.compile(normalise, backend="npu", dynamic=True, fullgraph=True)
+    for rows in [3, 5, 1, 5]:
+        x = torch.randn(rows, 8)
+        shifted = torch.relu(x).double() + 1
+        scale = torch.rsqrt((shifted * shifted).mean(-1, keepdim=True) + 1e-5)
+        found, found_scale = compiled(x.npu(), gamma.npu())
+        close(found.cpu().double(), shifted * scale * (1 + gamma) * 2)
+        close(found_scale.cpu().double(), scale)
+    torch._dynamo.reset()
+
+
+@check
 def torchair_names_what_is_refused():
     """An operator without a converter fails when it is compiled, with its name."""
     try:
