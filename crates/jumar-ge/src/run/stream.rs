@@ -78,13 +78,12 @@ pub fn run(
         let (supplied, work) = supplied(runtime, &entry, &plan)?;
         let model = plan.model(device, supplied, caller)?;
         let used = variables::of_plan(&session.variables, &plan, device, caller)?;
-        let mut reply = Writer::default();
         session.uses(&stream);
-        if plan.description.open {
-            run.open(&model, inputs, &reads, targets, used, copied, &mut reply)?;
+        let mut reply = if plan.description.open {
+            run.open(&model, inputs, &reads, targets, used, copied)?
         } else {
-            run.fixed(&model, &reads, &targets, work, used, copied, &mut reply)?;
-        }
+            run.fixed(&model, &reads, &targets, work, used, copied)?
+        };
         let lent = lent
             .into_iter()
             .map(|memory| (memory.span().address(), memory));
@@ -195,7 +194,7 @@ impl Run<'_> {
         Ok((targets, lent))
     }
 
-    /// Queues a run of known shapes.
+    /// Queues a run of known shapes and returns the outputs.
     fn fixed(
         &self,
         model: &Model,
@@ -204,8 +203,7 @@ impl Run<'_> {
         work: Option<Span>,
         used: Option<Arc<Used>>,
         copied: Vec<Arc<DeviceMemory>>,
-        reply: &mut Writer,
-    ) -> GeResult<()> {
+    ) -> GeResult<Writer> {
         let writes: Vec<Span> = targets.iter().copied().flatten().collect();
         let execute = Execute {
             inputs: reads,
@@ -219,12 +217,13 @@ impl Run<'_> {
         if let Some(used) = used {
             used.note_assigned();
         }
+        let mut reply = Writer::default();
         reply.u64(self.plan.outputs as u64);
         for (info, target) in self.plan.description.outputs.iter().zip(targets) {
             let address = target.map_or(0, Span::address);
-            tensor_on_device(reply, &desc_of(info), address, info.bytes);
+            tensor_on_device(&mut reply, &desc_of(info), address, info.bytes);
         }
-        Ok(())
+        Ok(reply)
     }
 
     /// Performs a run whose shapes depend on the data: the caller has to wait for them.
@@ -236,8 +235,7 @@ impl Run<'_> {
         targets: Vec<Option<Span>>,
         used: Option<Arc<Used>>,
         copied: Vec<Arc<DeviceMemory>>,
-        reply: &mut Writer,
-    ) -> GeResult<()> {
+    ) -> GeResult<Writer> {
         let results = Arc::<Results>::default();
         let execute = ExecuteOpen {
             inputs: inputs
@@ -258,6 +256,7 @@ impl Run<'_> {
         self.session.keep(copied, done);
         self.stream.synchronize(None, self.caller)?;
         let produced = outputs::take(&results)?;
+        let mut reply = Writer::default();
         reply.u64(self.plan.outputs as u64);
         for (mut one, target) in produced.into_iter().take(self.plan.outputs).zip(targets) {
             let (desc, bytes) = outputs::described(&one)?;
@@ -269,9 +268,9 @@ impl Run<'_> {
                 }
                 (None, target) => target.map_or(0, Span::address),
             };
-            tensor_on_device(reply, &desc, address, bytes);
+            tensor_on_device(&mut reply, &desc, address, bytes);
         }
-        Ok(())
+        Ok(reply)
     }
 }
 
