@@ -51,7 +51,7 @@ pub unsafe extern "C" fn jumar_launch_callback(
 unsafe fn launch_callback(
     function: callbacks::aclrtCallback,
     user: UserData,
-    release: Option<Release>,
+    mut release: Option<Release>,
     block_type: u32,
     stream: *mut c_void,
 ) -> i32 {
@@ -67,6 +67,7 @@ unsafe fn launch_callback(
         let function = function.map(|function| {
             // SAFETY: the caller's contract.
             let call = unsafe { raw::closure(function, user) };
+            let release = release.take();
             let call: jumar_acl::callback::HostFunction = Box::new(move || {
                 // The closure owns it, and so lasts as long as the runtime keeps the function.
                 let _kept = &release;
