@@ -525,10 +525,7 @@ impl Session {
     /// Waits for the plans that still run, as long as [`Stream::drain_briefly`] does on each of their streams. Returns the
     /// numbers of the streams that did not come to their end.
     fn drain(&self, plans: &[Arc<Plan>]) -> Vec<u32> {
-        // What was captured has no end that could be waited for.
-        let ended = |run: &InFlight| run.done.is_none() || run.has_ended();
-        let is_idle =
-            || plans.iter().all(|plan| plan.is_idle()) && self.in_flight.lock().iter().all(ended);
+        let is_idle = || plans.iter().all(|plan| plan.is_idle());
         let mut blocked = Vec::new();
         let streams = std::mem::take(&mut *self.streams.lock());
         for stream in streams.values().filter_map(Weak::upgrade) {

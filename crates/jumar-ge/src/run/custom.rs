@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use jumar::engine::{Caller, Runtime, Signal, Span, Stream};
+use jumar::engine::{Caller, Runtime, Span, Stream};
 use jumar::offline::{Bindings, DeviceMemory, Execute, ExecuteOpen, Results, Shaped, Supplied};
 use jumar_acl::frontend;
 
@@ -139,8 +139,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs a graph on the stream and returns the reply with its outputs. Those that have memory of the program are complete in the
-    /// order of the stream; for the others the stream is waited for.
+    /// Runs a graph on the stream, waits for it, and returns the reply with its outputs: memory that calls allocated is freed by the
+    /// host, which is in order with the stream only behind a wait.
     pub fn on_stream(
         &self,
         plan: &Plan,
@@ -149,26 +149,13 @@ impl<'a> Run<'a> {
         targets: &[Option<Span>],
         copied: Vec<Arc<DeviceMemory>>,
     ) -> GeResult<Vec<u8>> {
+        self.stream.refuse_captured()?;
         let (mut progress, found) = self.perform(plan, inputs, reads, copied)?;
         let delivered = self.deliver(&mut progress, found, targets);
-        let Ok((reply, lent)) = delivered else {
-            drop(self.stream.synchronize(None, self.caller));
-            return delivered.map(|(reply, _)| reply);
-        };
-        let mut held = std::mem::take(&mut progress.held);
+        let ended = self.stream.synchronize(None, self.caller);
         drop(progress);
-        if lent.is_empty() {
-            let done = (!self.stream.is_recorded()).then(|| {
-                let done = Arc::new(Signal::untimed());
-                self.stream.mark(done.clone(), self.caller);
-                done
-            });
-            self.session.keep(held, done);
-            return Ok(reply);
-        }
-        // The program may free or copy these as soon as it has them.
-        self.stream.synchronize(None, self.caller)?;
-        held.retain(|memory| !lent.iter().any(|own| Arc::ptr_eq(own, memory)));
+        let (reply, lent) = delivered?;
+        ended?;
         let lent = lent.into_iter().filter_map(Arc::into_inner);
         let lent = lent.map(|memory| (memory.span().address(), memory));
         self.session.lent.lock().extend(lent);
