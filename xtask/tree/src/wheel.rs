@@ -22,7 +22,7 @@ const PORTABLE_GLIBC: (u32, u32) = (2, 28);
 /// The version of libstdc++ on these systems.
 const PORTABLE_GLIBCXX: [u32; 3] = [3, 4, 25];
 /// A wheel above this has something in it that does not belong there.
-const LARGEST: u64 = 28 << 20;
+const LARGEST: u64 = 32 << 20;
 /// Where the tree lies in the wheel.
 const TREE: &str = "jumar/tree";
 
