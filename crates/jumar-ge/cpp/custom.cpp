@@ -96,7 +96,7 @@ namespace ge {
 namespace jumar {
 
 /* An execution, as the functions of its context change it. */
-struct EagerRun {
+struct __attribute__((visibility("hidden"))) EagerRun {
   uint64_t token = 0;
   void *stream = nullptr;
   gert::CallParameters call;
