@@ -598,10 +598,9 @@ impl Stream {
     /// Cancels the wait that blocks the stream, if any; the tasks behind it run. A running task is not cut
     /// short.
     pub fn drop_wait(&self) {
-        // What is queued before the wait may not have run yet: the stream gets a moment to come to where it stays.
-        const MOMENT: Duration = Duration::from_millis(2);
-        self.queue
-            .wait(self.queue.submitted(), Some(Instant::now() + MOMENT));
+        // What is queued before the wait may not have run yet: the stream gets time to come to where it stays.
+        const PATIENCE: Duration = Duration::from_millis(100);
+        self.quiet_until(Instant::now() + PATIENCE);
         self.queue.drop_wait();
     }
 
