@@ -90,6 +90,9 @@ static uint64_t handle(struct thread *me, unsigned pool)
 
 static void keep(struct thread *me, unsigned pool, uint64_t value)
 {
+    /* All results of a call go to one area, so that a size may stand where an address was. As memory of the host it would be the
+     * program's mistake, which no library survives. */
+    if (pool == VOID_POOL && value < (uint64_t)1 << 32) return;
     if (value != 0) kept[pool][below(me, KEPT)] = value;
 }
 
