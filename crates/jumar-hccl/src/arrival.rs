@@ -16,6 +16,9 @@ use crate::operation::Operation;
 /// that copy.
 const POLLED_BYTES: usize = 1 << 20;
 
+/// Up to how many bytes of all ranks together the work of an operation takes less time than to wake a worker for it.
+const SHORT_BYTES: usize = 256 << 10;
+
 /// Where an operation's number comes from. The two never match each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Channel {
@@ -236,7 +239,7 @@ impl Program for Begin {
     fn cost(&self) -> Cost {
         let ranks = self.0.communicator.size() as usize;
         match self.0.operation.bytes().saturating_mul(ranks) {
-            0..=Task::BOUNDED_BYTES => Cost::Bounded,
+            0..=SHORT_BYTES => Cost::Bounded,
             Task::LARGE_BYTES.. => Cost::Large,
             _ => Cost::Unbounded,
         }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jumar_hal::Poller;
-use jumar_hal::sync::thread;
 use jumar_hal::sync::{AtomicU32, AtomicU64, Instant, Mutex, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -75,19 +74,9 @@ pub struct Communicator {
 
 #[derive(Default)]
 struct Counters {
-    collectives: HashMap<Channel, u64>,
+    /// By channel.
+    collectives: [u64; 2],
     messages: HashMap<(Channel, u32, bool), u64>,
-}
-
-/// Waits for threads of this process: there is nothing to do for them but to let them run.
-struct OtherThreads;
-
-impl Poller for OtherThreads {
-    fn poll_while(&self, goes_on: &mut dyn FnMut(bool) -> bool) {
-        while goes_on(false) {
-            thread::yield_now();
-        }
-    }
 }
 
 impl Counters {
@@ -104,7 +93,7 @@ impl Counters {
         }
         match (operation, numbers) {
             (Operation::Collective(_), Numbers::Collective(taken)) => {
-                undo(self.collectives.get_mut(&Channel::Calls), *taken)
+                undo(Some(&mut self.collectives[Channel::Calls as usize]), *taken)
             }
             (Operation::Messages(messages), Numbers::Messages(taken)) => {
                 // The last transfer of a pair goes first.
@@ -131,7 +120,7 @@ impl Communicator {
         is_child: bool,
     ) -> Arc<Communicator> {
         let poller: Option<Arc<dyn Poller>> = match &transport {
-            Transport::Local(_) => Some(Arc::new(OtherThreads)),
+            Transport::Local(group) => Some(group.poller(rank)),
             Transport::Remote(group) => Some(group.poller()),
             Transport::Network(_) => None,
         };
@@ -284,7 +273,7 @@ impl Communicator {
         let mut counters = self.counters.lock();
         match operation {
             Operation::Collective(_) => {
-                Numbers::Collective(take(counters.collectives.entry(channel).or_default()))
+                Numbers::Collective(take(&mut counters.collectives[channel as usize]))
             }
             Operation::Messages(messages) => Numbers::Messages(
                 messages
@@ -490,7 +479,7 @@ impl Communicator {
             options.name = format!("{}_sub_{identity}", self.name());
         }
         let label = Label {
-            name: options.name.clone(),
+            name: options.name.as_str().into(),
             size: ranks.len() as u32,
         };
         let transport = match &self.transport {

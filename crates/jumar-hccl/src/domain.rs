@@ -77,7 +77,7 @@ impl Domain {
             options.name = format!("comm_{:016x}", key as u64);
         }
         let label = Label {
-            name: options.name.clone(),
+            name: options.name.as_str().into(),
             size: devices.len() as u32,
         };
         let group = LocalGroup::new(label.clone(), self.backend.clone());
@@ -121,7 +121,7 @@ impl Domain {
         limit: Duration,
     ) -> Result<Arc<Communicator>> {
         let (transport, label) = self.meetings.join(info, (size, rank), &options, limit)?;
-        options.name = label.name.clone();
+        options.name = label.name.to_string();
         let made = Communicator::new(label, options, (rank, device), transport, false);
         self.observe(&made)?;
         Ok(made)

@@ -33,6 +33,8 @@ mod operation;
 )]
 mod os;
 #[cfg(not(loom))]
+mod polling;
+#[cfg(not(loom))]
 mod reduce;
 #[cfg(not(loom))]
 mod remote;

@@ -7,16 +7,24 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jumar_hal::sync::{Instant, Mutex, Ordering};
-use jumar_hal::{Backend, Span, Transfer};
+use jumar_hal::sync::{AtomicBool, AtomicU64, AtomicUsize, Instant, Mutex, Ordering};
+use jumar_hal::{Backend, Poller, Span, Transfer};
 use jumar_types::{Error, ErrorKind, Result};
+use smallvec::{SmallVec, smallvec};
 
 use crate::arrival::{Arrival, Channel, Numbers};
 use crate::communicator::Waiting;
 use crate::operation::{Collective, Message, Operation};
+use crate::os::processor;
+use crate::polling::Pauses;
 use crate::reduce::reduce;
 use crate::words::Label;
+use crate::{DataType, Reduction};
 
+/// From how many bytes on ranks that poll help: they are awake, while to wake a worker takes longer than so little work.
+const OFFERED_BYTES: usize = 32 << 10;
+/// How many bytes such a rank takes at a time; a multiple of every element.
+const OFFERED_PART: usize = 16 << 10;
 /// From how many bytes on idle workers help.
 const SHARED_BYTES: usize = 512 << 10;
 /// How many bytes one helper takes at a time; a multiple of every element.
@@ -27,19 +35,156 @@ pub(crate) struct LocalGroup {
     label: Label,
     backend: Arc<dyn Backend>,
     inner: Mutex<Inner>,
+    /// What ranks that poll can help with.
+    offer: Mutex<Option<Arc<Offer>>>,
+    has_offer: AtomicBool,
+    /// How far each rank is, for ranks that poll.
+    progress: Box<[Progress]>,
     children: Mutex<HashMap<u64, (Arc<LocalGroup>, u32)>>,
 }
 
-/// The ranks that have come to a meeting, by rank.
-type Arrivals = Vec<Option<Arc<Arrival>>>;
+/// The arrivals of all ranks at a meeting, in rank order.
+type All = SmallVec<[Arc<Arrival>; 8]>;
+
+/// The ranks that have come to a collective.
+struct Meeting {
+    key: (Channel, u64, u32),
+    /// By rank.
+    arrivals: SmallVec<[Option<Arc<Arrival>>; 8]>,
+}
+
+/// How far a rank is. Only hints: they decide how another rank waits.
+#[derive(Default)]
+#[repr(align(64))]
+struct Progress {
+    /// How many collectives it has reached.
+    reached: AtomicU64,
+    /// Where it was then.
+    processor: AtomicU64,
+    /// It has reached transfers last, which may wait for any rank.
+    is_at_messages: AtomicBool,
+}
+
+/// What a rank polls while it waits for the others: they run by themselves.
+pub(crate) struct OtherThreads {
+    group: Arc<LocalGroup>,
+    rank: usize,
+}
+
+impl Poller for OtherThreads {
+    fn poll_while(&self, goes_on: &mut dyn FnMut(bool) -> bool) {
+        let mut pauses = Pauses::default();
+        while goes_on(false) {
+            if self.group.help() {
+                pauses.reset();
+            } else {
+                pauses.pause(self.group.awaits_rank_on(self.rank, processor()));
+            }
+        }
+    }
+}
 
 #[derive(Default)]
 struct Inner {
-    meetings: HashMap<(Channel, u64, u32), Arrivals>,
+    /// One for each collective that some ranks have reached and others not: a few, at most one for each stream.
+    meetings: Vec<Meeting>,
     posted: HashMap<Route, (Arc<Arrival>, usize)>,
     failure: Option<Error>,
     /// Why each rank that is gone is gone.
     gone: HashMap<u32, &'static str>,
+}
+
+/// The ranges of several ranks.
+type Spans = SmallVec<[Span; 8]>;
+
+/// Inputs and outputs that are combined.
+type Reductions = Vec<(Spans, Spans)>;
+
+/// What an operation does once all ranks have come.
+enum Job {
+    /// Pairs of a target and a source.
+    Copies(Vec<(Span, Span)>),
+    Reductions(Reductions, DataType, Reduction),
+}
+
+/// A part of a job: which of its entries, from which byte on, how many bytes.
+type Part = (usize, usize, usize);
+
+impl Job {
+    /// Returns how long the outputs of each entry are.
+    fn lengths(&self) -> impl Iterator<Item = usize> {
+        let (copies, reductions) = match self {
+            Job::Copies(copies) => (copies.as_slice(), [].as_slice()),
+            Job::Reductions(reductions, ..) => ([].as_slice(), reductions.as_slice()),
+        };
+        let copies = copies.iter().map(|(to, _)| to.bytes());
+        let reductions = reductions.iter();
+        copies.chain(reductions.map(|(_, outputs)| outputs.first().map_or(0, |one| one.bytes())))
+    }
+
+    /// Returns how many bytes are copied, or are in results.
+    fn bytes(&self) -> usize {
+        self.lengths().sum()
+    }
+
+    /// Cuts the job into parts of at most so many bytes.
+    fn parts(&self, bytes: usize) -> SmallVec<[Part; 4]> {
+        let entries = self.lengths().enumerate();
+        let parts = entries.flat_map(|(entry, length)| {
+            let starts = (0..length).step_by(bytes);
+            starts.map(move |at| (entry, at, bytes.min(length - at)))
+        });
+        parts.collect()
+    }
+
+    fn run(&self, backend: &dyn Backend, (entry, at, bytes): Part) {
+        match self {
+            Job::Copies(copies) => {
+                let (to, from) = copies[entry];
+                if let Some((to, from)) = to.part(at, bytes).zip(from.part(at, bytes)) {
+                    copy(backend, to, from);
+                }
+            }
+            Job::Reductions(reductions, of, by) => {
+                let (inputs, outputs) = &reductions[entry];
+                let cut = |spans: &[Span]| -> Spans {
+                    let parts = spans.iter().filter_map(|span| span.part(at, bytes));
+                    parts.collect()
+                };
+                reduce(backend, &cut(inputs), &cut(outputs), *of, *by);
+            }
+        }
+    }
+}
+
+/// A job that several threads carry out.
+struct Offer {
+    job: Job,
+    parts: SmallVec<[OfferedPart; 4]>,
+    /// How many are not done.
+    left: AtomicUsize,
+}
+
+struct OfferedPart {
+    part: Part,
+    /// Whose caches hold what this part wrote the last time: memory that moves between processors takes longer than the work.
+    home: u64,
+    is_taken: AtomicBool,
+}
+
+impl Offer {
+    /// Does the free parts whose home fits. Returns whether there were any.
+    fn work(&self, backend: &dyn Backend, is_one: impl Fn(u64) -> bool) -> bool {
+        let mut has_worked = false;
+        for one in self.parts.iter().filter(|one| is_one(one.home)) {
+            if !one.is_taken.swap(true, Ordering::AcqRel) {
+                self.job.run(backend, one.part);
+                self.left.fetch_sub(1, Ordering::AcqRel);
+                has_worked = true;
+            }
+        }
+        has_worked
+    }
 }
 
 /// What matches one transfer to its other end.
@@ -56,7 +201,7 @@ struct Route {
 enum Then {
     Nothing,
     Fail(Vec<Arc<Arrival>>, Error),
-    Run(Vec<Arc<Arrival>>),
+    Run(All),
     /// Copies messages, and fails what waits then, if there is something to fail.
     Copy(Vec<Pair>, Option<(Vec<Arc<Arrival>>, Error)>),
 }
@@ -66,10 +211,14 @@ type Pair = (Arc<Arrival>, usize, Arc<Arrival>, usize);
 
 impl LocalGroup {
     pub(crate) fn new(label: Label, backend: Arc<dyn Backend>) -> Arc<LocalGroup> {
+        let progress = (0..label.size).map(|_| Progress::default());
         Arc::new(LocalGroup {
+            progress: progress.collect(),
             label,
             backend,
             inner: Mutex::default(),
+            offer: Mutex::default(),
+            has_offer: AtomicBool::new(false),
             children: Mutex::default(),
         })
     }
@@ -96,10 +245,44 @@ impl LocalGroup {
     /// Forgets a failure, for ranks that resume after a suspension.
     pub(crate) fn recover(&self) {
         self.inner.lock().failure = None;
+        for rank in &self.progress {
+            rank.reached.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns what a thread polls that waits for an operation of a rank.
+    pub(crate) fn poller(self: &Arc<Self>, rank: u32) -> Arc<dyn Poller> {
+        Arc::new(OtherThreads {
+            group: self.clone(),
+            rank: rank as usize,
+        })
+    }
+
+    /// Notes that a rank has reached an operation.
+    fn note_progress(&self, arrival: &Arrival) {
+        let own = &self.progress[arrival.rank as usize];
+        let is_collective = matches!(&*arrival.operation, Operation::Collective(_));
+        own.is_at_messages.store(!is_collective, Ordering::Relaxed);
+        own.reached
+            .fetch_add(u64::from(is_collective), Ordering::Relaxed);
+        own.processor.store(processor(), Ordering::Relaxed);
+    }
+
+    /// Reports whether a rank that is behind `rank` was on a processor last.
+    fn awaits_rank_on(&self, rank: usize, here: u64) -> bool {
+        let own = &self.progress[rank];
+        let reached = own.reached.load(Ordering::Relaxed);
+        let waits_for_any = own.is_at_messages.load(Ordering::Relaxed);
+        self.progress.iter().any(|other| {
+            (waits_for_any || other.reached.load(Ordering::Relaxed) < reached)
+                && other.processor.load(Ordering::Relaxed) == here
+                && !std::ptr::eq(other, own)
+        })
     }
 
     /// Takes in a rank that has reached an operation.
     pub(crate) fn arrive(&self, arrival: &Arc<Arrival>, epoch: u32) {
+        self.note_progress(arrival);
         let then = {
             let mut inner = self.inner.lock();
             match &inner.failure {
@@ -145,29 +328,34 @@ impl LocalGroup {
         epoch: u32,
     ) -> Then {
         let key = (arrival.channel, arrival.number(), epoch);
-        let size = self.label.size as usize;
-        let meeting = inner
-            .meetings
-            .entry(key)
-            .or_insert_with(|| vec![None; size]);
-        let other = meeting.iter().flatten().next().cloned();
-        meeting[arrival.rank as usize] = Some(arrival.clone());
-        if let Some(other) = other
-            && let Operation::Collective(its) = &*other.operation
-            && its.signature != own.signature
-        {
+        let known = inner.meetings.iter().position(|one| one.key == key);
+        let at = known.unwrap_or_else(|| {
+            let arrivals = SmallVec::from_elem(None, self.label.size as usize);
+            inner.meetings.push(Meeting { key, arrivals });
+            inner.meetings.len() - 1
+        });
+        let arrivals = &mut inner.meetings[at].arrivals;
+        let other = arrivals.iter().flatten().next();
+        let its = other.and_then(|other| match &*other.operation {
+            Operation::Collective(its) if its.signature != own.signature => {
+                Some((other.rank, its.signature))
+            }
+            Operation::Collective(_) | Operation::Messages(_) => None,
+        });
+        arrivals[arrival.rank as usize] = Some(arrival.clone());
+        if let Some((other, its)) = its {
             let error = self.label.mismatch(
                 arrival.number(),
-                (other.rank, &its.signature),
+                (other, &its),
                 (arrival.rank, &own.signature),
             );
             return Then::Fail(inner.fail(&error), error);
         }
-        if meeting.iter().all(Option::is_some) {
-            let all = inner.meetings.remove(&key).unwrap_or_default();
+        if arrivals.iter().all(Option::is_some) {
+            let all = inner.meetings.swap_remove(at).arrivals;
             return Then::Run(all.into_iter().flatten().collect());
         }
-        let missing = (0..self.label.size).filter(|rank| meeting[*rank as usize].is_none());
+        let missing = (0..self.label.size).filter(|rank| arrivals[*rank as usize].is_none());
         let lost = missing
             .filter_map(|rank| inner.gone.get(&rank).map(|why| (rank, *why)))
             .next();
@@ -259,7 +447,7 @@ impl LocalGroup {
 
     /// Does the work of an operation that all ranks have reached.
     fn run(&self, all: &[Arc<Arrival>]) -> Result<()> {
-        let operations: Vec<&Collective> = all
+        let operations: SmallVec<[&Collective; 8]> = all
             .iter()
             .filter_map(|arrival| match &*arrival.operation {
                 Operation::Collective(collective) => Some(collective),
@@ -296,24 +484,7 @@ impl LocalGroup {
                 }
             }
         }
-        let total: usize = copies.iter().map(|(to, _)| to.bytes()).sum();
-        if total < SHARED_BYTES {
-            for (to, from) in copies {
-                copy(&*self.backend, to, from);
-            }
-            return Ok(());
-        }
-        let parts: Vec<(Span, Span)> = copies
-            .into_iter()
-            .flat_map(|(to, from)| {
-                pieces(to.bytes()).map(move |(at, next)| (to.part(at, next), from.part(at, next)))
-            })
-            .filter_map(|(to, from)| to.zip(from))
-            .collect();
-        self.backend.share(parts.len(), &|part| {
-            let (to, from) = parts[part];
-            copy(&*self.backend, to, from);
-        });
+        self.carry_out(Job::Copies(copies));
         Ok(())
     }
 
@@ -327,7 +498,7 @@ impl LocalGroup {
         };
         // Outputs with the same inputs are written together.
         let same_inputs = signature.kind == crate::Kind::AllReduce;
-        let mut jobs: Vec<(Vec<Span>, Vec<Span>)> = Vec::new();
+        let mut jobs = Reductions::new();
         for (rank, target) in operations.iter().enumerate() {
             let Some(output) = target.receive.get(rank) else {
                 continue;
@@ -337,29 +508,71 @@ impl LocalGroup {
                 continue;
             }
             let inputs = operations.iter().filter_map(|source| source.send.get(rank));
-            jobs.push((inputs.collect(), vec![output]));
+            jobs.push((inputs.collect(), smallvec![output]));
         }
-        let parts: Vec<(usize, usize, usize)> = jobs
-            .iter()
-            .enumerate()
-            .flat_map(|(job, (_, outputs))| {
-                pieces(outputs[0].bytes()).map(move |(at, next)| (job, at, next))
-            })
-            .collect();
-        let work = |part: usize| {
-            let (job, at, next) = parts[part];
-            let (inputs, outputs) = &jobs[job];
-            let cut = |spans: &[Span]| -> Vec<Span> {
-                let parts = spans.iter().filter_map(|span| span.part(at, next));
-                parts.collect()
-            };
-            reduce(&*self.backend, &cut(inputs), &cut(outputs), of, by);
-        };
-        match parts.len() {
-            0 | 1 => (0..parts.len()).for_each(work),
-            count => self.backend.share(count, &work),
-        }
+        self.carry_out(Job::Reductions(jobs, of, by));
         Ok(())
+    }
+
+    /// Does what is to be done, with the help of idle workers or of ranks that poll if it is much.
+    fn carry_out(&self, job: Job) {
+        match job.bytes() {
+            SHARED_BYTES.. => {
+                let parts = job.parts(PART);
+                let work = |at: usize| job.run(&*self.backend, parts[at]);
+                self.backend.share(parts.len(), &work);
+            }
+            OFFERED_BYTES.. => self.offer(job),
+            _ => {
+                let parts = job.parts(PART);
+                parts.iter().for_each(|part| job.run(&*self.backend, *part));
+            }
+        }
+    }
+
+    /// Carries out a job, together with ranks that poll on other processors.
+    fn offer(&self, job: Job) {
+        let parts = job.parts(OFFERED_PART);
+        let (count, ranks) = (parts.len(), self.progress.len());
+        let home = |at: usize| {
+            self.progress[at * ranks / count]
+                .processor
+                .load(Ordering::Relaxed)
+        };
+        let parts = parts.iter().enumerate().map(|(at, part)| OfferedPart {
+            part: *part,
+            home: home(at),
+            is_taken: AtomicBool::new(false),
+        });
+        let offer = Arc::new(Offer {
+            job,
+            parts: parts.collect(),
+            left: AtomicUsize::new(count),
+        });
+        *self.offer.lock() = Some(offer.clone());
+        self.has_offer.store(true, Ordering::Release);
+        let here = processor();
+        offer.work(&*self.backend, |home| home == here);
+        offer.work(&*self.backend, |_| true);
+        self.has_offer.store(false, Ordering::Relaxed);
+        let mut pauses = Pauses::default();
+        while offer.left.load(Ordering::Acquire) > 0 {
+            pauses.pause(false);
+        }
+        // Another operation may have made an offer since.
+        let mut current = self.offer.lock();
+        if current.as_ref().is_some_and(|now| Arc::ptr_eq(now, &offer)) {
+            *current = None;
+        }
+    }
+
+    /// Helps a rank that carries out an operation, if one does. Returns whether it did something.
+    fn help(&self) -> bool {
+        if !self.has_offer.load(Ordering::Acquire) {
+            return false;
+        }
+        let (offer, here) = (self.offer.lock().clone(), processor());
+        offer.is_some_and(|offer| offer.work(&*self.backend, |home| home == here))
     }
 
     fn copy_message(
@@ -492,20 +705,21 @@ impl LocalGroup {
 
 impl Inner {
     fn pending(&self) -> impl Iterator<Item = &Arc<Arrival>> {
-        let meeting = self.meetings.values().flatten().flatten();
+        let meetings = self.meetings.iter();
+        let meeting = meetings.flat_map(|one| one.arrivals.iter().flatten());
         meeting.chain(self.posted.values().map(|(arrival, _)| arrival))
     }
 
     /// Removes an arrival from what waits. Returns whether it waited.
     fn remove(&mut self, arrival: &Arc<Arrival>) -> bool {
         let mut waited = false;
-        self.meetings.retain(|_, meeting| {
-            for rank in meeting.iter_mut() {
+        self.meetings.retain_mut(|meeting| {
+            for rank in &mut meeting.arrivals {
                 if rank.take_if(|own| Arc::ptr_eq(own, arrival)).is_some() {
                     waited = true;
                 }
             }
-            meeting.iter().any(Option::is_some)
+            meeting.arrivals.iter().any(Option::is_some)
         });
         self.posted.retain(|_, (own, _)| {
             let stays = !Arc::ptr_eq(own, arrival);
@@ -532,15 +746,15 @@ impl Inner {
     fn missing(&self, arrival: &Arc<Arrival>, size: u32) -> Vec<u32> {
         match &*arrival.operation {
             Operation::Collective(_) => {
-                let meeting = self.meetings.values().find(|meeting| {
-                    let own = meeting.get(arrival.rank as usize).and_then(Option::as_ref);
+                let meeting = self.meetings.iter().find(|meeting| {
+                    let own = meeting.arrivals[arrival.rank as usize].as_ref();
                     own.is_some_and(|own| Arc::ptr_eq(own, arrival))
                 });
                 let Some(meeting) = meeting else {
                     return Vec::new();
                 };
                 (0..size)
-                    .filter(|rank| meeting[*rank as usize].is_none())
+                    .filter(|rank| meeting.arrivals[*rank as usize].is_none())
                     .collect()
             }
             Operation::Messages(messages) => {
@@ -573,10 +787,4 @@ fn copy(backend: &dyn Backend, to: Span, from: Span) {
     {
         backend.copy_now(transfer);
     }
-}
-
-/// Cuts a length into the parts that helpers take.
-fn pieces(bytes: usize) -> impl Iterator<Item = (usize, usize)> {
-    let starts = (0..bytes).step_by(PART);
-    starts.map(move |at| (at, PART.min(bytes - at)))
 }

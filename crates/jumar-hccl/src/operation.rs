@@ -3,6 +3,7 @@
 use std::fmt;
 
 use jumar_hal::Span;
+use smallvec::{SmallVec, smallvec};
 
 use crate::{DataType, Kind, Reduction};
 
@@ -199,7 +200,7 @@ impl Operation {
     }
 
     /// Lists the ranges that are read.
-    pub fn reads(&self) -> Vec<Span> {
+    pub fn reads(&self) -> SmallVec<[Span; 2]> {
         match self {
             Operation::Collective(collective) => listed(&collective.send),
             Operation::Messages(messages) => {
@@ -210,7 +211,7 @@ impl Operation {
     }
 
     /// Lists the ranges that are written.
-    pub fn writes(&self) -> Vec<Span> {
+    pub fn writes(&self) -> SmallVec<[Span; 2]> {
         match self {
             Operation::Collective(collective) => listed(&collective.receive),
             Operation::Messages(messages) => {
@@ -221,10 +222,10 @@ impl Operation {
     }
 }
 
-fn listed(pieces: &Pieces) -> Vec<Span> {
+fn listed(pieces: &Pieces) -> SmallVec<[Span; 2]> {
     match pieces {
-        Pieces::None => Vec::new(),
-        Pieces::Same(span) => vec![*span],
+        Pieces::None => SmallVec::new(),
+        Pieces::Same(span) => smallvec![*span],
         Pieces::Each(each) => each.iter().flatten().copied().collect(),
     }
 }

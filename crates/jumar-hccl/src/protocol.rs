@@ -1,14 +1,13 @@
 //! The steps by which processes see each other's words in the right order, over any kind of words, so that a model checker
 //! runs the same code as the transport.
 //!
-//! *Sleeping.* Who changes something that another process may wait for adds one to a word of that process's page afterwards,
-//! and wakes it if it sleeps. The process that is to sleep reads the word, looks at everything that it waits for, says that it sleeps, and
-//! looks at the word once more. Both sides write first and read then, with a barrier in between, so that one of them sees the
-//! other.
+//! *Sleeping.* Who changes something that another process may wait for looks afterwards whether that process says that it sleeps. If so, it
+//! adds one to a word of that process's page and wakes it. The process that is to sleep reads the word, says that it sleeps, and looks at
+//! everything that it waits for. Both sides write first and read then, with a barrier in between, so that one of them sees the other. As
+//! long as both are awake, no process writes to the page of another one.
 //!
-//! *Polling.* A thread that waits for an operation polls for a while, and is not woken meanwhile: who announces a change to a
-//! process in which a thread polls leaves it at the change. The thread that ends its polling announces to its own process
-//! afterwards, so that the process's own thread looks at what it did not poll for.
+//! *Polling.* A thread that waits for an operation polls for a while, and the process's own thread leaves the operations to it. The thread
+//! that ends its polling announces that to its own process, so that the process's own thread looks at them again.
 //!
 //! *Slots.* A slot has a state, even while it is free, that changes with each use. Its owner writes the words while the state
 //! is even. A reader looks at the state before and after the words: if both are the same odd number, they belong together.
@@ -36,48 +35,31 @@ const CHANGES: usize = 1;
 /// The word that is 1 while the process may sleep.
 const SLEEPS: usize = 2;
 
-/// The word that counts the threads that poll.
-const POLLERS: usize = 3;
-
 /// Announces a change to the process whose page it is.
 pub(crate) fn announce(page: &impl Words) {
-    page.order();
-    page.add(CHANGES, 1);
-    page.order();
-    if page.load(POLLERS) == 0 && page.load(SLEEPS) != 0 {
-        page.wake(CHANGES);
+    announce_to_all(std::iter::once(page));
+}
+
+/// Announces a change to several processes.
+pub(crate) fn announce_to_all<'a, W: Words + 'a>(pages: impl Iterator<Item = &'a W> + Clone) {
+    // The barrier orders the change with the accesses to all pages.
+    if let Some(first) = pages.clone().next() {
+        first.order();
+    }
+    for page in pages {
+        if page.load(SLEEPS) != 0 {
+            page.add(CHANGES, 1);
+            page.wake(CHANGES);
+        }
     }
 }
 
-/// Begins to poll, in the process whose page it is.
-pub(crate) fn begin_polling(page: &impl Words) {
-    page.add(POLLERS, 1);
-    page.order();
-}
-
-/// Ends what [`begin_polling`] began.
-pub(crate) fn end_polling(page: &impl Words) {
-    page.add(POLLERS, 1_u64.wrapping_neg());
-    announce(page);
-}
-
-/// Returns whether a thread polls in the process whose page it is.
-pub(crate) fn is_polled(page: &impl Words) -> bool {
-    page.load(POLLERS) != 0
-}
-
-/// Returns how many changes there were. Read before looking at what may have changed.
-pub(crate) fn changes(page: &impl Words) -> u64 {
+/// Sleeps until there is a change, or for `limit`. `is_over` handles changes that were there before; it returns whether there were any.
+pub(crate) fn sleep(page: &impl Words, is_over: impl FnOnce() -> bool, limit: Duration) {
     let seen = page.load(CHANGES);
-    page.order();
-    seen
-}
-
-/// Sleeps until there is a change after `seen`, or for `limit`.
-pub(crate) fn sleep(page: &impl Words, seen: u64, limit: Duration) {
     page.store(SLEEPS, 1);
     page.order();
-    if page.load(CHANGES) == seen {
+    if !is_over() {
         page.sleep(CHANGES, seen, limit);
     }
     page.store(SLEEPS, 0);
@@ -174,12 +156,9 @@ mod tests {
                 other_data.store(1, Ordering::Relaxed);
                 announce(&*other_page);
             });
-            loop {
-                let seen = changes(&*page);
-                if data.load(Ordering::Relaxed) == 1 {
-                    break;
-                }
-                sleep(&*page, seen, FOREVER);
+            let has_changed = || data.load(Ordering::Relaxed) == 1;
+            while !has_changed() {
+                sleep(&*page, has_changed, FOREVER);
             }
             changer.join().expect("no panic");
         });
@@ -189,24 +168,24 @@ mod tests {
     fn loom_a_change_that_a_poller_leaves_is_not_slept_through() {
         loom::model(|| {
             let (page, data) = (Model::new(), Arc::new(AtomicU64::new(0)));
+            let pollers = Arc::new(AtomicU64::new(1));
             let (other_page, other_data) = (page.clone(), data.clone());
             let changer = thread::spawn(move || {
                 other_data.store(1, Ordering::Relaxed);
                 announce(&*other_page);
             });
             let (poller_page, poller_data) = (page.clone(), data.clone());
+            let polling = pollers.clone();
             let poller = thread::spawn(move || {
-                begin_polling(&*poller_page);
-                assert!(is_polled(&*poller_page));
                 poller_data.load(Ordering::Relaxed);
-                end_polling(&*poller_page);
+                polling.store(0, Ordering::Relaxed);
+                announce(&*poller_page);
             });
-            loop {
-                let seen = changes(&*page);
-                if data.load(Ordering::Relaxed) == 1 {
-                    break;
-                }
-                sleep(&*page, seen, FOREVER);
+            let has_changed = || data.load(Ordering::Relaxed) == 1;
+            while !has_changed() {
+                // It looks only at what no other thread polls for.
+                let is_over = || pollers.load(Ordering::Relaxed) == 0 && has_changed();
+                sleep(&*page, is_over, FOREVER);
             }
             changer.join().expect("no panic");
             poller.join().expect("no panic");

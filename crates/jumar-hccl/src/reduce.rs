@@ -6,6 +6,7 @@
 
 use half::{bf16, f16};
 use jumar_hal::{Backend, Span};
+use smallvec::SmallVec;
 
 use crate::{DataType, Reduction};
 
@@ -140,8 +141,9 @@ fn run<E: Element>(backend: &dyn Backend, inputs: &[Span], outputs: &[Span], by:
         return;
     };
     let piece = PIECE.min(total.next_multiple_of(E::BYTES));
-    let mut bytes = vec![0; piece];
-    let mut sum = vec![E::Wide::default(); piece / E::BYTES];
+    let mut bytes: SmallVec<[u8; 256]> = SmallVec::from_elem(0, piece);
+    let mut sum: SmallVec<[E::Wide; 64]> =
+        SmallVec::from_elem(E::Wide::default(), piece / E::BYTES);
     let mut at = 0;
     while at < total {
         let next = piece.min(total - at);

@@ -1,5 +1,7 @@
 //! The sentences of failures: which communicator, which operation, which ranks, what each of them called.
 
+use std::sync::Arc;
+
 use jumar_hal::Span;
 use jumar_types::{Error, ErrorKind};
 
@@ -10,7 +12,7 @@ use crate::operation::{Message, Operation, SIGNATURE_WORDS, Signature};
 #[derive(Clone, Debug)]
 pub struct Label {
     /// The communicator's name.
-    pub name: String,
+    pub name: Arc<str>,
     /// The number of ranks.
     pub size: u32,
 }

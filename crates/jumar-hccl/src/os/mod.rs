@@ -302,6 +302,13 @@ pub fn user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// Returns the number of the processor on which the calling thread runs. It may run on another one right afterwards.
+pub fn processor() -> u64 {
+    // SAFETY: the function has no arguments, and reads what the system keeps of the calling thread.
+    let number = unsafe { libc::sched_getcpu() };
+    u64::try_from(number).unwrap_or(u64::MAX - 1)
+}
+
 /// Lets no signal be delivered to the calling thread: handlers are the program's, and belong on its own threads.
 pub fn block_signals() {
     // SAFETY: a structure of plain numbers.

@@ -11,7 +11,7 @@ pub(super) const WAKE_PAGE: &str = "jumar-hccl-wake";
 /// The name of the file in which ranks meet.
 pub(super) const MEETING: &str = "jumar-hccl-meeting";
 /// What every file begins with: the format's version is its last digit.
-pub(super) const MAGIC: u64 = 0x4a48_4343_4c00_0003;
+pub(super) const MAGIC: u64 = 0x4a48_4343_4c00_0004;
 
 /// The most ranks of a communicator of several processes.
 pub(crate) const MOST_RANKS: usize = 64;
@@ -21,8 +21,8 @@ pub(super) const SLOTS: usize = 64;
 pub(super) const STREAMS: usize = 2;
 /// How many pieces of a stream are in staging memory at a time.
 pub(super) const DEPTH: usize = 2;
-/// The length of a piece.
-pub(super) const PIECE: usize = 512 << 10;
+/// The space for a piece.
+pub(super) const PIECE: usize = 1 << 20;
 
 // Words of a segment's head.
 pub(super) const HEAD_MAGIC: usize = 0;
@@ -36,6 +36,10 @@ pub(super) const HEAD_TEXT_BYTES: usize = 5;
 pub(super) const HEAD_LEFT: usize = 6;
 /// How many operations the rank has put into another slot than the one where others look first.
 pub(super) const HEAD_DISPLACED: usize = 7;
+/// The number of the processor on which the rank came to an operation last, plus one.
+pub(super) const HEAD_PROCESSOR: usize = 8;
+/// 1 once an operation of the rank had to wait until others have read one of its slots.
+pub(super) const HEAD_LACKED_SLOT: usize = 9;
 /// The tags of the communicators that the rank has left last.
 pub(super) const LEFT: usize = 16;
 pub(super) const LEFT_COUNT: usize = 48;
@@ -43,15 +47,24 @@ pub(super) const LEFT_COUNT: usize = 48;
 pub(super) const TEXT: usize = 64;
 pub(super) const TEXT_BYTES: usize = 1024;
 
-// Words of a slot.
+// Words of a slot. What a small operation needs is in its first line of a cache: to fetch a line that another processor wrote takes
+// as long as all that is done with it.
 pub(super) const SLOT: usize = 256;
 pub(super) const SLOT_WORDS: usize = 160;
 /// Twice the generation, plus one while the slot is in use.
 pub(super) const STATE: usize = 0;
-pub(super) const KEY: usize = 1;
-pub(super) const KEY_WORDS: usize = 4;
-pub(super) const SIGNATURE: usize = 5;
-pub(super) const PUBLISHED: usize = 10;
+/// The number of the operation, and how many before it may not have ended for this rank.
+pub(super) const NUMBER: usize = 1;
+/// A digest of what else identifies the operation.
+pub(super) const IDENTITY: usize = 2;
+/// A digest of the signature.
+pub(super) const CALL: usize = 3;
+/// How many rounds of each stream are in staging memory.
+pub(super) const PUBLISHED: usize = 4;
+/// The contribution, if it is this short.
+pub(super) const SHORT: usize = 6;
+pub(super) const SHORT_BYTES: usize = 16;
+pub(super) const SIGNATURE: usize = 8;
 /// How many bytes there are for each rank.
 pub(super) const SIZES: usize = 16;
 /// How many bytes the rank expects of each rank.
@@ -74,7 +87,13 @@ pub(super) const fn slot(index: usize) -> usize {
 
 /// Returns the word of an acknowledgement.
 pub(super) const fn ack(writer: usize, slot: usize, stream: usize) -> usize {
-    ACKS + (writer * SLOTS + slot) * STREAMS + stream
+    // A rank that has read what all others wrote notes it in one line of a cache.
+    ACKS + (slot * STREAMS + stream) * MOST_RANKS + writer
+}
+
+/// Returns where a short contribution is.
+pub(super) const fn short(index: usize) -> usize {
+    (slot(index) + SHORT) * 8
 }
 
 /// Returns where a piece of a stream is.
@@ -110,6 +129,8 @@ pub(super) const fn record(rank: usize) -> usize {
 }
 
 const _: () = assert!(EXPECTED + MOST_RANKS <= SLOT_WORDS);
-const _: () = assert!(SIGNATURE + crate::operation::SIGNATURE_WORDS <= PUBLISHED);
+const _: () = assert!(PUBLISHED + STREAMS <= SHORT && SHORT * 8 + SHORT_BYTES <= SIGNATURE * 8);
+const _: () = assert!(SIGNATURE + crate::operation::SIGNATURE_WORDS <= SIZES);
+const _: () = assert!(SLOT.is_multiple_of(8) && SLOT_WORDS.is_multiple_of(8));
 const _: () = assert!(LEFT + LEFT_COUNT <= TEXT && TEXT * 8 + TEXT_BYTES <= SLOT * 8);
 const _: () = assert!(RECORD_NAME * 8 + NAME_BYTES <= RECORD_WORDS * 8);

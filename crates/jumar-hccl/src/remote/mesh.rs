@@ -1,21 +1,24 @@
 //! The ranks of several processes, as one of them sees them: its own segment, those of the others, and what runs.
 
+use std::ops::Range;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use jumar_hal::sync::{AtomicBool, AtomicU32, Instant, Mutex, Ordering, thread};
+use jumar_hal::sync::{AtomicBool, AtomicU32, Instant, Mutex, Ordering, fence};
 use jumar_hal::{Backend, Poller, Span, Transfer};
 use jumar_types::{Error, Result};
+use smallvec::{SmallVec, smallvec};
 
 use super::layout::{
-    HEAD_FAILURE, HEAD_LEFT, HEAD_TEXT_BYTES, LEFT, LEFT_COUNT, SLOTS, STATE, TEXT, TEXT_BYTES,
-    ack, slot,
+    HEAD_FAILURE, HEAD_LACKED_SLOT, HEAD_LEFT, HEAD_PROCESSOR, HEAD_TEXT_BYTES, LEFT, LEFT_COUNT,
+    SLOTS, STATE, TEXT, TEXT_BYTES, ack, slot,
 };
 use super::wake::WakePage;
 use super::work::{LeftBehind, Work};
 use crate::arrival::Arrival;
 use crate::operation::{Message, Operation};
-use crate::os::{Mapping, Process};
+use crate::os::{Mapping, Process, processor};
+use crate::polling::Pauses;
 use crate::protocol;
 use crate::words::{Label, error_of, number_of};
 
@@ -53,6 +56,48 @@ struct Slots {
     used: [bool; SLOTS],
     generations: [u64; SLOTS],
     left_behind: Vec<LeftBehind>,
+    ended: Vec<Ended>,
+}
+
+/// The collectives of one identity that have ended for this rank.
+struct Ended {
+    /// The communicator's.
+    tag: u64,
+    identity: u64,
+    /// All with a lower number have.
+    below: u64,
+    /// Others that have, in no order.
+    beyond: Vec<u64>,
+}
+
+impl Slots {
+    /// Takes the first free slot of a range, which may go around the end.
+    fn take(&mut self, wanted: Range<usize>) -> Option<(usize, u64)> {
+        let free = wanted.map(|at| at % SLOTS).find(|at| !self.used[*at])?;
+        self.used[free] = true;
+        self.generations[free] += 1;
+        Some((free, self.generations[free]))
+    }
+
+    fn note_end(&mut self, left: &LeftBehind) {
+        let mut all = self.ended.iter();
+        let known = all.position(|ended| ended.identity == left.identity);
+        let at = known.unwrap_or_else(|| {
+            self.ended.push(Ended {
+                tag: left.tag,
+                identity: left.identity,
+                below: 0,
+                beyond: Vec::new(),
+            });
+            self.ended.len() - 1
+        });
+        let ended = &mut self.ended[at];
+        ended.beyond.push(left.number);
+        while let Some(at) = ended.beyond.iter().position(|one| *one == ended.below) {
+            ended.beyond.swap_remove(at);
+            ended.below += 1;
+        }
+    }
 }
 
 /// An operation that runs.
@@ -82,6 +127,7 @@ impl Mesh {
                 used: [false; SLOTS],
                 generations: [0; SLOTS],
                 left_behind: Vec::new(),
+                ended: Vec::new(),
             }),
             running: Mutex::default(),
             pollers: AtomicU32::new(0),
@@ -144,16 +190,54 @@ impl Mesh {
         self.segment.store(ack(writer, slot, stream), word);
     }
 
+    /// Publishes on which processor this rank runs.
+    pub(super) fn note_processor(&self) -> u64 {
+        let own = processor() + 1;
+        if self.segment.load(HEAD_PROCESSOR) != own {
+            self.segment.store(HEAD_PROCESSOR, own);
+        }
+        own
+    }
+
+    /// Reports whether an operation waits for a rank that was on a processor last.
+    fn awaits_rank_on(&self, processor: u64) -> bool {
+        let runs_there = |rank| self.peer_word(rank, HEAD_PROCESSOR) == processor;
+        self.running.lock().iter().any(|entry| {
+            let work = entry.work.lock();
+            let work = work.as_ref();
+            work.is_some_and(|work| work.needs(self, runs_there))
+        })
+    }
+
     /// Takes a free slot of this rank, `wanted` if that is free, and returns it with its generation.
     pub(super) fn take_slot(&self, wanted: usize) -> Option<(usize, u64)> {
+        self.try_slot(wanted).or_else(|| {
+            // From now on, who reads a slot announces it. Both sides write first and read then: one of the two sees the other.
+            self.segment.store(HEAD_LACKED_SLOT, 1);
+            fence(Ordering::SeqCst);
+            self.try_slot(wanted)
+        })
+    }
+
+    fn try_slot(&self, wanted: usize) -> Option<(usize, u64)> {
+        if let Some(taken) = self.slots.lock().take(wanted..wanted + 1) {
+            return Some(taken);
+        }
         self.free_slots(|one| one.is_read(self));
-        let mut slots = self.slots.lock();
-        let free = (0..SLOTS)
-            .map(|at| (wanted + at) % SLOTS)
-            .find(|at| !slots.used[*at])?;
-        slots.used[free] = true;
-        slots.generations[free] += 1;
-        Some((free, slots.generations[free]))
+        self.slots.lock().take(wanted..wanted + SLOTS)
+    }
+
+    /// Returns below which number all operations of a kind have ended for this rank.
+    pub(super) fn ended_below(&self, identity: u64) -> u64 {
+        let slots = self.slots.lock();
+        let known = slots.ended.iter().find(|ended| ended.identity == identity);
+        known.map_or(0, |ended| ended.below)
+    }
+
+    /// Announces what this rank has read to those ranks whose operations may wait for a free slot.
+    pub(super) fn announce_to_slotless(&self, ranks: impl Iterator<Item = usize> + Clone) {
+        fence(Ordering::SeqCst);
+        self.announce(ranks.filter(|rank| self.peer_word(*rank, HEAD_LACKED_SLOT) != 0));
     }
 
     /// Frees a slot.
@@ -178,9 +262,15 @@ impl Mesh {
         });
     }
 
-    /// Frees a slot as soon as a slot is needed and all others have read this one.
-    pub(super) fn close_slot_once_read(&self, left: LeftBehind) {
-        self.slots.lock().left_behind.push(left);
+    /// Ends an operation: its slot is free as soon as a slot is needed and all others have read this one. All operations of its kind below
+    /// `read_below` have ended for all ranks.
+    pub(super) fn end_operation(&self, left: LeftBehind, read_below: u64) {
+        let identity = left.identity;
+        let mut slots = self.slots.lock();
+        slots.note_end(&left);
+        slots.left_behind.push(left);
+        drop(slots);
+        self.free_slots(|one| one.identity == identity && one.number < read_below);
     }
 
     /// Reports whether the process of a rank has ended.
@@ -189,10 +279,9 @@ impl Mesh {
             .is_some_and(|peer| peer.lost.load(Ordering::Acquire))
     }
 
-    fn announce(&self, ranks: impl Iterator<Item = usize>) {
-        for peer in ranks.filter_map(|rank| self.peer(rank)) {
-            peer.wake.announce();
-        }
+    fn announce(&self, ranks: impl Iterator<Item = usize> + Clone) {
+        let peers = ranks.filter_map(|rank| self.peer(rank));
+        WakePage::announce_to_all(peers.map(|peer| &*peer.wake));
     }
 
     fn announce_to_all(&self) {
@@ -201,29 +290,29 @@ impl Mesh {
 
     /// Steps an operation. Reports whether anything was done.
     fn drive(&self, entry: &Arc<Entry>) -> bool {
-        let (step, arrival, involved) = {
+        let step = {
             let mut work = entry.work.lock();
             let Some(running) = work.as_mut() else {
                 return false;
             };
             let step = running.step(self);
-            let arrival = running.arrival().clone();
-            let involved = running.involved();
-            if matches!(&step, Ok(step) if step.done) {
-                *work = None;
+            if let Ok(step) = &step {
+                if step.concerns_others {
+                    self.announce(running.involved());
+                }
+                if step.done {
+                    *work = None;
+                }
             }
-            (step, arrival, involved)
+            step
         };
         match step {
             Ok(step) => {
-                if step.progressed || step.done {
-                    self.announce(involved.into_iter());
-                }
                 if step.done {
                     self.running
                         .lock()
                         .retain(|other| !Arc::ptr_eq(other, entry));
-                    finish_one(&arrival);
+                    finish_one(&entry.arrival);
                 }
                 step.progressed || step.done
             }
@@ -297,7 +386,7 @@ impl Mesh {
 
     /// Steps all that runs. Reports whether anything was done.
     pub(super) fn advance(&self) -> bool {
-        let running = self.running.lock().clone();
+        let running: SmallVec<[Arc<Entry>; 4]> = self.running.lock().iter().cloned().collect();
         if running.is_empty() {
             return false;
         }
@@ -389,16 +478,16 @@ impl Poller for Mesh {
     fn poll_while(&self, goes_on: &mut dyn FnMut(bool) -> bool) {
         let _polling = self.wake.poll();
         self.pollers.fetch_add(1, Ordering::Relaxed);
-        let mut last = None;
+        let mut pauses = Pauses::default();
         loop {
-            // Whatever another process has done, it has announced.
-            let seen = self.wake.changes();
-            let effect = last.replace(seen) != Some(seen) && self.advance();
+            let effect = self.advance();
             if !goes_on(effect) {
                 break;
             }
-            if !effect {
-                thread::yield_now();
+            if effect {
+                pauses.reset();
+            } else {
+                pauses.pause(self.awaits_rank_on(self.note_processor()));
             }
         }
         self.pollers.fetch_sub(1, Ordering::Relaxed);
@@ -461,6 +550,8 @@ impl RemoteGroup {
         let mesh = &self.mesh;
         // What the others have not read, they never will: their operations of that time have failed.
         mesh.free_slots(|_| true);
+        // Numbers start anew.
+        mesh.slots.lock().ended.clear();
         mesh.epoch.fetch_add(1, Ordering::AcqRel);
         mesh.segment.store(HEAD_FAILURE, 0);
         *mesh.failure.lock() = None;
@@ -474,16 +565,11 @@ impl RemoteGroup {
             return;
         }
         let membership = (&self.members, self.me);
-        let works = match &*arrival.operation {
+        let works: SmallVec<[Work; 1]> = match &*arrival.operation {
             Operation::Collective(own) => {
                 let key = (self.tag, epoch);
-                vec![Work::collective(
-                    self.label.clone(),
-                    arrival,
-                    own,
-                    membership,
-                    key,
-                )]
+                let label = self.label.clone();
+                smallvec![Work::collective(label, arrival, own, membership, key)]
             }
             Operation::Messages(messages) => {
                 let (own, others): (Vec<_>, Vec<_>) = messages
@@ -503,7 +589,7 @@ impl RemoteGroup {
             }
         };
         let is_large = arrival.operation.bytes() > SMALL_BYTES;
-        let entries: Vec<Arc<Entry>> = works
+        let entries: SmallVec<[Arc<Entry>; 1]> = works
             .into_iter()
             .map(|work| {
                 Arc::new(Entry {
@@ -525,7 +611,7 @@ impl RemoteGroup {
         }
         // The process's own thread continues it, and watches the other processes meanwhile.
         if !arrival.is_complete() {
-            self.mesh.wake.announce();
+            self.mesh.wake.note_arrival();
             if is_large {
                 self.mesh.wake.interrupt();
             }
@@ -592,6 +678,10 @@ impl RemoteGroup {
             .store(LEFT + left as usize % LEFT_COUNT, self.tag);
         mesh.segment.add(HEAD_LEFT, 1);
         mesh.announce_to_all();
+        mesh.slots
+            .lock()
+            .ended
+            .retain(|ended| ended.tag != self.tag);
         let own = {
             let mut running = mesh.running.lock();
             let (own, others) = running.drain(..).partition(|entry| entry.tag == self.tag);
@@ -660,22 +750,16 @@ impl Progress {
     /// Steps operations whenever another process has done something. Never returns.
     pub(super) fn run(&self) {
         let mut looked = Instant::now();
-        let mut last = (self.wake.changes(), looked);
+        let mut last = (self.wake.arrivals(), looked);
         loop {
-            let seen = self.wake.changes();
+            let arrivals = self.wake.arrivals();
             let polled = self.wake.is_polled();
             let meshes: Vec<Arc<Mesh>> = {
                 let mut all = self.meshes.lock();
                 all.retain(|mesh| mesh.strong_count() > 0);
                 all.iter().filter_map(Weak::upgrade).collect()
             };
-            let mut progressed = false;
-            for mesh in &meshes {
-                // Two threads that step the same operations only stop each other.
-                if mesh.pollers.load(Ordering::Relaxed) == 0 {
-                    progressed |= mesh.advance();
-                }
-            }
+            let progressed = advance(&meshes);
             if looked.elapsed() >= POLL_INTERVAL {
                 meshes.iter().for_each(|mesh| mesh.check_processes());
                 looked = Instant::now();
@@ -687,17 +771,30 @@ impl Progress {
             // The program most often waits for an operation right after it has queued it.
             let lately = last.1.elapsed() < SLEEPS_BRIEFLY
                 && !meshes.iter().any(|mesh| mesh.waits_longer(BRIEF_SLEEP));
-            // Released before the sleep: the last reference may be this one.
-            drop(meshes);
-            if polled || seen != last.0 {
-                last = (seen, Instant::now());
+            if polled || arrivals != last.0 {
+                last = (arrivals, Instant::now());
             }
+            // References are released before the sleep: the last one may be here.
             if polled || lately {
+                drop(meshes);
                 self.wake.sleep_briefly(BRIEF_SLEEP);
                 continue;
             }
+            let is_over = move || advance(&meshes);
             self.wake
-                .sleep(seen, if busy { POLL_INTERVAL } else { REST });
+                .sleep(is_over, if busy { POLL_INTERVAL } else { REST });
         }
     }
+}
+
+/// Steps what runs and no other thread polls for. Reports whether anything was done.
+fn advance(meshes: &[Arc<Mesh>]) -> bool {
+    let mut progressed = false;
+    for mesh in meshes {
+        // Two threads that step the same operations only stop each other.
+        if mesh.pollers.load(Ordering::Relaxed) == 0 {
+            progressed |= mesh.advance();
+        }
+    }
+    progressed
 }

@@ -147,7 +147,7 @@ impl Meetings {
             let gathered = gathering::gather(address, info.key, &guest)?;
             if !gathered.one_machine || self.ways == Ways::Network {
                 let label = Label {
-                    name: shared_name(&options.name, info.key),
+                    name: shared_name(&options.name, info.key).into(),
                     size,
                 };
                 let known = (info.key, label.clone());
@@ -173,7 +173,7 @@ impl Meetings {
         };
         let met = meeting.join(&joiner, progress.wake.descriptor())?;
         let label = Label {
-            name: met.name,
+            name: met.name.into(),
             size,
         };
         let transport = match met.local && self.ways != Ways::SharedMemory {

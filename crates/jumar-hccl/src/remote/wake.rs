@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use jumar_hal::sync::{Ordering, fence};
+use jumar_hal::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
 use super::layout::{MAGIC, WAKE_PAGE};
 use crate::os::Mapping;
@@ -40,19 +40,33 @@ impl Words for Mapping {
 }
 
 /// A page of this process, or of another one.
-pub(super) struct WakePage(Mapping);
+pub(super) struct WakePage {
+    page: Mapping,
+    /// The threads of this process that poll.
+    pollers: AtomicU32,
+    /// How many operations have come to this process's ranks.
+    arrivals: AtomicU64,
+}
 
 impl WakePage {
     pub(super) fn create() -> io::Result<WakePage> {
         let page = Mapping::create(WAKE_PAGE, BYTES)?;
         page.store(0, MAGIC);
-        Ok(WakePage(page))
+        Ok(WakePage::of(page))
+    }
+
+    fn of(page: Mapping) -> WakePage {
+        WakePage {
+            page,
+            pollers: AtomicU32::new(0),
+            arrivals: AtomicU64::new(0),
+        }
     }
 
     pub(super) fn open(process: u32, descriptor: u32) -> io::Result<WakePage> {
         let page = Mapping::open(process, descriptor, WAKE_PAGE, BYTES, true)?;
         match page.load(0) {
-            MAGIC => Ok(WakePage(page)),
+            MAGIC => Ok(WakePage::of(page)),
             _ => Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "it is of another version",
@@ -61,41 +75,55 @@ impl WakePage {
     }
 
     pub(super) fn descriptor(&self) -> u32 {
-        self.0.descriptor()
+        self.page.descriptor()
     }
 
     pub(super) fn announce(&self) {
-        protocol::announce(&self.0);
+        protocol::announce(&self.page);
+    }
+
+    /// Announces a change to several processes.
+    pub(super) fn announce_to_all<'a>(pages: impl Iterator<Item = &'a WakePage> + Clone) {
+        protocol::announce_to_all(pages.map(|page| &page.page));
+    }
+
+    /// Notes that an operation has come to a rank of this process, whose own thread is to watch it.
+    pub(super) fn note_arrival(&self) {
+        self.arrivals.fetch_add(1, Ordering::Relaxed);
+        self.announce();
+    }
+
+    /// Returns how many operations have come.
+    pub(super) fn arrivals(&self) -> u64 {
+        self.arrivals.load(Ordering::Relaxed)
     }
 
     /// Begins to poll, until the returned value is dropped.
     pub(super) fn poll(&self) -> Polling<'_> {
-        protocol::begin_polling(&self.0);
+        self.pollers.fetch_add(1, Ordering::Relaxed);
         Polling(self)
     }
 
     /// Returns whether a thread of the process polls.
     pub(super) fn is_polled(&self) -> bool {
-        protocol::is_polled(&self.0)
+        self.pollers.load(Ordering::Relaxed) != 0
     }
 
     /// Sleeps for `limit`, or until [`WakePage::interrupt`] is called.
     pub(super) fn sleep_briefly(&self, limit: Duration) {
-        self.0.sleep(INTERRUPTS, self.0.load(INTERRUPTS), limit);
+        self.page
+            .sleep(INTERRUPTS, self.page.load(INTERRUPTS), limit);
     }
 
     /// Ends a brief sleep.
     pub(super) fn interrupt(&self) {
-        self.0.add(INTERRUPTS, 1);
-        self.0.wake(INTERRUPTS);
+        self.page.add(INTERRUPTS, 1);
+        self.page.wake(INTERRUPTS);
     }
 
-    pub(super) fn changes(&self) -> u64 {
-        protocol::changes(&self.0)
-    }
-
-    pub(super) fn sleep(&self, seen: u64, limit: Duration) {
-        protocol::sleep(&self.0, seen, limit);
+    /// Sleeps until there is a change, or for `limit`. `is_over` handles changes that were there before; it returns whether there were any.
+    pub(super) fn sleep(&self, is_over: impl FnOnce() -> bool, limit: Duration) {
+        protocol::sleep(&self.page, is_over, limit);
     }
 }
 
@@ -104,6 +132,7 @@ pub(super) struct Polling<'a>(&'a WakePage);
 
 impl Drop for Polling<'_> {
     fn drop(&mut self) {
-        protocol::end_polling(&self.0.0);
+        self.0.pollers.fetch_sub(1, Ordering::Relaxed);
+        self.0.announce();
     }
 }

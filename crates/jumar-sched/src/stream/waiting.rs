@@ -16,6 +16,8 @@ use crate::runnable::DriveOutcome;
 const SPIN: Duration = Duration::from_micros(20);
 /// How long a thread that waits polls for a signal without effect before it parks.
 const POLL: Duration = Duration::from_micros(200);
+/// After how many polls without effect it reads the clock, which may take longer than a poll.
+const UNTIMED_POLLS: u32 = 16;
 /// How long a thread that waits sleeps where no worker keeps the timers.
 const UNSERVED_PARK: Duration = Duration::from_millis(1);
 
@@ -159,11 +161,16 @@ impl Stream {
             self.polled.load(Ordering::Acquire) == LEFT_TO_POLLER || self.ring.is_queued() || stop()
         };
         let mut until = Instant::now() + POLL;
+        let mut polls = 0_u32;
         // Other streams that the poll makes runnable are this thread's next, or a worker's once it flushes its wake-ups.
         let setting = Setting::enter(&self.pool);
         poller.poll_while(&mut |effect| {
             if over() {
                 return false;
+            }
+            polls = polls.wrapping_add(1);
+            if !effect && !polls.is_multiple_of(UNTIMED_POLLS) {
+                return true;
             }
             let now = Instant::now();
             if effect {

@@ -1,0 +1,282 @@
+//! The data of operations: rounds are published, read, combined and acknowledged.
+
+use std::sync::Arc;
+
+use jumar_hal::{Backend, Span, Transfer};
+use jumar_types::Result;
+use smallvec::SmallVec;
+
+use super::slot::Found;
+use super::{INPUT, RESULT, Source, Work, part, rounds};
+use crate::operation::Operation;
+use crate::reduce::reduce;
+use crate::remote::layout::{DEPTH, PUBLISHED, short, slot, staging};
+use crate::remote::mesh::Mesh;
+use crate::{DataType, Reduction};
+
+impl Work {
+    pub(super) fn copy_own(&self, backend: &Arc<dyn Backend>) -> Result<()> {
+        let Operation::Collective(own) = &*self.arrival.operation else {
+            return Ok(());
+        };
+        let (sent, kept) = (own.send.get(self.me), own.receive.get(self.me));
+        let bytes = |span: Option<Span>| span.map_or(0, Span::bytes);
+        if bytes(sent) != bytes(kept) {
+            let me = self.me as u32;
+            let (sent, kept) = (bytes(sent) as u64, bytes(kept) as u64);
+            let what = self.arrival.operation.name();
+            return Err(self.label.unequal_parts(what, me, sent, me, kept));
+        }
+        if let (Some(sent), Some(kept)) = (sent, kept) {
+            self.copy_to_target(backend, kept, sent);
+        }
+        Ok(())
+    }
+
+    fn copy_to_target(&self, backend: &Arc<dyn Backend>, to: Span, from: Span) {
+        match Transfer::new(to, from) {
+            Some(transfer) if self.is_long && !transfer.overlaps() => {
+                backend.copy_past_caches_now(transfer);
+            }
+            _ => copy(backend, to, from),
+        }
+    }
+
+    pub(super) fn publish(&mut self, mesh: &Mesh, own: Found) -> bool {
+        let before = self.published;
+        while self.published < self.rounds {
+            let round = self.published;
+            let free = self.readers.iter().all(|reader| {
+                let required = (round + 1).saturating_sub(DEPTH).min(reader.rounds);
+                required == 0
+                    || mesh.acknowledged(reader.mesh, own.slot, own.generation, INPUT) >= required
+            });
+            if !free {
+                break;
+            }
+            self.write_round(mesh, own, round);
+            self.published += 1;
+            let word = slot(own.slot) + PUBLISHED + INPUT;
+            mesh.segment().store(word, self.published as u64);
+        }
+        self.published > before
+    }
+
+    /// Writes a round of this rank's data to where its readers look.
+    pub(super) fn write_round(&self, mesh: &Mesh, own: Found, round: usize) {
+        let start = self.input_of(own, round);
+        let written = match self.separate {
+            true => self.readers.len(),
+            false => self.readers.len().min(1),
+        };
+        for reader in &self.readers[..written] {
+            let from = part(reader.span, self.chunk, round);
+            let offset = match self.separate {
+                true => reader.member * self.chunk,
+                false => 0,
+            };
+            if let Some(to) = mesh.segment().span(start + offset, from.bytes()) {
+                copy(mesh.backend(), to, from);
+            }
+        }
+    }
+
+    /// Returns where a round of a rank's data is.
+    fn input_of(&self, rank: Found, round: usize) -> usize {
+        match self.is_short {
+            true => short(rank.slot),
+            false => staging(rank.slot, INPUT, round),
+        }
+    }
+
+    /// Returns a part of what a source has published, if it has published the round.
+    fn staged(
+        &self,
+        mesh: &Mesh,
+        source: &Source,
+        stream: usize,
+        round: usize,
+        (offset, bytes): (usize, usize),
+    ) -> Option<Span> {
+        let found = source.found?;
+        let word = slot(found.slot) + PUBLISHED + stream;
+        if mesh.peer_word(source.mesh, word) <= round as u64 {
+            return None;
+        }
+        let start = match stream {
+            INPUT => self.input_of(found, round),
+            _ => staging(found.slot, stream, round),
+        };
+        mesh.peer_span(source.mesh, start + offset, bytes)
+    }
+
+    /// Where this rank's part begins in a piece of another rank.
+    fn offset(&self) -> usize {
+        match self.separate {
+            true => self.me * self.chunk,
+            false => 0,
+        }
+    }
+
+    fn acknowledge(mesh: &Mesh, source: &Source, stream: usize, count: usize) {
+        if let Some(found) = source.found {
+            mesh.acknowledge(source.mesh, found.slot, found.generation, stream, count);
+        }
+    }
+
+    pub(super) fn copy(&mut self, mesh: &Mesh) -> bool {
+        let mut progressed = false;
+        for at in 0..self.sources.len() {
+            loop {
+                let source = &self.sources[at];
+                let round = source.consumed;
+                let Some(target) = source.target.filter(|_| round < source.rounds) else {
+                    break;
+                };
+                let to = part(target, self.chunk, round);
+                let extent = (self.offset(), to.bytes());
+                let Some(from) = self.staged(mesh, source, INPUT, round, extent) else {
+                    break;
+                };
+                self.copy_to_target(mesh.backend(), to, from);
+                Self::acknowledge(mesh, source, INPUT, round + 1);
+                self.sources[at].consumed += 1;
+                progressed = true;
+            }
+        }
+        progressed
+    }
+
+    /// Returns the contributions of all ranks to a part of a round, in rank order, if all are there.
+    fn contributions(
+        &self,
+        mesh: &Mesh,
+        round: usize,
+        (offset, at, bytes): (usize, usize, usize),
+    ) -> Option<SmallVec<[Span; 8]>> {
+        let own = part(self.own?, self.chunk, round).part(at, bytes)?;
+        let mut inputs = SmallVec::with_capacity(self.sources.len() + 1);
+        for source in &self.sources {
+            if source.member > self.me && inputs.len() == self.me {
+                inputs.push(own);
+            }
+            inputs.push(self.staged(mesh, source, INPUT, round, (offset + at, bytes))?);
+        }
+        if inputs.len() == self.me {
+            inputs.push(own);
+        }
+        Some(inputs)
+    }
+
+    fn acknowledge_round(&mut self, mesh: &Mesh, round: usize) {
+        for source in &mut self.sources {
+            Self::acknowledge(mesh, source, INPUT, round + 1);
+            source.consumed = round + 1;
+        }
+    }
+
+    pub(super) fn combine(&mut self, mesh: &Mesh, of: DataType, by: Reduction) -> bool {
+        let Some(output) = self.output else {
+            return false;
+        };
+        let before = self.combined;
+        while self.combined < rounds(output.bytes(), self.chunk) {
+            let round = self.combined;
+            let to = part(output, self.chunk, round);
+            let extent = (self.offset(), 0, to.bytes());
+            let Some(inputs) = self.contributions(mesh, round, extent) else {
+                break;
+            };
+            reduce(&**mesh.backend(), &inputs, &[to], of, by);
+            self.acknowledge_round(mesh, round);
+            self.combined += 1;
+        }
+        self.combined > before
+    }
+
+    /// Returns where the part of the result that a member forms begins in a round, and its length.
+    fn share(&self, member: usize, bytes: usize, of: DataType) -> (usize, usize) {
+        let elements = bytes / of.bytes();
+        let start = |member: usize| elements * member / self.members.len() * of.bytes();
+        (start(member), start(member + 1) - start(member))
+    }
+
+    /// Forms this rank's part of the result. Reports whether it published some.
+    pub(super) fn combine_parts(
+        &mut self,
+        mesh: &Mesh,
+        own: Found,
+        of: DataType,
+        by: Reduction,
+    ) -> bool {
+        let Some(output) = self.output else {
+            return false;
+        };
+        let total = rounds(output.bytes(), self.chunk);
+        let mut progressed = false;
+        while self.combined < total {
+            let round = self.combined;
+            let free = round < DEPTH
+                || self.sources.iter().all(|source| {
+                    let read = mesh.acknowledged(source.mesh, own.slot, own.generation, RESULT);
+                    read + DEPTH > round
+                });
+            let piece = part(output, self.chunk, round);
+            let (at, bytes) = self.share(self.me, piece.bytes(), of);
+            let inputs = match free {
+                true => self.contributions(mesh, round, (0, at, bytes)),
+                false => None,
+            };
+            let Some(inputs) = inputs else { break };
+            let start = staging(own.slot, RESULT, round);
+            let results = [mesh.segment().span(start, bytes), piece.part(at, bytes)];
+            let results: SmallVec<[Span; 2]> = results.into_iter().flatten().collect();
+            reduce(&**mesh.backend(), &inputs, &results, of, by);
+            self.acknowledge_round(mesh, round);
+            self.combined += 1;
+            let word = slot(own.slot) + PUBLISHED + RESULT;
+            mesh.segment().store(word, self.combined as u64);
+            progressed = true;
+        }
+        progressed
+    }
+
+    /// Reads the parts of the result that others have formed. Reports whether there were any.
+    pub(super) fn copy_results(&mut self, mesh: &Mesh, of: DataType) -> bool {
+        let Some(output) = self.output else {
+            return false;
+        };
+        let total = rounds(output.bytes(), self.chunk);
+        let mut progressed = false;
+        for index in 0..self.sources.len() {
+            loop {
+                let source = &self.sources[index];
+                let round = source.results;
+                if round >= total {
+                    break;
+                }
+                let piece = part(output, self.chunk, round);
+                let (at, bytes) = self.share(source.member, piece.bytes(), of);
+                let Some(from) = self.staged(mesh, source, RESULT, round, (0, bytes)) else {
+                    break;
+                };
+                if let Some(to) = piece.part(at, bytes) {
+                    copy(mesh.backend(), to, from);
+                }
+                Self::acknowledge(mesh, source, RESULT, round + 1);
+                self.sources[index].results += 1;
+                progressed = true;
+            }
+        }
+        progressed
+    }
+}
+
+fn copy(backend: &Arc<dyn Backend>, to: Span, from: Span) {
+    if to.address() == from.address() || to.is_empty() {
+        return;
+    }
+    if let Some(transfer) = Transfer::new(to, from) {
+        backend.copy_now(transfer);
+    }
+}

@@ -1,0 +1,526 @@
+//! One operation of one rank, step by step: what it publishes, what it reads from others, when it has ended.
+//!
+//! A step never waits. It does what is possible now and returns whether anything was done. Data passes through the
+//! staging memory of the rank that provides it, in rounds: a piece is published, every reader acknowledges it, and the
+//! buffer is used again two rounds later. Sums are formed in rank order, as between threads.
+
+mod data;
+mod slot;
+
+use std::sync::Arc;
+
+use jumar_hal::Span;
+use jumar_types::{Error, Result};
+
+pub(super) use self::slot::LeftBehind;
+use self::slot::{Found, Key, find_slot, mixed};
+use super::layout::{
+    DEPTH, PIECE, PUBLISHED, SHORT_BYTES, SLOTS, ack, slot as slot_start, staging,
+};
+use super::mesh::Mesh;
+use crate::arrival::{Arrival, Channel, Numbers};
+use crate::operation::{Collective, Message, SIGNATURE_WORDS, Signature};
+use crate::words::Label;
+use crate::{DataType, Kind, Reduction};
+
+/// Up to how many bytes every rank forms the whole result of an AllReduce itself, which saves a round trip.
+const DIRECT_BYTES: usize = 32 << 10;
+/// From how many bytes on what a rank receives goes past the caches. Several ranks receive as much.
+const LONG_BYTES: usize = 4 << 20;
+/// How many bytes a rank provides at a time to all readers together. Where each has a part of its own, it is as much as the space allows: the
+/// ranks wait for each other in every round.
+const COMMON_PIECE: usize = 512 << 10;
+/// The stream of contributions.
+const INPUT: usize = 0;
+/// The stream of results.
+const RESULT: usize = 1;
+/// The kind of a transfer between two ranks, beside those of [`Kind`].
+const MESSAGE: u64 = 200;
+
+/// A rank that reads what this one provides.
+struct Reader {
+    /// Its position among the members.
+    member: usize,
+    mesh: usize,
+    span: Span,
+    rounds: usize,
+}
+
+/// A rank whose data this one reads.
+struct Source {
+    member: usize,
+    mesh: usize,
+    /// The destination of its data; `None` for a reduction, which combines it.
+    target: Option<Span>,
+    bytes: usize,
+    rounds: usize,
+    consumed: usize,
+    /// How many rounds of results were read.
+    results: usize,
+    found: Option<Found>,
+}
+
+/// How the data that was read is used.
+enum Use {
+    /// It is copied to its target.
+    Copy,
+    /// Every rank that receives a result forms it by itself.
+    Reduce(DataType, Reduction),
+    /// Each rank forms a part of the result, and all read it from there.
+    ReduceParts(DataType, Reduction),
+}
+
+/// The operation of one rank.
+pub(super) struct Work {
+    label: Label,
+    arrival: Arc<Arrival>,
+    /// The transfer, if it is one of several.
+    message: Option<Message>,
+    /// The members of the communicator as ranks of the mesh.
+    members: Arc<[u32]>,
+    me: usize,
+    key: Key,
+    signature: [u64; SIGNATURE_WORDS],
+    slot: Option<Found>,
+    chunk: usize,
+    /// Each reader has a part of a piece for itself.
+    separate: bool,
+    /// What is copied to targets is too long for the caches.
+    is_long: bool,
+    readers: Vec<Reader>,
+    rounds: usize,
+    published: usize,
+    sources: Vec<Source>,
+    using: Use,
+    /// This rank's own contribution to a reduction, and its result.
+    own: Option<Span>,
+    output: Option<Span>,
+    /// How many rounds were combined.
+    combined: usize,
+    own_copied: bool,
+    /// Others wait until this rank has read what they provide, not only for its own data.
+    is_read_awaited: bool,
+    /// How much each rank provides follows from the signature.
+    has_equal_parts: bool,
+    /// Contributions are in the slot itself.
+    is_short: bool,
+}
+
+/// What a step came to.
+pub(super) struct Step {
+    pub(super) progressed: bool,
+    /// It did something that an operation of another rank may wait for.
+    pub(super) concerns_others: bool,
+    pub(super) done: bool,
+}
+
+fn is_separate(kind: Kind) -> bool {
+    match kind {
+        Kind::ReduceScatter
+        | Kind::ReduceScatterV
+        | Kind::Scatter
+        | Kind::AllToAll
+        | Kind::AllToAllV
+        | Kind::AllToAllVC => true,
+        Kind::AllReduce
+        | Kind::Reduce
+        | Kind::Broadcast
+        | Kind::AllGather
+        | Kind::AllGatherV
+        | Kind::Barrier => false,
+    }
+}
+
+/// Reports whether the parts of all ranks follow from the signature.
+fn has_equal_parts(signature: &Signature) -> bool {
+    match signature.kind {
+        Kind::ReduceScatterV | Kind::AllGatherV | Kind::AllToAllV | Kind::AllToAllVC => false,
+        // Operators that are joined with a collective mark it with a digest of their shapes.
+        Kind::AllReduce
+        | Kind::Reduce
+        | Kind::ReduceScatter
+        | Kind::Broadcast
+        | Kind::Scatter
+        | Kind::AllGather
+        | Kind::AllToAll
+        | Kind::Barrier => signature.digest == 0,
+    }
+}
+
+fn rounds(bytes: usize, chunk: usize) -> usize {
+    // Without data there is one round all the same: it says that the rank has come.
+    bytes.div_ceil(chunk).max(1)
+}
+
+/// The part of a round in a range.
+fn part(span: Span, chunk: usize, round: usize) -> Span {
+    let at = (chunk * round).min(span.bytes());
+    let next = chunk.min(span.bytes() - at);
+    span.part(at, next).unwrap_or(Span::EMPTY)
+}
+
+fn channel_word(channel: Channel, epoch: u32) -> u64 {
+    let channel = match channel {
+        Channel::Calls => 0,
+        Channel::Graphs => 1,
+    };
+    channel | u64::from(epoch) << 8
+}
+
+impl Work {
+    /// Creates the work of a collective.
+    pub(super) fn collective(
+        label: Label,
+        arrival: &Arc<Arrival>,
+        own: &Collective,
+        (members, me): (&Arc<[u32]>, usize),
+        (tag, epoch): (u64, u32),
+    ) -> Work {
+        let signature = own.signature;
+        let count = members.len();
+        let separate = is_separate(signature.kind);
+        let chunk = match separate {
+            true => (PIECE / count) & !63,
+            false => COMMON_PIECE,
+        };
+        let others = || (0..count).filter(|member| *member != me);
+        let readers: Vec<Reader> = others()
+            .filter_map(|member| {
+                own.send.get(member).map(|span| Reader {
+                    member,
+                    mesh: members[member] as usize,
+                    span,
+                    rounds: rounds(span.bytes(), chunk),
+                })
+            })
+            .collect();
+        let output = own.receive.get(me);
+        let source = |member: usize, target: Option<Span>, bytes: usize| Source {
+            member,
+            mesh: members[member] as usize,
+            target,
+            bytes,
+            rounds: rounds(bytes, chunk),
+            consumed: 0,
+            results: 0,
+            found: None,
+        };
+        let (sources, using) = match signature.reduction {
+            Some(by) if signature.kind.reduces() => {
+                let of = signature.data_type;
+                let bytes = output.map_or(0, Span::bytes);
+                let sources = match output {
+                    Some(_) => others().map(|member| source(member, None, bytes)).collect(),
+                    None => Vec::new(),
+                };
+                let parts = signature.kind == Kind::AllReduce && bytes > DIRECT_BYTES;
+                let using = match parts {
+                    true => Use::ReduceParts(of, by),
+                    false => Use::Reduce(of, by),
+                };
+                (sources, using)
+            }
+            _ => {
+                let sources = others().filter_map(|member| {
+                    let target = own.receive.get(member)?;
+                    Some(source(member, Some(target), target.bytes()))
+                });
+                (sources.collect(), Use::Copy)
+            }
+        };
+        let longest = readers.iter().map(|reader| reader.rounds).max();
+        // A writer waits for its readers where its staging memory is used again, and if it reads nothing from them.
+        let is_read_awaited = sources.iter().any(|source: &Source| {
+            let reads = readers.iter().any(|reader| reader.member == source.member);
+            source.rounds > DEPTH || !reads
+        });
+        let received: usize = sources.iter().map(|source: &Source| source.bytes).sum();
+        let has_equal_parts = has_equal_parts(&signature);
+        let provided = readers.iter().map(|reader| reader.span.bytes());
+        let read = sources.iter().map(|source: &Source| source.bytes);
+        let is_short =
+            has_equal_parts && !separate && provided.chain(read).all(|bytes| bytes <= SHORT_BYTES);
+        Work {
+            label,
+            arrival: arrival.clone(),
+            message: None,
+            members: members.clone(),
+            me,
+            key: Key {
+                tag,
+                identity: mixed([tag, channel_word(arrival.channel, epoch), 0]),
+                number: arrival.number(),
+            },
+            signature: signature.to_words(),
+            slot: None,
+            chunk,
+            separate,
+            is_long: received >= LONG_BYTES,
+            rounds: longest.unwrap_or(0),
+            readers,
+            published: 0,
+            sources,
+            using,
+            own: own.send.get(me),
+            output,
+            combined: 0,
+            own_copied: signature.kind.reduces(),
+            is_read_awaited,
+            has_equal_parts,
+            is_short,
+        }
+    }
+
+    /// Creates the work of one transfer to or from another rank.
+    pub(super) fn message(
+        label: Label,
+        arrival: &Arc<Arrival>,
+        index: usize,
+        message: Message,
+        (members, me): (&Arc<[u32]>, usize),
+        (tag, epoch): (u64, u32),
+    ) -> Work {
+        let peer = message.peer as usize;
+        let mesh = members[peer] as usize;
+        let (from, to) = match message.sends {
+            true => (me, peer),
+            false => (peer, me),
+        };
+        let number = match &arrival.numbers {
+            Numbers::Messages(numbers) => numbers[index],
+            Numbers::Collective(number) => *number,
+        };
+        let bytes = message.span.bytes();
+        let rounds = rounds(bytes, COMMON_PIECE);
+        let reader = Reader {
+            member: peer,
+            mesh,
+            span: message.span,
+            rounds,
+        };
+        let source = Source {
+            member: peer,
+            mesh,
+            target: Some(message.span),
+            bytes,
+            rounds,
+            consumed: 0,
+            results: 0,
+            found: None,
+        };
+        // Both ends have a slot, and each compares the other's.
+        let (readers, sources) = match message.sends {
+            true => (vec![reader], Vec::new()),
+            false => (Vec::new(), vec![source]),
+        };
+        let route = (from as u64) << 32 | to as u64 | 1 << 63;
+        Work {
+            label,
+            arrival: arrival.clone(),
+            message: Some(message),
+            members: members.clone(),
+            me,
+            key: Key {
+                tag,
+                identity: mixed([tag, channel_word(arrival.channel, epoch), route]),
+                number,
+            },
+            signature: [
+                MESSAGE | (message.data_type as u64) << 8,
+                0,
+                message.count,
+                0,
+            ],
+            slot: None,
+            chunk: COMMON_PIECE,
+            separate: false,
+            is_long: bytes >= LONG_BYTES,
+            rounds: if message.sends { rounds } else { 0 },
+            readers,
+            published: 0,
+            sources,
+            using: Use::Copy,
+            own: None,
+            output: None,
+            combined: 0,
+            own_copied: true,
+            is_read_awaited: true,
+            has_equal_parts: true,
+            is_short: bytes <= SHORT_BYTES,
+        }
+    }
+
+    pub(super) fn arrival(&self) -> &Arc<Arrival> {
+        &self.arrival
+    }
+
+    /// Returns the communicator's tag.
+    pub(super) fn tag(&self) -> u64 {
+        self.key.tag
+    }
+
+    /// Lists the ranks of the mesh that take part, without this one.
+    pub(super) fn involved(&self) -> impl Iterator<Item = usize> + Clone {
+        self.other_members()
+            .map(|member| self.members[member] as usize)
+    }
+
+    /// Lists the members that take part, without this one.
+    fn other_members(&self) -> impl Iterator<Item = usize> + Clone + use<> {
+        let all = match &self.message {
+            Some(message) => message.peer as usize..message.peer as usize + 1,
+            None => 0..self.members.len(),
+        };
+        let me = self.me;
+        all.filter(move |member| *member != me)
+    }
+
+    /// Describes a failure for a member that is gone.
+    pub(super) fn lost(&self, member: usize, why: &str) -> Error {
+        self.label.lost(
+            &*self.arrival.operation,
+            self.key.number,
+            member as u32,
+            why,
+        )
+    }
+
+    /// Describes that members did not come in time.
+    pub(super) fn timeout(&self, mesh: &Mesh, seconds: f64) -> Error {
+        let awaited: Vec<(usize, usize)> = self.awaited(mesh).collect();
+        // Those that have come wait themselves, for the ones that have not.
+        let absent = |(_, rank): &&(usize, usize)| find_slot(mesh, *rank, &self.key).is_none();
+        let mut missing: Vec<u32> = awaited
+            .iter()
+            .filter(absent)
+            .map(|(member, _)| *member as u32)
+            .collect();
+        if missing.is_empty() {
+            missing = awaited.iter().map(|(member, _)| *member as u32).collect();
+        }
+        self.label
+            .timeout(&*self.arrival.operation, self.key.number, &missing, seconds)
+    }
+
+    /// Reports whether all that a source provides is in its staging memory, where it stays even if the rank goes.
+    fn has_provided(&self, mesh: &Mesh, source: &Source) -> bool {
+        let Some(found) = source.found else {
+            return false;
+        };
+        let streams = match self.using {
+            Use::ReduceParts(..) => [INPUT, RESULT].as_slice(),
+            Use::Copy | Use::Reduce(..) => &[INPUT],
+        };
+        streams.iter().all(|stream| {
+            let word = slot_start(found.slot) + PUBLISHED + stream;
+            mesh.peer_word(source.mesh, word) >= source.rounds as u64
+        })
+    }
+
+    /// Lists the members that are still to provide something or to read something, with their ranks in the mesh.
+    pub(super) fn awaited(&self, mesh: &Mesh) -> impl Iterator<Item = (usize, usize)> {
+        let sources = self.missing_sources(mesh);
+        let sources = sources.map(|source| (source.member, source.mesh));
+        let readers = self.missing_readers(mesh);
+        let readers = readers.map(|reader| (reader.member, reader.mesh));
+        let mut all: Vec<(usize, usize)> = sources.chain(readers).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.into_iter()
+    }
+
+    /// Reports whether the operation cannot end before a rank of the mesh has done something for which `is_one` returns true.
+    pub(super) fn needs(&self, mesh: &Mesh, is_one: impl Fn(usize) -> bool) -> bool {
+        self.missing_sources(mesh).any(|source| is_one(source.mesh))
+            || self
+                .missing_readers(mesh)
+                .any(|reader| is_one(reader.mesh) && !self.is_source(reader.member))
+    }
+
+    /// Lists the members whose data is not there.
+    fn missing_sources<'a>(&'a self, mesh: &'a Mesh) -> impl Iterator<Item = &'a Source> {
+        let parts = matches!(self.using, Use::ReduceParts(..));
+        self.sources.iter().filter(move |source| {
+            let unread =
+                source.consumed < source.rounds || (parts && source.results < source.rounds);
+            unread && !self.has_provided(mesh, source)
+        })
+    }
+
+    /// Lists the members that have not read what this rank provides.
+    fn missing_readers<'a>(&'a self, mesh: &'a Mesh) -> impl Iterator<Item = &'a Reader> {
+        self.readers.iter().filter(|reader| {
+            let read = self.slot.map_or(0, |own| {
+                mesh.acknowledged(reader.mesh, own.slot, own.generation, INPUT)
+            });
+            read < reader.rounds
+        })
+    }
+
+    fn is_source(&self, member: usize) -> bool {
+        self.sources.iter().any(|source| source.member == member)
+    }
+
+    /// Does what is possible now.
+    pub(super) fn step(&mut self, mesh: &Mesh) -> Result<Step> {
+        let mut provided = false;
+        let Some(own) = self.slot.or_else(|| self.open(mesh)) else {
+            return Ok(Step {
+                progressed: false,
+                concerns_others: false,
+                done: false,
+            });
+        };
+        if self.slot.is_none() {
+            self.slot = Some(own);
+            provided = true;
+        }
+        self.find(mesh)?;
+        if !self.own_copied {
+            self.copy_own(mesh.backend())?;
+            self.own_copied = true;
+        }
+        provided |= self.publish(mesh, own);
+        let read = match self.using {
+            Use::Copy => self.copy(mesh),
+            Use::Reduce(of, by) => self.combine(mesh, of, by),
+            Use::ReduceParts(of, by) => {
+                provided |= self.combine_parts(mesh, own, of, by);
+                self.copy_results(mesh, of)
+            }
+        };
+        let done = self.is_done(mesh, own);
+        if done {
+            self.slot = None;
+            let read_below = self.ended_everywhere_below();
+            mesh.end_operation(self.left_behind(own), read_below);
+        }
+        let concerns_others = provided || (read && self.is_read_awaited);
+        if read && !concerns_others {
+            mesh.announce_to_slotless(self.involved());
+        }
+        Ok(Step {
+            progressed: provided || read,
+            concerns_others,
+            done,
+        })
+    }
+
+    /// Reports whether this rank has what it is to have, and all that it provides is in staging memory.
+    ///
+    /// Ranks that this one reads nothing from must have read what it provides: it has to know that they have come.
+    fn is_done(&self, mesh: &Mesh, own: Found) -> bool {
+        let parts = matches!(self.using, Use::ReduceParts(..));
+        let read = self.sources.iter().all(|source| {
+            source.consumed >= source.rounds && (!parts || source.results >= source.rounds)
+        });
+        read && self.published >= self.rounds
+            && self.readers.iter().all(|reader| {
+                self.is_source(reader.member)
+                    || mesh.acknowledged(reader.mesh, own.slot, own.generation, INPUT)
+                        >= reader.rounds
+            })
+    }
+}
+
+const _: () = assert!(ack(super::layout::MOST_RANKS - 1, SLOTS - 1, 1) * 8 < staging(0, 0, 0));

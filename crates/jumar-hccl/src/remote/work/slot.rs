@@ -1,0 +1,251 @@
+//! The slots of operations: how a rank opens one, and how it finds those of others.
+
+use jumar_types::Result;
+
+use super::{INPUT, RESULT, Reader, Source, Use, Work};
+use crate::protocol::{open_slot, read_slot};
+use crate::remote::layout::{
+    CALL, EXPECTED, HEAD_DISPLACED, IDENTITY, NOTHING, NUMBER, PUBLISHED, SIGNATURE, SIZES, SLOTS,
+    STATE, slot,
+};
+use crate::remote::mesh::Mesh;
+
+/// What identifies an operation among all ranks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) tag: u64,
+    /// A digest of the tag, the channel and epoch, and the route of a transfer.
+    pub(super) identity: u64,
+    pub(super) number: u64,
+}
+
+/// Stands for a rank of which it is not known what has ended.
+const UNKNOWN: u64 = u16::MAX as u64;
+/// How many bits of a word hold the number of an operation.
+const NUMBER_BITS: u32 = 48;
+
+/// The slot of a rank.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    pub(super) slot: usize,
+    pub(super) generation: u64,
+    /// All operations of this identity with a lower number have ended for the rank.
+    pub(super) ended_below: u64,
+}
+
+/// Returns a digest of a few words. They come from ranks of the same job, which gain nothing from a collision.
+pub(super) fn mixed<const N: usize>(words: [u64; N]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |digest: u64, word: u64| (digest ^ word).wrapping_mul(FACTOR).rotate_left(29);
+    words.into_iter().fold(N as u64, mix)
+}
+
+impl Work {
+    /// Ends the work before its time.
+    pub(in crate::remote) fn abandon(&mut self, mesh: &Mesh) {
+        if let Some(own) = self.slot.take() {
+            mesh.close_slot(own.slot, own.generation);
+        }
+    }
+
+    /// Takes a slot, and provides the first round with it: others find both at once.
+    pub(super) fn open(&mut self, mesh: &Mesh) -> Option<Found> {
+        let (index, generation) = mesh.take_slot(usual_slot(&self.key))?;
+        let segment = mesh.segment();
+        let base = slot(index);
+        if index != usual_slot(&self.key) {
+            segment.add(HEAD_DISPLACED, 1);
+        }
+        mesh.note_processor();
+        let ended_below = match &self.message {
+            None => mesh.ended_below(self.key.identity),
+            Some(_) => 0,
+        };
+        let own = Found {
+            slot: index,
+            generation,
+            ended_below,
+        };
+        let behind = (self.key.number - ended_below).min(UNKNOWN);
+        if self.rounds > 0 {
+            self.write_round(mesh, own, 0);
+            self.published = 1;
+        }
+        open_slot(segment, base + STATE, generation, || {
+            segment.store(base + NUMBER, self.key.number | behind << NUMBER_BITS);
+            segment.store(base + IDENTITY, self.key.identity);
+            segment.store(base + CALL, mixed(self.signature));
+            segment.store(base + PUBLISHED + INPUT, self.published as u64);
+            segment.store(base + PUBLISHED + RESULT, 0);
+            for (at, word) in self.signature.iter().enumerate() {
+                segment.store(base + SIGNATURE + at, *word);
+            }
+            if self.has_equal_parts {
+                return;
+            }
+            for reader in &self.readers {
+                segment.store(base + SIZES + reader.mesh, reader.span.bytes() as u64);
+            }
+            for rank in &*self.members {
+                segment.store(base + EXPECTED + *rank as usize, NOTHING);
+            }
+            for source in &self.sources {
+                segment.store(base + EXPECTED + source.mesh, source.bytes as u64);
+            }
+        });
+        Some(own)
+    }
+
+    /// Looks for the slots of the others, and compares what they called.
+    pub(super) fn find(&mut self, mesh: &Mesh) -> Result<()> {
+        for member in self.other_members() {
+            let rank = self.members[member] as usize;
+            let at = self
+                .sources
+                .iter()
+                .position(|source| source.member == member);
+            if at.is_some_and(|at| self.sources[at].found.is_some()) {
+                continue;
+            }
+            let Some((found, call)) = find_slot(mesh, rank, &self.key) else {
+                continue;
+            };
+            if call != mixed(self.signature) {
+                let base = slot(found.slot) + SIGNATURE;
+                let signature = std::array::from_fn(|at| mesh.peer_word(rank, base + at));
+                let own = (
+                    self.me as u32,
+                    self.message.as_ref(),
+                    &*self.arrival.operation,
+                );
+                return Err(self.label.disagreement(
+                    self.key.number,
+                    own,
+                    member as u32,
+                    signature,
+                ));
+            }
+            let Some(at) = at else { continue };
+            if self.has_equal_parts {
+                self.sources[at].found = Some(found);
+                continue;
+            }
+            // Both ends find a difference: this rank could have ended the operation before the other one compares. The slot of a rank
+            // that this one reads from stays until it has.
+            let expected = mesh.peer_word(rank, slot(found.slot) + EXPECTED + mesh.rank());
+            let reader = self.readers.iter().find(|reader| reader.member == member);
+            if let Some(reader) = reader
+                && expected != NOTHING
+                && expected != reader.span.bytes() as u64
+            {
+                return Err(self.label.unequal_parts(
+                    self.arrival.operation.name(),
+                    self.me as u32,
+                    reader.span.bytes() as u64,
+                    member as u32,
+                    expected,
+                ));
+            }
+            let sent = mesh.peer_word(rank, slot(found.slot) + SIZES + mesh.rank());
+            if sent != self.sources[at].bytes as u64 {
+                return Err(self.label.unequal_parts(
+                    self.arrival.operation.name(),
+                    member as u32,
+                    sent,
+                    self.me as u32,
+                    self.sources[at].bytes as u64,
+                ));
+            }
+            self.sources[at].found = Some(found);
+        }
+        Ok(())
+    }
+
+    /// Returns below which number all collectives of this identity have ended for all ranks.
+    pub(super) fn ended_everywhere_below(&self) -> u64 {
+        if self.message.is_some() || self.sources.len() + 1 < self.members.len() {
+            return 0;
+        }
+        let found = self.sources.iter().map(|source| source.found);
+        let below = found.map(|found| found.map_or(0, |found| found.ended_below));
+        below.min().unwrap_or(0)
+    }
+
+    /// Hands over what other ranks are still to read from this one.
+    pub(super) fn left_behind(&mut self, own: Found) -> LeftBehind {
+        LeftBehind {
+            tag: self.key.tag,
+            identity: self.key.identity,
+            number: self.key.number,
+            slot: own.slot,
+            generation: own.generation,
+            readers: std::mem::take(&mut self.readers),
+            readers_of_results: match self.using {
+                Use::ReduceParts(..) => std::mem::take(&mut self.sources),
+                Use::Copy | Use::Reduce(..) => Vec::new(),
+            },
+        }
+    }
+}
+
+/// The slot of an operation that has ended for its rank. It is free once all others have read it.
+pub(in crate::remote) struct LeftBehind {
+    pub(in crate::remote) tag: u64,
+    pub(in crate::remote) identity: u64,
+    pub(in crate::remote) number: u64,
+    pub(in crate::remote) slot: usize,
+    pub(in crate::remote) generation: u64,
+    readers: Vec<Reader>,
+    readers_of_results: Vec<Source>,
+}
+
+impl LeftBehind {
+    /// Reports whether all that is to read the slot has read it.
+    pub(in crate::remote) fn is_read(&self, mesh: &Mesh) -> bool {
+        let has_read = |rank, stream, rounds| {
+            mesh.acknowledged(rank, self.slot, self.generation, stream) >= rounds
+                || mesh.is_lost(rank)
+        };
+        let mut readers = self.readers.iter();
+        let mut of_results = self.readers_of_results.iter();
+        readers.all(|reader| has_read(reader.mesh, INPUT, reader.rounds))
+            && of_results.all(|source| has_read(source.mesh, RESULT, source.rounds))
+    }
+}
+
+/// Returns the slot in which an operation is if that slot is free: others look there first. Two take turns, so that staging memory
+/// stays in the caches: when a rank has ended an operation, all others have read the one before.
+fn usual_slot(key: &Key) -> usize {
+    key.number as usize % 2
+}
+
+/// Looks for the operation among the slots of a rank. Returns the digest of its signature, too.
+pub(super) fn find_slot(mesh: &Mesh, rank: usize, key: &Key) -> Option<(Found, u64)> {
+    const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
+    let load = |index| mesh.peer_word(rank, index);
+    let usual = usual_slot(key);
+    let others = match load(HEAD_DISPLACED) {
+        0 => 1,
+        _ => SLOTS,
+    };
+    (0..others)
+        .map(|at| (usual + at) % SLOTS)
+        .find_map(|index| {
+            let base = slot(index);
+            let (generation, (behind, call)) = read_slot(load, base + STATE, || {
+                let number = load(base + NUMBER);
+                let same = number & NUMBERS == key.number && load(base + IDENTITY) == key.identity;
+                same.then(|| (number >> NUMBER_BITS, load(base + CALL)))
+            })?;
+            let ended_below = match behind {
+                UNKNOWN => 0,
+                behind => key.number.saturating_sub(behind),
+            };
+            let found = Found {
+                slot: index,
+                generation,
+                ended_below,
+            };
+            Some((found, call))
+        })
+}
