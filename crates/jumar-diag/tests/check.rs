@@ -218,6 +218,45 @@ fn what_another_thread_did_during_a_wait_is_known_behind_it() {
     assert_eq!(check.totals(), (0, 0));
 }
 
+/// A call of one thread waits for a function on another thread, which copies in a call of its own, and frees the memory before it
+/// returns, as the end of a video channel does. `notes`: the call records that it has waited.
+fn freed_behind_a_function(notes: bool) -> u64 {
+    let check = check();
+    allocate(&check, BASE, 4096);
+    let (waits, copied) = (Barrier::new(2), Barrier::new(2));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            waits.wait();
+            check.begin_call("aclrtMemcpy", None);
+            fill(&check, None, BASE, 64);
+            check.end_call(Default::default());
+            copied.wait();
+        });
+        check.begin_call("aclvencDestroyChannel", None);
+        fill(&check, None, BASE + 1024, 64);
+        waits.wait();
+        copied.wait();
+        if notes {
+            check.host_knows_returned();
+        }
+        let (span, device) = (span(BASE, 4096), Some(0));
+        admit(
+            &check,
+            None,
+            "aclvencDestroyChannel",
+            Op::Free { span, device },
+        );
+        check.end_call(Default::default());
+    });
+    check.totals().1
+}
+
+#[test]
+fn what_a_function_did_is_known_to_the_call_that_waited_for_it() {
+    assert_eq!(freed_behind_a_function(true), 0);
+    assert_eq!(freed_behind_a_function(false), 1);
+}
+
 /// Fills on one stream, reads on another; `edge` says whether captured models on the two record and wait in between.
 fn graphs_in_order(edge: bool) -> u64 {
     let check = check();

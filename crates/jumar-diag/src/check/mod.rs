@@ -525,6 +525,14 @@ impl Check {
         self.as_thread(|state, me, _| state.races.host_knows_stream(me, stream));
     }
 
+    /// Records that the calling thread has waited for functions of the program on other threads: it knows what their calls did, though
+    /// its own call began before they returned.
+    pub fn host_knows_returned(&self) {
+        self.as_thread(|state, me, _| {
+            state.races.order.hear(me);
+        });
+    }
+
     /// Records that a stream is gone, with all its work done.
     pub fn stream_ended(&self, stream: u32) {
         let memory = self.guarding();

@@ -38,6 +38,13 @@ fn check() -> Option<&'static Check> {
     crate::observers::watcher()?.check.as_deref()
 }
 
+/// Records that a call has waited until the callbacks of a channel returned.
+pub(crate) fn callbacks_returned() {
+    if let Some(check) = check() {
+        check.host_knows_returned();
+    }
+}
+
 /// Records that a packet was sent, if the program is checked. `output`: the handle and the memory of its output.
 pub(crate) fn sent(input: u64, output: Option<(u64, usize)>) -> Option<SentFrame> {
     let (output, address) = output.unwrap_or_default();

@@ -15,6 +15,7 @@ use jumar_types::Result;
 
 use super::argument;
 use crate::Cx;
+use crate::check::frames;
 
 /// Calls the program's function at an address with input, output and user data.
 pub type FrameCall = fn(function: usize, input: u64, output: u64, data: usize);
@@ -165,6 +166,7 @@ impl Reports {
         self.wait(cx, |state| {
             state.queued == 0 && state.open == 0 && state.ready.is_empty()
         });
+        frames::callbacks_returned();
     }
 
     fn wait(&self, cx: &Cx<'_>, is_reached: impl Fn(&State) -> bool) {
