@@ -17,6 +17,8 @@ from pathlib import Path
 import av
 import numpy as np
 
+import fields
+
 HERE = Path(__file__).parent
 
 
@@ -117,8 +119,9 @@ def decode(codec, packets):
 
 def case(name, codec, packets):
     frames = decode(codec, packets)
-    assert len(frames) == len(packets), (name, len(frames), len(packets))
-    packet_of = {time: index for index, (_, time) in enumerate(packets)}
+    # A frame that two packets code, a field each, belongs to the first of them.
+    packet_of = {time: index for index, (_, time) in reversed(list(enumerate(packets)))}
+    assert [frame.pts for frame in frames] == sorted(packet_of), (name, [frame.pts for frame in frames])
     header = {
         "name": name,
         "codec": codec,
@@ -137,6 +140,9 @@ def main():
         "libx264", *size, count, dict(options), bits, first)
     h265 = lambda options, size=(128, 128), count=10, bits=8, first=0: encode(
         "libx265", *size, count, {"x265-params": "log-level=error:" + options}, bits, first)
+    pairs = fields.packets(lambda index: scene(128, 128, index, 8), 128, 128, [0, 2, 1, 4, 3])
+    others = fields.packets(lambda index: scene(128, 160, index, 8), 128, 160, [0, 1, 2, 3], bottom_first=True, slices=2)
+    joined = [(first + second, time) for (first, time), (second, _) in zip(pairs[::2], pairs[1::2])]
     clips = [
         ("baseline", "h264", h264({"profile": "baseline"})),
         ("main with B frames", "h264", h264({"profile": "main", "bf": "3", "x264-params": "b-pyramid=0"})),
@@ -147,6 +153,9 @@ def main():
          crop("h264", h264({"profile": "high", "x264-params": "bframes=2"}, (160, 144), 6), 6, 2, 4, 8)),
         ("open groups of frames", "h264", h264({"x264-params": "open-gop=1:keyint=5:min-keyint=5:bframes=2"})),
         ("interlaced", "h264", h264({"interlaced": True, "x264-params": "tff=1:bframes=2"}, (128, 160), 8)),
+        ("pairs of fields", "h264", pairs),
+        ("pairs of fields, bottom first, slices", "h264", others),
+        ("both fields in a packet", "h264", joined),
         ("ten bits", "h264", h264({"profile": "high10", "x264-params": "bframes=2"}, bits=10, count=6)),
         ("changing resolution", "h264",
          h264({"x264-params": "bframes=2"}, count=5) + h264({"x264-params": "bframes=2"}, (176, 144), 5, first=5)),

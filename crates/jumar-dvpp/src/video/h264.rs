@@ -14,6 +14,8 @@ use crate::Result;
 pub(super) struct H264 {
     decoder: Decoder,
     headers: H264Headers,
+    /// The rows of the frame that a slice has begun last.
+    begun: usize,
 }
 
 /// What is read of a stream in front of the library.
@@ -33,6 +35,8 @@ struct Sequence {
     reordered: usize,
     /// Frames may be coded as two fields, each in a packet of its own.
     has_fields: bool,
+    /// The rows of a frame.
+    height: usize,
 }
 
 impl H264 {
@@ -40,6 +44,7 @@ impl H264 {
         H264 {
             decoder: Decoder::new(),
             headers: H264Headers::new(limits),
+            begun: 0,
         }
     }
 }
@@ -75,6 +80,7 @@ impl H264Headers {
         self.sequence = Some(Sequence {
             reordered: reordered(&info, unit.rbsp.get(2).copied().unwrap_or(0)),
             has_fields: !info.progressive,
+            height: info.height as usize,
         });
         Ok(())
     }
@@ -292,14 +298,14 @@ impl Engine for H264 {
         }
         if step.has_slices && !self.completes_later() {
             let last = self.decoder.flush();
-            keep(&mut step, last);
+            keep(&mut step, last, self.begun);
         }
         step
     }
 
     fn end(&mut self) -> Option<Frame> {
         let decoded = self.decoder.flush()?;
-        convert(decoded).ok()
+        convert(decoded, self.begun).ok()
     }
 
     fn reordered(&self) -> usize {
@@ -320,15 +326,19 @@ impl H264 {
         step: &mut Step,
     ) -> std::result::Result<(), Failure> {
         self.headers.check(unit, units)?;
+        let earlier = self.begun;
+        if let (true, Some(sequence)) = (starts_frame(unit), &self.headers.sequence) {
+            self.begun = sequence.height;
+        }
         match self.decoder.decode_nal(unit) {
             // The first slice of a packet completes the frame of an earlier one.
             Ok(Some(decoded)) if self.completes_later() && starts_frame(unit) => {
-                match convert(decoded) {
+                match convert(decoded, earlier) {
                     Ok(frame) => step.earlier = Some(frame),
                     Err(error) => return Err(Failure::damaged(error)),
                 }
             }
-            Ok(decoded) => keep(step, decoded),
+            Ok(decoded) => keep(step, decoded, self.begun),
             Err(error) => return Err(Failure::damaged(error)),
         }
         Ok(())
@@ -341,12 +351,12 @@ fn starts_frame(unit: &NalUnit<'_>) -> bool {
 }
 
 /// Keeps the first frame of a packet. Others have no output, and are dropped.
-fn keep(step: &mut Step, decoded: Option<Decoded>) {
+fn keep(step: &mut Step, decoded: Option<Decoded>, height: usize) {
     let Some(decoded) = decoded else { return };
     if step.own.is_some() {
         return;
     }
-    match convert(decoded) {
+    match convert(decoded, height) {
         Ok(frame) => step.own = Some(frame),
         Err(error) => {
             step.failure.get_or_insert(Failure::damaged(error));
@@ -386,9 +396,10 @@ fn is_h265(units: &[NalUnit<'_>], packet: &[u8]) -> bool {
         })
 }
 
-/// Converts a frame of the library.
-fn convert(decoded: Decoded) -> Result<Frame> {
+/// Converts a frame of the library, of a sequence whose frames have `rows`. A field whose second one is missing stands for both.
+fn convert(decoded: Decoded, rows: usize) -> Result<Frame> {
     let (width, height) = (decoded.width as usize, decoded.height as usize);
+    let is_field = rows > 0 && height * 2 == rows;
     let halves = (true, decoded.chroma_format == ChromaFormat::Yuv420);
     let planes = match decoded.bit_depth {
         8 => [decoded.y, decoded.u, decoded.v],
@@ -403,5 +414,14 @@ fn convert(decoded: Decoded) -> Result<Frame> {
         }
     };
     check_plane(planes[0].len(), width, height)?;
+    if is_field {
+        let widths = [width, width.div_ceil(2), width.div_ceil(2)];
+        let mut doubled = planes.iter().zip(widths).map(|(plane, width)| {
+            let rows = plane.chunks_exact(width.max(1));
+            rows.flat_map(|row| [row, row]).flatten().copied().collect()
+        });
+        let planes = std::array::from_fn(|_| doubled.next().unwrap_or_default());
+        return Frame::new((width, rows), halves, planes, decoded.pic_order_cnt);
+    }
     Frame::new((width, height), halves, planes, decoded.pic_order_cnt)
 }
