@@ -16,6 +16,7 @@ pub mod limits;
 mod memory;
 mod planar;
 pub mod png;
+mod scratch;
 pub mod video;
 pub mod vpc;
 
@@ -24,6 +25,7 @@ pub use format::{Color, Format, Layout, Plane};
 pub use image::{Image, Rect};
 pub use memory::{Sink, Source};
 pub use planar::{PlanarImage, Samples};
+pub use scratch::Scratch;
 
 /// Runs a codec of another project. A panic there becomes an error of its task.
 pub(crate) fn guarded<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {

@@ -1,7 +1,9 @@
 //! Memory that images lie in.
 //!
 //! The program under test may change device memory at any time. Image work therefore copies rows in and out, and holds no
-//! reference to an element.
+//! reference to an element. A library in C that accesses memory through addresses gets its span.
+
+use jumar_types::Span;
 
 /// Memory that is read.
 pub trait Source {
@@ -13,6 +15,11 @@ pub trait Source {
     /// # Panics
     /// When the range does not lie inside: the caller has checked the image against the length.
     fn read(&self, offset: usize, to: &mut [u8]);
+
+    /// Returns the memory where it lies, if it may be accessed through its address.
+    fn span(&self) -> Option<Span> {
+        None
+    }
 }
 
 /// Memory that is written.
@@ -25,6 +32,11 @@ pub trait Sink {
     /// # Panics
     /// As [`Source::read`].
     fn write(&self, offset: usize, from: &[u8]);
+
+    /// As [`Source::span`].
+    fn span(&self) -> Option<Span> {
+        None
+    }
 }
 
 impl Source for [u8] {

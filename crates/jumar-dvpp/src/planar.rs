@@ -1,8 +1,9 @@
 //! Images as component planes of their own, between memory and memory.
 
 use crate::format::{Color, Format, Layout, halved};
-use crate::image::{Image, Rect};
+use crate::image::{Image, PlaneArea, Rect};
 use crate::memory::{Sink, Source};
+use crate::scratch::Scratch;
 
 /// The samples of one component, row by row without gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,23 +109,7 @@ impl PlanarImage {
         match image.format.layout() {
             Layout::Planes(_) => {
                 for area in image.planes() {
-                    let halves = (area.plane.halves_width, area.plane.halves_height);
-                    let inside = part(rect, halves);
-                    let count = area.plane.components.len();
-                    let mut bytes = vec![0; inside.width * count];
-                    for row in 0..inside.height {
-                        let start = area.offset + (inside.top + row) * area.stride;
-                        if let [component] = area.plane.components {
-                            let to = planar.planes[usize::from(*component)].row_mut(row);
-                            from.read(start + inside.left, to);
-                            continue;
-                        }
-                        from.read(start + inside.left * count, &mut bytes);
-                        for (index, component) in area.plane.components.iter().enumerate() {
-                            let to = planar.planes[usize::from(*component)].row_mut(row);
-                            gather(&bytes, count, index, to);
-                        }
-                    }
+                    planar.load_area(&area, rect, from);
                 }
             }
             Layout::Packed422(positions) => {
@@ -193,6 +178,97 @@ impl PlanarImage {
         result
     }
 
+    /// Copies the components of an image from `first` on out of memory, to buffers of `scratch`. Earlier ones have no samples. The caller
+    /// has checked the image, whose planes have no component of an earlier one.
+    pub(crate) fn load_from(
+        first: usize,
+        image: &Image,
+        from: &dyn Source,
+        scratch: &mut Scratch,
+    ) -> PlanarImage {
+        let mut planar = PlanarImage::filled(image.format, 0, 0, [0; 4]);
+        (planar.width, planar.height) = (image.width, image.height);
+        for component in first..planar.planes.len() {
+            let (width, height) = planar.plane_size(component, image.width, image.height);
+            planar.planes[component] = Samples {
+                width,
+                height,
+                data: scratch.take(width * height),
+            };
+        }
+        for area in image.planes().iter().skip(first) {
+            planar.load_area(area, image.rect(), from);
+        }
+        planar
+    }
+
+    /// Gives the buffers of the planes back.
+    pub(crate) fn recycle(self, scratch: &mut Scratch) {
+        let used = self
+            .planes
+            .into_iter()
+            .filter(|plane| !plane.data.is_empty());
+        used.for_each(|plane| scratch.put(plane.data));
+    }
+
+    /// Copies the part of a plane in memory that belongs to a rectangle into the planes of its components.
+    pub(crate) fn load_area(&mut self, area: &PlaneArea, rect: Rect, from: &dyn Source) {
+        let inside = part(rect, (area.plane.halves_width, area.plane.halves_height));
+        let count = area.plane.components.len();
+        let mut bytes = vec![0; inside.width * count];
+        for row in 0..inside.height {
+            let start = area.offset + (inside.top + row) * area.stride;
+            if let [component] = area.plane.components {
+                let to = self.planes[usize::from(*component)].row_mut(row);
+                from.read(start + inside.left, to);
+                continue;
+            }
+            from.read(start + inside.left * count, &mut bytes);
+            if let [first, second] = *area.plane.components {
+                let places = [usize::from(first), usize::from(second)];
+                if let Ok([first, second]) = self.planes.get_disjoint_mut(places) {
+                    separate(&bytes, first.row_mut(row), second.row_mut(row));
+                }
+                continue;
+            }
+            for (index, component) in area.plane.components.iter().enumerate() {
+                let to = self.planes[usize::from(*component)].row_mut(row);
+                gather(&bytes, count, index, to);
+            }
+        }
+    }
+
+    /// Copies the components of a plane in memory there, to a rectangle of the image's size.
+    pub(crate) fn store_area(&self, area: &PlaneArea, rect: Rect, to: &dyn Sink) {
+        let inside = part(rect, (area.plane.halves_width, area.plane.halves_height));
+        let count = area.plane.components.len();
+        let mut bytes = vec![0; inside.width * count];
+        for row in 0..inside.height {
+            let start = area.offset + (inside.top + row) * area.stride;
+            let plane =
+                |component: u8| &self.planes[usize::from(component)].row(row)[..inside.width];
+            match *area.plane.components {
+                [component] => {
+                    to.write(start + inside.left, plane(component));
+                    continue;
+                }
+                [first, second] => {
+                    let (pairs, _) = bytes.as_chunks_mut::<2>();
+                    let samples = plane(first).iter().zip(plane(second));
+                    for (pair, (first, second)) in pairs.iter_mut().zip(samples) {
+                        *pair = [*first, *second];
+                    }
+                }
+                ref components => {
+                    for (index, component) in components.iter().enumerate() {
+                        scatter(plane(*component), count, index, &mut bytes);
+                    }
+                }
+            }
+            to.write(start + inside.left * count, &bytes);
+        }
+    }
+
     /// Copies the image into memory, with its upper left corner at `left` and `top`. Other pixels stay as they are. The caller
     /// has checked that the image has the format's components and lies inside.
     pub fn store(&self, image: &Image, left: usize, top: usize, to: &dyn Sink, old: &dyn Source) {
@@ -205,31 +281,7 @@ impl PlanarImage {
         match image.format.layout() {
             Layout::Planes(_) => {
                 for area in image.planes() {
-                    let halves = (area.plane.halves_width, area.plane.halves_height);
-                    let inside = part(rect, halves);
-                    let count = area.plane.components.len();
-                    let mut bytes = vec![0; inside.width * count];
-                    for row in 0..inside.height {
-                        let start = area.offset + (inside.top + row) * area.stride;
-                        if let [component] = area.plane.components {
-                            let from = self.planes[usize::from(*component)].row(row);
-                            to.write(start + inside.left, from);
-                            continue;
-                        }
-                        let plane = |component: u8| self.planes[usize::from(component)].row(row);
-                        if let [first, second] = *area.plane.components {
-                            let (pairs, _) = bytes.as_chunks_mut::<2>();
-                            let samples = plane(first).iter().zip(plane(second));
-                            for (pair, (first, second)) in pairs.iter_mut().zip(samples) {
-                                *pair = [*first, *second];
-                            }
-                        } else {
-                            for (index, component) in area.plane.components.iter().enumerate() {
-                                scatter(plane(*component), count, index, &mut bytes);
-                            }
-                        }
-                        to.write(start + inside.left * count, &bytes);
-                    }
+                    self.store_area(&area, rect, to);
                 }
             }
             Layout::Packed422(positions) => {
@@ -268,6 +320,16 @@ fn component_size(
         (halved(width, halves.0), halved(height, halves.1))
     } else {
         (width, height)
+    }
+}
+
+/// Copies the samples of pairs to two rows: in one pass, as pairs are the most usual.
+fn separate(bytes: &[u8], first: &mut [u8], second: &mut [u8]) {
+    let (pairs, _) = bytes.as_chunks::<2>();
+    for ((pair, first), second) in pairs.iter().zip(first).zip(second) {
+        let pair = u16::from_le_bytes(*pair);
+        *first = pair as u8;
+        *second = (pair >> 8) as u8;
     }
 }
 

@@ -2,9 +2,172 @@
 
 mod cases;
 
+use std::cell::UnsafeCell;
+
 use cases::{cases, largest_difference, with_damage};
-use jumar_dvpp::Format;
-use jumar_dvpp::jpeg::{Decoder, Margins, Process, Rounding, Sampling, read_header};
+use jumar_dvpp::jpeg::{self, Decoder, Margins, Process, Rounding, Sampling, read_header};
+use jumar_dvpp::{Format, Image, Scratch, Sink, Source};
+use jumar_types::Span;
+
+/// Memory that the codec may access through its address, or only by copies of rows.
+struct Memory {
+    bytes: UnsafeCell<Vec<u8>>,
+    is_lent: bool,
+}
+
+impl Memory {
+    fn new(bytes: Vec<u8>, is_lent: bool) -> Memory {
+        Memory {
+            bytes: UnsafeCell::new(bytes),
+            is_lent,
+        }
+    }
+
+    #[expect(
+        unsafe_code,
+        reason = "a span, as a device creates it, accesses the bytes"
+    )]
+    fn place(&self) -> Option<Span> {
+        // SAFETY: one thread uses the memory; no reference to a byte outlives a call below, and the vector never changes its length.
+        self.is_lent.then(|| unsafe {
+            let bytes = &mut *self.bytes.get();
+            Span::trusted(bytes.as_mut_ptr().expose_provenance(), bytes.len())
+        })
+    }
+
+    #[expect(unsafe_code, reason = "as above")]
+    #[expect(clippy::mut_from_ref, reason = "as above")]
+    fn slice(&self) -> &mut [u8] {
+        // SAFETY: as in `place`.
+        unsafe { &mut *self.bytes.get() }
+    }
+}
+
+impl Source for Memory {
+    fn bytes(&self) -> usize {
+        self.slice().len()
+    }
+
+    fn read(&self, offset: usize, to: &mut [u8]) {
+        to.copy_from_slice(&self.slice()[offset..offset + to.len()]);
+    }
+
+    fn span(&self) -> Option<Span> {
+        self.place()
+    }
+}
+
+impl Sink for Memory {
+    fn bytes(&self) -> usize {
+        self.slice().len()
+    }
+
+    fn write(&self, offset: usize, from: &[u8]) {
+        self.slice()[offset..offset + from.len()].copy_from_slice(from);
+    }
+
+    fn span(&self) -> Option<Span> {
+        self.place()
+    }
+}
+
+/// Luma that is decoded where it belongs, and luma that is copied there: each sampling, format and rounding, strides of the size and
+/// larger ones, complete data and damaged data.
+#[test]
+fn an_image_decoded_in_place_is_the_copied_one_and_nothing_else_is_written() {
+    let mut decoded = 0;
+    let mut scratch = Scratch::default();
+    for case in cases("jpeg.bin") {
+        let data = &case.parts[0];
+        let header = read_header(data).unwrap();
+        let Ok(formats) = jpeg::target_formats(header.sampling) else {
+            continue;
+        };
+        for ((format, rounding), (wider, longer)) in formats
+            .iter()
+            .flat_map(|format| {
+                [Rounding::Down, Rounding::Up, Rounding::DownBoth]
+                    .map(|rounding| (*format, rounding))
+            })
+            .zip([(0, 0), (2, 2), (66, 16)].into_iter().cycle())
+        {
+            let decoder = Decoder {
+                rounding,
+                ..decoder(Some(format))
+            };
+            let shape = |format: Format, (width, height): (usize, usize)| Image {
+                format,
+                width,
+                height,
+                width_stride: format.row_bytes(width).next_multiple_of(2) + wider,
+                height_stride: height.next_multiple_of(2) + longer,
+            };
+            let mut outcome = |data: &[u8], is_lent: bool| {
+                // Guards lie behind the image; what is not written keeps its value.
+                let memory = Memory::new(vec![0xA5; 400_000], is_lent);
+                let done = decoder.decode_to(data, shape, &memory, &mut scratch);
+                (done, memory.bytes.into_inner())
+            };
+            let (copied, in_place) = (outcome(data, false), outcome(data, true));
+            let Ok(image) = &in_place.0 else {
+                assert_eq!(copied.0, in_place.0);
+                continue;
+            };
+            assert!(
+                copied == in_place,
+                "{} {format:?} {rounding:?}",
+                case.name()
+            );
+            let size = image.size().unwrap();
+            assert!(in_place.1[size..].iter().all(|byte| *byte == 0xA5));
+            decoded += 1;
+            for cut in [data.len() / 3, data.len() / 2, data.len() - 3] {
+                let (copied, in_place) =
+                    (outcome(&data[..cut], false), outcome(&data[..cut], true));
+                assert_eq!(copied.0, in_place.0);
+                assert!(in_place.1[size..].iter().all(|byte| *byte == 0xA5));
+            }
+        }
+    }
+    assert!(decoded >= 100, "{decoded}");
+}
+
+#[test]
+fn an_image_encoded_in_place_is_the_copied_one_and_fits_or_fails() {
+    for format in [Format::Nv12, Format::Nv21, Format::Yuyv] {
+        let image = Image {
+            format,
+            width: 94,
+            height: 58,
+            width_stride: format.row_bytes(94) + 6,
+            height_stride: 60,
+        };
+        let mut random = fastrand::Rng::with_seed(3);
+        let pixels: Vec<u8> = (0..image.size().unwrap()).map(|_| random.u8(..)).collect();
+        let bound = jpeg::bound(&image).unwrap();
+        let wanted = jpeg::encode(&image, 80, &pixels).unwrap();
+        let mut scratch = Scratch::default();
+        for (capacity, is_lent) in [(bound, true), (bound, false), (wanted.len(), true)] {
+            let (from, to) = (
+                Memory::new(pixels.clone(), is_lent),
+                Memory::new(vec![0xA5; capacity], is_lent),
+            );
+            let length = jpeg::encode_to(&image, 80, &from, &to, &mut scratch).unwrap();
+            let found = to.bytes.into_inner();
+            assert!(found[..length] == wanted[..], "{format:?} {capacity}");
+        }
+        let from = Memory::new(pixels, true);
+        let small = Memory::new(vec![0xA5; wanted.len() - 1], true);
+        let refused = jpeg::encode_to(&image, 80, &from, &small, &mut scratch).unwrap_err();
+        let sentence = format!(
+            "the JPEG image has {} bytes, and data {}",
+            wanted.len(),
+            wanted.len() - 1
+        );
+        assert_eq!(refused.to_string(), sentence);
+        assert!(small.bytes.into_inner().iter().all(|byte| *byte == 0xA5));
+    }
+}
 
 fn decoder(format: Option<Format>) -> Decoder {
     Decoder {

@@ -40,6 +40,8 @@ const UNSAFE_MODULES: &[&str] = &[
     "crates/jumar-dvpp/src/video/openh264.rs",
     // FFmpeg's library is loaded by name; the rest of the folder is safe code.
     "crates/jumar-dvpp/src/video/ffmpeg/library.rs",
+    // The codec of JPEG images is a library in C, which accesses device memory through its address.
+    "crates/jumar-dvpp/src/jpeg/library.rs",
     // Instructions that only some processors have.
     "crates/jumar-dvpp/src/vpc/shuffle.rs",
     // The root of all memory safety: the creator of a span guarantees its bytes.

@@ -36,7 +36,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
         ],
     ),
     // Codecs and image processing, without a runtime.
-    ("jumar-dvpp", &[]),
+    ("jumar-dvpp", &["jumar-types"]),
     // Ranks and transports know neither streams nor gates.
     ("jumar-hccl", &["jumar-hal", "jumar-types"]),
     (

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jumar::engine::Stream;
 use jumar::engine::sync::{Condvar, Mutex};
+use jumar_dvpp::Scratch;
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::{argument, find, remove};
@@ -18,6 +19,8 @@ pub struct Channel {
     state: Mutex<State>,
     /// The tasks of the channel that have not ended.
     pub(super) pending: Arc<Pending>,
+    /// What tasks leave for later ones.
+    pub(super) scratch: Arc<Mutex<Scratch>>,
 }
 
 struct State {
@@ -103,6 +106,7 @@ pub fn acldvppCreateChannelDesc(cx: &Cx<'_>) -> Result<Raw> {
             id,
             state: Mutex::new(state),
             pending: Arc::default(),
+            scratch: Arc::default(),
         })
     })?;
     Ok(Raw(made.id))
@@ -197,6 +201,7 @@ pub fn acldvppDestroyChannel(cx: &Cx<'_>, desc: Raw) -> Result<()> {
         drop(found.pending.ended.wait_for(count, DRAIN_INTERVAL));
     }
     found.state.lock().open = None;
+    *found.scratch.lock() = Scratch::default();
     Ok(())
 }
 

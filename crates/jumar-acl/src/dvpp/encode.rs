@@ -1,7 +1,7 @@
 //! Encoding of JPEG images.
 
 use jumar_dvpp::jpeg;
-use jumar_dvpp::{Image, ImageError, Sink, Source, limits};
+use jumar_dvpp::{Image, Sink, Source, limits};
 use jumar_types::Result;
 
 use super::task::{self, Accesses, Done, Memory, operand};
@@ -69,18 +69,12 @@ pub fn acldvppJpegEncodeAsync(
             reads: vec![input.memory.0],
             writes: vec![to.0],
         };
+        let scratch = channel.scratch.clone();
         let work = move || -> Done {
-            let done = jpeg::encode(&input.image, level, &input.memory).and_then(|bytes| {
-                if bytes.len() > capacity {
-                    return Err(ImageError::new(format!(
-                        "the JPEG image has {} bytes, and data {capacity}",
-                        bytes.len()
-                    )));
-                }
-                to.write(0, &bytes);
-                size.write(0, &(bytes.len() as u32).to_ne_bytes());
-                Ok(())
+            let done = task::with_scratch(&scratch, |scratch| {
+                jpeg::encode_to(&input.image, level, &input.memory, &to, scratch)
             });
+            let done = done.map(|bytes| size.write(0, &(bytes as u32).to_ne_bytes()));
             input.report(&done);
             done
         };

@@ -2,7 +2,7 @@
 
 use jumar_dvpp::jpeg::{self, Decoder, Header, Margins, Rounding, Sampling};
 use jumar_dvpp::limits::Family;
-use jumar_dvpp::{Format, Image, ImageError, PlanarImage, Source};
+use jumar_dvpp::{Format, Image, ImageError, Scratch};
 use jumar_types::Result;
 
 use super::task::{self, Accesses, Done, Memory};
@@ -95,17 +95,17 @@ pub fn acldvppJpegPredictDecSize(
 
 /// Returns the shape of a decoded image: strides that the program states, or those of the chip.
 pub(super) fn target(
-    planar: &PlanarImage,
     format: Format,
+    (width, height): (usize, usize),
     strides: (u32, u32),
     alignment: (usize, usize),
 ) -> Image {
-    let row = format.row_bytes(planar.width.next_multiple_of(alignment.0));
-    let rows = planar.height.next_multiple_of(alignment.1);
+    let row = format.row_bytes(width.next_multiple_of(alignment.0));
+    let rows = height.next_multiple_of(alignment.1);
     Image {
         format,
-        width: planar.width,
-        height: planar.height,
+        width,
+        height,
         width_stride: if strides.0 == 0 {
             row
         } else {
@@ -138,10 +138,14 @@ pub fn acldvppJpegDecodeAsync(
         let format = wanted(fields.format, "the format of outputDesc")?;
         let decoder = decoder(family, format, settings.precision, Margins::default())?;
         let strides = (fields.width_stride, fields.height_stride);
+        let scratch = channel.scratch.clone();
         let work = move || -> Done {
-            let mut bytes = vec![0; from.0.bytes()];
-            from.read(0, &mut bytes);
-            let done = decode(&decoder, &bytes, &to, strides, alignment(family));
+            let done = task::with_scratch(&scratch, |scratch| {
+                let data = from.copy(scratch);
+                let done = decode(&decoder, &data, &to, (strides, alignment(family)), scratch);
+                scratch.put(data);
+                done
+            });
             desc.fields.lock().describe_decoded(done)
         };
         let accesses = Accesses {
@@ -207,29 +211,13 @@ pub(super) fn decode(
     decoder: &Decoder,
     data: &[u8],
     to: &Memory,
-    strides: (u32, u32),
-    alignment: (usize, usize),
+    (strides, alignment): ((u32, u32), (usize, usize)),
+    scratch: &mut Scratch,
 ) -> std::result::Result<Image, ImageError> {
-    let (mut planar, format) = decoder.decode(data)?;
-    let image = target(&planar, format, strides, alignment);
-    image.check_memory(to.0.bytes())?;
-    // What was decoded beyond the size, up to the next even one, is written where the strides have space for it.
-    let complete = |length: usize, samples: usize, stride: usize| match samples > length {
-        true if samples <= stride => samples,
-        _ => length,
-    };
-    let luma = &planar.planes[0];
-    (planar.width, planar.height) = (
-        complete(image.width, luma.width, image.width_stride),
-        complete(image.height, luma.height, image.height_stride),
-    );
-    let planar = planar.cropped();
-    let larger = Image {
-        width: planar.width,
-        height: planar.height,
-        ..image
-    };
-    larger.check_memory(to.0.bytes())?;
-    planar.store(&larger, 0, 0, to, to);
-    Ok(image)
+    decoder.decode_to(
+        data,
+        |format, size| target(format, size, strides, alignment),
+        to,
+        scratch,
+    )
 }

@@ -1,7 +1,7 @@
 //! Decoding of PNG images.
 
 use jumar_dvpp::png::{self, Header};
-use jumar_dvpp::{Format, Image, ImageError, Source};
+use jumar_dvpp::{Format, Image, ImageError, Scratch};
 use jumar_types::Result;
 
 use super::images::ImageFields;
@@ -83,7 +83,8 @@ pub(super) fn decode(
     strides: (u32, u32),
 ) -> std::result::Result<Image, ImageError> {
     let (planar, format) = png::decode(data, wanted)?;
-    let image = target(&planar, format, strides, ALIGNMENT);
+    let size = (planar.width, planar.height);
+    let image = target(format, size, strides, ALIGNMENT);
     image.check_memory(to.0.bytes())?;
     planar.store(&image, 0, 0, to, to);
     Ok(image)
@@ -106,9 +107,8 @@ pub fn acldvppPngDecodeAsync(
         let wanted = output_format(&fields, "outputDesc")?;
         let strides = (fields.width_stride, fields.height_stride);
         let work = move || -> Done {
-            let mut bytes = vec![0; from.0.bytes()];
-            from.read(0, &mut bytes);
-            let done = decode(&bytes, &to, wanted, strides);
+            let data = from.copy(&mut Scratch::default());
+            let done = decode(&data, &to, wanted, strides);
             desc.fields.lock().describe_decoded(done)
         };
         let accesses = Accesses {

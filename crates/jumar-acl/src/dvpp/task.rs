@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jumar::engine::sync::Mutex;
 use jumar::engine::{Cost, Program, Span, Stream};
 use jumar_dvpp::limits::Family;
-use jumar_dvpp::{Format, Image, ImageError, Sink, Source};
+use jumar_dvpp::{Format, Image, ImageError, Scratch, Sink, Source};
 use jumar_eager::Region;
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -18,6 +18,24 @@ use crate::{Cx, Raw};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory(pub(super) Span);
 
+impl Memory {
+    /// Returns a copy, which the program cannot change.
+    pub(super) fn copy(&self, scratch: &mut Scratch) -> Vec<u8> {
+        let mut bytes = scratch.take(self.0.bytes());
+        self.read(0, &mut bytes);
+        bytes
+    }
+}
+
+/// Does work with what earlier tasks of a channel have left, and leaves it for later ones. Tasks of several streams do not wait for
+/// each other: only one of them finds it.
+pub(super) fn with_scratch<T>(shared: &Mutex<Scratch>, work: impl FnOnce(&mut Scratch) -> T) -> T {
+    let mut scratch = std::mem::take(&mut *shared.lock());
+    let result = work(&mut scratch);
+    shared.lock().append(scratch);
+    result
+}
+
 impl Source for Memory {
     fn bytes(&self) -> usize {
         self.0.bytes()
@@ -25,6 +43,10 @@ impl Source for Memory {
 
     fn read(&self, offset: usize, to: &mut [u8]) {
         Region::of(self.0).read(offset, to);
+    }
+
+    fn span(&self) -> Option<Span> {
+        Some(self.0)
     }
 }
 
@@ -35,6 +57,10 @@ impl Sink for Memory {
 
     fn write(&self, offset: usize, from: &[u8]) {
         Region::of(self.0).write(offset, from);
+    }
+
+    fn span(&self) -> Option<Span> {
+        Some(self.0)
     }
 }
 

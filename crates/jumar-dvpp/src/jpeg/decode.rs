@@ -1,15 +1,15 @@
 //! JPEG to pixels. Samples stay what the file has: full range BT.601, without a conversion of colours.
 
-use turbojpeg::{Subsamp, YuvImage};
-
 use super::exif;
 use super::header::{Header, Process, Sampling, read_header};
+use super::library::{self, Rows};
 use crate::error::refuse;
 use crate::format::{Color, Format, halved};
-use crate::image::Rect;
+use crate::image::{Image, Rect};
+use crate::memory::{Sink, Source};
 use crate::planar::{PlanarImage, Samples};
 use crate::vpc::with_chroma;
-use crate::{ImageError, Result, guarded};
+use crate::{ImageError, Result, Scratch};
 
 /// What happens to an odd width or height where chroma has half of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -192,72 +192,125 @@ impl Decoder {
         let header = read_header(data)?;
         self.check(&header)?;
         let format = output_format(header.sampling, self.format)?;
-        let decoded = guarded("the JPEG decoder", || planes(data, &header))?;
+        Ok((self.planar(data, &header, format)?, format))
+    }
+
+    /// Decodes an image to memory. `shape` returns how an image of a format and a size lies there.
+    ///
+    /// Samples beyond an odd size, up to the next even one, are written where the strides have space for them.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`]; the memory is smaller than the image.
+    pub fn decode_to<Memory: Source + Sink>(
+        &self,
+        data: &[u8],
+        shape: impl Fn(Format, (usize, usize)) -> Image,
+        to: &Memory,
+        scratch: &mut Scratch,
+    ) -> Result<Image> {
+        let header = read_header(data)?;
+        self.check(&header)?;
+        let format = output_format(header.sampling, self.format)?;
+        if let Some((image, luma)) = self.in_place(&header, format, &shape, to) {
+            let planes = library::decompress(data, &header, Some(luma), scratch)?;
+            let chroma = with_planes(&header, planes);
+            let rect = Rect {
+                left: 0,
+                top: 0,
+                width: chroma.width,
+                height: chroma.height,
+            };
+            for area in image.planes().iter().skip(1) {
+                chroma.store_area(area, rect, to);
+            }
+            chroma.recycle(scratch);
+            return Ok(image);
+        }
+        let mut planar = self.planar(data, &header, format)?;
+        let image = shape(format, (planar.width, planar.height));
+        image.check_memory(Sink::bytes(to))?;
+        let complete = |length: usize, samples: usize, stride: usize| match samples > length {
+            true if samples <= stride => samples,
+            _ => length,
+        };
+        let luma = &planar.planes[0];
+        (planar.width, planar.height) = (
+            complete(image.width, luma.width, image.width_stride),
+            complete(image.height, luma.height, image.height_stride),
+        );
+        let planar = planar.cropped();
+        let larger = Image {
+            width: planar.width,
+            height: planar.height,
+            ..image
+        };
+        larger.check_memory(Sink::bytes(to))?;
+        planar.store(&larger, 0, 0, to, to);
+        Ok(image)
+    }
+
+    fn planar(&self, data: &[u8], header: &Header, format: Format) -> Result<PlanarImage> {
+        let decoded = with_planes(
+            header,
+            library::decompress(data, header, None, &mut Scratch::default())?,
+        );
         let mut turned = exif::turn(decoded, header.orientation);
         if self.margins != Margins::default() {
             let region = self.margins.region(turned.width, turned.height)?;
             turned = turned.region(region);
         }
-        Ok((finish(turned, &header, format, self.rounding), format))
+        Ok(finish(turned, header, format, self.rounding))
+    }
+
+    /// Returns the shape of the image and the place of its luma, if the decoder can write luma there as it is coded.
+    fn in_place(
+        &self,
+        header: &Header,
+        format: Format,
+        shape: &dyn Fn(Format, (usize, usize)) -> Image,
+        to: &dyn Sink,
+    ) -> Option<(Image, Rows)> {
+        let halves = format.halves();
+        let is_as_coded = header.orientation == 1
+            && self.margins == Margins::default()
+            && header.sampling != Sampling::Gray
+            && header.sampling.halves() == halves;
+        let coded = library::plane_sizes(header.sampling, header.width, header.height)[0];
+        let any = halves.0 || halves.1;
+        let is_complete = !any || (coded.0 % 2 == 0 && coded.1 % 2 == 0);
+        if !is_as_coded || !is_complete {
+            return None;
+        }
+        let image = shape(
+            format,
+            (
+                self.rounding.round(header.width, halves.0, any),
+                self.rounding.round(header.height, halves.1, any),
+            ),
+        );
+        let larger = Image {
+            width: coded.0,
+            height: coded.1,
+            ..image
+        };
+        larger.check_memory(to.bytes()).ok()?;
+        let rows = Rows {
+            memory: to.span()?,
+            stride: image.width_stride,
+        };
+        Some((image, rows))
     }
 }
 
-/// Decodes to the planes that the file has.
-fn planes(data: &[u8], header: &Header) -> Result<PlanarImage> {
-    let failed = |error: turbojpeg::Error| {
-        ImageError::new(format!("the JPEG data could not be decoded: {error}"))
-    };
-    let mut decoder = turbojpeg::Decompressor::new().map_err(failed)?;
-    let found = decoder.read_header(data).map_err(failed)?;
-    let (subsamp, halves) = match found.subsamp {
-        Subsamp::None => (Sampling::Yuv444, (false, false)),
-        Subsamp::Sub2x1 => (Sampling::Yuv422, (true, false)),
-        Subsamp::Sub2x2 => (Sampling::Yuv420, (true, true)),
-        Subsamp::Sub1x2 => (Sampling::Yuv440, (false, true)),
-        Subsamp::Gray => (Sampling::Gray, (false, false)),
-        other => refuse!("the chroma sampling {other:?} is not supported"),
-    };
-    if (found.width, found.height, subsamp) != (header.width, header.height, header.sampling) {
-        refuse!("the JPEG data contains a second frame header that contradicts the first");
-    }
-    // The planes of the decoder extend to complete chroma samples.
-    let width = halved(header.width, halves.0) << usize::from(halves.0);
-    let height = halved(header.height, halves.1) << usize::from(halves.1);
-    let sizes = match header.sampling {
-        Sampling::Gray => vec![(width, height)],
-        _ => {
-            let chroma = (
-                width >> usize::from(halves.0),
-                height >> usize::from(halves.1),
-            );
-            vec![(width, height), chroma, chroma]
-        }
-    };
-    let mut pixels = vec![0; sizes.iter().map(|(width, height)| width * height).sum()];
-    let output = YuvImage {
-        pixels: &mut pixels[..],
-        width: header.width,
-        align: 1,
-        height: header.height,
-        subsamp: found.subsamp,
-    };
-    decoder.decompress_to_yuv(data, output).map_err(failed)?;
-    let mut rest = pixels;
-    let planes = sizes.into_iter().map(|(width, height)| {
-        let behind = rest.split_off(width * height);
-        Samples {
-            width,
-            height,
-            data: std::mem::replace(&mut rest, behind),
-        }
-    });
-    Ok(PlanarImage {
+/// Makes an image of the planes that the file has.
+fn with_planes(header: &Header, planes: Vec<Samples>) -> PlanarImage {
+    PlanarImage {
         color: Color::Yuv,
         width: header.width,
         height: header.height,
-        halves,
-        planes: planes.collect(),
-    })
+        halves: header.sampling.halves(),
+        planes,
+    }
 }
 
 /// Brings the planes to the wanted format and to even sizes.

@@ -1,21 +1,21 @@
 //! Pixels to JPEG: baseline, with the standard tables scaled by the quality.
 
-use turbojpeg::{Subsamp, YuvPlanesImage};
-
+use super::header::Sampling;
+use super::library::{self, Picture, Rows};
 use crate::error::refuse;
 use crate::format::{Color, Format};
 use crate::image::Image;
-use crate::memory::Source;
+use crate::memory::{Sink, Source};
 use crate::planar::PlanarImage;
-use crate::{ImageError, Result, guarded};
+use crate::{Result, Scratch};
 
 /// Returns the sampling that an image of the format is encoded with.
-fn sampling(format: Format) -> Result<Subsamp> {
+fn sampling(format: Format) -> Result<Sampling> {
     Ok(match (format.color(), format.halves()) {
         (Color::Yuv, (true, true)) if matches!(format, Format::Nv12 | Format::Nv21) => {
-            Subsamp::Sub2x2
+            Sampling::Yuv420
         }
-        (Color::Yuv, (true, false)) if (7..=10).contains(&format.number()) => Subsamp::Sub2x1,
+        (Color::Yuv, (true, false)) if (7..=10).contains(&format.number()) => Sampling::Yuv422,
         _ => refuse!(
             "{} cannot be encoded; {}, {} and the packed 4:2:2 formats can",
             format.name(),
@@ -30,9 +30,7 @@ fn sampling(format: Format) -> Result<Subsamp> {
 /// # Errors
 /// The format cannot be encoded.
 pub fn bound(image: &Image) -> Result<usize> {
-    let subsamp = sampling(image.format)?;
-    let own = turbojpeg::compressed_buf_len(image.width, image.height, subsamp)
-        .map_err(|error| ImageError::new(format!("no bound for the JPEG image: {error}")))?;
+    let own = library::bound(sampling(image.format)?, image.width, image.height)?;
     let pixels = image.width.next_multiple_of(16) * image.height.next_multiple_of(16);
     let samples = match image.format.halves() {
         (true, true) => pixels * 3 / 2,
@@ -46,35 +44,72 @@ pub fn bound(image: &Image) -> Result<usize> {
 /// # Errors
 /// The format cannot be encoded, or memory is smaller than the image.
 pub fn encode(image: &Image, quality: u32, from: &dyn Source) -> Result<Vec<u8>> {
-    let subsamp = sampling(image.format)?;
+    picture(image, quality, from, &mut Scratch::default())?.compress(bound(image)?)
+}
+
+/// Encodes an image to memory. Returns the length.
+///
+/// # Errors
+/// As [`encode`]; the memory is smaller than the encoded image.
+pub fn encode_to(
+    image: &Image,
+    quality: u32,
+    from: &dyn Source,
+    to: &dyn Sink,
+    scratch: &mut Scratch,
+) -> Result<usize> {
+    let bound = bound(image)?;
+    let picture = picture(image, quality, from, scratch)?;
+    let length = match to.span().filter(|span| span.bytes() >= bound) {
+        Some(span) => picture.compress_to(span)?,
+        None => {
+            let data = picture.compress(bound)?;
+            if data.len() > to.bytes() {
+                refuse!(
+                    "the JPEG image has {} bytes, and data {}",
+                    data.len(),
+                    to.bytes()
+                );
+            }
+            to.write(0, &data);
+            data.len()
+        }
+    };
+    for plane in picture.planes.into_iter().skip(1) {
+        scratch.put(plane.data);
+    }
+    Ok(length)
+}
+
+/// Finds the planes of an image. Luma stays where it lies, if it may be read there.
+fn picture(
+    image: &Image,
+    quality: u32,
+    from: &dyn Source,
+    scratch: &mut Scratch,
+) -> Result<Picture> {
+    let sampling = sampling(image.format)?;
     image.check_memory(from.bytes())?;
-    let planar = PlanarImage::load(image, image.rect(), from);
     let quality = match quality {
         0 => 100,
-        1..=100 => quality as i32,
+        1..=100 => quality,
         _ => refuse!("the level is {quality}; it must be 0 to 100"),
     };
-    guarded("the JPEG encoder", || {
-        let failed = |error: turbojpeg::Error| {
-            ImageError::new(format!("the image could not be encoded: {error}"))
-        };
-        let mut encoder = turbojpeg::Compressor::new().map_err(failed)?;
-        encoder.set_quality(quality).map_err(failed)?;
-        encoder.set_subsamp(subsamp).map_err(failed)?;
-        let [luma, u, v] = &planar.planes[..] else {
-            return Err(ImageError::new("the image has no chroma"));
-        };
-        let planes = YuvPlanesImage {
-            y_plane: &luma.data[..],
-            u_plane: &u.data[..],
-            v_plane: &v.data[..],
-            width: planar.width,
-            height: planar.height,
-            y_stride: luma.width,
-            u_stride: u.width,
-            v_stride: v.width,
-            subsamp,
-        };
-        encoder.compress_yuv_planes_to_vec(&planes).map_err(failed)
+    let memory = from.span().filter(|_| image.planes().len() > 1);
+    let luma = memory.map(|memory| Rows {
+        memory,
+        stride: image.width_stride,
+    });
+    let planes = match luma {
+        None => PlanarImage::load(image, image.rect(), from).planes,
+        Some(_) => PlanarImage::load_from(1, image, from, scratch).planes,
+    };
+    Ok(Picture {
+        width: image.width,
+        height: image.height,
+        sampling,
+        quality,
+        luma,
+        planes,
     })
 }

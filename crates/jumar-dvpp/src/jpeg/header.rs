@@ -23,6 +23,18 @@ pub enum Sampling {
     Unknown,
 }
 
+impl Sampling {
+    /// Returns whether chroma has half of the width, and of the height.
+    pub(super) fn halves(self) -> (bool, bool) {
+        match self {
+            Sampling::Yuv420 => (true, true),
+            Sampling::Yuv422 => (true, false),
+            Sampling::Yuv440 => (false, true),
+            _ => (false, false),
+        }
+    }
+}
+
 /// How the samples are coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Process {

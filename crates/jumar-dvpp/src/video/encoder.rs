@@ -4,12 +4,12 @@
 
 use super::hevc::Hevc;
 use super::openh264::{LEAST_QUANTIZER, Library};
-use crate::Result;
 use crate::error::refuse;
 use crate::format::Format;
 use crate::image::Image;
 use crate::memory::Source;
 use crate::planar::{PlanarImage, Samples};
+use crate::{Result, Scratch};
 
 /// A profile of H.264 or H.265.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,28 @@ pub struct EncoderSettings {
     pub frame_rate: u32,
     /// Bits a second.
     pub bit_rate: u32,
+}
+
+impl EncoderSettings {
+    /// Copies a frame out of memory, to buffers of `scratch`.
+    ///
+    /// # Errors
+    /// The image has another size than the settings, or is not YUV 4:2:0; the memory is smaller than the image.
+    pub fn load(&self, image: &Image, from: &dyn Source, scratch: &mut Scratch) -> Result<Loaded> {
+        if !matches!(image.format, Format::Nv12 | Format::Nv21) {
+            refuse!("{} cannot be encoded", image.format.name());
+        }
+        let (width, height) = (self.width, self.height);
+        if (image.width, image.height) != (width, height) {
+            refuse!(
+                "the frame has {}x{} pixels, and the encoder was created for {width}x{height}",
+                image.width,
+                image.height
+            );
+        }
+        image.check_memory(from.bytes())?;
+        Ok(Loaded(PlanarImage::load_from(0, image, from, scratch)))
+    }
 }
 
 /// A coded frame.
@@ -128,23 +150,20 @@ impl Encoder {
     /// Codes a frame; `is_key` makes it a key frame, from which the interval counts again.
     ///
     /// # Errors
-    /// The image has another size than the encoder, or is not YUV 4:2:0; the memory is smaller than the image.
+    /// As [`EncoderSettings::load`] and [`Encoder::encode_loaded`].
     pub fn encode(&mut self, image: &Image, from: &dyn Source, is_key: bool) -> Result<Packet> {
-        if !matches!(image.format, Format::Nv12 | Format::Nv21) {
-            refuse!("{} cannot be encoded", image.format.name());
-        }
-        let (width, height) = (self.settings.width, self.settings.height);
-        if (image.width, image.height) != (width, height) {
-            refuse!(
-                "the frame has {}x{} pixels, and the encoder was created for {width}x{height}",
-                image.width,
-                image.height
-            );
-        }
-        image.check_memory(from.bytes())?;
-        let planar = PlanarImage::load(image, image.rect(), from);
-        let [y, u, v] = &planar.planes[..] else {
-            refuse!("the frame has {} planes", planar.planes.len());
+        let frame = self.settings.load(image, from, &mut Scratch::default())?;
+        self.encode_loaded(&frame, is_key)
+    }
+
+    /// As [`Encoder::encode`], of a frame that was copied before.
+    ///
+    /// # Errors
+    /// The library refuses the frame.
+    pub fn encode_loaded(&mut self, frame: &Loaded, is_key: bool) -> Result<Packet> {
+        let planes = &frame.0.planes;
+        let [y, u, v] = &planes[..] else {
+            refuse!("the frame has {} planes", planes.len());
         };
         match &mut self.engine {
             Engine::H264(encoder) => encoder.encode([y, u, v], is_key),
@@ -155,6 +174,17 @@ impl Encoder {
                 )
             }
         }
+    }
+}
+
+/// A frame that was copied out of memory.
+#[derive(Debug)]
+pub struct Loaded(PlanarImage);
+
+impl Loaded {
+    /// Gives the memory of the frame back.
+    pub fn recycle(self, scratch: &mut Scratch) {
+        self.0.recycle(scratch);
     }
 }
 

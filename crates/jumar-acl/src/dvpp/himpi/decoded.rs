@@ -9,7 +9,7 @@ use jumar_dvpp::jpeg::Margins;
 use jumar_dvpp::limits::Family;
 use jumar_dvpp::video::{Codec, Decoder, Failure, FailureKind, Ffmpeg, Frame, Order, Outcome};
 use jumar_dvpp::vpc::Matrix;
-use jumar_dvpp::{Format, Image, Layout, Source};
+use jumar_dvpp::{Format, Image, Layout, Scratch, Source};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::super::task::{self, Accesses};
@@ -61,6 +61,8 @@ pub(super) struct Shared {
 struct Work {
     /// `None`: the channel decodes images.
     coder: Option<Coder>,
+    /// What an image leaves for the next one.
+    scratch: Scratch,
 }
 
 /// The decoder of a video channel.
@@ -355,7 +357,10 @@ impl Shared {
             stream: context.create_stream(StreamOptions::default())?,
             state: Mutex::new(state),
             changed: Condvar::new(),
-            work: Mutex::new(Work { coder }),
+            work: Mutex::new(Work {
+                coder,
+                scratch: Scratch::default(),
+            }),
             sending: Mutex::default(),
             family: Family::of_chip(&context.device().profile().soc_name),
             largest,
@@ -551,11 +556,12 @@ impl Shared {
 
     fn decode(&self, packet: &[u8], sent: Sent) {
         let mut work = self.work.lock();
+        let work = &mut *work;
         if self.state.lock().round != sent.round {
             return;
         }
         let Some(coder) = &mut work.coder else {
-            let image = self.decode_image(packet, &sent);
+            let image = self.decode_image(packet, &sent, &mut work.scratch);
             self.add(sent, image);
             return;
         };
@@ -627,6 +633,7 @@ impl Shared {
         &self,
         packet: &[u8],
         sent: &Sent,
+        scratch: &mut Scratch,
     ) -> std::result::Result<Option<Image>, Failure> {
         let damaged = |sentence: String| failure(FailureKind::Damaged, sentence);
         let Some(output) = sent.request.output else {
@@ -640,8 +647,8 @@ impl Shared {
         } else {
             let decoder = jpeg::decoder(self.family, output.format, PRECISION, output.margins)
                 .map_err(|error| damaged(error.sentence().to_owned()))?;
-            let alignment = jpeg::alignment(self.family);
-            jpeg::decode(&decoder, packet, &memory, output.strides, alignment)
+            let strides = (output.strides, jpeg::alignment(self.family));
+            jpeg::decode(&decoder, packet, &memory, strides, scratch)
         };
         done.map(Some).map_err(|error| damaged(error.to_string()))
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
-use jumar_dvpp::video::{Encoder, EncoderSettings, Profile};
-use jumar_dvpp::{Format, Image, Sink, Source};
+use jumar_dvpp::video::{Encoder, EncoderSettings, Loaded, Profile};
+use jumar_dvpp::{Format, Image, Scratch, Sink};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::super::streams::{self, StreamFields};
@@ -26,7 +26,10 @@ pub(crate) struct Encoding {
     callback: usize,
     call: FrameCall,
     reports: Arc<Reports>,
+    settings: EncoderSettings,
     encoder: Mutex<Encoder>,
+    /// What a frame leaves for a later one.
+    scratch: Mutex<Scratch>,
     /// Where the program finds a packet during its callback.
     buffer: Buffer,
     /// Held while a frame is queued, so that frames are encoded in the order in which they are sent.
@@ -192,7 +195,9 @@ pub fn aclvencCreateChannel(cx: &Cx<'_>, desc: Raw, call: FrameCall) -> Result<(
         callback: fields.callback,
         call,
         reports: Arc::new(reports),
+        settings,
         encoder: Mutex::new(encoder),
+        scratch: Mutex::default(),
         buffer,
         sending: Mutex::default(),
     }));
@@ -276,7 +281,7 @@ pub fn aclvencSendFrame(
         channel.reports.wait_for_all(cx);
         return Ok(());
     }
-    let (image, frame) = channel.frame(cx, input)?;
+    let frame = channel.frame(cx, input)?;
     channel.reports.wait_for_space(cx);
     let _sending = channel.sending.lock();
     let parts = Mutex::new(Some(frame));
@@ -285,13 +290,7 @@ pub fn aclvencSendFrame(
         .reports
         .queue(cx, "video encoding", 1, move |reports| {
             if let Some(frame) = parts.lock().take() {
-                encoding.encode(
-                    reports,
-                    &image,
-                    frame,
-                    settings.is_key != 0,
-                    (input.0, data),
-                );
+                encoding.encode(reports, frame, settings.is_key != 0, (input.0, data));
             }
         })
 }
@@ -302,7 +301,7 @@ impl Encoding {
     }
 
     /// Copies a frame out of device memory. Fields that are not set are those of the channel.
-    fn frame(&self, cx: &Cx<'_>, input: Raw) -> Result<(Image, Vec<u8>)> {
+    fn frame(&self, cx: &Cx<'_>, input: Raw) -> Result<Loaded> {
         let (_desc, fields) = task::desc(cx, input, "input")?;
         let wanted = &self.image;
         for (name, value, wanted) in [
@@ -335,20 +334,21 @@ impl Encoding {
             .map_err(|error| argument(format!("input: {error}")))?;
         let needed = image.size().map_err(|error| refused(&error))?;
         let memory = task::memory(&self.reports.stream, fields.data, needed, "input")?;
-        let mut frame = vec![0; needed];
-        memory.read(0, &mut frame);
-        Ok((image, frame))
+        let loaded = task::with_scratch(&self.scratch, |scratch| {
+            self.settings.load(&image, &memory, scratch)
+        });
+        loaded.map_err(|error| refused(&error))
     }
 
     fn encode(
         self: &Arc<Encoding>,
         reports: &Reports,
-        image: &Image,
-        frame: Vec<u8>,
+        frame: Loaded,
         is_key: bool,
         (input, data): (u64, usize),
     ) {
-        let coded = self.encoder.lock().encode(image, &frame, is_key);
+        let coded = self.encoder.lock().encode_loaded(&frame, is_key);
+        frame.recycle(&mut self.scratch.lock());
         let packet = match coded {
             Ok(packet) => Ok(packet.data),
             Err(error) => {
