@@ -113,29 +113,75 @@ fn resized(grid: &Grid, width: usize, height: usize, filter: Filter) -> Grid {
             let row = |y: usize| grid.at(x, y) * (1.0 - fx) + grid.at(x + 1, y) * fx;
             row(y) * (1.0 - fy) + row(y + 1) * fy
         }
-        // OpenCV's expression to the last bit: where a position is an integer, its rounding decides.
+        Filter::CornerBilinear => {
+            let axis = |at: usize, scale: f64, length: usize| {
+                let position = (at as f64 * scale).min(length as f64 - 1.0);
+                (position.floor() as usize, position.fract())
+            };
+            let ((x, fx), (y, fy)) = (axis(x, scale.0, grid.width), axis(y, scale.1, grid.height));
+            let row = |y: usize| grid.at(x, y) * (1.0 - fx) + grid.at(x + 1, y) * fx;
+            row(y) * (1.0 - fy) + row(y + 1) * fy
+        }
+        // The expressions of OpenCV and TensorFlow to the last bit: where a position is an integer, their rounding decides.
         Filter::Nearest => {
             let axis = |at: usize, from: usize, to: usize| {
                 (at as f64 * (1.0 / (to as f64 / from as f64))).floor() as usize
             };
             grid.at(axis(x, grid.width, width), axis(y, grid.height, height))
         }
-        _ => unreachable!("the other filters have tests of their own"),
+        Filter::CornerNearest => {
+            let axis = |at: usize, from: usize, to: usize| {
+                (at as f32 * (from as f32 / to as f32)).floor() as usize
+            };
+            grid.at(axis(x, grid.width, width), axis(y, grid.height, height))
+        }
     })
 }
 
-/// Full-range BT.601 as the interface's documentation states it.
-fn rgb([y, u, v]: [f64; 3]) -> [f64; 3] {
-    let (u, v) = (u - 128.0, v - 128.0);
-    [y + 1.402 * v, y - 0.344 * u - 0.714 * v, y + 1.772 * u]
+/// What luma is multiplied by, and what it is less by; what red gets from V, green from U and V, and blue from U.
+fn of_rgb(matrix: Matrix) -> (f64, f64, [f64; 4]) {
+    match matrix {
+        // As the interface's documentation states them.
+        Matrix::Bt601Full => (1.0, 0.0, [1.402, -0.344, -0.714, 1.772]),
+        Matrix::Bt601Limited => (1.16438, 16.0, [1.59602, -0.39176, -0.81297, 2.01723]),
+        // As the recommendations of the ITU state them.
+        Matrix::Bt709Full => (1.0, 0.0, [1.5748, -0.18732, -0.46812, 1.8556]),
+        Matrix::Bt709Limited => (1.164384, 16.0, [1.792741, -0.213249, -0.532909, 2.112402]),
+        Matrix::Bt2020Full => (1.0, 0.0, [1.4746, -0.164553, -0.571353, 1.8814]),
+        Matrix::Bt2020Limited => (1.164384, 16.0, [1.678674, -0.187326, -0.650424, 2.141772]),
+    }
 }
 
-fn yuv([r, g, b]: [f64; 3]) -> [f64; 3] {
-    [
-        -0.5 + 0.299 * r + 0.587 * g + 0.114 * b,
-        127.5 - 0.168 * r - 0.331 * g + 0.5 * b,
-        127.5 + 0.5 * r - 0.419 * g - 0.081 * b,
-    ]
+fn rgb([y, u, v]: [f64; 3], matrix: Matrix) -> [f64; 3] {
+    let (factor, black, [red, green_u, green_v, blue]) = of_rgb(matrix);
+    let (y, u, v) = ((y - black) * factor, u - 128.0, v - 128.0);
+    [y + red * v, y + green_u * u + green_v * v, y + blue * u]
+}
+
+fn yuv([r, g, b]: [f64; 3], matrix: Matrix) -> [f64; 3] {
+    let (red, blue) = match matrix {
+        // As the interface's documentation states it.
+        Matrix::Bt601Full => {
+            return [
+                -0.5 + 0.299 * r + 0.587 * g + 0.114 * b,
+                127.5 - 0.168 * r - 0.331 * g + 0.5 * b,
+                127.5 + 0.5 * r - 0.419 * g - 0.081 * b,
+            ];
+        }
+        Matrix::Bt601Limited => (0.299, 0.114),
+        Matrix::Bt709Full | Matrix::Bt709Limited => (0.2126, 0.0722),
+        Matrix::Bt2020Full | Matrix::Bt2020Limited => (0.2627, 0.0593),
+    };
+    let y = red * r + (1.0 - red - blue) * g + blue * b;
+    let (u, v) = ((b - y) / (2.0 - 2.0 * blue), (r - y) / (2.0 - 2.0 * red));
+    match of_rgb(matrix).1 {
+        0.0 => [y, 128.0 + u, 128.0 + v],
+        black => [
+            black + y * 219.0 / 255.0,
+            128.0 + u * 224.0 / 255.0,
+            128.0 + v * 224.0 / 255.0,
+        ],
+    }
 }
 
 fn rounded(value: f64) -> f64 {
@@ -186,8 +232,8 @@ fn reference(job: &Job, memory: &[u8]) -> Vec<Grid> {
         }
         let own = [value(0), value(1), value(2)];
         let [a, b, c] = match (from.color() == Color::Yuv, to.color() == Color::Yuv) {
-            (true, false) => rgb(own).map(rounded),
-            (false, true) => yuv(own).map(rounded),
+            (true, false) => rgb(own, job.matrix).map(rounded),
+            (false, true) => yuv(own, job.matrix).map(rounded),
             _ => own,
         };
         [a, b, c, alpha]
@@ -270,49 +316,81 @@ fn random_jobs_write_what_the_reference_has_and_nothing_else() {
         }
         // Chroma of an odd corner is shared with pixels outside; the reference has no opinion on those.
         let mut job = Job::new(source, crop, target, paste);
-        job.filter = if random.bool() {
-            Filter::Bilinear
+        job.filter = [
+            Filter::Bilinear,
+            Filter::Nearest,
+            Filter::CornerBilinear,
+            Filter::CornerNearest,
+        ][jobs % 4];
+        job.matrix = Matrix::from_number(random.u32(..6)).unwrap();
+        check(jobs, &job, &mut random);
+    }
+}
+
+/// Images as large as the interface has them along an axis, with the largest stride, shrunk, grown and converted.
+#[test]
+fn the_largest_images_have_what_the_reference_has() {
+    let mut random = fastrand::Rng::with_seed(8192);
+    let shape = |format: Format, width: usize, height: usize| Image {
+        format,
+        width,
+        height,
+        width_stride: format.row_bytes(width).max(16384),
+        height_stride: height.next_multiple_of(2),
+    };
+    for (from, to) in [
+        (shape(Format::Nv12, 8192, 6), shape(Format::Nv21, 4096, 10)),
+        (shape(Format::Nv12, 10, 8192), shape(Format::Rgb, 20, 8192)),
+        (shape(Format::Rgb, 4096, 6), shape(Format::Nv12, 4096, 6)),
+        (
+            shape(Format::Yuv400, 130, 6),
+            shape(Format::Yuv400, 4096, 192),
+        ),
+    ] {
+        check(0, &Job::new(from, from.rect(), to, to.rect()), &mut random);
+    }
+}
+
+/// Runs a job on random samples, and compares what it writes.
+fn check(number: usize, job: &Job, random: &mut fastrand::Rng) {
+    let (source, crop, target, paste) = (job.source, job.crop, job.target, job.paste);
+    let (from, to) = (source.format, target.format);
+    let memory: Vec<u8> = (0..source.size().unwrap()).map(|_| random.u8(..)).collect();
+    let before: Vec<u8> = (0..target.size().unwrap()).map(|_| random.u8(..)).collect();
+    let result = RefCell::new(before.clone());
+    job.run(&memory, &result, &before).unwrap();
+    let found = result.into_inner();
+    let converts = (from.color() == Color::Yuv) != (to.color() == Color::Yuv);
+    let resizes = (crop.width, crop.height) != (paste.width, paste.height);
+    // A step of one before a conversion grows with its coefficients.
+    let most = if converts && resizes { 4.0 } else { 1.0 };
+    let mut written = vec![false; found.len()];
+    for (component, grid) in reference(job, &memory).iter().enumerate() {
+        let (hx, hy) = if to.color() == Color::Yuv {
+            halves(to, component)
         } else {
-            Filter::Nearest
+            (1, 1)
         };
-        job.matrix = Matrix::Bt601Full;
-        let memory: Vec<u8> = (0..source.size().unwrap()).map(|_| random.u8(..)).collect();
-        let before: Vec<u8> = (0..target.size().unwrap()).map(|_| random.u8(..)).collect();
-        let result = RefCell::new(before.clone());
-        job.run(&memory, &result, &before).unwrap();
-        let found = result.into_inner();
-        let converts = (from.color() == Color::Yuv) != (to.color() == Color::Yuv);
-        let resizes = (crop.width, crop.height) != (paste.width, paste.height);
-        // A step of one before a conversion grows with its coefficients.
-        let most = if converts && resizes { 3.0 } else { 1.0 };
-        let mut written = vec![false; found.len()];
-        for (component, grid) in reference(&job, &memory).iter().enumerate() {
-            let (hx, hy) = if to.color() == Color::Yuv {
-                halves(to, component)
-            } else {
-                (1, 1)
-            };
-            for y in 0..grid.height {
-                for x in 0..grid.width {
-                    let (px, py) = ((paste.left / hx + x) * hx, (paste.top / hy + y) * hy);
-                    let at = offset(&target, component, px, py);
-                    written[at] = true;
-                    let difference = (f64::from(found[at]) - grid.at(x, y)).abs();
-                    assert!(
-                        difference <= most,
-                        "job {jobs}: {job:?}: component {component} at {x}, {y}: {} and {}",
-                        found[at],
-                        grid.at(x, y)
-                    );
-                }
+        for y in 0..grid.height {
+            for x in 0..grid.width {
+                let (px, py) = ((paste.left / hx + x) * hx, (paste.top / hy + y) * hy);
+                let at = offset(&target, component, px, py);
+                written[at] = true;
+                let difference = (f64::from(found[at]) - grid.at(x, y)).abs();
+                assert!(
+                    difference <= most,
+                    "job {number}: {job:?}: component {component} at {x}, {y}: {} and {}",
+                    found[at],
+                    grid.at(x, y)
+                );
             }
         }
-        for (at, written) in written.iter().enumerate() {
-            assert!(
-                *written || found[at] == before[at],
-                "job {jobs}: {job:?}: byte {at} was written"
-            );
-        }
+    }
+    for (at, written) in written.iter().enumerate() {
+        assert!(
+            *written || found[at] == before[at],
+            "job {number}: {job:?}: byte {at} was written"
+        );
     }
 }
 
