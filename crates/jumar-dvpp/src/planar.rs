@@ -1,5 +1,7 @@
 //! Images as component planes of their own, between memory and memory.
 
+use jumar_pixels::rows::{gather, interleave, scatter, separate};
+
 use crate::format::{Color, Format, Layout, halved};
 use crate::image::{Image, PlaneArea, Rect};
 use crate::memory::{Sink, Source};
@@ -252,13 +254,7 @@ impl PlanarImage {
                     to.write(start + inside.left, plane(component));
                     continue;
                 }
-                [first, second] => {
-                    let (pairs, _) = bytes.as_chunks_mut::<2>();
-                    let samples = plane(first).iter().zip(plane(second));
-                    for (pair, (first, second)) in pairs.iter_mut().zip(samples) {
-                        *pair = [*first, *second];
-                    }
-                }
+                [first, second] => interleave(plane(first), plane(second), &mut bytes),
                 ref components => {
                     for (index, component) in components.iter().enumerate() {
                         scatter(plane(*component), count, index, &mut bytes);
@@ -320,57 +316,5 @@ fn component_size(
         (halved(width, halves.0), halved(height, halves.1))
     } else {
         (width, height)
-    }
-}
-
-/// Copies the samples of pairs to two rows: in one pass, as pairs are the most usual.
-fn separate(bytes: &[u8], first: &mut [u8], second: &mut [u8]) {
-    let (pairs, _) = bytes.as_chunks::<2>();
-    for ((pair, first), second) in pairs.iter().zip(first).zip(second) {
-        let pair = u16::from_le_bytes(*pair);
-        *first = pair as u8;
-        *second = (pair >> 8) as u8;
-    }
-}
-
-/// Copies sample `index` of each group of `count` bytes.
-fn gather(bytes: &[u8], count: usize, index: usize, to: &mut [u8]) {
-    match count {
-        1 => to.copy_from_slice(&bytes[..to.len()]),
-        2 => gather_groups::<2>(bytes, index, to),
-        3 => gather_groups::<3>(bytes, index, to),
-        _ => gather_groups::<4>(bytes, index, to),
-    }
-}
-
-/// The size of the groups is a constant, so that vectors do the work.
-fn gather_groups<const COUNT: usize>(bytes: &[u8], index: usize, to: &mut [u8]) {
-    let (groups, _) = bytes.as_chunks::<COUNT>();
-    let take = |to: &mut [u8], at: usize| {
-        for (sample, group) in to.iter_mut().zip(groups) {
-            *sample = group[at];
-        }
-    };
-    match index {
-        0 => take(to, 0),
-        1 => take(to, 1),
-        _ => take(to, index),
-    }
-}
-
-/// Writes sample `index` of each group of `count` bytes.
-fn scatter(from: &[u8], count: usize, index: usize, bytes: &mut [u8]) {
-    match count {
-        1 => scatter_groups::<1>(from, index, bytes),
-        2 => scatter_groups::<2>(from, index, bytes),
-        3 => scatter_groups::<3>(from, index, bytes),
-        _ => scatter_groups::<4>(from, index, bytes),
-    }
-}
-
-fn scatter_groups<const COUNT: usize>(from: &[u8], index: usize, bytes: &mut [u8]) {
-    let (groups, _) = bytes.as_chunks_mut::<COUNT>();
-    for (sample, group) in from.iter().zip(groups) {
-        group[index] = *sample;
     }
 }

@@ -15,7 +15,8 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("jumar-hal", &["jumar-types"]),
     ("jumar-sched", &["jumar-hal", "jumar-types"]),
     ("jumar-cpu", &["jumar-sched", "jumar-hal", "jumar-types"]),
-    ("jumar-ops", &["jumar-types"]),
+    ("jumar-pixels", &[]),
+    ("jumar-ops", &["jumar-pixels", "jumar-types"]),
     ("jumar-eager", &["jumar-ops", "jumar-types"]),
     // Single operators are operators of graphs, too.
     ("jumar-graph", &["jumar-eager", "jumar-ops", "jumar-types"]),
@@ -36,7 +37,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
         ],
     ),
     // Codecs and image processing, without a runtime.
-    ("jumar-dvpp", &["jumar-types"]),
+    ("jumar-dvpp", &["jumar-pixels", "jumar-types"]),
     // Ranks and transports know neither streams nor gates.
     ("jumar-hccl", &["jumar-hal", "jumar-types"]),
     (

@@ -1,6 +1,8 @@
 //! Conversion between colour spaces and between resolutions of chroma.
 //!
-//! AIPP converts with the integer factors of its configuration and rounds otherwise (`ops/aipp.rs` in jumar-ops).
+//! The rows are converted by [`Colours`], as those of AIPP are: here with fractions of 16 bits, and rounded to the nearest value.
+
+use jumar_pixels::{Colours, rows::repeat};
 
 use crate::error::refuse;
 use crate::format::{Color, Format, halved};
@@ -26,23 +28,12 @@ pub enum Matrix {
 }
 
 const BITS: u32 = 16;
+/// What is added to a sum so that it is rounded to the nearest value.
+const HALF: i64 = 1 << (BITS - 1);
 
 /// Converts a coefficient to fixed point.
 fn fixed(value: f64) -> i32 {
     (value * f64::from(1 << BITS)).round() as i32
-}
-
-/// The coefficients of a matrix in fixed point.
-struct Coefficients {
-    luma_offset: i32,
-    /// What a step of luma adds to each of red, green and blue.
-    luma: i32,
-    /// Red from V, green from U, green from V, blue from U.
-    chroma: [i32; 4],
-    /// Y, U and V from red, green and blue.
-    inverse: [[i32; 3]; 3],
-    /// What is added to Y, U and V before they are rounded down.
-    inverse_offsets: [i32; 3],
 }
 
 impl Matrix {
@@ -62,61 +53,84 @@ impl Matrix {
         })
     }
 
-    fn coefficients(self) -> Coefficients {
-        let (red, blue) = match self {
-            Matrix::Bt601Full | Matrix::Bt601Limited => (0.299, 0.114),
-            Matrix::Bt709Full | Matrix::Bt709Limited => (0.2126, 0.0722),
-            Matrix::Bt2020Full | Matrix::Bt2020Limited => (0.2627, 0.0593),
+    /// Returns the parts of red and blue in luma, and the spans of luma and chroma.
+    fn definition(self) -> ([f64; 2], [f64; 2]) {
+        let parts = match self {
+            Matrix::Bt601Full | Matrix::Bt601Limited => [0.299, 0.114],
+            Matrix::Bt709Full | Matrix::Bt709Limited => [0.2126, 0.0722],
+            Matrix::Bt2020Full | Matrix::Bt2020Limited => [0.2627, 0.0593],
         };
-        let is_limited = matches!(
+        let spans = match self.is_limited() {
+            true => [219.0 / 255.0, 224.0 / 255.0],
+            false => [1.0, 1.0],
+        };
+        (parts, spans)
+    }
+
+    fn is_limited(self) -> bool {
+        matches!(
             self,
             Matrix::Bt601Limited | Matrix::Bt709Limited | Matrix::Bt2020Limited
-        );
-        let (luma_span, chroma_span) = if is_limited {
-            (219.0 / 255.0, 224.0 / 255.0)
-        } else {
-            (1.0, 1.0)
-        };
+        )
+    }
+
+    fn to_rgb(self) -> Colours {
+        let ([red, blue], [luma_span, chroma_span]) = self.definition();
         let green = 1.0 - red - blue;
-        let half = 1 << (BITS - 1);
-        let middle = (128 << BITS) + half;
+        // Red from V, green from U, green from V, blue from U.
+        let chroma = match self {
+            // The interface's documentation rounds these coefficients to three digits.
+            Matrix::Bt601Full => [1.402, -0.344, -0.714, 1.772],
+            _ => [
+                2.0 * (1.0 - red) / chroma_span,
+                -2.0 * blue * (1.0 - blue) / green / chroma_span,
+                -2.0 * red * (1.0 - red) / green / chroma_span,
+                2.0 * (1.0 - blue) / chroma_span,
+            ],
+        };
+        let [red_v, green_u, green_v, blue_u] = chroma.map(fixed);
+        let luma = fixed(1.0 / luma_span);
+        let factors = [
+            [luma, 0, red_v],
+            [luma, green_u, green_v],
+            [luma, blue_u, 0],
+        ];
+        let offset = if self.is_limited() { 16 } else { 0 };
+        Colours::new(factors, [offset, 128, 128], [HALF; 3], BITS)
+    }
+
+    fn to_yuv(self) -> Colours {
+        let middle = 128 << BITS;
         if self == Matrix::Bt601Full {
             // The interface's documentation rounds these coefficients to three digits, and rounds results down.
-            return Coefficients {
-                luma_offset: 0,
-                luma: fixed(1.0),
-                chroma: [fixed(1.402), fixed(-0.344), fixed(-0.714), fixed(1.772)],
-                inverse: [
-                    [fixed(0.299), fixed(0.587), fixed(0.114)],
-                    [fixed(-0.168), fixed(-0.331), fixed(0.5)],
-                    [fixed(0.5), fixed(-0.419), fixed(-0.081)],
-                ],
-                inverse_offsets: [0, middle - half, middle - half],
-            };
+            let factors = [
+                [0.299, 0.587, 0.114],
+                [-0.168, -0.331, 0.5],
+                [0.5, -0.419, -0.081],
+            ];
+            return Colours::new(
+                factors.map(|row| row.map(fixed)),
+                [0; 3],
+                [0, middle, middle],
+                BITS,
+            );
         }
-        let of_u = |span: f64| span / (2.0 * (1.0 - blue));
-        let of_v = |span: f64| span / (2.0 * (1.0 - red));
-        let row = |values: [f64; 3]| values.map(fixed);
-        Coefficients {
-            luma_offset: if is_limited { 16 } else { 0 },
-            luma: fixed(1.0 / luma_span),
-            chroma: [
-                fixed(2.0 * (1.0 - red) / chroma_span),
-                fixed(-2.0 * blue * (1.0 - blue) / green / chroma_span),
-                fixed(-2.0 * red * (1.0 - red) / green / chroma_span),
-                fixed(2.0 * (1.0 - blue) / chroma_span),
-            ],
-            inverse: [
-                row([red, green, blue].map(|part| part * luma_span)),
-                row([-red, -green, 1.0 - blue].map(|part| part * of_u(chroma_span))),
-                row([1.0 - red, -green, -blue].map(|part| part * of_v(chroma_span))),
-            ],
-            inverse_offsets: [
-                (if is_limited { 16 << BITS } else { 0 }) + half,
-                middle,
-                middle,
-            ],
-        }
+        let ([red, blue], [luma_span, chroma_span]) = self.definition();
+        let green = 1.0 - red - blue;
+        let of_u = chroma_span / (2.0 * (1.0 - blue));
+        let of_v = chroma_span / (2.0 * (1.0 - red));
+        let factors = [
+            [red, green, blue].map(|part| part * luma_span),
+            [-red, -green, 1.0 - blue].map(|part| part * of_u),
+            [1.0 - red, -green, -blue].map(|part| part * of_v),
+        ];
+        let offset = if self.is_limited() { 16 << BITS } else { 0 };
+        Colours::new(
+            factors.map(|row| row.map(fixed)),
+            [0; 3],
+            [offset + HALF, middle + HALF, middle + HALF],
+            BITS,
+        )
     }
 }
 
@@ -167,69 +181,51 @@ fn with_alpha(mut planar: PlanarImage, color: Color) -> PlanarImage {
     planar
 }
 
-fn clamp(value: i32) -> u8 {
-    (value >> BITS).clamp(0, 255) as u8
-}
-
 fn to_rgb(planar: &PlanarImage, matrix: Matrix) -> PlanarImage {
-    let by = matrix.coefficients();
-    let mut planes: Vec<Samples> = (0..3)
-        .map(|_| Samples::filled(planar.width, planar.height, 0))
-        .collect();
-    let (x_shift, y_shift) = (usize::from(planar.halves.0), usize::from(planar.halves.1));
-    for row in 0..planar.height {
-        let luma = planar.planes[0].row(row);
-        let u = planar.planes[1].row(row >> y_shift);
-        let v = planar.planes[2].row(row >> y_shift);
-        let [red, green, blue] = &mut planes[..] else {
-            unreachable!("three planes were created");
-        };
-        let (red, green, blue) = (red.row_mut(row), green.row_mut(row), blue.row_mut(row));
-        for column in 0..planar.width {
-            let base = (i32::from(luma[column]) - by.luma_offset) * by.luma + (1 << (BITS - 1));
-            let u = i32::from(u[column >> x_shift]) - 128;
-            let v = i32::from(v[column >> x_shift]) - 128;
-            red[column] = clamp(base + by.chroma[0] * v);
-            green[column] = clamp(base + by.chroma[1] * u + by.chroma[2] * v);
-            blue[column] = clamp(base + by.chroma[3] * u);
+    let colours = matrix.to_rgb();
+    let chroma_row = |component: usize, row: usize, repeated: &mut Vec<u8>| {
+        let samples = planar.planes[component].row(row >> usize::from(planar.halves.1));
+        match planar.halves.0 {
+            true => repeat(samples, false, repeated),
+            false => repeated.copy_from_slice(&samples[..planar.width]),
         }
-    }
-    PlanarImage {
-        color: Color::Rgb,
-        halves: (false, false),
-        planes,
-        ..*planar
-    }
+    };
+    let mut chroma = [vec![0; planar.width], vec![0; planar.width]];
+    with_rows(planar, Color::Rgb, |row, to| {
+        let [u, v] = &mut chroma;
+        chroma_row(1, row, u);
+        chroma_row(2, row, v);
+        colours.convert([planar.planes[0].row(row), u, v], to);
+    })
 }
 
 /// Returns the image with a Y, a U and a V sample for each pixel.
 fn to_yuv(planar: &PlanarImage, matrix: Matrix) -> PlanarImage {
-    let by = matrix.coefficients();
-    let planes = (0..3)
-        .map(|component| {
-            let [red, green, blue] = by.inverse[component];
-            let offset = by.inverse_offsets[component];
-            let data = planar.planes[0]
-                .data
-                .iter()
-                .zip(&planar.planes[1].data)
-                .zip(&planar.planes[2].data)
-                .map(|((r, g), b)| {
-                    let sum = i32::from(*r) * red + i32::from(*g) * green + i32::from(*b) * blue;
-                    clamp(sum + offset)
-                })
-                .collect();
-            Samples {
-                width: planar.width,
-                height: planar.height,
-                data,
-            }
-        })
-        .collect();
+    let colours = matrix.to_yuv();
+    with_rows(planar, Color::Yuv, |row, to| {
+        let from = [0, 1, 2].map(|component| planar.planes[component].row(row));
+        colours.convert(from, to);
+    })
+}
+
+/// Returns the image with three planes of its size, whose rows are written one by one.
+fn with_rows(
+    planar: &PlanarImage,
+    color: Color,
+    mut write: impl FnMut(usize, [&mut [u8]; 3]),
+) -> PlanarImage {
+    let mut planes = [0; 3].map(|value| Samples::filled(planar.width, planar.height, value));
+    for row in 0..planar.height {
+        let [first, second, third] = &mut planes;
+        write(
+            row,
+            [first.row_mut(row), second.row_mut(row), third.row_mut(row)],
+        );
+    }
     PlanarImage {
-        color: Color::Yuv,
+        color,
         halves: (false, false),
-        planes,
+        planes: planes.into(),
         ..*planar
     }
 }

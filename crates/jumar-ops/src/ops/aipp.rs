@@ -8,6 +8,7 @@
 //! The formulas of the AIPP configuration in the toolchain's documentation. It leaves open how a division by 256 is rounded
 //! (here: downwards, as a shift does) and how pixels are scaled (here: bilinear, between pixel centres).
 
+use jumar_pixels::{Colours, rows};
 use jumar_types::dtype::DataType;
 
 use crate::operator::OUTPUT_Y;
@@ -349,17 +350,21 @@ impl Aipp {
         position: impl Fn(usize, usize, usize) -> usize,
     ) {
         let [width, height] = self.result();
+        let [left, _, top, _] = self.border;
+        let mut lines = Lines::new(self);
         for y in 0..height {
-            for x in 0..width {
-                let inside = (self.border[0]..self.border[0] + self.scaled[0]).contains(&x)
-                    && (self.border[2]..self.border[2] + self.scaled[1]).contains(&y);
-                let pixel = inside.then(|| {
-                    self.coloured(self.scaled_pixel(image, x - self.border[0], y - self.border[2]))
-                });
-                for channel in 0..channels {
-                    let value = pixel.map_or(self.border_value, |pixel| {
-                        (pixel[channel] - self.mean[channel] - self.least[channel])
-                            * self.factor[channel]
+            let line = y.checked_sub(top).filter(|line| *line < self.scaled[1]);
+            if let Some(line) = line {
+                lines.load(self, image, line);
+            }
+            for channel in 0..channels {
+                let taken = self.mean[channel];
+                let (least, factor) = (self.least[channel], self.factor[channel]);
+                let samples = &lines.result[channel];
+                for x in 0..width {
+                    let sample = line.and(x.checked_sub(left)).and_then(|x| samples.get(x));
+                    let value = sample.map_or(self.border_value, |sample| {
+                        (f32::from(*sample) - taken - least) * factor
                     });
                     into.set(position(channel, y, x), value);
                 }
@@ -367,92 +372,140 @@ impl Aipp {
         }
     }
 
-    /// Returns a pixel of an image, as its format has it, channels swapped.
-    fn pixel(&self, image: &Row<'_, u8>, x: usize, y: usize) -> [f32; 4] {
-        let [width, height] = self.source;
-        let at = |index: usize| f32::from(image.get(index));
-        let mut pixel = match self.format {
+    /// Reads a line of the part that is used, a row for each channel as the format has them, channels swapped.
+    fn read(&self, image: &Row<'_, u8>, y: usize, bytes: &mut [u8], channels: &mut [Vec<u8>; 4]) {
+        let ([width, height], [left, _, columns, _]) = (self.source, self.crop);
+        let pixel = y * width + left;
+        match self.format {
             PixelFormat::Yuv420sp => {
-                let colour = width * height + y / 2 * width + x / 2 * 2;
-                [at(y * width + x), at(colour), at(colour + 1), 0.0]
+                image
+                    .slice(pixel, columns)
+                    .load(&mut channels[0], |byte| byte);
+                // The pairs of U and V that belong to the columns; each is of two columns.
+                let pairs = (left + columns).div_ceil(2) - left / 2;
+                let start = width * height + y / 2 * width + left / 2 * 2;
+                let line = &mut bytes[..pairs * 2];
+                image.slice(start, pairs * 2).load(line, |byte| byte);
+                let mut chroma = [vec![0; pairs], vec![0; pairs]];
+                let [u, v] = &mut chroma;
+                rows::separate(line, u, v);
+                for (samples, channel) in chroma.iter().zip(&mut channels[1..3]) {
+                    rows::repeat(samples, left % 2 == 1, channel);
+                }
             }
-            PixelFormat::Xrgb8888 => {
-                let first = (y * width + x) * 4;
-                [at(first), at(first + 1), at(first + 2), at(first + 3)]
+            PixelFormat::Xrgb8888 | PixelFormat::Rgb888 => {
+                let count = self.format.channels();
+                let line = &mut bytes[..columns * count];
+                image
+                    .slice(pixel * count, columns * count)
+                    .load(line, |byte| byte);
+                for (index, channel) in channels.iter_mut().enumerate().take(count) {
+                    rows::gather(line, count, index, channel);
+                }
             }
-            PixelFormat::Rgb888 => {
-                let first = (y * width + x) * 3;
-                [at(first), at(first + 1), at(first + 2), 0.0]
-            }
-            PixelFormat::Yuv400 => [at(y * width + x), 0.0, 0.0, 0.0],
-        };
+            PixelFormat::Yuv400 => image
+                .slice(pixel, columns)
+                .load(&mut channels[0], |byte| byte),
+        }
         if self.rotate && self.format == PixelFormat::Xrgb8888 {
-            pixel.rotate_left(1);
+            channels.rotate_left(1);
         }
         if self.swap {
             match self.format {
-                PixelFormat::Yuv420sp => pixel.swap(1, 2),
-                PixelFormat::Xrgb8888 if !self.rotate => pixel.swap(1, 3),
-                PixelFormat::Xrgb8888 | PixelFormat::Rgb888 => pixel.swap(0, 2),
+                PixelFormat::Yuv420sp => channels.swap(1, 2),
+                PixelFormat::Xrgb8888 if !self.rotate => channels.swap(1, 3),
+                PixelFormat::Xrgb8888 | PixelFormat::Rgb888 => channels.swap(0, 2),
                 PixelFormat::Yuv400 => {}
             }
         }
-        pixel
     }
+}
 
-    /// Returns a pixel of the scaled part.
-    ///
-    /// The image processing of DVPP (`vpc/resize.rs` in jumar-dvpp) computes other values, and shares no code with this: it scales
-    /// each plane by itself, with weights of 11 bits as OpenCV does. Here the channels of a pixel, chroma already repeated, are
-    /// scaled together and rounded once.
-    fn scaled_pixel(&self, image: &Row<'_, u8>, x: usize, y: usize) -> [f32; 4] {
-        let [left, top, width, height] = self.crop;
-        if self.scaled == [width, height] {
-            return self.pixel(image, left + x, top + y);
+/// A sample between two others: their positions, and how far it lies behind the first.
+type Tap = (usize, usize, f32);
+
+/// Returns where the samples of a scaled axis lie.
+///
+/// The image processing of DVPP (`vpc/resize.rs` in jumar-dvpp) computes other values: it scales each plane by itself, with weights of 11
+/// bits as OpenCV does. Here the channels of a pixel, chroma already repeated, are scaled together and rounded once.
+fn taps(from: usize, to: usize) -> Vec<Tap> {
+    let tap = |at: usize| {
+        let centre =
+            ((at as f64 + 0.5) * from as f64 / to as f64 - 0.5).clamp(0.0, (from - 1) as f64);
+        let first = centre.floor() as usize;
+        (
+            first,
+            (first + 1).min(from - 1),
+            (centre - first as f64) as f32,
+        )
+    };
+    (0..to).map(tap).collect()
+}
+
+/// What an image is converted with, line by line.
+struct Lines {
+    /// The bytes of a line.
+    bytes: Vec<u8>,
+    /// The channels of two lines of the part, and of the line that comes out.
+    upper: [Vec<u8>; 4],
+    lower: [Vec<u8>; 4],
+    result: [Vec<u8>; 4],
+    /// Where scaled samples lie along both axes, if the part is scaled.
+    taps: Option<[Vec<Tap>; 2]>,
+    colours: Option<Colours>,
+}
+
+impl Lines {
+    fn new(aipp: &Aipp) -> Lines {
+        let [_, _, columns, lines] = aipp.crop;
+        let channels = |width: usize| [0; 4].map(|value| vec![value; width]);
+        let is_scaled = aipp.scaled != [columns, lines];
+        Lines {
+            bytes: vec![0; (columns + 2) * aipp.format.channels()],
+            upper: channels(columns),
+            lower: channels(columns),
+            result: channels(aipp.scaled[0]),
+            taps: is_scaled.then(|| [taps(columns, aipp.scaled[0]), taps(lines, aipp.scaled[1])]),
+            colours: aipp.colours.map(|(matrix, after, before)| {
+                // Sums are rounded down: a division by 256, as the configuration states it. DVPP rounds to the nearest value.
+                let factors = [0, 3, 6].map(|row| [matrix[row], matrix[row + 1], matrix[row + 2]]);
+                Colours::new(factors, before, after.map(|value| i64::from(value) << 8), 8)
+            }),
         }
-        let sample = |at: usize, from: usize, to: usize| {
-            let centre =
-                ((at as f64 + 0.5) * from as f64 / to as f64 - 0.5).clamp(0.0, (from - 1) as f64);
-            let first = centre.floor() as usize;
-            (
-                first,
-                (first + 1).min(from - 1),
-                (centre - first as f64) as f32,
-            )
-        };
-        let (x0, x1, along) = sample(x, width, self.scaled[0]);
-        let (y0, y1, down) = sample(y, height, self.scaled[1]);
-        let corner = |x: usize, y: usize| self.pixel(image, left + x, top + y);
-        let corners = [
-            corner(x0, y0),
-            corner(x1, y0),
-            corner(x0, y1),
-            corner(x1, y1),
-        ];
-        std::array::from_fn(|channel| {
-            let [a, b, c, d] = corners.map(|corner| corner[channel]);
-            let (upper, lower) = (a + (b - a) * along, c + (d - c) * along);
-            (upper + (lower - upper) * down).round_ties_even()
-        })
     }
 
-    /// Converts the colours of a pixel.
-    ///
-    /// The image processing of DVPP (`vpc/convert.rs` in jumar-dvpp) computes other values, and shares no code with this: it has
-    /// named matrices with fractions of 16 bits, and rounds RGB to the nearest value. Here any nine integers in 256ths are factors, as the
-    /// configuration states them, and sums are rounded down.
-    fn coloured(&self, pixel: [f32; 4]) -> [f32; 4] {
-        let Some((matrix, after, before)) = &self.colours else {
-            return pixel;
-        };
-        let from: [i32; 3] = std::array::from_fn(|channel| pixel[channel] as i32 - before[channel]);
-        let convert = |row: usize| {
-            let sum: i64 = (0..3)
-                .map(|column| i64::from(matrix[row * 3 + column]) * i64::from(from[column]))
-                .sum();
-            ((sum >> 8) + i64::from(after[row])).clamp(0, 255) as f32
-        };
-        [convert(0), convert(1), convert(2), pixel[3]]
+    /// Computes a line of the scaled part, with its colours converted.
+    fn load(&mut self, aipp: &Aipp, image: &Row<'_, u8>, line: usize) {
+        let top = aipp.crop[1];
+        // The conversion of the line before may have written channels that the format does not have.
+        for missing in &mut self.result[aipp.format.channels()..] {
+            missing.fill(0);
+        }
+        match &self.taps {
+            None => aipp.read(image, top + line, &mut self.bytes, &mut self.result),
+            Some([along, down]) => {
+                let (first, second, part) = down[line];
+                aipp.read(image, top + first, &mut self.bytes, &mut self.upper);
+                aipp.read(image, top + second, &mut self.bytes, &mut self.lower);
+                for channel in 0..aipp.format.channels() {
+                    let (upper, lower) = (&self.upper[channel], &self.lower[channel]);
+                    for (to, (x0, x1, along)) in self.result[channel].iter_mut().zip(along) {
+                        let between = |line: &[u8]| {
+                            let [a, b] = [line[*x0], line[*x1]].map(f32::from);
+                            a + (b - a) * along
+                        };
+                        let (upper, lower) = (between(upper), between(lower));
+                        *to = (upper + (lower - upper) * part).round_ties_even() as u8;
+                    }
+                }
+            }
+        }
+        if let Some(colours) = &self.colours {
+            let [a, b, c, _] = &self.result;
+            let from = [a, b, c].map(Vec::clone);
+            let [a, b, c, _] = &mut self.result;
+            colours.convert([&from[0], &from[1], &from[2]], [a, b, c]);
+        }
     }
 }
 
