@@ -32,7 +32,7 @@ pub fn kinds(repository: &Repository) -> Result<Vec<Problem>> {
 /// The groups of the runtime in which every function is either implemented or on the page.
 const COMPLETE: &[&str] = &[
     "device", "context", "init", "group", "model", "notify", "peer", "ipc", "snapshot", "platform",
-    "dump",
+    "dump", "dvpp",
 ];
 
 /// The page of what stays not supported names stubs only, and every stub of the groups that are complete otherwise.
