@@ -23,7 +23,7 @@ from test_video import H264_MAIN, SUCCESS, Channel, Output, Packet, clip
 assert acl.init() == SUCCESS and acl.rt.set_device(0) == SUCCESS
 _, packets = clip("h264 baseline")
 channel = Channel(H264_MAIN)
-print("created", channel.created)
+print(f"created {channel.created}")
 if channel.created != SUCCESS:
     print(acl.get_recent_err_msg())
 else:
@@ -31,7 +31,7 @@ else:
     for number, (packet, output) in enumerate(kept):
         channel.send(packet, output, number)
 channel.close()
-print("codes", [code for _, code in channel.codes])
+print(f"codes {[code for _, code in channel.codes]}")
 print("loaded", re.findall(r"libavcodec[^ ]*", pathlib.Path("/proc/self/maps").read_text())[:1])
 acl.rt.reset_device(0)
 acl.finalize()

@@ -440,13 +440,21 @@ impl Stream {
     /// Waits for everything submitted so far, a second at most, and leaves an error to the next synchronise. The limit keeps a
     /// program alive whose stream waits for something that only the same thread can bring about.
     pub fn drain_briefly(&self) {
+        self.wait_briefly(self.queue.submitted());
+    }
+
+    /// As [`Stream::drain_briefly`], until one more task has ended: for a thread that waits for space among the tasks.
+    pub fn advance_briefly(&self) {
+        let next = self.queue.completed() + 1;
+        self.wait_briefly(next.min(self.queue.submitted()));
+    }
+
+    fn wait_briefly(&self, position: u64) {
         if self.runs.here() {
             return;
         }
-        self.queue.wait(
-            self.queue.submitted(),
-            Some(Instant::now() + Duration::from_secs(1)),
-        );
+        let until = Instant::now() + Duration::from_secs(1);
+        self.queue.wait(position, Some(until));
     }
 
     /// Waits for everything submitted so far, then returns and forgets the stream's error.

@@ -35,3 +35,19 @@ pub(crate) fn guarded<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result
         )))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_codec_that_panics_fails_its_task_with_its_name() {
+        let failed = guarded("the JPEG decoder", || -> Result<()> {
+            let empty: &[u8] = &[];
+            assert!(!empty.is_empty(), "a defect of the library");
+            Ok(())
+        });
+        let error = failed.expect_err("the panic").to_string();
+        assert!(error.contains("the JPEG decoder failed"), "{error}");
+    }
+}

@@ -277,7 +277,7 @@ impl Decoder {
             && header.sampling.halves() == halves;
         let coded = library::plane_sizes(header.sampling, header.width, header.height)[0];
         let any = halves.0 || halves.1;
-        let is_complete = !any || (coded.0 % 2 == 0 && coded.1 % 2 == 0);
+        let is_complete = !any || (coded.0.is_multiple_of(2) && coded.1.is_multiple_of(2));
         if !is_as_coded || !is_complete {
             return None;
         }

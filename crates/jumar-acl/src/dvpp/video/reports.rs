@@ -183,8 +183,9 @@ impl Reports {
                 return;
             }
             if has_tasks {
-                // A thread that waits helps: it runs the tasks that no worker has taken.
-                self.stream.drain_briefly();
+                // A thread that waits helps: it runs the tasks that no worker has taken. It goes on as soon as there is space, while
+                // the channel works on what it has.
+                self.stream.advance_briefly();
             }
             if is_silent && began.elapsed() > SILENCE {
                 is_silent = false;
