@@ -6,6 +6,7 @@ use jumar_hal::Span;
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::memory::Block;
+use crate::runtime::Shared;
 use crate::{Caller, Context, Runtime};
 
 /// What sizes of managed memory, and of everything said about it, are multiples of.
@@ -92,14 +93,21 @@ impl Context {
     }
 }
 
-impl Runtime {
+impl Shared {
     /// Returns whether an address lies in managed memory.
-    pub fn is_managed(&self, address: usize) -> bool {
-        let managed = self.shared.managed.lock();
+    pub(crate) fn is_managed(&self, address: usize) -> bool {
+        let managed = self.managed.lock();
         managed
             .range(..=address)
             .next_back()
             .is_some_and(|(_, block)| block.span.contains(address))
+    }
+}
+
+impl Runtime {
+    /// Returns whether an address lies in managed memory.
+    pub fn is_managed(&self, address: usize) -> bool {
+        self.shared.is_managed(address)
     }
 
     /// Returns the program's advice about each page of a range.

@@ -348,6 +348,12 @@ impl Space {
         Self::holding(&self.blocks.lock(), address)
     }
 
+    /// Returns whether an allocation of its own holds `address`: neither a part of a pool nor mapped memory.
+    pub(crate) fn is_allocation(&self, address: usize) -> bool {
+        let block = self.find(address);
+        block.is_some_and(|block| matches!(block.owner, Owner::Device { .. }))
+    }
+
     /// Finds what a range that begins at `address` may go through as one: the live allocation that holds it, or, where
     /// physical memory is mapped, that mapping and those of the same device which follow in the reserved range without a
     /// gap. Looks no further than `bytes` ask for.

@@ -164,7 +164,7 @@ pub(super) fn family(cx: &Cx<'_>, stream: &Stream) -> Result<Family> {
 /// Finds the memory that a call names.
 ///
 /// # Errors
-/// `InvalidArgument`: it is null, or does not lie inside an allocation of device memory.
+/// `InvalidArgument`: it is null, does not lie inside an allocation of device memory, or is memory of another device.
 pub(super) fn memory(stream: &Stream, address: usize, bytes: usize, name: &str) -> Result<Memory> {
     if address == 0 {
         return Err(argument(format!("{name} is null")));
@@ -173,10 +173,11 @@ pub(super) fn memory(stream: &Stream, address: usize, bytes: usize, name: &str) 
         return Err(argument(format!("the size of {name} is 0")));
     }
     stream
-        .device_range(address, bytes, name)
+        .own_device_range(address, bytes, name)
         .map(Memory)
         .map_err(|error| {
-            argument(error.sentence()).fix("Pass memory of acldvppMalloc or aclrtMalloc.")
+            argument(error.sentence())
+                .fix("Pass memory of acldvppMalloc or aclrtMalloc, of the device of the stream.")
         })
 }
 

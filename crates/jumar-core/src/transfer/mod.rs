@@ -116,6 +116,29 @@ impl Stream {
         device_range(self.shared(), address, bytes, what).map(|(span, _)| span)
     }
 
+    /// As [`Stream::device_range`], for units of the device that reach its own memory, managed memory and mapped memory alone.
+    ///
+    /// # Errors
+    /// As there; it is an allocation of another device.
+    pub fn own_device_range(&self, address: usize, bytes: usize, what: &str) -> Result<Span> {
+        let shared = self.shared();
+        let (span, device) = device_range(shared, address, bytes, what)?;
+        let is_elsewhere = device != self.device()
+            && shared.space.is_allocation(address)
+            && !shared.is_managed(address);
+        if is_elsewhere {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!(
+                    "{what} at {address:#x} is memory of device {device}, and the stream is of device {}",
+                    self.device()
+                ),
+            )
+            .fix("Copy it to memory of the stream's device first."));
+        }
+        Ok(span)
+    }
+
     /// Finds what follows an address in its allocation of device memory.
     ///
     /// # Errors
