@@ -1,4 +1,4 @@
-"""A writer of H.264 streams whose pictures are fields: x264 codes the two fields of a frame in one picture.
+"""A writer of H.264 streams whose frames are pairs of fields: x264 codes both fields of a frame together.
 
 Macroblocks are samples as they are (I_PCM) or copies of a reference field (P_Skip), so that a page of code writes valid streams. What
 they decode to is FFmpeg's to say.
@@ -6,7 +6,7 @@ they decode to is FFmpeg's to say.
 
 import numpy as np
 
-IDR, OTHER, PARAMETERS, PICTURE_PARAMETERS = 5, 1, 7, 8
+IDR, OTHER, PARAMETERS, FRAME_PARAMETERS = 5, 1, 7, 8
 
 
 class Bits:
@@ -50,15 +50,15 @@ def parameters(width, height):
     sequence.ue(width // 16 - 1, height // 32 - 1)
     # Not frames alone; no macroblocks of fields in frames; 8x8 inference; neither cropping nor usability information.
     sequence.u(5, 0b00100)
-    picture = Bits()
-    picture.ue(0, 0)
-    picture.u(2, 0)
-    picture.ue(0, 0, 0)
-    picture.u(3, 0)
-    picture.ue(0, 0, 0)
+    frame_set = Bits()
+    frame_set.ue(0, 0)
+    frame_set.u(2, 0)
+    frame_set.ue(0, 0, 0)
+    frame_set.u(3, 0)
+    frame_set.ue(0, 0, 0)
     # Each slice says whether it is filtered.
-    picture.u(3, 0b100)
-    return sequence.unit(PARAMETERS, 3) + picture.unit(PICTURE_PARAMETERS, 3)
+    frame_set.u(3, 0b100)
+    return sequence.unit(PARAMETERS, 3) + frame_set.unit(FRAME_PARAMETERS, 3)
 
 
 def slice_of(planes, is_coded, first, last, *, is_idr, is_intra, is_reference, is_bottom, frame, position):

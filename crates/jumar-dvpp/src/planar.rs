@@ -227,8 +227,8 @@ impl PlanarImage {
             }
             from.read(start + inside.left * count, &mut bytes);
             if let [first, second] = *area.plane.components {
-                let places = [usize::from(first), usize::from(second)];
-                if let Ok([first, second]) = self.planes.get_disjoint_mut(places) {
+                let indices = [usize::from(first), usize::from(second)];
+                if let Ok([first, second]) = self.planes.get_disjoint_mut(indices) {
                     separate(&bytes, first.row_mut(row), second.row_mut(row));
                 }
                 continue;

@@ -27,7 +27,7 @@ impl Memory {
         unsafe_code,
         reason = "a span, as a device creates it, accesses the bytes"
     )]
-    fn place(&self) -> Option<Span> {
+    fn lent(&self) -> Option<Span> {
         // SAFETY: one thread uses the memory; no reference to a byte outlives a call below, and the vector never changes its length.
         self.is_lent.then(|| unsafe {
             let bytes = &mut *self.bytes.get();
@@ -38,7 +38,7 @@ impl Memory {
     #[expect(unsafe_code, reason = "as above")]
     #[expect(clippy::mut_from_ref, reason = "as above")]
     fn slice(&self) -> &mut [u8] {
-        // SAFETY: as in `place`.
+        // SAFETY: as in `lent`.
         unsafe { &mut *self.bytes.get() }
     }
 }
@@ -53,7 +53,7 @@ impl Source for Memory {
     }
 
     fn span(&self) -> Option<Span> {
-        self.place()
+        self.lent()
     }
 }
 
@@ -67,7 +67,7 @@ impl Sink for Memory {
     }
 
     fn span(&self) -> Option<Span> {
-        self.place()
+        self.lent()
     }
 }
 

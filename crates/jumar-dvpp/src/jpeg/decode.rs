@@ -262,7 +262,7 @@ impl Decoder {
         Ok(finish(turned, header, format, self.rounding))
     }
 
-    /// Returns the shape of the image and the place of its luma, if the decoder can write luma there as it is coded.
+    /// Returns the shape of the image and where its luma lies, if the decoder can write luma there as it is coded.
     fn in_place(
         &self,
         header: &Header,

@@ -108,7 +108,7 @@ pub(super) fn wait_until<S, T>(
         let left = match until {
             Some(until) => until.saturating_duration_since(Instant::now()),
             None => {
-                // A thread that waits helps: it runs the tasks that no worker has taken. It goes on as soon as one of them has what it
+                // A thread that waits helps: it runs the tasks that no worker has taken. It continues as soon as one of them has what it
                 // waits for, while the channel works on the others.
                 stream.advance_briefly();
                 DRAIN_INTERVAL

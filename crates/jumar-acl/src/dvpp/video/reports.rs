@@ -183,7 +183,7 @@ impl Reports {
                 return;
             }
             if has_tasks {
-                // A thread that waits helps: it runs the tasks that no worker has taken. It goes on as soon as there is space, while
+                // A thread that waits helps: it runs the tasks that no worker has taken. It continues as soon as there is space, while
                 // the channel works on what it has.
                 self.stream.advance_briefly();
             }
