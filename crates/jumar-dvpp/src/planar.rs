@@ -204,7 +204,7 @@ impl PlanarImage {
         planar
     }
 
-    /// Gives the buffers of the planes back.
+    /// Returns the buffers of the planes to `scratch`.
     pub(crate) fn recycle(self, scratch: &mut Scratch) {
         let used = self
             .planes

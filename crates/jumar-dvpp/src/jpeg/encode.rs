@@ -1,7 +1,7 @@
 //! Pixels to JPEG: baseline, with the standard tables scaled by the quality.
 
 use super::header::Sampling;
-use super::library::{self, Picture, Rows};
+use super::library::{self, Encodable, Rows};
 use crate::error::refuse;
 use crate::format::{Color, Format};
 use crate::image::Image;
@@ -44,7 +44,7 @@ pub fn bound(image: &Image) -> Result<usize> {
 /// # Errors
 /// The format cannot be encoded, or memory is smaller than the image.
 pub fn encode(image: &Image, quality: u32, from: &dyn Source) -> Result<Vec<u8>> {
-    picture(image, quality, from, &mut Scratch::default())?.compress(bound(image)?)
+    encodable(image, quality, from, &mut Scratch::default())?.compress(bound(image)?)
 }
 
 /// Encodes an image to memory. Returns the length.
@@ -59,11 +59,11 @@ pub fn encode_to(
     scratch: &mut Scratch,
 ) -> Result<usize> {
     let bound = bound(image)?;
-    let picture = picture(image, quality, from, scratch)?;
+    let encodable = encodable(image, quality, from, scratch)?;
     let length = match to.span().filter(|span| span.bytes() >= bound) {
-        Some(span) => picture.compress_to(span)?,
+        Some(span) => encodable.compress_to(span)?,
         None => {
-            let data = picture.compress(bound)?;
+            let data = encodable.compress(bound)?;
             if data.len() > to.bytes() {
                 refuse!(
                     "the JPEG image has {} bytes, and data {}",
@@ -75,19 +75,19 @@ pub fn encode_to(
             data.len()
         }
     };
-    for plane in picture.planes.into_iter().skip(1) {
+    for plane in encodable.planes.into_iter().skip(1) {
         scratch.put(plane.data);
     }
     Ok(length)
 }
 
 /// Finds the planes of an image. Luma stays where it lies, if it may be read there.
-fn picture(
+fn encodable(
     image: &Image,
     quality: u32,
     from: &dyn Source,
     scratch: &mut Scratch,
-) -> Result<Picture> {
+) -> Result<Encodable> {
     let sampling = sampling(image.format)?;
     image.check_memory(from.bytes())?;
     let quality = match quality {
@@ -104,7 +104,7 @@ fn picture(
         None => PlanarImage::load(image, image.rect(), from).planes,
         Some(_) => PlanarImage::load_from(1, image, from, scratch).planes,
     };
-    Ok(Picture {
+    Ok(Encodable {
         width: image.width,
         height: image.height,
         sampling,

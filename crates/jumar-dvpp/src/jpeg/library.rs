@@ -188,7 +188,7 @@ pub(super) fn bound(sampling: Sampling, width: usize, height: usize) -> Result<u
 }
 
 /// An image to encode.
-pub(super) struct Picture {
+pub(super) struct Encodable {
     pub(super) width: usize,
     pub(super) height: usize,
     pub(super) sampling: Sampling,
@@ -200,7 +200,7 @@ pub(super) struct Picture {
     pub(super) planes: Vec<Samples>,
 }
 
-impl Picture {
+impl Encodable {
     /// Encodes to new memory of `capacity` bytes.
     ///
     /// # Errors
@@ -218,7 +218,7 @@ impl Picture {
     /// Encodes to memory. Returns the length.
     ///
     /// # Errors
-    /// As [`Picture::compress`].
+    /// As [`Encodable::compress`].
     pub(super) fn compress_to(&self, to: Span) -> Result<usize> {
         let address = with_exposed_provenance_mut(to.address());
         // SAFETY: the creator of the span guarantees that it can be written.

@@ -182,7 +182,7 @@ impl Encoder {
 pub struct Loaded(PlanarImage);
 
 impl Loaded {
-    /// Gives the memory of the frame back.
+    /// Returns the memory of the frame to `scratch`.
     pub fn recycle(self, scratch: &mut Scratch) {
         self.0.recycle(scratch);
     }
