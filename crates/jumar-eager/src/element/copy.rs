@@ -2,24 +2,19 @@
 
 use std::marker::PhantomData;
 
-use jumar_ops::view::{Element, Layout, PastCaches, Row, RowMut};
+use jumar_ops::view::{Element, Layout, Row, RowMut};
 use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
 use super::nest::Nest;
+use super::tile::Tiles;
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 15;
 
-/// Rows and columns of a tile of a transposition. A tile is read row by row into a buffer: its rows often lie so far apart that the
-/// caches hold only a few of them at a time.
-const TILE: usize = 64;
-
-/// From how many bytes on a transposed result goes past the caches. Its lines are whole, so that none has to be read first.
-const PAST_BYTES: usize = 4 << 20;
-
 struct Copy<T> {
     nest: Nest,
+    tiles: Option<Tiles>,
     types: PhantomData<fn(T)>,
 }
 
@@ -38,6 +33,7 @@ pub(crate) fn copy(dtype: DataType, from: &Layout, to: &Layout) -> Option<Box<dy
 
 fn of<T: Element>(nest: Nest) -> Box<dyn Kernel> {
     Box::new(Copy::<T> {
+        tiles: Tiles::find(&nest, &[size_of::<T>()]),
         nest,
         types: PhantomData,
     })
@@ -58,51 +54,13 @@ impl<T: Element> Kernel for Copy<T> {
             });
             return Ok(());
         }
-        if let Some((outer, columns, strides)) = self.nest.split()
-            && strides[0] < steps[0]
-            && row >= TILE
-        {
-            let is_long = self.nest.elements() * size_of::<T>() >= PAST_BYTES;
-            let bands = columns.div_ceil(TILE);
-            let grain = GRAIN.div_ceil(TILE * row);
-            call.workers()
-                .ranges(outer.rows() * bands, grain, |first, count| {
-                    let mut tile = vec![[T::default(); TILE]; TILE];
-                    let past = PastCaches::default();
-                    for band in first..first + count {
-                        let start = band % bands * TILE;
-                        let columns = start..columns.min(start + TILE);
-                        outer.each(band / bands, 1, |offsets| {
-                            for begin in (0..row).step_by(TILE) {
-                                let len = TILE.min(row - begin);
-                                let at = |operand: usize, column: usize, index: usize| {
-                                    let way = strides[operand] * column as isize
-                                        + steps[operand] * index as isize;
-                                    offsets[operand].wrapping_add_signed(way)
-                                };
-                                for (index, line) in tile[..len].iter_mut().enumerate() {
-                                    let line = RowMut::of(&mut line[..columns.len()]);
-                                    let first = at(0, columns.start, begin + index);
-                                    line.copy_from(input.row(first, line.len(), strides[0]));
-                                }
-                                for (index, column) in columns.clone().enumerate() {
-                                    let mut line = [T::default(); TILE];
-                                    for (slot, from) in line.iter_mut().zip(&tile) {
-                                        *slot = from[index];
-                                    }
-                                    let (from, to) = (
-                                        Row::of(&line[..len]),
-                                        output.row(at(1, column, begin), len, steps[1]),
-                                    );
-                                    match is_long {
-                                        true => to.copy_past_caches(from, &past),
-                                        false => to.copy_from(from),
-                                    }
-                                }
-                            }
-                        });
-                    }
-                });
+        if let Some(tiles) = &self.tiles {
+            let size = size_of::<T>();
+            let state = || (vec![T::default(); tiles.elements()], tiles.past(size));
+            tiles.each(call.workers(), state, |(buffer, past), tile| {
+                tile.turn(0, &input, RowMut::of(buffer));
+                tile.store(1, Row::of(buffer), &output, past.as_ref());
+            });
             return Ok(());
         }
         let grain = GRAIN.div_ceil(row.max(1));

@@ -1,9 +1,7 @@
 //! The kernel of a function of elements.
 
-use std::ops::Range;
-
 use jumar_ops::math::LowPrecision;
-use jumar_ops::view::{Layout, View, ViewMut};
+use jumar_ops::view::{Block as Bytes, Layout, PastCaches, Region, Row, RowMut, View, ViewMut};
 use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
@@ -11,7 +9,8 @@ use super::Source;
 use super::compute::{self, Cell, Compute, for_cell, load, round, store};
 use super::direct::{AnyDirect, Loop, Operand};
 use super::functions::{Block, F, Functions};
-use super::nest::{Nest, OPERANDS, Offsets};
+use super::nest::{Nest, OPERANDS};
+use super::tile::{AHEAD, ROW, Tile, Tiles};
 
 /// Operands that a function can have.
 const ARITY: usize = OPERANDS - 1;
@@ -31,9 +30,6 @@ const LONG: usize = 64;
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 15;
 
-/// Rows and columns of a tile, where an operand is transposed.
-const TILE: usize = 32;
-
 /// Where an operand comes from.
 #[derive(Clone, Copy)]
 enum Slot<L> {
@@ -46,6 +42,8 @@ enum Slot<L> {
 /// A function of elements, computed in one compute type.
 pub(super) struct Map<L> {
     nest: Nest,
+    /// Where inputs lie the other way round than the output.
+    tiles: Option<Tiles>,
     function: Option<Block<L>>,
     slots: [Slot<L>; ARITY],
     arity: usize,
@@ -101,15 +99,19 @@ impl<L: Functions> Map<L> {
             false => rounding(compute),
         };
         let nest = Nest::new(&layouts[..=tensors]);
+        let sizes = inputs[..tensors].iter();
+        let sizes: Vec<usize> = sizes.map(|input| input.size().unwrap_or(1)).collect();
+        let tiles = Tiles::find(&nest, &sizes);
         let alike = output == compute && inputs[..tensors].iter().all(|&input| input == compute);
         let direct = match named {
-            Some(function) if alike && is_direct(&nest, tensors) => {
+            Some(function) if alike && is_direct(&nest, tiles.as_ref(), tensors) => {
                 AnyDirect::find(function, compute)
             }
             _ => None,
         };
         Some(Box::new(Map {
             nest,
+            tiles,
             direct,
             function,
             slots,
@@ -142,6 +144,8 @@ impl<L: Functions> Map<L> {
         let mut pieces = [(0, 0); PIECES];
         let (mut count, mut filled) = (0, 0);
         let (start, len) = columns;
+        let step = steps[self.tensors];
+        let store = |start: usize, block: &[L]| writer.store(start, step, block);
         self.nest.each(rows.0, rows.1, |offsets| {
             let mut done = 0;
             while done < len {
@@ -161,13 +165,13 @@ impl<L: Functions> Map<L> {
                 filled += size;
                 done += size;
                 if filled == N || count == PIECES {
-                    self.flush(&mut registers, filled, &pieces[..count], writer);
+                    self.flush(&mut registers, filled, &pieces[..count], store);
                     (count, filled) = (0, 0);
                 }
             }
         });
         if filled > 0 {
-            self.flush(&mut registers, filled, &pieces[..count], writer);
+            self.flush(&mut registers, filled, &pieces[..count], store);
         }
     }
 
@@ -187,14 +191,14 @@ impl<L: Functions> Map<L> {
         });
     }
 
-    /// Computes the first `filled` elements of the registers and writes them to the pieces of the output.
+    /// Computes the first `filled` elements of the registers and calls `store` with the start of each piece of the output.
     #[inline]
     fn flush<const N: usize, const R: usize>(
         &self,
         registers: &mut [[L; N]; R],
         filled: usize,
         pieces: &[(usize, usize)],
-        writer: &Writer<'_>,
+        mut store: impl FnMut(usize, &[L]),
     ) {
         for (register, slot) in registers.iter_mut().zip(&self.slots[..self.arity]) {
             if let Slot::Input(_, Some(round)) = slot {
@@ -219,77 +223,163 @@ impl<L: Functions> Map<L> {
         if let Some(after) = self.after {
             after(first);
         }
-        let (step, mut done) = (self.nest.steps()[self.tensors], 0);
+        let mut done = 0;
         for &(offset, size) in pieces {
-            writer.store(offset, step, &first[done..done + size]);
+            store(offset, &first[done..done + size]);
             done += size;
         }
     }
 
-    /// Computes one band of lines, a tile at a time. A tile of a transposed operand is read line by line into a buffer: along the rows
-    /// of the output, each of its elements would be in another cache line.
-    fn tiles<const N: usize, const R: usize>(
+    /// Computes all rows, a tile at a time.
+    fn in_tiles<const N: usize, const R: usize>(
         &self,
+        tiles: &Tiles,
+        call: &Call<'_>,
         (readers, writer): (&[Reader<'_>], &Writer<'_>),
-        offsets: &Offsets,
-        lines: Range<usize>,
-        strides: &[isize; OPERANDS],
     ) {
-        let (row, steps) = (self.nest.row(), self.nest.steps());
-        let mut tiles = [[[L::default(); TILE]; TILE]; R];
-        let mut registers = [[L::default(); N]; R];
-        for (register, slot) in registers.iter_mut().zip(&self.slots[..self.arity]) {
-            if let Slot::Value(value) = slot {
-                register.fill(*value);
+        let steps = self.nest.steps();
+        let state = || {
+            let mut registers = [[L::default(); N]; R];
+            for (register, slot) in registers.iter_mut().zip(&self.slots[..self.arity]) {
+                if let Slot::Value(value) = slot {
+                    register.fill(*value);
+                }
             }
-        }
-        let at = |operand: usize, line: usize, index: usize| {
-            let way = strides[operand] * line as isize + steps[operand] * index as isize;
-            offsets[operand].wrapping_add_signed(way)
+            let size = self.output.size().unwrap_or(0);
+            let result = Bytes::zeroed(tiles.elements() * size);
+            (registers, self.buffers(tiles), result, tiles.past(size))
         };
-        let transposed = |input: usize| is_transposed(steps[input], strides[input]);
-        for begin in (0..row).step_by(TILE) {
-            let len = TILE.min(row - begin);
-            for (tile, slot) in tiles.iter_mut().zip(&self.slots[..self.arity]) {
-                let Slot::Input(input, _) = *slot else {
-                    continue;
+        tiles.each(
+            call.workers(),
+            state,
+            |(registers, buffers, result, past), tile| {
+                for input in (0..self.tensors).filter(|&input| tiles.is_turned(input)) {
+                    readers[input].turn(input, tile, buffers[input].region());
+                }
+                let dense = (0..self.tensors).filter(|&input| !tiles.is_turned(input));
+                let ask = |number: usize| {
+                    for input in dense.clone() {
+                        readers[input].ask_for(input, tile, number);
+                    }
                 };
-                if !transposed(input) {
-                    continue;
-                }
-                for index in 0..len {
-                    let mut block = [L::default(); TILE];
-                    let block = &mut block[..lines.len()];
-                    let first = at(input, lines.start, begin + index);
-                    readers[input].load(first, strides[input], block);
-                    for (line, value) in tile.iter_mut().zip(block) {
-                        line[index] = *value;
+                (0..AHEAD).for_each(&ask);
+                let mut pieces = [(0, 0); PIECES];
+                let (mut count, mut filled) = (0, 0);
+                for (number, line) in tile.lines.clone().enumerate() {
+                    ask(number + AHEAD);
+                    for (register, slot) in registers.iter_mut().zip(&self.slots[..self.arity]) {
+                        let Slot::Input(input, _) = *slot else {
+                            continue;
+                        };
+                        let block = &mut register[filled..filled + tile.len];
+                        match tiles.is_turned(input) {
+                            true => {
+                                readers[input].load_from(
+                                    buffers[input].region(),
+                                    number * ROW,
+                                    block,
+                                );
+                            }
+                            false => {
+                                readers[input].load(tile.start(input, line), steps[input], block)
+                            }
+                        }
+                    }
+                    pieces[count] = (number * ROW, tile.len);
+                    count += 1;
+                    filled += tile.len;
+                    if filled + tile.len > N || count == PIECES || number + 1 == tile.lines.len() {
+                        self.flush(registers, filled, &pieces[..count], |start, block| {
+                            writer.store_to(result.region(), start, block);
+                        });
+                        (count, filled) = (0, 0);
                     }
                 }
+                writer.store_tile(result.region(), self.tensors, tile, past.as_ref());
+            },
+        );
+    }
+
+    /// Allocates the memory of the tiles that inputs are turned into.
+    fn buffers(&self, tiles: &Tiles) -> [Bytes; ARITY] {
+        std::array::from_fn(|input| {
+            let size = match input < self.tensors && tiles.is_turned(input) {
+                true => self.inputs[input].size().unwrap_or(0),
+                false => 0,
+            };
+            Bytes::zeroed(tiles.elements() * size)
+        })
+    }
+
+    /// Computes all rows without blocks, a tile at a time.
+    fn in_one_pass_of_tiles<T: LowPrecision>(
+        &self,
+        tiles: &Tiles,
+        (function, by): Loop<T>,
+        call: &Call<'_>,
+    ) -> Result<(), OpError> {
+        let out = call.output::<T>(0)?;
+        let views = self.views::<T>(call)?;
+        let steps = self.nest.steps();
+        let state = || {
+            let tile =
+                |is_needed: bool| vec![T::default(); if is_needed { tiles.elements() } else { 0 }];
+            let buffers = std::array::from_fn::<Vec<T>, ARITY, _>(|input| {
+                tile(input < self.tensors && tiles.is_turned(input))
+            });
+            (buffers, tile(true), tiles.past(size_of::<T>()))
+        };
+        tiles.each(call.workers(), state, |(buffers, result, past), tile| {
+            for ((input, buffer), view) in buffers.iter_mut().enumerate().zip(&views) {
+                if let (false, Some(view)) = (buffer.is_empty(), view) {
+                    tile.turn(input, view, RowMut::of(buffer));
+                }
             }
-            let mut pieces = [(0, 0); PIECES];
-            let (mut count, mut filled) = (0, 0);
-            for (number, line) in lines.clone().enumerate() {
-                let operands = registers.iter_mut().zip(&tiles);
-                for ((register, tile), slot) in operands.zip(&self.slots[..self.arity]) {
-                    let Slot::Input(input, _) = *slot else {
-                        continue;
+            let ask = |number: usize| {
+                for (input, view) in views.iter().enumerate() {
+                    if let (false, Some(view)) = (tiles.is_turned(input), view) {
+                        tile.ask_for(input, view, number);
+                    }
+                }
+            };
+            (0..AHEAD).for_each(ask);
+            for (number, line) in tile.lines.clone().enumerate() {
+                ask(number + AHEAD);
+                let mut operands = [Operand::Value(0.0); ARITY];
+                for (operand, slot) in operands.iter_mut().zip(&self.slots[..self.arity]) {
+                    *operand = match *slot {
+                        Slot::Value(value) => Operand::Value(value.f32()),
+                        Slot::Input(input, _) if tiles.is_turned(input) => {
+                            Operand::Row(Row::of(&buffers[input][number * ROW..][..tile.len]))
+                        }
+                        Slot::Input(input, _) => {
+                            let Some(view) = views[input] else { continue };
+                            let start = tile.start(input, line);
+                            match steps[input] {
+                                0 => Operand::Value(view.row(start, 1, 1).get(0).widen()),
+                                _ => Operand::Row(view.row(start, tile.len, 1)),
+                            }
+                        }
                     };
-                    let block = &mut register[filled..filled + len];
-                    match transposed(input) {
-                        true => block.copy_from_slice(&tile[number][..len]),
-                        false => readers[input].load(at(input, line, begin), steps[input], block),
-                    }
                 }
-                pieces[count] = (at(self.tensors, line, begin), len);
-                count += 1;
-                filled += len;
-                if filled + TILE > N || count == PIECES || number + 1 == lines.len() {
-                    self.flush(&mut registers, filled, &pieces[..count], writer);
-                    (count, filled) = (0, 0);
-                }
+                let to = RowMut::of(&mut result[number * ROW..][..tile.len]);
+                function(by, to, &operands[..self.arity]);
             }
+            tile.store(self.tensors, Row::of(result), &out, past.as_ref());
+        });
+        Ok(())
+    }
+
+    /// Returns the tensors of the inputs.
+    fn views<'a, T: LowPrecision>(
+        &self,
+        call: &Call<'a>,
+    ) -> Result<[Option<View<'a, T>>; ARITY], OpError> {
+        let mut views = [None; ARITY];
+        for (index, view) in views[..self.tensors].iter_mut().enumerate() {
+            *view = Some(call.input::<T>(index)?);
         }
+        Ok(views)
     }
 
     /// Computes all rows without blocks.
@@ -298,11 +388,11 @@ impl<L: Functions> Map<L> {
         (function, by): Loop<T>,
         call: &Call<'_>,
     ) -> Result<(), OpError> {
-        let out = call.output::<T>(0)?;
-        let mut views = [None; ARITY];
-        for (index, view) in views[..self.tensors].iter_mut().enumerate() {
-            *view = Some(call.input::<T>(index)?);
+        if let Some(tiles) = &self.tiles {
+            return self.in_one_pass_of_tiles(tiles, (function, by), call);
         }
+        let out = call.output::<T>(0)?;
+        let views = self.views::<T>(call)?;
         let (rows, row, steps) = (self.nest.rows(), self.nest.row(), self.nest.steps());
         let part = |first: usize, count: usize, start: usize, len: usize| {
             let mut operands = [Operand::Value(0.0); ARITY];
@@ -345,28 +435,12 @@ impl<L: Functions> Map<L> {
         readers: &[Reader<'_>],
         writer: &Writer<'_>,
     ) {
-        let (rows, row) = (self.nest.rows(), self.nest.row());
-        if N >= TILE
-            && row >= TILE
-            && let Some((outer, lines, strides)) = self.nest.split()
-            && lines >= TILE
-            && let steps = self.nest.steps()
-            && (0..self.tensors).any(|input| is_transposed(steps[input], strides[input]))
+        if N >= ROW
+            && let Some(tiles) = &self.tiles
         {
-            let bands = lines.div_ceil(TILE);
-            let grain = GRAIN.div_ceil(TILE * row);
-            call.workers()
-                .ranges(outer.rows() * bands, grain, |first, count| {
-                    for band in first..first + count {
-                        let start = band % bands * TILE;
-                        let lines = start..lines.min(start + TILE);
-                        outer.each(band / bands, 1, |offsets| {
-                            self.tiles::<N, R>((readers, writer), offsets, lines.clone(), &strides);
-                        });
-                    }
-                });
-            return;
+            return self.in_tiles::<N, R>(tiles, call, (readers, writer));
         }
+        let (rows, row) = (self.nest.rows(), self.nest.row());
         if rows == 1 {
             call.workers().ranges(row, GRAIN, |start, len| {
                 self.part::<N, R>(readers, writer, (0, 1), (start, len));
@@ -407,16 +481,14 @@ impl<L: Functions> Kernel for Map<L> {
     }
 }
 
-/// Reports whether the elements of a row lie further apart than those of neighbouring rows.
-fn is_transposed(step: isize, stride: isize) -> bool {
-    stride.unsigned_abs() < step.unsigned_abs() && stride != 0
-}
-
-/// Reports whether the elements of a row lie side by side, or are one element, and whether a row is worth a call of its own.
-fn is_direct(nest: &Nest, tensors: usize) -> bool {
+/// Reports whether the elements of a row lie side by side, are turned so, or are one element, and whether a row is worth a call of its own.
+fn is_direct(nest: &Nest, tiles: Option<&Tiles>, tensors: usize) -> bool {
     let (inputs, out) = nest.steps().split_at(tensors);
     let is_worth = nest.row() >= LONG || nest.rows() == 1;
-    is_worth && out[0] == 1 && inputs.iter().all(|&step| step == 0 || step == 1)
+    let mut inputs = inputs.iter().take(tensors).enumerate();
+    let is_turned = |input: usize| tiles.is_some_and(|tiles| tiles.is_turned(input));
+    let lies = |(input, &step): (usize, &isize)| step == 0 || step == 1 || is_turned(input);
+    is_worth && out[0] == 1 && inputs.all(lies)
 }
 
 /// Reports whether values of a compute type lose digits in a type.
@@ -469,6 +541,41 @@ macro_rules! typed {
             }
         }
 
+        impl Reader<'_> {
+            /// Writes the elements of a tile to memory, turned.
+            fn turn(&self, input: usize, tile: &Tile<'_>, to: Region<'_>) {
+                match self {
+                    Reader::None => {}
+                    $(Reader::$name(view) => {
+                        let len = to.bytes() / size_of::<<$cell as Cell>::Raw>();
+                        if let Some(to) = to.scratch(len) {
+                            tile.turn(input, view, to);
+                        }
+                    })*
+                }
+            }
+
+            /// Asks for a row of a tile.
+            fn ask_for(&self, input: usize, tile: &Tile<'_>, number: usize) {
+                match self {
+                    Reader::None => {}
+                    $(Reader::$name(view) => tile.ask_for(input, view, number),)*
+                }
+            }
+
+            /// Loads elements from the memory of a tile.
+            fn load_from<L: Compute>(&self, from: Region<'_>, start: usize, block: &mut [L]) {
+                match self {
+                    Reader::None => {}
+                    $(Reader::$name(_) => {
+                        if let Some(from) = from.scratch(start + block.len()) {
+                            load::<$cell, L>(from.as_row().slice(start, block.len()), block);
+                        }
+                    })*
+                }
+            }
+        }
+
         /// The output.
         enum Writer<'a> {
             $($name(ViewMut<'a, <$cell as Cell>::Raw>),)*
@@ -489,6 +596,35 @@ macro_rules! typed {
                         let row = view.row(start, len, step);
                         store::<$cell, L>(row.slice(0, 1), &[value]);
                         row.fill(row.get(0));
+                    })*
+                }
+            }
+
+            /// Writes elements to the memory of a tile.
+            fn store_to<L: Compute>(&self, to: Region<'_>, start: usize, block: &[L]) {
+                match self {
+                    $(Writer::$name(_) => {
+                        if let Some(to) = to.scratch(start + block.len()) {
+                            store::<$cell, L>(to.slice(start, block.len()), block);
+                        }
+                    })*
+                }
+            }
+
+            /// Writes a tile from memory.
+            fn store_tile(
+                &self,
+                from: Region<'_>,
+                operand: usize,
+                tile: &Tile<'_>,
+                past: Option<&PastCaches>,
+            ) {
+                match self {
+                    $(Writer::$name(view) => {
+                        let len = from.bytes() / size_of::<<$cell as Cell>::Raw>();
+                        if let Some(from) = from.scratch(len) {
+                            tile.store(operand, from.as_row(), view, past);
+                        }
                     })*
                 }
             }

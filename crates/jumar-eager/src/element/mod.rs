@@ -12,6 +12,7 @@ mod pass;
 mod scaling;
 #[cfg(test)]
 mod tests;
+mod tile;
 
 use jumar_ops::Kernel;
 use jumar_ops::view::Layout;

@@ -112,17 +112,27 @@ impl Nest {
         }
     }
 
-    /// Returns the loops without the dimension around a row, and the size and the strides of this dimension. `None`: there is
-    /// one row.
-    pub fn split(&self) -> Option<(Nest, usize, [isize; OPERANDS])> {
-        let last = self.outer.checked_sub(1)?;
-        let mut outer = self.clone();
-        outer.outer = last;
-        outer.elements = match self.dims[last] {
+    /// Returns the number of dimensions around a row.
+    pub fn outer(&self) -> usize {
+        self.outer
+    }
+
+    /// Returns the size and the strides of a dimension around a row.
+    pub fn dimension(&self, axis: usize) -> (usize, [isize; OPERANDS]) {
+        (self.dims[axis], self.strides[axis])
+    }
+
+    /// Returns the loops without a dimension around a row.
+    pub fn without(&self, axis: usize) -> Nest {
+        let mut nest = self.clone();
+        nest.dims[axis..].rotate_left(1);
+        nest.strides[axis..].rotate_left(1);
+        nest.outer -= 1;
+        nest.elements = match self.dims[axis] {
             0 => 0,
             dim => self.elements / dim,
         };
-        Some((outer, self.dims[last], self.strides[last]))
+        nest
     }
 
     /// Calls `body` with the offsets of `count` rows from the row `first` on.

@@ -3,11 +3,14 @@
 use super::generic::{Algorithm, Io, Working};
 use super::loops::{Loops, broadcast_strides, dense_strides};
 use crate::simd::wide::{Work, wide};
-use crate::view::{Row, RowMut};
+use crate::view::{PastCaches, Row, RowMut};
 use crate::{InferCx, OpError, PrepareCx, TensorType, infer};
 
 /// How many elements a thread takes at least, where several share the work.
 const GRAIN: usize = 1 << 15;
+
+/// From how many bytes on the result goes past the caches: it is longer than they are.
+const PAST_BYTES: usize = 32 << 20;
 
 /// What is normalised, and what comes after.
 pub(crate) struct Normalise {
@@ -40,7 +43,9 @@ impl Algorithm for Normalise {
         };
         let (means, deviations) = (output(self.mean)?, output(self.deviation)?);
         let grain = (GRAIN / self.len.max(1)).max(1);
+        let is_past = y.len() * size_of::<W>() >= PAST_BYTES;
         io.call.workers().ranges(self.rows, grain, |start, count| {
+            let past = is_past.then(PastCaches::default);
             for row in start..start + count {
                 let (mean, inverse) = wide(OneRow {
                     x: x.slice(row * self.len, self.len),
@@ -49,6 +54,7 @@ impl Algorithm for Normalise {
                     centre: self.centre,
                     scale: factor,
                     offset: shift,
+                    past: past.as_ref(),
                 });
                 if let Some(means) = means {
                     means.set(row, mean);
@@ -97,6 +103,7 @@ struct OneRow<'a, W> {
     centre: bool,
     scale: Option<Row<'a, W>>,
     offset: Option<Row<'a, W>>,
+    past: Option<&'a PastCaches>,
 }
 
 impl<W: Working> Work for OneRow<'_, W> {
@@ -114,16 +121,16 @@ impl<W: Working> Work for OneRow<'_, W> {
         let count = W::of(x.len() as f64);
         let add = |a: W, b: W| a + b;
         let mean = if self.centre {
-            x.fold_wide(W::zero(), add, add) / count
+            x.fold_long(W::zero(), add, add) / count
         } else {
             W::zero()
         };
-        let square = x.fold_wide(W::zero(), |sum, x| sum + (x - mean) * (x - mean), add);
+        let square = x.fold_long(W::zero(), |sum, x| sum + (x - mean) * (x - mean), add);
         let inverse = W::one() / (square / count + W::of(self.epsilon)).sqrt();
         match (scale, offset) {
             (Some(scale), Some(offset)) => {
-                y.map2(x, scale, |x, factor| (x - mean) * inverse * factor);
-                y.update(offset, add);
+                let of = |x, factor, shift| (x - mean) * inverse * factor + shift;
+                y.map3([x, scale, offset], self.past, of);
             }
             (Some(scale), None) => y.map2(x, scale, |x, factor| (x - mean) * inverse * factor),
             (None, Some(offset)) => y.map2(x, offset, |x, shift| (x - mean) * inverse + shift),

@@ -19,6 +19,8 @@ const SIDE: usize = 16;
 const DEPTH: usize = 8;
 /// How many columns are worked on at once, so that their sums stay in the nearest cache.
 const COLUMNS: usize = 256;
+/// How many columns are added at once where there are as many. Longer parts of rows are read faster than shorter ones.
+const MANY: usize = 2048;
 /// How many elements a thread takes at least, where several share the work.
 const GRAIN: usize = 1 << 15;
 
@@ -144,10 +146,28 @@ impl Direct {
                 sums.set(to, sums.get(to) + sum);
             });
         }
+        match self.columns {
+            ..=COLUMNS => {
+                self.add_columns::<T, COLUMNS>((input, by), workers, sums, near, exact, fits)
+            }
+            _ => self.add_columns::<T, MANY>((input, by), workers, sums, near, exact, fits),
+        }
+    }
+
+    /// Adds rows, `WIDTH` columns at a time.
+    fn add_columns<T: LowPrecision, const WIDTH: usize>(
+        &self,
+        (input, by): (Row<'_, T>, T::Instructions),
+        workers: Workers<'_>,
+        sums: RowMut<'_, f64>,
+        near: impl Fn(f32) -> f32 + Copy + Sync,
+        exact: impl Fn(f64) -> f64 + Copy + Sync,
+        fits: impl Fn(f64) -> bool + Copy + Sync,
+    ) -> Result<(), OpError> {
         self.each(workers, |from, to, columns| {
-            let mut own = [0.0; COLUMNS];
-            for start in columns.clone().step_by(COLUMNS) {
-                let own = &mut own[..COLUMNS.min(columns.end - start)];
+            let mut own = [0.0; WIDTH];
+            for start in columns.clone().step_by(WIDTH) {
+                let own = &mut own[..WIDTH.min(columns.end - start)];
                 wide(ColumnSums {
                     direct: self,
                     input,

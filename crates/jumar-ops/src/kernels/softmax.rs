@@ -6,7 +6,7 @@ use super::compute_types::Float;
 use super::number::{Analysis, Number, Real, for_real};
 use crate::simd::math::Fast;
 use crate::simd::wide::{Work, wide};
-use crate::view::{Row, RowMut};
+use crate::view::{PastCaches, Row, RowMut};
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, TensorType, infer};
 
 /// Infers the output, and refuses axes that are not there.
@@ -61,6 +61,10 @@ pub(crate) fn prepare<const LOG: bool>(cx: &PrepareCx<'_>) -> Result<Box<dyn Ker
 
 /// How many elements a thread takes at least, where several share the work.
 const GRAIN: usize = 1 << 14;
+/// From how many bytes on the result goes past the caches: it is longer than they are.
+const PAST_BYTES: usize = 32 << 20;
+/// How many exponentials of a row are kept in the nearest cache at most.
+const MOST_BESIDE: usize = 1 << 13;
 /// How many columns are worked on at once, so that all passes but the first find them in a cache.
 const COLUMNS: usize = 256;
 
@@ -160,10 +164,17 @@ impl<const LOG: bool> Kernel for Softmax32<LOG> {
         }
         if inner == 1 {
             let grain = GRAIN.div_ceil(len);
+            let is_past = !LOG && out.len() * size_of::<f32>() >= PAST_BYTES && len <= MOST_BESIDE;
             call.workers().ranges(self.outer, grain, |first, count| {
+                let past = is_past.then(PastCaches::default);
+                let mut beside = vec![0.0; if is_past { len } else { 0 }];
                 for outer in first..first + count {
                     let (row, out) = (input.slice(outer * len, len), out.slice(outer * len, len));
-                    wide(OneRow::<LOG> { row, out });
+                    wide(OneRow::<LOG> {
+                        row,
+                        out,
+                        past: past.as_ref().map(|past| (past, RowMut::of(&mut beside))),
+                    });
                 }
             });
             return Ok(());
@@ -197,6 +208,8 @@ impl<const LOG: bool> Kernel for Softmax32<LOG> {
 struct OneRow<'a, const LOG: bool> {
     row: Row<'a, f32>,
     out: RowMut<'a, f32>,
+    /// Where the exponentials lie until they are written past the caches.
+    past: Option<(&'a PastCaches, RowMut<'a, f32>)>,
 }
 
 impl<const LOG: bool> Work for OneRow<'_, LOG> {
@@ -204,8 +217,8 @@ impl<const LOG: bool> Work for OneRow<'_, LOG> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let OneRow { row, out } = self;
-        let most = row.fold_wide(f32::NEG_INFINITY, Number::max, Number::max);
+        let OneRow { row, out, past } = self;
+        let most = row.fold_long(f32::NEG_INFINITY, Number::max, Number::max);
         let add = |a: f32, b: f32| a + b;
         if LOG {
             let sum = row.fold_wide(
@@ -222,18 +235,29 @@ impl<const LOG: bool> Work for OneRow<'_, LOG> {
             );
             return;
         }
-        out.map1(
+        let to = past.map_or(out, |(_, beside)| beside);
+        let sum = to.map1_folding(
             row,
             #[inline(always)]
             |x| Fast::<FUSED>(x - most).exp().0,
+            0f32,
+            add,
+            add,
         );
-        let sum = out.as_row().fold_wide(0f32, add, add);
         let scale = 1.0 / sum;
-        out.map1(
-            out.as_row(),
-            #[inline(always)]
-            |x| x * scale,
-        );
+        match past {
+            Some((past, beside)) => out.map1_past_caches(
+                beside.as_row(),
+                past,
+                #[inline(always)]
+                |x| x * scale,
+            ),
+            None => out.map1(
+                out.as_row(),
+                #[inline(always)]
+                |x| x * scale,
+            ),
+        }
     }
 }
 

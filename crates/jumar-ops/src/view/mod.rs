@@ -16,9 +16,15 @@ mod element;
 mod region;
 mod row;
 mod tensor;
+mod turn;
+
+/// The bytes that a processor fetches together.
+#[cfg(target_arch = "x86_64")]
+const CACHE_LINE: usize = 64;
 
 pub use block::Block;
 pub use element::{BF16, Bool8, Element, F16};
 pub use region::Region;
 pub use row::{PastCaches, Row, RowMut};
 pub use tensor::{Layout, MAX_RANK, View, ViewMut};
+pub use turn::{Part, turn};

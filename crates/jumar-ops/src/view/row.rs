@@ -11,6 +11,9 @@ use super::Element;
 /// same memory, which in-place operators rely on.
 const GROUP: usize = 16;
 
+/// The bytes that are stored past the caches at once.
+const VECTOR: usize = 16;
+
 /// Keeps what is done to one group apart from what is done to the next.
 ///
 /// The compiler would rather make vectors across groups, of the first elements of sixteen groups, of the second ones, and so on.
@@ -182,6 +185,20 @@ impl<'a, T: Element> Row<'a, T> {
         unsafe { Row::new(slice.as_ptr(), slice.len(), 1) }
     }
 
+    /// Asks the processor to fetch the elements, if they lie side by side, while it computes something else.
+    #[inline]
+    pub fn ask_for(&self) {
+        #[cfg(target_arch = "x86_64")]
+        if self.is_dense() {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let (first, bytes) = (self.first.cast::<i8>(), self.len * size_of::<T>());
+            for at in (0..bytes).step_by(super::CACHE_LINE) {
+                // SAFETY: nothing is accessed; any address may be asked for.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(at)) };
+            }
+        }
+    }
+
     /// Writes `f` of each element to a buffer of the same length. Panics where the lengths differ.
     #[inline]
     pub fn load<L>(&self, to: &mut [L], f: impl Fn(T) -> L) {
@@ -233,6 +250,44 @@ impl<'a, T: Element> Row<'a, T> {
         }
         // Joined from memory: what joins them one by one would otherwise decide how the loop keeps them.
         black_box(lanes).into_iter().reduce(join).unwrap_or(start)
+    }
+
+    /// Folds a long row as [`fold_wide`](Row::fold_wide), with four groups of accumulators: each addition waits for the one before it.
+    #[inline(always)]
+    pub fn fold_long<A: Copy>(
+        &self,
+        start: A,
+        step: impl Fn(A, T) -> A,
+        join: impl Fn(A, A) -> A,
+    ) -> A {
+        const LANES: usize = 16;
+        const CHAINS: usize = 4;
+        const BLOCK: usize = LANES * CHAINS;
+        if !self.is_dense() || self.len < 4 * BLOCK {
+            return self.fold_wide(start, step, join);
+        }
+        let mut chains = [[start; LANES]; CHAINS];
+        let full = self.len / BLOCK * BLOCK;
+        for base in (0..full).step_by(BLOCK) {
+            for (chain, lanes) in chains.iter_mut().enumerate() {
+                // SAFETY: `full` is at most `len`, so a block of that many elements starts at `base`; the row is dense.
+                let group: [T; LANES] = unsafe { self.read_group(base + chain * LANES) };
+                for lane in 0..LANES {
+                    lanes[lane] = step(lanes[lane], group[lane]);
+                }
+            }
+        }
+        let rest = self.slice(full, self.len - full);
+        let rest = rest.fold_wide(start, &step, &join);
+        let [mut lanes, others @ ..] = chains;
+        for other in others {
+            for lane in 0..LANES {
+                lanes[lane] = join(lanes[lane], other[lane]);
+            }
+        }
+        // Joined from memory: what joins them one by one would otherwise decide how the loop keeps them.
+        let joined = black_box(lanes).into_iter().reduce(&join);
+        join(joined.unwrap_or(start), rest)
     }
 
     /// Folds two rows of the same length element by element with several accumulators, and joins them at the end.
@@ -502,6 +557,145 @@ impl<'a, T: Element> RowMut<'a, T> {
         }
     }
 
+    /// Writes `f` of each element of `source` as [`map1`](RowMut::map1), and folds what it writes.
+    #[inline(always)]
+    pub fn map1_folding<A: Element, S: Copy>(
+        &self,
+        source: Row<'_, A>,
+        f: impl Fn(A) -> T,
+        start: S,
+        step: impl Fn(S, T) -> S,
+        join: impl Fn(S, S) -> S,
+    ) -> S {
+        if self.len != source.len {
+            different(self.len, source.len);
+        }
+        let mut lanes = [start; GROUP];
+        let grouped = match self.step == 1 && source.step == 1 {
+            true => self.len / GROUP * GROUP,
+            false => 0,
+        };
+        for base in (0..grouped).step_by(GROUP) {
+            // SAFETY: `grouped` is at most the length of both rows, and both are dense.
+            let group: [A; GROUP] = unsafe { source.read_group(base) };
+            let mut result = [T::default(); GROUP];
+            for lane in 0..GROUP {
+                result[lane] = f(group[lane]);
+                lanes[lane] = step(lanes[lane], result[lane]);
+            }
+            // SAFETY: as above.
+            unsafe { self.write_group(base, result) };
+        }
+        for index in grouped..self.len {
+            // SAFETY: `index < len` of both.
+            let value = f(unsafe { source.read(index) });
+            lanes[index % GROUP] = step(lanes[index % GROUP], value);
+            // SAFETY: as above.
+            unsafe { self.write(index, value) };
+        }
+        // Joined from memory: what joins them one by one would otherwise decide how the loop keeps them.
+        black_box(lanes).into_iter().reduce(join).unwrap_or(start)
+    }
+
+    /// Writes `f` of elements of three rows as [`map2`](RowMut::map2), and past the caches where `past` is given.
+    #[inline(always)]
+    pub fn map3<A: Element>(
+        &self,
+        [one, two, three]: [Row<'_, A>; 3],
+        past: Option<&PastCaches>,
+        f: impl Fn(A, A, A) -> T,
+    ) {
+        for row in [one, two, three] {
+            if self.len != row.len {
+                different(self.len, row.len);
+            }
+        }
+        let dense = self.step == 1 && one.step == 1 && two.step == 1 && three.step == 1;
+        let grouped = if dense { self.len / GROUP * GROUP } else { 0 };
+        let past = past.is_some() && self.is_aligned();
+        for base in (0..grouped).step_by(GROUP) {
+            // SAFETY: `grouped` is at most the length of each row, and all are dense.
+            let (a, b, c): ([A; GROUP], [A; GROUP], [A; GROUP]) = unsafe {
+                (
+                    one.read_group(base),
+                    two.read_group(base),
+                    three.read_group(base),
+                )
+            };
+            let mut result = [T::default(); GROUP];
+            for lane in 0..GROUP {
+                result[lane] = f(a[lane], b[lane], c[lane]);
+            }
+            match past {
+                // SAFETY: as above, and the row is aligned. `PastCaches` orders the stores.
+                true => unsafe { self.write_group_past(base, result) },
+                // SAFETY: as above.
+                false => unsafe { self.write_group(base, result) },
+            }
+        }
+        for index in grouped..self.len {
+            // SAFETY: `index < len` of all rows.
+            let value = unsafe { f(one.read(index), two.read(index), three.read(index)) };
+            // SAFETY: as above.
+            unsafe { self.write(index, value) };
+        }
+    }
+
+    /// Writes `f` of each element of `source` as [`map1`](RowMut::map1), past the caches.
+    #[inline(always)]
+    pub fn map1_past_caches<A: Element>(
+        &self,
+        source: Row<'_, A>,
+        _past: &PastCaches,
+        f: impl Fn(A) -> T,
+    ) {
+        if !(self.is_aligned() && self.len == source.len && source.step == 1) {
+            return self.map1(source, f);
+        }
+        let grouped = self.len / GROUP * GROUP;
+        for base in (0..grouped).step_by(GROUP) {
+            // SAFETY: `grouped` is at most the length of both rows, and both are dense.
+            let group: [A; GROUP] = unsafe { source.read_group(base) };
+            let mut result = [T::default(); GROUP];
+            for lane in 0..GROUP {
+                result[lane] = f(group[lane]);
+            }
+            // SAFETY: as above, and the row is aligned. `PastCaches` orders the stores.
+            unsafe { self.write_group_past(base, result) };
+        }
+        let rest = self.len - grouped;
+        self.slice(grouped, rest)
+            .map1(source.slice(grouped, rest), f);
+    }
+
+    /// Returns whether the elements lie side by side, and groups of them where vectors may be stored past the caches.
+    #[inline(always)]
+    fn is_aligned(&self) -> bool {
+        self.step == 1 && self.first.addr().is_multiple_of(VECTOR)
+    }
+
+    /// # Safety
+    ///
+    /// `base + GROUP <= len`, `base` is a multiple of [`GROUP`], and the row is dense and aligned.
+    #[inline(always)]
+    unsafe fn write_group_past(&self, base: usize, group: [T; GROUP]) {
+        #[cfg(target_arch = "x86_64")]
+        if (GROUP * size_of::<T>()).is_multiple_of(VECTOR) {
+            use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+            separate_groups();
+            // SAFETY: GROUP elements lie side by side from `base` on, by the caller's word.
+            let to = unsafe { self.first.add(base).cast::<__m128i>() };
+            let from = group.as_ptr().cast::<__m128i>();
+            for index in 0..GROUP * size_of::<T>() / VECTOR {
+                // SAFETY: both are as long as the group, and the target is aligned.
+                unsafe { _mm_stream_si128(to.add(index), _mm_loadu_si128(from.add(index))) };
+            }
+            return;
+        }
+        // SAFETY: by the caller's word.
+        unsafe { self.write_group(base, group) };
+    }
+
     /// Does as [`map1`](RowMut::map1), one element at a time, for functions that are no vector instructions.
     #[inline]
     pub fn map1_each<A: Element>(&self, source: Row<'_, A>, f: impl Fn(A) -> T) {
@@ -599,6 +793,48 @@ mod tests {
             let found: Vec<u16> = (0..len).map(|at| to[start + at * step]).collect();
             assert_eq!(found, from[5..5 + len]);
             assert_eq!(to.iter().filter(|&&value| value != 0).count(), len);
+        }
+    }
+
+    #[test]
+    fn folds_and_maps_agree_with_loops_of_any_length_alignment_and_step() {
+        let values: Vec<f32> = (0..1200).map(|at| (at * 37 % 101) as f32 - 50.0).collect();
+        for (start, len, step) in [
+            (0, 1100, 1),
+            (1, 1099, 1),
+            (4, 256, 1),
+            (0, 7, 1),
+            (3, 390, 3),
+            (0, 0, 1),
+        ] {
+            let from = Row::of(&values).stepped(start, len, step);
+            let each: Vec<f32> = (0..len).map(|at| values[start + at * step]).collect();
+            let wanted: f32 = each.iter().sum();
+            assert_eq!(from.fold_long(0.0, |a, b| a + b, |a, b| a + b), wanted);
+            let doubled: Vec<f32> = each.iter().map(|value| value * 2.0).collect();
+            let mut to = vec![0f32; 1200];
+            let check = |to: &[f32]| {
+                let found: Vec<f32> = (0..len).map(|at| to[start + at * step]).collect();
+                assert_eq!(found, doubled);
+            };
+            let target = RowMut::of(&mut to).stepped(start, len, step);
+            let add = |a: f32, b: f32| a + b;
+            let sum = target.map1_folding(from, |value| value * 2.0, 0.0, add, add);
+            assert_eq!(sum, wanted * 2.0);
+            check(&to);
+            to.fill(0.0);
+            let past = PastCaches::default();
+            let target = RowMut::of(&mut to).stepped(start, len, step);
+            target.map1_past_caches(from, &past, |value| value * 2.0);
+            drop(past);
+            check(&to);
+            for past in [None, Some(PastCaches::default())] {
+                to.fill(0.0);
+                let target = RowMut::of(&mut to).stepped(start, len, step);
+                target.map3([from; 3], past.as_ref(), |a, b, c| a + b * 2.0 - c);
+                drop(past);
+                check(&to);
+            }
         }
     }
 
