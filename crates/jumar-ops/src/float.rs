@@ -39,6 +39,16 @@ pub trait Float:
     fn round_ties_even(self) -> Self;
     fn erf(self) -> Self;
     fn erfc(self) -> Self;
+
+    /// Returns the distribution function of the normal distribution.
+    #[inline(always)]
+    fn normal_cdf(self) -> Self
+    where
+        Self: std::ops::Add<Output = Self> + std::ops::Mul<Output = Self>,
+    {
+        let scaled = self * Self::of(std::f64::consts::FRAC_1_SQRT_2);
+        Self::of(0.5) * (Self::of(1.0) + scaled.erf())
+    }
 }
 
 macro_rules! float {

@@ -66,8 +66,7 @@ pub(super) fn logistic<A: Real>(x: A) -> A {
 
 #[inline(always)]
 pub(super) fn gelu<A: Real>(x: A) -> A {
-    let half = x * k(0.5);
-    half * (k::<A>(1.0) + Float::erf(x * k(std::f64::consts::FRAC_1_SQRT_2)))
+    x * Float::normal_cdf(x)
 }
 
 /// sqrt(2 / pi).
@@ -82,8 +81,7 @@ pub(super) fn gelu_tanh<A: Real>(x: A) -> A {
 
 #[inline(always)]
 pub(super) fn gelu_backward<A: Real>(gradient: A, x: A) -> A {
-    let distribution =
-        k::<A>(0.5) * (k::<A>(1.0) + Float::erf(x * k(std::f64::consts::FRAC_1_SQRT_2)));
+    let distribution = Float::normal_cdf(x);
     // 1 / sqrt(2 pi).
     let density = k::<A>(0.398_942_280_401_432_7) * Float::exp(x * x * k(-0.5));
     gradient * (distribution + x * density)
