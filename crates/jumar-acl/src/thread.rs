@@ -38,6 +38,8 @@ pub struct Thread {
     pub(crate) failure: RefCell<Option<crate::message::Failure>>,
     /// The plans of single operators that the thread has called last.
     pub(crate) plans: crate::operators::aclnn::Plans,
+    /// The tensors of single operators that the thread has destroyed last.
+    pub(crate) free_tensors: crate::operators::aclnn::FreeList,
     /// The calls of a group of collective communication that the thread has begun.
     pub(crate) group: crate::hccl::Group,
     /// The ranges of a profile that the thread has begun.

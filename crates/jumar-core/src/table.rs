@@ -71,39 +71,53 @@ impl<T> Table<T> {
     /// # Errors
     /// `OutOfMemory`: 16 million objects of the kind are alive, or that many slots are worn out.
     pub fn insert(&self, make: impl FnOnce(u64) -> Arc<T>) -> Result<Arc<T>> {
-        let (slot, uses) = {
-            let mut inner = self.inner.write();
-            let slot = match inner.free.pop() {
-                Some(slot) => slot,
-                None => {
-                    let slot = inner.slots.len() as u32;
-                    if slot >= MAX_SLOTS {
-                        return Err(Error::new(
-                            ErrorKind::OutOfMemory,
-                            format!("{MAX_SLOTS} {} handles are in use", self.kind.noun()),
-                        ));
-                    }
-                    inner.slots.push(Slot {
-                        uses: 0,
-                        entry: None,
-                        destroyed_by: "",
-                    });
-                    slot
-                }
-            };
-            (slot, inner.slots[slot as usize].uses)
-        };
-        // The lock is released: making the object may take other locks.
-        let id = Id {
-            kind: self.kind,
-            generation: self.generation(uses),
-            slot,
-        };
-        let object = make(id.pack());
+        // The lock is released in between: making the object may take other locks.
+        let (slot, number) = self.reserve(&mut self.inner.write())?;
+        let object = make(number);
         let mut inner = self.inner.write();
-        inner.slots[slot as usize].entry = Some(object.clone());
+        inner.slots[slot].entry = Some(object.clone());
         inner.live += 1;
         Ok(object)
+    }
+
+    /// Keeps an object that need not know its handle. Returns the handle.
+    ///
+    /// # Errors
+    /// As [`Table::insert`].
+    pub fn keep(&self, object: Arc<T>) -> Result<u64> {
+        let mut inner = self.inner.write();
+        let (slot, number) = self.reserve(&mut inner)?;
+        inner.slots[slot].entry = Some(object);
+        inner.live += 1;
+        Ok(number)
+    }
+
+    /// Takes a slot that no object uses. Returns it, and the handle of its next object.
+    fn reserve(&self, inner: &mut Inner<T>) -> Result<(usize, u64)> {
+        let slot = match inner.free.pop() {
+            Some(slot) => slot,
+            None => {
+                let slot = inner.slots.len() as u32;
+                if slot >= MAX_SLOTS {
+                    return Err(Error::new(
+                        ErrorKind::OutOfMemory,
+                        format!("{MAX_SLOTS} {} handles are in use", self.kind.noun()),
+                    ));
+                }
+                inner.slots.push(Slot {
+                    uses: 0,
+                    entry: None,
+                    destroyed_by: "",
+                });
+                slot
+            }
+        };
+        let id = Id {
+            kind: self.kind,
+            generation: self.generation(inner.slots[slot as usize].uses),
+            slot,
+        };
+        Ok((slot as usize, id.pack()))
     }
 
     /// Finds an object.
@@ -259,6 +273,18 @@ mod tests {
             kind_of(table.remove(handle, "test")),
             ErrorKind::InvalidHandle
         );
+    }
+
+    #[test]
+    fn an_object_that_does_not_know_its_handle_is_found_as_well() {
+        let table = table();
+        let handles = [1, 2].map(|value| table.keep(Arc::new(value)).unwrap());
+        assert_eq!(*table.get(handles[0]).unwrap(), 1);
+        assert_eq!(*table.remove(handles[1], "test").unwrap(), 2);
+        assert_eq!(table.len(), 1);
+        let third = table.keep(Arc::new(3)).unwrap();
+        assert_eq!(kind_of(table.get(handles[1])), ErrorKind::InvalidHandle);
+        assert_eq!(*table.get(third).unwrap(), 3);
     }
 
     #[test]

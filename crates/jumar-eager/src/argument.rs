@@ -8,32 +8,44 @@ use jumar_types::dtype::DataType;
 const INLINE: usize = 8;
 
 /// Dimensions or strides of a tensor. Up to eight are stored without an allocation.
-#[derive(Clone)]
-pub struct Dims(Repr);
-
-#[derive(Clone)]
-enum Repr {
-    Inline(u8, [i64; INLINE]),
-    Boxed(Box<[i64]>),
+#[derive(Clone, Default)]
+pub struct Dims {
+    len: usize,
+    inline: [i64; INLINE],
+    /// All values, where there are more.
+    many: Option<Box<[i64]>>,
 }
 
 impl Dims {
     /// Copies a slice.
     pub fn new(values: &[i64]) -> Dims {
-        if values.len() > INLINE {
-            return Dims(Repr::Boxed(values.into()));
-        }
-        let mut inline = [0; INLINE];
-        inline[..values.len()].copy_from_slice(values);
-        Dims(Repr::Inline(values.len() as u8, inline))
+        let mut dims = Dims::default();
+        dims.set(values);
+        dims
+    }
+
+    /// Copies a slice to where other values lie.
+    #[inline]
+    pub fn set(&mut self, values: &[i64]) {
+        self.len = values.len();
+        self.many = match self.inline.get_mut(..values.len()) {
+            Some(inline) => {
+                // Each by itself: a call that copies so few takes longer.
+                for (slot, &value) in inline.iter_mut().zip(values) {
+                    *slot = value;
+                }
+                None
+            }
+            None => Some(values.into()),
+        };
     }
 
     /// Returns the row-major strides of a shape. They wrap around where the shape is too large.
     pub fn contiguous(shape: &[i64]) -> Dims {
         let mut strides = Dims::new(shape);
-        let values = match &mut strides.0 {
-            Repr::Inline(len, values) => &mut values[..usize::from(*len)],
-            Repr::Boxed(values) => values,
+        let values = match &mut strides.many {
+            Some(values) => values,
+            None => &mut strides.inline[..shape.len()],
         };
         let mut step = 1i64;
         for value in values.iter_mut().rev() {
@@ -48,10 +60,11 @@ impl Dims {
 impl Deref for Dims {
     type Target = [i64];
 
+    #[inline]
     fn deref(&self) -> &[i64] {
-        match &self.0 {
-            Repr::Inline(len, values) => &values[..usize::from(*len)],
-            Repr::Boxed(values) => values,
+        match &self.many {
+            Some(values) => values,
+            None => &self.inline[..self.len],
         }
     }
 }

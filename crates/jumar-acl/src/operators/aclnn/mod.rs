@@ -30,6 +30,7 @@ pub use lists::*;
 pub use phases::{RawArg, first_phase, is_text, parameters, second_phase};
 pub(crate) use plans::Plans;
 pub use status::{answer, not_implemented};
+pub(crate) use tensor::FreeList;
 pub use tensor::*;
 
 use crate::Cx;

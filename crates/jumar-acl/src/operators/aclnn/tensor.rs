@@ -1,5 +1,6 @@
 //! Tensors: strided views of memory.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
@@ -16,8 +17,31 @@ const MOST_DIMS: u64 = 64;
 
 /// A tensor.
 pub struct Tensor {
-    id: u64,
     content: Mutex<Content>,
+}
+
+/// Tensors that a thread destroyed, whose memory the next ones use: programs create and destroy some for each call of an operator.
+#[derive(Default)]
+pub(crate) struct FreeList(RefCell<Vec<Arc<Tensor>>>);
+
+impl FreeList {
+    /// The most tensors that a thread keeps.
+    const MOST: usize = 64;
+
+    /// Keeps a tensor that was destroyed.
+    fn put(&self, tensor: Arc<Tensor>) {
+        let mut tensors = self.0.borrow_mut();
+        if tensors.len() < FreeList::MOST {
+            tensors.push(tensor);
+        }
+    }
+
+    /// Returns a tensor that nothing else refers to, with the content of an earlier one. None if there is none.
+    fn take(&self) -> Option<Arc<Tensor>> {
+        let mut tensor = self.0.borrow_mut().pop()?;
+        // A call that was planned before may still have it.
+        Arc::get_mut(&mut tensor).is_some().then_some(tensor)
+    }
 }
 
 /// What a tensor is at a moment.
@@ -53,7 +77,7 @@ impl Tensor {
 /// A shape as a call passes it.
 type Given<'a> = (Option<&'a [i64]>, u64);
 
-fn dims(what: &str, (values, count): Given<'_>) -> Result<Dims> {
+fn dims<'a>(what: &str, (values, count): Given<'a>) -> Result<&'a [i64]> {
     if count > MOST_DIMS {
         let sentence = format!("{what}Num is {count}; at most {MOST_DIMS} dimensions are possible");
         return refuse(ErrorKind::InvalidArgument, sentence);
@@ -70,42 +94,67 @@ fn dims(what: &str, (values, count): Given<'_>) -> Result<Dims> {
         );
         return refuse(ErrorKind::InvalidArgument, sentence);
     }
-    Ok(Dims::new(values))
+    Ok(values)
 }
 
-fn describe(
-    view: Given<'_>,
-    data_type: i32,
-    strides: Option<&[i64]>,
+/// What a call states of a tensor.
+struct Stated<'a> {
+    dtype: DataType,
+    view: &'a [i64],
+    strides: Option<&'a [i64]>,
     offset: i64,
     format: i32,
-    storage: Given<'_>,
+    storage: &'a [i64],
     address: usize,
-) -> Result<Content> {
-    let dtype = known_type(data_type)?;
-    let view = dims("viewDims", view)?;
-    let storage = dims("storageDims", storage)?;
-    if offset < 0 {
-        let sentence = format!("offset is {offset}; it counts elements from the data pointer on");
-        return refuse(ErrorKind::InvalidArgument, sentence);
+}
+
+impl<'a> Stated<'a> {
+    fn check(
+        view: Given<'a>,
+        data_type: i32,
+        strides: Option<&'a [i64]>,
+        offset: i64,
+        format: i32,
+        storage: Given<'a>,
+        address: usize,
+    ) -> Result<Stated<'a>> {
+        let dtype = known_type(data_type)?;
+        let view = dims("viewDims", view)?;
+        let storage = dims("storageDims", storage)?;
+        if offset < 0 {
+            let sentence =
+                format!("offset is {offset}; it counts elements from the data pointer on");
+            return refuse(ErrorKind::InvalidArgument, sentence);
+        }
+        if enums::name_of("aclFormat", i64::from(format)).is_none() {
+            let sentence = crate::not_a_value("aclFormat", format);
+            return refuse(ErrorKind::InvalidArgument, sentence);
+        }
+        Ok(Stated {
+            dtype,
+            view,
+            strides,
+            offset,
+            format,
+            storage,
+            address,
+        })
     }
-    if enums::name_of("aclFormat", i64::from(format)).is_none() {
-        let sentence = crate::not_a_value("aclFormat", format);
-        return refuse(ErrorKind::InvalidArgument, sentence);
+
+    /// Writes it over what a tensor was before.
+    fn write(&self, content: &mut Content) {
+        let desc = &mut content.desc;
+        desc.dtype = self.dtype;
+        desc.format = self.format;
+        desc.offset = self.offset;
+        desc.dims.set(self.view);
+        match self.strides {
+            Some(strides) => desc.strides.set(strides),
+            None => desc.strides = Dims::contiguous(self.view),
+        }
+        desc.storage.set(self.storage);
+        content.address = self.address;
     }
-    let strides = match strides {
-        Some(strides) => Dims::new(strides),
-        None => Dims::contiguous(&view),
-    };
-    let desc = TensorDesc {
-        dtype,
-        format,
-        dims: view,
-        strides,
-        offset,
-        storage,
-    };
-    Ok(Content { desc, address })
 }
 
 /// Finds a data type of tensors and scalars.
@@ -135,11 +184,16 @@ pub fn aclCreateTensor(
     address: usize,
 ) -> Result<Raw> {
     let (view, storage) = ((view, view_count), (storage, storage_count));
-    let content = describe(view, data_type, strides, offset, format, storage, address)?;
-    let content = Mutex::new(content);
-    let tensors = &cx.process.operators.tensors;
-    let tensor = tensors.insert(|id| Arc::new(Tensor { id, content }))?;
-    Ok(Raw(tensor.id))
+    let stated = Stated::check(view, data_type, strides, offset, format, storage, address)?;
+    let mut tensor = cx.thread.free_tensors.take().unwrap_or_else(|| {
+        let desc = TensorDesc::contiguous(stated.dtype, &[]);
+        let content = Mutex::new(Content { desc, address });
+        Arc::new(Tensor { content })
+    });
+    if let Some(tensor) = Arc::get_mut(&mut tensor) {
+        stated.write(tensor.content.get_mut());
+    }
+    cx.process.operators.tensors.keep(tensor).map(Raw)
 }
 
 #[expect(clippy::too_many_arguments, reason = "the C interface sets them")]
@@ -158,8 +212,8 @@ pub fn aclInitTensor(
 ) -> Result<()> {
     let tensor = find(cx, tensor)?;
     let (view, storage) = ((view, view_count), (storage, storage_count));
-    let content = describe(view, data_type, strides, offset, format, storage, address)?;
-    *tensor.content.lock() = content;
+    let stated = Stated::check(view, data_type, strides, offset, format, storage, address)?;
+    stated.write(&mut tensor.content.lock());
     Ok(())
 }
 
@@ -173,7 +227,9 @@ pub fn aclDestroyTensor(cx: &Cx<'_>, tensor: Raw) -> Result<()> {
         return Ok(());
     }
     let tensors = &cx.process.operators.tensors;
-    tensors.remove(tensor.0, cx.call.name).map(drop)
+    let tensor = tensors.remove(tensor.0, cx.call.name)?;
+    cx.thread.free_tensors.put(tensor);
+    Ok(())
 }
 
 /// Copies numbers into memory that the caller frees with C++'s `delete[]`. Rust's system allocator is C's `malloc`, as is
