@@ -20,7 +20,6 @@ macro_rules! of {
 
 pub(crate) static ACTIVATION: &[Row] = &[
     ("aclnnCelu", celu),
-    ("aclnnDropoutBackward", dropout_backward),
     ("aclnnElu", elu),
     ("aclnnEluBackward", elu_backward),
     ("aclnnEluV2", elu),
@@ -330,30 +329,4 @@ fn swish(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 fn swish_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let operands = [cx.operand("gradOutput")?, cx.operand("self")?, beta(cx)?];
     given(cx, F::SwishBackward, &operands)
-}
-
-/// The mask has one byte for each element, or one bit in bytes.
-fn dropout_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
-    let (gradient, mask, out) = (cx.tensor("gradOutput")?, cx.tensor("mask")?, cx.out("out")?);
-    let scale = cx.operand("scale")?;
-    cx.check_types(&mask, &[DataType::Bool, DataType::UInt8])?;
-    cx.check_converts(gradient.dtype(), &out)?;
-    cx.check_dims(&out, gradient.dims())?;
-    if mask.dims() != gradient.dims() {
-        return Err(cx.unsupported(format_args!(
-            "mask has the shape {:?}; only masks of the shape {:?} of gradOutput are supported",
-            mask.dims(),
-            gradient.dims()
-        )));
-    }
-    let zero = Operand::Scalar(Scalar::of_i64(0));
-    let scaled = cx.temporary(gradient.dtype(), gradient.dims())?;
-    cx.map(
-        F::Mul,
-        gradient.dtype(),
-        &[Operand::Tensor(gradient), scale],
-        scaled,
-    )?;
-    let operands = [Operand::Tensor(mask), Operand::Tensor(scaled), zero];
-    cx.map(F::Where, gradient.dtype(), &operands, out)
 }

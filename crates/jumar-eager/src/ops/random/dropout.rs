@@ -13,11 +13,15 @@ use crate::{Refusal, Scalar};
 
 pub(crate) static DROPOUT: &Table = &[
     ("aclnnDropout", dropout),
+    ("aclnnDropoutBackward", |cx| {
+        backward(cx, "gradOutput", "out")
+    }),
     ("aclnnDropoutDoMask", do_mask),
     ("aclnnDropoutGenMask", gen_mask),
     ("aclnnDropoutGenMaskV2", gen_mask),
     ("aclnnDropoutGenMaskV2Tensor", gen_mask),
     ("aclnnDropoutV3", dropout_v3),
+    ("aclnnDropoutV3Grad", |cx| backward(cx, "gradY", "gradX")),
 ];
 
 /// Refuses a mask that has no bit for each element.
@@ -152,4 +156,19 @@ fn dropout_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         return cx.fill(Scalar::of_i64(0), out);
     }
     dropped(cx, x, prob, mask, out)
+}
+
+/// The gradient of dropout. A scale of 1 means that nothing was dropped.
+fn backward(cx: &mut Cx<'_>, gradient: &str, out: &str) -> Result<(), Refusal> {
+    let (x, mask, out) = (cx.tensor(gradient)?, cx.tensor("mask")?, cx.out(out)?);
+    let scale = cx.float("scale")?;
+    check_real(cx, &x)?;
+    cx.check_converts(x.dtype(), &out)?;
+    cx.check_dims(&out, x.dims())?;
+    check_mask(cx, &mask, x.elements())?;
+    match scale {
+        0.0 => cx.fill(Scalar::of_i64(0), out),
+        1.0 => cx.copy(x, out),
+        _ => kept(cx, x, mask, scale, out),
+    }
 }

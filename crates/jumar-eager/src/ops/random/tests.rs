@@ -330,6 +330,46 @@ fn the_third_form_of_dropout_scales_what_its_mask_keeps() {
 }
 
 #[test]
+fn gradients_of_dropout_follow_the_bits_of_the_mask() {
+    let values: Vec<f32> = (0..21).map(|index| 1.0 + index as f32).collect();
+    // A bit for each element, in groups of 128.
+    let mut mask = vec![0; 16];
+    mask[..3].copy_from_slice(&[0b1010_0110, 0b0000_1111, 0b1_0001]);
+    let memory = [bytes_of(&values), mask, bytes_of(&[7.0; 21])];
+    for (operator, dtype) in [
+        ("aclnnDropoutBackward", DataType::Float32),
+        ("aclnnDropoutV3Grad", DataType::Float32),
+    ] {
+        for scale in [1.25, 0.0, 1.0] {
+            let args = [
+                tensor(0, dtype, &[3, 7]),
+                tensor(1, DataType::UInt8, &[16]),
+                Arg::Float(scale),
+                tensor(2, dtype, &[3, 7]),
+            ];
+            let found = f32s(&call(operator, &args, &memory).unwrap()[2]);
+            for (index, found) in found.into_iter().enumerate() {
+                let bit = memory[1][index / 8] >> (index % 8) & 1 == 1;
+                let wanted = match bit || scale == 1.0 {
+                    true => (1.0 + index as f64) * scale,
+                    false => 0.0,
+                };
+                assert_eq!(found, wanted, "{operator}, {scale}, {index}");
+            }
+        }
+        let short = [
+            tensor(0, dtype, &[3, 7]),
+            tensor(1, DataType::UInt8, &[2]),
+            Arg::Float(2.0),
+            tensor(2, dtype, &[3, 7]),
+        ];
+        let refusal = refusal(operator, &short);
+        assert_eq!(refusal.status().code(), 161_002);
+        assert!(refusal.text().contains("mask has 2 bytes"), "{refusal}");
+    }
+}
+
+#[test]
 fn exponential_numbers_have_their_moments() {
     let args = |count: i64, rate: f64, seed: i64, dtype| {
         [
