@@ -207,7 +207,7 @@ def test_each_name_alone_links_and_works(tmp_path):
 
 def test_each_header_stands_alone(tmp_path):
     source = tmp_path / "one.cpp"
-    folders = ["ge", "ge/fusion/pass", "graph", "parser", "exe_graph/runtime", "register"]
+    folders = ["ge", "ge/fusion", "ge/fusion/pass", "graph", "parser", "exe_graph/runtime", "register"]
     for folder in folders:
         for header in sorted((PREFIX / "include" / folder).glob("*.h")):
             # Also with the folder alone on the search path, as older programs have it.
@@ -215,6 +215,11 @@ def test_each_header_stands_alone(tmp_path):
             command = ["g++", "-std=c++11", *WARNINGS, "-fsyntax-only", "-I", PREFIX / "include" / folder, source]
             done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
             assert done.returncode == 0, f"{header}: {done.stderr}"
+
+
+def test_the_header_of_data_flow_graphs_says_that_there_are_none(tmp_path):
+    done = compile_text(tmp_path, '#include "flow_graph/data_flow.h"\nint main() { return 0; }\n', "-fsyntax-only", check=False)
+    assert done.returncode != 0 and "Jumar has no data-flow graphs" in done.stderr, done.stderr
 
 
 def compiler_memory(tmp_path, text, std):

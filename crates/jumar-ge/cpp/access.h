@@ -12,6 +12,7 @@
 namespace ge {
 namespace jumar {
 
+struct PatternData;
 struct RegisteredPass;
 
 struct __attribute__((visibility("hidden"))) Access {
@@ -44,6 +45,10 @@ struct __attribute__((visibility("hidden"))) Access {
   static void SetBytes(GraphBuffer &buffer, const void *bytes, size_t size);
 
   static CompiledGraphSummaryPtr Summary(Reply &reply);
+
+  static std::shared_ptr<PatternData> Data(const fusion::Pattern *pattern);
+  /* Returns the status of the check of a matcher's pattern. */
+  static Status StatusOf(const fusion::PatternMatcher &matcher);
 
   static RegisteredPass PassOf(const PassRegistrationData &data, uint64_t id);
   static void Begin(CustomPassContext &context, const AscendString &name,

@@ -180,6 +180,20 @@ enum class CallId : uint32_t {
   kCustomAllocate = 83,
   /* Warns that the class of a custom operator was registered again. */
   kCustomReplaced = 84,
+  /* Checks a pattern, and returns the nodes of a graph that its first output may match, in topological order. */
+  kFusionCandidates = 85,
+  /* Finds a match of a pattern at a node. */
+  kFusionFind = 86,
+  /* Returns the inputs and outputs of a pattern by its nodes. */
+  kFusionOutline = 87,
+  /* Returns whether one node in place of several would wait for itself. */
+  kFusionCircle = 88,
+  /* Replaces a part of a graph by the nodes of another graph. */
+  kFusionReplace = 89,
+  /* Finds the descriptions of a replacement's outputs. */
+  kFusionInfer = 90,
+  /* Returns the latest error of the calling thread, and keeps it. */
+  kGeLastError = 91,
 };
 
 /* How jumar_ge_run and jumar_ge_run_async run a graph. */

@@ -1,5 +1,6 @@
 /* Passes of the program. */
 #include <algorithm>
+#include <exception>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -38,10 +39,11 @@ struct RegisteredPass {
   CustomPassFunc function;
   CustomPassStage stage;
   bool assigns_streams;
+  bool is_class;
 };
 
 RegisteredPass Access::PassOf(const PassRegistrationData &data, uint64_t id) {
-  return RegisteredPass{id, data.name_, data.function_, data.stage_, data.stream_function_ != nullptr};
+  return RegisteredPass{id, data.name_, data.function_, data.stage_, data.stream_function_ != nullptr, false};
 }
 void Access::Begin(CustomPassContext &context, const AscendString &name, const Options &options) {
   context.impl_->name = name;
@@ -68,6 +70,12 @@ struct Registry {
     return all;
   }
 
+  void Remove(uint64_t id) {
+    const std::lock_guard<std::mutex> guard(lock);
+    passes.erase(std::remove_if(passes.begin(), passes.end(), [id](const RegisteredPass &pass) { return pass.id == id; }),
+                 passes.end());
+  }
+
   std::mutex lock;
   uint64_t last = 0;
   std::vector<RegisteredPass> passes;
@@ -75,6 +83,9 @@ struct Registry {
 
 bool Runs(const RegisteredPass &pass) {
   const uint32_t stage = static_cast<uint32_t>(pass.stage);
+  if (pass.is_class && pass.stage == CustomPassStage::kAfterAssignLogicStream) {
+    return false;
+  }
   return pass.function != nullptr && stage < static_cast<uint32_t>(CustomPassStage::kCompatibleInherited);
 }
 
@@ -85,6 +96,18 @@ Status Failed(const RegisteredPass &pass, Status status, const AscendString &exp
     text += std::string(": ") + explanation.GetString();
   }
   return Fail(text.c_str());
+}
+
+/* Runs a pass. An exception of the program is a failure. */
+Status Run(const RegisteredPass &pass, GraphPtr &graph, CustomPassContext &context) {
+  try {
+    return pass.function(graph, context);
+  } catch (const std::exception &thrown) {
+    context.SetErrorMessage((std::string("it threw an exception: ") + thrown.what()).c_str());
+  } catch (...) {
+    context.SetErrorMessage("it threw an exception");
+  }
+  return FAILED;
 }
 
 }  // namespace
@@ -112,10 +135,11 @@ Status RunPasses(const Graph &graph, const Options &options, const Options &oute
   }
   Options found = options;
   found.insert(outer.begin(), outer.end());
-  bool inferred = false;
+  /* Whether the descriptions of nodes are as a pass before left them. */
+  bool open = true;
   for (const RegisteredPass &pass : passes) {
-    if (!inferred && pass.stage != CustomPassStage::kBeforeInferShape) {
-      inferred = true;
+    if (open && pass.stage != CustomPassStage::kBeforeInferShape) {
+      open = false;
       if (GeUtils::InferShape(*changed, std::vector<Shape>()) != SUCCESS) {
         return FAILED;
       }
@@ -123,11 +147,12 @@ Status RunPasses(const Graph &graph, const Options &options, const Options &oute
     CustomPassContext context;
     Access::Begin(context, pass.name, found);
     GraphPtr own = changed;
-    const Status status = pass.function(own, context);
+    const Status status = Run(pass, own, context);
     /* A pass that has nothing to change may say so. */
     if (status != SUCCESS && status != GRAPH_NOT_CHANGED) {
       return Failed(pass, status, context.GetErrorMessage());
     }
+    open = open || status == SUCCESS;
     if (own != nullptr && own != changed) {
       *changed = *own;
     }
@@ -149,13 +174,76 @@ PassReceiver::~PassReceiver() {
   if (id_ == 0) {
     return;
   }
-  jumar::Registry &registry = jumar::Registry::Instance();
-  const std::lock_guard<std::mutex> guard(registry.lock);
-  auto &passes = registry.passes;
-  const uint64_t id = id_;
-  passes.erase(std::remove_if(passes.begin(), passes.end(),
-                              [id](const jumar::RegisteredPass &pass) { return pass.id == id; }),
-               passes.end());
+  jumar::Registry::Instance().Remove(id_);
 }
 
+namespace fusion {
+
+struct FusionPassRegistrationData::Impl {
+  AscendString name;
+  CustomPassStage stage = CustomPassStage::kBeforeInferShape;
+  CreateFusionPassFn create = nullptr;
+};
+
+FusionPassRegistrationData::FusionPassRegistrationData(const AscendString &pass_name) : impl_(std::make_shared<Impl>()) {
+  impl_->name = pass_name;
+}
+AscendString FusionPassRegistrationData::GetPassName() const { return impl_ == nullptr ? AscendString() : impl_->name; }
+FusionPassRegistrationData &FusionPassRegistrationData::Stage(CustomPassStage stage) {
+  if (impl_ != nullptr) {
+    impl_->stage = stage;
+  }
+  return *this;
+}
+CustomPassStage FusionPassRegistrationData::GetStage() const {
+  return impl_ == nullptr ? CustomPassStage::kInvalid : impl_->stage;
+}
+FusionPassRegistrationData &FusionPassRegistrationData::CreatePassFn(const CreateFusionPassFn &create_fusion_pass_fn) {
+  if (impl_ != nullptr) {
+    impl_->create = create_fusion_pass_fn;
+  }
+  return *this;
+}
+CreateFusionPassFn FusionPassRegistrationData::GetCreatePassFn() const { return impl_ == nullptr ? nullptr : impl_->create; }
+AscendString FusionPassRegistrationData::ToString() const {
+  const std::string text = std::string("pass ") + GetPassName().GetString() + ", stage " +
+                           std::to_string(static_cast<uint32_t>(GetStage()));
+  return AscendString(text.c_str());
+}
+
+namespace {
+
+/* A registration is found by the address of its object, which holds nothing. */
+uint64_t IdOf(const PassRegistrar *object) { return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(object)); }
+
+}  // namespace
+
+PassRegistrar::PassRegistrar(FusionPassRegistrationData &fusion_pass_reg_data) {
+  const CreateFusionPassFn create = fusion_pass_reg_data.GetCreatePassFn();
+  if (create == nullptr) {
+    return;
+  }
+  const CustomPassFunc run = [create](GraphPtr &graph, CustomPassContext &context) -> Status {
+    const std::unique_ptr<FusionBasePass> pass(create());
+    if (pass == nullptr) {
+      context.SetErrorMessage("its object could not be created");
+      return FAILED;
+    }
+    return pass->Run(graph, context);
+  };
+  jumar::Registry &registry = jumar::Registry::Instance();
+  const std::lock_guard<std::mutex> guard(registry.lock);
+  registry.passes.push_back(jumar::RegisteredPass{IdOf(this), fusion_pass_reg_data.GetPassName(), run,
+                                                  fusion_pass_reg_data.GetStage(), false, true});
+}
+PassRegistrar::PassRegistrar(PassRegistrar &&other) noexcept {
+  jumar::Registry &registry = jumar::Registry::Instance();
+  const std::lock_guard<std::mutex> guard(registry.lock);
+  for (jumar::RegisteredPass &pass : registry.passes) {
+    pass.id = pass.id == IdOf(&other) ? IdOf(this) : pass.id;
+  }
+}
+PassRegistrar::~PassRegistrar() { jumar::Registry::Instance().Remove(IdOf(this)); }
+
+}  // namespace fusion
 }  // namespace ge

@@ -5,6 +5,12 @@
 #pragma GCC visibility push(default)
 #include "ge/compliant_node_builder.h"
 #include "ge/es_graph_builder.h"
+#include "ge/fusion/graph_fuse_inspector_utils.h"
+#include "ge/fusion/graph_rewriter.h"
+#include "ge/fusion/infer_shape_util.h"
+#include "ge/fusion/pass/decompose_pass.h"
+#include "ge/fusion/pass/pattern_fusion_pass.h"
+#include "ge/fusion/pattern_matcher.h"
 #include "ge/ge_api_v2.h"
 #include "ge/ge_utils.h"
 #include "ge/jumar_es_node.h"

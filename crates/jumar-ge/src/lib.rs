@@ -9,6 +9,7 @@
 mod calls;
 mod custom;
 mod file;
+mod fusion;
 mod infer;
 mod message;
 mod offline;

@@ -72,6 +72,17 @@ pub fn take_errors() -> String {
     ERRORS.with(|list| list.take().join("\n"))
 }
 
+/// Returns the sentence of the latest error.
+pub fn last_error() -> String {
+    ERRORS.with(|list| {
+        let list = list.borrow();
+        let text = list.last().map_or("", String::as_str);
+        text.split_once(": ")
+            .map_or(text, |(_, sentence)| sentence)
+            .to_owned()
+    })
+}
+
 /// Takes the texts of warnings.
 pub fn take_warnings() -> String {
     WARNINGS.with(|list| list.take().join("\n"))

@@ -43,6 +43,8 @@ pub struct Op {
     pub before: Vec<u64>,
     pub after: Vec<u64>,
     pub bodies: BTreeMap<String, Vec<Option<u64>>>,
+    /// The graph that it is a node of; 0 if it is in none.
+    pub graph: u64,
     holders: usize,
 }
 
@@ -58,6 +60,8 @@ pub struct Graph {
     pub table: BTreeMap<String, u64>,
     /// A graph that came from a model file, as it is run.
     pub imported: Option<Arc<graph::Graph>>,
+    /// How many parts of it were replaced.
+    pub replaced: usize,
     holders: usize,
 }
 
@@ -308,6 +312,21 @@ impl GraphRegistry {
         Ok(())
     }
 
+    /// Returns the inputs that read an output.
+    pub fn readers(&self, (id, number): (u64, usize)) -> Vec<(u64, usize)> {
+        let mut found = Vec::new();
+        for &consumer in self.ops.get(&id).map_or(&[][..], |op| &op.consumers) {
+            let inputs = self.ops.get(&consumer).map_or(&[][..], |op| &op.inputs);
+            let reads = |input: &Input| input.from == Some((id, number));
+            found.extend(
+                (0..inputs.len())
+                    .filter(|&at| reads(&inputs[at]))
+                    .map(|at| (consumer, at)),
+            );
+        }
+        found
+    }
+
     /// Strikes a consumer off an operator, unless it still reads another output.
     fn forget_consumer(&mut self, from: u64, to: u64) {
         let reads = self.ops.get(&to).is_some_and(|op| {
@@ -422,6 +441,7 @@ impl GraphRegistry {
         }
         for &id in &order {
             self.hold_op(id);
+            self.op_mut(id)?.graph = graph;
         }
         let own = self.graph_mut(graph)?;
         own.ops = order;
@@ -572,6 +592,24 @@ impl GraphRegistry {
         Ok(graph)
     }
 
+    /// Writes what was found of the outputs of operators, and to the inputs that read them.
+    pub fn describe(&mut self, ids: &[u64], found: &[Vec<Option<Desc>>]) -> GeResult<()> {
+        for (&id, found) in ids.iter().zip(found) {
+            self.set_descs(id, found)?;
+        }
+        for &id in ids {
+            for number in 0..self.op(id)?.inputs.len() {
+                let Some((from, position)) = self.op(id)?.inputs[number].from else {
+                    continue;
+                };
+                let read = self.op(from)?.outputs[position].tensor_desc.desc.clone();
+                let own = &mut self.op_mut(id)?.inputs[number].tensor_desc.desc;
+                (own.dims, own.dtype) = (read.dims, read.dtype);
+            }
+        }
+        Ok(())
+    }
+
     /// Writes what was found of an operator's outputs; their formats stay.
     pub fn set_descs(&mut self, id: u64, found: &[Option<Desc>]) -> GeResult<()> {
         let op = self.op_mut(id)?;
@@ -631,6 +669,7 @@ impl GraphRegistry {
                 .collect::<GeResult<Vec<_>>>()?;
             let producers: BTreeSet<u64> = inputs.iter().filter_map(|i| Some(i.from?.0)).collect();
             let op = self.op_mut(own)?;
+            op.graph = id;
             op.attrs = node.attrs.clone();
             op.inputs = inputs;
             op.outputs = node

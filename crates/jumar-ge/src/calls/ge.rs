@@ -24,3 +24,8 @@ pub fn warning(_: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
 pub fn fail(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     Err(GeError::new(from.text()?))
 }
+
+pub fn last_error(_: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
+    to.text(&message::last_error());
+    Ok(())
+}

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::graph::files;
-use crate::registry::{self, Port};
+use crate::registry::{self, GraphRegistry, Port};
 use crate::wire::{Reader, Writer};
 use crate::{GeError, GeResult, file, infer, message, offline};
 
@@ -160,12 +160,26 @@ pub fn nodes(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     Ok(())
 }
 
+/// Refuses to change the nodes of a graph that is run as it was read.
+fn check_editable(registry: &GraphRegistry, id: u64) -> GeResult<()> {
+    let graph = registry.graph(id)?;
+    if graph.imported.is_none() {
+        return Ok(());
+    }
+    Err(GeError::new(format!(
+        "graph {} was read from an ONNX model; its nodes cannot be changed",
+        graph.name
+    )))
+}
+
 pub fn add_node(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, op) = (from.u64()?, from.u64()?);
     let mut world = registry::lock();
+    check_editable(&world, id)?;
     world.op(op)?;
     if !world.graph(id)?.ops.contains(&op) {
         world.hold_op(op);
+        world.op_mut(op)?.graph = id;
         let graph = world.graph_mut(id)?;
         graph.ops.push(op);
         graph.valid = true;
@@ -177,10 +191,12 @@ pub fn add_node(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 pub fn remove_node(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, op) = (from.u64()?, from.u64()?);
     let mut world = registry::lock();
+    check_editable(&world, id)?;
     if !world.graph(id)?.ops.contains(&op) {
         return Err(GeError::new("the node is not in the graph"));
     }
     world.cut(op)?;
+    world.op_mut(op)?.graph = 0;
     let graph = world.graph_mut(id)?;
     graph.ops.retain(|own| *own != op);
     graph.outputs.retain(|(own, _)| *own != op);
@@ -234,6 +250,7 @@ impl Edge {
 pub fn add_edge(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, edge) = (from.u64()?, Edge::read(from)?);
     let mut world = registry::lock();
+    check_editable(&world, id)?;
     edge.check_nodes(&world.graph(id)?.ops)?;
     if edge.is_control() {
         return world.order(edge.target, edge.source);
@@ -256,6 +273,7 @@ pub fn add_edge(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 pub fn remove_edge(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, edge) = (from.u64()?, Edge::read(from)?);
     let mut world = registry::lock();
+    check_editable(&world, id)?;
     edge.check_nodes(&world.graph(id)?.ops)?;
     if edge.is_control() {
         world.unorder(edge.target, edge.source);
@@ -279,11 +297,7 @@ pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
         (world.freeze(id, 0)?, world.graph(id)?.ops.clone())
     };
     let found = infer::all(&source, &shapes)?;
-    let mut world = registry::lock();
-    for (id, types) in ids.into_iter().zip(&found) {
-        world.set_descs(id, types)?;
-    }
-    Ok(())
+    registry::lock().describe(&ids, &found)
 }
 
 pub fn copy(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {

@@ -4,6 +4,7 @@
 
 mod build;
 mod custom;
+mod fusion;
 mod ge;
 mod graph;
 mod op;

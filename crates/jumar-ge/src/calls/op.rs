@@ -395,14 +395,8 @@ pub fn producer(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
 pub fn consumers(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (id, number) = (from.u64()?, from.index()?);
     let mut world = registry::lock();
-    let mut found = Vec::new();
-    for &consumer in &world.op(id)?.consumers {
-        for (position, input) in world.op(consumer)?.inputs.iter().enumerate() {
-            if input.from == Some((id, number)) {
-                found.push((consumer, position));
-            }
-        }
-    }
+    world.op(id)?;
+    let found = world.readers((id, number));
     for (consumer, _) in &found {
         world.hold_op(*consumer);
     }
