@@ -99,36 +99,33 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         )?])
     }),
     ("ResizeBilinearV2", |cx, op| {
-        let size = numbers(cx, op.input("size")?, "size")?;
-        resize(cx, op, &size, "linear")
+        resize(cx, op, op.input("size")?, "linear")
     }),
     ("ResizeBilinearV2D", |cx, op| {
-        resize(cx, op, op.ints("size")?, "linear")
+        let size = cx.ints(op.ints("size")?);
+        resize(cx, op, size, "linear")
     }),
     ("ResizeNearestNeighborV2", |cx, op| {
-        let size = numbers(cx, op.input("size")?, "size")?;
-        resize(cx, op, &size, "nearest")
+        resize(cx, op, op.input("size")?, "nearest")
     }),
     ("ResizeNearestNeighborV2D", |cx, op| {
-        resize(cx, op, op.ints("size")?, "nearest")
+        let size = cx.ints(op.ints("size")?);
+        resize(cx, op, size, "nearest")
     }),
 ];
 
 type Answer = Result<Vec<ValueId>, OpError>;
 
-fn numbers(cx: &Cx, value: ValueId, name: &str) -> Result<Vec<i64>, OpError> {
-    cx.constant(value)
-        .and_then(Tensor::ints)
-        .ok_or_else(|| unsupported(format!("its input {name} has to be a constant")))
-}
-
-fn resize(cx: &mut Cx, op: &Op<'_>, size: &[i64], mode: &'static str) -> Answer {
+fn resize(cx: &mut Cx, op: &Op<'_>, size: ValueId, mode: &'static str) -> Answer {
     let mut x = op.input("x")?;
-    let &[height, width] = size else {
+    if cx.dims(size)? != [2] {
         return Err(invalid(format!(
-            "its size is {size:?}; it must be [height, width]"
+            "its size is {}; it must be [height, width]",
+            cx.constant(size)
+                .and_then(Tensor::ints)
+                .map_or_else(|| cx.ty(size).to_string(), |list| format!("{list:?}"))
         )));
-    };
+    }
     let (corners, centers) = (op.yes("align_corners")?, op.yes("half_pixel_centers")?);
     if corners && centers {
         return Err(invalid(
@@ -143,10 +140,11 @@ fn resize(cx: &mut Cx, op: &Op<'_>, size: &[i64], mode: &'static str) -> Answer 
         )));
     }
     let last = op.desc("x").is_some_and(|desc| desc.format == FORMAT_NHWC);
+    let size = cx.cast(size, DataType::Int64)?;
     let sizes_of_all = if last {
-        [dims[0], height, width, dims[3]]
+        [cx.ints(&dims[..1]), size, cx.ints(&dims[3..])]
     } else {
-        [dims[0], dims[1], height, width]
+        [cx.ints(&dims[..1]), cx.ints(&dims[1..2]), size]
     };
     // What is read lies at integers where pixels are points.
     let (way, nearest) = match (mode, corners, centers) {
@@ -162,7 +160,11 @@ fn resize(cx: &mut Cx, op: &Op<'_>, size: &[i64], mode: &'static str) -> Answer 
         .with("coordinate_transformation_mode", way)
         .with("mode", mode)
         .with("nearest_mode", nearest);
-    let sizes = cx.ints(&sizes_of_all);
+    let sizes = cx.one(
+        "ConcatD",
+        &sizes_of_all,
+        Attrs::new().with("concat_dim", 0i64),
+    )?;
     cx.add_node("Resize", &[Some(x), None, None, Some(sizes)], attrs, 1)
 }
 

@@ -1,6 +1,7 @@
 //! Parts of tensors by begin, end and step, with masks as TensorFlow has them.
 
 use jumar_ops::{Attrs, Builder as _, OpError, SliceMasks, Tensor};
+use jumar_types::dtype::DataType;
 
 use super::index::scattered;
 use super::op::Op;
@@ -10,13 +11,15 @@ use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Slice", |cx, op| {
-        let (offsets, size) = (op.input("offsets")?, op.input("size")?);
-        let begin = numbers(cx, offsets, "offsets")?;
-        let size = numbers(cx, size, "size")?;
-        let end = ends(&begin, &size);
+        let (x, offsets, size) = (op.input("x")?, op.input("offsets")?, op.input("size")?);
+        let list = |value| cx.constant(value).and_then(Tensor::ints);
+        let (Some(begin), Some(sizes)) = (list(offsets), list(size)) else {
+            return computed_part(cx, x, offsets, size);
+        };
+        let end = ends(&begin, &sizes);
         let axes: Vec<i64> = (0..begin.len() as i64).collect();
         let steps = vec![1; begin.len()];
-        part(cx, op.input("x")?, &begin, &end, &axes, &steps)
+        part(cx, x, &begin, &end, &axes, &steps)
     }),
     ("SliceWithAxes", |cx, op| {
         let begin = numbers(cx, op.input("offsets")?, "offsets")?;
@@ -148,6 +151,22 @@ fn part(
     let lists = [begin, end, axes, steps].map(|list| cx.ints(list));
     let inputs: Vec<_> = std::iter::once(x).chain(lists).map(Some).collect();
     cx.add_node("StridedSliceV2", &inputs, Attrs::new(), 1)
+}
+
+/// A part whose begin and sizes are known when the graph runs. A size of -1 takes what is left.
+fn computed_part(cx: &mut Cx, x: ValueId, offsets: ValueId, size: ValueId) -> Answer {
+    let begin = cx.cast(offsets, DataType::Int64)?;
+    let size = cx.cast(size, DataType::Int64)?;
+    let (zero, last) = (cx.ints(&[0]), cx.ints(&[i64::MAX]));
+    let rest = cx.one("Less", &[size, zero], Attrs::new())?;
+    let end = cx.one("Add", &[begin, size], Attrs::new())?;
+    let end = cx.one("SelectV2", &[rest, last, end], Attrs::new())?;
+    cx.add_node(
+        "StridedSliceV2",
+        &[Some(x), Some(begin), Some(end)],
+        Attrs::new(),
+        1,
+    )
 }
 
 /// Writes values to their indices in a vector.
