@@ -50,48 +50,34 @@ class StreamPassContext;
 typedef std::function<Status(GraphPtr &, CustomPassContext &)> CustomPassFunc;
 typedef std::function<Status(const ConstGraphPtr &, StreamPassContext &)> CustomAllocateStreamPassFunc;
 
-/* A pass: its name, its function and its stage. */
+/* A pass: its name, its function and its stage. Copies name the same pass. */
 class PassRegistrationData {
  public:
   PassRegistrationData() = default;
   ~PassRegistrationData() = default;
-  PassRegistrationData(std::string pass_name) : name_(pass_name.c_str()) {}
-  PassRegistrationData &CustomPassFn(const CustomPassFunc &custom_pass_fn) {
-    function_ = custom_pass_fn;
-    return *this;
-  }
-  PassRegistrationData &Stage(const CustomPassStage stage) {
-    stage_ = stage;
-    return *this;
-  }
-  PassRegistrationData &CustomAllocateStreamPassFn(const CustomAllocateStreamPassFunc &allocate_stream_pass_fn) {
-    stream_function_ = allocate_stream_pass_fn;
-    return *this;
-  }
-  std::string GetPassName() const { return std::string(name_.GetString()); }
-  CustomPassFunc GetCustomPassFn() const { return function_; }
-  CustomPassStage GetStage() const { return stage_; }
-  CustomAllocateStreamPassFunc GetCustomAllocateStreamPass() const { return stream_function_; }
+  PassRegistrationData(std::string pass_name);
+  PassRegistrationData &CustomPassFn(const CustomPassFunc &custom_pass_fn);
+  PassRegistrationData &Stage(const CustomPassStage stage);
+  PassRegistrationData &CustomAllocateStreamPassFn(const CustomAllocateStreamPassFunc &allocate_stream_pass_fn);
+  std::string GetPassName() const;
+  CustomPassFunc GetCustomPassFn() const;
+  CustomPassStage GetStage() const;
+  CustomAllocateStreamPassFunc GetCustomAllocateStreamPass() const;
 
  private:
   friend struct jumar::Access;
-  AscendString name_;
-  CustomPassFunc function_;
-  CustomPassStage stage_ = CustomPassStage::kBeforeInferShape;
-  CustomAllocateStreamPassFunc stream_function_;
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
 };
 
 /* Registers a pass for as long as the object lives: until its library is unloaded, or the program ends. */
 class PassReceiver {
  public:
-  PassReceiver(const PassRegistrationData &reg_data);
+  PassReceiver(PassRegistrationData &reg_data);
   PassReceiver(PassReceiver &&other) noexcept;
   PassReceiver(const PassReceiver &) = delete;
   PassReceiver &operator=(const PassReceiver &) = delete;
   ~PassReceiver();
-
- private:
-  uint64_t id_;
 };
 
 }  // namespace ge

@@ -51,6 +51,8 @@ struct __attribute__((visibility("hidden"))) Access {
   static Status StatusOf(const fusion::PatternMatcher &matcher);
 
   static RegisteredPass PassOf(const PassRegistrationData &data, uint64_t id);
+  static void SetName(PassRegistrationData &data, const AscendString &name);
+  static AscendString NameOf(const PassRegistrationData &data);
   static void Begin(CustomPassContext &context, const AscendString &name,
                     const std::map<AscendString, AscendString> &options);
 };

@@ -30,6 +30,40 @@ graphStatus CustomPassContext::GetOptionValue(const AscendString &option_key, As
 void CustomPassContext::SetPassName(const AscendString &pass_name) { impl_->name = pass_name; }
 AscendString CustomPassContext::GetPassName() const { return impl_->name; }
 
+struct PassRegistrationData::Impl {
+  AscendString name;
+  CustomPassFunc function;
+  CustomPassStage stage = CustomPassStage::kBeforeInferShape;
+  CustomAllocateStreamPassFunc stream_function;
+};
+
+PassRegistrationData &PassRegistrationData::CustomPassFn(const CustomPassFunc &custom_pass_fn) {
+  if (impl_ != nullptr) {
+    impl_->function = custom_pass_fn;
+  }
+  return *this;
+}
+PassRegistrationData &PassRegistrationData::Stage(const CustomPassStage stage) {
+  if (impl_ != nullptr) {
+    impl_->stage = stage;
+  }
+  return *this;
+}
+PassRegistrationData &PassRegistrationData::CustomAllocateStreamPassFn(
+    const CustomAllocateStreamPassFunc &allocate_stream_pass_fn) {
+  if (impl_ != nullptr) {
+    impl_->stream_function = allocate_stream_pass_fn;
+  }
+  return *this;
+}
+CustomPassFunc PassRegistrationData::GetCustomPassFn() const { return impl_ == nullptr ? nullptr : impl_->function; }
+CustomPassStage PassRegistrationData::GetStage() const {
+  return impl_ == nullptr ? CustomPassStage::kInvalid : impl_->stage;
+}
+CustomAllocateStreamPassFunc PassRegistrationData::GetCustomAllocateStreamPass() const {
+  return impl_ == nullptr ? nullptr : impl_->stream_function;
+}
+
 namespace jumar {
 
 /* What is kept of a registration. */
@@ -43,7 +77,15 @@ struct RegisteredPass {
 };
 
 RegisteredPass Access::PassOf(const PassRegistrationData &data, uint64_t id) {
-  return RegisteredPass{id, data.name_, data.function_, data.stage_, data.stream_function_ != nullptr, false};
+  return RegisteredPass{id, NameOf(data), data.GetCustomPassFn(), data.GetStage(), data.GetCustomAllocateStreamPass() != nullptr,
+                        false};
+}
+void Access::SetName(PassRegistrationData &data, const AscendString &name) {
+  data.impl_ = std::make_shared<PassRegistrationData::Impl>();
+  data.impl_->name = name;
+}
+AscendString Access::NameOf(const PassRegistrationData &data) {
+  return data.impl_ == nullptr ? AscendString() : data.impl_->name;
 }
 void Access::Begin(CustomPassContext &context, const AscendString &name, const Options &options) {
   context.impl_->name = name;
@@ -70,6 +112,16 @@ struct Registry {
     return all;
   }
 
+  void Add(const RegisteredPass &pass) {
+    const std::lock_guard<std::mutex> guard(lock);
+    passes.push_back(pass);
+  }
+  void Move(uint64_t from, uint64_t to) {
+    const std::lock_guard<std::mutex> guard(lock);
+    for (RegisteredPass &pass : passes) {
+      pass.id = pass.id == from ? to : pass.id;
+    }
+  }
   void Remove(uint64_t id) {
     const std::lock_guard<std::mutex> guard(lock);
     passes.erase(std::remove_if(passes.begin(), passes.end(), [id](const RegisteredPass &pass) { return pass.id == id; }),
@@ -77,9 +129,11 @@ struct Registry {
   }
 
   std::mutex lock;
-  uint64_t last = 0;
   std::vector<RegisteredPass> passes;
 };
+
+/* A registration is found by the address of its object, which holds nothing. */
+uint64_t IdOf(const void *object) { return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(object)); }
 
 bool Runs(const RegisteredPass &pass) {
   const uint32_t stage = static_cast<uint32_t>(pass.stage);
@@ -163,19 +217,13 @@ Status RunPasses(const Graph &graph, const Options &options, const Options &oute
 
 }  // namespace jumar
 
-PassReceiver::PassReceiver(const PassRegistrationData &reg_data) : id_(0) {
-  jumar::Registry &registry = jumar::Registry::Instance();
-  const std::lock_guard<std::mutex> guard(registry.lock);
-  id_ = ++registry.last;
-  registry.passes.push_back(jumar::Access::PassOf(reg_data, id_));
+PassReceiver::PassReceiver(PassRegistrationData &reg_data) {
+  jumar::Registry::Instance().Add(jumar::Access::PassOf(reg_data, jumar::IdOf(this)));
 }
-PassReceiver::PassReceiver(PassReceiver &&other) noexcept : id_(std::exchange(other.id_, 0)) {}
-PassReceiver::~PassReceiver() {
-  if (id_ == 0) {
-    return;
-  }
-  jumar::Registry::Instance().Remove(id_);
+PassReceiver::PassReceiver(PassReceiver &&other) noexcept {
+  jumar::Registry::Instance().Move(jumar::IdOf(&other), jumar::IdOf(this));
 }
+PassReceiver::~PassReceiver() { jumar::Registry::Instance().Remove(jumar::IdOf(this)); }
 
 namespace fusion {
 
@@ -211,13 +259,6 @@ AscendString FusionPassRegistrationData::ToString() const {
   return AscendString(text.c_str());
 }
 
-namespace {
-
-/* A registration is found by the address of its object, which holds nothing. */
-uint64_t IdOf(const PassRegistrar *object) { return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(object)); }
-
-}  // namespace
-
 PassRegistrar::PassRegistrar(FusionPassRegistrationData &fusion_pass_reg_data) {
   const CreateFusionPassFn create = fusion_pass_reg_data.GetCreatePassFn();
   if (create == nullptr) {
@@ -231,19 +272,13 @@ PassRegistrar::PassRegistrar(FusionPassRegistrationData &fusion_pass_reg_data) {
     }
     return pass->Run(graph, context);
   };
-  jumar::Registry &registry = jumar::Registry::Instance();
-  const std::lock_guard<std::mutex> guard(registry.lock);
-  registry.passes.push_back(jumar::RegisteredPass{IdOf(this), fusion_pass_reg_data.GetPassName(), run,
-                                                  fusion_pass_reg_data.GetStage(), false, true});
+  jumar::Registry::Instance().Add(jumar::RegisteredPass{jumar::IdOf(this), fusion_pass_reg_data.GetPassName(), run,
+                                                        fusion_pass_reg_data.GetStage(), false, true});
 }
 PassRegistrar::PassRegistrar(PassRegistrar &&other) noexcept {
-  jumar::Registry &registry = jumar::Registry::Instance();
-  const std::lock_guard<std::mutex> guard(registry.lock);
-  for (jumar::RegisteredPass &pass : registry.passes) {
-    pass.id = pass.id == IdOf(&other) ? IdOf(this) : pass.id;
-  }
+  jumar::Registry::Instance().Move(jumar::IdOf(&other), jumar::IdOf(this));
 }
-PassRegistrar::~PassRegistrar() { jumar::Registry::Instance().Remove(IdOf(this)); }
+PassRegistrar::~PassRegistrar() { jumar::Registry::Instance().Remove(jumar::IdOf(this)); }
 
 }  // namespace fusion
 }  // namespace ge

@@ -274,4 +274,7 @@ std::string StatusFactory::GetErrDesc(const uint32_t status) { return Given(GetE
 ErrorNoRegisterar::ErrorNoRegisterar(const uint32_t status, const std::string &text)
     : ErrorNoRegisterar(status, text.c_str()) {}
 
+PassRegistrationData::PassRegistrationData(std::string pass_name) { Access::SetName(*this, Own(pass_name)); }
+std::string PassRegistrationData::GetPassName() const { return Given(Access::NameOf(*this)); }
+
 }  // namespace ge
