@@ -100,6 +100,18 @@ def test_every_symbol_that_programs_use_compiles_links_and_starts(tmp_path):
     assert f"{len(ROWS)} uses" in run(tmp_path / "program", tmp_path)
 
 
+def test_names_of_options_have_the_values_of_the_documentation(tmp_path):
+    lines = ['#include "ge/ge_api.h"', '#include "ge/ge_ir_build.h"', "#include <cstring>", "#include <string>", "int main() {"]
+    for line in (HERE / "ir_options.txt").read_text().splitlines():
+        name, value = line.split()
+        lines.append(f'  if (std::string(ge::ir_option::{name}) != "{value}") return 1;')
+    for name in ["global_options", "ir_builder_suppported_options", "ir_parser_suppported_options"]:
+        lines.append(f"  if (ge::ir_option::{name}.empty()) return 2;")
+    assert len(lines) == 5 + 66
+    compile_text(tmp_path, "\n".join([*lines, "  return 0;", "}", ""]), "-lge_runner")
+    run(tmp_path / "program", tmp_path)
+
+
 def test_what_is_missing_is_on_the_page():
     page = (ROOT / "docs/graph-engine.md").read_text()
     for name, sentence in MISSING.items():
