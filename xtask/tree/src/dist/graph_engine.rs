@@ -37,7 +37,15 @@ const UNITS: &[&str] = &[
 /// The unit that is compiled for each layout of std::string.
 const STRINGS: &str = "strings";
 /// Public headers that the sources include.
-const HEADERS: &[&str] = &["ge", "ge/fusion", "ge/fusion/pass", "graph", "parser", "exe_graph/runtime", "register"];
+const HEADERS: &[&str] = &[
+    "ge",
+    "ge/fusion",
+    "ge/fusion/pass",
+    "graph",
+    "parser",
+    "exe_graph/runtime",
+    "register",
+];
 /// What the linker exports of the sources, besides the functions that are filtered.
 const EXPORTS: &str = "_ZN2ge*; _ZNK2ge*; _ZT?N2ge*; _ZN4gert*; _ZNK4gert*; Es*; _ZN15EsCTensorHolder*; _ZNK15EsCTensorHolder*; _ZN15EsCGraphBuilder*; GetRegisteredIrDef;";
 /// The generated unit with a function for each operator.
