@@ -136,6 +136,16 @@ impl fmt::Debug for Tensor {
     }
 }
 
+/// Returns the bytes of values. Weights have millions of them: the loop is one that the compiler turns into a copy.
+fn stored<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]) -> Bytes {
+    let mut all = vec![0; values.len() * N];
+    let (to, _) = all.as_chunks_mut();
+    for (to, &value) in to.iter_mut().zip(values) {
+        *to = bytes(value);
+    }
+    all.into()
+}
+
 impl Tensor {
     /// Makes a tensor of densely packed little-endian elements, or says why the bytes do not fit the shape.
     pub fn new(dtype: DataType, dims: &[usize], bytes: Vec<u8>) -> Result<Tensor, OpError> {
@@ -160,25 +170,17 @@ impl Tensor {
 
     /// Makes a one-dimensional int64 tensor.
     pub fn from_ints(values: &[i64]) -> Tensor {
-        let bytes: Vec<u8> = values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
         Tensor {
             ty: TensorType::new(DataType::Int64, [values.len() as i64]),
-            bytes: bytes.into(),
+            bytes: stored(values, i64::to_le_bytes),
         }
     }
 
     /// Makes a one-dimensional float32 tensor.
     pub fn from_floats(values: &[f32]) -> Tensor {
-        let bytes: Vec<u8> = values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
         Tensor {
             ty: TensorType::new(DataType::Float32, [values.len() as i64]),
-            bytes: bytes.into(),
+            bytes: stored(values, f32::to_le_bytes),
         }
     }
 
@@ -282,7 +284,7 @@ impl Tensor {
     /// Returns the values as float64, if the type is a floating-point or integer type.
     pub fn floats(&self) -> Option<Vec<f64>> {
         Some(match self.ty.dtype {
-            DataType::Float32 => self.values::<f32>()?.into_iter().map(f64::from).collect(),
+            DataType::Float32 => self.float32s()?.into_iter().map(f64::from).collect(),
             DataType::Float64 => self.values::<f64>()?,
             DataType::Float16 => self.values::<F16>()?.into_iter().map(f64::from).collect(),
             DataType::BFloat16 => self.values::<BF16>()?.into_iter().map(f64::from).collect(),
@@ -294,6 +296,20 @@ impl Tensor {
                 .collect(),
             _ => self.ints()?.into_iter().map(|value| value as f64).collect(),
         })
+    }
+
+    /// Returns the values of a float32 tensor.
+    pub fn float32s(&self) -> Option<Vec<f32>> {
+        if self.ty.dtype != DataType::Float32 {
+            return None;
+        }
+        let (values, _) = self.bytes.as_chunks();
+        Some(
+            values
+                .iter()
+                .map(|bytes| f32::from_le_bytes(*bytes))
+                .collect(),
+        )
     }
 
     /// Returns the values as the Rust type of their own data type.

@@ -182,9 +182,9 @@ fn normalise(graph: &mut Graph, conv: &mut Node, norm: &Node) -> bool {
     let Some(dims) = filter.ty().dims() else {
         return false;
     };
-    let Some(weights) = floats(conv.inputs[1]) else {
+    if filter.ty().dtype != DataType::Float32 {
         return false;
-    };
+    }
     let bias = match conv.inputs.get(2).copied().flatten() {
         None => vec![0.0; dims[0]],
         Some(id) => match floats(Some(id)) {
@@ -206,18 +206,23 @@ fn normalise(graph: &mut Graph, conv: &mut Node, norm: &Node) -> bool {
         .zip(&variance)
         .map(|(s, v)| s / (v + epsilon).sqrt())
         .collect();
-    let depth = weights.len() / dims[0].max(1);
-    let new: Vec<f32> = weights
-        .iter()
-        .enumerate()
-        .map(|(at, weight)| (weight * factors[at / depth.max(1)]) as f32)
-        .collect();
+    // Weights are large: they are read from their bytes, and written to those of the result.
+    let (weights, _) = filter.bytes().as_chunks::<4>();
+    let depth = (weights.len() / dims[0].max(1)).max(1);
+    let mut new = vec![0; filter.bytes().len()];
+    let (to, _) = new.as_chunks_mut::<4>();
+    let channels = to.chunks_mut(depth).zip(weights.chunks(depth));
+    for ((to, from), factor) in channels.zip(&factors) {
+        for (to, from) in to.iter_mut().zip(from) {
+            *to = ((f64::from(f32::from_le_bytes(*from)) * factor) as f32).to_le_bytes();
+        }
+    }
     let shift: Vec<f32> = (0..dims[0])
         .map(|channel| {
             ((bias[channel] - mean[channel]) * factors[channel] + offset[channel]) as f32
         })
         .collect();
-    let Ok(new) = Tensor::from_floats(&new).reshaped(&dims) else {
+    let Ok(new) = Tensor::new(DataType::Float32, &dims, new) else {
         return false;
     };
     let names = (

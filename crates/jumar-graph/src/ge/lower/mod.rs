@@ -341,7 +341,17 @@ pub(super) fn tensor_of(data: &super::Data) -> std::result::Result<Tensor, OpErr
             "a constant's shape is {ty}, with dimensions that are open"
         ))
     })?;
-    Tensor::new(ty.dtype, &dims, data.bytes.as_slice().to_vec())
+    let bytes = bytes::Bytes::from_owner(SharedBytes(data.bytes.clone()));
+    Tensor::shared(ty.dtype, &dims, bytes)
+}
+
+/// The bytes of a constant, which the graph of the program keeps as well.
+struct SharedBytes(std::sync::Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for SharedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 pub(super) fn invalid(text: impl Into<String>) -> OpError {

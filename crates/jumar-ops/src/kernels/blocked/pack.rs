@@ -13,7 +13,10 @@ use crate::simd::blocked::{LANES, PAIR, Planar, Sliding};
 /// `filter`: output channel, channel of the group, down, across. `planar`: the image lies in planes. `None`: no float32
 /// tensor of four dimensions, or groups that are no whole blocks.
 pub fn pack_filter(filter: &Tensor, groups: usize, planar: bool) -> Option<Tensor> {
-    let (dims, values) = (filter.ty().dims()?, floats(filter)?);
+    let dims = filter.ty().dims()?;
+    if filter.ty().dtype != DataType::Float32 {
+        return None;
+    }
     let &[outputs, depth, height, width] = &dims[..] else {
         return None;
     };
@@ -29,23 +32,26 @@ pub fn pack_filter(filter: &Tensor, groups: usize, planar: bool) -> Option<Tenso
     };
     let blocks = own.div_ceil(LANES);
     let steps = inputs * taps * inner;
-    let mut packed = Vec::with_capacity(groups * blocks * steps * LANES);
+    // Weights are large: they are copied once, from their bytes to those of the result.
+    let (values, _) = filter.bytes().as_chunks::<4>();
+    let mut packed = vec![0u8; groups * blocks * steps * LANES * size_of::<f32>()];
+    let (cells, _) = packed.as_chunks_mut::<4>();
+    let mut lines = cells.chunks_exact_mut(LANES);
     for group in 0..groups {
         for first in (0..blocks).step_by(PAIR) {
             let count = PAIR.min(blocks - first);
             for input in 0..inputs {
                 for tap in 0..taps {
-                    for lane_in in 0..inner {
-                        for block in 0..count {
-                            for lane in 0..LANES {
-                                let output = (first + block) * LANES + lane;
-                                let channel = input * inner + lane_in;
-                                packed.push(if output < own && channel < depth {
-                                    let output = group * own + output;
-                                    values[(output * depth + channel) * taps + tap]
-                                } else {
-                                    0.0
-                                });
+                    for channel in (input * inner..).take(inner) {
+                        for (block, line) in lines.by_ref().take(count).enumerate() {
+                            if channel >= depth {
+                                continue;
+                            }
+                            let output = (first + block) * LANES;
+                            let from = ((group * own + output) * depth + channel) * taps + tap;
+                            let rows = values[from..].iter().step_by(depth * taps);
+                            for (to, value) in line.iter_mut().take(own - output).zip(rows) {
+                                *to = *value;
                             }
                         }
                     }
@@ -53,9 +59,7 @@ pub fn pack_filter(filter: &Tensor, groups: usize, planar: bool) -> Option<Tenso
             }
         }
     }
-    Tensor::from_floats(&packed)
-        .reshaped(&[groups * blocks, steps, LANES])
-        .ok()
+    Tensor::new(DataType::Float32, &[groups * blocks, steps, LANES], packed).ok()
 }
 
 /// Weights of a convolution in groups that are no whole blocks, and which channels each unit of its output reads: the inputs
@@ -71,7 +75,7 @@ pub fn pack_gathered(
     groups: usize,
     positions: &[usize],
 ) -> Option<(Tensor, Tensor)> {
-    let (dims, values) = (filter.ty().dims()?, floats(filter)?);
+    let (dims, values) = (filter.ty().dims()?, filter.float32s()?);
     let &[outputs, depth, height, width] = &dims[..] else {
         return None;
     };
@@ -158,7 +162,7 @@ pub fn pack_gathered(
 ///
 /// `filter`: channel, 1, down, across.
 pub fn pack_depthwise(filter: &Tensor) -> Option<Tensor> {
-    let (dims, values) = (filter.ty().dims()?, floats(filter)?);
+    let (dims, values) = (filter.ty().dims()?, filter.float32s()?);
     let &[channels, 1, height, width] = &dims[..] else {
         return None;
     };
@@ -175,7 +179,7 @@ pub fn pack_depthwise(filter: &Tensor) -> Option<Tensor> {
 
 /// A number for each channel, with zeros for those that fill the last block up.
 pub fn pack_channels(numbers: &Tensor) -> Option<Tensor> {
-    let mut values = floats(numbers)?;
+    let mut values = numbers.float32s()?;
     values.resize(values.len().next_multiple_of(LANES), 0.0);
     Some(Tensor::from_floats(&values))
 }
@@ -196,8 +200,4 @@ pub fn takes_planes(channels: usize, kernel: [usize; 2], stride: usize) -> bool 
         outputs: 1,
     };
     channels > 0 && planar.columns() > 0
-}
-
-fn floats(tensor: &Tensor) -> Option<Vec<f32>> {
-    (tensor.ty().dtype == DataType::Float32).then(|| tensor.values::<f32>())?
 }
