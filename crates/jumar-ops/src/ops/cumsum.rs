@@ -1,55 +1,77 @@
-//! Cumulative sums along an axis.
+//! Cumulative sums and products along an axis.
 
 use crate::kernels::compute_types::{Carried, Wide, for_carried};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, Types,
-    infer,
+    Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator,
+    PrepareCx, Types, infer,
 };
 
-pub(super) static OPERATORS: &[&Operator] = &[&Operator {
-    name: "Cumsum",
-    onnx: &[OnnxForm::new("CumSum", 11, LATEST, |builder, node| {
-        let attrs = Attrs::new()
-            .with("exclusive", node.bool_or("exclusive", false)?)
-            .with("reverse", node.bool_or("reverse", false)?);
-        Ok(vec![builder.node("Cumsum", node.inputs(), attrs)?])
-    })],
-    inputs: &[
-        InputDef::required("x", Types::NUMBER),
-        InputDef::constant("axis", Types::INDEX),
-    ],
-    outputs: OUTPUT_Y,
-    attrs: &[
-        AttrDef::bool("exclusive", false),
-        AttrDef::bool("reverse", false),
-    ],
-    aliasing: Aliasing::Elementwise,
-    reads_only_shapes: false,
-    infer: |cx| {
-        let input = cx.input(0)?;
-        if let Some(rank) = input.rank() {
-            axis(cx, rank)?;
-        }
-        Ok(vec![input.clone()])
-    },
-    prepare: |cx| {
-        let shape = cx.shape(0)?;
-        let axis = axis(cx.infer(), shape.len())?
-            .ok_or_else(|| OpError::unsupported("the axis has to be known"))?;
-        let sizes = Sizes {
-            outer: shape[..axis].iter().product(),
-            len: shape[axis],
-            inner: shape[axis + 1..].iter().product(),
-            exclusive: cx.attrs().bool("exclusive")?,
-            reverse: cx.attrs().bool("reverse")?,
-        };
-        for_carried!(cx.dtype(0)?, T => {
-            Ok(Box::new(Cumsum::<T> { sizes, types: std::marker::PhantomData }) as Box<dyn Kernel>)
-        })
-    },
-}];
+pub(super) static OPERATORS: &[&Operator] = &[
+    &cumulative(
+        "Cumsum",
+        &[OnnxForm::new("CumSum", 11, LATEST, |builder, node| {
+            let attrs = Attrs::new()
+                .with("exclusive", node.bool_or("exclusive", false)?)
+                .with("reverse", node.bool_or("reverse", false)?);
+            Ok(vec![builder.node("Cumsum", node.inputs(), attrs)?])
+        })],
+        |cx| prepare(cx, false),
+    ),
+    &cumulative("Cumprod", &[], |cx| prepare(cx, true)),
+];
+
+const fn cumulative(
+    name: &'static str,
+    onnx: &'static [OnnxForm],
+    prepare: fn(&PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError>,
+) -> Operator {
+    Operator {
+        name,
+        onnx,
+        inputs: INPUTS,
+        outputs: OUTPUT_Y,
+        attrs: ATTRS,
+        aliasing: Aliasing::Elementwise,
+        reads_only_shapes: false,
+        infer: |cx| {
+            let input = cx.input(0)?;
+            if let Some(rank) = input.rank() {
+                axis(cx, rank)?;
+            }
+            Ok(vec![input.clone()])
+        },
+        prepare,
+    }
+}
+
+const INPUTS: &[InputDef] = &[
+    InputDef::required("x", Types::NUMBER),
+    InputDef::constant("axis", Types::INDEX),
+];
+
+const ATTRS: &[AttrDef] = &[
+    AttrDef::bool("exclusive", false),
+    AttrDef::bool("reverse", false),
+];
+
+fn prepare(cx: &PrepareCx<'_>, product: bool) -> Result<Box<dyn Kernel>, OpError> {
+    let shape = cx.shape(0)?;
+    let axis = axis(cx.infer(), shape.len())?
+        .ok_or_else(|| OpError::unsupported("the axis has to be known"))?;
+    let sizes = Sizes {
+        outer: shape[..axis].iter().product(),
+        len: shape[axis],
+        inner: shape[axis + 1..].iter().product(),
+        exclusive: cx.attrs().bool("exclusive")?,
+        reverse: cx.attrs().bool("reverse")?,
+        product,
+    };
+    for_carried!(cx.dtype(0)?, T => {
+        Ok(Box::new(Cumulative::<T> { sizes, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+    })
+}
 
 fn axis(cx: &InferCx<'_>, rank: usize) -> Result<Option<usize>, OpError> {
     match cx.ints(1)?.as_deref() {
@@ -67,14 +89,15 @@ struct Sizes {
     inner: usize,
     exclusive: bool,
     reverse: bool,
+    product: bool,
 }
 
-struct Cumsum<T> {
+struct Cumulative<T> {
     sizes: Sizes,
     types: std::marker::PhantomData<fn(T)>,
 }
 
-impl<T: Carried> Kernel for Cumsum<T> {
+impl<T: Carried> Kernel for Cumulative<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let Sizes {
             outer,
@@ -82,6 +105,7 @@ impl<T: Carried> Kernel for Cumsum<T> {
             inner,
             exclusive,
             reverse,
+            product,
         } = self.sizes;
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
         for step in 0..outer {
@@ -91,12 +115,19 @@ impl<T: Carried> Kernel for Cumsum<T> {
                     input.stepped(start, len, inner),
                     out.stepped(start, len, inner),
                 );
-                let mut sum = T::Wide::ZERO;
+                let mut held = match product {
+                    true => T::Wide::ONE,
+                    false => T::Wide::ZERO,
+                };
                 for index in 0..len {
                     let at = if reverse { len - 1 - index } else { index };
-                    let next = sum.plus(row.get(at).widen());
-                    to.set(at, T::from_wide(if exclusive { sum } else { next }));
-                    sum = next;
+                    let own = row.get(at).widen();
+                    let next = match product {
+                        true => held.times(own),
+                        false => held.plus(own),
+                    };
+                    to.set(at, T::from_wide(if exclusive { held } else { next }));
+                    held = next;
                 }
             }
         }

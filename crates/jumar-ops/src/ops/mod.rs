@@ -22,6 +22,7 @@ mod avg_pool;
 mod batch_mat_mul;
 mod batch_norm;
 mod batch_norm_training;
+mod bitcast;
 mod bitwise_and;
 mod bitwise_or;
 mod bitwise_xor;
@@ -45,6 +46,7 @@ mod cumsum;
 mod deform_conv;
 mod depth_to_space;
 mod determinant;
+mod dilation;
 mod div;
 mod dropout;
 mod einsum;
@@ -130,6 +132,7 @@ mod reshape;
 mod resize;
 mod reverse_sequence;
 mod roi;
+mod roi_rotated;
 mod round;
 mod scatter_elements;
 mod scatter_nd;
@@ -185,6 +188,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     batch_mat_mul::OPERATORS,
     batch_norm::OPERATORS,
     batch_norm_training::OPERATORS,
+    bitcast::OPERATORS,
     bitwise_and::OPERATORS,
     bitwise_or::OPERATORS,
     bitwise_xor::OPERATORS,
@@ -208,6 +212,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     deform_conv::OPERATORS,
     depth_to_space::OPERATORS,
     determinant::OPERATORS,
+    dilation::OPERATORS,
     div::OPERATORS,
     dropout::OPERATORS,
     einsum::OPERATORS,
@@ -293,6 +298,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     resize::OPERATORS,
     reverse_sequence::OPERATORS,
     roi::OPERATORS,
+    roi_rotated::OPERATORS,
     round::OPERATORS,
     scatter_elements::OPERATORS,
     scatter_nd::OPERATORS,

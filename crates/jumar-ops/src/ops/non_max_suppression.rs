@@ -10,54 +10,237 @@ use crate::{
     TensorType, Types, UNKNOWN,
 };
 
-pub(super) static OPERATORS: &[&Operator] = &[&Operator {
-    name: "NonMaxSuppressionV6",
-    onnx: &[OnnxForm::new(
-        "NonMaxSuppression",
-        10,
-        LATEST,
-        |builder, node| {
-            let attrs =
-                attrs_alike(node, "NonMaxSuppressionV6")?.with("index_dtype", DataType::Int64);
-            Ok(vec![builder.node(
-                "NonMaxSuppressionV6",
-                node.inputs(),
-                attrs,
-            )?])
+pub(super) static OPERATORS: &[&Operator] = &[
+    &COMBINED,
+    &Operator {
+        name: "NonMaxSuppressionV6",
+        onnx: &[OnnxForm::new(
+            "NonMaxSuppression",
+            10,
+            LATEST,
+            |builder, node| {
+                let attrs =
+                    attrs_alike(node, "NonMaxSuppressionV6")?.with("index_dtype", DataType::Int64);
+                Ok(vec![builder.node(
+                    "NonMaxSuppressionV6",
+                    node.inputs(),
+                    attrs,
+                )?])
+            },
+        )],
+        inputs: &[
+            InputDef::required("boxes", Types::of(&[DataType::Float32, DataType::Float16])),
+            InputDef::required("scores", Types::of(&[DataType::Float32, DataType::Float16])),
+            InputDef::optional("max_output_size", Types::INDEX),
+            InputDef::optional("iou_threshold", Types::of(&[DataType::Float32])),
+            InputDef::optional("score_threshold", Types::of(&[DataType::Float32])),
+        ],
+        outputs: &[OutputDef {
+            name: "selected_indices",
+        }],
+        attrs: &[
+            AttrDef::int("center_point_box", 0),
+            // Ours: ONNX's result is int64, the Graph Engine's int32.
+            AttrDef::dtype("index_dtype", DataType::Int32),
+        ],
+        aliasing: Aliasing::Distinct,
+        reads_only_shapes: false,
+        infer,
+        prepare: |cx| {
+            let shapes = Shapes::of(cx.infer())?
+                .ok_or_else(|| OpError::unknown("the shapes have to be known"))?;
+            generic_kernel(
+                cx,
+                Chosen {
+                    shapes,
+                    rows: cx.output_shape(0)?[0],
+                },
+                &[0, 1, 3, 4],
+                &[],
+            )
         },
-    )],
+    },
+];
+
+/// As TensorFlow has it: the chosen boxes of all classes by their scores, in a table of a fixed length.
+static COMBINED: Operator = Operator {
+    name: "jumar.CombinedNonMaxSuppression",
+    onnx: &[],
     inputs: &[
         InputDef::required("boxes", Types::of(&[DataType::Float32, DataType::Float16])),
         InputDef::required("scores", Types::of(&[DataType::Float32, DataType::Float16])),
-        InputDef::optional("max_output_size", Types::INDEX),
-        InputDef::optional("iou_threshold", Types::of(&[DataType::Float32])),
-        InputDef::optional("score_threshold", Types::of(&[DataType::Float32])),
+        InputDef::constant("max_output_size_per_class", Types::INDEX),
+        InputDef::constant("max_total_size", Types::INDEX),
+        InputDef::required("iou_threshold", Types::of(&[DataType::Float32])),
+        InputDef::required("score_threshold", Types::of(&[DataType::Float32])),
     ],
-    outputs: &[OutputDef {
-        name: "selected_indices",
-    }],
+    outputs: &[
+        OutputDef {
+            name: "nmsed_boxes",
+        },
+        OutputDef {
+            name: "nmsed_scores",
+        },
+        OutputDef {
+            name: "nmsed_classes",
+        },
+        OutputDef {
+            name: "valid_detections",
+        },
+    ],
     attrs: &[
-        AttrDef::int("center_point_box", 0),
-        // Ours: ONNX's result is int64, the Graph Engine's int32.
-        AttrDef::dtype("index_dtype", DataType::Int32),
+        AttrDef::bool("pad_per_class", false),
+        AttrDef::bool("clip_boxes", true),
     ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
-    infer,
-    prepare: |cx| {
-        let shapes = Shapes::of(cx.infer())?
-            .ok_or_else(|| OpError::unknown("the shapes have to be known"))?;
-        generic_kernel(
-            cx,
-            Chosen {
-                shapes,
-                rows: cx.output_shape(0)?[0],
+    infer: |cx| {
+        let (boxes, scores) = (cx.input(0)?, cx.input(1)?);
+        cx.same_types([0, 1])?;
+        let size = |index: usize, name: &str| match cx.ints(index)?.as_deref() {
+            None => Ok(None),
+            Some(&[count]) if (0..1 << 31).contains(&count) => Ok(Some(count)),
+            Some(other) => Err(OpError::invalid(format!(
+                "{name} is {other:?}; one number that is not negative is required"
+            ))),
+        };
+        let (each, most) = (
+            size(2, "max_output_size_per_class")?,
+            size(3, "max_total_size")?,
+        );
+        let fits = |a: i64, b: i64| a < 0 || b < 0 || a == b;
+        let (batch, classes) = match (&boxes.shape[..], &scores.shape[..]) {
+            _ if boxes.rank().is_none() || scores.rank().is_none() => (UNKNOWN, UNKNOWN),
+            (&[batch, count, own, four], &[images, boxes, classes])
+                if fits(batch, images)
+                    && fits(count, boxes)
+                    && fits(four, 4)
+                    && (own == 1 || fits(own, classes)) =>
+            {
+                (batch.max(images), classes)
+            }
+            _ => {
+                return Err(OpError::invalid(format!(
+                    "boxes of {boxes} and scores of {scores} do not fit each other; [batch, boxes, 1 or classes, 4] and [batch, boxes, classes] are required"
+                )));
+            }
+        };
+        let rows = match (most, each) {
+            (Some(most), Some(each)) if cx.attrs().bool("pad_per_class")? => match classes {
+                ..0 => UNKNOWN,
+                classes => most.min(each.saturating_mul(classes)),
             },
-            &[0, 1, 3, 4],
-            &[],
-        )
+            (Some(most), _) => most,
+            (None, _) => UNKNOWN,
+        };
+        let table = |dims: &[i64]| TensorType::new(boxes.dtype, dims);
+        Ok(vec![
+            table(&[batch, rows, 4]),
+            table(&[batch, rows]),
+            table(&[batch, rows]),
+            TensorType::new(DataType::Int32, [batch]),
+        ])
     },
-}];
+    prepare: |cx| {
+        let (boxes, scores) = (cx.shape(0)?, cx.shape(1)?);
+        let combined = Combined {
+            shapes: Shapes {
+                batch: scores[0],
+                boxes: scores[1],
+                classes: scores[2],
+                centres: false,
+            },
+            own: boxes[2],
+            each: cx.infer().ints(2)?.and_then(|list| list.first().copied()),
+            rows: cx.output_shape(1)?[1],
+            clip: cx.attrs().bool("clip_boxes")?,
+        };
+        generic_kernel(cx, combined, &[0, 1, 4, 5], &[0, 1, 2])
+    },
+};
+
+struct Combined {
+    shapes: Shapes,
+    /// Boxes at one position: one for all classes, or one for each.
+    own: usize,
+    /// The most boxes of a class.
+    each: Option<i64>,
+    rows: usize,
+    clip: bool,
+}
+
+impl Algorithm for Combined {
+    fn scratch(&self) -> usize {
+        self.shapes.boxes.div_ceil(4)
+    }
+
+    fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
+        let (boxes, scores) = (io.input(0)?, io.input(1)?);
+        let first = |index: usize| {
+            let row = io.input(index)?;
+            Ok::<_, OpError>((!row.is_empty()).then(|| row.get(0).f64()))
+        };
+        let limits = Limits::new(self.each, first(4)?, first(5)?)?;
+        let Shapes {
+            batch,
+            boxes: count,
+            classes,
+            ..
+        } = self.shapes;
+        let (table, best, kinds) = (io.output(0)?, io.output(1)?, io.output(2)?);
+        let valid = io.call.output::<i32>(3)?.flat();
+        for row in [table, best, kinds] {
+            row.fill(W::zero());
+        }
+        (0..batch).for_each(|image| valid.set(image, 0));
+        let corner = |image: usize, class: usize, index: usize, part: usize| {
+            let class = if self.own == 1 { 0 } else { class };
+            boxes.get(((image * count + index) * self.own + class) * 4 + part)
+        };
+        let score = |image: usize, class: usize, index: usize| {
+            scores.get((image * count + index) * classes + class)
+        };
+        choose(
+            self.shapes,
+            limits,
+            |class, at| corner(at / (4 * count), class, at / 4 % count, at % 4).f64() as f32,
+            |at| score(at / (count * classes), at / count % classes, at % count).f64() as f32,
+            io.bytes(count)?,
+            |[image, class, index]| {
+                let own = score(image, class, index);
+                let (start, held) = (image * self.rows, valid.get(image) as usize);
+                let at = (0..held)
+                    .find(|&at| best.get(start + at) < own)
+                    .unwrap_or(held);
+                if at == self.rows {
+                    return Ok(());
+                }
+                let held = (held + 1).min(self.rows);
+                valid.set(image, held as i32);
+                for to in (at + 1..held).rev() {
+                    best.set(start + to, best.get(start + to - 1));
+                    kinds.set(start + to, kinds.get(start + to - 1));
+                    for part in 0..4 {
+                        table.set(
+                            (start + to) * 4 + part,
+                            table.get((start + to - 1) * 4 + part),
+                        );
+                    }
+                }
+                best.set(start + at, own);
+                kinds.set(start + at, W::of(class as f64));
+                for part in 0..4 {
+                    let mut value = corner(image, class, index, part);
+                    if self.clip {
+                        value = value.most(W::zero()).least(W::one());
+                    }
+                    table.set((start + at) * 4 + part, value);
+                }
+                Ok(())
+            },
+        )
+    }
+}
 
 #[derive(Clone, Copy)]
 struct Shapes {
@@ -154,11 +337,11 @@ fn overlap(one: [f32; 4], two: [f32; 4]) -> f32 {
 }
 
 /// Chooses among the boxes of every image and class: always the best score that is left, which puts out all boxes that
-/// overlap with it. `left` has a byte a box.
+/// overlap with it. `left` has a byte a box. Coordinates are those of a class.
 fn choose(
     shapes: Shapes,
     limits: Limits,
-    coordinate: impl Fn(usize) -> f32,
+    coordinate: impl Fn(usize, usize) -> f32,
     score: impl Fn(usize) -> f32,
     left: RowMut<'_, u8>,
     mut chosen: impl FnMut([usize; 3]) -> Result<(), OpError>,
@@ -170,11 +353,14 @@ fn choose(
         centres,
     } = shapes;
     for image in 0..batch {
-        let corners = |index: usize| {
-            let at = (image * boxes + index) * 4;
-            corners(std::array::from_fn(|part| coordinate(at + part)), centres)
-        };
         for class in 0..classes {
+            let corners = |index: usize| {
+                let at = (image * boxes + index) * 4;
+                corners(
+                    std::array::from_fn(|part| coordinate(class, at + part)),
+                    centres,
+                )
+            };
             let score = |index: usize| score((image * classes + class) * boxes + index);
             for index in 0..boxes {
                 left.set(
@@ -241,7 +427,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     choose(
         shapes,
         limits,
-        |at| boxes[at] as f32,
+        |_, at| boxes[at] as f32,
         |at| scores[at] as f32,
         left,
         |_| {
@@ -291,7 +477,7 @@ impl Algorithm for Chosen {
             Ok(())
         };
         let (coordinate, score) = (
-            |at: usize| boxes.get(at).f64() as f32,
+            |_: usize, at: usize| boxes.get(at).f64() as f32,
             |at: usize| scores.get(at).f64() as f32,
         );
         if let Ok(out) = io.call.output::<i64>(0) {

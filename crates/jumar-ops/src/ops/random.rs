@@ -18,6 +18,8 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         InputDef::constant("shape", Types::INDEX),
         // How often was drawn before: a number that changes from run to run.
         InputDef::required("draw", Types::of(&[DataType::Int64])),
+        // In place of the attribute.
+        InputDef::optional("seed", Types::of(&[DataType::Int64])),
     ],
     outputs: OUTPUT_Y,
     attrs: &[
@@ -133,8 +135,13 @@ impl<T: Uniform> Kernel for Random<T> {
         let out = call.output::<T>(0)?.flat();
         let draw = call.input::<i64>(1)?.flat();
         let draw = if draw.is_empty() { 0 } else { draw.get(0) } as u64;
+        let mut key = self.key;
+        if call.has_input(2) {
+            let seed = call.input::<i64>(2)?.flat();
+            key.seed = if seed.is_empty() { 0 } else { seed.get(0) } as u64;
+        }
         for position in (0..out.len()).step_by(2) {
-            let words = self.key.pair(draw, position as u64 / 2);
+            let words = key.pair(draw, position as u64 / 2);
             let both = if self.normal {
                 normal(words)
             } else {
@@ -213,6 +220,9 @@ mod tests {
         ] {
             assert!(first.iter().zip(&other).filter(|(a, b)| a == b).count() < 10);
         }
+        let given = [i64s(&[2], &[100, 101]), i64s(&[], &[0]), i64s(&[], &[1])];
+        let given = run("jumar.Random", &given, attrs(9, 2)).unwrap();
+        assert_eq!(Some(first.clone()), given[0].floats());
         let shape = [i64s(&[1], &[-1]), i64s(&[], &[0])];
         refuse("jumar.Random", &shape, attrs(1, 2), "negative");
         refuse(

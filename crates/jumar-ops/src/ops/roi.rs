@@ -7,8 +7,8 @@ use crate::onnx::{LATEST, alike, attrs_alike};
 use crate::operator::OUTPUT_Y;
 use crate::view::Row;
 use crate::{
-    Aliasing, AttrDef, InferCx, InputDef, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN,
-    attr::AttrReader,
+    Aliasing, AttrDef, AttrKind, InferCx, InputDef, OnnxForm, OpError, Operator, TensorType, Types,
+    UNKNOWN, attr::AttrReader,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[
@@ -85,6 +85,80 @@ pub(super) static OPERATORS: &[&Operator] = &[
             generic_kernel(cx, align, &[0, 1], &[0])
         },
     },
+    // The regions have the number of their image first.
+    &Operator {
+        name: "jumar.RoiAlignGrad",
+        onnx: &[],
+        inputs: &[
+            InputDef::required("grad", Types::FLOAT),
+            InputDef::required("rois", Types::FLOAT),
+        ],
+        outputs: OUTPUT_Y,
+        attrs: &[
+            AttrDef::required("shape", AttrKind::Ints),
+            AttrDef::required("output_height", AttrKind::Int),
+            AttrDef::required("output_width", AttrKind::Int),
+            AttrDef::int("sampling_ratio", 0),
+            AttrDef::float("spatial_scale", 1.0),
+            AttrDef::bool("half_pixel", false),
+        ],
+        aliasing: Aliasing::Distinct,
+        reads_only_shapes: false,
+        infer: |cx| {
+            cx.same_types([0, 1])?;
+            let attrs = cx.attrs();
+            let (grad, shape) = (cx.input(0)?, image_dims(attrs)?);
+            if !(0..=MOST_SAMPLES as i64).contains(&attrs.int("sampling_ratio")?) {
+                return Err(OpError::invalid(format!(
+                    "sampling_ratio has to be 0 to {MOST_SAMPLES}"
+                )));
+            }
+            let rois = cx.input(1)?;
+            let count = match rois.shape[..] {
+                _ if rois.rank().is_none() => UNKNOWN,
+                [count, columns] if columns < 0 || columns == 5 => count,
+                _ => {
+                    return Err(OpError::invalid(format!(
+                        "the regions {rois} have to have 5 numbers each"
+                    )));
+                }
+            };
+            let wanted = [
+                count,
+                shape[1],
+                attrs.int("output_height")?,
+                attrs.int("output_width")?,
+            ];
+            let fits = grad.shape.len() == 4
+                && grad
+                    .shape
+                    .iter()
+                    .zip(wanted)
+                    .all(|(&own, wanted)| own < 0 || wanted < 0 || own == wanted);
+            if grad.rank().is_some() && (!fits || wanted[2] < 1 || wanted[3] < 1) {
+                return Err(OpError::invalid(format!(
+                    "the gradient is {grad}; the shape {wanted:?} is required"
+                )));
+            }
+            Ok(vec![TensorType::new(grad.dtype, shape)])
+        },
+        prepare: |cx| {
+            let attrs = cx.attrs();
+            let align = Align {
+                image: image_dims(attrs)?.map(|dim| dim as usize),
+                rois: cx.shape(1)?[0],
+                size: [
+                    attrs.int("output_height")? as usize,
+                    attrs.int("output_width")? as usize,
+                ],
+                samples: attrs.int("sampling_ratio")? as usize,
+                scale: attrs.float("spatial_scale")?.into(),
+                mean: true,
+                half: attrs.bool("half_pixel")?,
+            };
+            generic_kernel(cx, AlignGradient(align), &[0, 1], &[0])
+        },
+    },
     &Operator {
         name: "jumar.MaxRoiPool",
         onnx: &[OnnxForm::new("MaxRoiPool", 1, LATEST, |builder, node| {
@@ -159,7 +233,20 @@ pub(super) static OPERATORS: &[&Operator] = &[
 ];
 
 /// Samples along one side of an output pixel: a region may be as large as it likes, and still has to end.
-const MOST_SAMPLES: usize = 4096;
+pub(super) const MOST_SAMPLES: usize = 4096;
+
+/// Reads the shape of an image of which a gradient is computed.
+pub(super) fn image_dims(attrs: AttrReader<'_>) -> Result<[i64; 4], OpError> {
+    let shape = attrs.ints("shape")?;
+    match *shape {
+        [n, c, h, w] if [n, c, h, w].iter().all(|dim| (1..1 << 31).contains(dim)) => {
+            Ok([n, c, h, w])
+        }
+        _ => Err(OpError::invalid(format!(
+            "the shape of the image is {shape:?}; 4 positive numbers are required"
+        ))),
+    }
+}
 
 fn pooled(attrs: AttrReader<'_>) -> Result<[i64; 2], OpError> {
     match attrs.ints("pooled_shape")? {
@@ -210,7 +297,7 @@ fn infer(cx: &InferCx<'_>, size: [i64; 2], columns: i64) -> Result<Vec<TensorTyp
     )])
 }
 
-fn which(batch: i64, images: usize) -> Result<usize, OpError> {
+pub(super) fn which(batch: i64, images: usize) -> Result<usize, OpError> {
     usize::try_from(batch)
         .ok()
         .filter(|&batch| batch < images)
@@ -228,7 +315,11 @@ struct Align {
 }
 
 /// The four pixels around a position, with their weights; none where it lies outside.
-fn around<W: Working>(y: W, x: W, [height, width]: [usize; 2]) -> Option<[(usize, W); 4]> {
+pub(super) fn around<W: Working>(
+    y: W,
+    x: W,
+    [height, width]: [usize; 2],
+) -> Option<[(usize, W); 4]> {
     let outside = |at: f64, len: usize| at < -1.0 || at > len as f64;
     if outside(y.f64(), height) || outside(x.f64(), width) {
         return None;
@@ -252,6 +343,81 @@ fn around<W: Working>(y: W, x: W, [height, width]: [usize; 2]) -> Option<[(usize
     ])
 }
 
+/// A region: where it begins, and the size of its cells and the number of their samples along both axes.
+struct Region<W> {
+    top: W,
+    left: W,
+    cell: [W; 2],
+    samples: [usize; 2],
+}
+
+impl Align {
+    /// Reads the four coordinates of a region.
+    fn region<W: Working>(&self, coordinate: impl Fn(usize) -> W) -> Region<W> {
+        let [rows, columns] = self.size;
+        let (scale, shift) = (W::of(self.scale), W::of(if self.half { 0.5 } else { 0.0 }));
+        let [left, top, right, bottom] = std::array::from_fn(|at| coordinate(at) * scale - shift);
+        let (mut wide, mut high) = (right - left, bottom - top);
+        if !self.half {
+            (wide, high) = (wide.most(W::one()), high.most(W::one()));
+        }
+        let cell = [high / W::of(rows as f64), wide / W::of(columns as f64)];
+        let samples = cell.map(|size| {
+            if self.samples > 0 {
+                self.samples
+            } else {
+                size.f64().ceil().clamp(0.0, MOST_SAMPLES as f64) as usize
+            }
+        });
+        Region {
+            top,
+            left,
+            cell,
+            samples,
+        }
+    }
+}
+
+/// The gradient of the mean by the image.
+struct AlignGradient(Align);
+
+impl Algorithm for AlignGradient {
+    fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
+        let (grad, rois, out) = (io.input(0)?, io.input(1)?, io.output(0)?);
+        let [images, channels, height, width] = self.0.image;
+        let [rows, columns] = self.0.size;
+        let plane = height * width;
+        out.fill(W::zero());
+        for roi in 0..self.0.rois {
+            let batch = which(rois.get(roi * 5).f64() as i64, images)?;
+            let region = self.0.region(|at| rois.get(roi * 5 + 1 + at));
+            let [down, over] = region.samples;
+            let share = W::one() / W::of(Ord::max(down * over, 1) as f64);
+            for cell in 0..rows * columns {
+                for sample in 0..down * over {
+                    let at = |start: W, cell: usize, sample: usize, axis: usize| {
+                        let size = region.cell[axis];
+                        let part = W::of(sample as f64 + 0.5) * size;
+                        start
+                            + W::of(cell as f64) * size
+                            + part / W::of(region.samples[axis] as f64)
+                    };
+                    let y = at(region.top, cell / columns, sample / over, 0);
+                    let x = at(region.left, cell % columns, sample % over, 1);
+                    for &(pixel, weight) in around(y, x, [height, width]).iter().flatten() {
+                        for channel in 0..channels {
+                            let to = (batch * channels + channel) * plane + pixel;
+                            let from = (roi * channels + channel) * rows * columns + cell;
+                            out.set(to, out.get(to) + grad.get(from) * weight * share);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Algorithm for Align {
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
         let (image, rois, out) = (io.input(0)?, io.input(1)?, io.output(0)?);
@@ -259,24 +425,14 @@ impl Algorithm for Align {
         let [images, channels, height, width] = self.image;
         let [rows, columns] = self.size;
         let plane = height * width;
-        let (scale, shift) = (W::of(self.scale), W::of(if self.half { 0.5 } else { 0.0 }));
         for roi in 0..self.rois {
             let batch = which(batches.get(roi), images)?;
-            let [left, top, right, bottom] =
-                std::array::from_fn(|at| rois.get(roi * 4 + at) * scale - shift);
-            let (mut wide, mut high) = (right - left, bottom - top);
-            if !self.half {
-                (wide, high) = (wide.most(W::one()), high.most(W::one()));
-            }
-            let (bin_h, bin_w) = (high / W::of(rows as f64), wide / W::of(columns as f64));
-            let samples = |size: W| {
-                if self.samples > 0 {
-                    self.samples
-                } else {
-                    size.f64().ceil().clamp(0.0, MOST_SAMPLES as f64) as usize
-                }
-            };
-            let (down, over) = (samples(bin_h), samples(bin_w));
+            let Region {
+                top,
+                left,
+                cell: [bin_h, bin_w],
+                samples: [down, over],
+            } = self.region(|at| rois.get(roi * 4 + at));
             for channel in 0..channels {
                 let seen = image.slice((batch * channels + channel) * plane, plane);
                 for row in 0..rows {
