@@ -210,7 +210,12 @@ fn parameters(operator: &Operator) -> Vec<Parameter> {
         });
     }
     for (name, occurs) in &operator.outputs {
-        if *occurs == Occurs::Often {
+        // A list that is changed in place has as many tensors as it had.
+        let is_input = operator
+            .inputs
+            .iter()
+            .any(|(own, occurs)| own == name && *occurs == Occurs::Often);
+        if *occurs == Occurs::Often && !is_input {
             all.push(Parameter {
                 c: format!("int64_t {name}_num"),
                 cpp: format!("int64_t {name}_num"),
