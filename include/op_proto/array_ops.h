@@ -102,6 +102,22 @@ JUMAR_ATTR(transpose, Bool)
 JUMAR_ATTR(dtype, Type)
 JUMAR_OP_END
 
+JUMAR_OP(NonZeroWithValueShape)
+JUMAR_IN(value)
+JUMAR_IN(index)
+JUMAR_IN(count)
+JUMAR_OUT(out_value)
+JUMAR_OUT(out_index)
+JUMAR_OP_END
+
+JUMAR_OP(NonZeroWithValueShapeV2)
+JUMAR_IN(value)
+JUMAR_IN(index)
+JUMAR_IN(count)
+JUMAR_OUT(value)
+JUMAR_OUT(index)
+JUMAR_OP_END
+
 JUMAR_OP(Rank)
 JUMAR_IN(x)
 JUMAR_OUT(y)

@@ -6,6 +6,19 @@
 
 namespace ge {
 
+JUMAR_OP(AddLora)
+JUMAR_IN(y)
+JUMAR_IN(x)
+JUMAR_IN(weightB)
+JUMAR_IN(indices)
+JUMAR_IN(weightA)
+JUMAR_OUT(y_out)
+JUMAR_ATTR(layer_idx, Int)
+JUMAR_ATTR(scale, Float)
+JUMAR_ATTR(y_offset, Int)
+JUMAR_ATTR(y_slice_size, Int)
+JUMAR_OP_END
+
 JUMAR_OP(FlashAttentionScore)
 JUMAR_IN(query)
 JUMAR_IN(key)

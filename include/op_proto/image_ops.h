@@ -6,6 +6,21 @@
 
 namespace ge {
 
+JUMAR_OP(CombinedNonMaxSuppression)
+JUMAR_IN(boxes)
+JUMAR_IN(scores)
+JUMAR_IN(max_output_size_per_class)
+JUMAR_IN(max_total_size)
+JUMAR_IN(iou_threshold)
+JUMAR_IN(score_threshold)
+JUMAR_OUT(nmsed_boxes)
+JUMAR_OUT(nmsed_scores)
+JUMAR_OUT(nmsed_classes)
+JUMAR_OUT(valid_detections)
+JUMAR_ATTR(pad_per_class, Bool)
+JUMAR_ATTR(clip_boxes, Bool)
+JUMAR_OP_END
+
 JUMAR_OP(CropAndResize)
 JUMAR_IN(x)
 JUMAR_IN(boxes)
@@ -29,6 +44,15 @@ JUMAR_OP(IMGWarpResize)
 JUMAR_IN(img)
 JUMAR_IN(warp_index)
 JUMAR_OUT(warp_img)
+JUMAR_OP_END
+
+JUMAR_OP(ImageProjectiveTransform)
+JUMAR_IN(images)
+JUMAR_IN(transforms)
+JUMAR_IN(output_shape)
+JUMAR_OUT(transformed_images)
+JUMAR_ATTR(interpolation, String)
+JUMAR_ATTR(fill_mode, String)
 JUMAR_OP_END
 
 JUMAR_OP(LUT3D)
@@ -116,6 +140,26 @@ JUMAR_OUT(y)
 JUMAR_ATTR(size, ListInt)
 JUMAR_ATTR(align_corners, Bool)
 JUMAR_ATTR(half_pixel_centers, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(ScaleAndTranslate)
+JUMAR_IN(images)
+JUMAR_IN(size)
+JUMAR_IN(scale)
+JUMAR_IN(translation)
+JUMAR_OUT(y)
+JUMAR_ATTR(kernel_type, String)
+JUMAR_ATTR(antialias, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(SpatialTransformer)
+JUMAR_IN(x)
+JUMAR_IN(theta)
+JUMAR_OUT(y)
+JUMAR_ATTR(output_size, ListInt)
+JUMAR_ATTR(default_theta, ListFloat)
+JUMAR_ATTR(align_corners, Bool)
+JUMAR_ATTR(use_default_theta, ListInt)
 JUMAR_OP_END
 
 JUMAR_OP(ThreeInterpolate)

@@ -13,6 +13,13 @@ JUMAR_IN(x_clamped_loss)
 JUMAR_OUT(clamp_max_grad)
 JUMAR_OP_END
 
+JUMAR_OP(ActULQClampMinGrad)
+JUMAR_IN(y_grad)
+JUMAR_IN(clamp_min_mask)
+JUMAR_IN(x_clamped_loss)
+JUMAR_OUT(clamp_min_grad)
+JUMAR_OP_END
+
 JUMAR_OP(ActsULQ)
 JUMAR_IN(x)
 JUMAR_IN(clamp_min)
@@ -52,6 +59,12 @@ JUMAR_OUT(y1)
 JUMAR_OUT(y2)
 JUMAR_OP_END
 
+JUMAR_OP(CaseCondition)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(algorithm, String)
+JUMAR_OP_END
+
 JUMAR_OP(CdistGrad)
 JUMAR_IN(grad)
 JUMAR_IN(x1)
@@ -69,6 +82,12 @@ JUMAR_OP_END
 JUMAR_OP(Erfc)
 JUMAR_IN(x)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(ForeachAddListInplace)
+JUMAR_INS(x1)
+JUMAR_INS(x2)
+JUMAR_IN(alpha)
 JUMAR_OP_END
 
 JUMAR_OP(ForeachAddcmulList)
@@ -137,6 +156,28 @@ JUMAR_ATTR(scale, Float)
 JUMAR_ATTR(shift, Float)
 JUMAR_OP_END
 
+JUMAR_OP(ProdForceSeA)
+JUMAR_IN(net_deriv)
+JUMAR_IN(in_deriv)
+JUMAR_IN(nlist)
+JUMAR_IN(natoms)
+JUMAR_OUT(atom_force)
+JUMAR_ATTR(n_a_sel, Int)
+JUMAR_ATTR(n_r_sel, Int)
+JUMAR_OP_END
+
+JUMAR_OP(ProdVirialSeA)
+JUMAR_IN(net_deriv)
+JUMAR_IN(in_deriv)
+JUMAR_IN(rij)
+JUMAR_IN(nlist)
+JUMAR_IN(natoms)
+JUMAR_OUT(virial)
+JUMAR_OUT(atom_virial)
+JUMAR_ATTR(n_a_sel, Int)
+JUMAR_ATTR(n_r_sel, Int)
+JUMAR_OP_END
+
 JUMAR_OP(RaggedBinCount)
 JUMAR_IN(splits)
 JUMAR_IN(values)
@@ -144,6 +185,29 @@ JUMAR_IN(size)
 JUMAR_IN(weights)
 JUMAR_OUT(output)
 JUMAR_ATTR(binary_output, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(Real)
+JUMAR_IN(input)
+JUMAR_OUT(output)
+JUMAR_ATTR(Tout, Int)
+JUMAR_OP_END
+
+JUMAR_OP(ScaledMaskedSoftmax)
+JUMAR_IN(x)
+JUMAR_IN(mask)
+JUMAR_OUT(y)
+JUMAR_ATTR(scale, Float)
+JUMAR_ATTR(fixed_triu_mask, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(ScaledMaskedSoftmaxGrad)
+JUMAR_IN(y_grad)
+JUMAR_IN(y)
+JUMAR_IN(mask)
+JUMAR_OUT(x_grad)
+JUMAR_ATTR(scale, Float)
+JUMAR_ATTR(fixed_triu_mask, Bool)
 JUMAR_OP_END
 
 JUMAR_OP(SignBitsUnpack)

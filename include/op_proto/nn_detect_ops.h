@@ -51,6 +51,25 @@ JUMAR_ATTR(max_shape, ListInt)
 JUMAR_ATTR(wh_ratio_clip, Float)
 JUMAR_OP_END
 
+JUMAR_OP(BoundingBoxEncode)
+JUMAR_IN(anchor_box)
+JUMAR_IN(ground_truth_box)
+JUMAR_OUT(delats)
+JUMAR_ATTR(means, ListFloat)
+JUMAR_ATTR(stds, ListFloat)
+JUMAR_OP_END
+
+JUMAR_OP(CIoU)
+JUMAR_IN(bboxes)
+JUMAR_IN(gtboxes)
+JUMAR_OUT(overlap)
+JUMAR_OUT(atan_sub)
+JUMAR_ATTR(trans, Bool)
+JUMAR_ATTR(is_cross, Bool)
+JUMAR_ATTR(mode, String)
+JUMAR_ATTR(atan_sub_flag, Bool)
+JUMAR_OP_END
+
 JUMAR_OP(DIoUGrad)
 JUMAR_IN(dy)
 JUMAR_IN(bboxes)
@@ -173,6 +192,19 @@ JUMAR_ATTR(roi_end_mode, Int)
 JUMAR_ATTR(pool_mode, String)
 JUMAR_OP_END
 
+JUMAR_OP(ROIAlignGrad)
+JUMAR_IN(ydiff)
+JUMAR_IN(rois)
+JUMAR_IN(rois_n)
+JUMAR_OUT(xdiff)
+JUMAR_ATTR(xdiff_shape, ListInt)
+JUMAR_ATTR(pooled_width, Int)
+JUMAR_ATTR(pooled_height, Int)
+JUMAR_ATTR(spatial_scale, Float)
+JUMAR_ATTR(sample_num, Int)
+JUMAR_ATTR(roi_end_mode, Int)
+JUMAR_OP_END
+
 JUMAR_OP(ROIPooling)
 JUMAR_IN(x)
 JUMAR_IN(rois)
@@ -182,6 +214,31 @@ JUMAR_ATTR(pooled_h, Int)
 JUMAR_ATTR(pooled_w, Int)
 JUMAR_ATTR(spatial_scale_h, Float)
 JUMAR_ATTR(spatial_scale_w, Float)
+JUMAR_OP_END
+
+JUMAR_OP(RoiAlignRotated)
+JUMAR_IN(x)
+JUMAR_IN(rois)
+JUMAR_OUT(y)
+JUMAR_ATTR(pooled_h, Int)
+JUMAR_ATTR(pooled_w, Int)
+JUMAR_ATTR(spatial_scale, Float)
+JUMAR_ATTR(sampling_ratio, Int)
+JUMAR_ATTR(aligned, Bool)
+JUMAR_ATTR(clockwise, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(RoiAlignRotatedGrad)
+JUMAR_IN(x_grad)
+JUMAR_IN(rois)
+JUMAR_OUT(y_grad)
+JUMAR_ATTR(y_grad_shape, ListInt)
+JUMAR_ATTR(pooled_h, Int)
+JUMAR_ATTR(pooled_w, Int)
+JUMAR_ATTR(spatial_scale, Float)
+JUMAR_ATTR(sampling_ratio, Int)
+JUMAR_ATTR(aligned, Bool)
+JUMAR_ATTR(clockwise, Bool)
 JUMAR_OP_END
 
 JUMAR_OP(SSDDetectionOutput)
@@ -211,12 +268,40 @@ JUMAR_ATTR(descending, Bool)
 JUMAR_ATTR(stable, Bool)
 JUMAR_OP_END
 
+JUMAR_OP(SortedNMS)
+JUMAR_IN(boxes)
+JUMAR_IN(sorted_scores)
+JUMAR_IN(input_indices)
+JUMAR_IN(max_output_size)
+JUMAR_IN(iou_threshold)
+JUMAR_IN(score_threshold)
+JUMAR_OUT(selected_indices)
+JUMAR_ATTR(offset, Int)
+JUMAR_OP_END
+
+JUMAR_OP(StackBallQuery)
+JUMAR_IN(xyz)
+JUMAR_IN(center_xyz)
+JUMAR_IN(xyz_batch_cnt)
+JUMAR_IN(center_xyz_batch_cnt)
+JUMAR_OUT(idx)
+JUMAR_ATTR(max_radius, Float)
+JUMAR_ATTR(sample_num, Int)
+JUMAR_OP_END
+
 JUMAR_OP(StackGroupPoints)
 JUMAR_IN(features)
 JUMAR_IN(features_batch_cnt)
 JUMAR_IN(indices)
 JUMAR_IN(indices_batch_cnt)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(ToAbsoluteBBox)
+JUMAR_IN(normalized_boxes)
+JUMAR_IN(shape_hw)
+JUMAR_OUT(y)
+JUMAR_ATTR(reversed_box, Bool)
 JUMAR_OP_END
 
 JUMAR_OP(Yolo)

@@ -96,6 +96,16 @@ JUMAR_ATTR(ceil_mode, Int)
 JUMAR_ATTR(data_format, String)
 JUMAR_OP_END
 
+JUMAR_OP(MaxPoolGradGradWithArgmax)
+JUMAR_IN(x)
+JUMAR_IN(grad)
+JUMAR_IN(argmax)
+JUMAR_OUT(y)
+JUMAR_ATTR(ksize, ListInt)
+JUMAR_ATTR(strides, ListInt)
+JUMAR_ATTR(padding, String)
+JUMAR_OP_END
+
 JUMAR_OP(MaxPoolGradWithArgmax)
 JUMAR_IN(x)
 JUMAR_IN(grad)

@@ -49,6 +49,16 @@ JUMAR_ATTR(seed, Int)
 JUMAR_ATTR(seed2, Int)
 JUMAR_OP_END
 
+JUMAR_OP(RandomStandardNormalV2)
+JUMAR_IN(shape)
+JUMAR_IN(offset)
+JUMAR_OUT(y)
+JUMAR_OUT(offset)
+JUMAR_ATTR(dtype, Int)
+JUMAR_ATTR(seed, Int)
+JUMAR_ATTR(seed2, Int)
+JUMAR_OP_END
+
 JUMAR_OP(RandomUniform)
 JUMAR_IN(shape)
 JUMAR_OUT(y)
@@ -66,12 +76,43 @@ JUMAR_ATTR(seed, Int)
 JUMAR_ATTR(seed2, Int)
 JUMAR_OP_END
 
+JUMAR_OP(RandomUniformIntV2)
+JUMAR_IN(shape)
+JUMAR_IN(min)
+JUMAR_IN(max)
+JUMAR_IN(offset)
+JUMAR_OUT(y)
+JUMAR_OUT(offset)
+JUMAR_ATTR(seed, Int)
+JUMAR_ATTR(seed2, Int)
+JUMAR_OP_END
+
+JUMAR_OP(RandomUniformV2)
+JUMAR_IN(shape)
+JUMAR_IN(offset)
+JUMAR_OUT(y)
+JUMAR_OUT(offset)
+JUMAR_ATTR(dtype, Int)
+JUMAR_ATTR(seed, Int)
+JUMAR_ATTR(seed2, Int)
+JUMAR_OP_END
+
 JUMAR_OP(StatelessBernoulliV2)
 JUMAR_IN(x)
 JUMAR_IN(seed)
 JUMAR_IN(offset)
 JUMAR_OUT(y)
 JUMAR_ATTR(dtype, Type)
+JUMAR_OP_END
+
+JUMAR_OP(TruncatedNormalV2)
+JUMAR_IN(shape)
+JUMAR_IN(offset)
+JUMAR_OUT(y)
+JUMAR_OUT(offset)
+JUMAR_ATTR(seed, Int)
+JUMAR_ATTR(seed2, Int)
+JUMAR_ATTR(dtype, Int)
 JUMAR_OP_END
 }  // namespace ge
 

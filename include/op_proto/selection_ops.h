@@ -171,6 +171,16 @@ JUMAR_IN(v)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(InplaceTopKDistance)
+JUMAR_IN(topk_pq_distance)
+JUMAR_IN(topk_pq_index)
+JUMAR_IN(topk_pq_ivf)
+JUMAR_IN(pq_distance)
+JUMAR_IN(pq_index)
+JUMAR_IN(pq_ivf)
+JUMAR_ATTR(order, String)
+JUMAR_OP_END
+
 JUMAR_OP(InplaceUpdate)
 JUMAR_IN(x)
 JUMAR_IN(indices)
@@ -460,6 +470,30 @@ JUMAR_ATTR(k, Int)
 JUMAR_ATTR(sorted, Bool)
 JUMAR_ATTR(dim, Int)
 JUMAR_ATTR(largest, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(TopKPQDistance)
+JUMAR_INS(actual_count)
+JUMAR_INS(pq_distance)
+JUMAR_INS(grouped_extreme_distance)
+JUMAR_INS(pq_ivf)
+JUMAR_INS(pq_index)
+JUMAR_OUT(topk_distance)
+JUMAR_OUT(topk_ivf)
+JUMAR_OUT(topk_index)
+JUMAR_ATTR(order, String)
+JUMAR_ATTR(k, Int)
+JUMAR_ATTR(group_size, Int)
+JUMAR_OP_END
+
+JUMAR_OP(TopKPQDistanceV2)
+JUMAR_IN(pq_distance)
+JUMAR_IN(grouped_extreme_distance)
+JUMAR_OUT(topk_distance)
+JUMAR_OUT(topk_index)
+JUMAR_ATTR(order, String)
+JUMAR_ATTR(k, Int)
+JUMAR_ATTR(group_size, Int)
 JUMAR_OP_END
 
 JUMAR_OP(TopKV2)

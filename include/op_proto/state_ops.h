@@ -6,6 +6,13 @@
 
 namespace ge {
 
+JUMAR_OP(MemSetV2)
+JUMAR_INS(x)
+JUMAR_OUTS(x)
+JUMAR_ATTR(values_int, ListInt)
+JUMAR_ATTR(values_float, ListFloat)
+JUMAR_OP_END
+
 JUMAR_OP(ScatterDiv)
 JUMAR_IN(var)
 JUMAR_IN(indices)

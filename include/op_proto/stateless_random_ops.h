@@ -6,11 +6,49 @@
 
 namespace ge {
 
+JUMAR_OP(StatelessRandom)
+JUMAR_IN(shape)
+JUMAR_IN(seed)
+JUMAR_IN(offset)
+JUMAR_IN(from)
+JUMAR_IN(to)
+JUMAR_OUT(y)
+JUMAR_ATTR(dtype, Type)
+JUMAR_OP_END
+
+JUMAR_OP(StatelessRandomChoiceWithMask)
+JUMAR_IN(x)
+JUMAR_IN(count)
+JUMAR_IN(seed)
+JUMAR_IN(offset)
+JUMAR_OUT(y)
+JUMAR_OUT(mask)
+JUMAR_OP_END
+
 JUMAR_OP(StatelessRandomUniformV2)
 JUMAR_IN(shape)
 JUMAR_IN(key)
 JUMAR_IN(counter)
 JUMAR_IN(alg)
+JUMAR_OUT(y)
+JUMAR_ATTR(dtype, Type)
+JUMAR_OP_END
+
+JUMAR_OP(StatelessTruncatedNormalV2)
+JUMAR_IN(shape)
+JUMAR_IN(key)
+JUMAR_IN(counter)
+JUMAR_IN(alg)
+JUMAR_OUT(y)
+JUMAR_ATTR(dtype, Type)
+JUMAR_OP_END
+
+JUMAR_OP(StatelessUniform)
+JUMAR_IN(shape)
+JUMAR_IN(seed)
+JUMAR_IN(offset)
+JUMAR_IN(from)
+JUMAR_IN(to)
 JUMAR_OUT(y)
 JUMAR_ATTR(dtype, Type)
 JUMAR_OP_END

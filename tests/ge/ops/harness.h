@@ -9,6 +9,7 @@
 
 #include "all_ops.h"
 #include "graph/graph.h"
+#include "unlisted_ops.h"
 
 // How an input of a case reaches the operator.
 enum class Role : uint8_t { kData, kConst, kVariable, kFile };

@@ -125,7 +125,47 @@ def spread():
 
 OFFSET = "offset_w is refused when the graph is built: the documents have it as reserved"
 DROPOUT = "the mask of a dropout is refused when the graph is built"
+ATTENTION = "quantised attention is refused when the graph is built"
+SCALES = ["deq_scale1", "deq_scale2", "dequant_scale1", "dequant_scale2", "quant_scale1", "quant_scale2", "quant_offset2", "antiquant_scale", "antiquant_offset"]
+KEYS = ["key_antiquant_scale", "key_antiquant_offset", "value_antiquant_scale", "value_antiquant_offset", "key_rope_antiquant_scale"]
+PARTS = ["query_padding_size", "kv_padding_size", "key_shared_prefix", "value_shared_prefix", "actual_shared_prefix_len"]
 EXEMPT = {
+    ("ROIAlignGrad", "rois_n", "*"): "refused when the graph is built: the documents have it as reserved",
+    ("BatchMultiClassNonMaxSuppression", "clip_window", "*"): "refused when the graph is built: the order of its numbers is not documented",
+    **{
+        (op, name, "*"): ATTENTION
+        for op in ("PromptFlashAttention", "IncreFlashAttention", "FusedInferAttentionScore")
+        for name in [*SCALES, *KEYS]
+    },
+    **{
+        (op, name, "*"): "refused when the graph is built: the positions of what is padded or shared are not documented"
+        for op in ("IncreFlashAttention", "FusedInferAttentionScore")
+        for name in PARTS
+    },
+    **{
+        (op, name, "int8"): ATTENTION
+        for op in ("PromptFlashAttention", "IncreFlashAttention", "FusedInferAttentionScore")
+        for name in ("query", "key", "value", "query_rope", "key_rope")
+    },
+    **{
+        ("FlashAttentionScore", name, "*"): "refused when the graph is built: what it does is not documented"
+        for name in ("padding_mask", "prefix", "q_start_idx", "kv_start_idx")
+    },
+    **{
+        ("WeightQuantBatchMatmulV2", name, "*"): "refused when the graph is built: results of int8 are not computed"
+        for name in ("quant_scale", "quant_offset")
+    },
+    ("WeightQuantBatchMatmulV2", "weight", "int32"): "refused when the graph is built: eight weights of 4 bits in one number",
+    **{
+        ("WeightQuantBatchMatmulV2", "antiquant_scale", dtype): "refused when the graph is built: scales as bits of a number"
+        for dtype in ("int64", "uint64")
+    },
+    ("WeightQuantBatchMatmulV2", "antiquant_offset", "int32"): "refused when the graph is built: offsets of weights of 4 bits",
+    **{
+        ("SpatialTransformer", "x", dtype): "refused when the graph is built: how values between pixels become integers is not documented"
+        for dtype in suite.TYPES
+        if "int" in dtype
+    },
     **{(op, "offset_w", "*"): OFFSET for op in suite.PROTOTYPES},
     **{(op, "mask", "*"): DROPOUT for op in ("DynamicRNN", "DynamicRNNGrad", "DynamicRNNV2", "DynamicRNNV2Grad")},
     ("DropOutV3", "noise_shape", "*"): "refused when the graph is built: the documents have it as reserved",

@@ -35,6 +35,9 @@ struct Subgraph {
 /// Headers that newer programs include; each stands for all operators.
 const NEWER: &[&str] = &["legacy", "math", "nn", "cv", "transformer"];
 
+/// The header of classes that programs bring along in headers of their own: `all_ops.h` does not include it.
+const UNLISTED: &str = "unlisted_ops.h";
+
 /// Makes the table and the headers.
 pub fn write(root: &Path, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
     let file = root.join("api/ge/ops.json");
@@ -70,7 +73,9 @@ pub fn write(root: &Path, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
     }
     let mut all = String::new();
     for (name, ops) in &by_header {
-        writeln!(all, "#include \"{name}\"")?;
+        if *name != UNLISTED {
+            writeln!(all, "#include \"{name}\"")?;
+        }
         let mut body = String::from("#include \"graph/operator_reg.h\"\n\nnamespace ge {\n");
         for op in ops {
             body.push_str(&class(op)?);

@@ -8,6 +8,7 @@
 //! To add an operator, add a row to `table`. A parameter without an entry in `arguments` is bound to the input, output or attribute
 //! with its name: `scale1Out` to the output `scale1`, `kGroup` to the attribute `k_group`.
 
+mod attention;
 mod shapes;
 mod table;
 
@@ -60,13 +61,15 @@ enum Argument {
     Text(&'static str),
     /// The element type of an output.
     TypeOf(&'static str),
+    /// The first or the second half of the tensors of the last input, which is a list.
+    Part(&'static str, usize),
     /// The values of several attributes that are booleans.
     Flags(&'static [&'static str]),
 }
 
 /// Lists the operators.
 pub(crate) fn all() -> impl Iterator<Item = &'static SingleOperator> {
-    table::ALL.iter().copied()
+    table::ALL.iter().chain(attention::ALL).copied()
 }
 
 /// Finds an operator by its name.
@@ -345,6 +348,19 @@ impl Arguments<'_, '_> {
                     ParamKind::Type => Arg::Type(dtype),
                     _ => Arg::Int(i64::from(dtype.acl())),
                 })
+            }
+            Some(Argument::Part(name, half)) => {
+                let first = self.single.input_index(name).ok_or_else(unbound)?;
+                let each = self.cx.len().saturating_sub(first) / 2;
+                let start = first + half * each;
+                let tensors = (start..start + each).map(|index| {
+                    let ty = self.cx.input(index)?.clone();
+                    match self.tensor(Buffer::Input(index), ty)? {
+                        Arg::Tensor(tensor) => Ok(Some(tensor)),
+                        _ => Err(unbound()),
+                    }
+                });
+                Ok(Arg::Tensors(tensors.collect::<Result<_, _>>()?))
             }
             Some(Argument::Flags(names)) => {
                 let flag = |name: &&str| match self.cx.attr(name) {

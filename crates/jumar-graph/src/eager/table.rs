@@ -71,6 +71,28 @@ pub(super) static ALL: &[&SingleOperator] = &[
     },
     &SingleOperator {
         operator: definition(
+            "CIoU",
+            &[input("bboxes"), input("gtboxes")],
+            &[output("overlap"), output("atan_sub")],
+            &[
+                AttrDef::bool("trans", false),
+                AttrDef::bool("is_cross", true),
+                AttrDef::str("mode", "iou"),
+                // The difference of the angles is always computed.
+                AttrDef::bool("atan_sub_flag", false),
+            ],
+        ),
+        function: "aclnnCIoU",
+        arguments: &[],
+        infer: |cx| {
+            let boxes = cx.of("bboxes")?;
+            let count = cx.dims("bboxes")?.map_or(UNKNOWN, |[_, count]| count);
+            let row = TensorType::new(boxes.dtype, vec![1, count]);
+            Ok(vec![row.clone(), row])
+        },
+    },
+    &SingleOperator {
+        operator: definition(
             "DropOutV3",
             &[
                 input("x"),
@@ -645,6 +667,32 @@ pub(super) static ALL: &[&SingleOperator] = &[
                 };
             }
             Ok(vec![ty])
+        },
+    },
+    &SingleOperator {
+        operator: definition(
+            "Iou",
+            &[input("bboxes"), input("gtboxes")],
+            &[output("overlap")],
+            &[
+                AttrDef::str("mode", "iou"),
+                AttrDef::float("eps", 1.0),
+                AttrDef::bool("aligned", false),
+            ],
+        ),
+        function: "aclnnIou",
+        arguments: &[],
+        infer: |cx| {
+            let boxes = cx.of("bboxes")?;
+            let count = |name| Ok(cx.dims(name)?.map_or(UNKNOWN, |[count, _]| count));
+            let columns = match cx.flag("aligned")? {
+                true => 1,
+                false => count("gtboxes")?,
+            };
+            Ok(vec![TensorType::new(
+                boxes.dtype,
+                vec![count("bboxes")?, columns],
+            )])
         },
     },
     &SingleOperator {

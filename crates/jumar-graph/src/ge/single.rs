@@ -171,7 +171,12 @@ fn compiled(
 
 /// Reports whether an operator writes one of its inputs.
 fn updates(kind: &str, input: &str) -> bool {
-    lower::updated_inputs(kind).contains(&input)
+    let names = lower::updated_inputs(kind);
+    let stem = input.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let is_list = |name: &str| {
+        prototype(kind).is_some_and(|prototype| prototype.inputs.contains(&(name, Occurs::Often)))
+    };
+    names.contains(&input) || (names.contains(&stem) && is_list(stem))
 }
 
 /// Reports whether a tensor is stored as blocks.

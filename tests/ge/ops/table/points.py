@@ -54,6 +54,23 @@ for name, least, most, samples in [("a ball", 0.0, 2.0, 3), ("a layer", 1.0, 2.0
 refused("BallQuery", "points of two coordinates", {"xyz": f(2, 12, 2), "center_xyz": f(2, 4, 2)}, "[B, N, 3] and [B, M, 3] are required", {"min_radius": 0.0, "max_radius": 1.0, "sample_num": 2})
 
 
+
+def stacked(points, centres, counts, owned, radius, samples):
+    y, ends, starts = np.zeros((len(centres), samples), np.int32), np.cumsum(owned), np.cumsum([0, *counts])
+    for at, centre in enumerate(centres):
+        own = int(np.searchsorted(ends, at, "right"))
+        near = ((points[starts[own] : starts[own + 1]] - centre) ** 2).sum(-1)
+        found = [index for index, one in enumerate(near) if one < radius**2][:samples]
+        y[at] = found + found[:1] * (samples - len(found)) if found else [-1] + [0] * (samples - 1)
+    return y
+
+
+SETS = {"xyz": f(13, 3), "center_xyz": f(6, 3), "xyz_batch_cnt": v([5, 8], "int32"), "center_xyz_batch_cnt": v([4, 2], "int32")}
+for name, radius, samples in [("", 2.0, 3), ("more samples than points", 1.5, 15), ("nothing near", 0.015625, 2)]:
+    case("StackBallQuery", name, SETS, lambda *a, o=(radius, samples): stacked(*a, *o), {"max_radius": radius, "sample_num": samples}, types=HALF, out="int32")
+refused("StackBallQuery", "batches of points", {**SETS, "xyz": f(2, 13, 3)}, "[N, 3] and [M, 3] are required", {"max_radius": 1.0, "sample_num": 2})
+
+
 def groups(features, counts, indices, owned):
     begins = np.repeat(np.cumsum([0, *counts[:-1]]), owned)
     return features[indices + begins[:, None]].transpose(0, 2, 1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases import case, f, t, v
+from cases import case, f, refused, t, v
 
 COUNT = 20000
 
@@ -72,3 +72,113 @@ def classes(draw):
 
 case("Multinomial", "", {"logits": v(LOGITS), "num_samples": t(COUNT)}, None, {"seed": 1, "seed2": 2}, types=["float16", "float64"], judge=judge(classes), **TWICE)
 case("Multinomial", "int32", {"logits": v(LOGITS), "num_samples": t(COUNT)}, None, {"dtype": "int32", "seed": 9}, judge=judge(classes), **TWICE)
+
+# --- with the state as an input -----------------------------------------------------------------------------------------------
+
+START = {"offset": v([6], "int64")}
+
+
+def stated(check, seeded=True):
+    """As `judge`, for a graph whose only state is an input: it draws the same numbers when it runs again. The new state lies behind."""
+
+    def whole(outputs):
+        draws, states = outputs[0::2], outputs[1::2]
+        wrong = [sentence for draw in draws for sentence in check(draw)]
+        wrong += [f"the state is {state}, {[6 + COUNT]} is wanted" for state in states if state.tolist() != [6 + COUNT]]
+        same = [(draws[0] == other).mean() for other in draws[1:]]
+        if seeded and min(same) < 1:
+            wrong.append("the same seeds and states draw different numbers")
+        if not seeded and max(same) > 0.9:
+            wrong.append("nothing is chosen, and the same numbers are drawn")
+        return wrong
+
+    return whole
+
+
+def truncated(draw):
+    wrong = [] if draw.shape == (2, COUNT // 2) else [f"the shape is {draw.shape}"]
+    if abs(draw).max() > 2:
+        wrong.append(f"{abs(draw).max()} is further from the middle than two deviations")
+    inner = np.array([0.0440560, 0.0918481, 0.1498823, 0.1914625, 0.1914625, 0.1498823, 0.0918481, 0.0440560])
+    return wrong + shares(draw, np.histogram(draw, 8, (-2, 2))[0], inner / inner.sum())
+
+
+def dice(draw):
+    return shares(draw, np.bincount((draw + 3).astype(int).ravel(), minlength=8), np.full(8, 0.125))
+
+
+SHAPES = [("", {"shape": t([2, COUNT // 2])}), ("a shape in int64", {"shape": t([2, COUNT // 2], "int64")})]
+for dtype in ["float32", "float16", "bfloat16"]:
+    for op, check in [("RandomUniformV2", even), ("RandomStandardNormalV2", normal), ("TruncatedNormalV2", truncated)]:
+        for name, shape in SHAPES if dtype == "float32" else SHAPES[:1]:
+            if dtype != "bfloat16" or check is not normal:
+                case(op, name, {**shape, **START}, None, {"dtype": dtype, "seed": 7}, dtype=dtype, judge=stated(check), **TWICE)
+case("RandomUniformV2", "without a seed", {**SHAPE, **START}, None, {"dtype": "float32"}, judge=stated(even, False), **TWICE)
+for dtype in ["int32", "int64"]:
+    bounds = {"min": t(-3, dtype), "max": t(5, dtype)}
+    case("RandomUniformIntV2", "", {"shape": t([2, COUNT // 2], dtype), **bounds, **START}, None, {"seed": 5}, dtype=dtype, judge=stated(dice), **TWICE)
+
+
+def alone(check, same=True):
+    """For a graph without state: all draws are equal, or none is."""
+
+    def whole(outputs):
+        wrong = [sentence for draw in outputs for sentence in check(draw)]
+        equal = [(outputs[0] == other).mean() for other in outputs[1:]]
+        if same and min(equal) < 1 or not same and max(equal) > 0.9:
+            wrong.append(f"{equal} of the numbers of several draws are equal")
+        return wrong
+
+    return whole
+
+
+LARGE = {"shape": t([2, COUNT // 2], "int64")}
+SEEDS = {"seed": v(12, "int64"), "offset": v(34, "int64")}
+
+
+def within(draw):
+    wrong = [] if draw.min() >= -1.5 and draw.max() < 2.5 else [f"{draw.min()} to {draw.max()} is not from -1.5 to below 2.5"]
+    return wrong + shares(draw, np.histogram(draw, 16, (-1.5, 2.5))[0], np.full(16, 1 / 16))
+
+
+for dtype in ["float32", "float16"]:
+    case("StatelessUniform", "", {**LARGE, **SEEDS, "from": v(-1.5, "float64"), "to": v(2.5, "float64")}, None, {"dtype": dtype}, dtype=dtype, judge=alone(within), **TWICE)
+for dtype in ["int32", "float32", "float16", "bfloat16", "int64", "int16", "int8"]:
+    case("StatelessRandom", "", {**LARGE, **SEEDS, "from": v(-3, "int64"), "to": v(5, "int64")}, None, {"dtype": dtype}, dtype=dtype, judge=alone(dice), **TWICE)
+KEY = {"key": v([123456789123], "uint64"), "counter": v([5, 6], "uint64"), "alg": t(1)}
+for dtype in ["float32", "float16", "bfloat16", "float64"]:
+    for name, shape in SHAPES if dtype == "float32" else SHAPES[:1]:
+        case("StatelessTruncatedNormalV2", name, {**shape, **KEY}, None, {"dtype": dtype}, dtype=dtype, judge=alone(truncated), **TWICE)
+        case("StatelessRandomUniformV2", name, {**shape, **KEY}, None, {"dtype": dtype}, dtype=dtype, judge=alone(even), **TWICE)
+CHANCES = np.repeat([[0.25], [0.75]], COUNT // 2, 1)
+
+
+def coins(draw):
+    return [sentence for row, chance in zip(draw, (0.25, 0.75)) for sentence in shares(row, np.bincount(row.astype(int), minlength=2), np.array([1 - chance, chance]))]
+
+
+for dtype in ["float32", "float16", "float64"]:
+    case("StatelessBernoulliV2", "", {"x": v(CHANCES), **SEEDS}, None, {}, dtype=dtype, judge=alone(coins), **TWICE)
+case("StatelessBernoulliV2", "another type", {"x": v(CHANCES), **SEEDS}, None, {"dtype": "int8"}, judge=alone(coins), **TWICE)
+case("StatelessBernoulliV2", "nothing is chosen", {"x": v(CHANCES), "seed": v(-1, "int64"), "offset": v(0, "int64")}, None, {}, judge=alone(coins, False), runs=1, repeats=2)
+MASK = np.arange(40) % 4 != 1
+
+
+def choice(outputs):
+    wrong = []
+    for y, mask in zip(outputs[0::2], outputs[1::2]):
+        taken = y[mask.astype(bool), 0]
+        if y.shape != (34, 1) or mask.sum() != MASK.sum() or sorted(taken) != list(np.flatnonzero(MASK)) or y[~mask.astype(bool)].any():
+            wrong.append(f"{y.ravel()} with {mask} is not each position once, and zeros behind")
+        if (np.diff(taken) > 0).mean() > 0.8:
+            wrong.append(f"{taken} is in order")
+    if not all((outputs[0] == other).all() for other in outputs[2::2]):
+        wrong.append("the same seeds choose different positions")
+    return wrong
+
+
+case("StatelessRandomChoiceWithMask", "", {"x": v(MASK, "bool"), "count": t(34), **SEEDS}, None, {}, dtype="bool", judge=choice, **TWICE)
+
+refused("StatelessRandomUniformV2", "another algorithm", {**SHAPE, **{**KEY, "alg": t(2)}}, "only 1 (Philox) is supported", {"dtype": "float32"})
+refused("StatelessRandom", "no bounds", {**LARGE, **SEEDS}, "its inputs from and to are missing", {"dtype": "int32"}, dtype="int32")
+refused("RandomUniformV2", "two states", {**SHAPE, "offset": v([1, 2], "int64")}, "one number is required", {"dtype": "float32", "seed": 1})

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases import b, case, f, i, t, v
+from cases import b, case, f, i, refused, t, v
 
 BUILT = """\
 ge::op::SequenceConstruct list("list");
@@ -164,3 +164,40 @@ op.create_dynamic_input_args(2).create_dynamic_output_output(1);
 op.set_dynamic_input_args(0, c.in(0)).set_dynamic_input_args(1, c.in(1));
 op.set_subgraph_builder_f([Inner]() { return Inner("inner", "Sub"); });
 c.out(op);""")
+CASES = INNER + """\
+ge::op::Case op("op");
+op.set_input_branch_index(c.in(0)).create_dynamic_input_input(2).create_dynamic_output_output(1);
+op.set_dynamic_input_input(0, c.in(1)).set_dynamic_input_input(1, c.in(2));
+op.create_dynamic_subgraph_branches(3);
+op.set_dynamic_subgraph_builder_branches(0, [Inner]() { return Inner("first", "Add"); });
+op.set_dynamic_subgraph_builder_branches(1, [Inner]() { return Inner("second", "Sub"); });
+op.set_dynamic_subgraph_builder_branches(2, [Inner]() { return Inner("third", "Mul"); });
+c.out(op);"""
+BRANCHES = [np.add, np.subtract, np.multiply]
+for index in [0, 1, 2, -1, 7]:
+    want = BRANCHES[index] if index in (0, 1) else BRANCHES[2]
+    case("Case", f"branch {index}", {"branch_index": v(index, "int32"), "x": f(2, 3), "y": f(2, 3)}, lambda i, x, y, w=want: w(x, y), types=ALL if index == 0 else [], code=CASES)
+case("Case", "a constant number", {"branch_index": t(1), "x": f(2, 3), "y": f(2, 3)}, lambda i, x, y: x - y, code=CASES)
+LOOP = """\
+ge::op::For op("op");
+op.set_input_start(c.in(0)).set_input_limit(c.in(1)).set_input_delta(c.in(2)).create_dynamic_input_input(2).create_dynamic_output_output(2);
+op.set_dynamic_input_input(0, c.in(3)).set_dynamic_input_input(1, c.in(4));
+op.set_subgraph_builder_body([]() {
+  ge::Graph graph("body");
+  ge::op::Data number("number"), sum("sum"), x("x");
+  number.set_attr_index(0);
+  sum.set_attr_index(1);
+  x.set_attr_index(2);
+  ge::op::Add next("next"), twice("twice");
+  next.set_input_x1(sum).set_input_x2(number);
+  twice.set_input_x1(x).set_input_x2(x);
+  graph.SetInputs({number, sum, x}).SetOutputs(std::vector<ge::Operator>{next, twice});
+  return graph;
+});
+c.out(op);"""
+for start, limit, delta in [(2, 7, 2), (5, 0, -2), (3, 3, 1), (4, 2, 1)]:
+    numbers = range(start, limit, delta)
+    want = lambda a, b, c, s, x, n=numbers: [s + sum(n), x if x.dtype == bool else x * 2 ** len(n)]  # noqa: E731
+    bounds = {"start": v(start, "int32"), "limit": v(limit, "int32"), "delta": v(delta, "int32")}
+    case("For", f"from {start} to {limit} by {delta}", {**bounds, "sum": v(10, "int32"), "x": f(3, lo=1, hi=2)}, want, out=["int32", None], types=ALL if delta == 2 else [], code=LOOP)
+refused("For", "no steps", {"start": t(0), "limit": t(3), "delta": t(0), "sum": v(10, "int32"), "x": f(3)}, "its input delta is 0", code=LOOP)

@@ -28,6 +28,13 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         Ok(vec![cx.one("Less", &[way, most], plain())?])
     }),
     ("Atan2", atan2),
+    ("ReluV2", |cx, op| {
+        let x = op.input("x")?;
+        let f = Formula::new(cx);
+        let mask = f.above(x, 0.0)?;
+        let y = f.max(x, f.number(0.0, x)?)?;
+        Ok(vec![y, f.cast(mask, DataType::UInt8)?])
+    }),
     ("FastGelu", |cx, op| {
         let attrs = plain().with("scale", 1.702f32);
         Ok(vec![cx.one("Swish", &[op.input("x")?], attrs)?])

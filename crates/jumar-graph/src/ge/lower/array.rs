@@ -15,6 +15,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let axis = constant_int(cx, op.input("concat_dim")?, "concat_dim")?;
         concat(cx, op, axis)
     }),
+    ("Bitcast", same),
     ("ConcatD", |cx, op| concat(cx, op, op.int("concat_dim")?)),
     ("ConcatV2", |cx, op| {
         let axis = constant_int(cx, op.input("concat_dim")?, "concat_dim")?;

@@ -52,6 +52,35 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             f.sum(f.square(x)?, &axes, true)?,
         ])
     }),
+    ("INInferV2", |cx, op| {
+        let x = op.input("x")?;
+        let dtype = cx.ty(x).dtype;
+        let epsilon = f64::from(op.float("epsilon")?);
+        let (mean, variance) = (op.input("mean")?, op.input("variance")?);
+        let f = Formula::new(cx);
+        let centred = f.sub(f.cast(x, DataType::Float32)?, mean)?;
+        let root = f.of("Sqrt", f.plus(variance, epsilon)?)?;
+        let mut y = f.div(centred, root)?;
+        if let Some(gamma) = op.maybe("gamma") {
+            y = f.mul(y, gamma)?;
+        }
+        if let Some(beta) = op.maybe("beta") {
+            y = f.add(y, beta)?;
+        }
+        if f.dims(y)? != f.dims(x)? {
+            return Err(invalid(format!(
+                "its inputs have the shape {:?} together; that of x, {:?}, is required: the statistics must be [n, c, 1, 1]",
+                f.dims(y)?,
+                f.dims(x)?
+            )));
+        }
+        let y = f.cast(y, dtype)?;
+        Ok(vec![
+            y,
+            f.of("Identity", mean)?,
+            f.of("Identity", variance)?,
+        ])
+    }),
     ("INTrainingUpdateGrad", |cx, op| {
         let (dy, x) = (op.input("dy")?, op.input("x")?);
         let axes = spatial(op, "x", cx.rank(x)?)?;

@@ -4,19 +4,39 @@ use jumar_ops::{Attrs, Builder as _, OpError, TensorType};
 use jumar_types::dtype::DataType;
 
 use super::super::Graph as Source;
+use super::formula::Formula;
 use super::op::Op;
 use super::{Cx, invalid};
+use crate::insert_point::InsertPoint;
 use crate::{Body, Graph, GraphError, GraphOutput, Node, Result, ValueId, control};
 
 pub(super) fn is_control(kind: &str) -> bool {
     matches!(
         kind,
-        "If" | "StatelessIf" | "While" | "StatelessWhile" | "PartitionedCall"
+        "Case" | "For" | "If" | "StatelessIf" | "While" | "StatelessWhile" | "PartitionedCall"
     )
 }
 
 pub(super) fn lower(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
     match op.kind() {
+        "Case" => {
+            let index = op.input("branch_index")?;
+            let index = cx.reshape(index, &[])?;
+            let sources = op
+                .node
+                .bodies
+                .get("branches")
+                .map_or(&[][..], Vec::as_slice);
+            choice(
+                cx,
+                op.node.name.as_str(),
+                0,
+                index,
+                &op.list("input")?,
+                sources,
+            )
+        }
+        "For" => counted(cx, op),
         "If" | "StatelessIf" => branch(cx, op),
         "While" | "StatelessWhile" => repeat(cx, op),
         _ => {
@@ -116,17 +136,9 @@ fn branch(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
     let mut bodies = Vec::new();
     for name in ["then_branch", "else_branch"] {
         let source = body(op, name)?;
-        let build = |types: &[TensorType]| {
-            let (mut own, inputs) = inner(cx, &source.name, types);
-            let outputs = own.nodes(source, &inputs, false)?;
-            closed(own, outputs)
-        };
-        // A branch that does not fit the known shapes may be one that is never taken.
-        let graph = build(&types).or_else(|error| {
-            let open: Vec<TensorType> = types.iter().map(TensorType::without_dims).collect();
-            build(&open).map_err(|_| error)
+        let graph = built(cx, &source.name, &types, |own, inputs| {
+            own.nodes(source, inputs, false)
         })?;
-        cx.graph.folding = graph.folding;
         bodies.push(Body {
             graph,
             captures: (1..=given.len()).collect(),
@@ -134,6 +146,131 @@ fn branch(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
     }
     let inputs = [condition].into_iter().chain(given).map(Some).collect();
     add(cx, &control::IF, inputs, bodies)
+}
+
+/// Builds the graph of a branch.
+fn built(
+    cx: &mut Cx,
+    name: &str,
+    types: &[TensorType],
+    fill: impl Fn(&mut Cx, &[ValueId]) -> Result<Vec<ValueId>>,
+) -> Result<Graph> {
+    let build = |types: &[TensorType]| {
+        let (mut own, inputs) = inner(cx, name, types);
+        let outputs = fill(&mut own, &inputs)?;
+        closed(own, outputs)
+    };
+    // A branch that does not fit the known shapes may be one that is never taken.
+    let graph = build(types).or_else(|error| {
+        let open: Vec<TensorType> = types.iter().map(TensorType::without_dims).collect();
+        build(&open).map_err(|_| error)
+    })?;
+    cx.graph.folding = graph.folding;
+    Ok(graph)
+}
+
+/// Chooses among graphs by their number, from `first` on: one branch inside the other. The last one stands for all other numbers.
+fn choice(
+    cx: &mut Cx,
+    name: &str,
+    first: i64,
+    index: ValueId,
+    given: &[ValueId],
+    sources: &[Source],
+) -> Result<Vec<ValueId>> {
+    let (source, rest) = match sources {
+        [] => return Err(GraphError::from(invalid("its graphs branches are missing"))),
+        [last] => return cx.nodes(last, given, false),
+        [source, rest @ ..] => (source, rest),
+    };
+    let number = cx.number(first as f64, index)?;
+    let condition = cx.one("Equal", &[index, number], Attrs::new())?;
+    let own = types(cx, given);
+    let then = built(cx, &source.name, &own, |own, inputs| {
+        own.nodes(source, inputs, false)
+    })?;
+    let with_index = [vec![cx.ty(index).clone()], own].concat();
+    let inner_name = format!("{name}/{}", first + 1);
+    let other = built(cx, &inner_name, &with_index, |own, inputs| {
+        own.insert_point = InsertPoint::at(&inner_name);
+        choice(own, &inner_name, first + 1, inputs[0], &inputs[1..], rest)
+    })?;
+    let bodies = vec![
+        Body {
+            graph: then,
+            captures: (2..given.len() + 2).collect(),
+        },
+        Body {
+            graph: other,
+            captures: (1..given.len() + 2).collect(),
+        },
+    ];
+    let inputs = [condition, index].into_iter().chain(given.iter().copied());
+    add(cx, &control::IF, inputs.map(Some).collect(), bodies)
+}
+
+/// Runs a graph for each number from a start to before a limit.
+fn counted(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
+    let (given, step) = (op.list("input")?, body(op, "body")?);
+    let mut bounds = Vec::with_capacity(3);
+    for name in ["start", "limit", "delta"] {
+        let value = cx.reshape(op.input(name)?, &[])?;
+        bounds.push(cx.cast(value, DataType::Int64)?);
+    }
+    let (start, limit, delta) = (bounds[0], bounds[1], bounds[2]);
+    if let Some([0]) = cx
+        .constant(delta)
+        .and_then(jumar_ops::Tensor::ints)
+        .as_deref()
+    {
+        return Err(GraphError::from(invalid(
+            "its input delta is 0; it must not be",
+        )));
+    }
+    let f = Formula::new(cx);
+    // The number of turns, rounded up.
+    let [span, width] = [f.sub(limit, start)?, delta].map(|value| f.cast(value, DataType::Float64));
+    let turns = f.of("Ceil", f.div(span?, width?)?)?;
+    let turns = f.cast(f.max(turns, f.number(0.0, turns)?)?, DataType::Int64)?;
+    let always = cx.add_constant(jumar_ops::Tensor::scalar(DataType::Bool, 1.0)?);
+    let mut formal = vec![
+        TensorType::new(DataType::Int64, []),
+        TensorType::new(DataType::Bool, []),
+        TensorType::new(DataType::Int64, []),
+        TensorType::new(DataType::Int64, []),
+    ];
+    formal.extend(types(cx, &given));
+    let (mut own, inputs) = inner(cx, &step.name, &formal);
+    own.insert_point = InsertPoint::at(format!("{}/number", op.node.name));
+    let number = {
+        let f = Formula::new(&mut own);
+        let number = f.add(inputs[2], f.mul(inputs[0], inputs[3])?)?;
+        f.cast(number, DataType::Int32)?
+    };
+    let again = own.one("Identity", &[inputs[1]], Attrs::new())?;
+    let mut carried = vec![again];
+    for &value in &inputs[2..4] {
+        carried.push(own.one("Identity", &[value], Attrs::new())?);
+    }
+    let arguments = [&[number], &inputs[4..]].concat();
+    let results = own.nodes(step, &arguments, false)?;
+    if results.len() != given.len() {
+        return Err(GraphError::from(invalid(format!(
+            "its graph body has {} outputs, and {} are carried",
+            results.len(),
+            given.len()
+        ))));
+    }
+    carried.extend(results);
+    let graph = closed(own, carried)?;
+    cx.graph.folding = graph.folding;
+    let bodies = vec![Body {
+        graph,
+        captures: Vec::new(),
+    }];
+    let inputs = [turns, always, start, delta].into_iter().chain(given);
+    let all = add(cx, &control::LOOP, inputs.map(Some).collect(), bodies)?;
+    Ok(all.get(2..).unwrap_or_default().to_vec())
 }
 
 fn repeat(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {

@@ -505,7 +505,7 @@ fn truncated(cx: &mut Cx, x: ValueId) -> Result<ValueId, OpError> {
     cx.one("Mul", &[sign, size], plain())
 }
 
-fn floor_div(cx: &mut Cx, op: &Op<'_>) -> Answer {
+pub(super) fn floor_div(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let mut both = [op.input("x1")?, op.input("x2")?];
     cx.promote(&mut both)?;
     if cx.ty(both[0]).dtype.is_integer() {

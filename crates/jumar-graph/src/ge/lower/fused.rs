@@ -10,13 +10,10 @@ use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("ActULQClampMaxGrad", |cx, op| {
-        let (grad, mask) = (op.input("y_grad")?, op.input("clamp_max_mask")?);
-        let (loss, dtype) = (op.input("x_clamped_loss")?, cx.ty(grad).dtype);
-        let f = Formula::new(cx);
-        let [grad, mask, loss] = [grad, mask, loss].map(|value| f.cast(value, DataType::Float32));
-        let share = f.add(loss?, f.of("Abs", mask?)?)?;
-        let sum = f.sum(f.mul(grad?, share)?, &[], false)?;
-        Ok(vec![f.cast(sum, dtype)?])
+        clamp_gradient(cx, op, "clamp_max_mask")
+    }),
+    ("ActULQClampMinGrad", |cx, op| {
+        clamp_gradient(cx, op, "clamp_min_mask")
     }),
     ("ActsULQ", acts_ulq),
     ("ActsULQInputGrad", |cx, op| {
@@ -76,6 +73,22 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             ["x", "clip_value_min", "clip_value_max"],
             |f, [x, low, high]| Ok(vec![f.min(f.max(x, low)?, high)?]),
         )
+    }),
+    ("DropOutDoMask", |cx, op| {
+        let (x, mask, keep) = (op.input("x")?, op.input("mask")?, op.input("keep_prob")?);
+        let (dims, bytes) = (cx.dims(x)?, cx.dims(mask)?);
+        let count: i64 = dims.iter().product();
+        if bytes.len() != 1 || bytes[0] < (count + 7) / 8 {
+            return Err(invalid(format!(
+                "its input mask has the shape {bytes:?}; 1 dimension with a bit for each of {count} elements is required"
+            )));
+        }
+        let all = bits(cx, mask)?;
+        let all = cx.reshape(all, &[-1])?;
+        let all = super::index::rows(cx, all, 0, count)?;
+        let f = Formula::new(cx);
+        let mask = f.cast(f.reshape(all, &dims)?, f.dtype(x))?;
+        Ok(vec![f.div(f.mul(x, mask)?, f.cast(keep, f.dtype(x))?)?])
     }),
     ("DropOutDoMaskV3", |cx, op| {
         let (x, mask, keep) = (op.input("x")?, op.input("mask")?, op.input("keep_prob")?);
@@ -249,7 +262,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("SignBitsUnpack", |cx, op| {
         let (x, size, dtype) = (op.input("x")?, op.int("size")?, op.dtype("dtype")?);
-        let bits = match cx.dims(x)?[..] {
+        let count = match cx.dims(x)?[..] {
             [bytes] if size > 0 && bytes * 8 % size == 0 => bytes * 8,
             ref other => {
                 return Err(invalid(format!(
@@ -257,15 +270,11 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
                 )));
             }
         };
-        // The lowest bit of each byte comes first; 1 is positive.
-        let bytes = cx.reshape(x, &[-1, 1])?;
-        let shifts = cx.ints(&[0, 1, 2, 3, 4, 5, 6, 7]);
-        let shifts = cx.cast(shifts, DataType::UInt8)?;
+        // 1 is positive.
+        let one = bits(cx, x)?;
         let f = Formula::new(cx);
-        let moved = f.node("RightShift", &[bytes, shifts], Attrs::new())?;
-        let one = f.node("BitwiseAnd", &[moved, f.number(1.0, moved)?], Attrs::new())?;
         let y = f.plus(f.times(f.cast(one, dtype)?, 2.0)?, -1.0)?;
-        Ok(vec![f.reshape(y, &[size, bits / size])?])
+        Ok(vec![f.reshape(y, &[size, count / size])?])
     }),
     ("Sinc", |cx, op| {
         of(cx, op, ["x"], |f, [x]| {
@@ -283,9 +292,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             if f.dtype(a).is_integer() {
                 return Ok(vec![f.node("Div", &[a, b], Attrs::new())?]);
             }
-            let quotient = f.div(a, b)?;
-            let size = f.of("Floor", f.of("Abs", quotient)?)?;
-            Ok(vec![f.mul(f.of("Sign", quotient)?, size)?])
+            Ok(vec![truncated_quotient(f, a, b)?])
         })
     }),
     ("TruncateMod", |cx, op| {
@@ -301,6 +308,38 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         })
     }),
 ];
+
+/// Returns the bits of bytes as numbers; the lowest bit of each byte comes first.
+fn bits(cx: &mut Cx, bytes: ValueId) -> Result<ValueId, OpError> {
+    let bytes = cx.reshape(bytes, &[-1, 1])?;
+    let shifts = cx.ints(&[0, 1, 2, 3, 4, 5, 6, 7]);
+    let shifts = cx.cast(shifts, DataType::UInt8)?;
+    let f = Formula::new(cx);
+    let moved = f.node("RightShift", &[bytes, shifts], Attrs::new())?;
+    f.node("BitwiseAnd", &[moved, f.number(1.0, moved)?], Attrs::new())
+}
+
+/// The gradient of a bound: of each element what quantisation lost, and 1 more where the mask is set.
+fn clamp_gradient(cx: &mut Cx, op: &Op<'_>, mask: &str) -> Answer {
+    let (grad, mask) = (op.input("y_grad")?, op.input(mask)?);
+    let (loss, dtype) = (op.input("x_clamped_loss")?, cx.ty(grad).dtype);
+    let f = Formula::new(cx);
+    let [grad, mask, loss] = [grad, mask, loss].map(|value| f.cast(value, DataType::Float32));
+    let share = f.add(loss?, f.of("Abs", mask?)?)?;
+    let sum = f.sum(f.mul(grad?, share)?, &[], false)?;
+    Ok(vec![f.cast(sum, dtype)?])
+}
+
+/// Returns the quotient without its fraction.
+pub(super) fn truncated_quotient(
+    f: &Formula<'_>,
+    a: ValueId,
+    b: ValueId,
+) -> Result<ValueId, OpError> {
+    let quotient = f.div(a, b)?;
+    let size = f.of("Floor", f.of("Abs", quotient)?)?;
+    f.mul(f.of("Sign", quotient)?, size)
+}
 
 type Answer = Result<Vec<ValueId>, OpError>;
 

@@ -98,6 +98,29 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             Attrs::new().with("value", scale),
         )?])
     }),
+    ("ResizeD", |cx, op| {
+        let (x, sizes) = (op.input("x")?, op.ints("sizes")?);
+        let dims = cx.dims(x)?;
+        let format = op.text("data_format")?;
+        if format != "NCHW" || sizes.len() + 2 != dims.len() {
+            return Err(invalid(format!(
+                "its input x has the shape {dims:?}, data_format is {format} and sizes {sizes:?}; NCHW and a size for each axis after the channels are required"
+            )));
+        }
+        op.only_default("roi")?;
+        let attrs = Attrs::new()
+            .with(
+                "coordinate_transformation_mode",
+                op.text("coordinate_transformation_mode")?,
+            )
+            .with("mode", op.text("mode")?)
+            .with("nearest_mode", op.text("nearest_mode")?)
+            .with("cubic_coeff_a", op.float("cubic_coeff_a")?)
+            .with("exclude_outside", op.int("exclude_outside")? != 0)
+            .with("extrapolation_value", op.float("extrapolation_value")?);
+        let all = cx.ints(&[&dims[..2], sizes].concat());
+        cx.add_node("Resize", &[Some(x), None, None, Some(all)], attrs, 1)
+    }),
     ("ResizeBilinearV2", |cx, op| {
         resize(cx, op, op.input("size")?, "linear")
     }),
@@ -254,28 +277,43 @@ fn colour_table(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(vec![cx.reshape(sum, &dims)?])
 }
 
+/// Reads where regions end: whether pixels are squares and not points, and how far behind their last coordinates regions end.
+pub(super) fn roi_ends(op: &Op<'_>) -> Result<(bool, f32), OpError> {
+    match op.int("roi_end_mode")? {
+        0 => Ok((false, 0.0)),
+        1 => Ok((false, 1.0)),
+        2 | 3 => Ok((true, 0.0)),
+        other => Err(invalid(format!(
+            "its attribute roi_end_mode is {other}; it must be 0 to 3"
+        ))),
+    }
+}
+
+/// Moves the last two columns of regions.
+pub(super) fn with_ends(cx: &mut Cx, rois: ValueId, more: f32) -> Result<ValueId, OpError> {
+    if more == 0.0 {
+        return Ok(rois);
+    }
+    let count = usize::try_from(cx.dims(rois)?[1]).unwrap_or(0);
+    let mut shift = vec![0.0; count];
+    shift.iter_mut().rev().take(2).for_each(|one| *one = more);
+    let shift = cx.add_constant(Tensor::from_floats(&shift));
+    let shift = cx.cast(shift, cx.ty(rois).dtype)?;
+    cx.one("Add", &[rois, shift], Attrs::new())
+}
+
 fn roi_align(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let (features, rois) = (op.input("features")?, op.input("rois")?);
-    // 0: pixels are points; 1: and a box ends with its last pixel; 2: pixels are squares.
-    let (way, more) = match op.int("roi_end_mode")? {
-        0 => ("output_half_pixel", 0.0),
-        1 => ("output_half_pixel", 1.0),
-        2 | 3 => ("half_pixel", 0.0),
-        other => {
-            return Err(invalid(format!(
-                "its attribute roi_end_mode is {other}; it must be 0 to 3"
-            )));
-        }
+    let (aligned, more) = roi_ends(op)?;
+    let way = match aligned {
+        true => "half_pixel",
+        false => "output_half_pixel",
     };
     let batch = columns(cx, rois, 0, 1)?;
     let batch = cx.reshape(batch, &[-1])?;
     let batch = cx.cast(batch, DataType::Int64)?;
-    let mut boxes = columns(cx, rois, 1, 5)?;
-    if more != 0.0 {
-        let shift = cx.add_constant(Tensor::from_floats(&[0.0, 0.0, more, more]));
-        let shift = cx.cast(shift, cx.ty(boxes).dtype)?;
-        boxes = cx.one("Add", &[boxes, shift], Attrs::new())?;
-    }
+    let boxes = columns(cx, rois, 1, 5)?;
+    let boxes = with_ends(cx, boxes, more)?;
     let attrs = Attrs::new()
         .with("coordinate_transformation_mode", way)
         .with("mode", op.text("pool_mode")?)

@@ -136,6 +136,15 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Tril", |cx, op| triangle(cx, op, 0)),
     ("Triu", |cx, op| triangle(cx, op, 1)),
     ("Trilu", same),
+    ("NonZeroWithValueShape", counted),
+    ("NonZeroWithValueShapeV2", counted),
+    ("Unique", |cx, op| {
+        let dtype = op.dtype("out_idx")?;
+        let x = op.input("x")?;
+        let attrs = Attrs::new().with("sorted", Attr::Bool(false));
+        let all = cx.add_node("jumar.Unique", &[Some(x)], attrs, 4)?;
+        Ok(vec![all[0], cx.cast(all[2], dtype)?])
+    }),
     ("UniqueWithCountsAndSorting", unique),
     ("UnsortedSegmentSum", |cx, op| {
         let (x, ids) = (op.input("x")?, op.input("segment_ids")?);
@@ -234,6 +243,32 @@ fn nonzero_indices(cx: &mut Cx, op: &Op<'_>, turned: bool, dtype: DataType) -> A
         y = cx.transpose(y, &[1, 0])?;
     }
     Ok(vec![cx.cast(y, dtype)?])
+}
+
+/// Cuts values and their positions down to those that count. Positions hold all numbers of an axis one behind the other.
+fn counted(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (value, index, count) = (op.input("value")?, op.input("index")?, op.input("count")?);
+    let value = cx.reshape(value, &[-1])?;
+    let (len, all) = (cx.dims(value)?[0], cx.dims(index)?);
+    let positions: i64 = all.iter().product();
+    if len == 0 || positions % len != 0 || cx.dims(count)?.iter().product::<i64>() != 1 {
+        return Err(invalid(format!(
+            "its inputs value, index and count have {len} elements and the shapes {all:?} and {:?}; a position in each axis for each value, and one number, are required",
+            cx.dims(count)?
+        )));
+    }
+    let index = cx.reshape(index, &[positions / len, len])?;
+    let numbers: Vec<i64> = (0..len).collect();
+    let numbers = cx.ints(&numbers);
+    let count = cx.cast(count, DataType::Int64)?;
+    let count = cx.reshape(count, &[])?;
+    let kept = cx.one("Less", &[numbers, count], Attrs::new())?;
+    let mut answer = Vec::with_capacity(2);
+    for (value, axis) in [(value, 0i64), (index, 1)] {
+        let attrs = Attrs::new().with("axis", axis);
+        answer.push(cx.one("jumar.Compress", &[value, kept], attrs)?);
+    }
+    Ok(answer)
 }
 
 /// The attribute max_boxes_size is memory on the card; there is always enough here.

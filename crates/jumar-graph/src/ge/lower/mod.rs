@@ -1,11 +1,16 @@
 //! From a graph of the Graph Engine to one of ours.
 
 mod activation;
+mod alias;
 mod array;
+mod attention;
+mod boxes;
 mod channels;
 mod compound;
 mod control;
+mod deform;
 mod diagonal;
+mod dilation;
 mod distance;
 mod elementwise;
 mod filter;
@@ -16,8 +21,10 @@ mod image;
 mod index;
 mod lamb;
 mod layout;
+mod lists;
 mod loss;
 mod matrix;
+mod molecules;
 mod nearest;
 mod norm;
 mod op;
@@ -27,6 +34,8 @@ mod pool;
 mod random;
 mod recurrent;
 mod reduce;
+mod retrieval;
+mod sampling;
 mod search;
 mod sequence;
 mod single;
@@ -124,10 +133,15 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
     TABLE.get_or_init(|| {
         [
             activation::TABLE,
+            alias::TABLE,
             array::TABLE,
+            attention::TABLE,
+            boxes::TABLE,
             channels::TABLE,
             compound::TABLE,
+            deform::TABLE,
             diagonal::TABLE,
+            dilation::TABLE,
             distance::TABLE,
             elementwise::TABLE,
             filter::TABLE,
@@ -137,8 +151,10 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             index::TABLE,
             lamb::TABLE,
             layout::TABLE,
+            lists::TABLE,
             loss::TABLE,
             matrix::TABLE,
+            molecules::TABLE,
             nearest::TABLE,
             norm::TABLE,
             partition::TABLE,
@@ -147,6 +163,8 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             random::TABLE,
             recurrent::TABLE,
             reduce::TABLE,
+            retrieval::TABLE,
+            sampling::TABLE,
             search::TABLE,
             sequence::TABLE,
             slice::TABLE,

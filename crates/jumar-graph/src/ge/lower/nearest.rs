@@ -3,6 +3,7 @@
 use jumar_ops::{Attrs, Builder as _, OpError};
 use jumar_types::dtype::DataType;
 
+use super::super::FORMAT_NCHW;
 use super::filter::{backward, channels_last, forward, pads, spatial};
 use super::formula::{Formula, of, scalar};
 use super::op::Op;
@@ -16,6 +17,32 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("GIoUGrad", |cx, op| {
         overlap_gradient(cx, op, Penalty::Empty)
+    }),
+    ("MaxPoolGradGradWithArgmax", |cx, op| {
+        let (g, argmax) = (op.input("grad")?, op.input("argmax")?);
+        let last = op.desc("x").is_none_or(|desc| desc.format != FORMAT_NCHW);
+        let f = Formula::new(cx);
+        let (dims, small) = (f.dims(g)?, f.dims(argmax)?);
+        let (&[images, a, b, c], &[count, u, v, w]) = (&dims[..], &small[..]) else {
+            return Err(invalid("its inputs have to have 4 dimensions"));
+        };
+        if f.dims(op.input("x")?)? != dims || images != count {
+            return Err(invalid(format!(
+                "its inputs x, grad and argmax have the shapes {:?}, {dims:?} and {small:?}; x and grad must have the same, and argmax as many images",
+                f.dims(op.input("x")?)?
+            )));
+        }
+        // An index counts the elements of an image, or those of one of its channels.
+        let (rows, from, to) = match last {
+            true => (images, a * b * c, u * v * w),
+            false => (images * a, b * c, v * w),
+        };
+        let inputs = [
+            f.reshape(g, &[rows, from])?,
+            f.reshape(argmax, &[rows, to])?,
+        ];
+        let y = f.node("GatherElements", &inputs, Attrs::new().with("dim", 1i64))?;
+        Ok(vec![f.reshape(y, &small)?])
     }),
     ("MaxPoolGradWithArgmax", |cx, op| {
         if op.yes("include_batch_in_index")? {

@@ -60,6 +60,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         Ok(vec![f.cast(y, dtype)?])
     }),
     ("PointsInPolygons", points_in_polygons),
+    ("StackBallQuery", stacked_balls),
     ("StackGroupPoints", |cx, op| {
         let (features, indices) = (op.input("features")?, op.input("indices")?);
         let (counts, owned) = (
@@ -170,8 +171,6 @@ fn ball_query(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let centres = cx.cast(centres, DataType::Float32)?;
     let points = cx.reshape(points, &[all[0], 1, count, 3])?;
     let centres = cx.reshape(centres, &[all[0], around[1], 1, 3])?;
-    let numbers: Vec<i64> = (0..count).collect();
-    let numbers = cx.ints(&numbers);
     let f = Formula::new(cx);
     let distance = f.sum(f.square(f.sub(points, centres)?)?, &[3], false)?;
     let near = f.below(distance, most * most)?;
@@ -179,12 +178,33 @@ fn ball_query(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let here = f.equal(distance, f.number(0.0, distance)?)?;
     let within = f.node("LogicalAnd", &[near, far], Attrs::new())?;
     let within = f.node("LogicalOr", &[within, here], Attrs::new())?;
+    let (chosen, first, absent) = first_within(cx, within, samples)?;
+    let f = Formula::new(cx);
+    let first = f.only(f.less(first, absent)?, first)?;
+    let y = f.choose(f.less(chosen, absent)?, chosen, first)?;
+    Ok(vec![f.cast(y, DataType::Int32)?])
+}
+
+/// Returns the numbers of the first `samples` entries of the last axis that are true, the first of them, and the number that stands
+/// for none.
+fn first_within(
+    cx: &mut Cx,
+    within: ValueId,
+    samples: i64,
+) -> Result<(ValueId, ValueId, ValueId), OpError> {
+    let mut dims = cx.dims(within)?;
+    let last = dims.len() - 1;
+    let count = dims[last];
+    let numbers: Vec<i64> = (0..count).collect();
+    let numbers = cx.ints(&numbers);
+    let f = Formula::new(cx);
     let absent = f.number(count as f64, numbers)?;
     let mut positions = f.choose(within, numbers, absent)?;
     if samples > count {
-        let shape = cx.ints(&[all[0], around[1], samples - count]);
+        dims[last] = samples - count;
+        let shape = cx.ints(&dims);
         let more = cx.one("Fill", &[shape, absent], Attrs::new())?;
-        let attrs = Attrs::new().with("concat_dim", 2i64).with("N", 2i64);
+        let attrs = Attrs::new().with("concat_dim", last as i64).with("N", 2i64);
         positions = cx.one("ConcatD", &[positions, more], attrs)?;
     }
     let attrs = Attrs::new()
@@ -193,10 +213,54 @@ fn ball_query(cx: &mut Cx, op: &Op<'_>) -> Answer {
         .with("largest", false);
     let samples = cx.ints(&[samples]);
     let chosen = cx.add_node("TopK", &[Some(positions), Some(samples)], attrs, 2)?[0];
-    let first = coordinate(cx, chosen, 0)?;
+    Ok((chosen, coordinate(cx, chosen, 0)?, absent))
+}
+
+/// As [`ball_query`] without a least radius, for point sets of which each has its own number of points and centres, one behind the
+/// other. Numbers count from the first point of their set. A centre without points has -1 and zeros.
+fn stacked_balls(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (points, centres) = (op.input("xyz")?, op.input("center_xyz")?);
+    let (all, around) = (cx.dims(points)?, cx.dims(centres)?);
+    let (most, samples) = (f64::from(op.float("max_radius")?), op.int("sample_num")?);
+    let fits = all.len() == 2 && around.len() == 2 && all[1] == 3 && around[1] == 3;
+    if !fits || samples < 1 {
+        return Err(invalid(format!(
+            "its inputs xyz and center_xyz have the shapes {all:?} and {around:?}, and sample_num is {samples}; [N, 3] and [M, 3] are required, and 1 sample at least"
+        )));
+    }
+    let axis = cx.add_constant(Tensor::scalar(DataType::Int64, 0.0)?);
+    let mut sets = Vec::with_capacity(2);
+    for (name, count) in [
+        ("xyz_batch_cnt", all[0]),
+        ("center_xyz_batch_cnt", around[0]),
+    ] {
+        let counts = cx.cast(op.input(name)?, DataType::Int64)?;
+        let ends = cx.one("Cumsum", &[counts, axis], Attrs::new())?;
+        sets.push((counts, owners(cx, ends, count)?));
+    }
+    let (counts, own) = (sets[0].0, sets[1].1);
+    let attrs = Attrs::new().with("exclusive", true);
+    let begins = cx.one("Cumsum", &[counts, axis], attrs)?;
+    let begin = take_rows(cx, begins, own)?;
+    let points = cx.cast(points, DataType::Float32)?;
+    let centres = cx.cast(centres, DataType::Float32)?;
     let f = Formula::new(cx);
-    let first = f.only(f.less(first, absent)?, first)?;
-    let y = f.choose(f.less(chosen, absent)?, chosen, first)?;
+    let points = f.reshape(points, &[1, all[0], 3])?;
+    let centres = f.reshape(centres, &[around[0], 1, 3])?;
+    let distance = f.sum(f.square(f.sub(points, centres)?)?, &[2], false)?;
+    let near = f.below(distance, most * most)?;
+    let same = f.equal(
+        f.reshape(sets[0].1, &[1, all[0]])?,
+        f.reshape(own, &[around[0], 1])?,
+    )?;
+    let within = f.node("LogicalAnd", &[near, same], Attrs::new())?;
+    let (chosen, first, absent) = first_within(cx, within, samples)?;
+    let none: Vec<i64> = (0..samples).map(|at| -i64::from(at == 0)).collect();
+    let none = cx.ints(&none);
+    let f = Formula::new(cx);
+    let begin = f.reshape(begin, &[around[0], 1])?;
+    let filled = f.choose(f.less(chosen, absent)?, chosen, first)?;
+    let y = f.choose(f.less(first, absent)?, f.sub(filled, begin)?, none)?;
     Ok(vec![f.cast(y, DataType::Int32)?])
 }
 

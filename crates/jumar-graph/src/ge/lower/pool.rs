@@ -1,8 +1,11 @@
 //! Pooling.
 
 use jumar_ops::{Attrs, Builder as _, OpError};
+use jumar_types::dtype::DataType;
 
+use super::super::FORMAT_NCHW;
 use super::filter::{backward, channels_last, forward, pads, spatial};
+use super::formula::Formula;
 use super::op::{Op, same};
 use super::slice::numbers;
 use super::{Cx, Lowering, invalid, unsupported};
@@ -58,6 +61,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         padded(cx, op, "MaxPoolV3", &ksize, &strides)
     }),
     ("MaxPoolV3", |cx, op| windows(cx, op, "MaxPoolV3")),
+    ("MaxPoolWithArgmax", with_positions),
     ("MaxPoolWithArgmaxV1", |cx, op| with_argmax(cx, op)),
 ];
 
@@ -114,6 +118,64 @@ fn with_argmax(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let y = cx.one("MaxPoolV3", &[op.input("x")?], attrs)?;
     // Nothing reads the second output.
     Ok(vec![y, y])
+}
+
+/// Max pooling with the positions of the maxima: among the elements of an image, or of a channel where channels come first.
+fn with_positions(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let last = op.desc("x").is_none_or(|desc| desc.format != FORMAT_NCHW);
+    let attrs = Attrs::new()
+        .with(
+            "kernel_shape",
+            spatial(op.ints("ksize")?, 2, last, "ksize")?,
+        )
+        .with("strides", spatial(op.ints("strides")?, 2, last, "strides")?)
+        .with(
+            "auto_pad",
+            match op.text("padding")? {
+                "SAME" => "SAME_UPPER",
+                "VALID" => "VALID",
+                other => {
+                    return Err(invalid(format!(
+                        "its attribute padding is {other}; it must be SAME or VALID"
+                    )));
+                }
+            },
+        );
+    let dtype = match op.int("Targmax")? {
+        3 => DataType::Int32,
+        7 | 9 => DataType::Int64,
+        other => {
+            return Err(invalid(format!(
+                "its attribute Targmax is {other}; it must be 3 (int32) or 9 (int64)"
+            )));
+        }
+    };
+    let x = forward(cx, op.input("x")?, last, 2)?;
+    let dims = cx.dims(x)?;
+    let &[_, channels, height, width] = &dims[..] else {
+        return Err(invalid(format!(
+            "its input x has the shape {dims:?}; 4 dimensions are required"
+        )));
+    };
+    let all = cx.add_node("jumar.MaxPool", &[Some(x)], attrs, 2)?;
+    // The positions found count the elements of all images, channel after channel.
+    let f = Formula::new(cx);
+    let plane = f.number((height * width) as f64, all[1])?;
+    let mut position = f.node("Mod", &[all[1], plane], Attrs::new())?;
+    if last {
+        let channel = f.node("Div", &[all[1], plane], Attrs::new())?;
+        let channel = f.node(
+            "Mod",
+            &[channel, f.number(channels as f64, channel)?],
+            Attrs::new(),
+        )?;
+        position = f.add(f.times(position, channels as f64)?, channel)?;
+    }
+    let position = f.cast(position, dtype)?;
+    Ok(vec![
+        backward(cx, all[0], last, 2)?,
+        backward(cx, position, last, 2)?,
+    ])
 }
 
 /// Reads a list with one, three or five entries.

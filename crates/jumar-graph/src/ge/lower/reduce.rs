@@ -12,6 +12,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("ArgMaxV2", same),
     ("ArgMin", same),
     ("ArgMinD", |cx, op| arg(cx, op, "ArgMin")),
+    ("Cumprod", same),
     ("Cumsum", same),
     ("HardMax", same),
     ("LogSoftmaxV2", same),

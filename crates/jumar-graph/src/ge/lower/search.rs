@@ -36,6 +36,50 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         };
         buckets(cx, boundaries, x, op.yes("right")?, dtype)
     }),
+    ("CaseCondition", |cx, op| {
+        let algorithm = op.text("algorithm")?;
+        if algorithm != "LU" {
+            return Err(invalid(format!(
+                "its attribute algorithm is {algorithm}; it must be LU"
+            )));
+        }
+        let x = op.input("x")?;
+        if cx.dims(x)? != [3] {
+            return Err(invalid(format!(
+                "its input x has the shape {:?}; 3 numbers are required",
+                cx.dims(x)?
+            )));
+        }
+        let f = Formula::new(cx);
+        let entry = |at: i64| {
+            let inputs = [
+                x,
+                super::formula::scalar(&f, at)?,
+                super::formula::scalar(&f, 0)?,
+            ];
+            f.node("GatherV2", &inputs, Attrs::new())
+        };
+        let (i, j, k) = (entry(0)?, entry(1)?, entry(2)?);
+        let both = |a, b| f.node("LogicalAnd", &[a, b], Attrs::new());
+        let (row, column) = (
+            [f.equal(i, k)?, f.greater(i, k)?],
+            [f.equal(j, k)?, f.greater(j, k)?],
+        );
+        let from = f.of("LogicalNot", f.less(i, k)?)?;
+        let cases = [
+            both(from, f.less(j, k)?)?,
+            both(row[0], column[0])?,
+            both(row[1], column[0])?,
+            both(row[0], column[1])?,
+            both(row[1], column[1])?,
+        ];
+        let number = |value: i64| f.cast(super::formula::scalar(&f, value)?, DataType::Int32);
+        let mut y = number(5)?;
+        for (index, holds) in cases.into_iter().enumerate().rev() {
+            y = f.choose(holds, number(index as i64)?, y)?;
+        }
+        Ok(vec![y])
+    }),
     ("CompareAndBitpack", |cx, op| {
         of(cx, op, ["x", "threshold"], |f, [x, limit]| {
             let mut dims = f.dims(x)?;

@@ -108,6 +108,45 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         }
         strided(cx, op, op.input("x")?, lists, None)
     }),
+    ("Crop", |cx, op| {
+        let (x, size) = (op.input("x")?, op.input("size")?);
+        let (dims, wanted) = (cx.dims(x)?, cx.dims(size)?);
+        let (axis, offsets) = (op.int("axis")?, op.ints("offsets")?);
+        let rank = dims.len() as i64;
+        let first = if axis < 0 { axis + rank } else { axis };
+        let first = usize::try_from(first).ok().filter(|&at| at < dims.len());
+        let fits = first
+            .is_some_and(|at| matches!(offsets.len(), 1 | 0) || offsets.len() == dims.len() - at);
+        let Some(first) = first.filter(|_| fits && wanted.len() == dims.len()) else {
+            return Err(invalid(format!(
+                "its inputs x and size have the shapes {dims:?} and {wanted:?}, axis is {axis} and offsets {offsets:?}; equal ranks, an axis of them, and one offset or one for each axis from there on are required"
+            )));
+        };
+        let (mut begin, mut end, mut axes) = (Vec::new(), Vec::new(), Vec::new());
+        for at in first..dims.len() {
+            let offset = match offsets {
+                [] => 0,
+                [one] => *one,
+                all => all[at - first],
+            };
+            if offset < 0 || offset.saturating_add(wanted[at]) > dims[at] {
+                return Err(invalid(format!(
+                    "axis {at} is cropped to {} elements from {offset} on, and it has {}",
+                    wanted[at], dims[at]
+                )));
+            }
+            begin.push(offset);
+            end.push(offset + wanted[at]);
+            axes.push(at as i64);
+        }
+        let inputs = [
+            Some(x),
+            Some(cx.ints(&begin)),
+            Some(cx.ints(&end)),
+            Some(cx.ints(&axes)),
+        ];
+        cx.add_node("StridedSliceV2", &inputs, Attrs::new(), 1)
+    }),
     ("StridedSliceV2", |cx, op| {
         let lists = [
             Some(op.input("begin")?),

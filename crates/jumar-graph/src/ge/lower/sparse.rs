@@ -13,6 +13,10 @@ use super::{Cx, Lowering, invalid};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("Bincount", |cx, op| {
+        let values = cx.reshape(op.input("array")?, &[-1])?;
+        bins(cx, op, values, None, false)
+    }),
     ("RaggedBinCount", |cx, op| {
         let (splits, values) = (op.input("splits")?, op.input("values")?);
         let count = match cx.dims(splits)?[..] {
@@ -27,18 +31,46 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let ends = rows(cx, splits, 1, count + 1)?;
         let all = cx.dims(values)?[0];
         let owners = owners(cx, ends, all)?;
-        bins(cx, op, values, Some((owners, count)))
+        bins(
+            cx,
+            op,
+            values,
+            Some((owners, count)),
+            op.yes("binary_output")?,
+        )
+    }),
+    ("SegmentSum", |cx, op| {
+        let (x, ids) = (op.input("x")?, op.input("segment_ids")?);
+        let (dims, count) = (cx.dims(x)?, cx.dims(ids)?);
+        if dims.is_empty() || count != dims[..1] || dims[0] == 0 {
+            return Err(invalid(format!(
+                "its inputs x and segment_ids have the shapes {dims:?} and {count:?}; an id for each row, and 1 row at least, are required"
+            )));
+        }
+        let ids = cx.cast(ids, DataType::Int64)?;
+        let f = Formula::new(cx);
+        let rows = f.plus(f.reduce("ReduceMax", ids, &[0], true)?, 1.0)?;
+        let shape = match dims.len() {
+            1 => rows,
+            _ => {
+                let attrs = Attrs::new().with("concat_dim", 0i64).with("N", 2i64);
+                f.node("ConcatD", &[rows, f.ints(&dims[1..])], attrs)?
+            }
+        };
+        let zeros = f.node("Fill", &[shape, f.number(0.0, x)?], Attrs::new())?;
+        Ok(vec![scattered(cx, zeros, ids, x, "add")?])
     }),
     ("SparseBincount", |cx, op| {
+        let binary = op.yes("binary_output")?;
         let (indices, values) = (op.input("indices")?, op.input("values")?);
         let dims = numbers(cx, op.input("dense_shape")?, "dense_shape")?;
         let values = cx.reshape(values, &[-1])?;
         match dims[..] {
-            [_] => bins(cx, op, values, None),
+            [_] => bins(cx, op, values, None, binary),
             [count, _] => {
                 let owners = columns(cx, indices, 0, 1)?;
                 let owners = cx.reshape(owners, &[-1])?;
-                bins(cx, op, values, Some((owners, count)))
+                bins(cx, op, values, Some((owners, count)), binary)
             }
             _ => Err(invalid(format!(
                 "its input dense_shape is {dims:?}; 1 or 2 dimensions are required"
@@ -198,7 +230,13 @@ fn sparse_reshape(cx: &mut Cx, op: &Op<'_>) -> Answer {
 }
 
 /// Counts values, or sums their weights, for each value below `size`; in rows by the owners of the values, if there are any.
-fn bins(cx: &mut Cx, op: &Op<'_>, values: ValueId, owners: Option<(ValueId, i64)>) -> Answer {
+fn bins(
+    cx: &mut Cx,
+    op: &Op<'_>,
+    values: ValueId,
+    owners: Option<(ValueId, i64)>,
+    binary: bool,
+) -> Answer {
     let size = constant_int(cx, op.input("size")?, "size")?;
     if size < 0 {
         return Err(invalid(format!(
@@ -208,7 +246,6 @@ fn bins(cx: &mut Cx, op: &Op<'_>, values: ValueId, owners: Option<(ValueId, i64)
     let weights = op.input("weights")?;
     let (dtype, given) = (cx.ty(weights).dtype, cx.dims(weights)?);
     let all = cx.dims(values)?[0];
-    let binary = op.yes("binary_output")?;
     let weights = if binary || given.iter().product::<i64>() == 0 {
         let (shape, one) = (cx.ints(&[all]), cx.number(1.0, weights)?);
         cx.one("Fill", &[shape, one], Attrs::new())?

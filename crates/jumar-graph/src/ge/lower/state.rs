@@ -6,7 +6,8 @@ use jumar_types::dtype::DataType;
 use super::index::scattered;
 use super::op::Op;
 use super::{
-    Cx, Lowering, SourceNode, compound, invalid, lamb, single, tensor_attr, training, type_of,
+    Cx, Lowering, SourceNode, compound, invalid, lamb, lists, random, retrieval, single,
+    tensor_attr, training, type_of,
 };
 use crate::ValueId;
 
@@ -67,6 +68,9 @@ pub(in crate::ge) fn updated_inputs(kind: &str) -> &'static [&'static str] {
         "AddRowRanges" | "SliceWrite" => &["x"],
         _ => [
             training::updated,
+            random::updated,
+            retrieval::updated,
+            lists::updated,
             lamb::updated,
             single::updated,
             compound::updated,

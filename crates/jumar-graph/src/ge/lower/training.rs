@@ -11,6 +11,9 @@ use super::{Cx, Lowering};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("SGD", |cx, op| {
+        step(cx, op, &["parameters", "accum", "stat"], descent)
+    }),
     ("ApplyAdaMax", |cx, op| {
         step(cx, op, &["var", "m", "v"], ada_max)
     }),
@@ -99,6 +102,7 @@ type Answer = Result<Vec<ValueId>, OpError>;
 pub(super) fn updated(kind: &str) -> &'static [&'static str] {
     match kind {
         "ApplyAdaMax" => &["var", "m", "v"],
+        "SGD" => &["parameters", "accum", "stat"],
         "ApplyAdadelta" | "InplaceApplyAdadelta" | "SparseApplyAdadelta" => {
             &["var", "accum", "accum_update"]
         }
@@ -196,6 +200,26 @@ fn step(
 /// Returns `old * share + new * (1 - share)`.
 fn mixed(f: &Formula<'_>, old: ValueId, share: ValueId, new: ValueId) -> One {
     f.add(f.mul(old, share)?, f.mul(new, f.from(1.0, share)?)?)
+}
+
+/// A step of gradient descent with momentum. At the first one, which `stat` marks by a positive number, the momentum is the gradient.
+fn descent(f: &Formula<'_>, step: &Step<'_, '_>) -> Answer {
+    let (var, accum, stat) = (step.of("parameters")?, step.of("accum")?, step.of("stat")?);
+    let number = |name: &str| step.op.float(name).map(f64::from);
+    let (dampening, decay) = (number("dampening")?, number("weight_decay")?);
+    let mut g = f.cast(step.op.input("gradient")?, step.dtype)?;
+    if decay != 0.0 {
+        g = f.add(g, f.times(var, decay)?)?;
+    }
+    let momentum = step.of("momentum")?;
+    let kept = f.add(f.mul(accum, momentum)?, f.times(g, 1.0 - dampening)?)?;
+    let accum = f.choose(f.above(stat, 0.0)?, g, kept)?;
+    let way = match step.flag("nesterov", false) {
+        true => f.add(g, f.mul(accum, momentum)?)?,
+        false => accum,
+    };
+    let var = f.sub(var, f.mul(way, step.of("learning_rate")?)?)?;
+    Ok(vec![var, accum, f.times(stat, 0.0)?])
 }
 
 fn ada_max(f: &Formula<'_>, step: &Step<'_, '_>) -> Answer {
