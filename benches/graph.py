@@ -1,14 +1,19 @@
 """What the Graph Engine costs beside a compiled model: `cargo xtask bench graph` runs this.
 
 ResNet-50 at 224 x 224, built operator by operator in C++ (benches/graph.cpp) and parsed from ONNX, run on a stream, in turn with the same
-network through `atc` and aclmdlExecuteAsync. Prints a line of JSON for each figure, as jumar-bench does.
+network through `atc` and aclmdlExecuteAsync. To build it is compared with the creation of a session of ONNX Runtime from the ONNX file.
+Prints a line of JSON for each figure, as jumar-bench does.
 """
 
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
+
+import onnxruntime
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests/ge"))
@@ -16,6 +21,23 @@ sys.path.insert(0, str(ROOT / "tests/ge"))
 from build import PREFIX, compile_program, run, write_resnet50  # noqa: E402
 
 SIDE = 224
+SESSIONS = 7
+
+
+def show(what, value, limit, ratio):
+    print(json.dumps({"what": what, "value": value, "unit": "ms", "limit": limit, "target": {"Ratio": ratio}}), flush=True)
+
+
+def session_ms(model, threads):
+    """Returns the median time in which ONNX Runtime creates a session."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    times = []
+    for _ in range(SESSIONS):
+        begin = time.perf_counter()
+        onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        times.append(1e3 * (time.perf_counter() - begin))
+    return statistics.median(times)
 
 
 def main():
@@ -28,12 +50,12 @@ def main():
         for workers in (1, 2):
             files = ["model.onnx", "weights.bin", "image.bin", SIDE, "model.om"]
             output = run(folder / "graph", folder, *files, env={"JUMAR_WORKERS": str(workers)}, limit=300)
-            built, parsed, model = map(float, output.split()[-3:])
+            built, parsed, model, build = map(float, output.split()[-4:])
             threads = "1 worker" if workers == 1 else f"{workers} workers"
             for what, value in [("built by operators", built), ("parsed from ONNX", parsed)]:
-                line = {"what": f"ResNet-50, {what}, RunGraphWithStreamAsync, {threads}", "value": value, "unit": "ms"}
-                line |= {"limit": ["aclmdlExecuteAsync", model], "target": {"Ratio": 1.05}}
-                print(json.dumps(line), flush=True)
+                show(f"ResNet-50, {what}, RunGraphWithStreamAsync, {threads}", value, ["aclmdlExecuteAsync", model], 1.05)
+            session = ["ONNX Runtime, session", session_ms(folder / "model.onnx", workers)]
+            show(f"ResNet-50 of operators, AddGraph and BuildGraph, {threads}", build, session, 0.5)
 
 
 if __name__ == "__main__":
