@@ -53,6 +53,7 @@ ge::Operator Relu(ge::Operator x) {
 }
 
 ge::Graph Network(int64_t side) {
+  used = 0;
   ge::op::Data input = Input("input", 0, {1, 3, side, side}, ge::DT_FLOAT, ge::FORMAT_NCHW);
   ge::Operator x = Relu(Normed(input, 3, 64, 7, 2, 3));
   ge::op::MaxPoolV3 pool("pool");
