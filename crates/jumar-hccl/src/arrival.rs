@@ -28,6 +28,17 @@ pub enum Channel {
     Graphs,
 }
 
+impl Channel {
+    /// Returns the number by which other processes know the channel in an epoch.
+    pub(crate) fn word(self, epoch: u32) -> u64 {
+        let channel = match self {
+            Channel::Calls => 0,
+            Channel::Graphs => 1,
+        };
+        channel | u64::from(epoch) << 8
+    }
+}
+
 /// What matches an operation to those of the other ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Numbers {

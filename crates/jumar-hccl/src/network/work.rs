@@ -14,7 +14,7 @@ use jumar_hal::{Span, Transfer};
 use jumar_types::Error;
 
 use super::mesh::{Core, Entry};
-use crate::arrival::{Arrival, Channel, Numbers};
+use crate::arrival::{Arrival, Numbers};
 use crate::operation::{Collective, Message, Operation, SIGNATURE_WORDS, digest};
 use crate::os::gloo::{Broken, Transit};
 use crate::reduce::reduce;
@@ -98,14 +98,6 @@ pub(super) struct Work {
     output: Option<Span>,
 }
 
-fn channel_word(channel: Channel, epoch: u32) -> u64 {
-    let channel = match channel {
-        Channel::Calls => 0,
-        Channel::Graphs => 1,
-    };
-    channel | u64::from(epoch) << 8
-}
-
 fn length(span: Option<Span>) -> usize {
     span.map_or(0, Span::bytes)
 }
@@ -135,12 +127,7 @@ impl Work {
             message: None,
             me,
             count: members.len(),
-            key: [
-                tag,
-                channel_word(arrival.channel, epoch),
-                arrival.number(),
-                0,
-            ],
+            key: [tag, arrival.channel.word(epoch), arrival.number(), 0],
             signature: signature.to_words(),
             others: Vec::new(),
             combined,
@@ -208,7 +195,7 @@ impl Work {
             message: Some(message),
             me,
             count: members.len(),
-            key: [tag, channel_word(arrival.channel, epoch), number, route],
+            key: [tag, arrival.channel.word(epoch), number, route],
             signature: [
                 MESSAGE | (message.data_type as u64) << 8,
                 0,

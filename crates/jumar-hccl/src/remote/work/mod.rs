@@ -18,7 +18,7 @@ use super::layout::{
     DEPTH, PIECE, PUBLISHED, SHORT_BYTES, SLOTS, ack, slot as slot_start, staging,
 };
 use super::mesh::Mesh;
-use crate::arrival::{Arrival, Channel, Numbers};
+use crate::arrival::{Arrival, Numbers};
 use crate::operation::{Collective, Message, SIGNATURE_WORDS, Signature};
 use crate::words::Label;
 use crate::{DataType, Kind, Reduction};
@@ -159,14 +159,6 @@ fn part(span: Span, chunk: usize, round: usize) -> Span {
     span.part(at, next).unwrap_or(Span::EMPTY)
 }
 
-fn channel_word(channel: Channel, epoch: u32) -> u64 {
-    let channel = match channel {
-        Channel::Calls => 0,
-        Channel::Graphs => 1,
-    };
-    channel | u64::from(epoch) << 8
-}
-
 impl Work {
     /// Creates the work of a collective.
     pub(super) fn collective(
@@ -248,7 +240,7 @@ impl Work {
             me,
             key: Key {
                 tag,
-                identity: mixed([tag, channel_word(arrival.channel, epoch), 0]),
+                identity: mixed([tag, arrival.channel.word(epoch), 0]),
                 number: arrival.number(),
             },
             signature: signature.to_words(),
@@ -322,7 +314,7 @@ impl Work {
             me,
             key: Key {
                 tag,
-                identity: mixed([tag, channel_word(arrival.channel, epoch), route]),
+                identity: mixed([tag, arrival.channel.word(epoch), route]),
                 number,
             },
             signature: [
