@@ -227,6 +227,11 @@ impl Backend for CpuBackend {
         self.executor.wrote(to.address(), to.bytes());
     }
 
+    fn write_with(&self, to: Span, write: &mut dyn FnMut(Span)) {
+        write(self.pinned.own(to));
+        self.executor.wrote(to.address(), to.bytes());
+    }
+
     fn read_now(&self, from: Span, bytes: &mut [u8]) {
         mem::read(self.pinned.own(from), bytes);
     }

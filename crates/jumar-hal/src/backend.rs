@@ -72,6 +72,11 @@ pub trait Backend: Send + Sync {
     /// Copies Rust's own bytes into a span as long, at once.
     fn write_now(&self, to: Span, bytes: &[u8]);
 
+    /// Lets `write` fill a span, which it is passed as the runtime itself reaches it, at once.
+    fn write_with(&self, to: Span, write: &mut dyn FnMut(Span)) {
+        write(to);
+    }
+
     /// Copies a span into Rust's own bytes as long, at once.
     fn read_now(&self, from: Span, bytes: &mut [u8]);
 

@@ -14,7 +14,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::arrival::{Arrival, Channel, Numbers};
 use crate::communicator::Waiting;
-use crate::operation::{Collective, Message, Operation};
+use crate::operation::{Collective, LONG_BYTES, Message, Operation};
 use crate::os::processor;
 use crate::polling::Pauses;
 use crate::reduce::reduce;
@@ -102,8 +102,8 @@ type Reductions = Vec<(Spans, Spans)>;
 
 /// What an operation does once all ranks have come.
 enum Job {
-    /// Pairs of a target and a source.
-    Copies(Vec<(Span, Span)>),
+    /// Pairs of a target and a source, and whether all together are too long for the caches.
+    Copies(Vec<(Span, Span)>, bool),
     Reductions(Reductions, DataType, Reduction),
 }
 
@@ -114,7 +114,7 @@ impl Job {
     /// Returns how long the outputs of each entry are.
     fn lengths(&self) -> impl Iterator<Item = usize> {
         let (copies, reductions) = match self {
-            Job::Copies(copies) => (copies.as_slice(), [].as_slice()),
+            Job::Copies(copies, _) => (copies.as_slice(), [].as_slice()),
             Job::Reductions(reductions, ..) => ([].as_slice(), reductions.as_slice()),
         };
         let copies = copies.iter().map(|(to, _)| to.bytes());
@@ -139,10 +139,15 @@ impl Job {
 
     fn run(&self, backend: &dyn Backend, (entry, at, bytes): Part) {
         match self {
-            Job::Copies(copies) => {
+            Job::Copies(copies, are_long) => {
                 let (to, from) = copies[entry];
                 if let Some((to, from)) = to.part(at, bytes).zip(from.part(at, bytes)) {
-                    copy(backend, to, from);
+                    match Transfer::new(to, from) {
+                        Some(transfer) if *are_long && !transfer.overlaps() => {
+                            backend.copy_past_caches_now(transfer);
+                        }
+                        _ => copy(backend, to, from),
+                    }
                 }
             }
             Job::Reductions(reductions, of, by) => {
@@ -484,7 +489,9 @@ impl LocalGroup {
                 }
             }
         }
-        self.carry_out(Job::Copies(copies));
+        let bytes: usize = copies.iter().map(|(to, _)| to.bytes()).sum();
+        let are_long = bytes >= LONG_BYTES * operations.len();
+        self.carry_out(Job::Copies(copies, are_long));
         Ok(())
     }
 

@@ -7,6 +7,9 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::{DataType, Kind, Reduction};
 
+/// From how many bytes on that a rank receives copies go past the caches. Several ranks receive as much.
+pub(crate) const LONG_BYTES: usize = 4 << 20;
+
 /// Ranges of memory, one for each rank of a communicator.
 #[derive(Clone, Debug)]
 pub enum Pieces {

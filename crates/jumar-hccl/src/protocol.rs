@@ -14,6 +14,8 @@
 
 use std::time::Duration;
 
+use jumar_hal::sync::{Ordering, fence};
+
 /// Words that several processes share.
 pub(crate) trait Words {
     /// Reads a word; what its writer wrote before is visible.
@@ -90,11 +92,18 @@ pub(crate) fn read_slot<T>(
     (load(state) == before).then_some((before >> 1, content))
 }
 
+/// Reports whether a slot has stayed open since [`read_slot`] found it in a generation: what was read of its owner's memory meanwhile is of
+/// that time.
+pub(crate) fn is_still_open(load: impl Fn(usize) -> u64, state: usize, generation: u64) -> bool {
+    fence(Ordering::Acquire);
+    load(state) == generation << 1 | 1
+}
+
 #[cfg(all(test, loom))]
 mod tests {
     use std::sync::Arc;
 
-    use jumar_hal::sync::{AtomicU64, Condvar, Mutex, Ordering, fence, thread};
+    use jumar_hal::sync::{AtomicU64, Condvar, Mutex, thread};
 
     use super::*;
 
@@ -189,6 +198,31 @@ mod tests {
             }
             changer.join().expect("no panic");
             poller.join().expect("no panic");
+        });
+    }
+
+    /// A rank that abandons an operation closes its slot, and its memory then holds something else.
+    #[test]
+    fn loom_memory_of_an_open_slot_is_of_its_operation() {
+        const STATE: usize = 0;
+        const MEMORY: usize = 1;
+        loom::model(|| {
+            let segment = Model::new();
+            segment.words[MEMORY].store(7, Ordering::Relaxed);
+            open_slot(&*segment, STATE, 1, || {});
+            let owner = segment.clone();
+            let writing = thread::spawn(move || {
+                close_slot(&*owner, STATE, 1);
+                owner.store(MEMORY, 8);
+            });
+            let load = |index| segment.load(index);
+            if let Some((generation, ())) = read_slot(load, STATE, || Some(())) {
+                let read = segment.words[MEMORY].load(Ordering::Relaxed);
+                if is_still_open(load, STATE, generation) {
+                    assert_eq!(read, 7);
+                }
+            }
+            writing.join().expect("no panic");
         });
     }
 

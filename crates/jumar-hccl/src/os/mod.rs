@@ -178,6 +178,11 @@ impl Mapping {
         };
     }
 
+    /// Returns where the memory is in this process.
+    pub fn address(&self) -> usize {
+        self.address
+    }
+
     /// Returns a part of the memory, for copies while the mapping lasts.
     pub fn span(&self, offset: usize, bytes: usize) -> Option<Span> {
         let end = offset.checked_add(bytes)?;
@@ -234,6 +239,57 @@ impl Process {
         let ended = unsafe { libc::poll(&raw mut poll, 1, 0) };
         ended <= 0
     }
+}
+
+/// Copies memory of a process, by its address there. The system checks that this process may read it, and that it exists.
+///
+/// # Errors
+/// The process has ended; the system does not let this one read its memory; it has no memory there.
+pub fn read_memory(process: u32, from: usize, to: Span) -> io::Result<()> {
+    // SAFETY: the creator of the span guarantees that it is mapped.
+    unsafe { read_to(process, from, to.address(), to.bytes()) }
+}
+
+/// Reads a few words of a process, as [`read_memory`] does.
+///
+/// # Errors
+/// As there.
+pub fn read_words<const N: usize>(process: u32, from: usize) -> io::Result<[u64; N]> {
+    let mut words = [0; N];
+    let to = ptr::from_mut(&mut words).expose_provenance();
+    // SAFETY: the words have that length.
+    unsafe { read_to(process, from, to, size_of_val(&words)) }.map(|()| words)
+}
+
+/// # Safety
+///
+/// So many bytes may be written at `to`.
+unsafe fn read_to(process: u32, from: usize, to: usize, bytes: usize) -> io::Result<()> {
+    let mut done = 0;
+    while done < bytes {
+        let vector = |address: usize| libc::iovec {
+            iov_base: ptr::with_exposed_provenance_mut(address.wrapping_add(done)),
+            iov_len: bytes - done,
+        };
+        let (target, source) = (vector(to), vector(from));
+        // SAFETY: the caller guarantees the target; the system checks the source.
+        let read = unsafe {
+            libc::process_vm_readv(
+                process.cast_signed(),
+                &raw const target,
+                1,
+                &raw const source,
+                1,
+                0,
+            )
+        };
+        match usize::try_from(read) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => done += read,
+            Err(_) => return Err(io::Error::last_os_error()),
+        }
+    }
+    Ok(())
 }
 
 /// Returns the moment at which a process was started, in ticks since the machine was, if it runs.
@@ -347,6 +403,17 @@ mod tests {
         assert!(open("jumar-hccl-test", 4096).is_err());
         assert!(made.file.set_len(0).is_err());
         assert!(made.span(8000, 193).is_none());
+    }
+
+    #[test]
+    fn memory_of_a_process_is_read_where_it_exists() {
+        let words = [3_u64, 5];
+        let (own, at) = (
+            std::process::id(),
+            ptr::from_ref(&words).expose_provenance(),
+        );
+        assert_eq!(read_words(own, at).expect("memory"), words);
+        assert!(read_words::<2>(own, 8).is_err());
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Each rank has a segment that it alone writes and that all others map for reading: a head, a table of slots, one for
 //! each operation that the rank has reached, acknowledgements of what it has read from others, and staging memory for
-//! its data. Numbers found in another rank's segment are compared and never used as addresses or lengths.
+//! its data. Numbers found in another rank's segment are compared and never used as lengths, and as addresses only where the
+//! system checks them: a rank that may read the memory of another one copies long data from there directly.
 
 /// The name of segments.
 pub(super) const SEGMENT: &str = "jumar-hccl-segment";
@@ -11,7 +12,7 @@ pub(super) const WAKE_PAGE: &str = "jumar-hccl-wake";
 /// The name of the file in which ranks meet.
 pub(super) const MEETING: &str = "jumar-hccl-meeting";
 /// What every file begins with: the format's version is its last digit.
-pub(super) const MAGIC: u64 = 0x4a48_4343_4c00_0004;
+pub(super) const MAGIC: u64 = 0x4a48_4343_4c00_0005;
 
 /// The most ranks of a communicator of several processes.
 pub(crate) const MOST_RANKS: usize = 64;
@@ -40,6 +41,10 @@ pub(super) const HEAD_DISPLACED: usize = 7;
 pub(super) const HEAD_PROCESSOR: usize = 8;
 /// 1 once an operation of the rank had to wait until others have read one of its slots.
 pub(super) const HEAD_LACKED_SLOT: usize = 9;
+/// Where the segment is in the rank's own process.
+pub(super) const HEAD_ADDRESS: usize = 10;
+/// A bit for each rank whose memory the system lets this rank read.
+pub(super) const HEAD_READABLE: usize = 11;
 /// The tags of the communicators that the rank has left last.
 pub(super) const LEFT: usize = 16;
 pub(super) const LEFT_COUNT: usize = 48;
@@ -50,7 +55,7 @@ pub(super) const TEXT_BYTES: usize = 1024;
 // Words of a slot. What a small operation needs is in its first line of a cache: to fetch a line that another processor wrote takes
 // as long as all that is done with it.
 pub(super) const SLOT: usize = 256;
-pub(super) const SLOT_WORDS: usize = 160;
+pub(super) const SLOT_WORDS: usize = 208;
 /// Twice the generation, plus one while the slot is in use.
 pub(super) const STATE: usize = 0;
 /// The number of the operation, and how many before it may not have ended for this rank.
@@ -69,6 +74,9 @@ pub(super) const SIGNATURE: usize = 8;
 pub(super) const SIZES: usize = 16;
 /// How many bytes the rank expects of each rank.
 pub(super) const EXPECTED: usize = SIZES + MOST_RANKS;
+/// Where what the rank provides to each rank is in its own process; 0 if it is in staging memory. Only for ranks that read this much
+/// directly where they may.
+pub(super) const ADDRESSES: usize = EXPECTED + MOST_RANKS;
 /// Stands for a rank of which nothing is expected.
 pub(super) const NOTHING: u64 = u64::MAX;
 
@@ -128,7 +136,7 @@ pub(super) const fn record(rank: usize) -> usize {
     RECORD + rank * RECORD_WORDS
 }
 
-const _: () = assert!(EXPECTED + MOST_RANKS <= SLOT_WORDS);
+const _: () = assert!(ADDRESSES + MOST_RANKS <= SLOT_WORDS);
 const _: () = assert!(PUBLISHED + STREAMS <= SHORT && SHORT * 8 + SHORT_BYTES <= SIGNATURE * 8);
 const _: () = assert!(SIGNATURE + crate::operation::SIGNATURE_WORDS <= SIZES);
 const _: () = assert!(SLOT.is_multiple_of(8) && SLOT_WORDS.is_multiple_of(8));

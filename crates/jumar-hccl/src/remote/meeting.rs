@@ -14,9 +14,10 @@ use jumar_hal::sync::Instant;
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::layout::{
-    HEAD_KEY, HEAD_MAGIC, HEAD_RANK, MAGIC, MEETING, MEETING_BYTES, MEETING_CHANGES, MEETING_KEY,
-    MEETING_SIZE, MOST_RANKS, MOST_RECORDS, NAME_BYTES, RECORD_DIGEST, RECORD_NAME, RECORD_PROCESS,
-    RECORD_SEGMENT, RECORD_STARTED, RECORD_STATE, RECORD_WAKE, SEGMENT, SEGMENT_BYTES, record,
+    HEAD_ADDRESS, HEAD_KEY, HEAD_MAGIC, HEAD_RANK, HEAD_READABLE, MAGIC, MEETING, MEETING_BYTES,
+    MEETING_CHANGES, MEETING_KEY, MEETING_SIZE, MOST_RANKS, MOST_RECORDS, NAME_BYTES,
+    RECORD_DIGEST, RECORD_NAME, RECORD_PROCESS, RECORD_SEGMENT, RECORD_STARTED, RECORD_STATE,
+    RECORD_WAKE, SEGMENT, SEGMENT_BYTES, record,
 };
 use super::mesh::{Mesh, Peer};
 use super::wake::WakePage;
@@ -335,6 +336,7 @@ impl Meeting {
             segment.store(HEAD_KEY + at, half);
         }
         segment.store(HEAD_RANK, u64::from(own.rank));
+        segment.store(HEAD_ADDRESS, segment.address() as u64);
         segment.store(HEAD_MAGIC, MAGIC);
         let at = record(own.rank as usize);
         self.file
@@ -347,6 +349,11 @@ impl Meeting {
                 false => self.peer(rank, own, wake).map(Some),
             })
             .collect::<Result<Vec<_>>>()?;
+        let readable = (0..own.size as usize).filter(|rank| self.can_read(&peers, *rank));
+        segment.store(
+            HEAD_READABLE,
+            readable.fold(0, |mask, rank| mask | 1 << rank),
+        );
         self.change(own.rank, CONNECTED);
         self.wait_for_all(own, CONNECTED)?;
         Ok(Mesh::new(
@@ -356,6 +363,16 @@ impl Meeting {
             wake.clone(),
             backend,
         ))
+    }
+
+    /// Reports whether the system lets this process read the memory of a rank's.
+    fn can_read(&self, peers: &[Option<Peer>], rank: usize) -> bool {
+        let Some(peer) = &peers[rank] else {
+            return false;
+        };
+        let head = peer.segment.load(HEAD_ADDRESS) as usize;
+        let key = os::read_words(peer.process_number(), head.wrapping_add(HEAD_KEY * 8));
+        key.is_ok_and(|key| key == halves(self.key))
     }
 
     fn peer(&self, rank: u32, own: &Joiner<'_>, wake: &Arc<WakePage>) -> Result<Peer> {

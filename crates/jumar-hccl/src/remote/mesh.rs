@@ -1,5 +1,6 @@
 //! The ranks of several processes, as one of them sees them: its own segment, those of the others, and what runs.
 
+use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -10,14 +11,14 @@ use jumar_types::{Error, Result};
 use smallvec::{SmallVec, smallvec};
 
 use super::layout::{
-    HEAD_FAILURE, HEAD_LACKED_SLOT, HEAD_LEFT, HEAD_PROCESSOR, HEAD_TEXT_BYTES, LEFT, LEFT_COUNT,
-    SLOTS, STATE, TEXT, TEXT_BYTES, ack, slot,
+    HEAD_FAILURE, HEAD_LACKED_SLOT, HEAD_LEFT, HEAD_PROCESSOR, HEAD_READABLE, HEAD_TEXT_BYTES,
+    LEFT, LEFT_COUNT, SLOTS, STATE, TEXT, TEXT_BYTES, ack, slot,
 };
 use super::wake::WakePage;
 use super::work::{LeftBehind, Work};
 use crate::arrival::Arrival;
 use crate::operation::{Message, Operation};
-use crate::os::{Mapping, Process, processor};
+use crate::os::{self, Mapping, Process, processor};
 use crate::polling::Pauses;
 use crate::protocol;
 use crate::words::{Label, error_of, number_of};
@@ -33,6 +34,19 @@ pub(super) struct Peer {
     /// Its process, if it is another one.
     pub(super) process: Option<Process>,
     pub(super) lost: AtomicBool,
+}
+
+impl Peer {
+    /// Returns the number of its process.
+    pub(super) fn process_number(&self) -> u32 {
+        let other = self.process.as_ref();
+        other.map_or_else(std::process::id, Process::number)
+    }
+
+    /// Reports whether its process runs.
+    fn is_alive(&self) -> bool {
+        self.process.as_ref().is_none_or(Process::is_alive)
+    }
 }
 
 /// All ranks of a communicator of several processes.
@@ -160,6 +174,34 @@ impl Mesh {
     /// Returns a part of another rank's segment.
     pub(super) fn peer_span(&self, rank: usize, offset: usize, bytes: usize) -> Option<Span> {
         self.peer(rank)?.segment.span(offset, bytes)
+    }
+
+    /// Reports whether a rank may read the memory of another one.
+    pub(super) fn may_read(&self, reader: usize, owner: usize) -> bool {
+        let readable = match reader == self.rank {
+            true => self.segment.load(HEAD_READABLE),
+            false => self.peer_word(reader, HEAD_READABLE),
+        };
+        readable >> owner & 1 != 0
+    }
+
+    /// Copies memory of another rank's process. Returns whether that process ran still.
+    ///
+    /// # Errors
+    /// The system refused it, or the process has no memory there.
+    pub(super) fn read_memory(&self, rank: usize, from: u64, to: Span) -> io::Result<bool> {
+        let Some(peer) = self.peer(rank) else {
+            return Ok(false);
+        };
+        let mut read = Ok(());
+        self.backend.write_with(to, &mut |to| {
+            read = os::read_memory(peer.process_number(), from as usize, to);
+        });
+        // Looked at afterwards: another process may have the number of one that has ended.
+        match peer.is_alive() {
+            true => read.map(|()| true),
+            false => Ok(false),
+        }
     }
 
     /// Returns how many rounds of a stream a rank has read from one of this rank's slots.

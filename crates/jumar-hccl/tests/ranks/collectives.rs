@@ -296,9 +296,18 @@ every_type_and_size! {
 /// More than staging memory holds at once, and more than one helper takes.
 #[test]
 fn large_operations_pass_in_pieces() {
-    let machine = Machine::new();
+    check_large(&Machine::new(), ways());
+}
+
+/// A rank reads device memory of another process directly, and everything else through staging memory.
+#[test]
+fn large_operations_of_host_memory_pass_in_pieces() {
+    check_large(&Machine::with_pinned_buffers(), vec![Way::SharedMemory]);
+}
+
+fn check_large(machine: &Machine, ways: Vec<Way>) {
     let mut random = Random(7);
-    for way in ways() {
+    for way in ways {
         for size in [2, 3, 5] {
             let ranks = machine.ranks(way, size);
             for kind in Kind::ALL {
@@ -311,7 +320,7 @@ fn large_operations_pass_in_pieces() {
                         root: 1,
                         counts: counts(kind, size as usize, count, &mut random),
                     };
-                    check(&machine, &ranks, &case, &mut random, way);
+                    check(machine, &ranks, &case, &mut random, way);
                 }
             }
         }

@@ -33,6 +33,7 @@ pub fn ways() -> Vec<Way> {
 pub struct Machine {
     pub backend: Arc<dyn Backend>,
     device: Arc<dyn Device>,
+    has_pinned_buffers: bool,
 }
 
 impl Machine {
@@ -41,7 +42,7 @@ impl Machine {
             devices: vec![CpuDeviceConfig {
                 memory_bytes: 256 << 20,
             }],
-            pinned_bytes: 1 << 20,
+            pinned_bytes: 256 << 20,
             workers: 2,
             cpus: 2,
             schedule: None,
@@ -49,14 +50,28 @@ impl Machine {
         };
         let backend: Arc<dyn Backend> = Arc::new(CpuBackend::new(config).expect("a backend"));
         let device = backend.open(0).expect("a device");
-        Machine { backend, device }
+        Machine {
+            backend,
+            device,
+            has_pinned_buffers: false,
+        }
+    }
+
+    /// Creates a machine whose buffers are host memory, which no other process reads.
+    pub fn with_pinned_buffers() -> Machine {
+        Machine {
+            has_pinned_buffers: true,
+            ..Machine::new()
+        }
     }
 
     pub fn buffer(&self, bytes: &[u8]) -> Span {
-        let span = self
-            .device
-            .allocate(bytes.len().max(1), 64)
-            .expect("memory");
+        let length = bytes.len().max(1);
+        let span = match self.has_pinned_buffers {
+            true => self.backend.allocate_pinned(length),
+            false => self.device.allocate(length, 64),
+        };
+        let span = span.expect("memory");
         let span = span.part(0, bytes.len()).expect("as long");
         jumar_cpu::write(span, bytes);
         span
@@ -78,7 +93,10 @@ impl Machine {
     }
 
     pub fn free(&self, span: Span) {
-        self.device.free(span);
+        match self.has_pinned_buffers {
+            true => self.backend.free_pinned(span),
+            false => self.device.free(span),
+        }
     }
 
     /// Creates a communicator of so many ranks.

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jumar_hal::Span;
 use jumar_hccl::{
     Collective, Communicator, DataType, Domain, Kind, Operation, Options, Pieces, Reduction,
     RootInfo, Signature,
@@ -186,6 +187,74 @@ fn a_process_that_is_killed_ends_the_waits_of_the_others() {
         "{:?}",
         killed.elapsed()
     );
+}
+
+fn exchange(machine: &Machine, own: &Arc<Communicator>, bytes: usize) -> Result<Vec<u8>> {
+    let size = own.size() as usize;
+    let [send, receive] = [own.rank() as u8 + 1, 0].map(|byte| {
+        let parts = (0..size).flat_map(|to| vec![byte * 16 + to as u8; bytes]);
+        machine.buffer(&parts.collect::<Vec<u8>>())
+    });
+    let cut = |span: Span| Pieces::Each((0..size).map(|at| span.part(at * bytes, bytes)).collect());
+    let operation = Operation::Collective(Collective {
+        signature: Signature {
+            kind: Kind::AllToAll,
+            data_type: DataType::Int8,
+            reduction: None,
+            root: None,
+            count: bytes as u64,
+            digest: 0,
+        },
+        send: cut(send),
+        receive: cut(receive),
+    });
+    let outcome = call(own, operation);
+    let got = machine.read(receive);
+    machine.free(send);
+    machine.free(receive);
+    outcome.map(|()| got)
+}
+
+/// Ranks read the memory of each other's processes. One is killed while they do.
+#[test]
+fn a_process_that_is_killed_while_others_read_its_memory_ends_their_waits() {
+    const BYTES: usize = 5 << 20;
+    let machine = Machine::new();
+    if let Some(own) = role(&machine) {
+        let me = own.rank() as u8;
+        let failed = loop {
+            match exchange(&machine, &own, BYTES) {
+                Ok(got) => {
+                    let parts = got.chunks_exact(BYTES).zip(1..);
+                    for (part, from) in parts {
+                        assert!(part.iter().all(|byte| *byte == from * 16 + me));
+                    }
+                    if own.rank() == 1 {
+                        println!("ready");
+                    }
+                }
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(failed.kind(), ErrorKind::CommPeerLost, "{failed}");
+        assert!(failed.sentence().contains("rank 1 (process"), "{failed}");
+        return;
+    }
+    let domain = Domain::new(machine.backend.clone());
+    let name = "processes::a_process_that_is_killed_while_others_read_its_memory_ends_their_waits";
+    for turn in 0..3 {
+        let info = domain.root_info(LIMIT).expect("root information");
+        let mut ranks = start(name, &info, 3);
+        let output = ranks[1].stdout.take().expect("a pipe");
+        let lines = BufReader::new(output).lines();
+        let ready = lines.filter(|line| line.as_ref().is_ok_and(|line| line.contains("ready")));
+        assert_eq!(ready.take(turn + 1).count(), turn + 1);
+        ranks[1].kill().expect("it runs");
+        ranks[1].wait().expect("it has ended");
+        for at in [0, 2] {
+            assert!(ranks[at].wait().expect("it ends").success());
+        }
+    }
 }
 
 /// Gloo ends what waits for a connection that breaks, but not the message that is on its way.

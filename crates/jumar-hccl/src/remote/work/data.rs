@@ -7,10 +7,11 @@ use jumar_types::Result;
 use smallvec::SmallVec;
 
 use super::slot::Found;
-use super::{INPUT, RESULT, Source, Work, part, rounds};
+use super::{INPUT, READ_PIECE, RESULT, Source, Work, part, rounds};
 use crate::operation::Operation;
+use crate::protocol::is_still_open;
 use crate::reduce::reduce;
-use crate::remote::layout::{DEPTH, PUBLISHED, short, slot, staging};
+use crate::remote::layout::{DEPTH, PUBLISHED, STATE, short, slot, staging};
 use crate::remote::mesh::Mesh;
 use crate::{DataType, Reduction};
 
@@ -46,7 +47,8 @@ impl Work {
         let before = self.published;
         while self.published < self.rounds {
             let round = self.published;
-            let free = self.readers.iter().all(|reader| {
+            let mut staged = self.readers.iter().filter(|reader| !reader.is_direct);
+            let free = staged.all(|reader| {
                 let required = (round + 1).saturating_sub(DEPTH).min(reader.rounds);
                 required == 0
                     || mesh.acknowledged(reader.mesh, own.slot, own.generation, INPUT) >= required
@@ -69,7 +71,8 @@ impl Work {
             true => self.readers.len(),
             false => self.readers.len().min(1),
         };
-        for reader in &self.readers[..written] {
+        let readers = self.readers[..written].iter();
+        for reader in readers.filter(|reader| !reader.is_direct) {
             let from = part(reader.span, self.chunk, round);
             let offset = match self.separate {
                 true => reader.member * self.chunk,
@@ -124,9 +127,13 @@ impl Work {
         }
     }
 
-    pub(super) fn copy(&mut self, mesh: &Mesh) -> bool {
+    pub(super) fn copy(&mut self, mesh: &Mesh) -> Result<bool> {
         let mut progressed = false;
         for at in 0..self.sources.len() {
+            if let Some(address) = self.sources[at].address {
+                progressed |= self.read_piece(mesh, at, address)?;
+                continue;
+            }
             loop {
                 let source = &self.sources[at];
                 let round = source.consumed;
@@ -144,7 +151,38 @@ impl Work {
                 progressed = true;
             }
         }
-        progressed
+        Ok(progressed)
+    }
+
+    /// Copies the next piece of a source from the memory of its process. Only one: what waits for this rank may be more important.
+    fn read_piece(&mut self, mesh: &Mesh, at: usize, address: u64) -> Result<bool> {
+        let source = &self.sources[at];
+        let round = source.consumed;
+        let (Some(target), Some(found)) = (source.target, source.found) else {
+            return Ok(false);
+        };
+        if round >= source.rounds {
+            return Ok(false);
+        }
+        let to = part(target, READ_PIECE, round);
+        let from = address + (to.address() - target.address()) as u64;
+        let read = mesh.read_memory(source.mesh, from, to);
+        // A rank that abandons the operation closes its slot before its program may use the memory for something else.
+        let load = |index| mesh.peer_word(source.mesh, index);
+        if !is_still_open(load, slot(found.slot) + STATE, found.generation) {
+            return Ok(false);
+        }
+        match read {
+            Ok(true) => {}
+            Ok(false) => return Ok(false),
+            Err(error) => {
+                let why = format!("has memory that cannot be read: {error}");
+                return Err(self.lost(source.member, &why));
+            }
+        }
+        Self::acknowledge(mesh, source, INPUT, round + 1);
+        self.sources[at].consumed += 1;
+        Ok(true)
     }
 
     /// Returns the contributions of all ranks to a part of a round, in rank order, if all are there.

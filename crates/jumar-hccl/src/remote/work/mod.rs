@@ -19,17 +19,20 @@ use super::layout::{
 };
 use super::mesh::Mesh;
 use crate::arrival::{Arrival, Numbers};
-use crate::operation::{Collective, Message, SIGNATURE_WORDS, Signature};
+use crate::operation::{Collective, LONG_BYTES, Message, SIGNATURE_WORDS, Signature};
 use crate::words::Label;
 use crate::{DataType, Kind, Reduction};
 
 /// Up to how many bytes every rank forms the whole result of an AllReduce itself, which saves a round trip.
 const DIRECT_BYTES: usize = 32 << 10;
-/// From how many bytes on what a rank receives goes past the caches. Several ranks receive as much.
-const LONG_BYTES: usize = 4 << 20;
 /// How many bytes a rank provides at a time to all readers together. Where each has a part of its own, it is as much as the space allows: the
 /// ranks wait for each other in every round.
 const COMMON_PIECE: usize = 512 << 10;
+/// From how many bytes on a rank reads the memory of another one, if it may. That saves a copy, and costs a call of the system; and the other
+/// rank waits for it.
+const READ_BYTES: usize = 512 << 10;
+/// How many of them it reads at a time.
+const READ_PIECE: usize = 4 << 20;
 /// The stream of contributions.
 const INPUT: usize = 0;
 /// The stream of results.
@@ -44,6 +47,8 @@ struct Reader {
     mesh: usize,
     span: Span,
     rounds: usize,
+    /// It reads the memory of this one, and nothing is copied to staging memory for it.
+    is_direct: bool,
 }
 
 /// A rank whose data this one reads.
@@ -58,6 +63,8 @@ struct Source {
     /// How many rounds of results were read.
     results: usize,
     found: Option<Found>,
+    /// Where its data is in its own process, if this rank reads it there.
+    address: Option<u64>,
 }
 
 /// How the data that was read is used.
@@ -85,6 +92,8 @@ pub(super) struct Work {
     chunk: usize,
     /// Each reader has a part of a piece for itself.
     separate: bool,
+    /// No two ranks read the same data: a rank that may read the memory of another one does.
+    reads_directly: bool,
     /// What is copied to targets is too long for the caches.
     is_long: bool,
     readers: Vec<Reader>,
@@ -183,6 +192,7 @@ impl Work {
                     mesh: members[member] as usize,
                     span,
                     rounds: rounds(span.bytes(), chunk),
+                    is_direct: false,
                 })
             })
             .collect();
@@ -196,6 +206,7 @@ impl Work {
             consumed: 0,
             results: 0,
             found: None,
+            address: None,
         };
         let (sources, using) = match signature.reduction {
             Some(by) if signature.kind.reduces() => {
@@ -247,6 +258,7 @@ impl Work {
             slot: None,
             chunk,
             separate,
+            reads_directly: separate && !signature.kind.reduces(),
             is_long: received >= LONG_BYTES,
             rounds: longest.unwrap_or(0),
             readers,
@@ -289,6 +301,7 @@ impl Work {
             mesh,
             span: message.span,
             rounds,
+            is_direct: false,
         };
         let source = Source {
             member: peer,
@@ -299,6 +312,7 @@ impl Work {
             consumed: 0,
             results: 0,
             found: None,
+            address: None,
         };
         // Both ends have a slot, and each compares the other's.
         let (readers, sources) = match message.sends {
@@ -326,6 +340,7 @@ impl Work {
             slot: None,
             chunk: COMMON_PIECE,
             separate: false,
+            reads_directly: true,
             is_long: bytes >= LONG_BYTES,
             rounds: if message.sends { rounds } else { 0 },
             readers,
@@ -396,7 +411,7 @@ impl Work {
 
     /// Reports whether all that a source provides is in its staging memory, where it stays even if the rank goes.
     fn has_provided(&self, mesh: &Mesh, source: &Source) -> bool {
-        let Some(found) = source.found else {
+        let Some(found) = source.found.filter(|_| source.address.is_none()) else {
             return false;
         };
         let streams = match self.using {
@@ -474,7 +489,7 @@ impl Work {
         }
         provided |= self.publish(mesh, own);
         let read = match self.using {
-            Use::Copy => self.copy(mesh),
+            Use::Copy => self.copy(mesh)?,
             Use::Reduce(of, by) => self.combine(mesh, of, by),
             Use::ReduceParts(of, by) => {
                 provided |= self.combine_parts(mesh, own, of, by);
@@ -508,7 +523,7 @@ impl Work {
         });
         read && self.published >= self.rounds
             && self.readers.iter().all(|reader| {
-                self.is_source(reader.member)
+                (self.is_source(reader.member) && !reader.is_direct)
                     || mesh.acknowledged(reader.mesh, own.slot, own.generation, INPUT)
                         >= reader.rounds
             })

@@ -2,11 +2,11 @@
 
 use jumar_types::Result;
 
-use super::{INPUT, RESULT, Reader, Source, Use, Work};
+use super::{INPUT, READ_BYTES, READ_PIECE, RESULT, Reader, Source, Use, Work, rounds};
 use crate::protocol::{open_slot, read_slot};
 use crate::remote::layout::{
-    CALL, EXPECTED, HEAD_DISPLACED, IDENTITY, NOTHING, NUMBER, PUBLISHED, SIGNATURE, SIZES, SLOTS,
-    STATE, slot,
+    ADDRESSES, CALL, EXPECTED, HEAD_DISPLACED, IDENTITY, NOTHING, NUMBER, PUBLISHED, SIGNATURE,
+    SIZES, SLOTS, STATE, slot,
 };
 use crate::remote::mesh::Mesh;
 
@@ -66,6 +66,7 @@ impl Work {
             generation,
             ended_below,
         };
+        self.offer_memory(mesh);
         let behind = (self.key.number - ended_below).min(UNKNOWN);
         if self.rounds > 0 {
             self.write_round(mesh, own, 0);
@@ -77,6 +78,16 @@ impl Work {
             segment.store(base + CALL, mixed(self.signature));
             segment.store(base + PUBLISHED + INPUT, self.published as u64);
             segment.store(base + PUBLISHED + RESULT, 0);
+            for reader in &self.readers {
+                if self.is_read_directly(mesh, reader.span.bytes(), (reader.mesh, mesh.rank())) {
+                    let address = if reader.is_direct {
+                        reader.span.address()
+                    } else {
+                        0
+                    };
+                    segment.store(base + ADDRESSES + reader.mesh, address as u64);
+                }
+            }
             for (at, word) in self.signature.iter().enumerate() {
                 segment.store(base + SIGNATURE + at, *word);
             }
@@ -94,6 +105,48 @@ impl Work {
             }
         });
         Some(own)
+    }
+
+    /// Reports whether a rank reads data from the memory of its owner, unless the owner refuses. Both come to the same answer.
+    fn is_read_directly(&self, mesh: &Mesh, data: usize, (reader, owner): (usize, usize)) -> bool {
+        self.reads_directly && data >= READ_BYTES && mesh.may_read(reader, owner)
+    }
+
+    /// Decides which ranks read the memory of this one.
+    fn offer_memory(&mut self, mesh: &Mesh) {
+        if !self.reads_directly {
+            return;
+        }
+        for at in 0..self.readers.len() {
+            let Reader {
+                mesh: rank, span, ..
+            } = self.readers[at];
+            // Memory of the program may be such that only the program can read it.
+            if self.is_read_directly(mesh, span.bytes(), (rank, mesh.rank()))
+                && mesh.backend().device_of(span.address()).is_some()
+            {
+                self.readers[at].is_direct = true;
+                self.readers[at].rounds = rounds(span.bytes(), READ_PIECE);
+            }
+        }
+        let staged = self.readers.iter().filter(|reader| !reader.is_direct);
+        self.rounds = staged.map(|reader| reader.rounds).max().unwrap_or(0);
+    }
+
+    /// Notes the slot of a source, and where its data is.
+    fn note_found(&mut self, mesh: &Mesh, at: usize, found: Found) {
+        let source = &self.sources[at];
+        let mut address = 0;
+        if self.is_read_directly(mesh, source.bytes, (mesh.rank(), source.mesh)) {
+            address = mesh.peer_word(source.mesh, slot(found.slot) + ADDRESSES + mesh.rank());
+        }
+        let source = &mut self.sources[at];
+        source.found = Some(found);
+        if address != 0 {
+            source.address = Some(address);
+            source.rounds = rounds(source.bytes, READ_PIECE);
+            self.is_read_awaited = true;
+        }
     }
 
     /// Looks for the slots of the others, and compares what they called.
@@ -127,7 +180,7 @@ impl Work {
             }
             let Some(at) = at else { continue };
             if self.has_equal_parts {
-                self.sources[at].found = Some(found);
+                self.note_found(mesh, at, found);
                 continue;
             }
             // Both ends find a difference: this rank could have ended the operation before the other one compares. The slot of a rank
@@ -156,7 +209,7 @@ impl Work {
                     self.sources[at].bytes as u64,
                 ));
             }
-            self.sources[at].found = Some(found);
+            self.note_found(mesh, at, found);
         }
         Ok(())
     }
