@@ -52,8 +52,6 @@ pub enum Numbers {
 pub struct Arrival {
     /// The rank in its communicator.
     pub rank: u32,
-    /// What is done.
-    pub operation: Arc<Operation>,
     /// Where the numbers come from.
     pub channel: Channel,
     /// What matches it to the other ranks.
@@ -84,6 +82,11 @@ impl Arrival {
         }
     }
 
+    /// Returns what is done.
+    pub fn operation(&self) -> &Operation {
+        &self.queued.operation
+    }
+
     /// Reports whether the execution has ended.
     pub fn is_complete(&self) -> bool {
         self.outcome.lock().is_some()
@@ -101,7 +104,8 @@ impl Arrival {
 /// An operation in a stream or in a captured model. It may run many times.
 pub struct Queued {
     communicator: Arc<Communicator>,
-    operation: Arc<Operation>,
+    operation: Operation,
+    cost: Cost,
     /// The numbers that the call took, for the first execution; a captured operation takes new ones each time.
     taken: Mutex<Option<Numbers>>,
     signal: Arc<Signal>,
@@ -115,13 +119,20 @@ impl Queued {
         operation: Operation,
         taken: Option<Numbers>,
     ) -> Arc<Queued> {
-        let signal = match communicator.poller() {
-            Some(poller) if operation.bytes() <= POLLED_BYTES => Signal::polled(poller.clone()),
-            Some(_) | None => Signal::untimed(),
+        let signal = match operation.bytes() <= POLLED_BYTES {
+            true => Signal::polled(communicator.poller().clone()),
+            false => Signal::untimed(),
+        };
+        let ranks = communicator.size() as usize;
+        let cost = match operation.bytes().saturating_mul(ranks) {
+            0..=SHORT_BYTES => Cost::Bounded,
+            Task::LARGE_BYTES.. => Cost::Large,
+            _ => Cost::Unbounded,
         };
         Arc::new(Queued {
             communicator,
-            operation: Arc::new(operation),
+            operation,
+            cost,
             taken: Mutex::new(taken),
             signal: Arc::new(signal),
             current: Mutex::new(None),
@@ -129,7 +140,7 @@ impl Queued {
     }
 
     /// Returns the operation.
-    pub fn operation(&self) -> &Arc<Operation> {
+    pub fn operation(&self) -> &Operation {
         &self.operation
     }
 
@@ -179,13 +190,12 @@ impl Queued {
                     .take_numbers(Channel::Graphs, &self.operation),
             ),
         };
-        let left = match &*self.operation {
+        let left = match &self.operation {
             Operation::Collective(_) => 1,
             Operation::Messages(messages) => messages.len(),
         };
         let arrival = Arc::new(Arrival {
             rank: self.communicator.rank(),
-            operation: self.operation.clone(),
             channel,
             numbers,
             since: Instant::now(),
@@ -248,12 +258,7 @@ impl Program for Begin {
     }
 
     fn cost(&self) -> Cost {
-        let ranks = self.0.communicator.size() as usize;
-        match self.0.operation.bytes().saturating_mul(ranks) {
-            0..=SHORT_BYTES => Cost::Bounded,
-            Task::LARGE_BYTES.. => Cost::Large,
-            _ => Cost::Unbounded,
-        }
+        self.0.cost
     }
 
     fn is_short(&self) -> bool {

@@ -45,7 +45,7 @@ pub struct Waiting {
     /// The rank that waits.
     pub rank: u32,
     /// What it waits in.
-    pub operation: Arc<Operation>,
+    pub operation: Operation,
     /// What matches it to the other ranks.
     pub numbers: Numbers,
     /// The ranks that have not come, in ascending order.
@@ -69,7 +69,7 @@ pub struct Communicator {
     epoch: AtomicU32,
     operations: AtomicU64,
     /// What a thread polls that waits for an operation.
-    poller: Option<Arc<dyn Poller>>,
+    poller: Arc<dyn Poller>,
 }
 
 #[derive(Default)]
@@ -119,10 +119,10 @@ impl Communicator {
         transport: Transport,
         is_child: bool,
     ) -> Arc<Communicator> {
-        let poller: Option<Arc<dyn Poller>> = match &transport {
-            Transport::Local(group) => Some(group.poller(rank)),
-            Transport::Remote(group) => Some(group.poller()),
-            Transport::Network(_) => None,
+        let poller = match &transport {
+            Transport::Local(group) => group.poller(rank),
+            Transport::Remote(group) => group.poller(),
+            Transport::Network(group) => group.poller(),
         };
         Arc::new(Communicator {
             label,
@@ -141,9 +141,9 @@ impl Communicator {
         })
     }
 
-    /// Returns what a thread polls that waits for an operation, if its ranks are on one machine.
-    pub(crate) fn poller(&self) -> Option<&Arc<dyn Poller>> {
-        self.poller.as_ref()
+    /// Returns what a thread polls that waits for an operation.
+    pub(crate) fn poller(&self) -> &Arc<dyn Poller> {
+        &self.poller
     }
 
     /// Returns the name that all ranks share.
@@ -323,7 +323,7 @@ impl Communicator {
                 ErrorKind::CommPeerLost,
                 format!(
                     "{} met a suspension of its communicator \"{}\"",
-                    arrival.operation,
+                    arrival.operation(),
                     self.name()
                 ),
             )),
@@ -336,7 +336,7 @@ impl Communicator {
                     kind,
                     format!(
                         "{} runs after its communicator \"{}\" was destroyed",
-                        arrival.operation,
+                        arrival.operation(),
                         self.name()
                     ),
                 );

@@ -8,7 +8,9 @@
 //! Nothing here knows streams, gates or the C interface: [`Queued`] is what a stream has to run.
 #![deny(unsafe_code)]
 
-// Under the model checker there is the protocol alone: it has no system below it.
+// Under the model checker there are these alone: they have no system below them.
+#[cfg(any(not(loom), test))]
+mod mailbox;
 #[cfg(any(not(loom), test))]
 mod protocol;
 

@@ -1,7 +1,8 @@
 //! Ranks of one process: each of them reads and writes the memory of the others.
 //!
 //! A rank that reaches an operation leaves its [`Arrival`]. The last one to come does the work of all, idle workers help
-//! with large operations, and then every rank's signal is set. Nothing is copied to a buffer in between.
+//! with large operations, and then every rank's signal is set: by a thread of the rank if one polls. Nothing is copied to a
+//! buffer in between.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,12 +15,13 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::arrival::{Arrival, Channel, Numbers};
 use crate::communicator::Waiting;
-use crate::operation::{Collective, LONG_BYTES, Message, Operation};
+use crate::mailbox::{Left, Mailbox};
+use crate::operation::{Collective, LONG_BYTES, Message, Operation, Signature};
 use crate::os::processor;
 use crate::polling::Pauses;
 use crate::reduce::reduce;
 use crate::words::Label;
-use crate::{DataType, Reduction};
+use crate::{DataType, Kind, Reduction};
 
 /// From how many bytes on ranks that poll help: they are awake, while to wake a worker takes longer than so little work.
 const OFFERED_BYTES: usize = 32 << 10;
@@ -40,8 +42,13 @@ pub(crate) struct LocalGroup {
     has_offer: AtomicBool,
     /// How far each rank is, for ranks that poll.
     progress: Box<[Progress]>,
+    /// By rank: operations that have ended, for threads that poll.
+    mailboxes: Box<[Mailbox<Ended>]>,
     children: Mutex<HashMap<u64, (Arc<LocalGroup>, u32)>>,
 }
+
+/// An execution that has ended, and how.
+type Ended = (Arc<Arrival>, Result<()>);
 
 /// The arrivals of all ranks at a meeting, in rank order.
 type All = SmallVec<[Arc<Arrival>; 8]>;
@@ -49,6 +56,8 @@ type All = SmallVec<[Arc<Arrival>; 8]>;
 /// The ranks that have come to a collective.
 struct Meeting {
     key: (Channel, u64, u32),
+    /// What the first rank called.
+    signature: Signature,
     /// By rank.
     arrivals: SmallVec<[Option<Arc<Arrival>>; 8]>,
 }
@@ -73,14 +82,25 @@ pub(crate) struct OtherThreads {
 
 impl Poller for OtherThreads {
     fn poll_while(&self, goes_on: &mut dyn FnMut(bool) -> bool) {
+        let mailbox = &self.group.mailboxes[self.rank];
+        let end = |ended: Left<Ended>| {
+            for (arrival, outcome) in ended {
+                arrival.complete(outcome);
+            }
+        };
         let mut pauses = Pauses::default();
+        mailbox.begin();
         while goes_on(false) {
-            if self.group.help() {
+            let ended = mailbox.take();
+            if !ended.is_empty() {
+                end(ended);
+            } else if self.group.help() {
                 pauses.reset();
             } else {
                 pauses.pause(self.group.awaits_rank_on(self.rank, processor()));
             }
         }
+        end(mailbox.end());
     }
 }
 
@@ -216,9 +236,10 @@ type Pair = (Arc<Arrival>, usize, Arc<Arrival>, usize);
 
 impl LocalGroup {
     pub(crate) fn new(label: Label, backend: Arc<dyn Backend>) -> Arc<LocalGroup> {
-        let progress = (0..label.size).map(|_| Progress::default());
+        let ranks = 0..label.size;
         Arc::new(LocalGroup {
-            progress: progress.collect(),
+            progress: ranks.clone().map(|_| Progress::default()).collect(),
+            mailboxes: ranks.map(|_| Mailbox::default()).collect(),
             label,
             backend,
             inner: Mutex::default(),
@@ -266,7 +287,7 @@ impl LocalGroup {
     /// Notes that a rank has reached an operation.
     fn note_progress(&self, arrival: &Arrival) {
         let own = &self.progress[arrival.rank as usize];
-        let is_collective = matches!(&*arrival.operation, Operation::Collective(_));
+        let is_collective = matches!(arrival.operation(), Operation::Collective(_));
         own.is_at_messages.store(!is_collective, Ordering::Relaxed);
         own.reached
             .fetch_add(u64::from(is_collective), Ordering::Relaxed);
@@ -293,7 +314,7 @@ impl LocalGroup {
             match &inner.failure {
                 // It was queued before the failure, and ends as those that were waiting.
                 Some(failure) => Then::Fail(vec![arrival.clone()], failure.clone()),
-                None => match &*arrival.operation {
+                None => match arrival.operation() {
                     Operation::Collective(own) => self.meet(&mut inner, arrival, own, epoch),
                     Operation::Messages(messages) => {
                         self.post(&mut inner, arrival, messages, epoch)
@@ -311,7 +332,7 @@ impl LocalGroup {
                     self.fail(error);
                 }
                 for one in all {
-                    one.complete(outcome.clone());
+                    self.end(one, arrival.rank, outcome.clone());
                 }
             }
             Then::Copy(pairs, failed) => {
@@ -322,6 +343,17 @@ impl LocalGroup {
                     fail(all, &error);
                 }
             }
+        }
+    }
+
+    /// Ends an execution, or leaves that to a thread of its rank.
+    fn end(&self, arrival: Arc<Arrival>, by: u32, outcome: Result<()>) {
+        let kept = match arrival.rank == by {
+            true => Some((arrival, outcome)),
+            false => self.mailboxes[arrival.rank as usize].leave((arrival, outcome)),
+        };
+        if let Some((arrival, outcome)) = kept {
+            arrival.complete(outcome);
         }
     }
 
@@ -336,19 +368,19 @@ impl LocalGroup {
         let known = inner.meetings.iter().position(|one| one.key == key);
         let at = known.unwrap_or_else(|| {
             let arrivals = SmallVec::from_elem(None, self.label.size as usize);
-            inner.meetings.push(Meeting { key, arrivals });
+            inner.meetings.push(Meeting {
+                key,
+                signature: own.signature,
+                arrivals,
+            });
             inner.meetings.len() - 1
         });
-        let arrivals = &mut inner.meetings[at].arrivals;
-        let other = arrivals.iter().flatten().next();
-        let its = other.and_then(|other| match &*other.operation {
-            Operation::Collective(its) if its.signature != own.signature => {
-                Some((other.rank, its.signature))
-            }
-            Operation::Collective(_) | Operation::Messages(_) => None,
-        });
+        let meeting = &mut inner.meetings[at];
+        let its = meeting.signature;
+        let arrivals = &mut meeting.arrivals;
+        let other = arrivals.iter().flatten().next().map(|other| other.rank);
         arrivals[arrival.rank as usize] = Some(arrival.clone());
-        if let Some((other, its)) = its {
+        if let Some(other) = other.filter(|_| its != own.signature) {
             let error = self.label.mismatch(
                 arrival.number(),
                 (other, &its),
@@ -394,7 +426,7 @@ impl LocalGroup {
             // A transfer to oneself meets its other end in the same list.
             let posted = inner.posted.get(&route);
             let meets = posted.is_some_and(|(other, at)| {
-                matches!(&*other.operation, Operation::Messages(list) if list[*at].sends != message.sends)
+                matches!(other.operation(), Operation::Messages(list) if list[*at].sends != message.sends)
             });
             match inner.posted.remove(&route).filter(|_| meets) {
                 Some((other, at)) => {
@@ -413,7 +445,7 @@ impl LocalGroup {
         }
         for (sender, sent, receiver, received) in &pairs {
             let (Operation::Messages(ours), Operation::Messages(theirs)) =
-                (&*sender.operation, &*receiver.operation)
+                (sender.operation(), receiver.operation())
             else {
                 continue;
             };
@@ -446,7 +478,7 @@ impl LocalGroup {
         };
         let error = self
             .label
-            .lost(&*arrival.operation, arrival.number(), rank, why);
+            .lost(arrival.operation(), arrival.number(), rank, why);
         Then::Fail(inner.fail(&error), error)
     }
 
@@ -454,7 +486,7 @@ impl LocalGroup {
     fn run(&self, all: &[Arc<Arrival>]) -> Result<()> {
         let operations: SmallVec<[&Collective; 8]> = all
             .iter()
-            .filter_map(|arrival| match &*arrival.operation {
+            .filter_map(|arrival| match arrival.operation() {
                 Operation::Collective(collective) => Some(collective),
                 Operation::Messages(_) => None,
             })
@@ -475,7 +507,7 @@ impl LocalGroup {
                 let (sent_bytes, expected_bytes) = (bytes(sent), bytes(expected));
                 if sent_bytes != expected_bytes {
                     return Err(self.label.unequal_parts(
-                        all[0].operation.name(),
+                        all[0].operation().name(),
                         from as u32,
                         sent_bytes as u64,
                         to as u32,
@@ -503,20 +535,27 @@ impl LocalGroup {
                 "a reduction without an operator",
             ));
         };
-        // Outputs with the same inputs are written together.
-        let same_inputs = signature.kind == crate::Kind::AllReduce;
-        let mut jobs = Reductions::new();
-        for (rank, target) in operations.iter().enumerate() {
-            let Some(output) = target.receive.get(rank) else {
-                continue;
-            };
-            if same_inputs && let Some((_, outputs)) = jobs.first_mut() {
-                outputs.push(output);
-                continue;
-            }
+        let inputs = |rank| -> Spans {
             let inputs = operations.iter().filter_map(|source| source.send.get(rank));
-            jobs.push((inputs.collect(), smallvec![output]));
-        }
+            inputs.collect()
+        };
+        let outputs = operations.iter().enumerate();
+        let outputs = outputs.filter_map(|(rank, target)| Some((rank, target.receive.get(rank)?)));
+        // Outputs with the same inputs are written together.
+        let jobs: Reductions = match signature.kind {
+            Kind::AllReduce => {
+                let outputs: Spans = outputs.map(|(_, output)| output).collect();
+                let inputs = inputs(0);
+                if bytes(outputs.first().copied()) < OFFERED_BYTES {
+                    reduce(&*self.backend, &inputs, &outputs, of, by);
+                    return Ok(());
+                }
+                vec![(inputs, outputs)]
+            }
+            _ => outputs
+                .map(|(rank, output)| (inputs(rank), smallvec![output]))
+                .collect(),
+        };
         self.carry_out(Job::Reductions(jobs, of, by));
         Ok(())
     }
@@ -590,7 +629,7 @@ impl LocalGroup {
         received: usize,
     ) {
         if let (Operation::Messages(from), Operation::Messages(to)) =
-            (&*sender.operation, &*receiver.operation)
+            (sender.operation(), receiver.operation())
         {
             copy(&*self.backend, to[received].span, from[sent].span);
         }
@@ -607,7 +646,7 @@ impl LocalGroup {
             return;
         }
         let error = self.label.lost(
-            &*arrival.operation,
+            arrival.operation(),
             arrival.number(),
             arrival.rank,
             "gave it up: its stream was aborted or destroyed",
@@ -632,7 +671,7 @@ impl LocalGroup {
             inner.gone.insert(rank, WHY);
             let waiting = inner.pending().find(|arrival| {
                 arrival.rank == rank
-                    || match &*arrival.operation {
+                    || match arrival.operation() {
                         Operation::Collective(_) => true,
                         Operation::Messages(messages) => {
                             messages.iter().any(|message| message.peer == rank)
@@ -642,7 +681,7 @@ impl LocalGroup {
             waiting.cloned().map(|arrival| {
                 let error = self
                     .label
-                    .lost(&*arrival.operation, arrival.number(), rank, WHY);
+                    .lost(arrival.operation(), arrival.number(), rank, WHY);
                 (inner.fail(&error), error)
             })
         };
@@ -664,7 +703,7 @@ impl LocalGroup {
             seen.push(arrival);
             waiting.push(Waiting {
                 rank: arrival.rank,
-                operation: arrival.operation.clone(),
+                operation: arrival.operation().clone(),
                 numbers: arrival.numbers.clone(),
                 missing: inner.missing(arrival, self.label.size),
             });
@@ -696,7 +735,7 @@ impl LocalGroup {
             late.map(|arrival| {
                 let missing = inner.missing(&arrival, self.label.size);
                 let error = self.label.timeout(
-                    &*arrival.operation,
+                    arrival.operation(),
                     arrival.number(),
                     &missing,
                     limit.as_secs_f64(),
@@ -751,7 +790,7 @@ impl Inner {
 
     /// Lists the ranks that an arrival waits for.
     fn missing(&self, arrival: &Arc<Arrival>, size: u32) -> Vec<u32> {
-        match &*arrival.operation {
+        match arrival.operation() {
             Operation::Collective(_) => {
                 let meeting = self.meetings.iter().find(|meeting| {
                     let own = meeting.arrivals[arrival.rank as usize].as_ref();

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use jumar_hal::sync::{AtomicBool, Condvar, Instant, Mutex, Ordering, thread};
-use jumar_hal::{Backend, Transfer};
+use jumar_hal::sync::{AtomicBool, AtomicU64, Condvar, Instant, Mutex, Ordering, thread};
+use jumar_hal::{Backend, Poller, Transfer};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::link::{Fields, put_bytes};
@@ -61,6 +61,8 @@ pub(super) struct Entry {
     /// All others that take part.
     all: Vec<u32>,
     transits: Mutex<Transits>,
+    /// Those of the rank that have come to their end.
+    ended_transits: Arc<AtomicU64>,
 }
 
 /// What an operation waits for.
@@ -96,7 +98,10 @@ impl Entry {
                 // Its rank has ended. An abort hides whether the transfer is complete. One that is not ends the connections.
                 transit.wait(Some(COMPLETION_TIME)).map(drop)
             }
-            outcome => outcome.map(drop),
+            outcome => {
+                self.ended_transits.fetch_add(1, Ordering::Relaxed);
+                outcome.map(drop)
+            }
         }
     }
 
@@ -122,7 +127,7 @@ impl Entry {
     }
 
     fn lost(&self, member: u32, why: &str) -> Error {
-        let operation = &*self.arrival.operation;
+        let operation = self.arrival.operation();
         self.label.lost(operation, self.number, member, why)
     }
 }
@@ -153,6 +158,8 @@ pub(super) struct Core {
     failed: Condvar,
     closing: AtomicBool,
     pool: Arc<Pool>,
+    /// How many transfers of operations have ended.
+    ended_transits: Arc<AtomicU64>,
 }
 
 /// All ranks of a communicator of several machines.
@@ -404,7 +411,21 @@ pub(crate) struct NetworkGroup {
     members: Arc<[u32]>,
     me: usize,
     /// How many collectives have begun.
-    begun: jumar_hal::sync::AtomicU64,
+    begun: AtomicU64,
+}
+
+/// What a thread polls that waits for an operation: the threads that run it. As long as it does, no processor rests that they need: to
+/// wake one takes longer than most of what they do.
+struct Transfers(Arc<AtomicU64>);
+
+impl Poller for Transfers {
+    fn poll_while(&self, goes_on: &mut dyn FnMut(bool) -> bool) {
+        let ended = || self.0.load(Ordering::Relaxed);
+        let mut seen = ended();
+        while goes_on(std::mem::replace(&mut seen, ended()) != seen) {
+            thread::yield_now();
+        }
+    }
 }
 
 impl NetworkGroup {
@@ -425,6 +446,7 @@ impl NetworkGroup {
             failed: Condvar::new(),
             closing: AtomicBool::new(false),
             pool: Arc::default(),
+            ended_transits: Arc::default(),
         });
         let broken = |why: Broken| {
             let sentence = format!("the connections of rank {rank} failed: {why:?}");
@@ -454,6 +476,11 @@ impl NetworkGroup {
 
     fn core(&self) -> &Arc<Core> {
         &self.mesh.0
+    }
+
+    /// Returns what a thread polls that waits for an operation.
+    pub(crate) fn poller(&self) -> Arc<dyn Poller> {
+        Arc::new(Transfers(self.core().ended_transits.clone()))
     }
 
     /// Returns the group of some of the members, which includes this rank.
@@ -486,7 +513,7 @@ impl NetworkGroup {
         }
         let membership = (&self.members, self.me);
         let key = (self.tag, epoch);
-        match &*arrival.operation {
+        match arrival.operation() {
             Operation::Collective(own) => {
                 if arrival.channel == Channel::Calls {
                     self.begun.fetch_add(1, Ordering::AcqRel);
@@ -523,6 +550,7 @@ impl NetworkGroup {
             all: involved.iter().map(|(member, _)| *member).collect(),
             awaited: Mutex::new(involved.clone()),
             transits: Mutex::default(),
+            ended_transits: core.ended_transits.clone(),
         });
         let failed = {
             let mut state = core.state.lock();
@@ -584,7 +612,7 @@ impl NetworkGroup {
             return;
         }
         let error = self.label.lost(
-            &*arrival.operation,
+            arrival.operation(),
             arrival.number(),
             arrival.rank,
             "gave it up: its stream was aborted or destroyed",
@@ -642,7 +670,7 @@ impl NetworkGroup {
         if missing.is_empty() {
             missing.clone_from(&entry.all);
         }
-        let operation = &*entry.arrival.operation;
+        let operation = entry.arrival.operation();
         let seconds = limit.as_secs_f64();
         core.fail(
             &self

@@ -463,7 +463,7 @@ impl Work {
             let own = (
                 self.me as u32,
                 self.message.as_ref(),
-                &*self.arrival.operation,
+                self.arrival.operation(),
             );
             let member = other.member as u32;
             let error = self
@@ -473,7 +473,7 @@ impl Work {
         }
         let (me, theirs) = (self.me as u32, other.member as u32);
         let (expected, sent) = (other.expected as u64, length(other.sent) as u64);
-        let what = self.arrival.operation.name();
+        let what = self.arrival.operation().name();
         if bytes != expected {
             let error = self.label.unequal_parts(what, theirs, bytes, me, expected);
             return Err(Stop::Error(error));
@@ -487,14 +487,14 @@ impl Work {
     }
 
     fn copy_own(&self, core: &Core) -> Result<(), Stop> {
-        let Operation::Collective(own) = &*self.arrival.operation else {
+        let Operation::Collective(own) = self.arrival.operation() else {
             return Ok(());
         };
         let (sent, kept) = (own.send.get(self.me), own.receive.get(self.me));
         if length(sent) != length(kept) {
             let me = self.me as u32;
             let (sent, kept) = (length(sent) as u64, length(kept) as u64);
-            let what = self.arrival.operation.name();
+            let what = self.arrival.operation().name();
             return Err(Stop::Error(
                 self.label.unequal_parts(what, me, sent, me, kept),
             ));

@@ -607,7 +607,7 @@ impl RemoteGroup {
             return;
         }
         let membership = (&self.members, self.me);
-        let works: SmallVec<[Work; 1]> = match &*arrival.operation {
+        let works: SmallVec<[Work; 1]> = match arrival.operation() {
             Operation::Collective(own) => {
                 let key = (self.tag, epoch);
                 let label = self.label.clone();
@@ -630,7 +630,7 @@ impl RemoteGroup {
                 works.collect()
             }
         };
-        let is_large = arrival.operation.bytes() > SMALL_BYTES;
+        let is_large = arrival.operation().bytes() > SMALL_BYTES;
         let entries: SmallVec<[Arc<Entry>; 1]> = works
             .into_iter()
             .map(|work| {
@@ -690,7 +690,7 @@ impl RemoteGroup {
             return;
         }
         let error = self.label.lost(
-            &*arrival.operation,
+            arrival.operation(),
             arrival.number(),
             arrival.rank,
             "gave it up: its stream was aborted or destroyed",

@@ -17,7 +17,7 @@ use crate::{DataType, Reduction};
 
 impl Work {
     pub(super) fn copy_own(&self, backend: &Arc<dyn Backend>) -> Result<()> {
-        let Operation::Collective(own) = &*self.arrival.operation else {
+        let Operation::Collective(own) = self.arrival.operation() else {
             return Ok(());
         };
         let (sent, kept) = (own.send.get(self.me), own.receive.get(self.me));
@@ -25,7 +25,7 @@ impl Work {
         if bytes(sent) != bytes(kept) {
             let me = self.me as u32;
             let (sent, kept) = (bytes(sent) as u64, bytes(kept) as u64);
-            let what = self.arrival.operation.name();
+            let what = self.arrival.operation().name();
             return Err(self.label.unequal_parts(what, me, sent, me, kept));
         }
         if let (Some(sent), Some(kept)) = (sent, kept) {

@@ -385,7 +385,7 @@ impl Work {
     /// Describes a failure for a member that is gone.
     pub(super) fn lost(&self, member: usize, why: &str) -> Error {
         self.label.lost(
-            &*self.arrival.operation,
+            self.arrival.operation(),
             self.key.number,
             member as u32,
             why,
@@ -406,7 +406,7 @@ impl Work {
             missing = awaited.iter().map(|(member, _)| *member as u32).collect();
         }
         self.label
-            .timeout(&*self.arrival.operation, self.key.number, &missing, seconds)
+            .timeout(self.arrival.operation(), self.key.number, &missing, seconds)
     }
 
     /// Reports whether all that a source provides is in its staging memory, where it stays even if the rank goes.

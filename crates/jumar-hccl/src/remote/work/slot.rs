@@ -169,7 +169,7 @@ impl Work {
                 let own = (
                     self.me as u32,
                     self.message.as_ref(),
-                    &*self.arrival.operation,
+                    self.arrival.operation(),
                 );
                 return Err(self.label.disagreement(
                     self.key.number,
@@ -192,7 +192,7 @@ impl Work {
                 && expected != reader.span.bytes() as u64
             {
                 return Err(self.label.unequal_parts(
-                    self.arrival.operation.name(),
+                    self.arrival.operation().name(),
                     self.me as u32,
                     reader.span.bytes() as u64,
                     member as u32,
@@ -202,7 +202,7 @@ impl Work {
             let sent = mesh.peer_word(rank, slot(found.slot) + SIZES + mesh.rank());
             if sent != self.sources[at].bytes as u64 {
                 return Err(self.label.unequal_parts(
-                    self.arrival.operation.name(),
+                    self.arrival.operation().name(),
                     member as u32,
                     sent,
                     self.me as u32,

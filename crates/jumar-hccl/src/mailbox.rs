@@ -1,0 +1,113 @@
+//! What other threads leave to those that poll for a rank.
+
+use jumar_hal::sync::{AtomicBool, Mutex, Ordering};
+use smallvec::SmallVec;
+
+/// What others leave to the threads that poll for a rank. It is in one line of a cache: a thread that polls does with the rest what
+/// another one would have to fetch from its processor.
+#[repr(align(64))]
+pub(crate) struct Mailbox<T> {
+    has_mail: AtomicBool,
+    inner: Mutex<Mail<T>>,
+}
+
+struct Mail<T> {
+    pollers: u32,
+    left: Left<T>,
+}
+
+/// What was left.
+pub(crate) type Left<T> = SmallVec<[T; 1]>;
+
+impl<T> Default for Mailbox<T> {
+    fn default() -> Self {
+        Mailbox {
+            has_mail: AtomicBool::new(false),
+            inner: Mutex::new(Mail {
+                pollers: 0,
+                left: Left::new(),
+            }),
+        }
+    }
+}
+
+impl<T> Mailbox<T> {
+    /// Begins to poll. What is left from now on is taken by [`Mailbox::take`] or [`Mailbox::end`].
+    pub(crate) fn begin(&self) {
+        self.inner.lock().pollers += 1;
+    }
+
+    /// Takes what was left.
+    pub(crate) fn take(&self) -> Left<T> {
+        match self.has_mail.load(Ordering::Relaxed) {
+            true => {
+                let mut inner = self.inner.lock();
+                self.has_mail.store(false, Ordering::Relaxed);
+                std::mem::take(&mut inner.left)
+            }
+            false => Left::new(),
+        }
+    }
+
+    /// Ends to poll, and takes what was left.
+    pub(crate) fn end(&self) -> Left<T> {
+        let mut inner = self.inner.lock();
+        inner.pollers -= 1;
+        self.has_mail.store(false, Ordering::Relaxed);
+        std::mem::take(&mut inner.left)
+    }
+
+    /// Leaves something to a thread that polls. Returns it if there is none.
+    pub(crate) fn leave(&self, one: T) -> Option<T> {
+        let mut inner = self.inner.lock();
+        if inner.pollers == 0 {
+            return Some(one);
+        }
+        inner.left.push(one);
+        self.has_mail.store(true, Ordering::Relaxed);
+        None
+    }
+}
+
+#[cfg(all(test, loom))]
+mod tests {
+    use std::sync::Arc;
+
+    use jumar_hal::sync::thread;
+
+    use super::*;
+
+    /// Either a thread that polls takes a result, or the one that has it keeps it.
+    #[test]
+    fn loom_mail_is_neither_lost_nor_doubled() {
+        loom::model(|| {
+            let mailbox = Arc::new(Mailbox::default());
+            let other = mailbox.clone();
+            let poller = thread::spawn(move || {
+                other.begin();
+                let during = other.take().len();
+                during + other.end().len()
+            });
+            let kept = mailbox.leave(()).is_some();
+            let taken = poller.join().expect("no panic");
+            assert_eq!(usize::from(kept) + taken, 1);
+        });
+    }
+
+    /// Two threads poll for a rank, one of which ends.
+    #[test]
+    fn loom_mail_for_two_pollers_is_taken_by_one() {
+        loom::model(|| {
+            let mailbox = Arc::new(Mailbox::default());
+            mailbox.begin();
+            let other = mailbox.clone();
+            let poller = thread::spawn(move || {
+                other.begin();
+                other.end().len()
+            });
+            assert!(mailbox.leave(()).is_none());
+            let taken = mailbox.take().len() + poller.join().expect("no panic");
+            assert_eq!(taken + mailbox.end().len(), 1);
+        });
+    }
+}
