@@ -607,11 +607,28 @@ impl RemoteGroup {
             return;
         }
         let membership = (&self.members, self.me);
-        let works: SmallVec<[Work; 1]> = match arrival.operation() {
+        let is_large = arrival.operation().bytes() > SMALL_BYTES;
+        // Works are made where they stay: they are long.
+        let entry = |work: &dyn Fn() -> Work| {
+            Arc::new(Entry {
+                work: Mutex::new(Some(work())),
+                arrival: arrival.clone(),
+                tag: self.tag,
+                since: arrival.since,
+                is_large,
+            })
+        };
+        let entries: SmallVec<[Arc<Entry>; 1]> = match arrival.operation() {
             Operation::Collective(own) => {
                 let key = (self.tag, epoch);
-                let label = self.label.clone();
-                smallvec![Work::collective(label, arrival, own, membership, key)]
+                let label = || self.label.clone();
+                smallvec![entry(&|| Work::collective(
+                    label(),
+                    arrival,
+                    own,
+                    membership,
+                    key
+                ))]
             }
             Operation::Messages(messages) => {
                 let (own, others): (Vec<_>, Vec<_>) = messages
@@ -623,26 +640,14 @@ impl RemoteGroup {
                     arrival.complete(Err(error));
                     return;
                 }
-                let works = others.into_iter().map(|(at, message)| {
+                let entries = others.into_iter().map(|(at, message)| {
                     let key = (self.tag, epoch);
-                    Work::message(self.label.clone(), arrival, at, *message, membership, key)
+                    let label = || self.label.clone();
+                    entry(&|| Work::message(label(), arrival, at, *message, membership, key))
                 });
-                works.collect()
+                entries.collect()
             }
         };
-        let is_large = arrival.operation().bytes() > SMALL_BYTES;
-        let entries: SmallVec<[Arc<Entry>; 1]> = works
-            .into_iter()
-            .map(|work| {
-                Arc::new(Entry {
-                    work: Mutex::new(Some(work)),
-                    arrival: arrival.clone(),
-                    tag: self.tag,
-                    since: arrival.since,
-                    is_large,
-                })
-            })
-            .collect();
         self.mesh.running.lock().extend(entries.iter().cloned());
         // A failure since the look above has ended what it found, and found none of these.
         if let Some(failure) = self.failure() {
