@@ -654,7 +654,8 @@ impl RemoteGroup {
             self.mesh.end_all(&failure);
         }
         for entry in &entries {
-            self.mesh.drive(entry);
+            // A large one goes on as far as it can: to wake the process's own thread takes longer than to look once more.
+            while self.mesh.drive(entry) && is_large {}
         }
         // The process's own thread continues it, and watches the other processes meanwhile.
         if !arrival.is_complete() {

@@ -605,11 +605,12 @@ fn communicators_that_are_gone_leave_no_descriptor_and_no_mapping() {
     one();
     // The mappings of other tests of this process come and go, so that only the many of this one count.
     let (files, maps) = (count("fd"), count("maps"));
-    for _ in 0..100 {
+    for _ in 0..300 {
         one();
     }
-    assert!(count("fd") < files + 90, "{} then {}", files, count("fd"));
-    assert!(count("maps") < maps + 90, "{} then {}", maps, count("maps"));
+    let (files_after, maps_after) = (count("fd"), count("maps"));
+    assert!(files_after < files + 290, "{files} then {files_after}");
+    assert!(maps_after < maps + 290, "{maps} then {maps_after}");
 }
 
 /// A rank ends its operation as soon as it has its own result. What it leaves in shared memory stays readable.
