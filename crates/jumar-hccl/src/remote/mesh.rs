@@ -654,7 +654,7 @@ impl RemoteGroup {
             self.mesh.end_all(&failure);
         }
         for entry in &entries {
-            // A large one goes on as far as it can: to wake the process's own thread takes longer than to look once more.
+            // A large one continues as far as it can: to wake the process's own thread takes longer than to look once more.
             while self.mesh.drive(entry) && is_large {}
         }
         // The process's own thread continues it, and watches the other processes meanwhile.
