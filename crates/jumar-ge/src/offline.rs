@@ -106,7 +106,11 @@ pub fn build(id: u64, options: &Options) -> GeResult<Vec<u8>> {
         }
     };
     if graph.inputs.is_empty() && graph.outputs.is_empty() {
-        return Err(GeError::new("the graph has neither inputs nor outputs").code("E16001"));
+        return Err(GeError::new(format!(
+            "the graph {} has neither inputs nor outputs",
+            graph.name
+        ))
+        .code("E16001"));
     }
     let model = compile(graph, options)?;
     let mut bytes = Vec::new();
@@ -232,7 +236,9 @@ pub fn parse_onnx(
         GeError::from(error).code(code)
     })?;
     if graph.inputs.is_empty() {
-        return Err(GeError::new("the ONNX model has no inputs").code("E16001"));
+        return Err(
+            GeError::new(format!("the ONNX model {} has no inputs", graph.name)).code("E16001"),
+        );
     }
     let shown = outline(&graph);
     let mut world = registry::lock();

@@ -452,10 +452,13 @@ impl GraphRegistry {
 
     /// Copies a graph into plain data, as it is now.
     pub fn freeze(&self, id: u64, depth: usize) -> GeResult<ge::Graph> {
-        if depth > 8 {
-            return Err(GeError::new("graphs are nested more than 8 deep"));
-        }
         let graph = self.graph(id)?;
+        if depth > 8 {
+            return Err(GeError::new(format!(
+                "the graph {} lies more than 8 graphs deep",
+                graph.name
+            )));
+        }
         let indices: HashMap<u64, usize> = graph
             .ops
             .iter()
@@ -643,7 +646,11 @@ impl GraphRegistry {
             }
             let index_of = |at: usize| {
                 ids.get(at).copied().ok_or_else(|| {
-                    GeError::new("the graph is damaged: it names a node that does not exist")
+                    GeError::new(format!(
+                        "the graph {} is damaged: it names the node {at} of {}",
+                        source.name,
+                        source.nodes.len()
+                    ))
                 })
             };
             let mut inputs = Vec::new();
@@ -698,7 +705,11 @@ impl GraphRegistry {
             .iter()
             .map(|&(at, position)| {
                 let id = ids.get(at).copied().ok_or_else(|| {
-                    GeError::new("the graph is damaged: it names a node that does not exist")
+                    GeError::new(format!(
+                        "the graph {} is damaged: it names the node {at} of {}",
+                        source.name,
+                        source.nodes.len()
+                    ))
                 })?;
                 Ok((id, position))
             })

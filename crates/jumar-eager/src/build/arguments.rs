@@ -475,6 +475,29 @@ impl Cx<'_> {
         }
     }
 
+    /// Refuses tensors without elements.
+    pub fn check_elements(&self, views: &[&View]) -> Result<(), Refusal> {
+        match views.iter().find(|view| view.is_empty()) {
+            None => Ok(()),
+            Some(view) => Err(self.invalid(format_args!(
+                "{} has the shape {:?}; it must have elements",
+                self.param_of(view),
+                view.dims()
+            ))),
+        }
+    }
+
+    /// Refuses a tensor without dimensions.
+    pub fn check_not_scalar(&self, view: &View) -> Result<(), Refusal> {
+        match view.rank() {
+            0 => Err(self.invalid(format_args!(
+                "{} has no dimensions; it must have at least 1",
+                self.param_of(view)
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses a tensor of another type.
     pub fn check_dtype(&self, view: &View, dtype: DataType) -> Result<(), Refusal> {
         match view.dtype() == dtype {

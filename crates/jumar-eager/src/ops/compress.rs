@@ -235,9 +235,8 @@ fn compress_last(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         }
     };
     cx.check_dims(&weight, &[size, heads])?;
-    if input.is_empty() || cache.is_empty() || cache.rank() == 0 {
-        return Err(cx.invalid("input and outputCache must have elements"));
-    }
+    cx.check_elements(&[&input, &cache])?;
+    cx.check_not_scalar(&cache)?;
     let rows = cache.dims()[0];
     cx.check_dims(&cache, &[rows, heads, width])?;
     let Some(lens) = cx.optional_ints("actSeqLenOptional")? else {

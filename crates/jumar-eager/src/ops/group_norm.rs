@@ -97,7 +97,10 @@ fn group_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (mean, rstd) = (cx.tensor("mean")?, cx.tensor("rstd")?);
     let gamma = cx.optional("gamma")?.filter(|gamma| !gamma.is_empty());
     let &[to_x, to_gamma, to_beta] = cx.bools("outputMask")? else {
-        return Err(cx.invalid("outputMask must have 3 flags"));
+        return Err(cx.invalid(format_args!(
+            "outputMask has {} flags; it must have 3",
+            cx.bools("outputMask")?.len()
+        )));
     };
     let shape = sizes(cx, &x)?;
     check_count(cx, &gradient, x.dims())?;

@@ -57,9 +57,7 @@ fn format_cast(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
     cx.check_types(&from, TYPES)?;
     cx.check_dtype(&to, from.dtype())?;
-    if from.is_empty() {
-        return Err(cx.invalid("srcTensor is empty; it must not be"));
-    }
+    cx.check_elements(&[&from])?;
     match (form(cx, "srcTensor")?, form(cx, "dstTensor")?) {
         (Form::Plain, Form::Plain) => {
             cx.check_dims(&to, from.dims())?;
@@ -78,7 +76,10 @@ fn format_cast(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         }
         (Form::Blocks, Form::Plain) => {
             let &[.., rows, columns] = to.dims() else {
-                return Err(cx.invalid("dstTensor has fewer than 2 dimensions"));
+                return Err(cx.invalid(format_args!(
+                    "dstTensor has the shape {:?}; it must have at least 2 dimensions",
+                    to.dims()
+                )));
             };
             let plain = unpacked_matrices(cx, "srcTensor", to.rank(), [rows, columns])?;
             cx.check_dims(&to, plain.dims())?;

@@ -241,7 +241,10 @@ fn medians(
     if len == 0 {
         return match x.dtype().is_float() {
             true => cx.fill(Scalar::of_f64(f64::NAN), values),
-            false => Err(cx.invalid("the median of no integers is not defined")),
+            false => Err(cx.invalid(format_args!(
+                "{} has rows without elements; the median of no integers is not defined",
+                cx.param_of(&x)
+            ))),
         };
     }
     let kernel = Median {

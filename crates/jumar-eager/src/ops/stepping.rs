@@ -339,9 +339,7 @@ fn statistics(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         cx.check_dims(&view, &[channels])?;
         *slot = view.unsqueeze(1);
     }
-    if devices == 0 || channels == 0 {
-        return Err(cx.invalid("empty tensors are not allowed"));
-    }
+    cx.check_elements(&[&sums])?;
     let function = Gather {
         momentum: cx.float("momentum")?,
         epsilon: cx.float("eps")?,

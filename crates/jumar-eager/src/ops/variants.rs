@@ -92,9 +92,7 @@ fn gather_batches(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, index, out) = (cx.tensor("self")?, cx.tensor("index")?, cx.out("out")?);
     check_same_type(cx, &out, &x)?;
     cx.check_types(&index, &[DataType::Int32, DataType::Int64])?;
-    if x.rank() == 0 {
-        return Err(cx.invalid("self has no dimensions; it must have at least 1"));
-    }
+    cx.check_not_scalar(&x)?;
     let axis = cx.axis("dim", cx.int("dim")?, x.rank())?;
     let batch = cx.int("batchDims")?;
     let Some(batch) = usize::try_from(if batch < 0 {
@@ -135,7 +133,11 @@ fn gather_batches(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     // The entries of the axis become rows of one table, batch by batch.
     let size = x.dims()[axis];
     if size == 0 {
-        return Err(cx.invalid("dim names a dimension without entries, and index has some"));
+        return Err(cx.invalid(format_args!(
+            "dim is {axis}, a dimension of {} without entries, and index has {} elements",
+            cx.param_of(&x),
+            out.elements()
+        )));
     }
     let count: usize = x.dims()[..batch].iter().product();
     let mut order: Vec<usize> = (0..batch).collect();
@@ -199,9 +201,7 @@ fn einsum(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
     for view in &tensors {
         cx.check_dtype(view, out.dtype())?;
-        if view.is_empty() {
-            return Err(cx.invalid("empty tensors are not allowed"));
-        }
+        cx.check_elements(&[view])?;
     }
     let inputs: Vec<Input> = tensors.iter().map(|view| Input::View(*view)).collect();
     let attrs = Attrs::new().with("equation", equation);

@@ -103,13 +103,14 @@ pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
         )));
     }
     for (&at, &(op, input)) in order.iter().zip(&inputs) {
-        let read = registry
-            .op(op)?
-            .inputs
-            .get(input)
-            .and_then(|input| input.from);
-        let (from, position) =
-            read.ok_or_else(|| GeError::new("an input of the boundary reads nothing"))?;
+        let reader = registry.op(op)?;
+        let read = reader.inputs.get(input).and_then(|input| input.from);
+        let (from, position) = read.ok_or_else(|| {
+            GeError::new(format!(
+                "input {input} of the node {}, an input of the boundary, reads nothing",
+                reader.name
+            ))
+        })?;
         let producer = registry.op(from)?;
         let described = producer.outputs[position].tensor_desc.clone();
         let value = producer

@@ -193,7 +193,11 @@ pub fn remove_node(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let mut world = registry::lock();
     check_editable(&world, id)?;
     if !world.graph(id)?.ops.contains(&op) {
-        return Err(GeError::new("the node is not in the graph"));
+        return Err(GeError::new(format!(
+            "the node {} is not in the graph {}",
+            world.op(op)?.name,
+            world.graph(id)?.name
+        )));
     }
     world.cut(op)?;
     world.op_mut(op)?.graph = 0;
@@ -280,12 +284,17 @@ pub fn remove_edge(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
         return Ok(());
     }
     let (output, number) = edge.ports()?;
-    let inputs = &world.op(edge.target)?.inputs;
-    let input = inputs
+    let target = world.op(edge.target)?;
+    let input = target
+        .inputs
         .get(number)
-        .ok_or_else(|| GeError::new(format!("the node has no input {number}")))?;
+        .ok_or_else(|| GeError::new(format!("the node {} has no input {number}", target.name)))?;
     if input.from != Some((edge.source, output)) {
-        return Err(GeError::new("there is no such edge"));
+        return Err(GeError::new(format!(
+            "no edge leads from output {output} of the node {} to input {number} of {}",
+            world.op(edge.source)?.name,
+            target.name
+        )));
     }
     world.unlink(edge.target, number)
 }
@@ -306,7 +315,10 @@ pub fn copy(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let plain = world.freeze(source, 0)?;
     let imported = world.graph(source)?.imported.clone();
     if world.graph(id)?.begun {
-        return Err(GeError::new("the graph to copy into has nodes already"));
+        return Err(GeError::new(format!(
+            "the graph {} has nodes already; copy into a new one",
+            world.graph(id)?.name
+        )));
     }
     let name = world.graph(id)?.name.clone();
     world.thaw(id, &plain)?;

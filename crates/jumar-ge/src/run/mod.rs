@@ -64,7 +64,9 @@ pub fn run(
         };
         let entry = session.graph(graph)?;
         let Some(_turn) = session.running.try_lock() else {
-            return Err(GeError::new("another graph of this session is running"));
+            return Err(GeError::new(format!(
+                "the graph {graph} cannot run while another graph of its session does"
+            )));
         };
         host::run(&session, &entry, inputs, family)
     });

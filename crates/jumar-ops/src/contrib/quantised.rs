@@ -279,7 +279,12 @@ fn few_bits(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Values {
         return Err(wrong());
     }
     let scales = scales.floats().filter(|list| list.len() == n * blocks);
-    let scales = scales.ok_or_else(|| OpError::invalid("there is not one scale a block"))?;
+    let scales = scales.ok_or_else(|| {
+        OpError::invalid(format!(
+            "scales must have {} numbers, one for each of {blocks} blocks of {n} rows",
+            n * blocks
+        ))
+    })?;
     let number = |bytes: &[u8], at: usize| {
         let per_byte = 8 / bits;
         let shift = at % per_byte * bits;
@@ -289,7 +294,11 @@ fn few_bits(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Values {
         None => vec![f64::from(1u16 << (bits - 1)); n * blocks],
         Some(zeros) if zeros.ty().dtype == DataType::UInt8 => {
             if zeros.bytes().len() != n * row(blocks) {
-                return Err(OpError::invalid("there is not one zero point a block"));
+                return Err(OpError::invalid(format!(
+                    "zero_points has {} bytes; it must have {}, {bits} bits for each of {blocks} blocks of {n} rows",
+                    zeros.bytes().len(),
+                    n * row(blocks)
+                )));
             }
             let rows = zeros.bytes().chunks_exact(row(blocks));
             rows.flat_map(|row| (0..blocks).map(move |at| f64::from(number(row, at))))

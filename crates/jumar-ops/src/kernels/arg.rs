@@ -19,7 +19,10 @@ pub(crate) fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
         return Ok(vec![TensorType::of_unknown_rank(dtype)]);
     };
     let &[axis] = &axis[..] else {
-        return Err(OpError::invalid("the dimension has to be one number"));
+        return Err(OpError::invalid(format!(
+            "the dimension has {} numbers; it must have one",
+            axis.len()
+        )));
     };
     let axis = infer::axis(axis, rank)?;
     if input.shape[axis] == 0 {

@@ -149,7 +149,11 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 (0, true) => Kind::MeanInside,
                 (0, false) => Kind::MeanPadded,
                 (divisor @ 1.., _) => Kind::SumBy(divisor as u64),
-                _ => return Err(OpError::invalid("divisor_override has to be 0 or more")),
+                (divisor, _) => {
+                    return Err(OpError::invalid(format!(
+                        "divisor_override is {divisor}; it must be 0 or more"
+                    )));
+                }
             };
             blocked::prepare_pool(cx, kind)
         },

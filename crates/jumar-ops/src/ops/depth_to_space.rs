@@ -54,8 +54,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             if dim < 0 {
                 Ok(UNKNOWN)
             } else {
-                dim.checked_mul(block)
-                    .ok_or_else(|| OpError::too_large("the image"))
+                dim.checked_mul(block).ok_or_else(|| {
+                    OpError::too_large(format!("an image of {dim} times blocksize {block}"))
+                })
             }
         };
         let channels = if channels < 0 {

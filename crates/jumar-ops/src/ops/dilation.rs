@@ -160,7 +160,11 @@ impl Sizes {
             let space = len as i64 + around - (window as i64 - 1) * rate - 1;
             usize::try_from(space)
                 .map(|space| space / stride as usize + 1)
-                .map_err(|_| OpError::invalid("a window is larger than the image with its padding"))
+                .map_err(|_| {
+                    OpError::invalid(format!(
+                        "a filter of {window} with the rate {rate} is larger than the image of {len} with {around} of padding"
+                    ))
+                })
         };
         Ok(Sizes {
             image: [batch, height, width, channels],

@@ -46,7 +46,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             return unknown();
         };
         let &[axis] = &axis[..] else {
-            return Err(OpError::invalid("the axis has to be one number"));
+            return Err(OpError::invalid(format!(
+                "the axis has {} numbers; it must have one",
+                axis.len()
+            )));
         };
         let axis = infer::axis(axis, rank)?;
         let shape = [

@@ -163,8 +163,12 @@ fn infer(cx: &InferCx<'_>, global: bool) -> Result<TensorType, OpError> {
 }
 
 fn prepare(cx: &PrepareCx<'_>, kind: Kind, global: bool) -> Result<Box<dyn Kernel>, OpError> {
-    if matches!(kind, Kind::Power(power) if power <= 0.0) {
-        return Err(OpError::invalid("p has to be 1 or more"));
+    if let Kind::Power(power) = kind
+        && power <= 0.0
+    {
+        return Err(OpError::invalid(format!(
+            "p is {power}; it must be 1 or more"
+        )));
     }
     let image = cx.shape(0)?;
     let kernel: Vec<i64> = if global {

@@ -53,7 +53,8 @@ fn steps(cx: &InferCx<'_>) -> Result<Option<(Steps, i64)>, OpError> {
     else {
         return Ok(None);
     };
-    let too_many = || OpError::too_large("the range has more than 2^40 numbers");
+    let too_many =
+        || OpError::too_large("the range from start to limit by delta has more than 2^40 numbers");
     let one = |count: usize| {
         OpError::invalid(format!(
             "a bound of the range has {count} elements, not one"

@@ -43,7 +43,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         if let Some(rank) = input.rank() {
             let batch = infer::axis(cx.attrs().int("batch_dim")?, rank)?;
             if batch == infer::axis(cx.attrs().int("seq_dim")?, rank)? {
-                return Err(OpError::invalid("batch and sequences are one axis"));
+                return Err(OpError::invalid(format!(
+                    "batch_dim and seq_dim are both axis {batch}; they must differ"
+                )));
             }
             let (wanted, given) = (input.shape[batch], cx.input(1)?.elements());
             if given.is_some_and(|given| wanted >= 0 && given as i64 != wanted) {

@@ -43,8 +43,11 @@ pub(super) static OPERATORS: &[&Operator] = &[
         reads_only_shapes: false,
         infer: |cx| {
             cx.same_types([0, 1])?;
-            if !matches!(cx.attrs().str("mode")?, "avg" | "max") {
-                return Err(OpError::invalid("mode has to be avg or max"));
+            let mode = cx.attrs().str("mode")?;
+            if !matches!(mode, "avg" | "max") {
+                return Err(OpError::invalid(format!(
+                    "mode is {mode:?}; it must be avg or max"
+                )));
             }
             if !matches!(
                 cx.attrs().str("coordinate_transformation_mode")?,

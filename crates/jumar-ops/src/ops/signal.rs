@@ -319,8 +319,12 @@ fn prepare_mel(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
         .collect();
     let mut values = vec![0.0; rows * bins];
     let mut set = |row: i64, column: usize, value: f64| -> Result<(), OpError> {
-        let row = usize::try_from(row).ok().filter(|&row| row < rows);
-        let row = row.ok_or_else(|| OpError::invalid("an edge lies outside the spectrum"))?;
+        let inside = usize::try_from(row).ok().filter(|&row| row < rows);
+        let row = inside.ok_or_else(|| {
+            OpError::invalid(format!(
+                "an edge at {row} lies outside the spectrum of {rows} values"
+            ))
+        })?;
         values[row * bins + column] = value;
         Ok(())
     };

@@ -48,9 +48,11 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let channels = if channels < 0 {
             UNKNOWN
         } else {
-            channels
-                .checked_mul(block * block)
-                .ok_or_else(|| OpError::too_large("the channels"))?
+            channels.checked_mul(block * block).ok_or_else(|| {
+                OpError::too_large(format!(
+                    "{channels} channels times blocksize {block} squared"
+                ))
+            })?
         };
         Ok(vec![TensorType::new(
             input.dtype,

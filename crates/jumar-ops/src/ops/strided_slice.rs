@@ -311,7 +311,10 @@ fn cuts(cx: &InferCx<'_>, rank: usize) -> Result<Option<Vec<Cut>>, OpError> {
     let cut = |index: usize| {
         let step = steps[index];
         if step == 0 {
-            return Err(OpError::invalid("a stride of 0"));
+            return Err(OpError::invalid(format!(
+                "the stride of axis {} is 0; it must not be",
+                axes[index]
+            )));
         }
         Ok(Cut {
             axis: infer::axis(axes[index], rank)?,

@@ -360,9 +360,7 @@ fn sliced(
 fn slice(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor("self")?, cx.out("out")?);
     cx.check_dtype(&out, x.dtype())?;
-    if x.rank() == 0 {
-        return Err(cx.invalid("self has no dimensions; it must have at least 1"));
-    }
+    cx.check_not_scalar(&x)?;
     let axis = cx.axis("dim", cx.int("dim")?, x.rank())?;
     let bounds = (cx.int("start")?, cx.int("end")?, cx.int("step")?);
     let part = sliced(cx, x, axis, bounds)?;
@@ -373,9 +371,7 @@ fn slice(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 fn slice_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor("self")?, cx.out("out")?);
     cx.check_dtype(&out, x.dtype())?;
-    if x.rank() == 0 {
-        return Err(cx.invalid("self has no dimensions; it must have at least 1"));
-    }
+    cx.check_not_scalar(&x)?;
     let (starts, ends, steps) = (cx.ints("starts")?, cx.ints("ends")?, cx.ints("steps")?);
     let axes = cx.axes("axes", cx.ints("axes")?, x.rank())?;
     if [starts.len(), ends.len(), steps.len()] != [axes.len(); 3] {
@@ -421,9 +417,7 @@ fn parts(cx: &mut Cx<'_>, x: View, axis: usize, sizes: &[usize]) -> Result<(), R
 }
 
 fn split_axis(cx: &Cx<'_>, x: &View) -> Result<usize, Refusal> {
-    if x.rank() == 0 {
-        return Err(cx.invalid("self has no dimensions; it must have at least 1"));
-    }
+    cx.check_not_scalar(x)?;
     cx.axis("dim", cx.int("dim")?, x.rank())
 }
 

@@ -177,10 +177,11 @@ fn elu_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         true => F::EluBackwardOfResult,
         false => F::EluBackward,
     };
-    if function == F::EluBackwardOfResult && cx.scalar("alpha")?.real() < 0.0 {
-        return Err(
-            cx.invalid("alpha is negative; the gradient of a result needs an alpha of at least 0")
-        );
+    let alpha = cx.scalar("alpha")?.real();
+    if function == F::EluBackwardOfResult && alpha < 0.0 {
+        return Err(cx.invalid(format_args!(
+            "alpha is {alpha}; with isResult true it must be at least 0"
+        )));
     }
     let names = ["gradOutput", "selfOrResult", "alpha", "scale", "inputScale"];
     named(cx, function, Rule::Keep, &names)

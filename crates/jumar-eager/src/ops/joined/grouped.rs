@@ -175,10 +175,14 @@ fn shared(cx: &mut Cx<'_>, call: &Call) -> Result<(), Refusal> {
     let (x, weight) = match (x, weight) {
         (Some(x), Some(weight)) => (x, weight),
         (None, None) => return Ok(()),
-        _ => {
-            return Err(
-                cx.invalid("mmXOptional and mmWeightOptional are given together or not at all")
-            );
+        (given, _) => {
+            let (given, null) = match given {
+                Some(_) => ("mmXOptional", "mmWeightOptional"),
+                None => ("mmWeightOptional", "mmXOptional"),
+            };
+            return Err(cx.invalid(format_args!(
+                "{given} is given and {null} is null; give both or none"
+            )));
         }
     };
     let out = cx.tensor("mmYOptional")?;

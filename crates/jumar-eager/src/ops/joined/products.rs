@@ -369,16 +369,18 @@ fn plan_quantised(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
     cx.check_dtype(&one, DataType::Int8)?;
     cx.check_types(&out, HALVES)?;
     let (Some(&depth), Some(&columns)) = (one.dims().last(), out.dims().last()) else {
-        return Err(cx.invalid("x1 and output have no dimensions; expected 2 or 3"));
+        return Err(cx.invalid(format_args!(
+            "x1 has the shape {:?} and output {:?}; both must have 2 or 3 dimensions",
+            one.dims(),
+            out.dims()
+        )));
     };
     let two = matrix(cx, "x2", [depth, columns])?;
     cx.check_dtype(&two, DataType::Int8)?;
     let sizes = sizes(cx, &one, &two, true)?;
     let group = group(cx, true)?;
     check_result(cx, &out, &one, &sizes)?;
-    if out.is_empty() {
-        return Err(cx.invalid("empty tensors are not allowed"));
-    }
+    cx.check_elements(&[&out])?;
     let bias = bias(cx, names.bias, &[DataType::Int32], sizes.columns)?;
     let other = addend(cx, names.addend, &out, &sizes)?;
     let row_scale = match names.row_scale {
@@ -412,7 +414,11 @@ pub(super) fn quantised_weight(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.check_types(&one, HALVES)?;
     cx.check_dtype(&out, one.dtype())?;
     let (Some(&depth), Some(&columns)) = (one.dims().last(), out.dims().last()) else {
-        return Err(cx.invalid("x1 and output have no dimensions; expected 2 or 3"));
+        return Err(cx.invalid(format_args!(
+            "x1 has the shape {:?} and output {:?}; both must have 2 or 3 dimensions",
+            one.dims(),
+            out.dims()
+        )));
     };
     let two = cx.tensor("x2")?;
     if two.dtype().is_float() && two.dtype().bits() <= 8 {
@@ -422,9 +428,7 @@ pub(super) fn quantised_weight(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let sizes = sizes(cx, &one, &two, true)?;
     let group = group(cx, true)?;
     check_result(cx, &out, &one, &sizes)?;
-    if out.is_empty() {
-        return Err(cx.invalid("empty tensors are not allowed"));
-    }
+    cx.check_elements(&[&out])?;
     let bias = bias(cx, "bias", &[one.dtype()], sizes.columns)?;
     let other = addend(cx, "x3", &out, &sizes)?;
     let one = cx.reshaped(one, &[sizes.rows, sizes.depth])?;

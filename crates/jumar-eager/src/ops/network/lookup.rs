@@ -372,7 +372,7 @@ fn likelihood_dims(cx: &Cx<'_>, x: &View, target: &View) -> Result<[usize; 3], R
     let dims = match x.dims() {
         &[classes] => [1, classes, 1],
         [batch, classes, rest @ ..] => [*batch, *classes, rest.iter().product()],
-        [] => return Err(cx.invalid("self has no dimension of classes")),
+        [] => return Err(cx.invalid("self has no dimensions; it must have one of classes")),
     };
     if target.elements() != dims[0] * dims[2] {
         return Err(cx.invalid(format_args!(

@@ -56,9 +56,7 @@ fn check(cx: &Cx<'_>, [input, weight, out]: [&View; 3]) -> Result<Rounding, Refu
             )));
         }
     }
-    if [input, weight, out].iter().any(|view| view.is_empty()) {
-        return Err(cx.invalid("a tensor without elements is not allowed"));
-    }
+    cx.check_elements(&[input, weight, out])?;
     if cx.flag("transposed")? || cx.optional("offset")?.is_some() {
         return Err(cx.unsupported("transposed convolutions and an offset are not supported"));
     }

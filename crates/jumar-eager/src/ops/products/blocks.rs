@@ -178,7 +178,11 @@ pub(super) fn add_product(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (one, out) = (cx.tensor("mat1")?, cx.out("out")?);
     cx.check_types(&one, FLOATS)?;
     let (2, 2) = (one.rank(), out.rank()) else {
-        return Err(cx.invalid("mat1 and out have two dimensions each"));
+        return Err(cx.invalid(format_args!(
+            "mat1 has the shape {:?} and out {:?}; both must have 2 dimensions",
+            one.dims(),
+            out.dims()
+        )));
     };
     let two = cx.tensor("mat2")?;
     cx.check_dtype(&two, one.dtype())?;

@@ -119,9 +119,7 @@ pub(super) fn plan(
     };
     let mut dims = batch[..batch_rank].to_vec();
     dims.extend([rows, columns]);
-    if out.is_empty() || depth == 0 {
-        return Err(cx.invalid("empty tensors are not allowed"));
-    }
+    cx.check_elements(&[&one, &two, &out])?;
     let (one, two) = (cx.dense(one)?, cx.dense(two)?);
     let sums = cx.temporary(DataType::Int32, &dims)?;
     cx.op(

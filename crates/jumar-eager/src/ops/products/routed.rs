@@ -361,9 +361,7 @@ pub(super) fn finalize(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
             out.dims()
         )));
     };
-    if rows == 0 || depth == 0 || out.is_empty() {
-        return Err(cx.invalid("empty tensors are not allowed"));
-    }
+    cx.check_elements(&[&x, &out])?;
     let kind = cx.int("groupListType")?;
     if kind != 0 && kind != 1 {
         return Err(cx.invalid(format_args!("groupListType is {kind}; it must be 0 or 1")));

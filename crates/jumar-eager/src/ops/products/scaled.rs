@@ -224,9 +224,7 @@ pub(super) fn transposed(cx: &mut Cx<'_>, blocked: bool) -> Result<(), Refusal> 
         false => two,
     };
     cx.check_dims(&two, &[batch, stored[0], stored[1]])?;
-    if out.is_empty() || depth == 0 {
-        return Err(cx.invalid("empty tensors are not allowed"));
-    }
+    cx.check_elements(&[&one, &out])?;
     let in_blocks = one_scale.dtype() == DataType::Float8E8M0;
     let (one, two) = match in_blocks {
         true => {

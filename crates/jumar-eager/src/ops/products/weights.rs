@@ -150,7 +150,11 @@ pub(super) fn blocked(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         )));
     }
     let (Some(&depth), Some(&columns)) = (x.dims().last(), out.dims().last()) else {
-        return Err(cx.invalid("x and y have two dimensions each"));
+        return Err(cx.invalid(format_args!(
+            "x has the shape {:?} and y {:?}; both must have 2 dimensions",
+            x.dims(),
+            out.dims()
+        )));
     };
     let weight = matrices(cx, "weight", 2, [depth, columns])?;
     plan(cx, weight)

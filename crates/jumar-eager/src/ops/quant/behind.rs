@@ -121,9 +121,7 @@ fn kronecker(cx: &mut Cx<'_>, max: f64) -> Result<(), Refusal> {
             "clipRatio is {clip}; it must be positive and at most 1"
         )));
     }
-    if x.is_empty() {
-        return Err(cx.invalid("x is empty; it must have elements"));
-    }
+    cx.check_elements(&[&x])?;
     let values = cx.cast(x, DataType::Float32)?;
     let (one, two) = (
         cx.cast(one, DataType::Float32)?,

@@ -337,7 +337,7 @@ fn factors(cx: &mut Cx<'_>, max: f64, grouped: bool) -> Result<(), Refusal> {
     if x.is_empty() {
         return match grouped {
             true => Ok(()),
-            false => Err(cx.invalid("x is empty; it must have elements")),
+            false => cx.check_elements(&[&x]),
         };
     }
     let largest = match max {
@@ -400,9 +400,7 @@ pub(super) fn powers(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         cx.check_dims(&scale, &dims)?;
         scales.push(scale.reinterpret(DataType::UInt8));
     }
-    if x.is_empty() {
-        return Err(cx.invalid("x is empty; it must have elements"));
-    }
+    cx.check_elements(&[&x])?;
     run(
         cx,
         x,

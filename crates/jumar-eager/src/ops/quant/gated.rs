@@ -304,7 +304,10 @@ fn swiglu(cx: &mut Cx<'_>, by_ends: bool) -> Result<(), Refusal> {
         }
     };
     let &[_, .., width] = x.dims() else {
-        return Err(cx.invalid("x has fewer than two dimensions"));
+        return Err(cx.invalid(format_args!(
+            "x has the shape {:?}; it must have at least 2 dimensions",
+            x.dims()
+        )));
     };
     if !width.is_multiple_of(2) || width == 0 {
         return Err(cx.invalid(format_args!(

@@ -51,9 +51,9 @@ impl Assignments {
             }
         };
         if tokens.saturating_mul(each) >= u32::MAX as usize {
-            return Err(
-                cx.invalid("the assignments of tokens to experts must be fewer than 2^32 - 1")
-            );
+            return Err(cx.invalid(format_args!(
+                "{tokens} tokens with {each} experts for each are too many assignments; there must be fewer than 2^32 - 1"
+            )));
         }
         Ok(Assignments {
             x,

@@ -159,7 +159,11 @@ fn operands(cx: &mut Cx<'_>, layouts: &[&str], lens: &str) -> Result<Operands, R
     let (key, width) = cache(cx, "key", key_heads, page)?;
     let (value, value_width) = cache(cx, "value", key_heads, page)?;
     if key.dims()[0] != value.dims()[0] {
-        return Err(cx.invalid("key and value have different numbers of pages"));
+        return Err(cx.invalid(format_args!(
+            "key has {} pages and value {}; both must have as many",
+            key.dims()[0],
+            value.dims()[0]
+        )));
     }
     let layout = match cx.text("layoutOptional")? {
         "" => "BSND",

@@ -151,7 +151,10 @@ impl Deployment {
             )));
         }
         if self.each == 0 || self.tokens == 0 || self.width == 0 {
-            return Err(cx.invalid("empty tensors are not allowed"));
+            return Err(cx.invalid(format_args!(
+                "there are {} tokens of {} values and {} experts for each; none may be 0",
+                self.tokens, self.width, self.each
+            )));
         }
         let elements = [self.ranks, self.most, self.each + 1, self.width];
         let elements = elements
@@ -159,7 +162,10 @@ impl Deployment {
             .try_fold(1usize, |all, &one| all.checked_mul(one));
         match elements {
             Some(elements) if elements <= 1 << 40 => Ok(()),
-            _ => Err(cx.invalid("globalBs and the number of ranks are too large")),
+            _ => Err(cx.invalid(format_args!(
+                "{} tokens of {} values on each of {} ranks are more than 2^40 values",
+                self.most, self.width, self.ranks
+            ))),
         }
     }
 
