@@ -1,4 +1,5 @@
 // Passes of the program change a copy of the graph before it is built. Names and options of the documentation compile.
+#include <fstream>
 #include <set>
 
 #include "ge/fusion/pass/fusion_base_pass.h"
@@ -110,6 +111,49 @@ void AFailureNamesThePass() {
   answer = ge::SUCCESS;
 }
 
+Options Switches(const std::string &text) {
+  std::ofstream("switches.json") << text;
+  return Options{{"ge.fusionSwitchFile", "switches.json"}};
+}
+
+std::vector<std::string> Ran(const Options &session_options, const Options &graph_options) {
+  ran.clear();
+  ge::Session session(session_options);
+  CHECK(session.AddGraph(1, Made("graph"), graph_options) == ge::SUCCESS);
+  return ran;
+}
+
+void AFileSwitchesPassesOff() {
+  typedef std::vector<std::string> Names;
+  const Names both = {"ReluToAbs", "AbsToSquare"};
+  Options file = Switches("{\"Switch\": {\"GraphFusion\": {\"AbsToSquare\": \"off\", \"NotHere\": \"off\"}}}");
+  CHECK((Ran(file, Options{}) == Names{"ReluToAbs"}) && (Ran(Options{}, file) == Names{"ReluToAbs"}));
+  ge::ModelBufferData model;
+  ran.clear();
+  CHECK(ge::aclgrphBuildModel(Made("graph"), file, model) == ge::GRAPH_SUCCESS && (ran == Names{"ReluToAbs"}));
+  file = Switches("{\"Switch\": {\"GraphFusion\": {\"ALL\": \"off\", \"ReluToAbs\": \"on\"}, \"UBFusion\": {\"ALL\": \"off\"}}}");
+  CHECK((Ran(file, Options{}) == Names{"ReluToAbs"}));
+  // The options of a graph come before those of its session.
+  CHECK(Ran(file, Options{{"ge.fusionSwitchFile", ""}}) == both);
+  file = Switches("{\"Switch\": {\"UBFusion\": {\"ALL\": \"off\"}}}");
+  CHECK(Ran(file, Options{}) == both);
+  file = Switches("{\"Switch\": {\"GraphFusion\": {\"AbsToSquare\": \"no\"}}}");
+  ge::Session session(Options{});
+  CHECK(session.AddGraph(1, Made("graph"), file) != ge::SUCCESS);
+  CHECK(std::string(ge::GEGetErrorMsgV2().GetString()).find("AbsToSquare is \"no\"") != std::string::npos);
+  CHECK(ge::aclgrphBuildModel(Made("graph"), file, model) != ge::GRAPH_SUCCESS);
+}
+
+// Before the engine starts.
+void ADamagedFileIsRefusedWhenTheEngineStarts() {
+  CHECK(ge::GEInitialize(Options{{"ge.fusionSwitchFile", "not_here.json"}}) != ge::SUCCESS);
+  CHECK(std::string(ge::GEGetErrorMsgV2().GetString()).find("not_here.json") != std::string::npos);
+  Options file = Switches("{}");
+  CHECK(ge::GEInitialize(file) != ge::SUCCESS);
+  CHECK(std::string(ge::GEGetErrorMsgV2().GetString()).find("no object Switch") != std::string::npos);
+  CHECK(ge::aclgrphBuildInitialize(file) != ge::GRAPH_SUCCESS);
+}
+
 void APassIsForgottenWithItsObject() {
   {
     const ge::PassReceiver receiver = ge::PassRegistrationData("Short").CustomPassFn(
@@ -153,8 +197,10 @@ void NamesOfOptions() {
 
 int main() {
   NamesOfOptions();
+  ADamagedFileIsRefusedWhenTheEngineStarts();
   CHECK(ge::GEInitialize(Options{{"ge.exec.deviceId", "0"}}) == ge::SUCCESS);
   PassesRun();
+  AFileSwitchesPassesOff();
   AFailureNamesThePass();
   APassIsForgottenWithItsObject();
   CHECK(ge::GEFinalize() == ge::SUCCESS);

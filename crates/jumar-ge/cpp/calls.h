@@ -194,6 +194,8 @@ enum class CallId : uint32_t {
   kFusionInfer = 90,
   /* Returns the latest error of the calling thread, and keeps it. */
   kGeLastError = 91,
+  /* Returns which passes of the program the option ge.fusionSwitchFile leaves on. */
+  kFusionSwitches = 92,
 };
 
 /* How jumar_ge_run and jumar_ge_run_async run a graph. */

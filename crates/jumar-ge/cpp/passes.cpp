@@ -164,6 +164,29 @@ Status Run(const RegisteredPass &pass, GraphPtr &graph, CustomPassContext &conte
   return FAILED;
 }
 
+/* Removes the passes that the option ge.fusionSwitchFile switches off. */
+Status Switch(const Options &options, std::vector<RegisteredPass> &passes) {
+  Message message;
+  message.Map(options).U64(passes.size());
+  for (const RegisteredPass &pass : passes) {
+    message.Text(pass.name);
+  }
+  Reply reply;
+  const Status status = Call(CallId::kFusionSwitches, message, reply);
+  if (status != SUCCESS) {
+    return status;
+  }
+  const std::vector<int64_t> on = reply.Ints();
+  std::vector<RegisteredPass> left;
+  for (size_t at = 0; at < passes.size() && at < on.size(); ++at) {
+    if (on[at] != 0) {
+      left.push_back(passes[at]);
+    }
+  }
+  passes.swap(left);
+  return SUCCESS;
+}
+
 }  // namespace
 
 Status RunPasses(const Graph &graph, const Options &options, const Options &outer, Graph &result) {
@@ -181,14 +204,18 @@ Status RunPasses(const Graph &graph, const Options &options, const Options &oute
   if (passes.empty() || Access::Id(graph) == 0) {
     return SUCCESS;
   }
+  Options found = options;
+  found.insert(outer.begin(), outer.end());
+  const Status switched = Switch(found, passes);
+  if (switched != SUCCESS || passes.empty()) {
+    return switched;
+  }
   AscendString name;
   (void)graph.GetName(name);
   const GraphPtr changed = std::make_shared<Graph>(name.GetString());
   if (changed->CopyFrom(graph) != GRAPH_SUCCESS) {
     return FAILED;
   }
-  Options found = options;
-  found.insert(outer.begin(), outer.end());
   /* Whether the descriptions of nodes are as a pass before left them. */
   bool open = true;
   for (const RegisteredPass &pass : passes) {

@@ -2,7 +2,7 @@
 
 use crate::graph::{BuildOptions, files, ge, onnx};
 use crate::plan::compile;
-use crate::session::Options;
+use crate::session::{self, Options};
 use crate::{GeError, GeResult, message, registry};
 
 /// Options that change nothing here.
@@ -16,7 +16,6 @@ const KEPT: &[&str] = &[
     "ge.opSelectImplmode",
     "ge.exec.modify_mixlist",
     "ge.bufferOptimize",
-    "ge.fusionSwitchFile",
     "ge.compressWeightConf",
     "ge.enableSmallChannel",
     "ge.enableSparseMatrixWeight",
@@ -164,6 +163,7 @@ fn read(options: &Options) -> GeResult<BuildOptions> {
             | "precision_mode_v2"
             | "ge.exec.precision_mode"
             | "ge.exec.precision_mode_v2" => {}
+            "ge.fusionSwitchFile" => session::check(&[(key.clone(), value.clone())].into())?,
             key if KEPT.contains(&key) => {}
             key => {
                 return Err(GeError::new(format!(

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use jumar::check::Finding;
 use jumar::engine::{Call, Caller, Context, Lookups, Runtime, Signal, Stream, StreamOptions};
-use jumar::offline::DeviceMemory;
+use jumar::offline::{DeviceMemory, FusionSwitches};
 use jumar_acl::frontend;
 
 use crate::graph::{BuildOptions, Products};
@@ -38,6 +38,8 @@ pub type Options = BTreeMap<String, String>;
 pub struct Engine {
     started: bool,
     options: Options,
+    /// The options of aclgrphBuildInitialize.
+    offline_options: Options,
     sessions: BTreeMap<u64, Arc<Session>>,
     last: u64,
     /// Where it was ended, as long as it is.
@@ -116,6 +118,13 @@ pub fn initialize(options: Options) -> GeResult<()> {
     Ok(())
 }
 
+/// Keeps the options of aclgrphBuildInitialize.
+pub fn initialize_offline(options: Options) -> GeResult<()> {
+    check(&options)?;
+    engine().offline_options = options;
+    Ok(())
+}
+
 /// Ends the Graph Engine, and all sessions with it.
 ///
 /// # Errors
@@ -150,6 +159,7 @@ pub fn finalize() -> GeResult<()> {
 
 const PRECISION_MODE: &str = "ge.exec.precision_mode";
 const PRECISION_MODE_V2: &str = "ge.exec.precision_mode_v2";
+const FUSION_SWITCH_FILE: &str = "ge.fusionSwitchFile";
 const PRECISION: &[&str] = &[
     "force_fp16",
     "allow_fp32_to_fp16",
@@ -195,6 +205,9 @@ pub fn check(options: &Options) -> GeResult<()> {
             "ge.exec.jobId" if value.len() > 128 => {
                 return refuse(key, value, "128 characters at most");
             }
+            FUSION_SWITCH_FILE if !value.is_empty() => {
+                switches_of(value)?;
+            }
             "ge.autoTuneMode" if !value.is_empty() => return refuse(key, value, "empty"),
             key if !key.starts_with("ge.") && key != "soc_version" => {
                 message::warn(format!("the option {key} is not known; it is ignored"));
@@ -203,6 +216,29 @@ pub fn check(options: &Options) -> GeResult<()> {
         }
     }
     Ok(())
+}
+
+/// Returns the switches of passes that hold for a graph: those of its own options or its session's, else those of GEInitialize or
+/// aclgrphBuildInitialize.
+pub fn fusion_switches(options: &Options) -> GeResult<FusionSwitches> {
+    let (engine, offline) = {
+        let engine = engine();
+        (engine.options.clone(), engine.offline_options.clone())
+    };
+    let path = [options, &engine, &offline]
+        .into_iter()
+        .find_map(|options| options.get(FUSION_SWITCH_FILE));
+    match path {
+        Some(path) if !path.is_empty() => switches_of(path),
+        _ => Ok(FusionSwitches::default()),
+    }
+}
+
+/// Reads the file of the option.
+fn switches_of(path: &str) -> GeResult<FusionSwitches> {
+    FusionSwitches::read(path).map_err(|error| {
+        GeError::new(format!("the option {FUSION_SWITCH_FILE}: {error}")).code("E10001")
+    })
 }
 
 /// Refuses a device that does not exist.

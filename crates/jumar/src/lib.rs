@@ -34,6 +34,7 @@ mod context;
 mod device;
 mod element;
 mod event;
+mod fusion_switches;
 mod graph;
 mod kernel;
 mod model;
@@ -77,6 +78,7 @@ pub mod engine {
 /// Offline models, for the other frontends. Rust programs use `Model` of the crate's root.
 #[doc(hidden)]
 pub mod offline {
+    pub use crate::fusion_switches::FusionSwitches;
     pub use crate::single_op;
     pub use jumar_model::{
         Aipp, Bindings, Bound, Bundle, Description, DeviceMemory, DynamicAipp, Execute,

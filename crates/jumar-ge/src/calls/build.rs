@@ -4,7 +4,7 @@ use crate::wire::{Reader, Writer};
 use crate::{GeError, GeResult, graph, offline, session};
 
 pub fn initialize(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    session::check(&from.map()?)
+    session::initialize_offline(from.map()?)
 }
 
 pub fn model(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {

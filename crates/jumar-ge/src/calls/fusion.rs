@@ -8,7 +8,7 @@ use crate::fusion::{is_constant, rewrite};
 use crate::graph::ge;
 use crate::registry;
 use crate::wire::{Reader, Writer};
-use crate::{GeError, GeResult, infer};
+use crate::{GeError, GeResult, infer, session};
 
 /// Reads an operator, and the number of one of its inputs or outputs.
 fn port(from: &mut Reader<'_>) -> GeResult<(u64, usize)> {
@@ -85,6 +85,14 @@ pub fn replace(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
         outputs: from.list(16, port)?,
     };
     rewrite::replace(&mut registry::lock(), &boundary, from.u64()?)
+}
+
+/// Returns which passes are on, by their names.
+pub fn switches(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
+    let (options, names) = (from.map()?, from.list(8, Reader::text)?);
+    let switches = session::fusion_switches(&options)?;
+    to.list(&names, |to, name| to.u64(u64::from(switches.is_on(name))));
+    Ok(())
 }
 
 /// Infers the shapes of a replacement: its inputs are described as what these inputs of nodes read, or are that constant.

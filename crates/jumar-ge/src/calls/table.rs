@@ -462,6 +462,11 @@ pub(super) static CALLS: &[Call] = &[
         frozen: false,
         warns: false,
     },
+    Call {
+        run: fusion::switches,
+        frozen: false,
+        warns: false,
+    },
 ];
 
 /// The numbers of the calls, for tests.
@@ -559,4 +564,5 @@ pub(crate) mod number {
     pub const FUSION_REPLACE: u32 = 89;
     pub const FUSION_INFER: u32 = 90;
     pub const GE_LAST_ERROR: u32 = 91;
+    pub const FUSION_SWITCHES: u32 = 92;
 }
