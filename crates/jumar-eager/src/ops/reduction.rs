@@ -78,7 +78,7 @@ pub(super) fn axes_of(cx: &Cx<'_>, param: &str, rank: usize) -> Result<Vec<usize
 /// Returns the type in which sums of a type are accumulated: float32 for the 16-bit types.
 pub(super) fn accumulator(dtype: DataType) -> DataType {
     match dtype {
-        DataType::Float64 => DataType::Float64,
+        DataType::Float64 | DataType::Complex128 => DataType::Float64,
         _ => DataType::Float32,
     }
 }
