@@ -5,6 +5,7 @@
 
 use jumar_ops::{Aliasing, Kernel, OpError, OpErrorKind, Operator, TensorType, UNKNOWN};
 
+use crate::ge::late::LATE;
 use crate::{Attr, Body, Graph, GraphError, Node, Result, eager};
 
 /// How deeply graphs may be nested.
@@ -46,7 +47,7 @@ pub(crate) fn is_control(operator: &Operator) -> bool {
 
 /// Finds an operator by name: one of these, one that computes, or one that runs a single operator.
 pub(crate) fn find(name: &str) -> Option<&'static Operator> {
-    [&IF, &LOOP, &SCAN]
+    [&IF, &LOOP, &SCAN, &LATE]
         .into_iter()
         .find(|operator| operator.name == name)
         .or_else(|| jumar_ops::find(name))

@@ -11,7 +11,15 @@ pub struct Types(u64);
 
 impl Types {
     /// Every type that a tensor in memory can have here.
-    pub const ALL: Types = Types::of(&[DataType::Bool]).and(Types::NUMBER);
+    pub const ALL: Types = Types::REAL.and(Types::COMPLEX);
+    /// All types but the complex ones.
+    pub const REAL: Types = Types::of(&[DataType::Bool]).and(Types::NUMBER);
+    /// The complex types. Operators here move them; single operators (aclnn) compute with them.
+    pub const COMPLEX: Types = Types::of(&[
+        DataType::Complex32,
+        DataType::Complex64,
+        DataType::Complex128,
+    ]);
     /// The real floating-point types.
     pub const FLOAT: Types = Types::of(&[
         DataType::Float32,

@@ -200,6 +200,11 @@ impl Tensor {
             DataType::UInt32 => (value as u32).to_le_bytes().to_vec(),
             DataType::UInt64 => (value as u64).to_le_bytes().to_vec(),
             DataType::Bool => vec![u8::from(value != 0.0)],
+            DataType::Complex32 => [F16::from_f64(value), F16::from_f64(0.0)]
+                .map(F16::to_le_bytes)
+                .concat(),
+            DataType::Complex64 => [value as f32, 0.0].map(f32::to_le_bytes).concat(),
+            DataType::Complex128 => [value, 0.0].map(f64::to_le_bytes).concat(),
             other => {
                 return Err(OpError::unsupported(format!(
                     "constants of type {other} are not supported"

@@ -19,7 +19,8 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROTOTYPES = {op["type"]: op for op in json.loads((ROOT / "api/ge/ops.json").read_text())}
 
-# The names of the types here, their numbers in the Graph Engine, and what NumPy holds them in. bfloat16 is kept in uint16.
+# The names of the types here, their numbers in the Graph Engine, and what NumPy holds them in. bfloat16 is kept in uint16,
+# complex32 in uint32.
 TYPES = {
     "float32": (0, np.float32),
     "float16": (1, np.float16),
@@ -34,15 +35,20 @@ TYPES = {
     "float64": (11, np.float64),
     "bool": (12, np.bool_),
     "bfloat16": (27, np.uint16),
+    "complex64": (16, np.complex64),
+    "complex128": (17, np.complex128),
+    "complex32": (33, np.uint32),
 }
 NUMBERS = {number: name for name, (number, _) in TYPES.items()}
 FORMATS = {"NCHW": 0, "NHWC": 1, "ND": 2, "HWCN": 16, "NDHWC": 27, "NCDHW": 30, "DHWCN": 31}
 FLOATS = ("float32", "float16", "bfloat16", "float64")
+COMPLEX = ("complex64", "complex128", "complex32")
 
 # What a type allows: of one, and of each unit of a number. One rounding is 6e-8, 5e-4, 4e-3 and 1e-16; the lowerings of one
 # operator make a few of them. A case with more says how many times as much, and why (`loose`); one whose reference is not in
 # float64 names its type (`least`); a case whose small values must have their own significant digits is marked (`small`).
 TOLERANCE = {"float32": 4e-6, "float16": 2e-3, "bfloat16": 1.6e-2, "float64": 1e-12}
+TOLERANCE.update(complex64=4e-6, complex128=1e-12, complex32=2e-3)
 
 DATA, CONST, VARIABLE, FILE = range(4)
 
@@ -57,6 +63,10 @@ def rounded(values, dtype):
     if dtype == "bfloat16":
         bits = np.ascontiguousarray(values, np.float32).view(np.uint32).astype(np.uint64)
         return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16).reshape(np.shape(values))
+    if dtype == "complex32":
+        values = np.asarray(values, np.complex128)
+        halves = np.stack([values.real, values.imag], -1).astype(np.float16)
+        return np.ascontiguousarray(halves).view(np.uint32)[..., 0]
     with np.errstate(invalid="ignore"):
         return np.asarray(values).astype(TYPES[dtype][1])
 
@@ -65,6 +75,11 @@ def exact(array, dtype):
     """What the reference computes with."""
     if dtype == "bfloat16":
         return numpy_of(array)
+    if dtype == "complex32":
+        halves = np.ascontiguousarray(array)[..., None].view(np.float16).astype(np.float64)
+        return halves[..., 0] + 1j * halves[..., 1]
+    if dtype in COMPLEX:
+        return array.astype(np.complex128)
     if dtype in FLOATS:
         return array.astype(np.float64)
     if dtype == "bool":
@@ -75,8 +90,6 @@ def exact(array, dtype):
 # The types that Jumar has no arithmetic for: the interface's numbers, and the bytes of an element there.
 FOREIGN = {
     "string": (13, 16),
-    "complex64": (16, 8),
-    "complex128": (17, 16),
     "qint8": (18, 1),
     "qint16": (19, 2),
     "qint32": (20, 4),
@@ -86,7 +99,6 @@ FOREIGN = {
     "variant": (26, 8),
     "int4": (29, 1),
     "uint1": (30, 1),
-    "complex32": (33, 4),
 }
 
 
@@ -110,6 +122,8 @@ def f(*dims, lo=-2.0, hi=2.0, dtype=None, form="ND"):
     def make(rng, own):
         if own in FLOATS:
             return rng.uniform(lo, hi, dims)
+        if own in COMPLEX:
+            return rng.uniform(lo, hi, dims) + 1j * rng.uniform(-1.0, 1.0, dims)
         least = -9 if lo < 0 else 1 if lo > 0 else 0
         if own.startswith("u"):
             least = max(least, 0)
@@ -135,7 +149,7 @@ def distinct(*dims, scale=0.37, dtype=None):
     def make(rng, own):
         count = math.prod(dims)
         values = rng.permutation(count).reshape(dims) - (0 if own.startswith("u") else count // 2)
-        return values * (scale if own in FLOATS else 1)
+        return values * (scale if own in FLOATS else scale * (1 - 0.5j) if own in COMPLEX else 1)
 
     return Fill(make, dtype)
 
@@ -399,7 +413,7 @@ def compare(one, tensors):
         if out is None:
             if expected.dtype == np.bool_:
                 out = "bool"
-            elif one.dtype in FLOATS and expected.dtype.kind in "iu":
+            elif one.dtype in (*FLOATS, *COMPLEX) and expected.dtype.kind in "iu":
                 out = expected.dtype.name
             else:
                 out = one.dtype
@@ -410,7 +424,12 @@ def compare(one, tensors):
             wrong.append(f"output {at} has the shape {list(array.shape)}, not {list(expected.shape)}")
             continue
         got = exact(array, dtype)
-        if dtype not in FLOATS:
+        if dtype in COMPLEX:
+            with np.errstate(invalid="ignore"):
+                far = np.abs(got - expected)
+                good = far <= TOLERANCE[dtype] * one.loose * (np.abs(expected) + 1)
+            good |= (got == expected) | (np.isnan(got) & np.isnan(expected))
+        elif dtype not in FLOATS:
             good = array == expected.astype(array.dtype)
         else:
             tolerance = max(TOLERANCE[dtype], TOLERANCE.get(one.dtype if one.least == "own" else one.least, 0)) * one.loose

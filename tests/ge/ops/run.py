@@ -24,6 +24,7 @@ PREFIX = pathlib.Path(os.environ.get("JUMAR_PREFIX") or suite.ROOT / "target/jum
 UNITS = 4
 PAGE = suite.ROOT / "docs/graph-engine-operators.md"
 TYPES_SHOWN = ["float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
+TYPES_SHOWN += ["complex64", "complex128", "complex32"]
 
 
 def build(folder, cases):
@@ -123,7 +124,7 @@ def page(answers):
         f" (priority 1), and {len(rows) - done} of the others.",
         f"Each has its cases, {len(suite.ALL)} together: built and run by a C++ program, and compared with NumPy in float64, or with ONNX",
         "Runtime where that is the definition. The types are those of the cases: all that the operator's signature lists, as far as",
-        "Jumar computes in them. A graph that uses an operator with another type of its signature (complex, quantised, text, 4 bits)",
+        "Jumar computes in them. A graph that uses an operator with another type of its signature (quantised, text, 4 bits)",
         "is refused when it is built, with operator, input and type.",
         "",
         "A number may be wrong by "
@@ -131,6 +132,11 @@ def page(answers):
         + ", and by as much of itself; integers must be equal. Where more is allowed:",
         "",
         *tolerances(),
+        "",
+        "Every input that is a constant in a case is given when the graph runs in another one, which has to compute the same. These have to",
+        "be constants; a build that finds another node there is refused with operator and input: "
+        + ", ".join(f"`{name}` of {op} ({why})" for (op, name), why in sorted(signatures.FIXED.items()))
+        + ".",
         "",
         "| operator | priority | cases | types |",
         "|---|---|---|---|",

@@ -129,6 +129,10 @@ ATTENTION = "quantised attention is refused when the graph is built"
 SCALES = ["deq_scale1", "deq_scale2", "dequant_scale1", "dequant_scale2", "quant_scale1", "quant_scale2", "quant_offset2", "antiquant_scale", "antiquant_offset"]
 KEYS = ["key_antiquant_scale", "key_antiquant_offset", "value_antiquant_scale", "value_antiquant_offset", "key_rope_antiquant_scale"]
 PARTS = ["query_padding_size", "kv_padding_size", "key_shared_prefix", "value_shared_prefix", "actual_shared_prefix_len"]
+# What compares elements.
+UNORDERED = [(op, "x") for op in ("ArgMaxV2", "ArgMin", "ReduceMax", "ReduceMin", "ClipByValue")]
+UNORDERED += [("ClipByValue", f"clip_value_{end}") for end in ("min", "max")]
+UNORDERED += [(f"ScatterNd{end}", name) for end in ("Max", "Min") for name in ("var", "updates")]
 EXEMPT = {
     ("ROIAlignGrad", "rois_n", "*"): "refused when the graph is built: the documents have it as reserved",
     ("BatchMultiClassNonMaxSuppression", "clip_window", "*"): "refused when the graph is built: the order of its numbers is not documented",
@@ -167,6 +171,8 @@ EXEMPT = {
         if "int" in dtype
     },
     **{(op, "offset_w", "*"): OFFSET for op in suite.PROTOTYPES},
+    **{(op, name, dtype): "refused when the graph is built: complex numbers have no order" for op, name in UNORDERED for dtype in suite.COMPLEX},
+    ("DynamicGRUV2", "seq_length", "*"): "refused when the graph is built: what a sequence holds behind its end is not documented",
     **{(op, "mask", "*"): DROPOUT for op in ("DynamicRNN", "DynamicRNNGrad", "DynamicRNNV2", "DynamicRNNV2Grad")},
     ("DropOutV3", "noise_shape", "*"): "refused when the graph is built: the documents have it as reserved",
     ("QuantConv2D", "bias", "int32"): "refused when the graph is built: whether it is scaled is not documented",
@@ -237,6 +243,63 @@ def plain(given):
     if isinstance(given, list):
         return [plain(one) for one in given]
     return suite.Fill(given.make, given.dtype, suite.DATA, given.format) if given.role == suite.VARIABLE else given
+
+
+# --- constants that are given when the graph runs ----------------------------------------------------------------------------
+
+
+def constants(one):
+    """The inputs that a case passes as constants."""
+    return [name for name in one.inputs if any(fill.role == suite.CONST for fill in fills(one, name))]
+
+
+def given(one, name):
+    """A case once more with an input that is given when the graph runs, instead of as a constant."""
+    other = copy.copy(one)
+    late = [suite.Fill(fill.make, fill.dtype, suite.DATA, fill.format) for fill in fills(one, name)]
+    other.inputs = {**one.inputs, name: late if isinstance(one.inputs[name], list) else late[0]}
+    other.origin = one.origin
+    other.name = f"{one.name} with {name} when it runs".strip()
+    return other
+
+
+def computed():
+    """For each line of the table and each of its constants: the same with the constant given when the graph runs."""
+    more, seen = [], set()
+    for one in suite.ALL:
+        if one.refused or one.op in ("Const", "Constant"):
+            continue
+        for name in constants(one):
+            if (one.op, one.origin, name) not in seen and (one.op, name) not in FIXED:
+                seen.add((one.op, one.origin, name))
+                more.append(given(one, name))
+    return more
+
+
+def fixed():
+    """Graphs that have to be refused when they are built, because an input has to be a constant."""
+    more, seen = [], set()
+    for one in suite.ALL:
+        for name in constants(one):
+            if (one.op, name) in FIXED and (one.op, name) not in seen and not one.refused:
+                seen.add((one.op, name))
+                late = given(one, name)
+                late.runs, late.repeats = 1, 0
+                more.append((late, [name, "constant"]))
+    return more
+
+
+SEQUENCE = "a sequence is a list of values that the build knows"
+# The inputs that have to be constants, each with its reason.
+FIXED = {
+    ("SliceWrite", "begin"): "the operator changes a variable",
+    ("Multinomial", "num_samples"): "the session counts what was drawn",
+    ("StatelessRandomChoiceWithMask", "count"): "the session counts what was drawn",
+    ("SequenceAt", "index"): SEQUENCE,
+    ("SequenceErase", "index"): SEQUENCE,
+    ("SequenceInsert", "index"): SEQUENCE,
+    ("SplitToSequence", "split"): SEQUENCE,
+}
 
 
 # --- inputs that are not checked ------------------------------------------------------------------------------------------------

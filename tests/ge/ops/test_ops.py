@@ -12,6 +12,8 @@ import run as runner  # noqa: E402
 import signatures  # noqa: E402
 
 REFUSALS = signatures.refusals()
+COMPUTED = signatures.computed()
+FIXED = signatures.fixed()
 OPERATORS = sorted({one.op for one in suite.ALL})
 
 
@@ -19,9 +21,14 @@ OPERATORS = sorted({one.op for one in suite.ALL})
 def outcome(tmp_path_factory):
     """One program runs all cases, once."""
     folder = tmp_path_factory.mktemp("ops")
-    makers = runner.build(folder, [*suite.ALL, *(one for one, _ in REFUSALS)])
-    done, results = runner.run(folder, suite.ALL, makers[: len(suite.ALL)])
-    return folder, done, results, makers[len(suite.ALL) :]
+    parts = [suite.ALL, [one for one, _ in REFUSALS], COMPUTED, [one for one, _ in FIXED]]
+    left = runner.build(folder, [one for part in parts for one in part])
+    makers = []
+    for part in parts:
+        makers.append(left[: len(part)])
+        left = left[len(part) :]
+    done, results = runner.run(folder, suite.ALL, makers[0])
+    return folder, done, results, makers
 
 
 @pytest.mark.timeout(600)
@@ -61,16 +68,34 @@ def test_a_type_without_a_case_would_be_seen():
 
 
 def test_types_that_nobody_computes_with_are_refused_at_build_with_operator_and_type(outcome):
-    folder, makers = outcome[0], outcome[3]
-    done, results = runner.run(folder, [one for one, _ in REFUSALS], makers)
+    assert len(REFUSALS) > 700
+    check_refusals(outcome[0], REFUSALS, outcome[3][1])
+
+
+def check_refusals(folder, refusals, makers):
+    """Runs graphs that have to be refused, each with a sentence that has some words in it."""
+    done, results = runner.run(folder, [one for one, _ in refusals], makers)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert len(results) == len(REFUSALS) > 700
+    assert len(results) == len(refusals)
     wrong = [
         f"{one.id}: {results[one.id][0] or 'it was built'}"
-        for one, named in REFUSALS
+        for one, named in refusals
         if not all(word in results[one.id][0] for word in named)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_what_is_a_constant_in_a_case_may_be_given_when_the_graph_runs(outcome):
+    done, results = runner.run(outcome[0], COMPUTED, outcome[3][2])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(results) == len(COMPUTED) > 800
+    wrong = [f"{one.id}: {text}" for one in COMPUTED if (text := runner.verdict(one, results))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_inputs_that_have_to_be_constants_are_refused_at_build_with_their_names(outcome):
+    assert {(one.op, named[0]) for one, named in FIXED} == set(signatures.FIXED)
+    check_refusals(outcome[0], FIXED, outcome[3][3])
 
 
 @pytest.mark.parametrize("priority", [1, 2, 3])
@@ -103,6 +128,10 @@ def test_a_wrong_result_is_seen(outcome):
         other = array.copy()
         if dtype in ("float32", "float64", "float16"):
             other.flat[0] = 1.0 if not (abs(other.flat[0]) < 1e3) else other.flat[0] + max(1.0, abs(other.flat[0]))
+        elif dtype in ("complex64", "complex128"):
+            other.flat[0] = 1j if not (abs(other.flat[0]) < 1e3) else other.flat[0] + 1j * max(1.0, abs(other.flat[0]))
+        elif dtype == "complex32":
+            other.flat[0] ^= 0x40000000
         elif dtype == "bfloat16":
             other.flat[0] ^= 0x4000
         else:

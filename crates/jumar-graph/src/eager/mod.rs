@@ -9,6 +9,7 @@
 //! with its name: `scale1Out` to the output `scale1`, `kGroup` to the attribute `k_group`.
 
 mod attention;
+pub(crate) mod complex;
 mod shapes;
 mod table;
 
@@ -55,6 +56,8 @@ enum Argument {
     Pair(&'static str),
     /// Nothing.
     Null,
+    /// The number 1.
+    One,
     /// A boolean.
     Bool(bool),
     /// A text.
@@ -69,7 +72,8 @@ enum Argument {
 
 /// Lists the operators.
 pub(crate) fn all() -> impl Iterator<Item = &'static SingleOperator> {
-    table::ALL.iter().chain(attention::ALL).copied()
+    let lists = table::ALL.iter().chain(attention::ALL).copied();
+    lists.chain(complex::all())
 }
 
 /// Finds an operator by its name.
@@ -339,6 +343,7 @@ impl Arguments<'_, '_> {
                 Some(Attr::Ints(list)) => Ok(Arg::Ints(shapes::pair(name, &list)?.to_vec())),
                 _ => Err(unbound()),
             },
+            Some(Argument::One) => Ok(Arg::Scalar(Scalar::of_i64(1))),
             Some(Argument::Bool(value)) => Ok(Arg::Bool(value)),
             Some(Argument::Text(text)) => Ok(Arg::Text(text.to_owned())),
             Some(Argument::TypeOf(name)) => {

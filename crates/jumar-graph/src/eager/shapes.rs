@@ -24,6 +24,13 @@ impl<'a, 'b> Shapes<'a, 'b> {
         Shapes { cx, operator }
     }
 
+    /// Infers the outputs as an operator of floats does that has the same inputs and attributes.
+    pub fn as_real(&self, operator: &str) -> Result<Vec<TensorType>, OpError> {
+        let real = jumar_ops::find(operator)
+            .ok_or_else(|| internal(format!("there is no operator {operator}")))?;
+        (real.infer)(self.cx)
+    }
+
     fn index(&self, name: &str) -> Result<usize, OpError> {
         let mut inputs = self.operator.inputs.iter();
         inputs

@@ -573,12 +573,7 @@ pub(super) static ALL: &[&SingleOperator] = &[
                             list[0]
                         )));
                     }
-                    Some(_) => UNKNOWN,
-                    None => {
-                        return Err(unsupported(
-                            "its input repeats has one element, and it is not a constant: the shape of the result is not known",
-                        ));
-                    }
+                    Some(_) | None => UNKNOWN,
                 },
                 Some(count) => count as i64,
             };

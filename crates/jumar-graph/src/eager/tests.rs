@@ -26,7 +26,8 @@ fn every_parameter_of_a_function_is_bound() {
                 Some(Argument::Flags(names)) => names
                     .iter()
                     .all(|name| single.operator.attrs.iter().any(|def| def.name == *name)),
-                Some(Argument::Null | Argument::Bool(_) | Argument::Text(_)) | None => true,
+                Some(Argument::Null | Argument::One | Argument::Bool(_) | Argument::Text(_))
+                | None => true,
             };
             assert!(fine, "{name}: {} is bound to {bound:?}", param.name);
         }

@@ -5,6 +5,7 @@
 //! operators (inputs, defaults of attributes) is generated from `api/ge/ops.json`.
 
 mod fractals;
+pub(crate) mod late;
 mod lower;
 mod prototype;
 mod prototypes;

@@ -32,7 +32,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
             InputDef::required("query", Types::FLOAT),
             InputDef::required("key", Types::FLOAT),
             InputDef::required("value", Types::FLOAT),
-            InputDef::optional("mask", Types::ALL),
+            InputDef::optional("mask", Types::REAL),
             InputDef::optional("past_key", Types::FLOAT),
             InputDef::optional("past_value", Types::FLOAT),
         ],

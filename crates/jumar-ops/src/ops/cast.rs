@@ -28,14 +28,14 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             )?])
         }),
     ],
-    inputs: &[InputDef::required("x", Types::ALL)],
+    inputs: &[InputDef::required("x", Types::REAL)],
     outputs: OUTPUT_Y,
     attrs: &[AttrDef::required("dst_type", AttrKind::Int)],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: |cx| {
         let dtype = target(cx)?;
-        if !Types::ALL.contains(dtype) {
+        if !Types::REAL.contains(dtype) {
             return Err(OpError::unsupported(format!(
                 "a conversion to {dtype} is not supported"
             )));

@@ -11,8 +11,8 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         plain(builder, node, "Equal")
     })],
     inputs: &[
-        InputDef::required("x1", Types::ALL),
-        InputDef::required("x2", Types::ALL),
+        InputDef::required("x1", Types::REAL),
+        InputDef::required("x2", Types::REAL),
     ],
     outputs: OUTPUT_Y,
     attrs: &[],

@@ -21,7 +21,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             .with("k", node.int_or("k", 0)?);
         Ok(vec![builder.node("jumar.EyeLike", node.inputs(), attrs)?])
     })],
-    inputs: &[InputDef::required("x", Types::ALL)],
+    inputs: &[InputDef::required("x", Types::REAL)],
     outputs: OUTPUT_Y,
     attrs: &[
         AttrDef::required("dtype", AttrKind::Type),
@@ -34,7 +34,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         if input.rank().is_some_and(|rank| rank != 2) {
             return Err(OpError::invalid(format!("{input} is not a matrix")));
         }
-        if !Types::ALL.contains(dtype) {
+        if !Types::REAL.contains(dtype) {
             return Err(OpError::unsupported(format!(
                 "a matrix of {dtype} is not supported"
             )));

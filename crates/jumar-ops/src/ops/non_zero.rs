@@ -15,7 +15,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     onnx: &[OnnxForm::new("NonZero", 9, LATEST, |builder, node| {
         plain(builder, node, "NonZero")
     })],
-    inputs: &[InputDef::required("x", Types::ALL)],
+    inputs: &[InputDef::required("x", Types::REAL)],
     outputs: OUTPUT_Y,
     attrs: &[
         AttrDef::bool("transpose", false),

@@ -8,8 +8,8 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "NotEqual",
     onnx: &[],
     inputs: &[
-        InputDef::required("x1", Types::ALL),
-        InputDef::required("x2", Types::ALL),
+        InputDef::required("x1", Types::REAL),
+        InputDef::required("x2", Types::REAL),
     ],
     outputs: OUTPUT_Y,
     attrs: &[],

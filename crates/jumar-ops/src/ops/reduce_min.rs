@@ -9,7 +9,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "ReduceMin",
     onnx: ONNX,
     inputs: &[
-        InputDef::required("x", Types::ALL),
+        InputDef::required("x", Types::REAL),
         InputDef::optional_constant("axes", Types::INDEX),
     ],
     outputs: OUTPUT_Y,

@@ -27,7 +27,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         }),
     ],
     inputs: &[
-        InputDef::required("x", Types::ALL),
+        InputDef::required("x", Types::REAL),
         InputDef::optional_constant("roi", Types::FLOAT),
         InputDef::optional_constant("scales", Types::of(&[DataType::Float32])),
         InputDef::optional_constant("sizes", Types::INDEX),

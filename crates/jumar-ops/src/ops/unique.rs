@@ -24,7 +24,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             .with("sorted", node.bool_or("sorted", true)?);
         builder.add_node("jumar.Unique", node.inputs(), attrs, node.outputs)
     })],
-    inputs: &[InputDef::required("x", Types::ALL)],
+    inputs: &[InputDef::required("x", Types::REAL)],
     outputs: &[
         OutputDef { name: "y" },
         OutputDef { name: "indices" },

@@ -24,6 +24,8 @@ for op, function in [("MulV2", np.multiply), ("SubV2", np.subtract)]:
     more = ["bfloat16"] if op == "SubV2" else []
     case(op, "", {"x1": f(3, 4), "x2": f(4)}, function, types=["float16", "int16", "int32", *more])
 case("Real", "", {"input": f(3, 4)}, lambda x: x)
+for dtype, part in [("complex64", "float32"), ("complex128", "float64"), ("complex32", "float16")]:
+    case("Real", "", {"input": f(3, 4)}, np.real, {"Tout": part}, dtype=dtype, out=part)
 case("Real", "float16", {"input": f(3, 4)}, lambda x: x, {"Tout": "float16"}, dtype="float16")
 case("Real", "wider", {"input": f(3, 4)}, lambda x: x, {"Tout": "float64"}, out="float64")
 unary("SoftPlusV2", lambda x: np.log1p(np.exp(x)), lo=-5, hi=5)
@@ -123,6 +125,8 @@ for dtype, own in BYTES.items():
     if dtype in ("bfloat16", "bool"):
         continue
     case("Bitcast", f"as {dtype} of the same size", {"x": v(WORDS)}, lambda x, o=own: x.astype(o).view(f"uint{8 * np.dtype(o).itemsize}"), {"type": f"uint{8 * np.dtype(own).itemsize}"}, dtype=dtype, out=f"uint{8 * np.dtype(own).itemsize}")
+for dtype, word in [("complex64", "uint64"), ("complex128", "float64")]:
+    case("Bitcast", f"{dtype} as {word}", {"x": f(2, 3)}, lambda x, d=dtype, w=word: (lambda y: y if w == "uint64" else y.reshape(2, 3, 2))(x.astype(d).view(w)), {"type": word}, dtype=dtype, out=word)
 case("Bitcast", "booleans", {"x": v([1, 0, 1, 1])}, lambda x: x.astype(np.uint8), {"type": "uint8"}, dtype="bool", out="uint8")
 case("Bitcast", "halves", {"x": v(WORDS)}, lambda x: x.astype(np.int64).view(np.int32).reshape(12, 2), {"type": "int32"}, dtype="int64", out="int32")
 case("Bitcast", "pairs", {"x": v(WORDS.reshape(6, 2))}, lambda x: x.astype(np.int16).view(np.int32)[:, 0], {"type": "int32"}, dtype="int16", out="int32")

@@ -6,17 +6,18 @@ from cases import b, case, const, distinct, f, filed, i, refused, t, v, var
 
 ANY = ["float16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
 SOME = ["float16", "int32", "int8"]
+COMPLEX = ["complex64", "complex128"]
 
 # --- inputs and constants ----------------------------------------------------------------------------------------------
 
-case("Data", "handed on", {"x": f(2, 3)}, lambda x: x, types=["bfloat16", *ANY], code="ge::op::Identity op(\"op\");\nop.set_input_x(c.in(0));\nc.out(op);")
+case("Data", "handed on", {"x": f(2, 3)}, lambda x: x, types=["bfloat16", *ANY, *COMPLEX], code="ge::op::Identity op(\"op\");\nop.set_input_x(c.in(0));\nc.out(op);")
 case("Data", "in the order of their indexes", {"a": f(2), "b": f(2)}, lambda a, b: a - 2 * b, code="""\
 static_cast<ge::op::Data &>(c.in(0)).set_attr_index(0);
 static_cast<ge::op::Data &>(c.in(1)).set_attr_index(1);
 ge::op::Axpy op("op");
 op.set_input_x1(c.in(0)).set_input_x2(c.in(1)).set_attr_alpha(-2.0f);
 c.out(op);""")
-case("RefData", "", {"x": f(2, 3)}, lambda x: x, types=["bfloat16", *ANY], code="""\
+case("RefData", "", {"x": f(2, 3)}, lambda x: x, types=["bfloat16", *ANY, *COMPLEX], code="""\
 ge::op::RefData data("data");
 const ge::TensorDesc desc(ge::Shape({2, 3}), ge::FORMAT_ND, c.given(0).type);
 data.update_input_desc_x(desc);
@@ -165,7 +166,7 @@ case("PadV3", "mirrored", {"x": f(4, 5), "paddings": t([[1, 2], [0, 3]])}, lambd
 case("PadV3", "the edge again", {"x": f(4, 5), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)], "edge"), {"mode": "edge"})
 case("Pad", "", {"x": f(2, 3), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)]), types=SOME)
 
-case("ConjugateTranspose", "", {"x": f(2, 3, 4), "perm": t([2, 0, 1])}, lambda x, p: x.transpose(2, 0, 1), types=["float16", "int32"])
+case("ConjugateTranspose", "", {"x": f(2, 3, 4), "perm": t([2, 0, 1])}, lambda x, p: np.conj(x).transpose(2, 0, 1), types=["float16", "int32"])
 case("SliceWithAxes", "", {"x": f(4, 5, 6), "offsets": t([1, 2]), "size": t([2, 3])}, lambda x, b, s: x[1:3, :, 2:5], {"axes": [0, 2]}, types=["float16", "int32"])
 case("SliceWithAxes", "the rest", {"x": f(4, 5), "offsets": t([2], "int64"), "size": t([-1], "int64")}, lambda x, b, s: x[:, 2:], {"axes": [-1]})
 refused("SliceWithAxes", "lists that differ", {"x": f(4, 5), "offsets": t([2, 1]), "size": t([1])}, "offsets, size and axes have 2, 1 and 1 entries", {"axes": [0]})

@@ -41,7 +41,7 @@ def slots(rows, columns, low, high, align):
 
 
 def diag_part(x, low, high, align="RIGHT_LEFT", padding=0.0):
-    y = np.array([[padding if cell is None else x[(..., *cell)] for cell in row] for row in slots(*x.shape[-2:], low, high, align)], float)
+    y = np.array([[padding if cell is None else x[(..., *cell)] for cell in row] for row in slots(*x.shape[-2:], low, high, align)], np.result_type(x, float))
     return y[0] if low == high else y
 
 
@@ -68,7 +68,7 @@ case("MatrixDiagPartV3", "", {"x": f(2, 3, 4), "k": t(1), "padding_value": const
 for align in ALIGNED:
     case("MatrixDiagPartV3", f"several, {align}", {"x": f(3, 4), "k": t([-2, 3]), "padding_value": const(v(9))}, lambda x, k, p, a=align: diag_part(x, -2, 3, a, 9), {"align": align})
     case("MatrixDiagV3", f"several, {align}", {"x": f(4, 3), "k": t([-2, 1]), "num_rows": t(3), "num_cols": t(4), "padding_value": const(v(7))},
-         lambda x, k, r, c, p, a=align: diag_set(np.full((3, 4), 7.0), x, -2, 1, a), {"align": align})
+         lambda x, k, r, c, p, a=align: diag_set(np.full((3, 4), 7, np.result_type(x, float)), x, -2, 1, a), {"align": align})
 refused("MatrixDiagPartV3", "a diagonal outside of the matrix", {"x": f(3, 4), "k": t([0, 4]), "padding_value": const(v(0))}, "have diagonals -2 to 3")
 refused("MatrixDiagPartV3", "a side that is not known", {"x": f(3, 4), "k": t(0), "padding_value": const(v(0))}, "it must be LEFT_LEFT", {"align": "LEFT"})
 case("MatrixDiagV3", "", {"x": f(2, 3), "k": t(0), "num_rows": t(-1), "num_cols": t(-1), "padding_value": const(v(0))}, lambda x, *_: np.stack([np.diag(one) for one in x]), types=SOME)

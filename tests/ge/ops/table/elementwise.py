@@ -112,8 +112,12 @@ for source, target in [
     ("float32", "float16"), ("float32", "int32"), ("float32", "bfloat16"), ("float32", "bool"), ("float32", "int8"), ("float16", "float32"),
     ("int32", "float32"), ("int32", "int64"), ("int64", "int32"), ("bool", "float32"), ("uint8", "float16"), ("int32", "bool"),
     ("float64", "float32"), ("int8", "int32"), ("bfloat16", "float32"), ("int32", "uint8"),
+    ("complex64", "float32"), ("complex64", "int32"), ("complex64", "bool"), ("complex64", "complex128"), ("complex128", "complex64"), ("complex128", "float16"),
+    ("complex128", "complex32"), ("float32", "complex64"), ("int32", "complex128"), ("bool", "complex64"), ("complex32", "complex64"),
 ]:
     def to(x, target=target):
+        if not target.startswith("complex") and target != "bool":
+            x = np.real(x)
         return x != 0 if target == "bool" else np.trunc(x) if target.startswith(("int", "uint")) else x
 
     case("Cast", f"to {target}", {"x": f(3, 4, lo=0, hi=5)}, to, {"dst_type": target}, dtype=source, out=target)

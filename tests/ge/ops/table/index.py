@@ -119,16 +119,16 @@ case("NonMaxSuppressionV3", "", {"boxes": v(corners[0], "float32"), "scores": v(
      lambda boxes, scores, most, limit, least: suppressed(boxes[None], scores[None, None], most, limit, least)[:, 2], out="int32")
 case("NonMaxSuppressionV7", "", {"boxes": v(corners, "float32"), "scores": v(points, "float32"), **limits}, suppressed, {"max_boxes_size": 6}, out="int32")
 case("OneHotD", "", {"x": v([1, 0, 3], "int32"), "on_value": const(v(1)), "off_value": const(v(0))}, lambda x, on, off: np.eye(4)[x], {"depth": 4}, types=SOME)
-case("ScatterNd", "", {"indices": v([[1], [3], [1]], "int32"), "x": f(3, 2), "shape": t([5, 2])}, lambda n, u, s: (lambda y: (np.add.at(y, n[:, 0], u), y)[1])(np.zeros((5, 2))), types=SOME)
+case("ScatterNd", "", {"indices": v([[1], [3], [1]], "int32"), "x": f(3, 2), "shape": t([5, 2])}, lambda n, u, s: (lambda y: (np.add.at(y, n[:, 0], u), y)[1])(np.zeros((5, 2), u.dtype)), types=SOME)
 case("Sort", "", {"x": distinct(3, 6)}, lambda x: [np.sort(x), np.argsort(x).astype(np.int32)], out=[None, "int32"], types=SOME)
 case("Sort", "downwards, an axis", {"x": distinct(3, 6)}, lambda x: [-np.sort(-x, 0), np.argsort(-x, 0).astype(np.int32)], {"axis": 0, "descending": True}, out=[None, "int32"])
 case("TopKD", "", {"x": distinct(3, 6), "assist_seq": const(v(np.arange(12), "float16"))}, lambda x, a: top(x, 3), {"k": 3}, types=["float16"], out=[None, "int32"])
 case("Trilu", "", {"x": f(2, 4, 5), "k": t(1, "int64")}, lambda x, k: np.tril(x, 1), types=SOME)
 case("Trilu", "upper", {"x": f(4, 5)}, np.triu, {"upper": 1})
-case("UnsortedSegmentSum", "", {"x": f(4, 3), "segment_ids": v([2, 0, 2, 1], "int32"), "num_segments": t(4)}, lambda x, n, c: (lambda y: (np.add.at(y, n, x), y)[1])(np.zeros((4, 3))), types=SOME)
+case("UnsortedSegmentSum", "", {"x": f(4, 3), "segment_ids": v([2, 0, 2, 1], "int32"), "num_segments": t(4)}, lambda x, n, c: (lambda y: (np.add.at(y, n, x), y)[1])(np.zeros((4, 3), x.dtype)), types=SOME)
 def segments(x, ids, count):
     """Ids outside of the segments add to none."""
-    y = np.zeros((count, *x.shape[ids.ndim:]))
+    y = np.zeros((count, *x.shape[ids.ndim:]), x.dtype)
     inside = (ids >= 0) & (ids < count)
     np.add.at(y, ids[inside], x[inside])
     return y

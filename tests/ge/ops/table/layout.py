@@ -20,7 +20,7 @@ def batch_to_space(x, block, crops):
     volume = int(np.prod(block))
     parts = np.split(x, volume)
     shape = [x.shape[0] // volume, *(size * part for size, part in zip(x.shape[1:], block)), *x.shape[1 + len(block) :]]
-    y = np.zeros(shape)
+    y = np.zeros(shape, x.dtype)
     for part, offset in zip(parts, np.ndindex(*block)):
         y[(slice(None), *(slice(at, None, size) for at, size in zip(offset, block)))] = part
     return y[(slice(None), *(slice(low, y.shape[axis + 1] - high) for axis, (low, high) in enumerate(crops)))]
@@ -45,6 +45,42 @@ case("MirrorPad", "", {"x": f(3, 4), "paddings": t([[1, 2], [0, 3]])}, lambda x,
 case("PadV2", "", {"x": f(3, 4), "paddings": t([[1, 2], [0, 3]]), "constant_values": const(v(5))}, lambda x, p, c: np.pad(x, [(1, 2), (0, 3)], constant_values=5), types=SOME)
 case("Rank", "", {"x": f(2, 3, 4)}, lambda x: np.array(3), types=["float16"], out="int32")
 case("ReverseV2", "", {"x": f(2, 3, 4), "axis": t([0, -1])}, lambda x, a: x[::-1, :, ::-1], types=SOME)
+# What decides is computed by other nodes, and what it decided is read by others.
+COMPUTED = """\
+ge::op::Sub number("number");
+number.set_input_x1(c.in(1)).set_input_x2(c.in(2));
+{lines}
+ge::op::Shape op("op");
+op.set_input_x(made);
+ge::op::Neg negated("negated");
+negated.set_input_x(made);
+c.out(negated);
+c.out(op);"""
+NUMBERS = {"a": i(1, lo=4, hi=5), "b": t([3])}
+case("ReverseV2", "an axis that is computed", {"x": f(2, 3), **NUMBERS}, lambda x, *_: [-x[:, ::-1], np.array([2, 3])], out=[None, "int32"],
+     code=COMPUTED.format(lines='ge::op::ReverseV2 made("made");\nmade.set_input_x(c.in(0)).set_input_axis(number);'))
+case("LinSpace", "a number that is computed", {"x": f(), "a": i(lo=7, hi=8), "b": t(3)}, lambda x, *_: [-np.linspace(x, 2.0, 4), np.array([4])], out=[None, "int32"],
+     code=COMPUTED.format(lines="""\
+const float two = 2.0f;
+ge::op::Const stop("stop");
+stop.set_attr_value(ge::Tensor(ge::TensorDesc(ge::Shape(), ge::FORMAT_ND, ge::DT_FLOAT), reinterpret_cast<const uint8_t *>(&two), sizeof two));
+ge::op::LinSpace made("made");
+made.set_input_start(c.in(0)).set_input_stop(stop).set_input_num(number);"""))
+case("SpaceToBatchND", "blocks that are computed", {"x": f(2, 4, 6), "a": i(1, lo=5, hi=6), "b": t([3])}, lambda x, *_: [-space_to_batch(x, [2], [(0, 0)]), np.array([4, 2, 6])], out=[None, "int32"],
+     code=COMPUTED.format(lines="""\
+const int64_t none[2] = {{0, 0}};
+ge::op::Const pads("pads");
+pads.set_attr_value(ge::Tensor(ge::TensorDesc(ge::Shape({{1, 2}}), ge::FORMAT_ND, ge::DT_INT64), reinterpret_cast<const uint8_t *>(none), sizeof none));
+ge::op::SpaceToBatchND made("made");
+made.set_input_x(c.in(0)).set_input_block_shape(number).set_input_paddings(pads);""".replace("{{","{").replace("}}","}")))
+case("UnsortedSegmentSum", "a number of segments that is computed", {"x": f(3, 2), "a": i(lo=7, hi=8), "b": t(3)},
+     lambda x, *_: [-np.stack([x[0] + x[2], x[1], 0 * x[0], 0 * x[0]]), np.array([4, 2])], out=[None, "int32"],
+     code=COMPUTED.format(lines="""\
+const int32_t ids[3] = {0, 1, 0};
+ge::op::Const owners("owners");
+owners.set_attr_value(ge::Tensor(ge::TensorDesc(ge::Shape({3}), ge::FORMAT_ND, ge::DT_INT32), reinterpret_cast<const uint8_t *>(ids), sizeof ids));
+ge::op::UnsortedSegmentSum made("made");
+made.set_input_x(c.in(0)).set_input_segment_ids(owners).set_input_num_segments(number);"""))
 case("ReverseV2", "nothing", {"x": f(2, 3), "axis": t(np.zeros(0))}, lambda x, a: x)
 case("ShapeN", "", {"x": [f(2, 3), f(4)]}, lambda x: [np.array([2, 3]), np.array([4])], outs=2, out="int32")
 case("TileD", "", {"x": f(2, 3)}, lambda x: np.tile(x, (2, 3)), {"multiples": [2, 3]}, types=SOME)

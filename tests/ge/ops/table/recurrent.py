@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from cases import case, f, v
+from cases import case, f, refused, v
 
 
 def sigmoid(x):
@@ -140,3 +140,31 @@ for p in [0.0, 0.5, 1.0, 2.0, 3.0, np.inf]:
           "x1": v(np.broadcast_to(POINTS[:, :, None], (2, 2, 3, 3)).copy()), "x2": v(np.broadcast_to(OTHERS[:, None], (2, 2, 3, 3)).copy()),
           "cdist": v(np.broadcast_to(distances(POINTS, OTHERS, p)[..., None], (2, 2, 3, 3)).copy())},
          lambda grad, x1, x2, cdist, p=p: cdist_gradient(p)(grad[..., 0], x1[:, :, 0], x2[:, 0], cdist[..., 0]), {"p": -1.0 if p == np.inf else p})
+
+
+def gru(x, w, r, b=0.0, c=0.0, h=None, order="zrh"):
+    """x [T, N, I], w [I, 3H], r [H, 3H]. Returns y, output_h, update, reset, new, hidden_new."""
+    h = np.zeros((x.shape[1], r.shape[0])) if h is None else h.reshape(x.shape[1], r.shape[0])
+    rows = []
+    for one in x:
+        of_x = dict(zip(order, np.split(one @ w + b, 3, 1)))
+        of_h = dict(zip(order, np.split(h @ r + c, 3, 1)))
+        z, reset = sigmoid(of_x["z"] + of_h["z"]), sigmoid(of_x["r"] + of_h["r"])
+        new = np.tanh(of_x["h"] + reset * of_h["h"])
+        h = (1 - z) * new + z * h
+        rows.append((h, h, z, reset, new, of_h["h"]))
+    return [np.stack(part) for part in zip(*rows)]
+
+
+HALF = {"x": f(3, 2, 4, lo=-1, hi=1), "weight_input": f(4, 15, lo=-1, hi=1), "weight_hidden": f(5, 15, lo=-1, hi=1)}
+BIASES = {"bias_input": f(15, lo=-1, hi=1), "bias_hidden": f(15, lo=-1, hi=1)}
+WIDE = {"bias_input": f(15, lo=-1, hi=1, dtype="float32"), "bias_hidden": f(15, lo=-1, hi=1, dtype="float32"), "init_h": f(1, 2, 5, lo=-1, hi=1, dtype="float32")}
+case("DynamicGRUV2", "", HALF, lambda x, w, r: gru(x, w, r), dtype="float16")
+case("DynamicGRUV2", "biases", {**HALF, **BIASES}, lambda x, w, r, b, c: gru(x, w, r, b, c), dtype="float16")
+case("DynamicGRUV2", "a state, another order of gates", {**HALF, **WIDE}, lambda x, w, r, b, c, h: gru(x, w, r, b, c, h, "rzh"),
+     {"gate_order": "rzh"}, dtype="float16", out="float32")
+case("DynamicGRUV2", "a state in half precision", {**HALF, "init_h": f(1, 2, 5, lo=-1, hi=1)}, lambda x, w, r, h: gru(x, w, r, h=h), dtype="float16")
+refused("DynamicGRUV2", "reset before the product", HALF, "reset_after must be true", {"reset_after": False}, dtype="float16")
+refused("DynamicGRUV2", "lengths", {**HALF, "seq_length": v([3, 1], "int32")}, "seq_length", dtype="float16")
+refused("DynamicGRUV2", "no such order", HALF, "zrh or rzh", {"gate_order": "hrz"}, dtype="float16")
+refused("DynamicGRUV2", "weights of another size", {**HALF, "weight_input": f(3, 15)}, "4 rows of 15", dtype="float16")

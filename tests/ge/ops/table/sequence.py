@@ -13,9 +13,10 @@ for (uint32_t at = 0; at < 3; ++at) {
 """
 THREE = {"a": f(2, 3), "b": f(1, 3), "c": f(2, 3)}
 ANY = ["float16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
-ALL = ["bfloat16", *ANY]
+COMPLEX = ["complex64", "complex128"]
+ALL = ["bfloat16", *COMPLEX, *ANY]
 
-case("SequenceConstruct", "", THREE, lambda a, b, c: np.concatenate([a, b, c]), types=ANY, code=BUILT + """\
+case("SequenceConstruct", "", THREE, lambda a, b, c: np.concatenate([a, b, c]), types=[*ANY, *COMPLEX], code=BUILT + """\
 ge::op::ConcatFromSequence op("op");
 op.set_input_handle(list).set_attr_axis(0);
 c.out(op);""")
@@ -32,7 +33,7 @@ ge::op::SequenceLength op("op");
 op.set_input_handle(list);
 c.out(op);""")
 for dtype in ["int32", "int64"]:
-    case("SequenceInsert", f"index in {dtype}", {**THREE, "value": f(4, 3), "index": t(1, dtype)}, lambda a, b, c, x, n: np.concatenate([a, x, b, c]), types=ANY, code=BUILT + """\
+    case("SequenceInsert", f"index in {dtype}", {**THREE, "value": f(4, 3), "index": t(1, dtype)}, lambda a, b, c, x, n: np.concatenate([a, x, b, c]), types=[*ANY, *COMPLEX], code=BUILT + """\
 ge::op::SequenceInsert more("more");
 more.set_input_handle(list).set_input_value(c.in(3)).set_input_index(c.in(4));
 ge::op::ConcatFromSequence op("op");
@@ -89,7 +90,7 @@ ge::op::SequenceLength length("length");
 length.set_input_handle(list);
 c.out(op);
 c.out(length);"""
-case("SplitToSequence", "one each when not said", {"x": f(3, 2)}, lambda x: [x[1:2], np.array(3)], out=[None, "int64"], types=ANY, code=SPLIT.format(more="", position=1))
+case("SplitToSequence", "one each when not said", {"x": f(3, 2)}, lambda x: [x[1:2], np.array(3)], out=[None, "int64"], types=[*ANY, *COMPLEX], code=SPLIT.format(more="", position=1))
 case("SplitToSequence", "an axis less", {"x": f(3, 2)}, lambda x: [x[:, 1], np.array(2)], out=[None, "int64"], code=SPLIT.format(more=".set_attr_axis(1).set_attr_keepdims(false)", position=-1))
 case("SplitToSequence", "pieces of two", {"x": f(5, 2), "split": t(2)}, lambda x, s: [x[4:], np.array(3)], out=[None, "int64"], code=SPLIT.format(more=".set_input_split(c.in(1))", position=2))
 case("SplitToSequence", "sizes", {"x": f(5, 2), "split": t([1, 4], "int64")}, lambda x, s: [x[1:], np.array(2)], out=[None, "int64"], code=SPLIT.format(more=".set_input_split(c.in(1))", position=1))
@@ -124,6 +125,7 @@ c.out(op);"""
         for dtype in [*ALL[:-1], "float32"]:
             # A number is true where it is not 0.
             case(op, f"{name}, a condition of {dtype}", {"cond": v(3 if yes else 0, dtype), **both}, want, code=code)
+        case(op, f"{name}, a condition without a real part", {"cond": v(2j if yes else 0, "complex64"), **both}, want, code=code)
 for op in ["While", "StatelessWhile"]:
     case(op, "", {"count": v(0, "int32"), "x": f(3, lo=1, hi=2)}, lambda n, x: [np.array(5), x if x.dtype == bool else x * 32], out=["int32", None], types=ALL, code=f"""\
 const auto Number = [](const char *name, int32_t value) {{

@@ -41,7 +41,7 @@ refused("SparseBincount", "three dimensions", {**MATRIX, "dense_shape": t([3, 4,
 
 
 def segment_sums(x, indices, ids, mean=False):
-    y = np.zeros((ids.max() + 1, *x.shape[1:]))
+    y = np.zeros((ids.max() + 1, *x.shape[1:]), x.dtype)
     for segment in range(len(y)):
         chosen = x[indices[ids == segment]]
         if len(chosen):
@@ -56,7 +56,7 @@ refused("SparseSegmentSum", "ids that descend", {"x": f(5, 3), "indices": v([0, 
 
 
 def segment_gradients(grad, indices, ids, rows, mean=False):
-    y = np.zeros((int(rows), *grad.shape[1:]))
+    y = np.zeros((int(rows), *grad.shape[1:]), grad.dtype)
     for index, segment in zip(indices, ids):
         y[index] += grad[segment] / ((ids == segment).sum() if mean else 1)
     return y
@@ -82,12 +82,12 @@ refused("SparseReshape", "another number of elements", {"indices": WHERE, "shape
 def product(indices, values, shape, other, a=False, b=False):
     dense = np.zeros(tuple(shape), values.dtype)
     np.add.at(dense, tuple(indices.T), values)
-    return (dense.T if a else dense) @ (other.T if b else other)
+    return (np.conj(dense).T if a else dense) @ (np.conj(other).T if b else other)
 
 
 CELLS = {"x1_indices": v([[0, 1], [2, 3], [1, 0], [0, 1]], "int64"), "x1_values": f(4), "x1_shape": t([3, 4], "int64")}
 case("SparseTensorDenseMatMul", "", {**CELLS, "x2": f(4, 2)}, product, types=["float16", "float64", "int32", "int64"], loose=2, why="sums of products")
-case("SparseTensorDenseMatMul", "both transposed", {**CELLS, "x2": f(2, 3)}, lambda *x: product(*x, a=True, b=True), {"adjoint_a": True, "adjoint_b": True})
+case("SparseTensorDenseMatMul", "both transposed", {**CELLS, "x2": f(2, 3)}, lambda *x: product(*x, a=True, b=True), {"adjoint_a": True, "adjoint_b": True}, types=["complex64"])
 refused("SparseTensorDenseMatMul", "indices of three axes", {**CELLS, "x1_indices": v([[0, 1, 0]], "int64"), "x1_values": f(1), "x2": f(4, 2)}, "[elements, 2] is required")
 
 

@@ -11,7 +11,7 @@ case("Assign", "", {"ref": var(f(2, 3)), "value": f(2, 3)}, lambda ref, value: [
 case("Assign", "a constant", {"ref": var(f(2, 3)), "value": const(f(2, 3))}, lambda ref, value: [value, value])
 case("AssignAdd", "", {"ref": var(f(2, 3)), "value": f(2, 3)}, lambda ref, value: [ref + value] * 2, types=["float16", "int32", "int64"])
 case("AssignSub", "", {"var": var(f(2, 3)), "value": f(2, 3)}, lambda ref, value: [ref - value] * 2, types=["float16", "int32", "int64"])
-case("Save", "", {"a": var(f(2, 3)), "b": var(f(4))}, lambda a, b: [a, b, a, b], types=ALL, code="""\
+case("Save", "", {"a": var(f(2, 3)), "b": var(f(4))}, lambda a, b: [a, b, a, b], types=[*ALL, "complex64", "complex128"], code="""\
 ge::op::Save op("op");
 op.create_dynamic_input_tensors(2).set_dynamic_input_tensors(0, c.in(0)).set_dynamic_input_tensors(1, c.in(1));""")
 

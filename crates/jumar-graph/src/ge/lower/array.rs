@@ -3,7 +3,9 @@
 use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;
 
+use super::complex::conjugate;
 use super::filter::{backward, channels_last, forward};
+use super::formula::{Formula, scalar};
 use super::index::summed;
 use super::op::{Op, same};
 use super::slice::numbers;
@@ -23,8 +25,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("ConcatV2D", |cx, op| concat(cx, op, op.int("concat_dim")?)),
     ("ConjugateTranspose", |cx, op| {
-        // Of floats and integers, which are their own conjugates.
-        let inputs = [op.input("x")?, op.input("perm")?];
+        let inputs = [conjugate(cx, op.input("x")?)?, op.input("perm")?];
         Ok(vec![cx.one("Transpose", &inputs, Attrs::new())?])
     }),
     ("Const", constant),
@@ -108,9 +109,7 @@ pub(super) fn constant_int(cx: &Cx, value: ValueId, name: &str) -> Result<i64, O
     match cx.constant(value).and_then(Tensor::ints).as_deref() {
         Some([number]) => Ok(*number),
         Some(_) => Err(invalid(format!("its input {name} has to be one integer"))),
-        None => Err(unsupported(format!(
-            "its input {name} has to be a constant"
-        ))),
+        None => Err(cx.wants_constant(name)),
     }
 }
 
@@ -213,10 +212,12 @@ fn with_remainder(
     sizes: ValueId,
     axis: ValueId,
 ) -> Result<ValueId, OpError> {
-    let list = cx.constant(sizes).and_then(Tensor::ints);
-    let Some(mut list) = list.filter(|list| list.contains(&-1)) else {
-        return Ok(sizes);
+    let Some(mut list) = cx.constant(sizes).and_then(Tensor::ints) else {
+        return computed_remainder(cx, x, sizes, axis);
     };
+    if !list.contains(&-1) {
+        return Ok(sizes);
+    }
     let at = constant_int(cx, axis, "split_dim")?;
     let dims = cx.dims(x)?;
     let at = if at < 0 { at + dims.len() as i64 } else { at };
@@ -241,6 +242,24 @@ fn with_remainder(
         }
     }
     Ok(cx.ints(&list))
+}
+
+/// Returns the sizes of the parts of a split, where those are computed: the size of the axis without the others replaces -1.
+fn computed_remainder(
+    cx: &mut Cx,
+    x: ValueId,
+    sizes: ValueId,
+    axis: ValueId,
+) -> Result<ValueId, OpError> {
+    let f = Formula::new(cx);
+    let sizes = f.cast(sizes, DataType::Int64)?;
+    let dtype = Attrs::new().with("dtype", i64::from(DataType::Int64.acl()));
+    let dims = f.node("Shape", &[x], dtype)?;
+    let negative = Attrs::new().with("negative_index_support", true);
+    let size = f.node("GatherV2", &[dims, axis, scalar(&f, 0)?], negative)?;
+    // With the -1 itself, the sum is one too small.
+    let left = f.plus(f.sub(size, f.sum(sizes, &[0], true)?)?, -1.0)?;
+    f.choose(f.equal(sizes, f.ints(&[-1]))?, left, sizes)
 }
 
 /// Lowers `DepthToSpace` and `SpaceToDepth`, with channels in either position.
@@ -300,7 +319,7 @@ fn reshape(cx: &mut Cx, op: &Op<'_>) -> Lowered {
     let wanted = cx
         .constant(shape)
         .and_then(Tensor::ints)
-        .ok_or_else(|| unsupported("its input shape has to be a constant"))?;
+        .ok_or_else(|| cx.wants_constant("shape"))?;
     let own = cx.dims(x)?;
     let rank = own.len() as i64;
     let first = if axis < 0 { axis + rank + 1 } else { axis };

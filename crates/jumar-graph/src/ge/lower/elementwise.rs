@@ -3,6 +3,7 @@
 use jumar_ops::{Attrs, Builder as _, OpError};
 use jumar_types::dtype::DataType;
 
+use super::complex::is_complex;
 use super::op::{Op, promoted, same};
 use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
@@ -358,9 +359,10 @@ fn power(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(vec![cx.one("Pow", &[y, power], plain())?])
 }
 
-/// A value of a type other than float, converted to a float type.
+/// A value of an integer type or booleans, converted to a float type.
 pub(super) fn in_float(cx: &mut Cx, x: ValueId, dtype: DataType) -> Result<ValueId, OpError> {
-    if cx.ty(x).dtype.is_float() {
+    let own = cx.ty(x).dtype;
+    if own.is_float() || is_complex(own) {
         return Ok(x);
     }
     cx.cast(x, dtype)
@@ -476,7 +478,11 @@ fn round(cx: &mut Cx, op: &Op<'_>) -> Answer {
     }
     // In float64, where powers of ten are exact and a product hardly moves a number over a half.
     let power = i32::try_from(decimals.unsigned_abs().min(300)).unwrap_or(300);
-    let x = cx.cast(x, DataType::Float64)?;
+    let wide = match is_complex(dtype) {
+        true => DataType::Complex128,
+        false => DataType::Float64,
+    };
+    let x = cx.cast(x, wide)?;
     let power = cx.number(10f64.powi(power), x)?;
     let (there, back) = if decimals > 0 {
         ("Mul", "RealDiv")
@@ -645,7 +651,7 @@ fn dequant(cx: &mut Cx, op: &Op<'_>) -> Answer {
         let tensor = cx
             .constant(scale)
             .cloned()
-            .ok_or_else(|| unsupported("its input deq_scale has to be a constant"))?;
+            .ok_or_else(|| cx.wants_constant("deq_scale"))?;
         let (words, _) = tensor.bytes().as_chunks::<8>();
         let factors: Vec<f32> = words
             .iter()

@@ -299,7 +299,7 @@ fn sizes(cx: &Cx, op: &Op<'_>, name: &str) -> Result<Vec<i64>, OpError> {
     let value = op.input(name)?;
     cx.constant(value)
         .and_then(Tensor::ints)
-        .ok_or_else(|| unsupported(format!("its input {name} has to be a constant")))
+        .ok_or_else(|| cx.wants_constant(name))
 }
 
 /// A convolution that spreads each element, which is also the gradient of a convolution with respect to its input.

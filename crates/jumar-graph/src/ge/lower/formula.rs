@@ -28,6 +28,19 @@ impl<'a> Formula<'a> {
         self.cx.borrow_mut().one(operator, inputs, attrs)
     }
 
+    /// Adds a node of several outputs.
+    pub fn nodes(
+        &self,
+        operator: &'static str,
+        inputs: &[Option<ValueId>],
+        attrs: Attrs,
+        outputs: usize,
+    ) -> Result<Vec<ValueId>, OpError> {
+        self.cx
+            .borrow_mut()
+            .add_node(operator, inputs, attrs, outputs)
+    }
+
     fn plain(&self, operator: &'static str, inputs: &[ValueId]) -> One {
         self.node(operator, inputs, Attrs::new())
     }
@@ -50,6 +63,10 @@ impl<'a> Formula<'a> {
 
     pub fn reshape(&self, value: ValueId, dims: &[i64]) -> One {
         self.cx.borrow_mut().reshape(value, dims)
+    }
+
+    pub fn transpose(&self, value: ValueId, order: &[i64]) -> One {
+        self.cx.borrow_mut().transpose(value, order)
     }
 
     pub fn cast(&self, value: ValueId, dtype: DataType) -> One {

@@ -6,7 +6,7 @@ use jumar_types::dtype::DataType;
 use super::array::constant_int;
 use super::elementwise::in_float;
 use super::op::Op;
-use super::slice::numbers;
+use super::slice::{numbers, reversed};
 use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
 
@@ -100,18 +100,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("ReverseV2", |cx, op| {
         let axes = numbers(cx, op.input("axis")?, "axis")?;
         let x = op.input("x")?;
-        if axes.is_empty() {
-            return Ok(vec![x]);
-        }
-        let lists = [
-            vec![-1; axes.len()],
-            vec![i64::MIN; axes.len()],
-            axes.clone(),
-            vec![-1; axes.len()],
-        ];
-        let lists = lists.map(|list| cx.ints(&list));
-        let inputs: Vec<_> = std::iter::once(x).chain(lists).map(Some).collect();
-        cx.add_node("StridedSliceV2", &inputs, plain(), 1)
+        Ok(vec![reversed(cx, x, &axes)?])
     }),
     ("Scale", |cx, op| {
         let x = op.input("x")?;

@@ -6,6 +6,7 @@ mod array;
 mod attention;
 mod boxes;
 mod channels;
+mod complex;
 mod compound;
 mod control;
 mod deform;
@@ -17,6 +18,7 @@ mod filter;
 mod formula;
 mod fused;
 mod gradient;
+mod gru;
 mod image;
 mod index;
 mod lamb;
@@ -44,6 +46,7 @@ mod sparse;
 mod state;
 mod training;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
@@ -53,7 +56,7 @@ use jumar_types::dtype::DataType;
 use self::op::Op;
 pub use self::state::VARIABLES;
 pub(super) use self::state::updated_inputs;
-use super::{Desc, Graph as Source, INPUTS, Node as SourceNode, Value};
+use super::{Desc, Graph as Source, INPUTS, Node as SourceNode, Value, late};
 use crate::insert_point::InsertPoint;
 use crate::{Graph, GraphError, GraphOutput, Result, ValueId, control as flow};
 
@@ -147,6 +150,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             filter::TABLE,
             fused::TABLE,
             gradient::TABLE,
+            gru::TABLE,
             image::TABLE,
             index::TABLE,
             lamb::TABLE,
@@ -289,9 +293,8 @@ fn refused_types(graph: &Source) -> Result<()> {
                 }
                 _ => continue,
             };
-            let known = DataType::from_acl(number).is_some_and(|dtype| {
-                dtype.is_float() || dtype.is_integer() || dtype == DataType::Bool
-            });
+            let known = DataType::from_acl(number)
+                .is_some_and(|dtype| jumar_ops::Types::ALL.contains(dtype));
             if !known {
                 return Err(GraphError::unsupported(format!(
                     "node {} ({}): its input {} (from {}) is {}; no operator takes tensors of that type here",
@@ -393,6 +396,8 @@ pub(super) struct Cx {
     saved: Vec<String>,
     /// Whether this is the graph of a branch or a loop, where there are no variables.
     inner: bool,
+    /// Whether the operator that is being lowered needs the values of an input that is computed.
+    lacks_values: Cell<bool>,
 }
 
 impl Builder for Cx {
@@ -415,6 +420,9 @@ impl Builder for Cx {
         attrs: Attrs,
         outputs: usize,
     ) -> std::result::Result<Vec<ValueId>, OpError> {
+        if let Some(values) = complex::node(self, operator, inputs, &attrs)? {
+            return Ok(values);
+        }
         self.insert_point
             .add_node(&mut self.graph, operator, inputs, attrs, outputs)
     }
@@ -549,7 +557,36 @@ impl Cx {
         let lowering = table()
             .get(op.kind())
             .ok_or_else(|| GraphError::internal("an unchecked operator"))?;
-        Ok(lowering(self, op)?)
+        let (nodes, values) = (self.graph.nodes.len(), self.graph.values.len());
+        let start = self.insert_point.clone();
+        self.lacks_values.set(false);
+        match lowering(self, op) {
+            Err(_) if self.lacks_values.get() && late::can_wait(op.kind()) => {
+                self.graph.nodes.truncate(nodes);
+                self.graph.values.truncate(values);
+                self.insert_point = start;
+                Ok(self.later(op)?)
+            }
+            lowered => Ok(lowered?),
+        }
+    }
+
+    /// Adds a node that is lowered while the model runs.
+    fn later(&mut self, op: &Op<'_>) -> std::result::Result<Vec<ValueId>, OpError> {
+        let given: Vec<_> = op.given().collect();
+        let inputs: Vec<_> = given.iter().map(|(_, _, value)| Some(*value)).collect();
+        let names: Vec<_> = given
+            .iter()
+            .map(|(name, format, _)| (*name, *format))
+            .collect();
+        let attrs = late::attributes(op.node, &names)?;
+        self.add_node(late::LATE.name, &inputs, attrs, op.outputs())
+    }
+
+    /// Returns the refusal of an input that has to be a constant, and notes it.
+    fn wants_constant(&self, name: &str) -> OpError {
+        self.lacks_values.set(true);
+        unsupported(format!("its input {name} has to be a constant"))
     }
 
     /// Adds a node of one output and returns it.
@@ -691,8 +728,8 @@ impl Cx {
 /// The type that two types become together.
 fn joined_type(a: DataType, b: DataType) -> DataType {
     use DataType::{
-        BFloat16, Bool, Float16, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16,
-        UInt32, UInt64,
+        BFloat16, Bool, Complex32, Complex64, Complex128, Float16, Float32, Float64, Int8, Int16,
+        Int32, Int64, UInt8, UInt16, UInt32, UInt64,
     };
     let rank = |dtype: DataType| match dtype {
         Bool => 0,
@@ -708,10 +745,15 @@ fn joined_type(a: DataType, b: DataType) -> DataType {
         BFloat16 => 10,
         Float32 => 11,
         Float64 => 12,
-        _ => 13,
+        Complex32 => 13,
+        Complex64 => 14,
+        Complex128 => 15,
+        _ => 16,
     };
     match (a, b) {
         (Float16, BFloat16) | (BFloat16, Float16) => Float32,
+        (Complex64 | Complex32, Float64) | (Float64, Complex64 | Complex32) => Complex128,
+        (Complex32, Float32 | BFloat16) | (Float32 | BFloat16, Complex32) => Complex64,
         _ if rank(a) >= rank(b) => a,
         _ => b,
     }

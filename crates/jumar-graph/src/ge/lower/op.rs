@@ -133,6 +133,14 @@ impl<'a> Op<'a> {
         Ok(())
     }
 
+    /// Lists the inputs that are given: name, format, and value.
+    pub fn given(&self) -> impl Iterator<Item = (&'a str, i32, ValueId)> + '_ {
+        let inputs = self.inputs.iter().zip(&self.node.inputs);
+        inputs.filter_map(|((name, value), input)| {
+            Some((*name, self.described_format(input), (*value)?))
+        })
+    }
+
     /// Returns an input that has to be there.
     pub fn input(&self, name: &str) -> Result<ValueId, OpError> {
         self.maybe(name)

@@ -5,7 +5,7 @@ use jumar_types::dtype::DataType;
 
 use super::array::constant_int;
 use super::op::Op;
-use super::{Cx, Lowering, invalid, unsupported};
+use super::{Cx, Lowering, invalid};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
@@ -125,7 +125,7 @@ fn split(cx: &mut Cx, op: &Op<'_>) -> Answer {
             let tensor = cx
                 .constant(split)
                 .cloned()
-                .ok_or_else(|| unsupported("its input split has to be a constant"))?;
+                .ok_or_else(|| cx.wants_constant("split"))?;
             let list = tensor
                 .ints()
                 .ok_or_else(|| invalid("its input split has to be of integers"))?;

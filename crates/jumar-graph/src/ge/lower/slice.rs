@@ -6,7 +6,7 @@ use jumar_types::dtype::DataType;
 use super::index::scattered;
 use super::op::Op;
 use super::state::write_or_pass;
-use super::{Cx, Lowering, invalid, unsupported};
+use super::{Cx, Lowering, invalid};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
@@ -73,6 +73,9 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("StridedSliceGrad", |cx, op| {
         let dims = numbers(cx, op.input("shape")?, "shape")?;
+        for name in ["begin", "end", "strides"] {
+            numbers(cx, op.input(name)?, name)?;
+        }
         if dims.iter().any(|&dim| dim < 0) {
             return Err(invalid(format!(
                 "its input shape is {dims:?}; no dimension may be negative"
@@ -163,7 +166,26 @@ type Answer = Result<Vec<ValueId>, OpError>;
 pub(super) fn numbers(cx: &Cx, value: ValueId, name: &str) -> Result<Vec<i64>, OpError> {
     cx.constant(value)
         .and_then(Tensor::ints)
-        .ok_or_else(|| unsupported(format!("its input {name} has to be a constant")))
+        .ok_or_else(|| cx.wants_constant(name))
+}
+
+/// Returns the elements of axes from the last to the first.
+pub(super) fn reversed(cx: &mut Cx, x: ValueId, axes: &[i64]) -> Result<ValueId, OpError> {
+    if axes.is_empty() {
+        return Ok(x);
+    }
+    let lists = [
+        vec![-1; axes.len()],
+        vec![i64::MIN; axes.len()],
+        axes.to_vec(),
+        vec![-1; axes.len()],
+    ];
+    let [begin, end, axes, steps] = lists.map(|list| cx.ints(&list));
+    cx.one(
+        "StridedSliceV2",
+        &[x, begin, end, axes, steps],
+        Attrs::new(),
+    )
 }
 
 /// Returns the ends of parts by their begins and sizes. A size of -1 takes what is left.

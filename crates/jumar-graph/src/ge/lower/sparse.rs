@@ -4,6 +4,7 @@ use jumar_ops::{Attrs, Builder as _, OpError};
 use jumar_types::dtype::DataType;
 
 use super::array::constant_int;
+use super::complex::conjugate;
 use super::formula::Formula;
 use super::image::columns;
 use super::index::{owners, rows, scattered, summed, take_rows};
@@ -95,11 +96,17 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let flat = positions(cx, indices, &[height, width])?;
         let dense = summed(cx, values, flat, height * width)?;
         let dense = cx.reshape(dense, &[height, width])?;
+        let adjoint = [op.yes("adjoint_a")?, op.yes("adjoint_b")?];
         let attrs = Attrs::new()
-            .with("transpose_x1", op.yes("adjoint_a")?)
-            .with("transpose_x2", op.yes("adjoint_b")?);
+            .with("transpose_x1", adjoint[0])
+            .with("transpose_x2", adjoint[1]);
         let mut both = [dense, op.input("x2")?];
         cx.promote(&mut both)?;
+        for (value, adjoint) in both.iter_mut().zip(adjoint) {
+            if adjoint {
+                *value = conjugate(cx, *value)?;
+            }
+        }
         Ok(vec![cx.one("MatMul", &both, attrs)?])
     }),
 ];
