@@ -39,6 +39,9 @@ pub(crate) static LATE: Operator = Operator {
     prepare,
 };
 
+/// The most inputs, and the most outputs, of such a node.
+const MOST: usize = 64;
+
 /// What is known of an output before the values are.
 #[derive(Clone, Copy)]
 enum Like {
@@ -194,6 +197,12 @@ pub(super) fn can_wait(kind: &str) -> bool {
 ///
 /// NotSupported: an attribute that such a node cannot hold.
 pub(super) fn attributes(node: &Node, inputs: &[(&str, i32)]) -> Result<Attrs, OpError> {
+    let most = inputs.len().max(node.outputs.len());
+    if most > MOST {
+        return Err(unsupported(format!(
+            "it has {most} inputs or outputs; at most {MOST} are supported where an input that decides shapes is computed"
+        )));
+    }
     let mut values = Vec::with_capacity(node.attrs.len());
     for (name, value) in &node.attrs {
         values.push(written(value).ok_or_else(|| {
@@ -305,7 +314,8 @@ impl Waiting {
             .zip(&values)
             .map(|(name, value)| Some((name, read(value)?)));
         let attrs = attrs.collect::<Option<_>>().ok_or_else(damaged)?;
-        if inputs.len() != cx.len() || formats.len() != inputs.len() {
+        let outputs = usize::try_from(outputs).map_err(|_| damaged())?;
+        if inputs.len() != cx.len() || formats.len() != inputs.len() || outputs > MOST {
             return Err(damaged());
         }
         Ok(Waiting {
@@ -313,7 +323,7 @@ impl Waiting {
             inputs,
             formats,
             attrs,
-            outputs: usize::try_from(outputs).map_err(|_| damaged())?,
+            outputs,
         })
     }
 
@@ -446,7 +456,17 @@ fn refused(error: GraphError) -> OpError {
         GraphErrorKind::Data => OpErrorKind::Data,
         GraphErrorKind::Buffer => OpErrorKind::Buffer,
         GraphErrorKind::TooLarge => OpErrorKind::TooLarge,
-        _ => OpErrorKind::Internal,
+        GraphErrorKind::NotAModel
+        | GraphErrorKind::Truncated
+        | GraphErrorKind::Corrupt
+        | GraphErrorKind::TooNew
+        | GraphErrorKind::VendorFile
+        | GraphErrorKind::InvalidOption
+        | GraphErrorKind::NotFound
+        | GraphErrorKind::Io
+        | GraphErrorKind::NoMemory
+        | GraphErrorKind::Stopped
+        | GraphErrorKind::Internal => OpErrorKind::Internal,
     };
     OpError::new(kind, error.text())
 }
@@ -497,9 +517,6 @@ struct Lowered {
     /// The inputs of the node that the graph reads, in its order.
     inputs: Vec<usize>,
 }
-
-/// The most inputs and outputs of such a node.
-const MOST: usize = 64;
 
 impl Kernel for Lowered {
     fn scratch_bytes(&self) -> usize {

@@ -282,6 +282,26 @@ case("DeformableOffsetsGrad", "", {"grad": f(2, 6, 9, 4), "x": f(2, 5, 6, 4), "o
 PLAIN = {"strides": [1, 1, 1, 1], "pads": [0, 0, 0, 0], "ksize": [2, 2], "data_format": "NCHW"}
 case("DeformableOffsets", "channels first", {"x": f(1, 2, 4, 5), "offsets": f(1, 12, 3, 4)},
      lambda x, o: moved(x.transpose(0, 2, 3, 1), o.transpose(0, 2, 3, 1), (2, 2), (1, 1), (0,) * 4, (1, 1), 1).transpose(0, 3, 1, 2), PLAIN)
+
+
+def deformed(x, w, o, bias=0.0, role=ROLE, groups=1):
+    """x and o with channels last, w [out, in / groups, high, wide]: the tiles that were read, each multiplied with the filter."""
+    tiles = moved(x, o, *role)
+    batch, rows, columns, channels = *o.shape[:3], x.shape[3]
+    tiles = tiles.reshape(batch, rows, role[0][0], columns, role[0][1], groups, channels // groups)
+    filters = w.reshape(groups, -1, *w.shape[1:])
+    return np.einsum("nyhxwgc,gochw->nyxgo", tiles, filters).reshape(batch, rows, columns, -1) + bias
+
+
+FILTER = {"x": f(2, 5, 6, 4), "filter": form("NCHW", f(6, 4, 2, 3)), "offsets": f(2, 3, 3, 36)}
+DEFORMED = {name: value for name, value in DEFORM.items() if name != "ksize"}
+case("DeformableConv2D", "", FILTER, deformed, DEFORMED, types=["float16"], loose=4, why="positions are float32")
+case("DeformableConv2D", "a bias, groups", {**FILTER, "filter": form("NCHW", f(6, 2, 2, 3)), "bias": f(6)}, lambda *a: deformed(*a, groups=2), {**DEFORMED, "groups": 2}, loose=4, why="positions are float32")
+case("DeformableConv2D", "channels first", {"x": f(1, 2, 4, 5), "filter": f(3, 2, 2, 2), "offsets": f(1, 12, 3, 4)},
+     lambda x, w, o: deformed(x.transpose(0, 2, 3, 1), w, o.transpose(0, 2, 3, 1), role=((2, 2), (1, 1), (0,) * 4, (1, 1), 1)).transpose(0, 3, 1, 2),
+     {"strides": [1, 1, 1, 1], "pads": [0, 0, 0, 0], "data_format": "NCHW"}, loose=4, why="positions are float32")
+refused("DeformableConv2D", "offsets of another size", {**FILTER, "offsets": f(2, 3, 4, 36)}, "[2, 3, 3, 36] is required", DEFORMED)
+refused("DeformableConv2D", "without factors", FILTER, "its attribute modulated is false", {**DEFORMED, "modulated": False})
 refused("DeformableOffsets", "offsets of another size", {"x": f(2, 5, 6, 4), "offsets": f(2, 3, 4, 36)}, "[2, 3, 3, 36] is required", DEFORM)
 refused("DeformableOffsets", "without factors", {"x": f(2, 5, 6, 4), "offsets": f(2, 3, 3, 36)}, "its attribute modulated is false", {**DEFORM, "modulated": False})
 

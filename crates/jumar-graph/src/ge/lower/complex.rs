@@ -36,15 +36,15 @@ pub(super) fn node(
         return Ok(None);
     }
     let adds = matches!(attrs.get("reduction"), Some(Attr::Str(how)) if how == "add");
-    let repositions = matches!(attrs.get("reduction"), Some(Attr::Str(how)) if how == "none");
+    let replaces = matches!(attrs.get("reduction"), Some(Attr::Str(how)) if how == "none");
     match operator {
-        "CumSum" | "Cumsum" | "ReduceMean" | "ReduceSum" | "Round" => {
+        "Cumsum" | "ReduceMean" | "ReduceSum" | "Round" => {
             by_parts(cx, operator, inputs, attrs).map(Some)
         }
         "ScatterElements" | "TensorScatterUpdate" if adds => {
             by_parts(cx, operator, inputs, attrs).map(Some)
         }
-        "ScatterElements" | "TensorScatterUpdate" if !repositions => Err(unsupported(format!(
+        "ScatterElements" | "TensorScatterUpdate" if !replaces => Err(unsupported(format!(
             "its elements are {}; only sums of complex numbers are supported",
             name_of(cx, inputs)
         ))),

@@ -3,13 +3,14 @@
 use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;
 
-use super::filter::{backward, channels_last, spatial};
+use super::filter::{backward, channels_last, forward, plain_filter, spatial};
 use super::formula::Formula;
 use super::op::Op;
 use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("DeformableConv2D", convolution),
     ("DeformableOffsets", moved),
     ("DeformableOffsetsGrad", moved_gradient),
 ];
@@ -69,7 +70,7 @@ struct Corner {
 }
 
 /// Reads the node. Returns its sizes, the image with channels last, and the positions.
-fn read(cx: &mut Cx, op: &Op<'_>) -> Result<(Sizes, ValueId, Positions), OpError> {
+fn read(cx: &mut Cx, op: &Op<'_>, kernel: &[i64]) -> Result<(Sizes, ValueId, Positions), OpError> {
     if !op.yes("modulated")? {
         return Err(unsupported(
             "its attribute modulated is false, which is not supported",
@@ -88,7 +89,7 @@ fn read(cx: &mut Cx, op: &Op<'_>) -> Result<(Sizes, ValueId, Positions), OpError
     else {
         return Err(invalid("its inputs x and offsets must have 4 dimensions"));
     };
-    let (kernel, groups) = (op.ints("ksize")?, op.int("deformable_groups")?);
+    let groups = op.int("deformable_groups")?;
     let (strides, dilations) = (
         spatial(op.ints("strides")?, 2, last, "strides")?,
         spatial(op.ints("dilations")?, 2, last, "dilations")?,
@@ -96,13 +97,13 @@ fn read(cx: &mut Cx, op: &Op<'_>) -> Result<(Sizes, ValueId, Positions), OpError
     let pads = op.ints("pads")?;
     let (&[kernel_y, kernel_x], &[top, bottom, left, right]) = (kernel, pads) else {
         return Err(invalid(format!(
-            "its attributes ksize and pads are {kernel:?} and {pads:?}; 2 and 4 numbers are required"
+            "its kernel and pads are {kernel:?} and {pads:?}; 2 and 4 numbers are required"
         )));
     };
     let least = strides.iter().chain(&dilations).chain(kernel).min();
     if groups < 1 || channels % groups != 0 || least.is_none_or(|&least| least < 1) {
         return Err(invalid(format!(
-            "its attributes are deformable_groups {groups}, ksize {kernel:?}, strides {strides:?} and dilations {dilations:?}; they must be positive, and the {channels} channels a multiple of the groups"
+            "its attributes are deformable_groups {groups}, kernel {kernel:?}, strides {strides:?} and dilations {dilations:?}; they must be positive, and the {channels} channels a multiple of the groups"
         )));
     }
     let size = |len: i64, around: i64, at: usize| {
@@ -241,17 +242,51 @@ fn total(f: &Formula<'_>, parts: &[ValueId]) -> Result<ValueId, OpError> {
 
 fn moved(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let dtype = cx.ty(op.input("x")?).dtype;
-    let (sizes, x, positions) = read(cx, op)?;
+    let (sizes, x, positions) = read(cx, op, op.ints("ksize")?)?;
+    let y = tiles(cx, &sizes, x, &positions)?;
+    let y = forward(cx, y, !sizes.last, 2)?;
+    Ok(vec![cx.cast(y, dtype)?])
+}
+
+/// Returns the image with a tile of the size of the filter for each pixel, channels last, in float32.
+fn tiles(
+    cx: &mut Cx,
+    sizes: &Sizes,
+    x: ValueId,
+    positions: &Positions,
+) -> Result<ValueId, OpError> {
     let f = Formula::new(cx);
     let image = f.reshape(x, &[-1, sizes.group()])?;
     let mut parts = Vec::with_capacity(4);
-    for corner in corners(&f, &sizes, &positions)? {
-        let values = pixels(&f, &sizes, image, &corner)?;
+    for corner in corners(&f, sizes, positions)? {
+        let values = pixels(&f, sizes, image, &corner)?;
         parts.push(f.mul(values, corner.share)?);
     }
     let y = f.mul(total(&f, &parts)?, positions.factor)?;
-    let y = tiled(cx, &sizes, y)?;
-    let y = super::filter::forward(cx, y, !sizes.last, 2)?;
+    tiled(cx, sizes, y)
+}
+
+/// A convolution of the tiles, which do not overlap.
+fn convolution(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let dtype = cx.ty(op.input("x")?).dtype;
+    let last = channels_last(op.image_format(2)?, 2)?;
+    let filter = plain_filter(cx, op, "filter", 2, last)?;
+    let &[_, _, high, wide] = &cx.dims(filter)?[..] else {
+        return Err(invalid("its input filter must have 4 dimensions"));
+    };
+    let (sizes, x, positions) = read(cx, op, &[high, wide])?;
+    let y = tiles(cx, &sizes, x, &positions)?;
+    let mut inputs = vec![forward(cx, y, true, 2)?];
+    for value in [Some(filter), op.maybe("bias")].into_iter().flatten() {
+        inputs.push(cx.cast(value, DataType::Float32)?);
+    }
+    let attrs = Attrs::new()
+        .with("strides", vec![1, 1, high, wide])
+        .with("pads", vec![0i64; 4])
+        .with("groups", op.int("groups")?)
+        .with("data_format", "NCHW");
+    let y = cx.one("Conv2D", &inputs, attrs)?;
+    let y = backward(cx, y, last, 2)?;
     Ok(vec![cx.cast(y, dtype)?])
 }
 
@@ -280,7 +315,7 @@ fn moved_gradient(cx: &mut Cx, op: &Op<'_>) -> Answer {
         cx.ty(op.input("x")?).dtype,
         cx.ty(op.input("offsets")?).dtype,
     ];
-    let (sizes, x, positions) = read(cx, op)?;
+    let (sizes, x, positions) = read(cx, op, op.ints("ksize")?)?;
     let ([rows, columns], [high, wide]) = (sizes.result, sizes.kernel);
     let grad = cx.cast(op.input("grad")?, DataType::Float32)?;
     let grad = backward(cx, grad, !sizes.last, 2)?;
@@ -336,7 +371,7 @@ fn moved_gradient(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let by_x = f.reshape(sums, &[sizes.batch, height, width, sizes.channels])?;
     let mut all = Vec::with_capacity(2);
     for (value, dtype) in [by_x, by_offsets].into_iter().zip(types) {
-        let value = super::filter::forward(cx, value, !sizes.last, 2)?;
+        let value = forward(cx, value, !sizes.last, 2)?;
         all.push(cx.cast(value, dtype)?);
     }
     Ok(all)

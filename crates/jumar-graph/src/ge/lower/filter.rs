@@ -221,7 +221,7 @@ fn inverse(order: &[i64]) -> Vec<i64> {
     inverse
 }
 
-fn plain_filter(
+pub(super) fn plain_filter(
     cx: &mut Cx,
     op: &Op<'_>,
     name: &str,
