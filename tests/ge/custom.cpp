@@ -9,6 +9,7 @@
 #include "support.h"
 
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -540,6 +541,73 @@ void Refused(ge::Session &session) {
   CHECK(ge::aclgrphBuildModel(Chain("file", {2}), Options(), model) != ge::GRAPH_SUCCESS && Contains(Error(), "OwnAdd"));
 }
 
+// Allocates each block for itself, and fills it with numbers that no run computes.
+class Blocks : public ge::Allocator {
+ public:
+  ge::MemBlock *Malloc(size_t size) override {
+    void *address = nullptr;
+    CHECK(aclrtMalloc(&address, size, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS);
+    CHECK(aclrtMemset(address, size, 0x3f, size) == ACL_SUCCESS);
+    ++blocks;
+    return new ge::MemBlock(*this, address, size);
+  }
+  void Free(ge::MemBlock *block) override {
+    CHECK(aclrtFree(block->GetAddr()) == ACL_SUCCESS);
+    --blocks;
+    delete block;
+  }
+  int blocks = 0;
+};
+
+std::vector<float> OfDevice(const ge::Tensor &tensor) {
+  std::vector<float> values(tensor.GetSize() / sizeof(float));
+  CHECK(aclrtMemcpy(values.data(), tensor.GetSize(), tensor.GetData(), tensor.GetSize(), ACL_MEMCPY_DEVICE_TO_HOST) == ACL_SUCCESS);
+  return values;
+}
+
+// Runs are queued behind what blocks their stream. The calls return, and the values are there when the stream has passed them: in memory
+// of the program, of the session and of the program's allocator.
+void ABlockedStreamDoesNotBlockTheCall(ge::Session &session) {
+  CHECK(session.AddGraph(41, Chain("blocked", {-1})) == ge::SUCCESS);
+  aclrtStream stream = nullptr;
+  CHECK(aclrtCreateStream(&stream) == ACL_SUCCESS);
+  std::promise<void> opened;
+  std::shared_future<void> open = opened.get_future().share();
+  CHECK(aclrtLaunchHostFunc(stream, [](void *future) { static_cast<std::shared_future<void> *>(future)->wait(); }, &open) ==
+        ACL_SUCCESS);
+  {
+    Block a({1, 2}), b({3, 5}), squares({0, 0}), sum({0, 0});
+    const std::vector<ge::Tensor> inputs = {OnDevice(a, {2}), OnDevice(b, {2})};
+    std::vector<ge::Tensor> outputs = {OnDevice(squares, {2}), OnDevice(sum, {2})}, own, allocated;
+    CHECK(session.BuildGraph(41, inputs) == ge::SUCCESS);
+    CHECK(session.RunGraphWithStreamAsync(41, stream, inputs, outputs) == ge::SUCCESS);
+    CHECK(session.RunGraphWithStreamAsync(41, stream, inputs, own) == ge::SUCCESS);
+    const std::shared_ptr<Blocks> allocator = std::make_shared<Blocks>();
+    CHECK(session.RegisterExternalAllocator(stream, allocator) == ge::SUCCESS);
+    CHECK(session.RunGraphWithStreamAsync(41, stream, inputs, allocated) == ge::SUCCESS && allocator->blocks == 2);
+    {
+      // Outputs that the program drops before the run has written them.
+      std::vector<ge::Tensor> dropped;
+      CHECK(session.UnregisterExternalAllocator(stream) == ge::SUCCESS);
+      CHECK(session.RunGraphWithStreamAsync(41, stream, inputs, dropped) == ge::SUCCESS);
+    }
+    Block next({7, 7}), other({7, 7});
+    CHECK(Near(sum.Get(), {0, 0}));
+    opened.set_value();
+    CHECK(aclrtSynchronizeStream(stream) == ACL_SUCCESS);
+    CHECK(Near(sum.Get(), {2.5f, 4.5f}) && Near(squares.Get(), {6.25f, 20.25f}));
+    for (const std::vector<ge::Tensor> &found : {own, allocated}) {
+      CHECK(found.size() == 2 && Near(OfDevice(found[0]), {6.25f, 20.25f}) && Near(OfDevice(found[1]), {2.5f, 4.5f}));
+    }
+    CHECK(Near(next.Get(), {7, 7}) && Near(other.Get(), {7, 7}));
+    own.clear();
+    allocated.clear();
+    CHECK(allocator->blocks == 0);
+  }
+  CHECK(session.RemoveGraph(41) == ge::SUCCESS);
+  CHECK(aclrtDestroyStream(stream) == ACL_SUCCESS);
+}
+
 // Runs on two streams at once, with memory for the outputs and without.
 void Streams(ge::Session &session) {
   CHECK(session.AddGraph(40, Chain("streams", {-1})) == ge::SUCCESS);
@@ -560,11 +628,11 @@ void Streams(ge::Session &session) {
         std::vector<ge::Tensor> own;
         CHECK(session.RunGraphWithStreamAsync(40, stream, {OnDevice(a, {count}), OnDevice(b, {count})}, own) == ge::SUCCESS);
         CHECK(own.size() == 2 && own[1].GetSize() == static_cast<size_t>(count) * 4);
+        CHECK(aclrtSynchronizeStream(stream) == ACL_SUCCESS);
         std::vector<float> found(static_cast<size_t>(count));
         CHECK(aclrtMemcpy(found.data(), found.size() * 4, own[1].GetData(), found.size() * 4, ACL_MEMCPY_DEVICE_TO_HOST) ==
               ACL_SUCCESS);
         CHECK(Near(found, Sum(x, y)));
-        CHECK(aclrtSynchronizeStream(stream) == ACL_SUCCESS);
         CHECK(Near(sum.Get(), Sum(x, y)) && Near(squares.Get(), Squares(Sum(x, y)), 1e-2f));
         squares.Set(x);
         sum.Set(x);
@@ -621,6 +689,7 @@ int main() {
       Inference(session);
       Failures(session);
       Refused(session);
+      ABlockedStreamDoesNotBlockTheCall(session);
       Streams(session);
       Replaced(session);
       CHECK(session.RemoveGraph(1) == ge::SUCCESS);

@@ -166,7 +166,7 @@ struct Session::Impl {
       if (Address(output) == nullptr && data != nullptr) {
         const uint64_t id = id_;
         if (allocator != nullptr) {
-          /* The size is known now, because the call waited for the run. */
+          /* The size was not known before the run. */
           MemBlock *const block = Block(allocator, bytes);
           if (block == nullptr) {
             return FAILED;

@@ -74,8 +74,8 @@ pub struct Session {
     /// Plans that are no graph's any more, until their last run has ended.
     retired: Mutex<Vec<Arc<Plan>>>,
     /// Memory of outputs that the session allocated, by its address.
-    pub lent: Mutex<BTreeMap<usize, DeviceMemory>>,
-    /// Memory of inputs that was copied from the host for runs that are queued.
+    pub lent: Mutex<BTreeMap<usize, Lent>>,
+    /// Memory that runs which are queued use.
     in_flight: Mutex<Vec<InFlight>>,
     /// The streams of the program that runs were queued on, by their ids.
     streams: Mutex<BTreeMap<u64, Weak<Stream>>>,
@@ -98,6 +98,15 @@ impl InFlight {
     fn has_ended(&self) -> bool {
         self.done.as_ref().is_some_and(|done| done.is_set())
     }
+}
+
+/// Memory of an output that the session allocated. It is the program's until that frees it.
+pub struct Lent {
+    pub memory: Arc<DeviceMemory>,
+    /// The stream of the run that writes it.
+    pub stream: Weak<Stream>,
+    /// As [`InFlight::done`].
+    pub done: Option<Arc<Signal>>,
 }
 
 /// Starts the Graph Engine.
@@ -542,10 +551,31 @@ impl Session {
         drop(released);
     }
 
-    /// Frees memory of an output that the session allocated.
+    /// Lends memory of outputs to the program: of a run on a stream, whose end sets the signal.
+    pub fn lend(
+        &self,
+        memory: impl IntoIterator<Item = Arc<DeviceMemory>>,
+        stream: &Arc<Stream>,
+        done: Option<&Arc<Signal>>,
+    ) {
+        let lent = memory.into_iter().map(|memory| {
+            let lent = Lent {
+                stream: Arc::downgrade(stream),
+                done: done.cloned(),
+                memory,
+            };
+            (lent.memory.span().address(), lent)
+        });
+        self.lent.lock().extend(lent);
+    }
+
+    /// Frees memory of an output that the session allocated, once the run that writes it has ended.
     pub fn free(&self, address: usize) {
-        let memory = self.lent.lock().remove(&address);
-        drop(memory);
+        let lent = self.lent.lock().remove(&address);
+        if let Some(lent) = lent {
+            self.keep(vec![lent.memory], lent.done);
+            self.reap();
+        }
     }
 
     /// Records a stream that runs are queued on.
@@ -558,10 +588,17 @@ impl Session {
         }
     }
 
-    /// Waits for the plans that still run, as long as [`Stream::drain_briefly`] does on each of their streams. Returns the
-    /// numbers of the streams that did not come to their end.
+    /// Returns whether something that is queued will use memory of the session.
+    fn has_queued_work(&self) -> bool {
+        let runs = |done: &Option<Arc<Signal>>| done.as_ref().is_some_and(|done| !done.is_set());
+        self.in_flight.lock().iter().any(|run| runs(&run.done))
+            || self.lent.lock().values().any(|lent| runs(&lent.done))
+    }
+
+    /// Waits for the plans that still run, and for what else is queued, as long as [`Stream::drain_briefly`] does on each of their
+    /// streams. Returns the numbers of the streams that did not come to their end.
     fn drain(&self, plans: &[Arc<Plan>]) -> Vec<u32> {
-        let is_idle = || plans.iter().all(|plan| plan.is_idle());
+        let is_idle = || plans.iter().all(|plan| plan.is_idle()) && !self.has_queued_work();
         let mut blocked = Vec::new();
         let streams = std::mem::take(&mut *self.streams.lock());
         for stream in streams.values().filter_map(Weak::upgrade) {

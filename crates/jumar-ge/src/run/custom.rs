@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use jumar::engine::{Caller, Runtime, Span, Stream};
+use jumar::engine::{Caller, Runtime, Signal, Span, Stream};
 use jumar::offline::{Bindings, DeviceMemory, Execute, ExecuteOpen, Results, Shaped, Supplied};
 use jumar_acl::frontend;
 
@@ -139,8 +139,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs a graph on the stream, waits for it, and returns the reply with its outputs: memory that calls allocated is freed by the
-    /// host, which is in order with the stream only behind a wait.
+    /// Queues a run on the stream and returns the reply with its outputs. The session keeps the memory of the run until the stream has
+    /// passed its end.
     pub fn on_stream(
         &self,
         plan: &Plan,
@@ -151,14 +151,19 @@ impl<'a> Run<'a> {
     ) -> GeResult<Vec<u8>> {
         self.stream.refuse_captured()?;
         let (mut progress, found) = self.perform(plan, inputs, reads, copied)?;
-        let delivered = self.deliver(&mut progress, found, targets);
-        let ended = self.stream.synchronize(None, self.caller);
-        drop(progress);
-        let (reply, lent) = delivered?;
-        ended?;
-        let lent = lent.into_iter().filter_map(Arc::into_inner);
-        let lent = lent.map(|memory| (memory.span().address(), memory));
-        self.session.lent.lock().extend(lent);
+        let (reply, lent) = match self.deliver(&mut progress, found, targets) {
+            Ok(delivered) => delivered,
+            Err(error) => {
+                drop(self.stream.synchronize(None, self.caller));
+                return Err(error);
+            }
+        };
+        let mut held = progress.held;
+        held.retain(|memory| !lent.iter().any(|lent| Arc::ptr_eq(lent, memory)));
+        let ended = Arc::new(Signal::new());
+        self.stream.mark(ended.clone(), self.caller);
+        self.session.lend(lent, self.stream, Some(&ended));
+        self.session.keep(held, Some(ended));
         Ok(reply)
     }
 

@@ -1,6 +1,8 @@
 //! What a run leaves: the reply with its outputs, the variables, and memory that the session allocated for outputs.
 
-use jumar::engine::{Caller, Runtime};
+use std::sync::Arc;
+
+use jumar::engine::{Caller, Runtime, Signal};
 use jumar::offline::{Produced, Results, TensorInfo};
 
 use crate::graph::ge::Desc;
@@ -120,8 +122,8 @@ pub fn read_variables(session: &Session, names: &[String]) -> GeResult<Vec<u8>> 
     })
 }
 
-/// Copies an output of a run whose sizes depend on data into memory that the program's allocator gave, and frees what the
-/// session had allocated for it.
+/// Copies an output of a run whose sizes it had to find into memory that the program's allocator gave, and frees what the session had
+/// allocated for it. The copy follows the run on its stream.
 ///
 /// # Errors
 ///
@@ -131,24 +133,21 @@ pub fn copy_output(session: &Session, lent: usize, target: usize, bytes: usize) 
         session.free(lent);
         return Ok(());
     }
-    let source = session
-        .lent
-        .lock()
-        .get(&lent)
-        .and_then(|memory| memory.span().part(0, bytes))
-        .ok_or_else(|| {
-            GeError::new(format!(
-                "the session has lent no {bytes} bytes at {lent:#x}"
-            ))
-        })?;
-    let device = session.device()?;
+    let none = || {
+        GeError::new(format!(
+            "the session has lent no {bytes} bytes at {lent:#x}"
+        ))
+    };
+    let own = session.lent.lock().remove(&lent).ok_or_else(none)?;
+    let source = own.memory.span().part(0, bytes).ok_or_else(none)?;
+    let stream = own.stream.upgrade();
+    let stream = stream.ok_or_else(|| GeError::new("the stream of the run was destroyed"))?;
     session::with_runtime(|runtime, caller| {
         let target = device_memory(runtime, target, bytes, "memory of the external allocator")?;
-        let mut contents = vec![0; bytes];
-        runtime.read(source, &mut contents, caller)?;
-        device.context.write(target, &contents, caller)?;
+        stream.copy(target, source, caller)?;
+        let copied = Arc::new(Signal::new());
+        stream.mark(copied.clone(), caller);
+        session.keep(vec![own.memory], Some(copied));
         Ok(())
-    })?;
-    session.free(lent);
-    Ok(())
+    })
 }

@@ -82,12 +82,8 @@ pub fn run(
         let mut reply = if plan.description.open {
             run.open(&model, inputs, &reads, targets, used, copied)?
         } else {
-            run.fixed(&model, &reads, &targets, work, used, copied)?
+            run.fixed(&model, &reads, (&targets, lent), work, used, copied)?
         };
-        let lent = lent
-            .into_iter()
-            .map(|memory| (memory.span().address(), memory));
-        session.lent.lock().extend(lent);
         // A run on a stream collects no variables for the program's callback.
         reply.u64(0);
         Ok(reply.bytes)
@@ -117,6 +113,9 @@ fn supplied(
     };
     Ok((supplied, work))
 }
+
+/// Memory that the session allocated for outputs of a run.
+type Allocated = Vec<Arc<DeviceMemory>>;
 
 struct Run<'a> {
     session: &'a Session,
@@ -166,7 +165,7 @@ impl Run<'_> {
     }
 
     /// Finds the memory of the outputs, and allocates those that the program does not provide if their sizes are known.
-    fn targets(&self, outputs: &[HostTensor]) -> GeResult<(Vec<Option<Span>>, Vec<DeviceMemory>)> {
+    fn targets(&self, outputs: &[HostTensor]) -> GeResult<(Vec<Option<Span>>, Allocated)> {
         let description = &self.plan.description;
         let mut targets = Vec::with_capacity(self.plan.outputs);
         let mut lent = Vec::new();
@@ -186,7 +185,7 @@ impl Run<'_> {
                     let context = &self.device.context;
                     let memory = DeviceMemory::allocate(context, needs, self.caller)?;
                     let span = memory.span();
-                    lent.push(memory);
+                    lent.push(Arc::new(memory));
                     Some(span)
                 }
             });
@@ -199,7 +198,7 @@ impl Run<'_> {
         &self,
         model: &Model,
         reads: &[Span],
-        targets: &[Option<Span>],
+        (targets, lent): (&[Option<Span>], Allocated),
         work: Option<Span>,
         used: Option<Arc<Used>>,
         copied: Vec<Arc<DeviceMemory>>,
@@ -213,6 +212,7 @@ impl Run<'_> {
             ..Execute::default()
         };
         let done = model.submit_with(self.stream, execute, self.caller)?;
+        self.session.lend(lent, self.stream, done.as_ref());
         self.session.keep(copied, done);
         if let Some(used) = used {
             used.note_assigned();
@@ -253,7 +253,7 @@ impl Run<'_> {
             ..ExecuteOpen::default()
         };
         let done = model.submit_open_with(self.stream, execute, self.caller)?;
-        self.session.keep(copied, done);
+        self.session.keep(copied, done.clone());
         self.stream.synchronize(None, self.caller)?;
         let produced = outputs::take(&results)?;
         let mut reply = Writer::default();
@@ -263,7 +263,8 @@ impl Run<'_> {
             let address = match (one.allocated.take(), target) {
                 (Some(memory), _) => {
                     let address = memory.span().address();
-                    self.session.lent.lock().insert(address, memory);
+                    let memory = [Arc::new(memory)];
+                    self.session.lend(memory, self.stream, done.as_ref());
                     address
                 }
                 (None, target) => target.map_or(0, Span::address),
