@@ -607,6 +607,38 @@ void LastingOneBlock() {
   CHECK(list.GetBufferSize() >= 16 && list.GetBuffer() != nullptr && list.Finalize() == ge::GRAPH_SUCCESS);
 }
 
+// The weights of a graph that was built are written to the device by its first run. The program changes them, and drops the graph, before.
+void ABuiltGraphKeepsItsWeights() {
+  ge::Session session((Options()));
+  const std::vector<ge::Tensor> inputs = {Filled({1, 16, 1, 2}, ge::DT_FLOAT, std::vector<float>(32, 1), ge::FORMAT_NCHW)};
+  {
+    ge::op::Data x = Input("x", 0, {1, 16, 1, 2}, ge::DT_FLOAT, ge::FORMAT_NCHW);
+    ge::op::Const filter = Constant("filter", {32, 16, 1, 1}, ge::DT_FLOAT, std::vector<float>(512, 0.5f), ge::FORMAT_NCHW);
+    ge::op::Conv2D convolution("convolution");
+    convolution.set_input_x(x, 0u).set_input_filter(filter).set_attr_strides({1, 1, 1, 1}).set_attr_pads({0, 0, 0, 0});
+    convolution.set_attr_data_format("NCHW");
+    const auto numbers = [](const char *name, float value) { return Constant(name, {32}, std::vector<float>(32, value)); };
+    ge::op::Const scale = numbers("scale", 3), offset = numbers("offset", 1), mean = numbers("mean", 2), variance = numbers("variance", 4);
+    ge::op::BatchNorm norm("norm");
+    norm.set_input_x(convolution).set_input_scale(scale).set_input_offset(offset).set_input_mean(mean);
+    norm.set_input_variance(variance).set_attr_epsilon(0.0f).set_attr_data_format("NCHW").set_attr_is_training(false);
+    ge::op::Relu relu("relu");
+    relu.set_input_x(norm, 0u);
+    ge::Graph graph("weights");
+    graph.SetInputs({x}).SetOutputs(std::vector<ge::Operator>{relu});
+    CHECK(session.AddGraph(1, graph) == ge::SUCCESS && session.BuildGraph(1, inputs) == ge::SUCCESS);
+    for (ge::op::Const *constant : {&filter, &scale, &offset}) {
+      constant->set_attr_value(Floats({1}, {9}));
+    }
+  }
+  for (int round = 0; round < 2; ++round) {
+    std::vector<ge::Tensor> outputs;
+    CHECK(session.RunGraph(1, inputs, outputs) == ge::SUCCESS && outputs.size() == 1);
+    // (16 * 0.5 - 2) / sqrt(4) * 3 + 1
+    CHECK(Near(Values<float>(outputs[0]), std::vector<float>(64, 10)));
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -624,6 +656,7 @@ int main() {
   ReturnsBeforeTheWorkIsDone(first);
   OrderHoldsAcrossStreams(first, second);
   OutputsOfBuiltAndUnbuiltGraphs(first);
+  ABuiltGraphKeepsItsWeights();
   TheTwoFamiliesOfCalls(first);
   TheNewerSession(first);
   OutputsFromAnAllocator(first);

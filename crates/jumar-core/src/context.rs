@@ -428,6 +428,14 @@ impl Context {
         crate::copy::write_now(&self.shared, to, bytes, caller)
     }
 
+    /// Runs `write`, which writes all of a span itself: as a copy from the host, at once, in no order with any stream.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the span is not live; `write` is not called then.
+    pub fn write_by(&self, to: Span, caller: &Caller<'_>, write: impl FnOnce()) -> Result<()> {
+        crate::copy::write_by(&self.shared, to, caller, write)
+    }
+
     /// Copies the start of a span into Rust's own bytes, at once, in no order with any stream.
     ///
     /// # Errors

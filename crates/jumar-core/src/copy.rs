@@ -110,19 +110,26 @@ pub(crate) fn write_now(
     caller: &Caller<'_>,
 ) -> Result<()> {
     let part = fitting(to, bytes.len())?;
-    let target = shared.space.resolve(part, caller.lookups, "target")?;
+    write_by(shared, part, caller, || {
+        shared.backend.write_now(part, bytes);
+    })
+}
+
+/// Runs `write`, which writes all of `to` itself.
+pub(crate) fn write_by(
+    shared: &Shared,
+    to: Span,
+    caller: &Caller<'_>,
+    write: impl FnOnce(),
+) -> Result<()> {
+    let target = shared.space.resolve(to, caller.lookups, "target")?;
     let op = || Op::Copy {
-        to: part,
+        to,
         from: Span::EMPTY,
         direction: Direction::HostToDevice.name(),
     };
-    at_once(
-        shared,
-        device_of(target.home, target.home),
-        caller,
-        op,
-        || shared.backend.write_now(part, bytes),
-    )
+    let device = device_of(target.home, target.home);
+    at_once(shared, device, caller, op, write)
 }
 
 pub(crate) fn read_now(

@@ -111,7 +111,7 @@ pub fn build(id: u64, options: &Options) -> GeResult<Vec<u8>> {
         ))
         .code("E16001"));
     }
-    let model = compile(graph, options)?;
+    let (model, _) = compile(graph, options)?;
     let mut bytes = Vec::new();
     model.write(&mut bytes)?;
     Ok(bytes)

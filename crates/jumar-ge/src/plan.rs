@@ -1,5 +1,6 @@
 //! The graphs of a session: their states, and the plans that they are built into, one for each set of input shapes.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use jumar::engine::Caller;
@@ -212,7 +213,7 @@ impl Entry {
             products: self.products,
             ..BuildOptions::default()
         };
-        let model = compile(lowered.graph, options)?;
+        let (model, _) = compile(lowered.graph, options)?;
         let mut bytes = Vec::new();
         model.write(&mut bytes)?;
         Ok(bytes)
@@ -372,8 +373,11 @@ fn lower(source: &Source, given: &[Option<TensorType>]) -> GeResult<ge::Lowered>
     })
 }
 
-/// Compiles a lowered graph.
-pub fn compile(lowered: graph::Graph, mut options: BuildOptions) -> GeResult<graph::Model> {
+/// Compiles a lowered graph. Returns the model and what runs it.
+pub fn compile(
+    lowered: graph::Graph,
+    mut options: BuildOptions,
+) -> GeResult<(graph::Model, graph::Executable)> {
     // What is open stays open, unless the caller says what it is.
     for &id in &lowered.inputs {
         let value = lowered.value(id);
@@ -389,7 +393,7 @@ pub fn compile(lowered: graph::Graph, mut options: BuildOptions) -> GeResult<gra
                 .or_insert_with(|| shape.collect());
         }
     }
-    Ok(graph::compile(lowered, &options)?)
+    Ok(graph::compile_to_run(lowered, &options)?)
 }
 
 fn plan(lowered: ge::Lowered, given: &[Option<TensorType>], products: Products) -> GeResult<Plan> {
@@ -406,24 +410,9 @@ fn plan(lowered: ge::Lowered, given: &[Option<TensorType>], products: Products) 
     };
     let types = graph.inputs.iter().take(inputs);
     let types = types.map(|&id| graph.value(id).ty.clone()).collect();
-    let model = compile(graph, options)?;
-    let own = model.graph();
-    let read = |position: usize| {
-        own.inputs.get(position).is_some_and(|id| {
-            own.nodes
-                .iter()
-                .any(|node| node.inputs.contains(&Some(*id)))
-                || own.outputs.iter().any(|output| output.value == *id)
-        })
-    };
-    let variables = variables
-        .into_iter()
-        .map(|what| Used {
-            reads: read(what.input),
-            what,
-        })
-        .collect();
-    let package = Package::from_model(model)?;
+    let (model, executable) = compile(graph, options)?;
+    let variables = used(model.graph(), variables);
+    let package = Package::from_model(model, executable)?;
     Ok(Plan {
         given: given.to_vec(),
         types,
@@ -437,6 +426,26 @@ fn plan(lowered: ge::Lowered, given: &[Option<TensorType>], products: Products) 
         model: OnceLock::new(),
         staging: Mutex::default(),
     })
+}
+
+/// Finds which variables a compiled graph still reads.
+fn used(graph: &graph::Graph, variables: Vec<ge::Variable>) -> Vec<Used> {
+    if variables.is_empty() {
+        return Vec::new();
+    }
+    let nodes = graph.nodes.iter().flat_map(|node| &node.inputs).flatten();
+    let outputs = graph.outputs.iter().map(|output| &output.value);
+    let read: HashSet<_> = nodes.chain(outputs).collect();
+    variables
+        .into_iter()
+        .map(|what| Used {
+            reads: graph
+                .inputs
+                .get(what.input)
+                .is_some_and(|id| read.contains(id)),
+            what,
+        })
+        .collect()
 }
 
 impl Plan {

@@ -1,16 +1,17 @@
 //! From a graph with dynamic shapes to a model that can be stored, planned and run.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
-use bytes::Bytes;
-use jumar_ops::{Attrs, Tensor, TensorType, UNKNOWN, find};
+use jumar_ops::view::Region;
+use jumar_ops::{Attrs, Tensor, TensorType, UNKNOWN, Workers, find};
 use jumar_types::dtype::DataType;
 
 use crate::description::Format;
 use crate::passes::{bf16_int8, clean, fold, fuse, layout, recurrent, sequences, transformer};
 use crate::{
-    Description, GearOptions, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result,
-    ValueId, Weights, aipp, gears,
+    Description, Executable, GearOptions, Graph, GraphError, GraphErrorKind, Model, Node, Port,
+    Result, ValueId, Weights, aipp, gears,
 };
 
 /// The alignment of every tensor in the weights and in the arena.
@@ -310,7 +311,16 @@ impl BuildOptions {
 ///
 /// NeedsShape: an input without a fixed shape. InvalidOption: options that do not fit. InvalidModel and NotSupported:
 /// as the operators say.
-pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
+pub fn compile(graph: Graph, options: &BuildOptions) -> Result<Model> {
+    compile_to_run(graph, options).map(|(model, _)| model)
+}
+
+/// Does as [`compile`], and returns what runs the model as well.
+///
+/// # Errors
+///
+/// As [`compile`].
+pub fn compile_to_run(mut graph: Graph, options: &BuildOptions) -> Result<(Model, Executable)> {
     fix_shapes(&mut graph, options)?;
     aipp::insert(&mut graph, options)?;
     convert_inputs_to_fp16(&mut graph, &options.fp16_inputs)?;
@@ -346,8 +356,8 @@ pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
         options.recorded.clone(),
     );
     // What cannot be planned is refused now, not when the file is loaded.
-    model.executable()?;
-    Ok(model)
+    let executable = model.executable()?;
+    Ok((model, executable))
 }
 
 fn fix_shapes(graph: &mut Graph, options: &BuildOptions) -> Result<()> {
@@ -530,31 +540,31 @@ fn cast_outputs(graph: &mut Graph, wanted: &OutputType) -> Result<()> {
     Ok(())
 }
 
-/// Constants with their offsets in the weights. Their bytes are those of the constants: a model is in memory once while it is
-/// converted, not twice.
+/// Constants with their offsets in the weights. Their bytes are those of the constants, or computed when they are stored: a model is in
+/// memory once while it is converted, not twice.
 #[derive(Clone, Debug, Default)]
 pub struct Laid {
-    pieces: Vec<(usize, Bytes)>,
+    pieces: Vec<(usize, Tensor)>,
     len: usize,
 }
 
 impl Laid {
-    fn add(&mut self, bytes: Bytes) -> usize {
+    fn add(&mut self, tensor: Tensor) -> usize {
         let offset = self.len.next_multiple_of(ALIGNMENT);
-        self.len = offset + bytes.len();
-        self.pieces.push((offset, bytes));
+        self.len = offset + tensor.byte_len();
+        self.pieces.push((offset, tensor));
         offset
     }
 
     /// Is one piece alone.
-    pub(crate) fn one(bytes: Bytes) -> Laid {
+    pub(crate) fn one(tensor: Tensor) -> Laid {
         let mut laid = Laid::default();
-        laid.add(bytes);
+        laid.add(tensor);
         laid
     }
 
     /// Returns the pieces, each with its offset, in order.
-    pub(crate) fn pieces(&self) -> &[(usize, Bytes)] {
+    pub(crate) fn pieces(&self) -> &[(usize, Tensor)] {
         &self.pieces
     }
 
@@ -582,10 +592,30 @@ impl Laid {
         mut each: impl FnMut(&[u8]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let mut at = 0;
-        for (offset, bytes) in &self.pieces {
+        for (offset, tensor) in &self.pieces {
             each(&[0; ALIGNMENT][..offset - at])?;
-            each(bytes)?;
-            at = offset + bytes.len();
+            each(&tensor.to_bytes())?;
+            at = offset + tensor.byte_len();
+        }
+        Ok(())
+    }
+
+    /// Writes all bytes, with zeros between the pieces, to memory of that length.
+    ///
+    /// # Errors
+    ///
+    /// Internal: the memory is shorter.
+    pub fn write_to(&self, to: Region<'_>, workers: Workers<'_>) -> Result<()> {
+        let part = |start: usize, bytes: usize| {
+            to.part(start, bytes)
+                .ok_or_else(|| GraphError::internal("weights outside their memory"))
+        };
+        let mut at = 0;
+        for (offset, tensor) in &self.pieces {
+            let gap = part(at, offset - at)?;
+            gap.write(0, &[0; ALIGNMENT][..gap.bytes()]);
+            tensor.write_to(part(*offset, tensor.byte_len())?, workers)?;
+            at = offset + tensor.byte_len();
         }
         Ok(())
     }
@@ -608,8 +638,7 @@ const SMALL: usize = 1024;
 fn lay_out_weights(graph: &mut Graph) -> Result<Laid> {
     let mut weights = Layouter {
         laid: Laid::default(),
-        offsets: HashMap::new(),
-        by_contents: HashMap::new(),
+        known: HashMap::new(),
         open: !graph.is_static(),
     };
     weights.graph(graph)?;
@@ -618,27 +647,67 @@ fn lay_out_weights(graph: &mut Graph) -> Result<Laid> {
 
 struct Layouter {
     laid: Laid,
-    /// Where a constant was put already, by the address of its contents. It is kept so that no other takes its address.
-    offsets: HashMap<usize, (usize, Tensor)>,
-    /// The same by length and checksum: nodes that share an initializer each get a copy of their own where a pass turns it into
-    /// another layout.
-    by_contents: HashMap<(usize, u32), Vec<(usize, Tensor)>>,
+    /// Constants that have an offset already, by their length and the checksum of a sample of what they are made of: nodes that
+    /// share an initializer each get a copy of their own where a pass turns it into another layout.
+    known: HashMap<(usize, u32), Vec<LaidConstant>>,
     open: bool,
+}
+
+/// A constant with an offset in the weights.
+struct LaidConstant {
+    offset: usize,
+    tensor: Tensor,
+    /// The checksum of what it is made of, once another one may be equal.
+    sum: OnceCell<u32>,
+}
+
+impl LaidConstant {
+    fn sum(&self) -> u32 {
+        *self
+            .sum
+            .get_or_init(|| crc32fast::hash(self.tensor.origin()))
+    }
+
+    fn is_alike(&self, other: &LaidConstant) -> bool {
+        let same = std::ptr::eq(self.tensor.origin(), other.tensor.origin());
+        (same || self.sum() == other.sum()) && self.tensor.is_alike(&other.tensor)
+    }
+}
+
+/// How many pieces of a constant a sample has, and how long each is: to read all of a large model takes longer than everything else
+/// that is done to lay it out.
+const SAMPLES: usize = 32;
+const SAMPLE: usize = 64;
+
+/// Returns a checksum of a part of the bytes.
+fn sampled_sum(bytes: &[u8]) -> u32 {
+    if bytes.len() <= SAMPLES * SAMPLE {
+        return crc32fast::hash(bytes);
+    }
+    let mut sum = crc32fast::Hasher::new();
+    let step = (bytes.len() - SAMPLE) / (SAMPLES - 1);
+    for sample in 0..SAMPLES {
+        sum.update(&bytes[sample * step..][..SAMPLE]);
+    }
+    sum.finalize()
 }
 
 impl Layouter {
     /// Returns where the bytes of a tensor lie in the weights, and adds them where no equal ones are.
     fn offset(&mut self, tensor: &Tensor) -> usize {
-        let bytes = tensor.bytes();
-        let alike = self
-            .by_contents
-            .entry((bytes.len(), crc32fast::hash(bytes)))
-            .or_default();
-        if let Some((offset, _)) = alike.iter().find(|(_, known)| known.bytes() == bytes) {
-            return *offset;
+        let key = (tensor.byte_len(), sampled_sum(tensor.origin()));
+        let known = self.known.entry(key).or_default();
+        let mut new = LaidConstant {
+            offset: 0,
+            tensor: tensor.clone(),
+            sum: OnceCell::new(),
+        };
+        if let Some(equal) = known.iter().find(|known| known.is_alike(&new)) {
+            return equal.offset;
         }
-        let offset = self.laid.add(tensor.shared_bytes());
-        alike.push((offset, tensor.clone()));
+        new.offset = self.laid.add(tensor.clone());
+        let offset = new.offset;
+        known.push(new);
         offset
     }
 
@@ -697,23 +766,10 @@ impl Layouter {
                 continue;
             };
             if read[index] {
-                let key = tensor.bytes().as_ptr().addr();
-                let known = self
-                    .offsets
-                    .get(&key)
-                    .filter(|(_, known)| known.bytes().len() == tensor.bytes().len());
-                let offset = match known {
-                    Some(&(offset, _)) => offset,
-                    None => {
-                        let offset = self.offset(tensor);
-                        self.offsets.insert(key, (offset, tensor.clone()));
-                        offset
-                    }
-                };
-                value.weight = Some(offset);
+                value.weight = Some(self.offset(tensor));
             }
             // What is only read while the model runs is not kept twice.
-            let small = self.open && tensor.bytes().len() <= SMALL;
+            let small = self.open && tensor.byte_len() <= SMALL;
             if !planned[index] && !small {
                 value.constant = None;
             }

@@ -131,13 +131,13 @@ impl Graph {
 
     /// Takes note of computed constants.
     pub(crate) fn count_folded(&mut self, tensors: &[Tensor]) {
-        let bytes: usize = tensors.iter().map(|tensor| tensor.bytes().len()).sum();
+        let bytes: usize = tensors.iter().map(Tensor::byte_len).sum();
         self.folding.computed = self.folding.computed.saturating_add(bytes);
     }
 
     /// Adds a constant of the model.
     pub fn add_constant(&mut self, name: impl Into<String>, tensor: Tensor) -> ValueId {
-        self.folding.stored = self.folding.stored.saturating_add(tensor.bytes().len());
+        self.folding.stored = self.folding.stored.saturating_add(tensor.byte_len());
         self.add_known(name, tensor)
     }
 

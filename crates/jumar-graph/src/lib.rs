@@ -35,7 +35,7 @@ pub use aipp::{DynamicAipp, SETTINGS_INPUT, dynamic_preprocessing, preprocessing
 pub use bundle::{
     BUNDLE_MAGIC, BUNDLE_TABLE_BYTES, is_bundle, read_bundle, read_bundle_table, write_bundle,
 };
-pub use compile::{BuildOptions, InputShapes, Laid, OutputType, Products, compile};
+pub use compile::{BuildOptions, InputShapes, Laid, OutputType, Products, compile, compile_to_run};
 pub use container::{
     ExternalWeights, HEADER_BYTES, MAGIC, Outside, Sections, VERSION, WEIGHT_FOLDER, WeightsCheck,
 };

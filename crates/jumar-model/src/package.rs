@@ -8,11 +8,12 @@ use std::sync::Arc;
 use jumar_core::{Caller, Context, FileImage, Span};
 use jumar_graph::{
     Aipp, DynamicAipp, Executable, ExternalWeights, Gear, GearKind, GraphError, GraphErrorKind,
-    Port, Sections, WEIGHT_FOLDER, Weights,
+    Port, Region, Sections, WEIGHT_FOLDER, Weights, Workers,
 };
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::file::{Backing, ModelFile, Stored};
+use crate::loaded::Threads;
 
 /// The inputs and outputs of a model.
 #[derive(Clone, Debug)]
@@ -195,11 +196,14 @@ impl<'a> Package<'a> {
         Package::planned(Source::Bytes(bytes), model).map_err(refuse)
     }
 
-    /// Takes a model that this process compiled, without writing and reading a model file.
+    /// Takes a model that this process compiled, and what runs it, without writing and reading a model file.
     ///
     /// # Errors
-    /// `ModelInvalid`: no plan can be made for it. `ModelFailure`: it was read from a file, whose bytes are not here.
-    pub fn from_model(model: jumar_graph::Model) -> Result<Package<'static>> {
+    /// `ModelFailure`: it was read from a file, whose bytes are not here.
+    pub fn from_model(
+        model: jumar_graph::Model,
+        executable: Executable,
+    ) -> Result<Package<'static>> {
         if !matches!(model.weights(), Weights::Owned(_)) {
             return Err(Error::new(
                 ErrorKind::ModelFailure,
@@ -210,11 +214,19 @@ impl<'a> Package<'a> {
             )
             .fix("Open the file instead."));
         }
-        Package::planned(Source::Compiled, model).map_err(|error| refused(&error, None))
+        Ok(Package::described(Source::Compiled, model, executable))
     }
 
     fn planned(source: Source<'a>, model: jumar_graph::Model) -> jumar_graph::Result<Package<'a>> {
         let executable = model.executable()?;
+        Ok(Package::described(source, model, executable))
+    }
+
+    fn described(
+        source: Source<'a>,
+        model: jumar_graph::Model,
+        executable: Executable,
+    ) -> Package<'a> {
         let described = model.description();
         let graph = model.graph();
         let mut inputs: Vec<TensorInfo> = described.inputs.iter().map(tensor).collect();
@@ -252,13 +264,13 @@ impl<'a> Package<'a> {
                 .map(|node| node.name.clone())
                 .collect(),
         };
-        Ok(Package {
+        Package {
             source,
             folder: None,
             model,
             executable: Arc::new(executable),
             description: Arc::new(description),
-        })
+        }
     }
 
     /// Describes inputs and outputs.
@@ -461,15 +473,13 @@ impl<'a> Package<'a> {
                 let Weights::Owned(weights) = self.model.weights() else {
                     return Err(outside());
                 };
-                let mut at = 0;
-                weights.each(|bytes| {
-                    let part = to.part(at, bytes.len()).ok_or_else(outside)?;
-                    at += bytes.len();
-                    if bytes.is_empty() {
-                        return Ok(());
-                    }
-                    context.write(part, bytes, caller)
-                })
+                let team = Threads(context.team());
+                let mut written = Ok(());
+                let to = to.part(0, weights.len()).ok_or_else(outside)?;
+                context.write_by(to, caller, || {
+                    written = weights.write_to(Region::of(to), Workers::of(&team));
+                })?;
+                written.map_err(|error| refused(&error, None))
             }
         }
     }

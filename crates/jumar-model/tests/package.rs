@@ -5,11 +5,11 @@ use std::path::Path;
 use jumar_model::Package;
 use jumar_model::graph::{self, BuildOptions, onnx};
 
-fn compiled(options: &BuildOptions) -> graph::Model {
+fn compiled(options: &BuildOptions) -> (graph::Model, graph::Executable) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/digits/digits.onnx");
     let bytes = std::fs::read(file).expect("the digits network");
     let imported = onnx::import(&bytes, None).expect("an ONNX model");
-    graph::compile(imported, options).expect("a model")
+    graph::compile_to_run(imported, options).expect("a model")
 }
 
 fn written_and_read(model: &graph::Model) -> Package<'static> {
@@ -25,9 +25,9 @@ fn a_compiled_model_is_what_its_file_is() {
         ..BuildOptions::default()
     };
     for options in [BuildOptions::default(), batches] {
-        let model = compiled(&options);
+        let (model, executable) = compiled(&options);
         let file = written_and_read(&model);
-        let direct = Package::from_model(model).expect("a package");
+        let direct = Package::from_model(model, executable).expect("a package");
         assert_eq!(
             format!("{:?}", direct.description()),
             format!("{:?}", file.description())
@@ -45,10 +45,10 @@ fn a_compiled_model_is_what_its_file_is() {
 #[test]
 fn a_model_without_its_weights_is_refused() {
     let mut bytes = Vec::new();
-    let model = compiled(&BuildOptions::default());
+    let (model, executable) = compiled(&BuildOptions::default());
     model.write(&mut bytes).expect("memory takes all");
     let read = graph::Model::read(&bytes).expect("a model file");
-    let refused = Package::from_model(read)
+    let refused = Package::from_model(read, executable)
         .err()
         .expect("its weights are in the file");
     assert!(

@@ -22,6 +22,7 @@
 mod attr;
 mod call;
 mod contrib;
+mod derived;
 mod error;
 mod float;
 mod infer;

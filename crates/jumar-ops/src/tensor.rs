@@ -1,11 +1,13 @@
 //! Types of tensors, and tensors whose values are known while a graph is built.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use jumar_types::dtype::DataType;
 
 use crate::OpError;
+use crate::derived::{Derivation, Derived};
 use crate::view::{BF16, Bool8, Element, F16, Layout, View};
 
 /// Stands for a dimension that is not known yet.
@@ -124,15 +126,27 @@ impl fmt::Display for TensorType {
 /// # Ownership
 ///
 /// The bytes are shared, with other tensors or with the file that they came in; cloning is cheap.
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub struct Tensor {
     ty: TensorType,
-    bytes: Bytes,
+    contents: Contents,
+}
+
+#[derive(Clone)]
+enum Contents {
+    Known(Bytes),
+    Derived(Arc<Derived>),
 }
 
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tensor({}, {} bytes)", self.ty, self.bytes.len())
+        write!(f, "Tensor({}, {} bytes)", self.ty, self.byte_len())
+    }
+}
+
+impl PartialEq for Tensor {
+    fn eq(&self, other: &Tensor) -> bool {
+        self.ty == other.ty && (self.is_alike(other) || self.bytes() == other.bytes())
     }
 }
 
@@ -165,14 +179,38 @@ impl Tensor {
                 bytes.len()
             )));
         }
-        Ok(Tensor { ty, bytes })
+        Ok(Tensor {
+            ty,
+            contents: Contents::Known(bytes),
+        })
+    }
+
+    /// Makes a tensor that is computed from another one. Its type has as many elements as are computed.
+    pub(crate) fn derived(ty: TensorType, from: Derivation) -> Tensor {
+        Tensor {
+            ty,
+            contents: Contents::Derived(Arc::new(Derived::new(from))),
+        }
+    }
+
+    /// Returns what the elements are computed from, unless they are known.
+    pub(crate) fn unknown(&self) -> Option<&Derived> {
+        match &self.contents {
+            Contents::Derived(derived) if derived.known().is_none() => Some(derived),
+            Contents::Derived(_) | Contents::Known(_) => None,
+        }
+    }
+
+    /// As [`Tensor::unknown`].
+    pub(crate) fn derivation(&self) -> Option<&Derivation> {
+        self.unknown().map(Derived::from)
     }
 
     /// Makes a one-dimensional int64 tensor.
     pub fn from_ints(values: &[i64]) -> Tensor {
         Tensor {
             ty: TensorType::new(DataType::Int64, [values.len() as i64]),
-            bytes: stored(values, i64::to_le_bytes),
+            contents: Contents::Known(stored(values, i64::to_le_bytes)),
         }
     }
 
@@ -180,7 +218,7 @@ impl Tensor {
     pub fn from_floats(values: &[f32]) -> Tensor {
         Tensor {
             ty: TensorType::new(DataType::Float32, [values.len() as i64]),
-            bytes: stored(values, f32::to_le_bytes),
+            contents: Contents::Known(stored(values, f32::to_le_bytes)),
         }
     }
 
@@ -213,7 +251,7 @@ impl Tensor {
         };
         Ok(Tensor {
             ty: TensorType::new(dtype, []),
-            bytes: bytes.into(),
+            contents: Contents::Known(bytes.into()),
         })
     }
 
@@ -224,12 +262,56 @@ impl Tensor {
 
     /// Returns the elements, densely packed, little endian.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        match &self.contents {
+            Contents::Known(bytes) => bytes,
+            Contents::Derived(derived) => derived.bytes(self.byte_len()),
+        }
     }
 
-    /// Returns the same bytes, shared.
-    pub fn shared_bytes(&self) -> Bytes {
-        self.bytes.clone()
+    /// Returns the length of the elements.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub fn byte_len(&self) -> usize {
+        match &self.contents {
+            Contents::Known(bytes) => bytes.len(),
+            Contents::Derived(_) => self.ty.bytes().unwrap_or(0),
+        }
+    }
+
+    /// Returns the elements, and does not keep them if they had to be computed.
+    pub fn to_bytes(&self) -> Bytes {
+        match &self.contents {
+            Contents::Known(bytes) => bytes.clone(),
+            Contents::Derived(derived) => match derived.known() {
+                Some(bytes) => bytes.clone(),
+                None => derived.compute(self.byte_len()),
+            },
+        }
+    }
+
+    /// Returns whether two tensors have the same elements, as far as is seen without computing any: they share them, or compute
+    /// them alike from equal ones.
+    pub fn is_alike(&self, other: &Tensor) -> bool {
+        match (&self.contents, &other.contents) {
+            (Contents::Known(one), Contents::Known(two)) => {
+                std::ptr::eq::<[u8]>(&**one, &**two) || one == two
+            }
+            (Contents::Derived(one), Contents::Derived(two)) => {
+                Arc::ptr_eq(one, two) || one.from() == two.from()
+            }
+            (Contents::Known(_), Contents::Derived(_))
+            | (Contents::Derived(_), Contents::Known(_)) => false,
+        }
+    }
+
+    /// Returns the known elements that this tensor has, or is computed from.
+    pub fn origin(&self) -> &[u8] {
+        match self.derivation() {
+            Some(from) => from.source().origin(),
+            None => self.bytes(),
+        }
     }
 
     /// Returns the same elements under another shape, or says that the number of elements differs.
@@ -239,7 +321,7 @@ impl Tensor {
             dtype: self.ty.dtype,
             shape,
         };
-        if ty.bytes() != Some(self.bytes.len()) {
+        if ty.bytes() != Some(self.byte_len()) {
             return Err(OpError::invalid(format!(
                 "a tensor {} cannot be seen as {ty}",
                 self.ty
@@ -247,7 +329,7 @@ impl Tensor {
         }
         Ok(Tensor {
             ty,
-            bytes: self.bytes.clone(),
+            contents: self.contents.clone(),
         })
     }
 
@@ -308,7 +390,7 @@ impl Tensor {
         if self.ty.dtype != DataType::Float32 {
             return None;
         }
-        let (values, _) = self.bytes.as_chunks();
+        let (values, _) = self.bytes().as_chunks();
         Some(
             values
                 .iter()
@@ -323,7 +405,7 @@ impl Tensor {
             return None;
         }
         let layout = Layout::dense(&[self.len()])?;
-        let row = View::<T>::new(crate::view::Region::shared(&self.bytes), &layout)
+        let row = View::<T>::new(crate::view::Region::shared(self.bytes()), &layout)
             .ok()?
             .flat();
         Some((0..row.len()).map(|index| row.get(index)).collect())

@@ -138,7 +138,7 @@ impl Model {
         let package = by(&call::LOAD, |_| {
             let onnx = graph::onnx::read_file(path)
                 .map_err(|error| Error::new(ErrorKind::ModelPath, error.text()))?;
-            let compiled = compile(&onnx, path, shapes).map_err(|error| {
+            let (compiled, executable) = compile(&onnx, path, shapes).map_err(|error| {
                 let asks = [
                     graph::GraphErrorKind::NeedsShape,
                     graph::GraphErrorKind::InvalidOption,
@@ -150,7 +150,7 @@ impl Model {
                 };
                 Error::new(kind, format!("{}: {error}", path.display()))
             })?;
-            Package::from_model(compiled)
+            Package::from_model(compiled, executable)
         })?;
         Model::load_package(context, &package)
     }
@@ -325,7 +325,7 @@ fn compile(
     onnx: &[u8],
     path: &Path,
     shapes: &[(&str, &[usize])],
-) -> std::result::Result<graph::Model, GraphError> {
+) -> std::result::Result<(graph::Model, graph::Executable), GraphError> {
     // Weights may lie in files beside the model.
     let folder = path
         .parent()
@@ -347,7 +347,7 @@ fn compile(
             .collect::<BTreeMap<_, _>>(),
         ..BuildOptions::default()
     };
-    graph::compile(imported, &options)
+    graph::compile_to_run(imported, &options)
 }
 
 impl Drop for Shared {

@@ -37,8 +37,8 @@ impl Engine {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/digits/digits.onnx");
         let bytes = std::fs::read(file).expect("the digits network");
         let imported = onnx::import(&bytes, None).expect("an ONNX model");
-        let model = graph::compile(imported, options).expect("a model");
-        let package = Package::from_model(model).expect("a package");
+        let (model, executable) = graph::compile_to_run(imported, options).expect("a model");
+        let package = Package::from_model(model, executable).expect("a package");
         by(|caller| Model::load(&package, &self.context, Supplied::default(), caller))
             .expect("loaded")
     }

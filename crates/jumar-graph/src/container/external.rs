@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use bytes::Bytes;
+use jumar_ops::Tensor;
 
 use super::WeightsCheck;
 use super::proto::ExternalMessage;
@@ -67,16 +67,16 @@ pub(super) fn divide(weights: &Laid, outside: &Outside) -> Vec<(ExternalWeights,
         }
         Outside::Together(_) => Vec::new(),
         Outside::Each => {
-            let mut named: HashMap<String, Bytes> = HashMap::new();
+            let mut named: HashMap<String, Tensor> = HashMap::new();
             weights
                 .pieces()
                 .iter()
-                .filter(|(_, bytes)| !bytes.is_empty())
-                .map(|(offset, bytes)| {
+                .filter(|(_, tensor)| tensor.byte_len() > 0)
+                .map(|(offset, tensor)| {
                     part(
-                        name_of(bytes, &mut named),
+                        name_of(tensor, &mut named),
                         *offset,
-                        Laid::one(bytes.clone()),
+                        Laid::one(tensor.clone()),
                     )
                 })
                 .collect()
@@ -85,22 +85,23 @@ pub(super) fn divide(weights: &Laid, outside: &Outside) -> Vec<(ExternalWeights,
 }
 
 /// Names a file by its contents. Others of the same name have another number at the end.
-fn name_of(bytes: &Bytes, named: &mut HashMap<String, Bytes>) -> String {
+fn name_of(tensor: &Tensor, named: &mut HashMap<String, Tensor>) -> String {
+    let bytes = tensor.to_bytes();
     let mut other = crc32fast::Hasher::new_with_initial(!0x9e37_79b9);
     other.update(&(bytes.len() as u64).to_le_bytes());
-    other.update(bytes);
+    other.update(&bytes);
     let stem = format!(
         "weight_{:08x}{:08x}",
-        crc32fast::hash(bytes),
+        crc32fast::hash(&bytes),
         other.finalize()
     );
     let mut name = stem.clone();
     for number in 1.. {
         match named.get(&name) {
-            Some(known) if known != bytes => name = format!("{stem}_{number}"),
+            Some(known) if known.to_bytes() != bytes => name = format!("{stem}_{number}"),
             Some(_) => break,
             None => {
-                named.insert(name.clone(), bytes.clone());
+                named.insert(name.clone(), tensor.clone());
                 break;
             }
         }

@@ -206,23 +206,12 @@ fn normalise(graph: &mut Graph, conv: &mut Node, norm: &Node) -> bool {
         .zip(&variance)
         .map(|(s, v)| s / (v + epsilon).sqrt())
         .collect();
-    // Weights are large: they are read from their bytes, and written to those of the result.
-    let (weights, _) = filter.bytes().as_chunks::<4>();
-    let depth = (weights.len() / dims[0].max(1)).max(1);
-    let mut new = vec![0; filter.bytes().len()];
-    let (to, _) = new.as_chunks_mut::<4>();
-    let channels = to.chunks_mut(depth).zip(weights.chunks(depth));
-    for ((to, from), factor) in channels.zip(&factors) {
-        for (to, from) in to.iter_mut().zip(from) {
-            *to = ((f64::from(f32::from_le_bytes(*from)) * factor) as f32).to_le_bytes();
-        }
-    }
     let shift: Vec<f32> = (0..dims[0])
         .map(|channel| {
             ((bias[channel] - mean[channel]) * factors[channel] + offset[channel]) as f32
         })
         .collect();
-    let Ok(new) = Tensor::new(DataType::Float32, &dims, new) else {
+    let Ok(new) = filter.scaled(factors) else {
         return false;
     };
     let names = (

@@ -1,13 +1,14 @@
-//! The product with a constant matrix that was packed when the model was compiled, and what follows it.
+//! The product with a constant matrix that was packed before, and what follows it.
 
 use jumar_types::dtype::DataType;
 
 use super::compute_types::Float;
+use crate::derived::{Derivation, GRAIN};
 use crate::simd::math::Fast;
 use crate::simd::wide::{Work, wide};
 use crate::simd::{self, Epilogue, PANEL, Start};
-use crate::view::{Row, RowMut};
-use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Tensor, TensorType};
+use crate::view::{Part, Row, RowMut, View, turn};
+use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Tensor, TensorType, Workers};
 
 /// Rows of the packed matrix that are worked on at once: a panel of them stays in the cache next to the core.
 const DEPTH: usize = 768;
@@ -150,25 +151,82 @@ pub fn pack_matrix(matrix: &Tensor, turned: bool) -> Option<Tensor> {
     } else {
         (first, second)
     };
-    let panels = n.div_ceil(PANEL);
-    let bytes = matrix.bytes();
-    let mut packed = vec![0u8; panels * k * PANEL * size_of::<f32>()];
-    let size = size_of::<f32>();
-    for (panel, to) in packed.chunks_exact_mut(k * PANEL * size).enumerate() {
-        let lanes = PANEL.min(n - panel * PANEL);
-        for (p, to) in to.chunks_exact_mut(PANEL * size).enumerate() {
-            if turned {
-                for lane in 0..lanes {
-                    let from = ((panel * PANEL + lane) * k + p) * size;
-                    to[lane * size..][..size].copy_from_slice(&bytes[from..][..size]);
+    let packing = MatrixPacking {
+        source: matrix.clone(),
+        turned,
+        rows: k,
+        columns: n,
+    };
+    let dims = [n.div_ceil(PANEL), k, PANEL].map(|dim| dim as i64);
+    let ty = TensorType::new(DataType::Float32, dims);
+    ty.bytes()?;
+    Some(Tensor::derived(ty, Derivation::Matrix(packing)))
+}
+
+/// How a matrix is packed.
+#[derive(Clone, PartialEq)]
+pub(crate) struct MatrixPacking {
+    source: Tensor,
+    /// Whether the source has the columns as its rows.
+    turned: bool,
+    rows: usize,
+    columns: usize,
+}
+
+impl MatrixPacking {
+    /// The rows of a panel that are written at a time.
+    const ROWS: usize = 256;
+
+    pub(crate) fn source(&self) -> &Tensor {
+        &self.source
+    }
+
+    /// Packs all panels.
+    pub(crate) fn write(&self, from: &View<'_, f32>, to: RowMut<'_, f32>, workers: Workers<'_>) {
+        let pieces = self.rows.div_ceil(Self::ROWS);
+        let grain = GRAIN.div_ceil(Self::ROWS * PANEL);
+        workers.ranges(
+            self.columns.div_ceil(PANEL) * pieces,
+            grain,
+            |start, count| {
+                for index in start..start + count {
+                    let (column, row) = (index / pieces * PANEL, index % pieces * Self::ROWS);
+                    let rows = Self::ROWS.min(self.rows - row);
+                    let to = to.slice(column * self.rows + row * PANEL, rows * PANEL);
+                    self.write_rows(from, (row, rows), column, to);
                 }
-            } else {
-                let from = (p * n + panel * PANEL) * size;
-                to[..lanes * size].copy_from_slice(&bytes[from..][..lanes * size]);
-            }
+            },
+        );
+    }
+
+    /// Packs some rows of a panel.
+    fn write_rows(
+        &self,
+        from: &View<'_, f32>,
+        (row, rows): (usize, usize),
+        column: usize,
+        to: RowMut<'_, f32>,
+    ) {
+        let columns = PANEL.min(self.columns - column);
+        if columns < PANEL {
+            to.fill(0.0);
+        }
+        if self.turned {
+            let part = Part {
+                start: column * self.rows + row,
+                step: 1,
+                stride: self.rows as isize,
+                len: rows,
+                rows: columns,
+                known: columns,
+            };
+            return turn(from, part, to, PANEL);
+        }
+        for index in 0..rows {
+            let from = from.row((row + index) * self.columns + column, columns, 1);
+            to.slice(index * PANEL, columns).copy_from(from);
         }
     }
-    Tensor::new(DataType::Float32, &[panels, k, PANEL], packed).ok()
 }
 
 /// Infers the result: the first input's shape with another last dimension.

@@ -10,6 +10,7 @@ mod planes;
 use jumar_types::dtype::DataType;
 
 pub(super) use cut::{PARTS_EACH, part_of, split};
+pub(crate) use pack::FilterPacking;
 pub use pack::{pack_channels, pack_depthwise, pack_filter, pack_gathered, takes_planes};
 pub(in crate::kernels) use planes::{InPlanes, Sizes};
 

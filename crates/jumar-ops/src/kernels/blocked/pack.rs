@@ -1,10 +1,15 @@
 //! Constants of convolutions as the kernels for images in blocks read them.
 
+use std::sync::Arc;
+
 use jumar_types::dtype::DataType;
 
 use super::UNITS;
-use crate::Tensor;
+use crate::derived::{Derivation, GRAIN, Scaled};
 use crate::simd::blocked::{LANES, PAIR, Planar, Sliding};
+use crate::simd::wide::{Work, wide};
+use crate::view::{Part, RowMut, View, turn};
+use crate::{Tensor, TensorType, Workers};
 
 /// Weights of a convolution as the kernels for images in blocks read them.
 ///
@@ -25,41 +30,162 @@ pub fn pack_filter(filter: &Tensor, groups: usize, planar: bool) -> Option<Tenso
     if groups == 0 || !divides(outputs) || !divides(depth * groups) {
         return None;
     }
-    let (taps, own) = (height * width, outputs / groups);
-    let (inner, inputs) = match planar {
-        true => (1, depth),
-        false => (LANES, depth.div_ceil(LANES)),
+    let (source, factors) = filter.unscaled();
+    let packing = FilterPacking {
+        source: source.clone(),
+        factors: factors.cloned(),
+        groups,
+        own: outputs / groups,
+        depth,
+        taps: height * width,
+        inner: if planar { 1 } else { LANES },
     };
-    let blocks = own.div_ceil(LANES);
-    let steps = inputs * taps * inner;
-    // Weights are large: they are copied once, from their bytes to those of the result.
-    let (values, _) = filter.bytes().as_chunks::<4>();
-    let mut packed = vec![0u8; groups * blocks * steps * LANES * size_of::<f32>()];
-    let (cells, _) = packed.as_chunks_mut::<4>();
-    let mut lines = cells.chunks_exact_mut(LANES);
-    for group in 0..groups {
-        for first in (0..blocks).step_by(PAIR) {
-            let count = PAIR.min(blocks - first);
-            for input in 0..inputs {
-                for tap in 0..taps {
-                    for channel in (input * inner..).take(inner) {
-                        for (block, line) in lines.by_ref().take(count).enumerate() {
-                            if channel >= depth {
-                                continue;
-                            }
-                            let output = (first + block) * LANES;
-                            let from = ((group * own + output) * depth + channel) * taps + tap;
-                            let rows = values[from..].iter().step_by(depth * taps);
-                            for (to, value) in line.iter_mut().take(own - output).zip(rows) {
-                                *to = *value;
-                            }
+    let dims = [groups * packing.blocks(), packing.steps(), LANES];
+    let ty = TensorType::new(DataType::Float32, dims.map(|dim| dim as i64));
+    ty.bytes()?;
+    Some(Tensor::derived(ty, Derivation::Filter(packing)))
+}
+
+/// How a filter is packed: for each group, each two blocks of output channels and each block of input channels a strip. A strip has for
+/// each tap and each channel a line of sixteen output channels a block.
+#[derive(Clone, PartialEq)]
+pub(crate) struct FilterPacking {
+    source: Tensor,
+    /// What each output channel is multiplied by.
+    factors: Option<Arc<[f64]>>,
+    groups: usize,
+    /// The output channels of a group.
+    own: usize,
+    /// The input channels of a group.
+    depth: usize,
+    taps: usize,
+    /// The input channels of a strip.
+    inner: usize,
+}
+
+impl FilterPacking {
+    pub(crate) fn source(&self) -> &Tensor {
+        &self.source
+    }
+
+    fn blocks(&self) -> usize {
+        self.own.div_ceil(LANES)
+    }
+
+    fn inputs(&self) -> usize {
+        self.depth.div_ceil(self.inner)
+    }
+
+    /// Returns the lines of a block.
+    fn steps(&self) -> usize {
+        self.inputs() * self.strip()
+    }
+
+    /// Returns the lines of a strip of one block.
+    fn strip(&self) -> usize {
+        self.taps * self.inner
+    }
+
+    /// Packs all strips.
+    pub(crate) fn write(&self, from: &View<'_, f32>, to: RowMut<'_, f32>, workers: Workers<'_>) {
+        let (pairs, inputs) = (self.blocks().div_ceil(PAIR), self.inputs());
+        let most = TURNED.div_ceil(self.strip().max(1));
+        let pieces = inputs.div_ceil(most);
+        let elements = most * self.strip() * PAIR * LANES;
+        workers.ranges(
+            self.groups * pairs * pieces,
+            GRAIN.div_ceil(elements.max(1)),
+            |start, count| {
+                let mut turned = vec![0.0; most * self.strip() * LANES];
+                for index in start..start + count {
+                    let (pair, input) = (index / pieces, index % pieces * most);
+                    let (group, first) = (pair / pairs, pair % pairs * PAIR);
+                    let blocks = PAIR.min(self.blocks() - first);
+                    let line = (group * self.blocks() + first) * self.steps()
+                        + input * self.strip() * blocks;
+                    let count = most.min(inputs - input);
+                    let to = to.slice(line * LANES, count * self.strip() * blocks * LANES);
+                    for block in 0..blocks {
+                        let output = (first + block) * LANES;
+                        let row = group * self.own + output;
+                        let lanes = LANES.min(self.own - output);
+                        if lanes < LANES {
+                            turned.fill(0.0);
+                        }
+                        let channel = input * self.inner;
+                        let channels = (count * self.inner).min(self.depth - channel);
+                        let part = Part {
+                            start: (row * self.depth + channel) * self.taps,
+                            step: 1,
+                            stride: (self.depth * self.taps) as isize,
+                            len: channels * self.taps,
+                            rows: lanes,
+                            known: lanes,
+                        };
+                        turn(from, part, RowMut::of(&mut turned), LANES);
+                        wide(Lines {
+                            from: &turned,
+                            factors: self.factors.as_ref().map(|factors| {
+                                std::array::from_fn(|lane| {
+                                    factors.get(row + lane).copied().unwrap_or(0.0)
+                                })
+                            }),
+                            channels,
+                            strips: count,
+                            packing: self,
+                            to,
+                            block: (block, blocks),
+                        });
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// How many elements of a row are read at a time at least: memory is slow where few are read of each of many rows.
+const TURNED: usize = 128;
+
+/// Lines of one block in the order of the source, channel by channel, which go tap by tap into strips.
+struct Lines<'a> {
+    from: &'a [f32],
+    factors: Option<[f64; LANES]>,
+    /// How many channels there are; the others of the strips are 0.
+    channels: usize,
+    strips: usize,
+    packing: &'a FilterPacking,
+    to: RowMut<'a, f32>,
+    /// Which block, and how many share a strip.
+    block: (usize, usize),
+}
+
+impl Work for Lines<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let FilterPacking { taps, inner, .. } = *self.packing;
+        let (lines, _) = self.from.as_chunks::<LANES>();
+        let (block, blocks) = self.block;
+        for strip in 0..self.strips {
+            for tap in 0..taps {
+                for channel in 0..inner {
+                    let from = strip * inner + channel;
+                    let mut line = match from < self.channels {
+                        true => lines[from * taps + tap],
+                        false => [0.0; LANES],
+                    };
+                    if let Some(factors) = &self.factors {
+                        for (value, &factor) in line.iter_mut().zip(factors) {
+                            *value = Scaled::product(*value, factor);
                         }
                     }
+                    let at = ((strip * taps + tap) * inner + channel) * blocks + block;
+                    self.to.set_group(at * LANES, line);
                 }
             }
         }
     }
-    Tensor::new(DataType::Float32, &[groups * blocks, steps, LANES], packed).ok()
 }
 
 /// Weights of a convolution in groups that are no whole blocks, and which channels each unit of its output reads: the inputs
