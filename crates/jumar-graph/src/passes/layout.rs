@@ -54,6 +54,10 @@ struct Pass<'a> {
     plain: Vec<bool>,
     /// How often each value is read, outputs counted.
     reads: Vec<usize>,
+    /// The position of the last node that reads each value as its first input.
+    reader: Vec<Option<usize>>,
+    /// The position in `nodes` of the node that makes a value in blocks.
+    maker: HashMap<ValueId, usize>,
 }
 
 /// Lays images out in blocks.
@@ -68,7 +72,15 @@ pub(crate) fn block_images(graph: &mut Graph) -> Result<()> {
     for id in read.chain(graph.outputs.iter().map(|output| &output.value)) {
         reads[id.0 as usize] += 1;
     }
+    let mut reader = vec![None; graph.values.len()];
+    for (index, node) in all.iter().enumerate() {
+        if let Some(&Some(id)) = node.inputs.first() {
+            reader[id.0 as usize] = Some(index);
+        }
+    }
     let mut pass = Pass {
+        reader,
+        maker: HashMap::new(),
         graph,
         nodes: Vec::with_capacity(all.len()),
         blocked: HashMap::new(),
@@ -77,12 +89,12 @@ pub(crate) fn block_images(graph: &mut Graph) -> Result<()> {
         plain,
         reads,
     };
-    for (index, node) in all.iter().enumerate() {
+    for node in &all {
         let skipped = node
             .outputs
             .iter()
             .all(|output| pass.skipped.contains(output));
-        if skipped || pass.shuffle(node, &all[index + 1..]) {
+        if skipped || pass.shuffle(node, &all) {
             continue;
         }
         if !pass.take(node)? {
@@ -146,6 +158,7 @@ impl Pass<'_> {
         let output = self.graph.add_value(name, ty);
         self.plain.push(true);
         node.outputs.push(output);
+        self.maker.insert(output, self.nodes.len());
         self.nodes.push(node);
         Ok(output)
     }
@@ -173,7 +186,10 @@ impl Pass<'_> {
 
     /// Finds a change of the order of channels, written out: groups of channels that are dealt out in turn. Returns whether `node` begins one; then
     /// its end is known, and nothing between is computed.
-    fn shuffle(&mut self, node: &Node, later: &[Node]) -> bool {
+    fn shuffle(&mut self, node: &Node, all: &[Node]) -> bool {
+        if node.operator.name != "Reshape" {
+            return false;
+        }
         let found = || {
             let (&[Some(x), ..], &[parted]) = (&node.inputs[..], &node.outputs[..]) else {
                 return None;
@@ -185,15 +201,12 @@ impl Pass<'_> {
             };
             let only = |id: ValueId, name: &str| {
                 let alone = self.reads.get(id.0 as usize) == Some(&1);
-                later
-                    .iter()
-                    .find(|node| node.inputs.first() == Some(&Some(id)))
+                let reader = self.reader.get(id.0 as usize).copied().flatten();
+                reader
+                    .and_then(|reader| all.get(reader))
                     .filter(|reader| alone && reader.operator.name == name)
                     .and_then(|reader| Some((reader, *reader.outputs.first()?)))
             };
-            if node.operator.name != "Reshape" {
-                return None;
-            }
             let (turn, turned) = only(parted, "Transpose")?;
             let (_, end) = only(turned, "Reshape")?;
             let perm = self.constant(*turn.inputs.get(1)?)?.ints()?;
@@ -657,11 +670,8 @@ impl Pass<'_> {
 
     /// Lets the convolution that makes an image keep to bounds. Returns whether it can.
     fn bound(&mut self, x: ValueId, low: f32, high: f32) -> bool {
-        let maker = self
-            .nodes
-            .iter_mut()
-            .rev()
-            .find(|node| node.outputs.first() == Some(&x));
+        let maker = self.maker.get(&x).copied();
+        let maker = maker.and_then(|maker| self.nodes.get_mut(maker));
         let Some(maker) = maker.filter(|maker| {
             maker.operator.name.starts_with("jumar.Blocked")
                 && maker.operator.name.ends_with("Conv2D")

@@ -92,10 +92,11 @@ impl<'a> GraphView<'a> {
 
     /// Returns the one number that a constant holds.
     fn number(&self, id: ValueId) -> Option<f64> {
-        match self.graph.value(id).constant.as_ref()?.floats()?[..] {
-            [number] => Some(number),
-            _ => None,
+        let constant = self.graph.value(id).constant.as_ref()?;
+        if constant.len() != 1 {
+            return None;
         }
+        constant.floats()?.first().copied()
     }
 
     fn is_number(&self, id: ValueId, wanted: f64) -> bool {
@@ -515,15 +516,18 @@ fn pack_products(graph: &mut Graph) {
         let (Some((matrix, turned)), Some(columns)) = (found[index], product_columns[index]) else {
             continue;
         };
-        // If another node reads the matrix, too, a packed one would be a second one.
-        let readers = &uses.readers[matrix.0 as usize];
-        let alone = readers
-            .iter()
-            .all(|&reader| found[reader] == Some((matrix, turned)));
-        if !alone || nodes[index].is_none() {
+        if nodes[index].is_none() {
             continue;
         }
         let id = *packed.entry((matrix, turned)).or_insert_with(|| {
+            // If another node reads the matrix, too, a packed one would be a second one.
+            let readers = &uses.readers[matrix.0 as usize];
+            let alone = readers
+                .iter()
+                .all(|&reader| found[reader] == Some((matrix, turned)));
+            if !alone {
+                return None;
+            }
             let value = graph.value(matrix);
             let new = pack_matrix(value.constant.as_ref()?, turned)?;
             let name = format!("{}/packed", value.name);
@@ -537,7 +541,8 @@ fn pack_products(graph: &mut Graph) {
             }
             Some(graph.add_constant(name, new))
         });
-        let (Some(id), Some(mut node)) = (id, nodes[index].take()) else {
+        // A node without a packed matrix stays as it is.
+        let Some((id, mut node)) = id.and_then(|id| Some((id, nodes[index].take()?))) else {
             continue;
         };
         node.operator = linear;
