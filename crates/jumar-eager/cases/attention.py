@@ -247,6 +247,13 @@ for dtype in [f16, bf16, f32]:
     )
     ropes = dict(queryRopeOptional=q_rope, keyRopeOptional=k_rope)
     cases.add("aclnnFusedInferAttentionScoreV3", query=q, key=[k], value=[v], attentionOut=Out(arranged(y, "BSND").to(dtype)), **{**V3, **newer, **ropes})
+    # One of the two parts of positions alone has no meaning.
+    given = dict(query=q, key=[k], value=[v], attentionOut=Out(arranged(y, "BSND").to(dtype), False), **newer)
+    for operator, more in [("aclnnFusedInferAttentionScoreV3", V3), ("aclnnFusedInferAttentionScoreV4", dict(V4, queryQuantMode=0))]:
+        for one, other in [("queryRopeOptional", "keyRopeOptional"), ("keyRopeOptional", "queryRopeOptional")]:
+            for absent in [Null, torch.zeros(0, dtype=dtype)]:
+                text = f"{one} is a tensor and {other} is null or empty"
+                cases.add(operator, refuse=(161002, text), **{**more, **given, one: ropes[one], other: absent})
 
 # Rows that see nothing: the mean of all values, or zeros where the precision asks for it.
 q, k, v = noise(1, 1, 3, 2, dtype=f16), noise(1, 1, 4, 2, dtype=f16), noise(1, 1, 4, 2, dtype=f16)

@@ -513,11 +513,21 @@ fn extra(
     (heads, key_heads): (usize, usize),
     paged: bool,
 ) -> Result<Option<(View, View)>, Refusal> {
-    let (Some(query), Some(key)) = (
+    let (query, key) = match (
         given(cx, "queryRopeOptional")?,
         given(cx, "keyRopeOptional")?,
-    ) else {
-        return Ok(None);
+    ) {
+        (Some(query), Some(key)) => (query, key),
+        (None, None) => return Ok(None),
+        (query, _) => {
+            let (one, other) = match query {
+                Some(_) => ("queryRopeOptional", "keyRopeOptional"),
+                None => ("keyRopeOptional", "queryRopeOptional"),
+            };
+            return Err(cx.invalid(format_args!(
+                "{one} is a tensor and {other} is null or empty; pass both or neither"
+            )));
+        }
     };
     if paged {
         return Err(cx.unsupported("keyRopeOptional in pages is not supported"));
