@@ -426,6 +426,36 @@ mod tests {
         all.find(|signature| signature.name == name).unwrap()
     }
 
+    /// A tensor of a type, and of this shape.
+    fn dense(buffer: usize, dtype: DataType, dims: &[i64]) -> Arg {
+        let desc = TensorDesc::contiguous(dtype, dims);
+        Arg::Tensor(TensorArg { desc, buffer })
+    }
+
+    #[test]
+    fn rows_and_products_of_few_elements_are_short() {
+        for (n, is_short) in [(4, true), (16, true), (32, false)] {
+            let of = |buffer: usize| dense(buffer, DataType::Float16, &[n, n]);
+            let softmax = plan(signature("aclnnSoftmax"), &[of(0), Arg::Int(1), of(1)]).unwrap();
+            assert_eq!(softmax.is_short(), is_short, "softmax of {n}");
+        }
+        for (k, is_short) in [(4, true), (64, true), (65, false)] {
+            let of = |buffer: usize, dims: [i64; 2]| dense(buffer, DataType::Float32, &dims);
+            let args = [of(0, [2, k]), of(1, [k, 2]), of(2, [2, 2]), Arg::Int(0)];
+            let product = plan(signature("aclnnMatmul"), &args).unwrap();
+            assert_eq!(product.is_short(), is_short, "products of {k}");
+        }
+        // The rows of the input are longer than what is written.
+        let args = [
+            dense(0, DataType::Float32, &[4, 1000]),
+            Arg::Ints(vec![1]),
+            Arg::Bool(false),
+            Arg::Type(DataType::Float32),
+            dense(1, DataType::Float32, &[4]),
+        ];
+        assert!(!plan(signature("aclnnReduceSum"), &args).unwrap().is_short());
+    }
+
     /// A float32 tensor of one dimension that starts at an element of a shared storage.
     fn part(buffer: usize, len: i64, stride: i64) -> Arg {
         let mut desc = TensorDesc::contiguous(DataType::Float32, &[len]);

@@ -4,7 +4,7 @@
 //! and converts rows of other types on the way in and out.
 
 use jumar_ops::math::{Work, wide};
-use jumar_ops::view::{Layout, MAX_RANK, Row, RowMut};
+use jumar_ops::view::{Layout, MAX_RANK, PastCaches, Row, RowMut};
 use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
@@ -24,11 +24,19 @@ const PARTS: usize = 16;
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 13;
 
+/// Bytes of rows from which on results go past the caches, and next rows are asked for: they are longer than the caches.
+const PAST_BYTES: usize = 64 << 20;
+
 /// A function of one row of each operand.
 pub(crate) trait RowFunction: Send + Sync + 'static {
     /// Returns the number of float32 values that the function needs beside its operands.
     fn scratch(&self) -> usize {
         0
+    }
+
+    /// Returns whether a row takes some tens of nanoseconds for each of its elements, whatever the shapes are.
+    fn is_elementwise(&self) -> bool {
+        false
     }
 
     /// Computes one row. `FUSED` states that a product and a sum are one instruction. Implementations are `#[inline(always)]`, so
@@ -40,6 +48,10 @@ pub(crate) trait RowFunction: Send + Sync + 'static {
 pub(crate) struct Rows<'a> {
     /// The index of the row in the dimensions before the last.
     pub number: usize,
+    /// The next row of the first input, where memory is read faster if it is asked for.
+    pub ahead: Option<Row<'a, f32>>,
+    /// Set where the outputs are longer than the caches.
+    pub past: Option<&'a PastCaches>,
     inputs: [Option<Row<'a, f32>>; OPERANDS],
     outputs: [Option<RowMut<'a, f32>>; OPERANDS],
     scratch: Option<RowMut<'a, f32>>,
@@ -164,6 +176,7 @@ impl<F: RowFunction> RowKernel<F> {
         &self,
         views: &Views<'a>,
         scratch: Option<RowMut<'a, f32>>,
+        past: Option<&'a PastCaches>,
         number: usize,
         index: &[usize],
     ) {
@@ -173,6 +186,8 @@ impl<F: RowFunction> RowKernel<F> {
         };
         let mut rows = Rows {
             number,
+            ahead: past.and_then(|_| self.ahead(views, index)),
+            past,
             inputs: [None; OPERANDS],
             outputs: [None; OPERANDS],
             scratch: match (scratch, self.function.scratch()) {
@@ -222,7 +237,24 @@ impl<F: RowFunction> RowKernel<F> {
     }
 }
 
+impl<F: RowFunction> RowKernel<F> {
+    /// Returns the next row of the first input, if it lies behind this one in the last dimension but one.
+    fn ahead<'a>(&self, views: &Views<'a>, index: &[usize]) -> Option<Row<'a, f32>> {
+        let (view, width) = (views.inputs[0].as_ref()?, self.inputs[0].as_ref()?.width);
+        let last = index.len().checked_sub(1)?;
+        if index[last] + 1 == self.dims[last] {
+            return None;
+        }
+        let (start, step) = row_at(view.layout(), index);
+        view.float32(start + view.layout().strides()[last] as usize, width, step)
+    }
+}
+
 impl<F: RowFunction> Kernel for RowKernel<F> {
+    fn is_elementwise(&self) -> bool {
+        self.function.is_elementwise()
+    }
+
     fn scratch_bytes(&self) -> usize {
         let parts = PARTS.min(self.count());
         parts * self.part_len() * size_of::<f32>()
@@ -241,7 +273,11 @@ impl<F: RowFunction> Kernel for RowKernel<F> {
         };
         let each = count.div_ceil(parts);
         let views = self.views(call)?;
+        // What is converted on the way out is read again.
+        let direct = matches!(&self.outputs[0], Some(output) if output.staged.is_none());
+        let is_past = direct && count * self.elements * size_of::<f32>() >= PAST_BYTES;
         let part = |part: usize| {
+            let past = is_past.then(PastCaches::default);
             let scratch = scratch.map(|scratch| scratch.slice(part * len, len));
             let (first, end) = (part * each, ((part + 1) * each).min(count));
             let mut index = [0; MAX_RANK];
@@ -251,7 +287,13 @@ impl<F: RowFunction> Kernel for RowKernel<F> {
                 rest /= self.dims[axis];
             }
             for number in first..end {
-                self.row(&views, scratch, number, &index[..self.dims.len()]);
+                self.row(
+                    &views,
+                    scratch,
+                    past.as_ref(),
+                    number,
+                    &index[..self.dims.len()],
+                );
                 for axis in (0..self.dims.len()).rev() {
                     index[axis] += 1;
                     if index[axis] < self.dims[axis] {

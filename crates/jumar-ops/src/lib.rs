@@ -61,6 +61,12 @@ pub mod math {
     pub use crate::simd::wide::{Work, wide};
 }
 
+/// Functions of single rows, which kernels of other crates share.
+pub mod rows {
+    pub use crate::kernels::norm::NormalisedRow;
+    pub use crate::kernels::softmax::SoftmaxRow;
+}
+
 /// Values between pixels, as deformable convolutions read them.
 pub mod sampling {
     pub use crate::kernels::space::deform::{Corner, corners};

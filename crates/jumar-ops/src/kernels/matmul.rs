@@ -499,7 +499,14 @@ fn by_panels(
     }
 }
 
+/// How many terms of a sum take no longer than one of the functions that are computed for each element.
+const FEW_TERMS: usize = 64;
+
 impl Kernel for Product32 {
+    fn is_elementwise(&self) -> bool {
+        self.0.k <= FEW_TERMS
+    }
+
     fn scratch_bytes(&self) -> usize {
         self.scratch().iter().sum::<usize>() * size_of::<f32>()
     }

@@ -47,13 +47,15 @@ impl Algorithm for Normalise {
         io.call.workers().ranges(self.rows, grain, |start, count| {
             let past = is_past.then(PastCaches::default);
             for row in start..start + count {
-                let (mean, inverse) = wide(OneRow {
-                    x: x.slice(row * self.len, self.len),
+                let of = |row: usize| x.slice(row * self.len, self.len);
+                let (mean, inverse) = wide(NormalisedRow {
+                    x: of(row),
                     y: y.slice(row * self.len, self.len),
                     epsilon: self.epsilon,
                     centre: self.centre,
                     scale: factor,
                     offset: shift,
+                    ahead: (row + 1 < self.rows).then(|| of(row + 1)),
                     past: past.as_ref(),
                 });
                 if let Some(means) = means {
@@ -95,27 +97,45 @@ impl Algorithm for Normalise {
     }
 }
 
-/// Normalises one row. Returns its mean and its inverse deviation.
-struct OneRow<'a, W> {
-    x: Row<'a, W>,
-    y: RowMut<'a, W>,
-    epsilon: f64,
-    centre: bool,
-    scale: Option<Row<'a, W>>,
-    offset: Option<Row<'a, W>>,
-    past: Option<&'a PastCaches>,
+/// A row, and what the normalised one is written to.
+pub struct NormalisedRow<'a, W> {
+    /// The row.
+    pub x: Row<'a, W>,
+    /// The result, which may be the same memory.
+    pub y: RowMut<'a, W>,
+    /// What is added to the variance.
+    pub epsilon: f64,
+    /// Whether the mean is taken away first.
+    pub centre: bool,
+    /// What the normalised elements are multiplied by.
+    pub scale: Option<Row<'a, W>>,
+    /// What is added to these.
+    pub offset: Option<Row<'a, W>>,
+    /// The row to be read next.
+    pub ahead: Option<Row<'a, W>>,
+    /// Set where the result is too long for the caches.
+    pub past: Option<&'a PastCaches>,
 }
 
-impl<W: Working> Work for OneRow<'_, W> {
+impl NormalisedRow<'_, f32> {
+    /// Normalises the row. Returns its mean and its inverse deviation.
+    #[inline(always)]
+    pub fn run<const FUSED: bool>(self) -> (f32, f32) {
+        Work::run::<FUSED>(self)
+    }
+}
+
+impl<W: Working> Work for NormalisedRow<'_, W> {
     type Output = (W, W);
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> (W, W) {
-        let OneRow {
+        let NormalisedRow {
             x,
             y,
             scale,
             offset,
+            ahead,
             ..
         } = self;
         let count = W::of(x.len() as f64);
@@ -130,7 +150,7 @@ impl<W: Working> Work for OneRow<'_, W> {
         match (scale, offset) {
             (Some(scale), Some(offset)) => {
                 let of = |x, factor, shift| (x - mean) * inverse * factor + shift;
-                y.map3([x, scale, offset], self.past, of);
+                y.map3([x, scale, offset], ahead, self.past, of);
             }
             (Some(scale), None) => y.map2(x, scale, |x, factor| (x - mean) * inverse * factor),
             (None, Some(offset)) => y.map2(x, offset, |x, shift| (x - mean) * inverse + shift),

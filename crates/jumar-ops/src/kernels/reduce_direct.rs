@@ -23,6 +23,8 @@ const COLUMNS: usize = 256;
 const MANY: usize = 2048;
 /// How many elements a thread takes at least, where several share the work.
 const GRAIN: usize = 1 << 15;
+/// How many columns ahead memory is asked for. The processor does not foresee which of several rows are read next.
+const AHEAD: usize = 512;
 
 /// A reduction over one run of neighbouring axes at a time; axes of one element belong to either side.
 pub(super) struct Direct {
@@ -208,6 +210,7 @@ impl Direct {
             let depth = DEPTH.min(self.count - first);
             let start = from + first * self.columns;
             for (side, own) in own[..grouped].chunks_exact_mut(SIDE).enumerate() {
+                self.ask_ahead(input, start, side * SIDE, grouped);
                 let start = start + side * SIDE;
                 let part = if depth == DEPTH {
                     part((input, by), start, self.columns, near)
@@ -231,6 +234,26 @@ impl Direct {
                     *own += f64::from(near(row.get(index).widen()));
                 }
             }
+        }
+    }
+
+    /// Asks for what is read after the columns from `column` on of the rows from `start` on: further columns of these rows, of which
+    /// there are `width`, or the first ones of the rows below.
+    #[inline(always)]
+    fn ask_ahead<T: LowPrecision>(
+        &self,
+        input: Row<'_, T>,
+        start: usize,
+        column: usize,
+        width: usize,
+    ) {
+        let ahead = column + AHEAD.min(width);
+        let to = match ahead < width {
+            true => start + ahead,
+            false => start + ahead - width + DEPTH * self.columns,
+        };
+        for row in 0..DEPTH {
+            input.ask_for_part(to + row * self.columns, SIDE);
         }
     }
 
@@ -296,6 +319,7 @@ impl Direct {
             let start = from + first * self.columns;
             let groups = own[..grouped].chunks_exact_mut(SIDE);
             for (side, (own, odd)) in groups.zip(odd.chunks_exact_mut(SIDE)).enumerate() {
+                self.ask_ahead(input, start, side * SIDE, grouped);
                 let (mut tops, mut marks) = ([0.0; SIDE], [0u32; SIDE]);
                 tops.copy_from_slice(own);
                 marks.copy_from_slice(odd);

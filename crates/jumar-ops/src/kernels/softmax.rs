@@ -169,12 +169,13 @@ impl<const LOG: bool> Kernel for Softmax32<LOG> {
                 let past = is_past.then(PastCaches::default);
                 let mut beside = vec![0.0; if is_past { len } else { 0 }];
                 for outer in first..first + count {
-                    let (row, out) = (input.slice(outer * len, len), out.slice(outer * len, len));
-                    wide(OneRow::<LOG> {
-                        row,
-                        out,
+                    let row = |outer: usize| input.slice(outer * len, len);
+                    wide(OneRow::<LOG>(SoftmaxRow {
+                        x: row(outer),
+                        y: out.slice(outer * len, len),
+                        ahead: (outer + 1 < self.outer).then(|| row(outer + 1)),
                         past: past.as_ref().map(|past| (past, RowMut::of(&mut beside))),
-                    });
+                    }));
                 }
             });
             return Ok(());
@@ -204,60 +205,78 @@ impl<const LOG: bool> Kernel for Softmax32<LOG> {
     }
 }
 
-/// Softmax of a row that lies side by side.
-struct OneRow<'a, const LOG: bool> {
-    row: Row<'a, f32>,
-    out: RowMut<'a, f32>,
-    /// Where the exponentials lie until they are written past the caches.
-    past: Option<(&'a PastCaches, RowMut<'a, f32>)>,
+/// A row and what the softmax of it, or its logarithm, is written to.
+pub struct SoftmaxRow<'a> {
+    /// The row.
+    pub x: Row<'a, f32>,
+    /// The result, which may be the same memory.
+    pub y: RowMut<'a, f32>,
+    /// The row to be read next.
+    pub ahead: Option<Row<'a, f32>>,
+    /// Where exponentials are kept until a result that is too long for the caches is written past them.
+    pub past: Option<(&'a PastCaches, RowMut<'a, f32>)>,
 }
 
-impl<const LOG: bool> Work for OneRow<'_, LOG> {
-    type Output = ();
-
+impl SoftmaxRow<'_> {
+    /// Computes the row; with `LOG`, the logarithm.
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let OneRow { row, out, past } = self;
-        let most = row.fold_long(f32::NEG_INFINITY, Number::max, Number::max);
+    pub fn run<const LOG: bool, const FUSED: bool>(self) {
+        let SoftmaxRow { x, y, ahead, past } = self;
+        // Not-a-number makes the sum one.
+        let larger = |one: f32, two: f32| if two > one { two } else { one };
+        let most = x.fold_long(f32::NEG_INFINITY, larger, larger);
         let add = |a: f32, b: f32| a + b;
         if LOG {
-            let sum = row.fold_wide(
+            let sum = x.fold_long(
                 0f32,
                 #[inline(always)]
-                |sum, x| sum + Fast::<FUSED>(x - most).exp().0,
+                |sum, x| sum + Fast::<FUSED>(x - most).exp_below_88().0,
                 add,
             );
             let log = Fast::<FUSED>(sum).ln().0;
-            out.map1(
-                row,
+            y.map1(
+                x,
                 #[inline(always)]
                 |x| x - most - log,
             );
             return;
         }
-        let to = past.map_or(out, |(_, beside)| beside);
+        let to = past.map_or(y, |(_, beside)| beside);
         let sum = to.map1_folding(
-            row,
+            x,
+            ahead,
             #[inline(always)]
-            |x| Fast::<FUSED>(x - most).exp().0,
+            |x| Fast::<FUSED>(x - most).exp_below_88().0,
             0f32,
             add,
             add,
         );
         let scale = 1.0 / sum;
         match past {
-            Some((past, beside)) => out.map1_past_caches(
+            Some((past, beside)) => y.map1_past_caches(
                 beside.as_row(),
                 past,
                 #[inline(always)]
                 |x| x * scale,
             ),
-            None => out.map1(
-                out.as_row(),
+            None => y.map1(
+                y.as_row(),
                 #[inline(always)]
                 |x| x * scale,
             ),
         }
+    }
+}
+
+/// The same, compiled for each level of instructions.
+struct OneRow<'a, const LOG: bool>(SoftmaxRow<'a>);
+
+impl<const LOG: bool> Work for OneRow<'_, LOG> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        self.0.run::<LOG, FUSED>();
     }
 }
 
@@ -300,14 +319,19 @@ impl<const LOG: bool> Work for Columns<'_, LOG> {
                     if LOG {
                         x - most
                     } else {
-                        Fast::<FUSED>(x - most).exp().0
+                        Fast::<FUSED>(x - most).exp_below_88().0
                     }
                 },
             );
             sum.update(
                 to.as_row(),
                 #[inline(always)]
-                |sum, x| sum + if LOG { Fast::<FUSED>(x).exp().0 } else { x },
+                |sum, x| {
+                    sum + match LOG {
+                        true => Fast::<FUSED>(x).exp_below_88().0,
+                        false => x,
+                    }
+                },
             );
         }
         if LOG {

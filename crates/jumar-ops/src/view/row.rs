@@ -188,15 +188,25 @@ impl<'a, T: Element> Row<'a, T> {
     /// Asks the processor to fetch the elements, if they lie side by side, while it computes something else.
     #[inline]
     pub fn ask_for(&self) {
-        #[cfg(target_arch = "x86_64")]
         if self.is_dense() {
+            self.ask_for_part(0, self.len);
+        }
+    }
+
+    /// Asks for the cache lines of `count` elements from `start` on, as [`ask_for`](Row::ask_for). They need not lie in the row.
+    #[inline(always)]
+    pub(crate) fn ask_for_part(&self, start: usize, count: usize) {
+        #[cfg(target_arch = "x86_64")]
+        {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let (first, bytes) = (self.first.cast::<i8>(), self.len * size_of::<T>());
-            for at in (0..bytes).step_by(super::CACHE_LINE) {
+            let first = self.first.wrapping_add(start).cast::<i8>();
+            for at in (0..count * size_of::<T>()).step_by(super::CACHE_LINE) {
                 // SAFETY: nothing is accessed; any address may be asked for.
                 unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(at)) };
             }
         }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (start, count);
     }
 
     /// Writes `f` of each element to a buffer of the same length. Panics where the lengths differ.
@@ -557,11 +567,13 @@ impl<'a, T: Element> RowMut<'a, T> {
         }
     }
 
-    /// Writes `f` of each element of `source` as [`map1`](RowMut::map1), and folds what it writes.
+    /// Writes `f` of each element of `source` as [`map1`](RowMut::map1), and folds what it writes. Meanwhile, it asks for the elements of
+    /// `ahead`, the row to be read next.
     #[inline(always)]
     pub fn map1_folding<A: Element, S: Copy>(
         &self,
         source: Row<'_, A>,
+        ahead: Option<Row<'_, A>>,
         f: impl Fn(A) -> T,
         start: S,
         step: impl Fn(S, T) -> S,
@@ -576,6 +588,9 @@ impl<'a, T: Element> RowMut<'a, T> {
             false => 0,
         };
         for base in (0..grouped).step_by(GROUP) {
+            if let Some(ahead) = ahead {
+                ahead.ask_for_part(base, GROUP);
+            }
             // SAFETY: `grouped` is at most the length of both rows, and both are dense.
             let group: [A; GROUP] = unsafe { source.read_group(base) };
             let mut result = [T::default(); GROUP];
@@ -597,11 +612,13 @@ impl<'a, T: Element> RowMut<'a, T> {
         black_box(lanes).into_iter().reduce(join).unwrap_or(start)
     }
 
-    /// Writes `f` of elements of three rows as [`map2`](RowMut::map2), and past the caches where `past` is given.
+    /// Writes `f` of elements of three rows as [`map2`](RowMut::map2), and past the caches where `past` is given. Meanwhile, it asks for
+    /// the elements of `ahead`, the row to be read next.
     #[inline(always)]
     pub fn map3<A: Element>(
         &self,
         [one, two, three]: [Row<'_, A>; 3],
+        ahead: Option<Row<'_, A>>,
         past: Option<&PastCaches>,
         f: impl Fn(A, A, A) -> T,
     ) {
@@ -614,6 +631,9 @@ impl<'a, T: Element> RowMut<'a, T> {
         let grouped = if dense { self.len / GROUP * GROUP } else { 0 };
         let past = past.is_some() && self.is_aligned();
         for base in (0..grouped).step_by(GROUP) {
+            if let Some(ahead) = ahead {
+                ahead.ask_for_part(base, GROUP);
+            }
             // SAFETY: `grouped` is at most the length of each row, and all are dense.
             let (a, b, c): ([A; GROUP], [A; GROUP], [A; GROUP]) = unsafe {
                 (
@@ -808,6 +828,8 @@ mod tests {
             (0, 0, 1),
         ] {
             let from = Row::of(&values).stepped(start, len, step);
+            // What is asked for may lie anywhere.
+            let ahead = (start == 0).then(|| Row::of(&values).slice(1199, 1));
             let each: Vec<f32> = (0..len).map(|at| values[start + at * step]).collect();
             let wanted: f32 = each.iter().sum();
             assert_eq!(from.fold_long(0.0, |a, b| a + b, |a, b| a + b), wanted);
@@ -819,7 +841,7 @@ mod tests {
             };
             let target = RowMut::of(&mut to).stepped(start, len, step);
             let add = |a: f32, b: f32| a + b;
-            let sum = target.map1_folding(from, |value| value * 2.0, 0.0, add, add);
+            let sum = target.map1_folding(from, ahead, |value| value * 2.0, 0.0, add, add);
             assert_eq!(sum, wanted * 2.0);
             check(&to);
             to.fill(0.0);
@@ -831,7 +853,7 @@ mod tests {
             for past in [None, Some(PastCaches::default())] {
                 to.fill(0.0);
                 let target = RowMut::of(&mut to).stepped(start, len, step);
-                target.map3([from; 3], past.as_ref(), |a, b, c| a + b * 2.0 - c);
+                target.map3([from; 3], ahead, past.as_ref(), |a, b, c| a + b * 2.0 - c);
                 drop(past);
                 check(&to);
             }

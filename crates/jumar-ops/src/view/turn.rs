@@ -2,8 +2,8 @@
 
 use super::{Element, RowMut, View};
 
-/// Rows that are transposed together, and how many rows ahead the next ones are asked for.
-const ROWS: usize = 16;
+/// How many rows ahead the next ones are asked for.
+const AHEAD: usize = 24;
 
 /// Part of a tensor whose rows become the columns of another.
 #[derive(Clone, Copy, Debug)]
@@ -92,11 +92,11 @@ fn blocks<T: Element>(from: &View<'_, T>, part: Part, to: RowMut<'_, T>, pitch: 
 #[cfg(target_arch = "x86_64")]
 mod vectors {
     use std::arch::x86_64::{
-        __m128i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_setzero_si128, _mm_storeu_si128,
+        __m128i, _MM_HINT_T1, _mm_loadu_si128, _mm_prefetch, _mm_setzero_si128, _mm_storeu_si128,
     };
 
     use super::super::CACHE_LINE;
-    use super::{Done, Element, Part, ROWS, RowMut, View};
+    use super::{AHEAD, Done, Element, Part, RowMut, View};
 
     /// Transposes blocks of `SIDE` rows and as many columns, which are as many vectors. `low` and `high` interleave the elements of
     /// the lower, and of the upper halves of two vectors.
@@ -125,11 +125,12 @@ mod vectors {
         let (source, target) = (source.address(), target.address());
         let lines = (part.len * size_of::<T>()).div_ceil(CACHE_LINE);
         for first in (0..done.rows).step_by(SIDE) {
-            for row in first + ROWS..(first + ROWS + SIDE).min(known) {
+            for row in first + AHEAD..(first + AHEAD + SIDE).min(known) {
                 let row = source.wrapping_add(row * stride).cast::<i8>();
                 for line in 0..lines {
+                    // Into the second cache: rows a power of two apart share few lines of the first one, and would displace each other.
                     // SAFETY: nothing is accessed; any address may be asked for.
-                    unsafe { _mm_prefetch::<_MM_HINT_T0>(row.wrapping_add(line * CACHE_LINE)) };
+                    unsafe { _mm_prefetch::<_MM_HINT_T1>(row.wrapping_add(line * CACHE_LINE)) };
                 }
             }
             let source = source.wrapping_add(first * stride);

@@ -1,8 +1,6 @@
 //! Normalization and its gradients in float32, a row at a time: no intermediate result is as large as the batch.
 
-use std::hint::black_box;
-
-use jumar_ops::math::{Fast, Float};
+use jumar_ops::rows::{NormalisedRow, SoftmaxRow};
 use jumar_ops::view::Row;
 use jumar_types::dtype::DataType;
 
@@ -63,81 +61,33 @@ fn sum1(row: Row<'_, f32>, term: impl Fn(f32) -> f32) -> f32 {
     total as f32
 }
 
-/// Adds what `term` makes of the entries of a row, with so many sums side by side that none waits for the one before.
-#[inline(always)]
-fn sum_side_by_side(row: Row<'_, f32>, term: impl Fn(f32) -> f32) -> f32 {
-    const SUMS: usize = 64;
-    let mut sums = [0.0; SUMS];
-    let grouped = match row.is_dense() {
-        true => row.len() / SUMS * SUMS,
-        false => 0,
-    };
-    for base in (0..grouped).step_by(SUMS) {
-        let group: [f32; SUMS] = row.group(base);
-        for index in 0..SUMS {
-            sums[index] += term(group[index]);
-        }
-    }
-    for index in grouped..row.len() {
-        sums[index % SUMS] += term(row.get(index));
-    }
-    // Joined from memory, in halves: otherwise the compiler would keep the sums as the last addition wants them.
-    let mut sums = black_box(sums);
-    let mut half = SUMS / 2;
-    while half > 0 {
-        for index in 0..half {
-            sums[index] += sums[index + half];
-        }
-        half /= 2;
-    }
-    sums[0]
-}
-
 /// `(x - mean) * rstd * weight + bias`. Inputs: x, weight, bias. Outputs: the result, mean, rstd.
 pub(super) struct LayerNorm {
-    pub epsilon: f32,
+    pub epsilon: f64,
 }
 
 impl RowFunction for LayerNorm {
+    fn is_elementwise(&self) -> bool {
+        true
+    }
+
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
-        let (x, y) = (rows.input(0), rows.output(0));
-        let (weight, bias) = (rows.optional(1), rows.optional(2));
-        let count = x.len() as f32;
-        let mean = sum_side_by_side(x, |x| x) / count;
-        let squares = sum_side_by_side(x, |x| (x - mean) * (x - mean));
-        let rstd = 1.0 / (squares / count + self.epsilon).sqrt();
+        let row = NormalisedRow {
+            x: rows.input(0),
+            y: rows.output(0),
+            epsilon: self.epsilon,
+            centre: true,
+            scale: rows.optional(1),
+            offset: rows.optional(2),
+            ahead: rows.ahead,
+            past: rows.past,
+        };
+        let (mean, rstd) = row.run::<FUSED>();
         for (index, statistic) in [(1, mean), (2, rstd)] {
             if let Some(out) = rows.wanted(index) {
                 out.set(0, statistic);
             }
-        }
-        match (weight, bias) {
-            (Some(weight), Some(bias)) => {
-                const GROUP: usize = 32;
-                let is_dense =
-                    y.as_row().is_dense() && [x, weight, bias].iter().all(|row| row.is_dense());
-                let grouped = match is_dense {
-                    true => x.len() / GROUP * GROUP,
-                    false => 0,
-                };
-                for base in (0..grouped).step_by(GROUP) {
-                    let mut values: [f32; GROUP] = x.group(base);
-                    let (weight, bias): ([f32; GROUP], [f32; GROUP]) =
-                        (weight.group(base), bias.group(base));
-                    for index in 0..GROUP {
-                        values[index] = (values[index] - mean) * rstd * weight[index] + bias[index];
-                    }
-                    y.set_group(base, values);
-                }
-                for index in grouped..x.len() {
-                    let scaled = (x.get(index) - mean) * rstd * weight.get(index);
-                    y.set(index, scaled + bias.get(index));
-                }
-            }
-            (Some(weight), None) => y.map2(x, weight, |x, weight| (x - mean) * rstd * weight),
-            (None, Some(bias)) => y.map2(x, bias, |x, bias| (x - mean) * rstd + bias),
-            (None, None) => y.map1(x, |x| (x - mean) * rstd),
         }
     }
 }
@@ -146,25 +96,19 @@ impl RowFunction for LayerNorm {
 pub(super) struct Softmax<const LOG: bool>;
 
 impl<const LOG: bool> RowFunction for Softmax<LOG> {
+    fn is_elementwise(&self) -> bool {
+        true
+    }
+
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
-        let (x, y) = (rows.input(0), rows.output(0));
-        // Not-a-number makes the sum one.
-        let larger = |one: f32, two: f32| if two > one { two } else { one };
-        let most = x.fold_wide(f32::NEG_INFINITY, larger, larger);
-        y.map1(
-            x,
-            #[inline(always)]
-            |x| Fast::<FUSED>(x - most).exp().0,
-        );
-        let sum = sum_side_by_side(y.as_row(), |y| y);
-        if LOG {
-            let log = Fast::<FUSED>(sum).ln().0;
-            y.map1(x, |x| x - most - log);
-        } else {
-            let scale = 1.0 / sum;
-            y.map1(y.as_row(), |y| y * scale);
-        }
+        let row = SoftmaxRow {
+            x: rows.input(0),
+            y: rows.output(0),
+            ahead: rows.ahead,
+            past: None,
+        };
+        row.run::<LOG, FUSED>();
     }
 }
 

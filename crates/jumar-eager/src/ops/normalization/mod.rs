@@ -287,7 +287,6 @@ fn layer_norm_by_rows(
             });
         }
     }
-    let epsilon = epsilon as f32;
     cx.rows(by_rows::LayerNorm { epsilon }, &sources, &targets)?;
     for (target, output) in targets.into_iter().zip(outputs) {
         if let (Some(target), Some(output)) = (target, output)
