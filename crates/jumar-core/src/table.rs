@@ -17,7 +17,7 @@ pub struct Table<T> {
     kind: IdKind,
     first_generation: u32,
     inner: RwLock<Inner<T>>,
-    epoch: Arc<Epoch>,
+    epoch: Option<Arc<Epoch>>,
 }
 
 struct Inner<T> {
@@ -53,6 +53,15 @@ impl Epoch {
 impl<T> Table<T> {
     /// Makes an empty table that moves `epoch` on at each removal.
     pub fn new(kind: IdKind, epoch: Arc<Epoch>) -> Self {
+        Table::made(kind, Some(epoch))
+    }
+
+    /// Makes an empty table of objects that no thread remembers from a lookup.
+    pub fn without_epoch(kind: IdKind) -> Self {
+        Table::made(kind, None)
+    }
+
+    fn made(kind: IdKind, epoch: Option<Arc<Epoch>>) -> Self {
         let random = RandomState::new().build_hasher().finish() as u32;
         Table {
             kind,
@@ -163,7 +172,9 @@ impl<T> Table<T> {
             inner.free.push(id.slot);
         }
         drop(inner);
-        self.epoch.advance();
+        if let Some(epoch) = &self.epoch {
+            epoch.advance();
+        }
         Ok(entry)
     }
 

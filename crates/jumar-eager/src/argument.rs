@@ -8,12 +8,22 @@ use jumar_types::dtype::DataType;
 const INLINE: usize = 8;
 
 /// Dimensions or strides of a tensor. Up to eight are stored without an allocation.
-#[derive(Clone, Default)]
-pub struct Dims {
-    len: usize,
-    inline: [i64; INLINE],
-    /// All values, where there are more.
-    many: Option<Box<[i64]>>,
+#[derive(Clone)]
+pub struct Dims(Stored);
+
+#[derive(Clone)]
+enum Stored {
+    Inline { len: u8, values: [i64; INLINE] },
+    Boxed(Box<[i64]>),
+}
+
+impl Default for Dims {
+    fn default() -> Dims {
+        Dims(Stored::Inline {
+            len: 0,
+            values: [0; INLINE],
+        })
+    }
 }
 
 impl Dims {
@@ -27,25 +37,28 @@ impl Dims {
     /// Copies a slice to where other values lie.
     #[inline]
     pub fn set(&mut self, values: &[i64]) {
-        self.len = values.len();
-        self.many = match self.inline.get_mut(..values.len()) {
-            Some(inline) => {
-                // Each by itself: a call that copies so few takes longer.
-                for (slot, &value) in inline.iter_mut().zip(values) {
-                    *slot = value;
-                }
-                None
+        if values.len() > INLINE {
+            self.0 = Stored::Boxed(values.into());
+            return;
+        }
+        if let Stored::Boxed(_) = self.0 {
+            *self = Dims::default();
+        }
+        if let Stored::Inline { len, values: slots } = &mut self.0 {
+            *len = values.len() as u8;
+            // Each by itself: a call that copies so few takes longer.
+            for (slot, &value) in slots.iter_mut().zip(values) {
+                *slot = value;
             }
-            None => Some(values.into()),
-        };
+        }
     }
 
     /// Returns the row-major strides of a shape. They wrap around where the shape is too large.
     pub fn contiguous(shape: &[i64]) -> Dims {
         let mut strides = Dims::new(shape);
-        let values = match &mut strides.many {
-            Some(values) => values,
-            None => &mut strides.inline[..shape.len()],
+        let values = match &mut strides.0 {
+            Stored::Inline { values, .. } => &mut values[..shape.len()],
+            Stored::Boxed(values) => values,
         };
         let mut step = 1i64;
         for value in values.iter_mut().rev() {
@@ -62,9 +75,9 @@ impl Deref for Dims {
 
     #[inline]
     fn deref(&self) -> &[i64] {
-        match &self.many {
-            Some(values) => values,
-            None => &self.inline[..self.len],
+        match &self.0 {
+            Stored::Inline { len, values } => &values[..usize::from(*len)],
+            Stored::Boxed(values) => values,
         }
     }
 }
@@ -322,9 +335,12 @@ mod tests {
 
     #[test]
     fn dims_keep_their_values_inline_and_boxed() {
-        for rank in 0..12 {
+        let mut again = Dims::default();
+        for rank in (0..12).chain([3, 9, 0]) {
             let values: Vec<i64> = (0..rank).collect();
             assert_eq!(*Dims::new(&values), *values);
+            again.set(&values);
+            assert_eq!(*again, *values);
         }
         assert_eq!(*Dims::contiguous(&[2, 3, 4]), [12, 4, 1]);
         assert_eq!(*Dims::contiguous(&[2, 0, 4]), [4, 4, 1]);

@@ -11,11 +11,10 @@ use crate::{Cx, Raw, refuse};
 
 /// A planned call.
 pub struct Executor {
-    pub(super) id: u64,
     pub(super) signature: &'static Signature,
     pub(super) plan: Arc<Plan>,
     /// One for each tensor argument, members of lists counted one by one, null ones too.
-    pub(super) tensors: Box<[TensorSlot]>,
+    pub(super) tensors: Vec<TensorSlot>,
     pub(super) state: Mutex<State>,
 }
 

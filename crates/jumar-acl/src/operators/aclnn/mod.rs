@@ -67,14 +67,14 @@ impl Objects {
     pub(crate) fn new(communication: Communication) -> Self {
         Objects {
             communication,
-            tensors: Table::new(IdKind::Tensor, Default::default()),
-            scalars: Table::new(IdKind::Scalar, Default::default()),
-            ints: Table::new(IdKind::IntArray, Default::default()),
-            floats: Table::new(IdKind::FloatArray, Default::default()),
-            bools: Table::new(IdKind::BoolArray, Default::default()),
-            tensor_lists: Table::new(IdKind::TensorList, Default::default()),
-            scalar_lists: Table::new(IdKind::ScalarList, Default::default()),
-            executors: Table::new(IdKind::Executor, Default::default()),
+            tensors: Table::without_epoch(IdKind::Tensor),
+            scalars: Table::without_epoch(IdKind::Scalar),
+            ints: Table::without_epoch(IdKind::IntArray),
+            floats: Table::without_epoch(IdKind::FloatArray),
+            bools: Table::without_epoch(IdKind::BoolArray),
+            tensor_lists: Table::without_epoch(IdKind::TensorList),
+            scalar_lists: Table::without_epoch(IdKind::ScalarList),
+            executors: Table::without_epoch(IdKind::Executor),
         }
     }
 }

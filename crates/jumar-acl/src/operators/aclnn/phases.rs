@@ -57,10 +57,11 @@ pub fn first_phase(cx: &Cx<'_>, number: usize, raw: &[RawArg<'_>]) -> Result<(u6
         cx,
         signature,
         param: 0,
-        slots: Vec::new(),
-        addresses: Vec::new(),
+        slots: Vec::with_capacity(raw.len()),
+        addresses: Vec::with_capacity(raw.len()),
     };
-    let mut args = Vec::with_capacity(raw.len());
+    let mut args = cx.thread.plans.arguments();
+    args.reserve_exact(raw.len());
     for (at, arg) in raw.iter().enumerate() {
         reader.param = at;
         args.push(reader.argument(*arg)?);
@@ -74,19 +75,16 @@ pub fn first_phase(cx: &Cx<'_>, number: usize, raw: &[RawArg<'_>]) -> Result<(u6
         slots, addresses, ..
     } = reader;
     let executors = &cx.process.operators.executors;
-    let executor = executors.insert(|id| {
-        Arc::new(Executor {
-            id,
-            signature,
-            plan,
-            tensors: slots.into(),
-            state: Mutex::new(State {
-                addresses,
-                repeatable: false,
-            }),
-        })
-    })?;
-    Ok((workspace, Raw(executor.id)))
+    let executor = executors.keep(Arc::new(Executor {
+        signature,
+        plan,
+        tensors: slots,
+        state: Mutex::new(State {
+            addresses,
+            repeatable: false,
+        }),
+    }))?;
+    Ok((workspace, Raw(executor)))
 }
 
 /// Turns raw arguments into typed ones, and keeps the tensors.
@@ -203,7 +201,8 @@ pub fn second_phase(
     stream: Raw,
 ) -> Result<()> {
     let name = signature(number).name;
-    let executor = executor::find(cx, executor).map_err(Refused::executor)?;
+    let handle = executor;
+    let executor = executor::find(cx, handle).map_err(Refused::executor)?;
     if !std::ptr::eq(executor.signature, signature(number)) {
         return Err(Refused::executor(executor::of_another(&executor, name)));
     }
@@ -227,10 +226,8 @@ pub fn second_phase(
         device: target.device(),
     };
     let workspace = memory.workspace(workspace)?;
-    let (addresses, repeatable) = {
-        let state = executor.state.lock();
-        (state.addresses.clone(), state.repeatable)
-    };
+    let state = executor.state.lock();
+    let addresses = &state.addresses;
     let mut buffers = vec![Span::EMPTY; addresses.len()];
     for access in plan.accesses() {
         let bytes = access.bytes();
@@ -242,12 +239,14 @@ pub fn second_phase(
             buffers[access.buffer] = region;
         }
     }
+    let repeatable = state.repeatable;
+    drop(state);
     let joined = join(cx, &executor, target.device(), (&buffers, workspace))?;
     if !repeatable {
         // Of two threads that run the same executor, one takes it.
         let executors = &cx.process.operators.executors;
         executors
-            .remove(executor.id, cx.call.name)
+            .remove(handle.0, cx.call.name)
             .map_err(Refused::executor)?;
     }
     let launch = Launch {

@@ -15,7 +15,11 @@ const MOST_BYTES: usize = 16 << 10;
 
 /// The plans that a thread keeps.
 #[derive(Default)]
-pub(crate) struct Plans(RefCell<Vec<Option<Kept>>>);
+pub(crate) struct Plans {
+    kept: RefCell<Vec<Option<Kept>>>,
+    /// The memory of the arguments of an earlier call.
+    spare: RefCell<Vec<Arg>>,
+}
 
 struct Kept {
     /// The number of the operator.
@@ -26,6 +30,11 @@ struct Kept {
 }
 
 impl Plans {
+    /// Returns an empty list for the arguments of a call. [`get`](Plans::get) takes it.
+    pub(super) fn arguments(&self) -> Vec<Arg> {
+        self.spare.take()
+    }
+
     /// Returns the plan for a call, made by `make` if it is not kept.
     ///
     /// # Errors
@@ -33,21 +42,23 @@ impl Plans {
     pub(super) fn get<E>(
         &self,
         number: usize,
-        args: Vec<Arg>,
+        mut args: Vec<Arg>,
         make: impl FnOnce(&[Arg]) -> Result<Plan, E>,
     ) -> Result<Arc<Plan>, E> {
         let digest = digest(number, &args);
         let index = (digest >> 32) as usize % KEPT;
-        if let Some(Some(kept)) = self.0.borrow().get(index)
+        if let Some(Some(kept)) = self.kept.borrow().get(index)
             && kept.digest == digest
             && kept.number == number
             && is_same(&kept.args, &args)
         {
+            args.clear();
+            self.spare.replace(args);
             return Ok(kept.plan.clone());
         }
         let plan = Arc::new(make(&args)?);
         if plan.kept_bytes() <= MOST_BYTES {
-            let mut all = self.0.borrow_mut();
+            let mut all = self.kept.borrow_mut();
             if all.is_empty() {
                 all.resize_with(KEPT, || None);
             }
@@ -193,7 +204,7 @@ mod tests {
         for (name, args) in others {
             assert!(!Arc::ptr_eq(&first, &get(&plans, name, args)));
         }
-        let before = plans.0.borrow().iter().flatten().count();
+        let before = plans.kept.borrow().iter().flatten().count();
         assert!(before > 1);
     }
 
@@ -219,7 +230,7 @@ mod tests {
                 &get(&plans, "aclnnAdd", addition(1.0, len))
             ));
         }
-        assert_eq!(plans.0.borrow().len(), KEPT);
+        assert_eq!(plans.kept.borrow().len(), KEPT);
     }
 
     #[test]
@@ -228,6 +239,6 @@ mod tests {
         let number = number_of("aclnnAdd");
         let refused = plans.get(number, addition(1.0, 4), |_| Err::<Plan, i32>(7));
         assert_eq!(refused.err(), Some(7));
-        assert!(plans.0.borrow().is_empty());
+        assert!(plans.kept.borrow().is_empty());
     }
 }

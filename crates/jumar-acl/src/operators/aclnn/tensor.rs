@@ -36,11 +36,12 @@ impl FreeList {
         }
     }
 
-    /// Returns a tensor that nothing else refers to, with the content of an earlier one. None if there is none.
-    fn take(&self) -> Option<Arc<Tensor>> {
+    /// Returns a tensor as stated, in the memory of one that nothing refers to. `None` if there is none.
+    fn take(&self, stated: &Stated<'_>) -> Option<Arc<Tensor>> {
         let mut tensor = self.0.borrow_mut().pop()?;
         // A call that was planned before may still have it.
-        Arc::get_mut(&mut tensor).is_some().then_some(tensor)
+        stated.write(Arc::get_mut(&mut tensor)?.content.get_mut());
+        Some(tensor)
     }
 }
 
@@ -185,14 +186,13 @@ pub fn aclCreateTensor(
 ) -> Result<Raw> {
     let (view, storage) = ((view, view_count), (storage, storage_count));
     let stated = Stated::check(view, data_type, strides, offset, format, storage, address)?;
-    let mut tensor = cx.thread.free_tensors.take().unwrap_or_else(|| {
+    let tensor = cx.thread.free_tensors.take(&stated).unwrap_or_else(|| {
         let desc = TensorDesc::contiguous(stated.dtype, &[]);
-        let content = Mutex::new(Content { desc, address });
+        let mut content = Content { desc, address };
+        stated.write(&mut content);
+        let content = Mutex::new(content);
         Arc::new(Tensor { content })
     });
-    if let Some(tensor) = Arc::get_mut(&mut tensor) {
-        stated.write(tensor.content.get_mut());
-    }
     cx.process.operators.tensors.keep(tensor).map(Raw)
 }
 
