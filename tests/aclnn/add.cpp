@@ -1,10 +1,13 @@
 // One operator from end to end: dense and strided tensors, queued work that outlives its descriptions, executors that run
-// many times, capture, and what is refused.
+// many times, capture, a pause, and what is refused.
 
 #include "program.h"
 
+#include <chrono>
+
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_foreach_abs.h"
+#include "aclnnop/aclnn_sleep.h"
 #include "aclnnop/level2/aclnn_mul.h"
 
 using Values = std::vector<float>;
@@ -169,6 +172,31 @@ static void a_capture_keeps_arguments_and_runs_again()
     CHECK(aclmdlRIDestroy(graph) == 0 && aclrtDestroyStream(stream) == 0);
 }
 
+// A stream sleeps at least as long as its clock of 1.65 GHz takes for the cycles, and tasks behind it come later.
+static void a_stream_sleeps()
+{
+    const int64_t cycles = 33000000;  // 20 ms
+    aclIntArray *array = aclCreateIntArray(&cycles, 1);
+    aclrtStream stream = nullptr;
+    CHECK(aclrtCreateStream(&stream) == 0);
+    Floats out(Values(8, 0)), ones(ONE_TO_EIGHT);
+    const auto start = std::chrono::steady_clock::now();
+    uint64_t size = 1;
+    aclOpExecutor *executor = nullptr;
+    CHECK(aclnnSleepGetWorkspaceSize(array, &size, &executor) == 0 && size == 0);
+    CHECK(aclnnSleep(nullptr, size, executor, stream) == 0);
+    CHECK(aclrtMemcpyAsync(out.address, out.bytes(), ones.address, ones.bytes(), ACL_MEMCPY_DEVICE_TO_DEVICE, stream) == 0);
+    synchronize(stream);
+    CHECK(std::chrono::steady_clock::now() - start >= std::chrono::milliseconds(20));
+    CHECK(out.read() == ONE_TO_EIGHT);
+    const int64_t none = 0;
+    aclIntArray *wrong = aclCreateIntArray(&none, 1);
+    REFUSED(aclnnSleepGetWorkspaceSize(wrong, &size, &executor), 161002, "cycles is [0]");
+    REFUSED(aclnnSleepGetWorkspaceSize(nullptr, &size, &executor), 161001, "cycles");
+    CHECK(aclDestroyIntArray(array) == 0 && aclDestroyIntArray(wrong) == 0);
+    CHECK(aclrtDestroyStream(stream) == 0);
+}
+
 // Plans an addition of eight elements each, to be refused in its second phase.
 static aclOpExecutor *plan(void *self, void *other, void *out, int64_t step = 1)
 {
@@ -244,6 +272,7 @@ int main()
     one_executor_runs_many_times();
     members_of_lists_get_addresses();
     a_capture_keeps_arguments_and_runs_again();
+    a_stream_sleeps();
     misuse();
     CHECK(aclrtResetDevice(0) == 0 && aclFinalize() == 0);
     std::printf("done\n");

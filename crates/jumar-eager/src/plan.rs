@@ -1,6 +1,7 @@
 //! The steps of one call, and their execution.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use jumar_ops::view::{Block, Layout, Region, View};
 use jumar_ops::{BufferKind, Call, Kernel, Memory, OpError, OpErrorKind, Operand, Workers};
@@ -114,6 +115,7 @@ pub struct Plan {
     pub(crate) reports: Vec<Report>,
     /// The collectives between the steps, in order.
     pub(crate) exchanges: Vec<Exchange>,
+    pub(crate) pause: Duration,
 }
 
 impl std::fmt::Debug for Plan {
@@ -194,13 +196,19 @@ impl Plan {
     /// Returns whether a run takes a few microseconds at most: it computes functions of few elements, and nothing else.
     pub fn is_short(&self) -> bool {
         let mut elements = 0;
-        self.steps.iter().all(|step| {
+        let mut is_short = |step: &Step| {
             let written = step.outputs.iter();
             elements += written
                 .map(|output| output.layout().elements())
                 .sum::<usize>();
             step.kernel.is_elementwise() && elements <= SHORT
-        })
+        };
+        self.pause.is_zero() && self.steps.iter().all(&mut is_short)
+    }
+
+    /// Returns how long a run takes at least. The caller waits so long before it executes the steps.
+    pub fn pause(&self) -> Duration {
+        self.pause
     }
 
     /// Reports whether shapes of outputs depend on data: [`Ran::shapes`] has them after a run.

@@ -3,6 +3,8 @@
 mod arguments;
 mod steps;
 
+use std::time::Duration;
+
 use jumar_ops::Kernel;
 use jumar_types::dtype::DataType;
 
@@ -28,6 +30,8 @@ pub(crate) struct Cx<'a> {
     constants: Vec<u8>,
     reports: Vec<(usize, View)>,
     exchanges: Vec<(Exchange, Option<View>, Option<View>)>,
+    /// How long a run waits before its steps.
+    pub pause: Duration,
     /// Reads that have to see what an earlier step wrote.
     written: Vec<usize>,
 }
@@ -63,6 +67,7 @@ impl<'a> Cx<'a> {
             constants: Vec::new(),
             reports: Vec::new(),
             exchanges: Vec::new(),
+            pause: Duration::ZERO,
             written: Vec::new(),
         };
         if args.len() != signature.params.len() {

@@ -575,6 +575,7 @@ pub(super) fn finish(mut cx: Cx<'_>) -> Result<Plan, Refusal> {
         workspace,
         reports,
         exchanges,
+        pause: cx.pause,
     })
 }
 

@@ -39,6 +39,7 @@ mod routing;
 mod sampler;
 mod scan;
 mod silent;
+mod sleep;
 mod sparse;
 mod spectrum;
 mod statistics;
@@ -84,6 +85,7 @@ static TABLES: &[&Table] = &[
     sampler::TABLE,
     scan::TABLE,
     silent::TABLE,
+    sleep::TABLE,
     sparse::TABLE,
     spectrum::TABLE,
     statistics::TABLE,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use jumar::engine::sync::Mutex;
+use jumar::engine::sync::{Mutex, thread};
 use jumar::engine::{Cost, Program, Span, Team};
 use jumar_eager::{Dims, OpError, Plan, Region, Share, Workers};
 use jumar_types::{Error, ErrorKind, Result};
@@ -55,6 +55,10 @@ impl Run {
 
 impl Program for Run {
     fn run(&self) -> Result<()> {
+        let pause = self.plan.pause();
+        if !pause.is_zero() {
+            thread::sleep(pause);
+        }
         let spans = self.buffers.iter().copied();
         let done = if spans.len() <= FEW {
             let mut few = [Region::EMPTY; FEW];
