@@ -57,7 +57,7 @@ def main():
             built, parsed, model, build, first = map(float, output.split()[-5:])
             threads = "1 worker" if workers == 1 else f"{workers} workers"
             for what, value in [("built by operators", built), ("parsed from ONNX", parsed)]:
-                show(f"ResNet-50, {what}, RunGraphWithStreamAsync, {threads}", value, ["aclmdlExecuteAsync", model], 1.05)
+                show(f"ResNet-50, {what}, RunGraphWithStreamAsync, {threads}", value, ["aclmdlExecuteAsync", model], 1.02)
             created, ran = session_ms(folder / "model.onnx", image, workers)
             show(f"ResNet-50 of operators, AddGraph and BuildGraph, {threads}", build, ["ONNX Runtime, session", created], 0.5)
             first_run = ["ONNX Runtime, session and first run", ran]

@@ -165,7 +165,7 @@ impl Work {
             return Ok(false);
         }
         let to = part(target, READ_PIECE, round);
-        let from = address + (to.address() - target.address()) as u64;
+        let from = address.wrapping_add((to.address() - target.address()) as u64);
         let read = mesh.read_memory(source.mesh, from, to);
         // A rank that abandons the operation closes its slot before its program may use the memory for something else.
         let load = |index| mesh.peer_word(source.mesh, index);
