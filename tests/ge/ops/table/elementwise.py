@@ -208,3 +208,17 @@ case("AscendDequant", "float16 scale, rectified", {"x": i(2, 3, 2, 2, lo=-50, hi
 case("AscendDequant", "bits above the scale", {"x": i(2, 3, lo=-50, hi=50), "deq_scale": t(scale_bits[1:2] + (np.uint64(5) << np.uint64(46)), "uint64")}, lambda x, s: x * 0.25)
 case("AscendDequant", "the bits of a tiny scale", {"x": i(2, 3, lo=-50, hi=50), "deq_scale": t([1], "uint64")}, lambda x, s: x * 0.0)
 case("AscendDequant", "squared scale", {"x": i(2, 3, lo=-50, hi=50), "deq_scale": t(scale_bits[:1], "uint64")}, lambda x, s: x * 0.25, {"sqrt_mode": True})
+
+
+def requantised(x, scale, offset=0, relu=False):
+    y = np.maximum(x * scale, 0) if relu else x * scale
+    return np.clip(np.rint(y + offset), -128, 127)
+
+
+# What aclnnTransQuantParamV2 makes: a float32 below, bit 46, and nine bits of an offset from bit 37 on.
+three_scales, three_offsets = np.array([0.5, 0.25, 2.0]), np.array([-256, 3, -7])
+packed = scale_bits | np.uint64(1 << 46) | ((three_offsets & 0x1FF).astype(np.uint64) << np.uint64(37))
+case("AscendRequant", "", {"x": i(2, 4, 2, 3, lo=-90, hi=90), "req_scale": t(scale_bits, "uint64")}, lambda x, s: requantised(x, three_scales), out="int8")
+case("AscendRequant", "rectified, with bit 46", {"x": i(2, 4, 2, 3, lo=-90, hi=90), "req_scale": t((scale_bits | np.uint64(1 << 46)).reshape(1, 1, 1, 3), "uint64")},
+     lambda x, s: requantised(x, three_scales, relu=True), {"relu_flag": True}, out="int8")
+case("AscendRequant", "offsets", {"x": i(20, 3, lo=-200, hi=900), "req_scale": t(packed, "uint64")}, lambda x, s: requantised(x, three_scales, three_offsets), out="int8")

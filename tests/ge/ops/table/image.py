@@ -196,3 +196,48 @@ def looked_up(img, table):
 case("LUT3D", "", {"img": f(4, 5, 3, lo=0, hi=255), "lut_table": f(17, 17, 17, 3, lo=0, hi=255)}, looked_up)
 case("LUT3D", "bytes", {"img": i(2, 4, 5, 3, lo=0, hi=256, dtype="uint8"), "lut_table": i(5, 5, 5, 3, lo=0, hi=256, dtype="uint8")}, looked_up, out="float32")
 refused("LUT3D", "a table of two axes", {"img": f(4, 5, 3), "lut_table": f(17, 17, 3)}, "a table [n, n, n, 3] are required")
+
+# ONNX Runtime weighs by the exact position; the table of TensorFlow has 1024 steps between two pixels. Both agree where positions
+# are multiples of such a step. Half a pixel asks for the kernel of Keys, and pixels outside of the image do not count.
+BICUBIC = [
+    ("", {}, {"coordinate_transformation_mode": "asymmetric", "cubic_coeff_a": -0.75}),
+    ("corners", {"align_corners": True}, {"coordinate_transformation_mode": "align_corners", "cubic_coeff_a": -0.75}),
+    ("centres", {"half_pixel_centers": True}, {"coordinate_transformation_mode": "half_pixel", "cubic_coeff_a": -0.5, "exclude_outside": 1}),
+]
+PIXELS = ["float16", "float64", "int8", "uint8", "int16", "uint16", "int32", "int64"]
+
+
+def bicubic(x, to, way):
+    sizes = np.array([*x.shape[:2], *to], np.int64)
+    return ort("Resize", attrs={"mode": "cubic", **way})(x.astype(np.float32), None, None, sizes)
+
+
+for name, attrs, way in BICUBIC:
+    for to in ([9, 17], [3, 3]) if name == "corners" else ([8, 20], [2, 1]):
+        own = (5, 5) if name == "corners" else (4, 5)
+        label = f"{name} {'up' if to[0] > 4 else 'down'}".strip()
+        case("ResizeBicubic", label, {"images": form("NCHW", f(2, 3, *own)), "size": t(to)}, lambda x, s, to=to, way=way: bicubic(x, to, way), attrs, types=PIXELS if label == "up" else [], out="float32", loose=4, **ORT)
+case("ResizeBicubic", "channels last when not said", {"images": f(2, 4, 5, 3), "size": t([8, 10])}, lambda x, s: last(bicubic(first(x), [8, 10], BICUBIC[0][2])[0]), loose=4, **ORT)
+case("ResizeBicubic", "one pixel", {"images": form("NCHW", f(2, 3, 1, 1)), "size": t([3, 2])}, lambda x, s: np.broadcast_to(x, (2, 3, 3, 2)), {"half_pixel_centers": True}, loose=4, **ORT)
+
+
+def table_of_steps(x, to):
+    """The bicubic kernel at positions that are rounded to steps of 1/1024, along the last axis."""
+    own = x.shape[-1]
+    y = np.zeros((*x.shape[:-1], to))
+    for at in range(to):
+        position = float(np.float32(at) * (np.float32(own) / np.float32(to)))
+        low = int(np.floor(position))
+        part = np.rint((position - low) * 1024) / 1024
+        for pixel in range(low - 1, low + 3):
+            away = abs(low + part - pixel)
+            weight = 1.25 * away**3 - 2.25 * away**2 + 1 if away <= 1 else -0.75 * (away**3 - 5 * away**2 + 8 * away - 4)
+            y[..., at] += weight * x[..., min(max(pixel, 0), own - 1)]
+    return y
+
+
+case("ResizeBicubic", "steps between the pixels", {"images": form("NCHW", f(1, 2, 3, 7)), "size": t([3, 11])}, lambda x, s: table_of_steps(x, 11), loose=4, least="float32", why="weights in float32")
+refused("ResizeBicubic", "both ways", {"images": f(1, 4, 4, 1), "size": t([2, 2])}, "exclude each other", {"align_corners": True, "half_pixel_centers": True})
+refused("ResizeBicubic", "bytes", {"images": f(1, 4, 4, 1), "size": t([2, 2])}, "dtype is uint8", {"dtype": "uint8"})
+refused("ResizeBicubic", "three sizes", {"images": f(1, 4, 4, 1), "size": t([2, 2, 2])}, "[height, width]")
+refused("ResizeBicubic", "no pixels", {"images": f(1, 4, 4, 1), "size": t([0, 2])}, "1 or more")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases import b, case, const, distinct, f, i, t, v
+from cases import b, case, const, distinct, f, i, refused, t, v
 from reference import ort
 
 ANY = ["float16", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"]
@@ -136,3 +136,21 @@ def segments(x, ids, count):
 
 case("UnsortedSegmentSum", "ids outside", {"x": f(6, 3), "segment_ids": v([2, -1, 7, 1, 2, -9], "int32"), "num_segments": t(3)}, lambda x, n, c: segments(x, n, 3))
 case("UnsortedSegmentSum", "of elements", {"x": f(2, 3), "segment_ids": v([[2, 0, 2], [1, 1, 1]], "int64"), "num_segments": t([3])}, lambda x, n, c: (lambda y: (np.add.at(y, n, x), y)[1])(np.zeros(3)))
+
+
+def put(x, rows, indices, add):
+    y = x.copy()
+    if add:
+        np.add.at(y, indices, rows)
+    else:
+        y[indices] = rows
+    return y
+
+
+BASIC = ["float16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+case("IndexPut", "", {"x1": f(5, 3), "x2": f(2, 3)}, lambda x, u: put(x, u, [3, 0], False), {"indices": [3, 0]}, types=[*BASIC, "complex64", "complex128"])
+case("IndexPut", "added, twice the same, from the back", {"x1": f(5, 3), "x2": f(3, 3)}, lambda x, u: put(x, u, [3, -2, -5], True), {"indices": [3, -2, -5], "accumulate": 1}, types=BASIC)
+case("IndexPut", "one row for all, broadcast", {"x1": f(4, 2, 3), "x2": f(1, 3)}, lambda x, u: put(x, u, [1, 2], False), {"indices": [1, 2]})
+case("IndexPut", "elements", {"x1": f(6), "x2": f(1)}, lambda x, u: put(x, u, [5, 1], True), {"indices": [5, 1], "accumulate": 1})
+refused("IndexPut", "an index past the end", {"x1": f(5, 3), "x2": f(1, 3)}, "indices has 5", {"indices": [5]})
+refused("IndexPut", "how", {"x1": f(5, 3), "x2": f(1, 3)}, "accumulate is 2", {"indices": [0], "accumulate": 2})

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases import case, const, f, i, t, v
+from cases import case, const, f, form, i, refused, t, v
 from reference import first, last, moments, ort, softmax
 
 
@@ -51,6 +51,21 @@ case("BatchNorm", "training when not said", {key: fill for key, fill in five(2, 
 case("BatchNorm", "training, channels first, with what was before", five(2, 3, 4, 5, channels=3),
      lambda *a: trained(*a, channel=1, epsilon=0.01, factor=np.float64(np.float32(0.1))),
      {"data_format": "NCHW", "epsilon": 0.01, "exponential_avg_factor": 0.1})
+
+
+def named(fills):
+    return {f"input_{key}": fill for key, fill in fills.items()}
+
+
+case("BatchNormExt2", "inference, channels last when not said", named(five(2, 4, 5, 3, channels=3)),
+     lambda *a: [inference(*a), *a[3:], *a[3:]], {"is_training": False}, types=["float16"], out=MOMENTS[:5])
+case("BatchNormExt2", "inference, channels first", named(five(2, 3, 4, 5, channels=3)),
+     lambda *a: [inference(*a, channel=1, epsilon=0.01), *a[3:], *a[3:]], {"is_training": False, "data_format": "NCHW", "epsilon": 0.01})
+case("BatchNormExt2", "training when not said", named({key: fill for key, fill in five(2, 4, 5, 3, channels=3).items() if key in ("x", "scale", "offset")}),
+     lambda *a: trained(*a)[:5], types=["float16"], out=MOMENTS[:5])
+case("BatchNormExt2", "training, channels first by the description", named({"x": form("NCHW", f(2, 3, 4, 5)), "scale": const(f(3, lo=0.5, dtype="float32")), "offset": const(f(3, dtype="float32"))}),
+     lambda *a: trained(*a, channel=1)[:5], out=MOMENTS[:5])
+refused("BatchNormExt2", "inference without a variance", {"input_x": f(2, 4, 5, 3), "input_scale": f(3), "input_offset": f(3), "input_mean": f(3)}, "input_variance is missing", {"is_training": False})
 case("BNInference", "", {"x": f(2, 3, 4, 5), "mean": const(f(3)), "variance": const(f(3, lo=0.5)), "momentum": const(v([1.0])),
                          "scale": const(f(3)), "offset": const(f(3))},
      lambda x, mean, variance, momentum, scale, offset: inference(x, scale, offset, mean, variance, 1, 1e-5))

@@ -113,3 +113,20 @@ case("GlobalAveragePool", "", {"x": f(2, 3, 4, 5)}, lambda x: x.mean((2, 3), kee
 case("GlobalAveragePool", "three axes", {"x": f(2, 3, 2, 4, 5)}, lambda x: x.mean((2, 3, 4), keepdims=True))
 case("GlobalLpPool", "", {"x": f(2, 3, 4, 5)}, lambda x: np.sqrt((x**2).sum((2, 3), keepdims=True)), **HALF)
 case("GlobalLpPool", "third power", {"x": f(2, 3, 4, 5)}, lambda x: (np.abs(x) ** 3).sum((2, 3), keepdims=True) ** (1 / 3), {"p": 3.0})
+
+
+for mode, how in enumerate(["max", "avg"]):
+    kinds = {"max": ["float16"], "avg": ["float16"]}[how]
+    case("Pooling", f"{how}", {"x": f(2, 3, 6, 7)}, lambda x, how=how: pool(x, [2, 3], [2, 1], NONE, how, whole="padded"), {"mode": mode, "window": [2, 3], "stride": [2, 1]}, types=kinds)
+    case("Pooling", f"{how}, pads, upwards when not said", {"x": f(1, 2, 6, 7, lo=1, hi=3)}, lambda x, how=how: pool(x, [3, 3], [2, 2], [(1, 0), (0, 1)], how, ceil=True, whole="padded"),
+         {"mode": mode, "window": [3, 3], "stride": [2, 2], "pad": [1, 0, 0, 1]})
+    case("Pooling", f"{how}, pads, downwards", {"x": f(1, 2, 6, 6, lo=1, hi=3)}, lambda x, how=how: pool(x, [3, 2], [2, 3], [(1, 1), (0, 1)], how, whole="padded"),
+         {"mode": mode, "window": [3, 2], "stride": [2, 3], "pad": [1, 1, 0, 1], "ceil_mode": 1})
+    case("Pooling", f"{how}, global, channels last", {"x": f(2, 4, 5, 3)}, lambda x, how=how: getattr(x, {"max": "max", "avg": "mean"}[how])((1, 2), keepdims=True),
+         {"mode": mode, "global_pooling": True, "window": [2, 2], "data_format": "NHWC"})
+case("Pooling", "maximum of bytes", {"x": f(2, 3, 6, 7)}, lambda x: pool(x, [2, 3], [2, 1], NONE, "max"), {"window": [2, 3], "stride": [2, 1]}, dtype="int8", out="int32")
+refused("Pooling", "mean of bytes", {"x": f(2, 3, 6, 7)}, "int8 is not supported", {"mode": 1, "window": [2, 3]}, dtype="int8")
+refused("Pooling", "another mode", {"x": f(2, 3, 6, 7)}, "mode is 2", {"mode": 2})
+refused("Pooling", "dilation", {"x": f(2, 3, 6, 7)}, "dilation", {"window": [2, 2], "dilation": [2, 2, 2, 2]})
+refused("Pooling", "two pads", {"x": f(2, 3, 6, 7)}, "4 entries", {"window": [2, 2], "pad": [1, 1]})
+refused("Pooling", "rounding", {"x": f(2, 3, 6, 7)}, "ceil_mode is 2", {"window": [2, 2], "ceil_mode": 2})

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from cases import case, f, refused, v
+from cases import case, f, i, refused, v
 
 
 def sigmoid(x):
@@ -168,3 +168,51 @@ refused("DynamicGRUV2", "reset before the product", HALF, "reset_after must be t
 refused("DynamicGRUV2", "lengths", {**HALF, "seq_length": v([3, 1], "int32")}, "seq_length", dtype="float16")
 refused("DynamicGRUV2", "no such order", HALF, "zrh or rzh", {"gate_order": "hrz"}, dtype="float16")
 refused("DynamicGRUV2", "weights of another size", {**HALF, "weight_input": f(3, 15)}, "4 rows of 15", dtype="float16")
+
+
+def one_step(x, h, c, w, b, forget_bias=1.0):
+    """The order of the outputs: ct, ht, it, jt, ft, ot, tanhct."""
+    _, output, new, i, j, forget, o, squashed = (row[0] for row in joint(x[None], w, b, h, c, forget_bias=forget_bias))
+    return [new, output, i, j, forget, o, squashed]
+
+
+CELL = {"x": f(2, 4, lo=-1, hi=1), "h": f(2, 5, lo=-1, hi=1), "c": f(2, 5, lo=-1, hi=1), "w": f(9, 20, lo=-1, hi=1), "b": f(20, lo=-1, hi=1)}
+FINE = {"c": f(2, 5, lo=-1, hi=1, dtype="float32"), "b": f(20, lo=-1, hi=1, dtype="float32")}
+case("BasicLSTMCell", "", CELL, one_step, dtype="float16")
+case("BasicLSTMCell", "states and biases of more digits, another bias of the forget gate", {**CELL, **FINE}, lambda *a: one_step(*a, forget_bias=0.5),
+     {"forget_bias": 0.5}, dtype="float16", out=["float32", "float16", *["float32"] * 5])
+refused("BasicLSTMCell", "dropout", CELL, "keep_prob must be 1", {"keep_prob": 0.5}, dtype="float16")
+refused("BasicLSTMCell", "a mask", {**CELL, "mask": v([1], "uint8")}, "mask is not supported", dtype="float16")
+refused("BasicLSTMCell", "one state", CELL, "state_is_tuple must be true", {"state_is_tuple": False}, dtype="float16")
+refused("BasicLSTMCell", "weights of another size", {**CELL, "w": f(8, 20)}, "the shape [9, 20] is required", dtype="float16")
+
+
+def caffe(x, cont, w_x, b, w_h, x_static=None, h=None, c=None, w_static=None):
+    """The states are multiplied with `cont` before each step. The gates are those of input, forgetting, output and the new state."""
+    h = np.zeros((x.shape[1], w_h.shape[1])) if h is None else h[0]
+    c = np.zeros_like(h) if c is None else c[0]
+    rows = []
+    for time in range(x.shape[0]):
+        kept = cont[time][:, None]
+        sums = x[time] @ w_x.T + b + (kept * h) @ w_h.T
+        if x_static is not None:
+            sums = sums + x_static @ w_static.T
+        i, forget, o, j = np.split(sums, 4, 1)
+        c = kept * sigmoid(forget) * c + sigmoid(i) * np.tanh(j)
+        h = sigmoid(o) * np.tanh(c)
+        rows.append(h)
+    return [np.stack(rows), h[None], c[None]]
+
+
+LAYER = {"x": f(4, 2, 3, lo=-1, hi=1), "cont": v([[0, 0], [1, 1], [0, 1], [1, 1]]), "w_x": f(20, 3, lo=-1, hi=1), "bias": f(20, lo=-1, hi=1), "w_h": f(20, 5, lo=-1, hi=1)}
+SINGLE = ["float32"] * 3
+case("LSTM", "", LAYER, caffe, {"num_output": 5}, dtype="float16")
+case("LSTM", "biases of more digits", {**LAYER, "cont": v([[0, 0], [1, 1], [0, 1], [1, 0.5]], "float32"), "bias": f(20, lo=-1, hi=1, dtype="float32")}, caffe, dtype="float16", out=SINGLE)
+case("LSTM", "states and what is the same at all times",
+     {**LAYER, "cont": v([[1, 1]] * 4), "x_static": f(2, 6, lo=-1, hi=1), "h_0": f(1, 2, 5, lo=-1, hi=1, dtype="float32"), "c_0": f(1, 2, 5, lo=-1, hi=1), "w_x_static": f(20, 6, lo=-1, hi=1)}, caffe,
+     {"expose_hidden": True}, dtype="float16")
+case("LSTM", "states that are not shown", {**LAYER, "cont": v([[1, 1]] * 4), "h_0": f(1, 2, 5), "c_0": f(1, 2, 5)}, lambda *a: caffe(*a[:5]), dtype="float16")
+refused("LSTM", "integers", {**LAYER, "bias": i(20, dtype="int32")}, "bias is int32", dtype="float16")
+refused("LSTM", "no states", LAYER, "h_0 is missing", {"expose_hidden": True}, dtype="float16")
+refused("LSTM", "half of what is constant", {**LAYER, "x_static": f(2, 6)}, "x_static and w_x_static", dtype="float16")
+refused("LSTM", "another size", LAYER, "num_output is 4", {"num_output": 4}, dtype="float16")

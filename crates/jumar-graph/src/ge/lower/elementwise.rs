@@ -20,6 +20,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Adds", |cx, op| with_number(cx, op, "Add")),
     ("AscendDequant", dequant),
     ("AscendQuant", quant),
+    ("AscendRequant", requant),
     ("Asin", with_integers),
     ("Asinh", same),
     ("Atan", same),
@@ -639,28 +640,66 @@ fn quant(cx: &mut Cx, op: &Op<'_>) -> Answer {
         "Trunc" => truncated(cx, y)?,
         name => cx.one(name, &[y], plain())?,
     };
+    to_int8(cx, y).map(|y| vec![y])
+}
+
+/// Clips integers to those of int8.
+fn to_int8(cx: &mut Cx, y: ValueId) -> Result<ValueId, OpError> {
     let (low, high) = (cx.number(-128.0, y)?, cx.number(127.0, y)?);
     let y = cx.one("ClipByValue", &[y, low, high], plain())?;
-    Ok(vec![cx.cast(y, DataType::Int8)?])
+    cx.cast(y, DataType::Int8)
+}
+
+/// Returns the words of a constant input of uint64.
+fn words(cx: &Cx, value: ValueId, name: &str) -> Result<Vec<u64>, OpError> {
+    let tensor = cx.constant(value).ok_or_else(|| cx.wants_constant(name))?;
+    let (words, _) = tensor.bytes().as_chunks::<8>();
+    Ok(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
+}
+
+/// Adds a constant of numbers in the shape of a value.
+fn shaped_as(cx: &mut Cx, value: ValueId, numbers: &[f32]) -> Result<ValueId, OpError> {
+    let dims = cx.dims(value)?;
+    let flat = cx.add_constant(jumar_ops::Tensor::from_floats(numbers));
+    cx.reshape(flat, &dims)
+}
+
+/// `x * scale + offset`, where a uint64 holds both: a float32 in the low half, and the offset in the bits 37 to 45.
+fn requant(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (x, both) = (op.input("x")?, op.input("req_scale")?);
+    let words = words(cx, both, "req_scale")?;
+    // Nine bits with a sign: the shift to the left removes those above.
+    let offset = |word: &u64| ((*word << 18) as i64 >> 55) as f32;
+    let offsets: Vec<f32> = words.iter().map(offset).collect();
+    let scales: Vec<f32> = words
+        .iter()
+        .map(|&word| f32::from_bits(word as u32))
+        .collect();
+    let (scale, offset) = (
+        shaped_as(cx, both, &scales)?,
+        shaped_as(cx, both, &offsets)?,
+    );
+    let x = cx.cast(x, DataType::Float32)?;
+    let mut y = cx.one("Mul", &[x, scale], plain())?;
+    if op.yes("relu_flag")? {
+        y = cx.one("Relu", &[y], plain())?;
+    }
+    let y = cx.one("Add", &[y, offset], plain())?;
+    let y = cx.one("Round", &[y], plain())?;
+    to_int8(cx, y).map(|y| vec![y])
 }
 
 /// `x * scale`. The scale is a float32 in the low half of a uint64; a small integer there is a plain number.
 fn dequant(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let (x, scale) = (op.input("x")?, op.input("deq_scale")?);
     let scale = if cx.ty(scale).dtype == DataType::UInt64 {
-        let tensor = cx
-            .constant(scale)
-            .cloned()
-            .ok_or_else(|| cx.wants_constant("deq_scale"))?;
-        let (words, _) = tensor.bytes().as_chunks::<8>();
+        let words = words(cx, scale, "deq_scale")?;
+        // The low 32 bits of each are those of a float32.
         let factors: Vec<f32> = words
             .iter()
-            // The low 32 bits of each are those of a float32.
-            .map(|word| f32::from_bits(u64::from_le_bytes(*word) as u32))
+            .map(|&word| f32::from_bits(word as u32))
             .collect();
-        let dims = cx.dims(scale)?;
-        let flat = cx.add_constant(jumar_ops::Tensor::from_floats(&factors));
-        cx.reshape(flat, &dims)?
+        shaped_as(cx, scale, &factors)?
     } else {
         cx.cast(scale, DataType::Float32)?
     };

@@ -34,6 +34,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let axis = op.int("axis")?;
         gathered(cx, op, axis)
     }),
+    ("IndexPut", index_put),
     ("InplaceUpdate", |cx, op| {
         let (x, updates) = (op.input("x")?, op.input("v")?);
         scattered(cx, x, op.input("indices")?, updates, "none").map(|y| vec![y])
@@ -312,6 +313,41 @@ pub(super) fn summed(
     let ids = cx.one("Minimum", &[ids, end], Attrs::new())?;
     let all = scattered(cx, zeros, ids, x, "add")?;
     rows(cx, all, 0, count)
+}
+
+/// Writes rows of the first axis at listed indices, or adds them.
+fn index_put(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (x, mut rows, listed) = (op.input("x1")?, op.input("x2")?, op.ints("indices")?);
+    let how = match op.int("accumulate")? {
+        0 => "none",
+        1 => "add",
+        other => {
+            return Err(invalid(format!(
+                "its attribute accumulate is {other}; it must be 0 or 1"
+            )));
+        }
+    };
+    let own = cx.dims(x)?;
+    let &[size, ref rest @ ..] = &own[..] else {
+        return Err(invalid(
+            "its input x1 has no dimensions; 1 at least is required",
+        ));
+    };
+    if let Some(index) = listed.iter().find(|index| !(-size..size).contains(*index)) {
+        return Err(invalid(format!(
+            "its attribute indices has {index}, and the first dimension of x1 is {size}; indices must be from {} to {}",
+            -size,
+            size - 1
+        )));
+    }
+    let all = [&[listed.len() as i64], rest].concat();
+    if cx.dims(rows)? != all {
+        let dims = cx.ints(&all);
+        rows = cx.one("Expand", &[rows, dims], Attrs::new())?;
+    }
+    let wrapped: Vec<i64> = listed.iter().map(|index| index.rem_euclid(size)).collect();
+    let indices = cx.ints(&wrapped);
+    Ok(vec![scattered(cx, x, indices, rows, how)?])
 }
 
 /// Selects rows by their numbers.

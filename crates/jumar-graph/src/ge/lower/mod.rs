@@ -4,7 +4,9 @@ mod activation;
 mod alias;
 mod array;
 mod attention;
+mod bicubic;
 mod boxes;
+mod cell;
 mod channels;
 mod complex;
 mod compound;
@@ -36,6 +38,7 @@ mod pool;
 mod random;
 mod recurrent;
 mod reduce;
+mod regions;
 mod retrieval;
 mod sampling;
 mod search;
@@ -139,7 +142,9 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             alias::TABLE,
             array::TABLE,
             attention::TABLE,
+            bicubic::TABLE,
             boxes::TABLE,
+            cell::TABLE,
             channels::TABLE,
             compound::TABLE,
             deform::TABLE,
@@ -167,6 +172,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             random::TABLE,
             recurrent::TABLE,
             reduce::TABLE,
+            regions::TABLE,
             retrieval::TABLE,
             sampling::TABLE,
             search::TABLE,

@@ -20,7 +20,10 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("BNInfer", inference),
     ("BNInference", inference),
-    ("BatchNorm", batch_norm),
+    ("BatchNorm", |cx, op| batch_norm(cx, op, "")),
+    ("BatchNormExt2", |cx, op| {
+        Ok(batch_norm(cx, op, "input_")?[..5].to_vec())
+    }),
     ("CommonGRU", same),
     ("CommonLSTM", same),
     ("GroupNorm", group_norm),
@@ -110,21 +113,23 @@ fn inverse_deviation(cx: &mut Cx, variance: ValueId, epsilon: f32) -> Result<Val
     cx.one("Reciprocal", &[root], plain())
 }
 
-fn batch_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
-    let x = op.input("x")?;
+/// The names of the inputs begin with `prefix`.
+fn batch_norm(cx: &mut Cx, op: &Op<'_>, prefix: &str) -> Answer {
+    let input = |name: &str| op.input(&format!("{prefix}{name}"));
+    let x = input("x")?;
     let format = op.image_format(cx.rank(x)?.saturating_sub(2))?;
     let epsilon = op.float("epsilon")?;
     if !op.yes("is_training")? {
         let inputs = ["x", "scale", "offset", "mean", "variance"]
             .iter()
-            .map(|name| op.input(name).map(Some))
+            .map(|name| input(name).map(Some))
             .collect::<Result<Vec<_>, _>>()?;
         let attrs = plain()
             .with("epsilon", epsilon)
             .with("data_format", format)
             .with("is_training", false);
         let y = cx.add_node("BatchNorm", &inputs, attrs, 1)?[0];
-        let (mean, variance) = (op.input("mean")?, op.input("variance")?);
+        let (mean, variance) = (input("mean")?, input("variance")?);
         return Ok(vec![y, mean, variance, mean, variance, mean]);
     }
     let dims = cx.dims(x)?;
@@ -145,13 +150,13 @@ fn batch_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let axes = cx.ints(&others);
     // The moments have the type of the scale, which may have more digits than the images.
     let given = cx.ty(x).dtype;
-    let x = cx.cast(x, cx.ty(op.input("scale")?).dtype)?;
+    let x = cx.cast(x, cx.ty(input("scale")?).dtype)?;
     let (mean_of, centred, variance) = moments(cx, x, axes)?;
     let factor = inverse_deviation(cx, variance, epsilon)?;
     let mut along = vec![1; rank];
     along[channel] = -1;
-    let scale = cx.reshape(op.input("scale")?, &along)?;
-    let offset = cx.reshape(op.input("offset")?, &along)?;
+    let scale = cx.reshape(input("scale")?, &along)?;
+    let offset = cx.reshape(input("offset")?, &along)?;
     let y = cx.one("Mul", &[centred, factor], plain())?;
     let y = cx.one("Mul", &[y, scale], plain())?;
     let y = cx.one("Add", &[y, offset], plain())?;
@@ -161,14 +166,14 @@ fn batch_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let bessel = count as f32 / (count - 1).max(1) as f32;
     let mut batch_mean = mean_of;
     let mut batch_variance = cx.one("Muls", &[variance], plain().with("value", bessel))?;
-    let share = op.float("exponential_avg_factor")?;
+    // The second one has no such attribute.
+    let share = match prefix {
+        "" => op.float("exponential_avg_factor")?,
+        _ => 1.0,
+    };
     if share != 1.0 {
         for (own, name) in [(&mut batch_mean, "mean"), (&mut batch_variance, "variance")] {
-            let before = cx.one(
-                "Muls",
-                &[op.input(name)?],
-                plain().with("value", 1.0 - share),
-            )?;
+            let before = cx.one("Muls", &[input(name)?], plain().with("value", 1.0 - share))?;
             let now = cx.one("Muls", &[*own], plain().with("value", share))?;
             *own = cx.one("Add", &[before, now], plain())?;
         }

@@ -12,7 +12,7 @@ use crate::ValueId;
 use crate::control::find;
 
 /// The inputs that are images, in the order in which their descriptions count.
-const IMAGES: &[&str] = &["x", "out_backprop", "orig_input"];
+const IMAGES: &[&str] = &["x", "out_backprop", "orig_input", "input_x"];
 
 /// Operators whose first output has the axes of their first image.
 const KEEP_FORMAT: &[&str] = &[
@@ -22,6 +22,7 @@ const KEEP_FORMAT: &[&str] = &[
     "AvgPool3D",
     "AvgPoolV2",
     "BatchNorm",
+    "BatchNormExt2",
     "BiasAdd",
     "Cast",
     "ClipByValue",
@@ -353,6 +354,15 @@ impl<'a> Op<'a> {
         }
     }
 
+    pub fn floats(&self, name: &str) -> Result<&'a [f32], OpError> {
+        match (self.attr(name), self.default(name)) {
+            (Some(Value::Floats(value)), _) => Ok(value),
+            (Some(Value::Float(value)), _) => Ok(std::slice::from_ref(value)),
+            (None, Some(Default::Floats(value))) => Ok(value),
+            _ => Err(Self::wrong(name, "a list of numbers")),
+        }
+    }
+
     /// Reads an attribute that names a data type.
     pub fn dtype(&self, name: &str) -> Result<DataType, OpError> {
         data_type(self.int(name)?)
@@ -376,11 +386,7 @@ impl<'a> Op<'a> {
                         AttrKind::Bool => self.yes(name)?.into(),
                         AttrKind::Str => Attr::Str(self.text(name)?.to_owned()),
                         AttrKind::Ints => self.ints(name)?.to_vec().into(),
-                        AttrKind::Floats => match (self.attr(name), default) {
-                            (Some(Value::Floats(list)), _) => Attr::Floats(list.clone()),
-                            (None, Default::Floats(list)) => Attr::Floats(list.to_vec()),
-                            _ => return Err(Self::wrong(name, "a list of numbers")),
-                        },
+                        AttrKind::Floats => self.floats(name)?.to_vec().into(),
                         AttrKind::Strs => match (self.attr(name), default) {
                             (Some(Value::Strs(list)), _) => Attr::Strs(list.clone()),
                             (None, Default::Strs(list)) => {

@@ -63,6 +63,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("MaxPoolV3", |cx, op| windows(cx, op, "MaxPoolV3")),
     ("MaxPoolWithArgmax", with_positions),
     ("MaxPoolWithArgmaxV1", |cx, op| with_argmax(cx, op)),
+    ("Pooling", like_caffe),
 ];
 
 type Answer = Result<Vec<ValueId>, OpError>;
@@ -235,4 +236,54 @@ fn average(cx: &mut Cx, op: &Op<'_>) -> Answer {
         y = cx.one("Muls", &[y], Attrs::new().with("value", factor))?;
     }
     Ok(vec![backward(cx, y, last, 3)?])
+}
+
+/// Pooling of Caffe: the maximum or the mean of windows, where padding counts as zeros of the mean.
+fn like_caffe(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    op.only_default("dilation")?;
+    let last = channels_last(op.image_format(2)?, 2)?;
+    let own = cx.ty(op.input("x")?).dtype;
+    let mode = op.int("mode")?;
+    let name = match (mode, own) {
+        (0, _) => "jumar.MaxPool",
+        (1, DataType::Int8) => {
+            return Err(unsupported(
+                "the mean (mode 1) of int8 is not supported, because no document says how it is rounded",
+            ));
+        }
+        (1, _) => "jumar.AveragePool",
+        _ => {
+            return Err(invalid(format!(
+                "its attribute mode is {mode}; it must be 0 (maximum) or 1 (mean)"
+            )));
+        }
+    };
+    let ceil = op.int("ceil_mode")?;
+    if !(0..=1).contains(&ceil) {
+        return Err(invalid(format!(
+            "its attribute ceil_mode is {ceil}; it must be 0 (upwards) or 1 (downwards)"
+        )));
+    }
+    let x = forward(cx, op.input("x")?, last, 2)?;
+    let mut attrs = Attrs::new();
+    if op.yes("global_pooling")? {
+        let dims = cx.dims(x)?;
+        let window = dims.get(2..).unwrap_or(&[]).to_vec();
+        attrs.set("kernel_shape", window);
+    } else {
+        let list = |name| spatial(op.ints(name)?, 2, last, name);
+        attrs.set("kernel_shape", list("window")?);
+        attrs.set("strides", list("stride")?);
+        attrs.set("pads", pads(op.ints("pad")?, 2)?);
+        attrs.set("ceil_mode", ceil == 0);
+    }
+    if mode == 1 {
+        attrs.set("count_include_pad", true);
+    }
+    let y = cx.one(name, &[x], attrs)?;
+    let y = match own {
+        DataType::Int8 => cx.cast(y, DataType::Int32)?,
+        _ => y,
+    };
+    Ok(vec![backward(cx, y, last, 2)?])
 }
