@@ -100,7 +100,7 @@ given = dict(
 for change, status, text in [
     ({"x": Null}, 161001, "x is a null"), ({"quantModeOptional": "other"}, 161002, "quantModeOptional"), ({"groupListType": 2}, 161002, "groupListType is 2"),
     ({"dstType": 3}, 161002, "dstType is 3"), ({"x": noise(4, 7)}, 161002, "x has the shape"), ({"smoothScalesOptional": torch.ones(3)}, 161002, "smoothScalesOptional has the shape"),
-    ({"quantModeOptional": "dynamic_msd"}, 561003, "dynamic_msd"), ({"x": x.int()}, 161002, "x has the type"), ({"x": noise(8)}, 161002, "fewer than two"),
+    ({"quantModeOptional": "dynamic_msd"}, 561003, "dynamic_msd"), ({"x": x.int()}, 161002, "x has the type"), ({"x": noise(8)}, 161002, "must have at least 2"),
 ]:
     cases.add("aclnnSwiGluQuantV2", refuse=(status, text), **{**given, **change})
 del given["groupListType"], given["dstType"]

@@ -224,7 +224,7 @@ given = dict(
 for change, status, text in [
     ({"sendCounts": [3, 2]}, 161002, "sendCounts add up to 5"), ({"recvCounts": [2]}, 161002, "recvCounts is [2]"), ({"recvCounts": [2, -2]}, 161002, "recvCounts is"),
     ({"recvCounts": [2, 3]}, 161002, "gmmY has the shape"), ({"epWorldSize": 4}, 161002, "epWorldSize is 4"), ({"gmmWeight": noise(1, 5, 3)}, 161002, "do not exist"),
-    ({"mmXOptional": noise(2, 2)}, 161002, "given together"), ({"permuteOutFlag": True}, 161001, "permuteOutOptional"),
+    ({"mmXOptional": noise(2, 2)}, 161002, "give both or none"), ({"permuteOutFlag": True}, 161001, "permuteOutOptional"),
     ({"sendCountsTensorOptional": torch.tensor([3, 1])}, 561003, "sendCountsTensorOptional"), ({"gmmX": noise(4, 6).float()}, 161002, "gmmX has the type"),
 ]:
     cases.add("aclnnAlltoAllvGroupedMatMul", refuse=(status, text), **{**given, **change})
