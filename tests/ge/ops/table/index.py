@@ -154,3 +154,24 @@ case("IndexPut", "one row for all, broadcast", {"x1": f(4, 2, 3), "x2": f(1, 3)}
 case("IndexPut", "elements", {"x1": f(6), "x2": f(1)}, lambda x, u: put(x, u, [5, 1], True), {"indices": [5, 1], "accumulate": 1})
 refused("IndexPut", "an index past the end", {"x1": f(5, 3), "x2": f(1, 3)}, "indices has 5", {"indices": [5]})
 refused("IndexPut", "how", {"x1": f(5, 3), "x2": f(1, 3)}, "accumulate is 2", {"indices": [0], "accumulate": 2})
+
+
+def masked(boxes, limit):
+    """Boxes in their own order: one stays if it overlaps with none before it that stays."""
+    kept = []
+    for at, box in enumerate(boxes):
+        if all(overlap(box, boxes[other], False) <= limit for other in kept):
+            kept.append(at)
+    mask = np.zeros(len(boxes), np.int64)
+    mask[kept] = 1
+    return [boxes[:, :5], np.arange(len(boxes)), mask]
+
+
+# The overlaps are 0, 1/3, 1/2, 3/5, 1 and numbers far from the limits. The scores rise, and do not count.
+SCORED = np.array([[0, 0, 8, 8, 0.125], [0, 4, 8, 12, 0.25], [0, 2, 8, 10, 0.375], [20, 20, 24, 28, 0.5], [20, 20, 24, 28, 0.625], [40, 0, 41, 8, 0.75], [20, 24, 24, 28, 0.875]])
+OUT = [None, "int32", "uint8"]
+case("NMSWithMask", "", {"box_scores": v(SCORED)}, lambda x: masked(x, 0.5), types=["float16", "bfloat16"], out=OUT)
+case("NMSWithMask", "eight columns, another limit", {"box_scores": v(np.pad(SCORED, ((0, 0), (0, 3)), constant_values=1))}, lambda x: masked(x, 0.25), {"iou_threshold": 0.25}, out=OUT)
+case("NMSWithMask", "many", {"box_scores": v(np.concatenate([SCORED + [shift, shift, shift, shift, 0] for shift in (0, 1, 3, 60, 61)]))}, lambda x: masked(x, 0.4), {"iou_threshold": 0.4}, out=OUT)
+refused("NMSWithMask", "six columns", {"box_scores": f(3, 6)}, "[boxes, 5] or [boxes, 8]")
+refused("NMSWithMask", "limit", {"box_scores": f(3, 5)}, "iou_threshold is 2", {"iou_threshold": 2.0})

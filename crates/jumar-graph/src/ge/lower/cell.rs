@@ -1,4 +1,4 @@
-//! One step of an LSTM layer, and the LSTM layer of Caffe, whose sequences begin anew where an input says so.
+//! One step of an LSTM layer, and the LSTM layer of Caffe, whose sequences begin anew where its input cont is 0.
 
 use jumar_ops::{Attrs, Builder as _, OpError};
 use jumar_types::dtype::DataType;

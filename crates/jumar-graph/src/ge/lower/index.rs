@@ -4,6 +4,7 @@ use jumar_ops::{Attr, Attrs, Builder as _, OpError};
 use jumar_types::dtype::DataType;
 
 use super::array::constant_int;
+use super::formula::Formula;
 use super::image::columns;
 use super::op::{Op, same};
 use super::{Cx, Lowering, invalid, unsupported};
@@ -60,6 +61,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         }
         Ok(vec![y])
     }),
+    ("NMSWithMask", suppression_mask),
     ("NonMaxSuppressionV3", |cx, op| {
         op.only_default("offset")?;
         let boxes = cx.reshape(op.input("boxes")?, &[1, -1, 4])?;
@@ -290,6 +292,46 @@ pub(super) fn scattered(
     let indices = cx.one("Unsqueeze", &[indices], Attrs::new().with("axes", vec![-1]))?;
     let attrs = Attrs::new().with("reduction", how);
     cx.one("TensorScatterUpdate", &[x, indices, updates], attrs)
+}
+
+/// Returns boxes with their scores as they are, their numbers, and which of them stay. The first box that overlaps counts, whatever the
+/// scores are.
+fn suppression_mask(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (all, limit) = (op.input("box_scores")?, op.float("iou_threshold")?);
+    let dims = cx.dims(all)?;
+    let &[count, 5 | 8] = &dims[..] else {
+        return Err(invalid(format!(
+            "its input box_scores has the shape {dims:?}; [boxes, 5] or [boxes, 8] is required"
+        )));
+    };
+    if !(0.0..=1.0).contains(&limit) {
+        return Err(invalid(format!(
+            "its attribute iou_threshold is {limit}; it must be from 0 to 1"
+        )));
+    }
+    let selected = columns(cx, all, 0, 5)?;
+    let boxes = columns(cx, all, 0, 4)?;
+    let boxes = cx.cast(boxes, DataType::Float32)?;
+    let numbers: Vec<i64> = (0..count).collect();
+    let numbers = cx.ints(&numbers);
+    let f = Formula::new(cx);
+    let scores = f.cast(f.from(count as f64, numbers)?, DataType::Float32)?;
+    let threshold = f.number(f64::from(limit), boxes)?;
+    let inputs = [
+        f.reshape(boxes, &[1, count, 4])?,
+        f.reshape(scores, &[1, 1, count])?,
+        f.ints(&[count]),
+        f.reshape(threshold, &[1])?,
+    ];
+    let chosen = f.node("NonMaxSuppressionV6", &inputs, Attrs::new())?;
+    let chosen = columns(cx, chosen, 2, 3)?;
+    let chosen = cx.reshape(chosen, &[-1])?;
+    let f = Formula::new(cx);
+    let ones = f.cast(f.plus(f.times(chosen, 0.0)?, 1.0)?, DataType::UInt8)?;
+    let zero = f.number(0.0, ones)?;
+    let zeros = f.node("Fill", &[f.ints(&[count]), zero], Attrs::new())?;
+    let mask = scattered(cx, zeros, chosen, ones, "none")?;
+    Ok(vec![selected, cx.cast(numbers, DataType::Int32)?, mask])
 }
 
 /// Returns the sums of the elements of each of `count` segments. Elements whose ids lie outside of the segments are dropped.

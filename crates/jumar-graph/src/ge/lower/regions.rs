@@ -24,9 +24,9 @@ fn cells(
     count: i64,
     size: i64,
 ) -> Answer<[ValueId; 2]> {
-    let whole = |value| f.of("Floor", f.plus(value, 0.5)?);
-    let from = f.times(whole(from)?, scale)?;
-    let to = f.times(f.plus(whole(to)?, 1.0)?, scale)?;
+    let rounded = |value| f.of("Floor", f.plus(value, 0.5)?);
+    let from = f.times(rounded(from)?, scale)?;
+    let to = f.times(f.plus(rounded(to)?, 1.0)?, scale)?;
     let length = f.sub(to, from)?;
     let length = f.max(length, f.number(f64::from(0.1f32), length)?)?;
     let step = f.div(length, f.number(count as f64, length)?)?;
@@ -34,9 +34,9 @@ fn cells(
     let edge = |first: usize, rounding: &'static str| {
         let numbers = f.ints(&numbers[first..first + count as usize]);
         let numbers = f.cast(f.reshape(numbers, &[1, count])?, DataType::Float32)?;
-        let place = f.of(rounding, f.add(f.mul(numbers, step)?, from)?)?;
-        let place = f.max(place, f.number(0.0, place)?)?;
-        f.min(place, f.number(size as f64, place)?)
+        let pixel = f.of(rounding, f.add(f.mul(numbers, step)?, from)?)?;
+        let pixel = f.max(pixel, f.number(0.0, pixel)?)?;
+        f.min(pixel, f.number(size as f64, pixel)?)
     };
     Ok([edge(0, "Floor")?, edge(1, "Ceil")?])
 }
@@ -90,15 +90,15 @@ fn by_position(cx: &mut Cx, op: &Op<'_>) -> Answer<Vec<ValueId>> {
     // Where the plane of a region's image and of a cell's channel begins.
     let planes: Vec<i64> = (0..channels).map(|channel| channel * tall * wide).collect();
     let planes = f.reshape(f.ints(&planes), &[1, out, group, group])?;
-    let whole = |value: ValueId, dims: &[i64]| f.cast(f.reshape(value, dims)?, DataType::Int64);
+    let integer = |value: ValueId, dims: &[i64]| f.cast(f.reshape(value, dims)?, DataType::Int64);
     let image = f.times(
-        whole(column(0)?, &[regions, 1, 1, 1])?,
+        integer(column(0)?, &[regions, 1, 1, 1])?,
         (channels * tall * wide) as f64,
     )?;
     let begin = f.add(planes, image)?;
     let corner = |y: usize, x: usize| {
-        let y = f.times(whole(down[y], &[regions, 1, group, 1])?, wide as f64)?;
-        let x = whole(across[x], &[regions, 1, 1, group])?;
+        let y = f.times(integer(down[y], &[regions, 1, group, 1])?, wide as f64)?;
+        let x = integer(across[x], &[regions, 1, 1, group])?;
         let at = f.add(f.add(begin, y)?, x)?;
         f.node("GatherV2", &[sums, at, scalar(&f, 0)?], Attrs::new())
     };
