@@ -389,7 +389,12 @@ mod tests {
         }
         let both = [x.clone(), i64s(&[2], &[0, 1]), i64s(&[2], &[1, 2])];
         check("StridedSliceV2", &both, none(), &f32s(&[1, 1], &[2.0]));
-        refuse("StridedSliceV2", &cut(0, 1, 1, 0), none(), "the stride of axis 1 is 0");
+        refuse(
+            "StridedSliceV2",
+            &cut(0, 1, 1, 0),
+            none(),
+            "the stride of axis 1 is 0",
+        );
         refuse("StridedSliceV2", &cut(0, 1, 2, 1), none(), "outside");
     }
 }
