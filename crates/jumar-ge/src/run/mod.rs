@@ -65,7 +65,7 @@ pub fn run(
         let entry = session.graph(graph)?;
         let Some(_turn) = session.running.try_lock() else {
             return Err(GeError::new(format!(
-                "the graph {graph} cannot run while another graph of its session does"
+                "the graph {graph} cannot run: another graph of its session is running"
             )));
         };
         host::run(&session, &entry, inputs, family)
