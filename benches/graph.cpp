@@ -83,8 +83,8 @@ int main(int, char **argv) {
     std::vector<double> times[3];
     /* Each is as often the first of its turn as the others. */
     for (int turn = -3; turn < kTurns; ++turn) {
-      for (int place = 0; place < 3; ++place) {
-        const int which = (turn + 3 + place) % 3;
+      for (int position = 0; position < 3; ++position) {
+        const int which = (turn + 3 + position) % 3;
         const double time = Milliseconds(runs[which]);
         if (turn >= 0) {
           times[which].push_back(time);
