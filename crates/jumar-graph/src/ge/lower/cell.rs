@@ -14,20 +14,7 @@ type Answer<T> = Result<T, OpError>;
 
 /// Returns the part of the second axis that a gate has.
 fn gate(f: &Formula<'_>, sums: ValueId, which: i64, hidden: i64) -> Answer<ValueId> {
-    let inputs = [
-        sums,
-        f.ints(&[which * hidden]),
-        f.ints(&[(which + 1) * hidden]),
-        f.ints(&[1]),
-    ];
-    f.node("StridedSliceV2", &inputs, Attrs::new())
-}
-
-fn joined(f: &Formula<'_>, parts: &[ValueId], axis: i64) -> Answer<ValueId> {
-    let attrs = Attrs::new()
-        .with("concat_dim", axis)
-        .with("N", parts.len() as i64);
-    f.node("ConcatD", parts, attrs)
+    f.part(sums, 1, which * hidden, (which + 1) * hidden)
 }
 
 /// Returns `x` times the transposed weights.
@@ -81,7 +68,7 @@ fn cell(cx: &mut Cx, op: &Op<'_>) -> Answer<Vec<ValueId>> {
     let (of_state, of_output) = (cx.ty(c).dtype, cx.ty(h).dtype);
     let f = Formula::new(cx);
     let [x, h, c, w, b] = [x, h, c, w, b].map(|value| f.cast(value, DataType::Float32));
-    let both = joined(&f, &[x?, h?], 1)?;
+    let both = f.joined(&[x?, h?], 1)?;
     let sums = f.add(f.node("MatMulV2", &[both, w?], Attrs::new())?, b?)?;
     let part = |which: i64| gate(&f, sums, which, hidden);
     let i = f.of("Sigmoid", part(0)?)?;
@@ -199,7 +186,7 @@ fn layer(cx: &mut Cx, op: &Op<'_>) -> Answer<Vec<ValueId>> {
         states.push(f.reshape(h, &[1, batch, hidden])?);
     }
     let last = [
-        joined(&f, &states, 0)?,
+        f.joined(&states, 0)?,
         f.reshape(h, &[1, batch, hidden])?,
         f.reshape(c, &[1, batch, hidden])?,
     ];

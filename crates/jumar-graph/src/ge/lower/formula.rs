@@ -69,6 +69,25 @@ impl<'a> Formula<'a> {
         self.cx.borrow_mut().transpose(value, order)
     }
 
+    /// Returns the entries `from..to` of an axis.
+    pub fn part(&self, value: ValueId, axis: i64, from: i64, to: i64) -> One {
+        let inputs = [
+            value,
+            self.ints(&[from]),
+            self.ints(&[to]),
+            self.ints(&[axis]),
+        ];
+        self.node("StridedSliceV2", &inputs, Attrs::new())
+    }
+
+    /// Returns the values one behind the other along an axis.
+    pub fn joined(&self, values: &[ValueId], axis: i64) -> One {
+        let attrs = Attrs::new()
+            .with("concat_dim", axis)
+            .with("N", values.len() as i64);
+        self.node("ConcatD", values, attrs)
+    }
+
     pub fn cast(&self, value: ValueId, dtype: DataType) -> One {
         self.cx.borrow_mut().cast(value, dtype)
     }

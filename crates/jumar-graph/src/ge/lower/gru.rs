@@ -55,19 +55,6 @@ fn gates(op: &Op<'_>) -> Answer<[i64; 3]> {
     }
 }
 
-/// Returns a part along an axis.
-fn part(f: &Formula<'_>, x: ValueId, axis: i64, from: i64, to: i64) -> Answer<ValueId> {
-    let inputs = [x, f.ints(&[from]), f.ints(&[to]), f.ints(&[axis])];
-    f.node("StridedSliceV2", &inputs, Attrs::new())
-}
-
-fn joined(f: &Formula<'_>, parts: &[ValueId], axis: i64) -> Answer<ValueId> {
-    let attrs = Attrs::new()
-        .with("concat_dim", axis)
-        .with("N", parts.len() as i64);
-    f.node("ConcatD", parts, attrs)
-}
-
 /// Returns y, output_h, update, reset, new and hidden_new. The states are computed step by step; the gates of all steps at once, from
 /// the states before them.
 fn gru(cx: &mut Cx, op: &Op<'_>) -> Answer<Vec<ValueId>> {
@@ -114,7 +101,7 @@ fn gru(cx: &mut Cx, op: &Op<'_>) -> Answer<Vec<ValueId>> {
     // The columns of a gate.
     let gate = |value: ValueId, which: usize, axis: i64| {
         let from = order[which] * hidden;
-        part(&f, value, axis, from, from + hidden)
+        f.part(value, axis, from, from + hidden)
     };
     let sorted = |value: ValueId, axis: i64| {
         let parts = [
@@ -122,13 +109,13 @@ fn gru(cx: &mut Cx, op: &Op<'_>) -> Answer<Vec<ValueId>> {
             gate(value, 1, axis)?,
             gate(value, 2, axis)?,
         ];
-        joined(&f, &parts, axis)
+        f.joined(&parts, axis)
     };
     let rows_of = |weights: ValueId, columns: i64| {
         let turned = f.transpose(sorted(weights, 1)?, &[1, 0])?;
         f.reshape(turned, &[1, 3 * hidden, columns])
     };
-    let biases = joined(&f, &[sorted(of_input, 0)?, sorted(of_hidden, 0)?], 0)?;
+    let biases = f.joined(&[sorted(of_input, 0)?, sorted(of_hidden, 0)?], 0)?;
     let inputs = [
         Some(x),
         Some(rows_of(w, input)?),
@@ -142,7 +129,7 @@ fn gru(cx: &mut Cx, op: &Op<'_>) -> Answer<Vec<ValueId>> {
         .with("linear_before_reset", 1i64);
     let states = f.nodes("CommonGRU", &inputs, attrs, 2)?[0];
     let states = f.reshape(states, &[times, batch, hidden])?;
-    let before = joined(&f, &[start, part(&f, states, 0, 0, times - 1)?], 0)?;
+    let before = f.joined(&[start, f.part(states, 0, 0, times - 1)?], 0)?;
     let from_input = f.add(f.node("BatchMatMulV2", &[x, w], Attrs::new())?, of_input)?;
     let from_state = f.add(
         f.node("BatchMatMulV2", &[before, r], Attrs::new())?,
