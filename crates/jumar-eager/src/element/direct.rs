@@ -127,14 +127,27 @@ pub(super) fn run<T: LowPrecision, X: Function<N>, const N: usize>(
     let Some(&operands) = operands.first_chunk() else {
         unreachable!("operands were counted")
     };
-    wide(Each {
-        by,
-        to,
-        operands,
-        function: std::marker::PhantomData::<X>,
-    });
+    let grouped = to.len() / GROUP * GROUP;
+    if grouped > 0 {
+        wide(Each {
+            by,
+            to: to.slice(0, grouped),
+            operands,
+            function: std::marker::PhantomData::<X>,
+        });
+    }
+    if grouped < to.len() {
+        rest(
+            by,
+            to.slice(grouped, to.len() - grouped),
+            &operands,
+            grouped,
+            run::<T, X, N>,
+        );
+    }
 }
 
+/// The groups of a row, without a rest.
 struct Each<'a, T: LowPrecision, X, const N: usize> {
     by: T::Instructions,
     to: RowMut<'a, T>,
@@ -147,9 +160,7 @@ impl<T: LowPrecision, X: Function<N>, const N: usize> Work for Each<'_, T, X, N>
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let len = self.to.len();
-        let grouped = len / GROUP * GROUP;
-        for base in (0..grouped).step_by(GROUP) {
+        for base in (0..self.to.len()).step_by(GROUP) {
             let mut groups = [[0.0; GROUP]; N];
             for (group, operand) in groups.iter_mut().zip(&self.operands) {
                 *group = match operand {
@@ -168,24 +179,17 @@ impl<T: LowPrecision, X: Function<N>, const N: usize> Work for Each<'_, T, X, N>
             self.to
                 .set_group(base, T::rounded_group_by(self.by, results));
         }
-        if grouped < len {
-            rest::<T, X, N>(
-                self.by,
-                self.to.slice(grouped, len - grouped),
-                &self.operands,
-                grouped,
-            );
-        }
     }
 }
 
-/// Computes the last elements of a row, fewer than a group, in buffers of one group.
+/// Computes the last elements of a row, fewer than a group, by the loop of the function in buffers of one group.
 #[inline(never)]
-fn rest<T: LowPrecision, X: Function<N>, const N: usize>(
+fn rest<T: LowPrecision, const N: usize>(
     by: T::Instructions,
     to: RowMut<'_, T>,
     operands: &[Operand<'_, T>; N],
     start: usize,
+    direct: Direct<T>,
 ) {
     let len = to.len();
     let mut buffers = [[T::default(); GROUP]; N];
@@ -201,11 +205,6 @@ fn rest<T: LowPrecision, X: Function<N>, const N: usize>(
             *row = Row::of(buffer);
         }
     }
-    wide(Each {
-        by,
-        to: RowMut::of(&mut result),
-        operands: own,
-        function: std::marker::PhantomData::<X>,
-    });
+    direct(by, RowMut::of(&mut result), &own);
     to.copy_from(Row::of(&result[..len]));
 }

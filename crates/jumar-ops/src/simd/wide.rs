@@ -18,8 +18,14 @@ pub trait Work {
 }
 
 /// Does a work with the best instructions of this processor.
+///
+/// Debug builds have the portable version alone: the others are two thirds of what has to be compiled, and without optimization they are
+/// no faster. Tests of a level call [`wide_at`], and the tests of the install tree run the best one.
 #[inline]
 pub fn wide<W: Work>(work: W) -> W::Output {
+    #[cfg(debug_assertions)]
+    return work.run::<false>();
+    #[cfg(not(debug_assertions))]
     wide_at(Level::best(), work)
 }
 
