@@ -30,6 +30,7 @@ SPECIAL = {
 NEEDS_ASYNCHRONY = {
     "chaos",
     "collectives",
+    "collectives_destroyed",
     "collectives_endurance",
     "collectives_misuse",
     "cut_short",

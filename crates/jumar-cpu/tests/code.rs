@@ -19,7 +19,8 @@ fn backend() -> CpuBackend {
 fn compile(folder: &Path, name: &str, source: &str, more: &[&str]) -> PathBuf {
     let (from, to) = (folder.join(format!("{name}.cc")), folder.join(name));
     std::fs::write(&from, source).expect("a source");
-    let status = Command::new("c++")
+    let compiler = std::env::var("JUMAR_TEST_CXX").unwrap_or_else(|_| "c++".into());
+    let status = Command::new(compiler)
         .args(["-std=c++17", "-O1", "-shared", "-fPIC", "-o"])
         .args([&to, &from])
         .args(more)

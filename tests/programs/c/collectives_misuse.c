@@ -1,5 +1,5 @@
 /* Misuse of collective communication that needs several ranks, threads or processes: configurations that differ, two sends that meet no
- * receive, a communicator that is destroyed during a call, captured models that only some ranks execute, a communicator that ends before its model,
+ * receive, captured models that only some ranks execute, a communicator that ends before its model,
  * a device that is reset, a forked child. */
 #include "program.h"
 
@@ -161,41 +161,6 @@ static void communicator_ends_before_its_model(void)
     }
 }
 
-static volatile int calls_made;
-
-/* The stream takes no more operations, since rank 1 never comes: the thread stays inside a call. */
-static void *call_until_refused(void *nothing)
-{
-    int code;
-    (void)nothing;
-    use(0);
-    do {
-        code = (int)HcclBarrier(comms[0], streams[0]);
-        calls_made++;
-    } while (code == HCCL_SUCCESS);
-    EXPECT(HCCL_E_UNAVAIL, code);
-    return NULL;
-}
-
-static void destroyed_during_a_call(void)
-{
-    pthread_t thread;
-    int seen;
-
-    create();
-    REQUIRE(pthread_create(&thread, NULL, call_until_refused, NULL) == 0);
-    do {
-        seen = calls_made;
-        sleep_ms(100);
-    } while (seen == 0 || seen != calls_made);
-    EXPECT(HCCL_E_AGAIN, HcclCommDestroy(comms[0]));
-    /* Now the operations that wait for rank 1 fail, and the stream takes others. */
-    CHECK(HcclCommDestroy(comms[1]));
-    REQUIRE(pthread_join(thread, NULL) == 0);
-    expect_failure(0, FAILED_STREAM, "EI0002", "rank 1");
-    CHECK(HcclCommDestroy(comms[0]));
-}
-
 /* Handles of the parent's communicators mean nothing in a child. */
 static void forked_child(void)
 {
@@ -239,7 +204,6 @@ int main(void)
         CHECK(aclrtMemset(buffers[rank], 64, 0, 64));
     }
     configurations_differ();
-    destroyed_during_a_call();
     send_against_send();
     models_of_different_captures();
     model_of_some_ranks();

@@ -217,12 +217,12 @@ const BELOW_THE_EMULATOR: &str = "workers_start_late_have_a_name_take_no_signals
 
 /// Builds for another processor, and runs the tests of what depends on the processor in an emulator.
 pub(super) fn aarch64(job: &Job) -> Result<Outcome> {
-    let linker = "aarch64-linux-gnu-gcc";
+    let (linker, compiler) = ("aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++");
     let lacks = |what: &str| Ok(Outcome::Skipped(format!("{what} is not installed")));
     // The encoder of video is in C++.
-    for compiler in [linker, "aarch64-linux-gnu-g++"] {
-        if !answers(Command::new(compiler).arg("--version")) {
-            return lacks(compiler);
+    for tool in [linker, compiler] {
+        if !answers(Command::new(tool).arg("--version")) {
+            return lacks(tool);
         }
     }
     if !answers(Command::new("qemu-aarch64").arg("--version")) {
@@ -256,7 +256,8 @@ pub(super) fn aarch64(job: &Job) -> Result<Outcome> {
         )));
     }
     let mut test = for_it("test");
-    test.arg("--no-fail-fast");
+    // Kernels that a test compiles and loads are of the emulated processor.
+    test.env("JUMAR_TEST_CXX", compiler).arg("--no-fail-fast");
     for package in ON_AARCH64 {
         test.args(["-p", package]);
     }
