@@ -104,7 +104,23 @@ fn the_bytes_are_the_same_with_every_team() {
         .with("q_num_heads", 10)
         .with("kv_num_heads", 10);
     let by_position = |seed| noise(&[2, 70, 160], seed);
+    // Sequence, weights and recurrent weights of both directions: each direction is a part.
+    let recurrent = |gates: usize| {
+        let (input, hidden) = (48, 64);
+        vec![
+            noise(&[20, 8, input], 1),
+            noise(&[2, gates * hidden, input], 2),
+            noise(&[2, gates * hidden, hidden], 3),
+        ]
+    };
+    let both = || {
+        Attrs::new()
+            .with("direction", "bidirectional")
+            .with("hidden_size", 64)
+    };
     let cases = [
+        ("CommonLSTM", recurrent(4), both()),
+        ("CommonGRU", recurrent(3), both()),
         // Split by columns, by rows, and a product of one row.
         linear(70, 600, 100),
         linear(300, 40, 120),

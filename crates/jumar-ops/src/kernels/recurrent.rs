@@ -287,6 +287,9 @@ pub fn pack_weights(weights: &Tensor, gates: usize) -> Option<Tensor> {
     Tensor::new(DataType::Float32, &dims, packed).ok()
 }
 
+/// Products of a direction from which on each direction has a thread of its own: about 50 us.
+const SHARED: usize = 1 << 20;
+
 /// A layer over sequences of known shape. Inputs as ONNX has them: sequence, weights, recurrent weights, biases,
 /// lengths, first state, first cell, peepholes.
 pub(crate) struct Recurrent {
@@ -506,7 +509,7 @@ impl<W: Working> Work for ActivatedRow<'_, W> {
 impl Algorithm for Recurrent {
     fn scratch(&self) -> usize {
         let sums = [self.parts::<f32>(), self.parts::<f64>()].map(|parts| parts.iter().sum());
-        sums.into_iter().fold(0, usize::max)
+        self.directions.len() * sums.into_iter().fold(0, usize::max)
     }
 
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
@@ -524,20 +527,7 @@ impl Algorithm for Recurrent {
         let row = self.row();
         let count = self.directions.len();
         let scratch = io.scratch()?;
-        let mut at = 0;
-        let [
-            from_input,
-            from_state,
-            state,
-            cells,
-            reset,
-            packed,
-            one,
-            two,
-        ] = self.parts::<W>().map(|len| {
-            at += len;
-            scratch.slice(at - len, len)
-        });
+        let parts = self.parts::<W>();
         let [first_gates, second_gates] = self.gates_of_state();
         // Where a sequence's state lies in tensors of one state a direction.
         let position = |direction: usize, sequence: usize| {
@@ -548,7 +538,22 @@ impl Algorithm for Recurrent {
             };
             index * hidden
         };
-        for (direction, &backwards) in self.directions.iter().enumerate() {
+        let compute = |direction: usize, own: usize| {
+            let backwards = self.directions[direction];
+            let mut at = own * parts.iter().sum::<usize>();
+            let [
+                from_input,
+                from_state,
+                state,
+                cells,
+                reset,
+                packed,
+                one,
+                two,
+            ] = parts.map(|len| {
+                at += len;
+                scratch.slice(at - len, len)
+            });
             let weights = weights.slice(direction * row * self.input, row * self.input);
             let recurrent = recurrent.slice(direction * row * hidden, row * hidden);
             let biases = biases.map(|biases| biases.slice(direction * 2 * row, 2 * row));
@@ -681,6 +686,17 @@ impl Algorithm for Recurrent {
                         .copy_from(cells.as_row().slice(sequence * hidden, hidden));
                 }
             }
+        };
+        let products = [batch, row, self.input + hidden]
+            .into_iter()
+            .fold(self.steps, usize::saturating_mul);
+        if io.call.workers().threads() > 1 && products >= SHARED {
+            io.call
+                .workers()
+                .each(count, |direction| compute(direction, direction));
+        } else {
+            // The memory of the first direction is still in the caches for the second.
+            (0..count).for_each(|direction| compute(direction, 0));
         }
         Ok(())
     }
