@@ -23,6 +23,16 @@ JUMAR_ATTR(group, String)
 JUMAR_ATTR(fusion, Int)
 JUMAR_ATTR(fusion_id, Int)
 JUMAR_OP_END
+
+JUMAR_OP(HcomReduceScatter)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(reduction, String)
+JUMAR_ATTR(fusion, Int)
+JUMAR_ATTR(fusion_id, Int)
+JUMAR_ATTR(group, String)
+JUMAR_ATTR(rank_size, Int)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

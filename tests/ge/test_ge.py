@@ -69,6 +69,11 @@ def test_program(tmp_path, program, args, std, abi):
     assert f"{program}: ok" in run(tmp_path / program, tmp_path, *args)
 
 
+def test_ranks_run_collectives_in_their_graphs(tmp_path):
+    compile_program(HERE / "collective.cpp", tmp_path / "collective", "-lge_runner", "-lhccl", std="c++17", abi=1)
+    assert "collective: ok" in run(tmp_path / "collective", tmp_path, env={"JUMAR_DEVICES": "2"})
+
+
 def test_the_example_with_a_custom_operator_agrees_with_plain_loops(tmp_path):
     folder = shutil.copytree(ROOT / "examples/ge_custom_op", tmp_path / "example")
     env = dict(os.environ, ASCEND_HOME_PATH=str(PREFIX))

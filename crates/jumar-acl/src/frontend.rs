@@ -6,6 +6,9 @@ use std::sync::Arc;
 use jumar::engine::{Runtime, Stream};
 use jumar_types::Result;
 
+pub use jumar_hccl::Reduction;
+
+pub use crate::hccl::{Joint, Rank};
 use crate::{Cx, Raw, process, thread};
 
 /// The runtime of the process, built at the first call that needs it.

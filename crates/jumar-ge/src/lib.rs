@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod collective;
 mod custom;
 mod file;
 mod fusion;

@@ -3,7 +3,7 @@
 use crate::graph::{BuildOptions, files, ge, onnx};
 use crate::plan::compile;
 use crate::session::{self, Options};
-use crate::{GeError, GeResult, message, registry};
+use crate::{GeError, GeResult, collective, message, registry};
 
 /// Options that change nothing here.
 const KEPT: &[&str] = &[
@@ -93,6 +93,10 @@ pub fn build(id: u64, options: &Options) -> GeResult<Vec<u8>> {
                     crate::plan::type_of(shape, desc.dtype).ok()
                 })
                 .collect();
+            collective::refuse(
+                &source,
+                "an offline model cannot hold: run the graph in a session, which has the communicators of its process",
+            )?;
             let mut lowered = ge::lower(&source, &given)?;
             lowered.without_draws();
             if let Some(variable) = lowered.variables.first() {

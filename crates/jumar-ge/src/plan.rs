@@ -9,7 +9,7 @@ use jumar_types::dtype::DataType;
 
 use crate::graph::{BuildOptions, Products, TensorType, ge};
 use crate::session::{Options, Session, SessionDevice};
-use crate::split::{Split, Step};
+use crate::split::{By, Split, Step};
 use crate::sync::Mutex;
 use crate::{GeError, GeResult, UNSUPPORTED, graph, registry};
 
@@ -28,7 +28,7 @@ pub struct Entry {
 pub enum Source {
     Built(ge::Graph),
     Imported(Arc<graph::Graph>),
-    /// A graph with custom operators.
+    /// A graph with custom operators or collectives.
     Custom(Box<Split>),
 }
 
@@ -346,13 +346,22 @@ fn lower(source: &Source, given: &[Option<TensorType>]) -> GeResult<ge::Lowered>
         Source::Built(graph) => ge::lower(graph, given)?,
         Source::Custom(split) => {
             let call = split.steps.iter().find_map(|step| match step {
-                Step::Call(call) => Some(call.node.kind.as_str()),
+                Step::Call(call) => Some(call),
                 Step::Segment(_) => None,
             });
+            let what = call.map_or_else(String::new, |call| match &call.by {
+                By::Program(_) => format!(
+                    "custom operator {}, whose functions are the program's",
+                    call.node.kind
+                ),
+                By::Ranks(_) => format!(
+                    "collective {}, whose communicator is the program's",
+                    call.node.kind
+                ),
+            });
             return Err(GeError::new(format!(
-                "graph {} has the custom operator {}, whose functions are the program's: a model file cannot hold it",
-                split.source.name,
-                call.unwrap_or_default()
+                "graph {} has the {what}: a model file cannot hold it",
+                split.source.name
             )));
         }
         Source::Imported(graph) => {

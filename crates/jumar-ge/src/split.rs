@@ -1,10 +1,11 @@
-//! Graphs with custom operators, split at these: what lies between them becomes graphs of their own (segments), and a run
-//! alternates between segments and calls of the program.
+//! Graphs with custom operators and collectives, split at these: what lies between them becomes graphs of their own (segments), and a
+//! run alternates between segments and calls of the program or of communicators.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jumar_types::dtype::DataType;
 
+use crate::collective::{self, Collective};
 use crate::custom::{self, Operand, Registered};
 use crate::graph::ge::{self, Data, Desc, Graph, Input, Node, Output, Value};
 use crate::graph::{Products, TensorType};
@@ -29,13 +30,13 @@ pub struct Split {
 
 /// A part of a run.
 pub enum Step {
-    /// A graph without custom operators.
+    /// A graph without such operators.
     Segment(Segment),
-    /// A call of Execute.
+    /// A custom operator or a collective.
     Call(Call),
 }
 
-/// A graph between custom operators.
+/// A graph between calls.
 pub struct Segment {
     pub entry: Entry,
     pub inputs: Vec<ValueRef>,
@@ -43,13 +44,21 @@ pub struct Segment {
     pub outputs: Vec<usize>,
 }
 
-/// A custom operator.
+/// An operator that no segment has.
 pub struct Call {
     pub node: Node,
     pub inputs: Vec<Option<ValueRef>>,
     /// The slots of its outputs.
     pub outputs: Vec<usize>,
-    pub registered: Registered,
+    pub by: By,
+}
+
+/// Who performs a call.
+pub enum By {
+    /// Execute of the program.
+    Program(Registered),
+    /// All ranks of a communicator.
+    Ranks(Collective),
 }
 
 /// Where a value is found during a run.
@@ -66,16 +75,18 @@ pub enum ValueRef {
 /// Operators whose value is an attribute.
 const CONSTANTS: &[&str] = &["Const", "Constant"];
 
-/// Splits a graph at the operators that the program registered; a graph without any stays as it is.
+/// Splits a graph at the operators that the program registered and at collectives; a graph without any stays as it is.
 ///
 /// # Errors
 ///
-/// FAILED: a custom operator is in a graph inside an operator, or the graph has a circle.
+/// FAILED: such an operator is in a graph inside an operator, the attributes of a collective are wrong, or the graph has a circle.
 pub fn split(graph: Graph, number: u32, options: &Options, products: Products) -> GeResult<Source> {
     let mut found = BTreeMap::new();
     for (at, node) in graph.nodes.iter().enumerate() {
         if let Some(registered) = custom::registered(node)? {
-            found.insert(at, registered);
+            found.insert(at, By::Program(registered));
+        } else if let Some(collective) = Collective::of(node)? {
+            found.insert(at, By::Ranks(collective));
         }
         node.bodies
             .values()
@@ -98,8 +109,15 @@ pub fn split(graph: Graph, number: u32, options: &Options, products: Products) -
     }))))
 }
 
-/// Refuses custom operators in a graph inside an operator.
+/// Refuses custom operators and collectives in a graph inside an operator.
 fn refuse_inside(body: &Graph, outer: &Node) -> GeResult<()> {
+    collective::refuse(
+        body,
+        format_args!(
+            "is in a graph inside {} (node {}): call it outside of control flow",
+            outer.kind, outer.name
+        ),
+    )?;
     for node in &body.nodes {
         if custom::registered(node)?.is_some() {
             return Err(GeError::new(format!(
@@ -132,7 +150,7 @@ struct Splitter {
 }
 
 impl Splitter {
-    fn new(graph: Graph, found: &BTreeMap<usize, Registered>) -> GeResult<Splitter> {
+    fn new(graph: Graph, found: &BTreeMap<usize, By>) -> GeResult<Splitter> {
         let order = graph.order()?;
         let positions = graph.inputs();
         let inputs = positions.iter().enumerate().map(|(at, &node)| (node, at));
@@ -186,11 +204,7 @@ impl Splitter {
         ValueRef::Slot(*self.slots.entry(port).or_insert(next))
     }
 
-    fn finish(
-        mut self,
-        mut found: BTreeMap<usize, Registered>,
-        entry: impl Fn(Graph) -> Entry,
-    ) -> Split {
+    fn finish(mut self, mut found: BTreeMap<usize, By>, entry: impl Fn(Graph) -> Entry) -> Split {
         let order = self.order.clone();
         let last = self.stages.iter().copied().max().unwrap_or(0);
         let outputs: Vec<ValueRef> = self
@@ -223,12 +237,12 @@ impl Splitter {
                 let outputs = (0..node.outputs.len())
                     .map(|position| self.slot((at, position)))
                     .collect();
-                if let Some(registered) = found.remove(&at) {
+                if let Some(by) = found.remove(&at) {
                     steps.push(Step::Call(Call {
                         node,
                         inputs,
                         outputs,
-                        registered,
+                        by,
                     }));
                 }
             }
@@ -467,7 +481,15 @@ impl Call {
         find: impl Fn(ValueRef) -> Option<TensorType>,
     ) -> GeResult<Vec<Option<TensorType>>> {
         let unknown = || Ok(vec![None; self.outputs.len()]);
-        if !self.registered.infers {
+        let registered = match &self.by {
+            By::Program(registered) => registered,
+            By::Ranks(collective) => {
+                let input = self.inputs.first().copied().flatten().and_then(&find);
+                let output = input.map(|input| collective.output(&self.node, &input));
+                return Ok(vec![output.transpose()?; self.outputs.len()]);
+            }
+        };
+        if !registered.infers {
             return unknown();
         }
         let mut operands = Vec::with_capacity(self.inputs.len());
@@ -476,7 +498,7 @@ impl Call {
                 operands.push(None);
                 continue;
             };
-            let depends = self.registered.depends_on.contains(&index);
+            let depends = registered.depends_on.contains(&index);
             let contents = match reference {
                 ValueRef::Constant(at) if depends => constants[at].bytes.as_ref().clone(),
                 ValueRef::Input(_) | ValueRef::Slot(_) if depends => return unknown(),
@@ -533,14 +555,14 @@ mod tests {
             outputs: outputs.iter().map(|&at| (at, 0)).collect(),
         };
         let custom = graph.nodes.iter().enumerate();
-        let custom: BTreeMap<usize, Registered> = custom
+        let custom: BTreeMap<usize, By> = custom
             .filter(|(_, node)| node.kind == "Own")
             .map(|(at, _)| {
                 let registered = Registered {
                     infers: false,
                     depends_on: Vec::new(),
                 };
-                (at, registered)
+                (at, By::Program(registered))
             })
             .collect();
         let splitter = Splitter::new(graph, &custom).expect("no circle");

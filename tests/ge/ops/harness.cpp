@@ -8,11 +8,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <sstream>
 
+#include "acl/acl.h"
 #include "ge/ge_api.h"
+#include "hccl/hccl.h"
 
 namespace {
 
@@ -274,6 +277,26 @@ void Build(const char *path) {
 
 }  // namespace
 
+// The communicator of the collectives in the table. It has one rank; what several do, collective.cpp beside this folder checks.
+class Alone {
+ public:
+  Alone() : comm_(nullptr) {
+    HcclRootInfo root;
+    HcclCommConfig config;
+    HcclCommConfigInit(&config);
+    std::strcpy(config.hcclCommName, "alone");
+    good = aclrtSetDevice(0) == ACL_SUCCESS && HcclGetRootInfo(&root) == HCCL_SUCCESS &&
+           HcclCommInitRootInfoConfig(1, &root, 0, &config, &comm_) == HCCL_SUCCESS;
+  }
+  Alone(const Alone &) = delete;
+  Alone &operator=(const Alone &) = delete;
+  ~Alone() { (void)HcclCommDestroy(comm_); }
+  bool good;
+
+ private:
+  HcclComm comm_;
+};
+
 int main(int count, char **arguments) {
   if (count != 3) {
     std::printf("usage: harness CASES RESULTS\n");
@@ -288,6 +311,11 @@ int main(int count, char **arguments) {
     return ge::GEFinalize() == ge::SUCCESS ? 0 : 1;
   }
   {
+    const Alone alone;
+    if (!alone.good) {
+      std::printf("communicator: %s\n", aclGetRecentErrMsg());
+      return 1;
+    }
     Reader from(arguments[1]);
     Writer to(arguments[2]);
     ge::Session session((Options()));

@@ -45,7 +45,7 @@ def build(folder, cases):
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         objects = list(pool.map(compiled, files))
-    link = ["g++", *objects, "-o", folder / "ops", "-L", PREFIX / "lib64", "-lge_runner"]
+    link = ["g++", *objects, "-o", folder / "ops", "-L", PREFIX / "lib64", "-lge_runner", "-lhccl"]
     done = subprocess.run(list(map(str, link)), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:4000]
     return makers
@@ -138,15 +138,15 @@ def page(answers):
         + ", ".join(f"`{name}` of {op} ({why})" for (op, name), why in sorted(signatures.FIXED.items()))
         + ".",
         "",
+        "Where documents leave open what an operator does, [another page](divergences.md#graph-engine-operators) says what was inferred.",
+        "",
         "| operator | priority | cases | types |",
         "|---|---|---|---|",
         *rows,
         "",
-        "## Not supported",
-        "",
-        "A graph with one of these is refused when it is built, with the operator's name and its node's.",
-        "",
     ]
+    if missing:
+        lines += ["## Not supported", "", "A graph with one of these is refused when it is built, with the operator's name and its node's.", ""]
     for priority in sorted({priority for priority, _ in missing}):
         names = ", ".join(name for own, name in missing if own == priority)
         lines += [f"Priority {priority}: {names}.", ""]

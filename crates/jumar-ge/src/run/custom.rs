@@ -1,5 +1,6 @@
-//! Runs of graphs with custom operators: segments are queued on the stream, and Execute of the program is called between them on
-//! the thread that runs the graph. What it queues on the stream follows the segment before.
+//! Runs of graphs with custom operators and collectives: segments are queued on the stream. Between them Execute of the program is called
+//! on the thread that runs the graph, and what it queues on the stream follows the segment before; or the operation of a communicator is
+//! queued.
 
 use std::sync::Arc;
 
@@ -7,14 +8,15 @@ use jumar::engine::{Caller, Runtime, Signal, Span, Stream};
 use jumar::offline::{Bindings, DeviceMemory, Execute, ExecuteOpen, Results, Shaped, Supplied};
 use jumar_acl::frontend;
 
-use crate::custom::{self, Execution, Operand};
+use crate::collective::Collective;
+use crate::custom::{self, Execution, Operand, Registered};
 use crate::graph::TensorType;
 use crate::graph::ge::{self, Desc};
 use crate::plan::{Family, Plan, type_of};
 use crate::run::outputs::{self, tensor_on_device};
 use crate::run::{HostTensor, too_short, types};
 use crate::session::{Session, SessionDevice};
-use crate::split::{Call, Segment, Split, Step, ValueRef};
+use crate::split::{By, Call, Segment, Split, Step, ValueRef};
 use crate::wire::Writer;
 use crate::{GeError, GeResult, session, variables};
 
@@ -265,7 +267,10 @@ impl<'a> Run<'a> {
         for step in &self.split.steps {
             match step {
                 Step::Segment(segment) => self.segment(segment, progress)?,
-                Step::Call(call) => self.call(call, progress)?,
+                Step::Call(call) => match &call.by {
+                    By::Program(registered) => self.call(call, registered, progress)?,
+                    By::Ranks(collective) => self.collective(call, collective, progress)?,
+                },
             }
         }
         let outputs = self.split.outputs.iter();
@@ -371,9 +376,39 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Queues a collective.
+    fn collective(
+        &self,
+        call: &Call,
+        collective: &Collective,
+        progress: &mut Progress,
+    ) -> GeResult<()> {
+        let (&[Some(reference)], &[slot]) = (&call.inputs[..], &call.outputs[..]) else {
+            return Err(GeError::new(format!(
+                "node {} ({}): one input and one output are required",
+                call.node.name, call.node.kind
+            )));
+        };
+        let value = progress.value(reference)?.clone();
+        let ty = collective.output(&call.node, &value.ty)?;
+        let memory = self.allocate(ty.bytes().unwrap_or(0))?;
+        progress.held.push(memory.clone());
+        let (from, to) = (value.span.part(0, value.bytes()), memory.span());
+        let to = to.part(0, ty.bytes().unwrap_or(0));
+        let [from, to] = [from, to].map(|span| span.unwrap_or(Span::EMPTY));
+        collective.queue(&call.node, self.stream, (&value.ty, from), to)?;
+        progress.slots[slot] = Some(Value {
+            ty,
+            format: value.format,
+            span: memory.span(),
+            memory: Some(memory),
+        });
+        Ok(())
+    }
+
     /// Calls Execute of a custom operator.
-    fn call(&self, call: &Call, progress: &mut Progress) -> GeResult<()> {
-        let depends = &call.registered.depends_on;
+    fn call(&self, call: &Call, registered: &Registered, progress: &mut Progress) -> GeResult<()> {
+        let depends = &registered.depends_on;
         // A constant is in memory already. Everything else is computed by what is on the stream.
         let waits = depends.iter().any(|&index| {
             matches!(
@@ -392,7 +427,7 @@ impl<'a> Run<'a> {
             };
             let value = progress.value(reference)?;
             let mut contents = Vec::new();
-            if call.registered.infers && depends.contains(&index) && value.bytes() > 0 {
+            if registered.infers && depends.contains(&index) && value.bytes() > 0 {
                 contents = vec![0; value.bytes()];
                 let span = value.span.part(0, contents.len()).unwrap_or(Span::EMPTY);
                 self.runtime.read(span, &mut contents, self.caller)?;

@@ -309,6 +309,7 @@ prototypes! {
     "HardSwishV2" 3, [("x", Once)] -> [("y", Once)], [], [];
     "HcomAllGather" 3, [("x", Once)] -> [("y", Once)], [("rank_size", Required("VT_INT")), ("group", Required("VT_STRING")), ("fusion", Int(0)), ("fusion_id", Int(-1))], [];
     "HcomAllReduce" 3, [("x", Once)] -> [("y", Once)], [("reduction", Required("VT_STRING")), ("group", Required("VT_STRING")), ("fusion", Int(1)), ("fusion_id", Int(-1))], [];
+    "HcomReduceScatter" 3, [("x", Once)] -> [("y", Once)], [("reduction", Required("VT_STRING")), ("fusion", Int(0)), ("fusion_id", Int(-1)), ("group", Required("VT_STRING")), ("rank_size", Required("VT_INT"))], [];
     "HistogramFixedWidth" 3, [("x", Once), ("range", Once), ("nbins", Once)] -> [("y", Once)], [("dtype", Int(3))], [];
     "HistogramV2" 3, [("x", Once), ("min", Once), ("max", Once)] -> [("y", Once)], [("bins", Int(100))], [];
     "IMGWarpResize" 3, [("img", Once), ("warp_index", Once)] -> [("warp_img", Once)], [], [];

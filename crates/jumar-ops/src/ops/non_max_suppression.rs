@@ -91,6 +91,8 @@ static COMBINED: Operator = Operator {
     attrs: &[
         AttrDef::bool("pad_per_class", false),
         AttrDef::bool("clip_boxes", true),
+        // Ours: whether a box whose second corner is before its first one is empty. Otherwise the corners may be any two.
+        AttrDef::bool("ordered", false),
     ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
@@ -148,7 +150,10 @@ static COMBINED: Operator = Operator {
                 batch: scores[0],
                 boxes: scores[1],
                 classes: scores[2],
-                centres: false,
+                corners: match cx.attrs().bool("ordered")? {
+                    true => Corners::Ordered,
+                    false => Corners::Any,
+                },
             },
             own: boxes[2],
             each: cx.infer().ints(2)?.and_then(|list| list.first().copied()),
@@ -247,15 +252,26 @@ struct Shapes {
     batch: usize,
     boxes: usize,
     classes: usize,
-    centres: bool,
+    corners: Corners,
+}
+
+/// What the four numbers of a box are.
+#[derive(Clone, Copy)]
+enum Corners {
+    /// Two opposite corners.
+    Any,
+    /// The corner with the small coordinates and the one with the large ones.
+    Ordered,
+    /// Centre x, centre y, width, height.
+    Centre,
 }
 
 impl Shapes {
     fn of(cx: &InferCx<'_>) -> Result<Option<Shapes>, OpError> {
         let (boxes, scores) = (cx.input(0)?, cx.input(1)?);
-        let centres = match cx.attrs().int("center_point_box")? {
-            0 => false,
-            1 => true,
+        let corners = match cx.attrs().int("center_point_box")? {
+            0 => Corners::Any,
+            1 => Corners::Centre,
             other => {
                 return Err(OpError::invalid(format!(
                     "center_point_box is {other}; it must be 0 or 1"
@@ -276,7 +292,7 @@ impl Shapes {
                         batch: known(batch, own_batch)?,
                         boxes: known(count, own_count)?,
                         classes: known(classes, classes)?,
-                        centres,
+                        corners,
                     })
                 })())
             }
@@ -313,14 +329,12 @@ impl Limits {
 }
 
 /// The corners of a box: top, left, bottom, right.
-fn corners(numbers: [f32; 4], centres: bool) -> [f32; 4] {
+fn corners(numbers: [f32; 4], are: Corners) -> [f32; 4] {
     let [a, b, c, d] = numbers;
-    if centres {
-        // Centre x, centre y, width, height.
-        [b - d / 2.0, a - c / 2.0, b + d / 2.0, a + c / 2.0]
-    } else {
-        // Any two opposite corners.
-        [a.min(c), b.min(d), a.max(c), b.max(d)]
+    match are {
+        Corners::Any => [a.min(c), b.min(d), a.max(c), b.max(d)],
+        Corners::Ordered => numbers,
+        Corners::Centre => [b - d / 2.0, a - c / 2.0, b + d / 2.0, a + c / 2.0],
     }
 }
 
@@ -350,7 +364,7 @@ fn choose(
         batch,
         boxes,
         classes,
-        centres,
+        corners: are,
     } = shapes;
     for image in 0..batch {
         for class in 0..classes {
@@ -358,7 +372,7 @@ fn choose(
                 let at = (image * boxes + index) * 4;
                 corners(
                     std::array::from_fn(|part| coordinate(class, at + part)),
-                    centres,
+                    are,
                 )
             };
             let score = |index: usize| score((image * classes + class) * boxes + index);

@@ -1,17 +1,20 @@
-//! Collectives that single operators are joined with: a communicator by its name, and an operation between two tasks of a stream.
+//! Collectives that single operators are joined with and that graphs have: a communicator by its name, and an operation between two
+//! tasks of a stream.
 
 use std::sync::Arc;
 
 use jumar::engine::{Span, Stream};
 use jumar_eager::{Exchange, Group, Memory, Transfer};
-use jumar_hccl::{Collective, DataType, Kind, Operation, Pieces, Reduction, Signature, digest};
+use jumar_hccl::{
+    Collective, Communicator, DataType, Kind, Operation, Pieces, Reduction, Signature, digest,
+};
 use jumar_types::dtype::DataType as Element;
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::group::{self, Member};
 use super::operation::queue_on;
 use super::{InUse, wrong};
-use crate::{Cx, Raw};
+use crate::{Cx, Raw, process, thread};
 
 /// Queues a collective that is ready.
 type Ready = Box<dyn FnOnce(&Cx<'_>, &Arc<Stream>) -> Result<()>>;
@@ -161,4 +164,109 @@ pub(crate) fn join(
         group::enter(cx, Member::Collectives)?;
         queue_on(cx, &comm, stream, operation)
     }))
+}
+
+/// What the ranks of a graph do together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Joint {
+    /// Each element becomes what it is of all ranks together.
+    AllReduce(Reduction),
+    /// The elements of all ranks stand one behind the other.
+    AllGather,
+    /// As [`Joint::AllReduce`], and each rank has its own part of the result.
+    ReduceScatter(Reduction),
+}
+
+/// The rank of a device in a communicator that a graph names.
+pub struct Rank {
+    comm: InUse,
+    engine: Arc<Communicator>,
+}
+
+impl Rank {
+    /// Finds the rank of a stream's device in the communicator of a name.
+    ///
+    /// # Errors
+    /// Why there are no collectives in the process.
+    pub fn named(stream: &Stream, name: &str) -> Result<Option<Rank>> {
+        with_context(|cx| {
+            let Some(comm) = find(cx, name, stream.device())? else {
+                return Ok(None);
+            };
+            let engine = comm.engine()?.clone();
+            Ok(Some(Rank { comm, engine }))
+        })
+    }
+
+    /// Lists the names of the communicators of a device.
+    pub fn names(device: u32) -> Vec<String> {
+        with_context(|cx| {
+            let comms = cx.process.communication.comms.all();
+            let own = comms.iter().filter(|comm| comm.device == device);
+            own.filter_map(|comm| Some(comm.engine.get()?.name().to_owned()))
+                .collect()
+        })
+    }
+
+    /// Returns the number of ranks.
+    pub fn size(&self) -> u32 {
+        self.engine.size()
+    }
+
+    /// Queues an operation. The memory has to be that of the device until the stream has passed the operation.
+    ///
+    /// # Errors
+    /// `CommUnsupported`: the type, or the type with the reduction. What the communicator refuses.
+    pub fn queue(
+        &self,
+        stream: &Arc<Stream>,
+        joint: Joint,
+        dtype: Element,
+        from: Span,
+        to: Span,
+    ) -> Result<()> {
+        let data_type = element_type(dtype)?;
+        let ranks = self.engine.size() as usize;
+        // The buffer whose elements are counted is the smaller one.
+        let (kind, reduction, own) = match joint {
+            Joint::AllReduce(by) => (Kind::AllReduce, Some(by), from),
+            Joint::AllGather => (Kind::AllGather, None, from),
+            Joint::ReduceScatter(by) => (Kind::ReduceScatter, Some(by), to),
+        };
+        let (send, receive) = match joint {
+            Joint::AllReduce(_) => (Pieces::Same(from), Pieces::Same(to)),
+            Joint::AllGather => (Pieces::Same(from), cut(to, ranks)),
+            Joint::ReduceScatter(_) => (cut(from, ranks), Pieces::Same(to)),
+        };
+        if let Some(why) = kind.unsupported(data_type, reduction) {
+            return Err(Error::new(ErrorKind::CommUnsupported, why));
+        }
+        let signature = Signature {
+            kind,
+            data_type,
+            reduction,
+            root: None,
+            count: (own.bytes() / data_type.bytes()) as u64,
+            digest: 0,
+        };
+        let collective = Collective {
+            signature,
+            send,
+            receive,
+        };
+        with_context(|cx| {
+            group::enter(cx, Member::Collectives)?;
+            queue_on(cx, &self.comm, stream, Operation::Collective(collective))
+        })
+    }
+}
+
+fn with_context<T>(work: impl FnOnce(&Cx<'_>) -> T) -> T {
+    thread::with(|thread| {
+        work(&Cx {
+            process: process::get(),
+            thread,
+            call: &crate::generated::calls::HcclAllReduce,
+        })
+    })
 }

@@ -15,6 +15,7 @@ mod table;
 
 pub use communicator::*;
 pub use group::*;
+pub use joined::{Joint, Rank};
 pub(crate) use joined::{group_named, join};
 pub use memory::*;
 pub use operation::*;

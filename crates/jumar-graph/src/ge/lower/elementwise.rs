@@ -20,6 +20,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Adds", |cx, op| with_number(cx, op, "Add")),
     ("AscendDequant", dequant),
     ("AscendQuant", quant),
+    ("AscendWeightQuant", weights),
     ("AscendRequant", requant),
     ("Asin", with_integers),
     ("Asinh", same),
@@ -641,6 +642,24 @@ fn quant(cx: &mut Cx, op: &Op<'_>) -> Answer {
         name => cx.one(name, &[y], plain())?,
     };
     to_int8(cx, y).map(|y| vec![y])
+}
+
+/// Weights that are int8 already, from which an offset is taken away. Weights are quantised without one.
+fn weights(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (x, offset) = (op.input("x")?, op.input("offset")?);
+    let dtype = op.dtype("dst_type")?;
+    if dtype != DataType::Int8 {
+        return Err(unsupported(format!("it makes {dtype}; int8 is supported")));
+    }
+    let values = cx
+        .constant(offset)
+        .ok_or_else(|| cx.wants_constant("offset"))?;
+    if values.bytes().iter().any(|&byte| byte != 0) {
+        return Err(unsupported(
+            "its input offset has numbers other than 0; weights with an offset are not supported, as their formula is not documented",
+        ));
+    }
+    Ok(vec![cx.one("Identity", &[x], plain())?])
 }
 
 /// Clips integers to those of int8.

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use jumar_ops::{Attrs, Builder as _, OpError};
+use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;
 
 use super::op::Op;
@@ -59,6 +59,11 @@ impl<'a> Formula<'a> {
 
     pub fn ints(&self, values: &[i64]) -> ValueId {
         self.cx.borrow_mut().ints(values)
+    }
+
+    pub fn floats(&self, values: &[f32]) -> ValueId {
+        let tensor = Tensor::from_floats(values);
+        self.cx.borrow_mut().add_constant(tensor)
     }
 
     pub fn reshape(&self, value: ValueId, dims: &[i64]) -> One {

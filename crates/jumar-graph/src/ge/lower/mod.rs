@@ -12,6 +12,7 @@ mod complex;
 mod compound;
 mod control;
 mod deform;
+mod detection;
 mod diagonal;
 mod dilation;
 mod distance;
@@ -48,6 +49,7 @@ mod slice;
 mod sparse;
 mod state;
 mod training;
+mod yolo;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
@@ -148,6 +150,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             channels::TABLE,
             compound::TABLE,
             deform::TABLE,
+            detection::TABLE,
             diagonal::TABLE,
             dilation::TABLE,
             distance::TABLE,
@@ -181,6 +184,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             sparse::TABLE,
             state::TABLE,
             training::TABLE,
+            yolo::TABLE,
         ]
         .into_iter()
         .flatten()
@@ -399,6 +403,8 @@ pub(super) struct Cx {
     variables: BTreeMap<String, state::VariableState>,
     /// The lists that sequences stand for, by the value that stands for each.
     sequences: HashMap<ValueId, Vec<ValueId>>,
+    /// The heights and widths of the layers that outputs of Yolo stand for.
+    grids: HashMap<ValueId, [i64; 2]>,
     saved: Vec<String>,
     /// Whether this is the graph of a branch or a loop, where there are no variables.
     inner: bool,
