@@ -262,7 +262,7 @@ void Misuse() {
           "its input x is uint8; float32, int32, int8, int16, float16, int64 are supported");
   Refused(One("scalar", gathered(kRanks), {}), "its input x has no dimension along which the parts of ranks could lie");
   Refused(One("odd", [](Op x) -> Op { return Shared("share", x, "sum"); }, {5, 2}),
-          "node share (HcomReduceScatter): its input x is float32 [5, 2], whose first dimension 2 ranks cannot share equally");
+          "node share (HcomReduceScatter): its input x is float32[5, 2], whose first dimension 2 ranks cannot share equally");
   Refused(One("loose", [](Op x) -> Op {
             ge::op::HcomAllReduce loose("loose");
             loose.set_attr_reduction("sum").set_attr_group(group);
