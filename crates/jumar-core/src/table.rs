@@ -8,7 +8,8 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
-use jumar_hal::sync::{AtomicU64, Ordering, RwLock};
+use jumar_hal::SpinLock;
+use jumar_hal::sync::{AtomicU64, Ordering};
 use jumar_types::id::{GENERATIONS, MAX_SLOTS};
 use jumar_types::{Error, ErrorKind, Id, IdKind, IdProblem, Result};
 
@@ -16,7 +17,7 @@ use jumar_types::{Error, ErrorKind, Id, IdKind, IdProblem, Result};
 pub struct Table<T> {
     kind: IdKind,
     first_generation: u32,
-    inner: RwLock<Inner<T>>,
+    inner: SpinLock<Inner<T>>,
     epoch: Option<Arc<Epoch>>,
 }
 
@@ -66,7 +67,7 @@ impl<T> Table<T> {
         Table {
             kind,
             first_generation: random % GENERATIONS,
-            inner: RwLock::new(Inner {
+            inner: SpinLock::new(Inner {
                 slots: Vec::new(),
                 free: Vec::new(),
                 live: 0,
@@ -81,9 +82,9 @@ impl<T> Table<T> {
     /// `OutOfMemory`: 16 million objects of the kind are alive, or that many slots are worn out.
     pub fn insert(&self, make: impl FnOnce(u64) -> Arc<T>) -> Result<Arc<T>> {
         // The lock is released in between: making the object may take other locks.
-        let (slot, number) = self.reserve(&mut self.inner.write())?;
+        let (slot, number) = self.reserve(&mut self.inner.lock())?;
         let object = make(number);
-        let mut inner = self.inner.write();
+        let mut inner = self.inner.lock();
         inner.slots[slot].entry = Some(object.clone());
         inner.live += 1;
         Ok(object)
@@ -94,7 +95,7 @@ impl<T> Table<T> {
     /// # Errors
     /// As [`Table::insert`].
     pub fn keep(&self, object: Arc<T>) -> Result<u64> {
-        let mut inner = self.inner.write();
+        let mut inner = self.inner.lock();
         let (slot, number) = self.reserve(&mut inner)?;
         inner.slots[slot].entry = Some(object);
         inner.live += 1;
@@ -134,17 +135,7 @@ impl<T> Table<T> {
     /// # Errors
     /// `NullPointer` for 0, `InvalidHandle` for anything that is not a live object of this kind; the message states which.
     pub fn get(&self, number: u64) -> Result<Arc<T>> {
-        let id =
-            Id::unpack(number, self.kind).map_err(|problem| self.refuse(number, problem, ""))?;
-        let inner = self.inner.read();
-        let slot = inner
-            .slots
-            .get(id.slot as usize)
-            .ok_or_else(|| self.refuse(number, IdProblem::NoSuchSlot, ""))?;
-        match &slot.entry {
-            Some(entry) if self.generation(slot.uses) == id.generation => Ok(entry.clone()),
-            _ => Err(self.refuse(number, IdProblem::Stale, slot.destroyed_by)),
-        }
+        self.find(number, |inner, slot| inner.slots[slot].entry.clone())
     }
 
     /// Takes an object out. Work in flight keeps its own reference.
@@ -152,36 +143,58 @@ impl<T> Table<T> {
     /// # Errors
     /// As [`Table::get`].
     pub fn remove(&self, number: u64, by: &'static str) -> Result<Arc<T>> {
-        let id =
-            Id::unpack(number, self.kind).map_err(|problem| self.refuse(number, problem, ""))?;
-        let mut inner = self.inner.write();
-        let Some(slot) = inner.slots.get_mut(id.slot as usize) else {
-            return Err(self.refuse(number, IdProblem::NoSuchSlot, ""));
-        };
-        if self.generation(slot.uses) != id.generation {
-            return Err(self.refuse(number, IdProblem::Stale, slot.destroyed_by));
-        }
-        let Some(entry) = slot.entry.take() else {
-            return Err(self.refuse(number, IdProblem::Stale, slot.destroyed_by));
-        };
-        slot.destroyed_by = by;
-        slot.uses += 1;
-        let worn_out = slot.uses >= GENERATIONS;
-        inner.live -= 1;
-        if !worn_out {
-            inner.free.push(id.slot);
-        }
-        drop(inner);
+        let entry = self.find(number, |inner, index| {
+            let slot = &mut inner.slots[index];
+            let entry = slot.entry.take()?;
+            slot.destroyed_by = by;
+            slot.uses += 1;
+            let worn_out = slot.uses >= GENERATIONS;
+            inner.live -= 1;
+            if !worn_out {
+                inner.free.push(index as u32);
+            }
+            Some(entry)
+        })?;
         if let Some(epoch) = &self.epoch {
             epoch.advance();
         }
         Ok(entry)
     }
 
+    /// Returns what `read` finds in the slot of a handle; it finds nothing where the object was destroyed.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    #[inline]
+    fn find(
+        &self,
+        number: u64,
+        read: impl FnOnce(&mut Inner<T>, usize) -> Option<Arc<T>>,
+    ) -> Result<Arc<T>> {
+        let id =
+            Id::unpack(number, self.kind).map_err(|problem| self.refuse(number, problem, ""))?;
+        let index = id.slot as usize;
+        let mut inner = self.inner.lock();
+        let (problem, destroyed_by) = match inner.slots.get(index) {
+            None => (IdProblem::NoSuchSlot, ""),
+            Some(slot) => {
+                let destroyed_by = slot.destroyed_by;
+                if self.generation(slot.uses) == id.generation
+                    && let Some(entry) = read(&mut inner, index)
+                {
+                    return Ok(entry);
+                }
+                (IdProblem::Stale, destroyed_by)
+            }
+        };
+        drop(inner);
+        Err(self.refuse(number, problem, destroyed_by))
+    }
+
     /// Lists every live object.
     pub fn all(&self) -> Vec<Arc<T>> {
         self.inner
-            .read()
+            .lock()
             .slots
             .iter()
             .filter_map(|slot| slot.entry.clone())
@@ -190,7 +203,7 @@ impl<T> Table<T> {
 
     /// Counts the live objects.
     pub fn len(&self) -> usize {
-        self.inner.read().live
+        self.inner.lock().live
     }
 
     /// Returns whether there are no live objects.
@@ -202,6 +215,7 @@ impl<T> Table<T> {
         (self.first_generation + uses) % GENERATIONS
     }
 
+    #[cold]
     fn refuse(&self, number: u64, problem: IdProblem, destroyed_by: &str) -> Error {
         let wanted = self.kind.noun();
         let object = format!("{wanted} {number:#x}");

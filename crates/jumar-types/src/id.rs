@@ -213,6 +213,20 @@ pub enum IdProblem {
     Stale,
 }
 
+impl IdProblem {
+    /// Returns why a number without the mark or without the wanted kind is not a handle.
+    #[cold]
+    fn of(number: u64, wanted: IdKind) -> IdProblem {
+        if number == 0 {
+            return IdProblem::Null;
+        }
+        match IdKind::from_number((number >> 48) as u8) {
+            Some(found) if number >> 56 == MARK => IdProblem::WrongKind { found, wanted },
+            _ => IdProblem::NotAHandle,
+        }
+    }
+}
+
 impl Id {
     /// Packs the parts into the number that programs see.
     ///
@@ -225,20 +239,14 @@ impl Id {
     }
 
     /// Takes a number apart and checks mark and kind.
+    #[inline]
     pub fn unpack(number: u64, wanted: IdKind) -> std::result::Result<Id, IdProblem> {
-        if number == 0 {
-            return Err(IdProblem::Null);
-        }
-        if number >> 56 != MARK {
-            return Err(IdProblem::NotAHandle);
-        }
-        let found = IdKind::from_number((number >> 48) as u8).ok_or(IdProblem::NotAHandle)?;
-        if found != wanted {
-            return Err(IdProblem::WrongKind { found, wanted });
+        if number >> 48 != MARK << 8 | wanted as u64 {
+            return Err(IdProblem::of(number, wanted));
         }
         let generation = (number >> SLOT_BITS) as u32 & (GENERATIONS - 1);
         Ok(Id {
-            kind: found,
+            kind: wanted,
             generation,
             slot: number as u32 & (MAX_SLOTS - 1),
         })

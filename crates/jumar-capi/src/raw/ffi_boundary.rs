@@ -11,9 +11,9 @@ use super::{call_trace, instance, reserve};
 
 /// Runs a call that answers a code.
 #[inline]
-pub fn status(call: &'static Call, body: impl FnMut(&Cx<'_>) -> Result<()>) -> i32 {
+pub fn status(call: &'static Call, mut body: impl FnMut(&Cx<'_>) -> Result<()>) -> i32 {
     let observed = call_trace::begin(call);
-    let code = match enter(call, body) {
+    let code = match enter(call, &mut body) {
         Ok(()) => 0,
         Err(code) => code,
     };
@@ -45,9 +45,9 @@ pub fn hccl_stub(call: &'static Call) -> u32 {
 
 /// Runs a call whose answer is a code, though not its own.
 #[inline]
-pub fn code(call: &'static Call, body: impl FnMut(&Cx<'_>) -> Result<i32>) -> i32 {
+pub fn code(call: &'static Call, mut body: impl FnMut(&Cx<'_>) -> Result<i32>) -> i32 {
     let observed = call_trace::begin(call);
-    let code = enter(call, body).unwrap_or_else(|code| code);
+    let code = enter(call, &mut body).unwrap_or_else(|code| code);
     if observed {
         call_trace::end(call, code, 0);
     }
@@ -59,10 +59,10 @@ pub fn code(call: &'static Call, body: impl FnMut(&Cx<'_>) -> Result<i32>) -> i3
 pub fn value<T: Copy + 'static>(
     call: &'static Call,
     neutral: T,
-    body: impl FnMut(&Cx<'_>) -> Result<T>,
+    mut body: impl FnMut(&Cx<'_>) -> Result<T>,
 ) -> T {
     let observed = call_trace::begin(call);
-    let answer = enter(call, body);
+    let answer = enter(call, &mut body);
     if observed {
         let returned = answer.as_ref().map_or(0, call_trace::any_word);
         call_trace::end(call, answer.as_ref().err().copied().unwrap_or(0), returned);
@@ -76,10 +76,10 @@ pub fn value<T: Copy + 'static>(
 /// As [`enter`].
 pub fn frontend<T>(
     call: &'static Call,
-    body: impl FnMut(&Cx<'_>) -> Result<T>,
+    mut body: impl FnMut(&Cx<'_>) -> Result<T>,
 ) -> std::result::Result<T, i32> {
     let observed = call_trace::begin(call);
-    let answer = enter(call, body);
+    let answer = enter(call, &mut body);
     if observed {
         call_trace::end(call, answer.as_ref().err().copied().unwrap_or(0), 0);
     }
@@ -106,12 +106,14 @@ fn not_supported(call: &Call) -> Error {
 
 /// Runs the body of a call inside the FFI boundary.
 ///
+/// The body is lent: what it refers to was just written, and to copy it in pieces of another size would stall the processor.
+///
 /// # Errors
 /// The code of the error that the body answered, of a panic, or of a second copy of the library.
 #[inline]
 pub fn enter<T>(
     call: &'static Call,
-    body: impl FnMut(&Cx<'_>) -> Result<T>,
+    body: &mut impl FnMut(&Cx<'_>) -> Result<T>,
 ) -> std::result::Result<T, i32> {
     if reserve::is_exhausted(call.name) {
         return Err(out_of_memory(call));

@@ -100,6 +100,7 @@ pub unsafe fn input<'a, T: Plain>(pointer: *const T, name: &str) -> Result<Optio
 ///
 /// # Safety
 /// `pointer` is null or points to `length` values, which stay as they are until the call is done.
+#[inline]
 pub unsafe fn slice<'a, T: Plain>(
     pointer: *const T,
     length: usize,
@@ -171,20 +172,23 @@ fn no_span(pointer: *const c_void, bytes: usize, name: &str) -> Error {
     Error::new(ErrorKind::InvalidValue, sentence)
 }
 
+#[inline]
 fn aligned<T>(pointer: *const T, name: &str) -> Result<()> {
     if pointer.is_aligned() {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::InvalidArgument,
-        format!(
-            "{name} is {:#x}, which is not a multiple of {} bytes",
-            pointer.addr(),
-            align_of::<T>()
-        ),
-    ))
+    Err(not_aligned(pointer.addr(), align_of::<T>(), name))
 }
 
+#[cold]
+fn not_aligned(address: usize, bytes: usize, name: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidArgument,
+        format!("{name} is {address:#x}, which is not a multiple of {bytes} bytes"),
+    )
+}
+
+#[inline]
 fn fits<T>(address: usize, length: usize, name: &str) -> Result<()> {
     let bytes = length
         .checked_mul(size_of::<T>())
@@ -192,13 +196,17 @@ fn fits<T>(address: usize, length: usize, name: &str) -> Result<()> {
     if bytes.and_then(|bytes| address.checked_add(bytes)).is_some() {
         return Ok(());
     }
-    Err(Error::new(
+    Err(too_long(length, size_of::<T>(), name))
+}
+
+#[cold]
+fn too_long(length: usize, bytes: usize, name: &str) -> Error {
+    Error::new(
         ErrorKind::InvalidArgument,
         format!(
-            "the length of {name} is {length} entries of {} bytes, which do not fit into memory",
-            size_of::<T>()
+            "the length of {name} is {length} entries of {bytes} bytes, which do not fit into memory"
         ),
-    ))
+    )
 }
 
 #[cfg(test)]

@@ -49,10 +49,18 @@ fn signature(number: usize) -> &'static Signature {
 /// # Errors
 /// The operator is not computed; what the plan refuses; an argument that was destroyed.
 pub fn first_phase(cx: &Cx<'_>, number: usize, raw: &[RawArg<'_>]) -> Result<(u64, Raw)> {
+    planned(cx, number, raw).map_err(|refused| {
+        let name = signature(number).name;
+        // That there is no kernel is worth more than what is wrong with the arguments.
+        match jumar_eager::is_computed(name) {
+            true => refused,
+            false => Refused::not_implemented(name),
+        }
+    })
+}
+
+fn planned(cx: &Cx<'_>, number: usize, raw: &[RawArg<'_>]) -> Result<(u64, Raw)> {
     let signature = signature(number);
-    if !jumar_eager::is_computed(signature.name) {
-        return Err(Refused::not_implemented(signature.name));
-    }
     let mut reader = Reader {
         cx,
         signature,
@@ -64,7 +72,7 @@ pub fn first_phase(cx: &Cx<'_>, number: usize, raw: &[RawArg<'_>]) -> Result<(u6
     args.reserve_exact(raw.len());
     for (at, arg) in raw.iter().enumerate() {
         reader.param = at;
-        args.push(reader.argument(*arg)?);
+        reader.read(*arg, &mut args)?;
     }
     let plan = cx
         .thread
@@ -98,6 +106,19 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// Appends an argument. Tensors, which are long, move there directly.
+    #[inline]
+    fn read(&mut self, raw: RawArg<'_>, args: &mut Vec<Arg>) -> Result<()> {
+        match (self.signature.params[self.param].kind, raw) {
+            (ParamKind::Tensor, RawArg::Bits(bits)) => match self.tensor(Raw(bits), None)? {
+                Some(tensor) => args.push(Arg::Tensor(tensor)),
+                None => args.push(Arg::Null),
+            },
+            _ => args.push(self.argument(raw)?),
+        }
+        Ok(())
+    }
+
     fn argument(&mut self, raw: RawArg<'_>) -> Result<Arg> {
         let kind = self.signature.params[self.param].kind;
         let bits = match raw {
@@ -108,10 +129,6 @@ impl Reader<'_> {
         let object = Raw(bits);
         let objects = &self.cx.process.operators;
         Ok(match kind {
-            ParamKind::Tensor => match self.tensor(object, None)? {
-                Some(tensor) => Arg::Tensor(tensor),
-                None => Arg::Null,
-            },
             ParamKind::Int => Arg::Int(bits as i64),
             ParamKind::Float => Arg::Float(f64::from_bits(bits)),
             ParamKind::Bool => Arg::Bool(bits != 0),
@@ -137,7 +154,8 @@ impl Reader<'_> {
             ParamKind::Ints => Arg::Ints(self.values(objects.ints.get(bits))?),
             ParamKind::Floats => Arg::Floats(self.values(objects.floats.get(bits))?),
             ParamKind::Bools => Arg::Bools(self.values(objects.bools.get(bits))?),
-            ParamKind::Text => Arg::Null,
+            // Each has its own form.
+            ParamKind::Text | ParamKind::Tensor => Arg::Null,
         })
     }
 
@@ -152,6 +170,7 @@ impl Reader<'_> {
     }
 
     /// Reads a tensor. A null one keeps its index.
+    #[inline]
     fn tensor(&mut self, tensor: Raw, member: Option<usize>) -> Result<Option<TensorArg>> {
         let buffer = self.slots.len();
         self.slots.push(TensorSlot {

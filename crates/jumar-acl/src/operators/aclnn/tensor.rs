@@ -55,6 +55,7 @@ pub(super) struct Content {
 
 impl Tensor {
     /// Returns a copy of what the tensor is now.
+    #[inline]
     pub(super) fn content(&self) -> Content {
         self.content.lock().clone()
     }
@@ -78,24 +79,31 @@ impl Tensor {
 /// A shape as a call passes it.
 type Given<'a> = (Option<&'a [i64]>, u64);
 
-fn dims<'a>(what: &str, (values, count): Given<'a>) -> Result<&'a [i64]> {
-    if count > MOST_DIMS {
-        let sentence = format!("{what}Num is {count}; at most {MOST_DIMS} dimensions are possible");
-        return refuse(ErrorKind::InvalidArgument, sentence);
-    }
-    let values = match values {
-        Some(values) => values,
-        None if count == 0 => &[],
-        None => return Err(null(what)),
-    };
-    if let Some(at) = values.iter().position(|dim| *dim < 0) {
-        let sentence = format!(
-            "{what}[{at}] is {}; a dimension is not negative",
-            values[at]
-        );
-        return refuse(ErrorKind::InvalidArgument, sentence);
+#[inline(always)]
+fn dims<'a>(what: &str, given: Given<'a>) -> Result<&'a [i64]> {
+    let is_missing = given.0.is_none() && given.1 > 0;
+    let values = given.0.unwrap_or_default();
+    if is_missing || given.1 > MOST_DIMS || values.iter().any(|dim| *dim < 0) {
+        return Err(no_dims(what, given));
     }
     Ok(values)
+}
+
+/// Returns why a call is refused whose values are not a shape.
+#[cold]
+fn no_dims(what: &str, (values, count): Given<'_>) -> Error {
+    if count > MOST_DIMS {
+        let sentence = format!("{what}Num is {count}; at most {MOST_DIMS} dimensions are possible");
+        return Error::new(ErrorKind::InvalidArgument, sentence);
+    }
+    let mut values = values.unwrap_or_default().iter().enumerate();
+    match values.find(|(_, dim)| **dim < 0) {
+        Some((at, dim)) => {
+            let sentence = format!("{what}[{at}] is {dim}; a dimension is not negative");
+            Error::new(ErrorKind::InvalidArgument, sentence)
+        }
+        None => null(what),
+    }
 }
 
 /// What a call states of a tensor.
@@ -110,6 +118,7 @@ struct Stated<'a> {
 }
 
 impl<'a> Stated<'a> {
+    #[inline(always)]
     fn check(
         view: Given<'a>,
         data_type: i32,
@@ -123,13 +132,11 @@ impl<'a> Stated<'a> {
         let view = dims("viewDims", view)?;
         let storage = dims("storageDims", storage)?;
         if offset < 0 {
-            let sentence =
-                format!("offset is {offset}; it counts elements from the data pointer on");
-            return refuse(ErrorKind::InvalidArgument, sentence);
+            return Err(negative_offset(offset));
         }
-        if enums::name_of("aclFormat", i64::from(format)).is_none() {
-            let sentence = crate::not_a_value("aclFormat", format);
-            return refuse(ErrorKind::InvalidArgument, sentence);
+        // Most tensors have this one.
+        if format != enums::ACL_FORMAT_ND {
+            known_format(format)?;
         }
         Ok(Stated {
             dtype,
@@ -158,20 +165,40 @@ impl<'a> Stated<'a> {
     }
 }
 
+#[cold]
+fn negative_offset(offset: i64) -> Error {
+    let sentence = format!("offset is {offset}; it counts elements from the data pointer on");
+    Error::new(ErrorKind::InvalidArgument, sentence)
+}
+
+fn known_format(format: i32) -> Result<()> {
+    match enums::name_of("aclFormat", i64::from(format)) {
+        Some(_) => Ok(()),
+        None => {
+            let sentence = crate::not_a_value("aclFormat", format);
+            refuse(ErrorKind::InvalidArgument, sentence)
+        }
+    }
+}
+
 /// Finds a data type of tensors and scalars.
 pub(super) fn known_type(number: i32) -> Result<DataType> {
     DataType::from_acl(number)
         .filter(|dtype| dtype.bits() > 0)
-        .ok_or_else(|| {
-            let what = match enums::name_of("aclDataType", i64::from(number)) {
-                Some(name) => format!("{name} is not a type of elements"),
-                None => crate::not_a_value("aclDataType", number),
-            };
-            Error::new(ErrorKind::InvalidArgument, what)
-        })
+        .ok_or_else(|| no_type(number))
+}
+
+#[cold]
+fn no_type(number: i32) -> Error {
+    let what = match enums::name_of("aclDataType", i64::from(number)) {
+        Some(name) => format!("{name} is not a type of elements"),
+        None => crate::not_a_value("aclDataType", number),
+    };
+    Error::new(ErrorKind::InvalidArgument, what)
 }
 
 #[expect(clippy::too_many_arguments, reason = "the C interface sets them")]
+#[inline]
 pub fn aclCreateTensor(
     cx: &Cx<'_>,
     view: Option<&[i64]>,
@@ -222,6 +249,7 @@ pub(super) fn find(cx: &Cx<'_>, tensor: Raw) -> Result<Arc<Tensor>> {
     cx.process.operators.tensors.get(tensor.0)
 }
 
+#[inline]
 pub fn aclDestroyTensor(cx: &Cx<'_>, tensor: Raw) -> Result<()> {
     if tensor.is_null() {
         return Ok(());
