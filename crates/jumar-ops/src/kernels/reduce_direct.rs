@@ -23,8 +23,9 @@ const COLUMNS: usize = 256;
 const MANY: usize = 2048;
 /// How many elements a thread takes at least, where several share the work.
 const GRAIN: usize = 1 << 15;
-/// How many columns ahead memory is asked for. The processor does not foresee which of several rows are read next.
-const AHEAD: usize = 512;
+
+/// Where sums belong: the results, and before that, where several groups of rows contribute to each of them, memory that adds them up.
+type Sums<'a, T> = (Option<RowMut<'a, f64>>, RowMut<'a, T>);
 
 /// A reduction over one run of neighbouring axes at a time; axes of one element belong to either side.
 pub(super) struct Direct {
@@ -132,12 +133,11 @@ impl Direct {
         &self,
         (input, by): (Row<'_, T>, T::Instructions),
         workers: Workers<'_>,
-        sums: RowMut<'_, f64>,
+        sums: Sums<'_, T>,
         near: impl Fn(f32) -> f32 + Copy + Sync,
         exact: impl Fn(f64) -> f64 + Copy + Sync,
         fits: impl Fn(f64) -> bool + Copy + Sync,
     ) -> Result<(), OpError> {
-        sums.fill(0.0);
         if self.columns == 1 {
             return self.each(workers, |from, to, _| {
                 let row = input.slice(from, self.count);
@@ -145,7 +145,7 @@ impl Direct {
                 if !fits(sum) {
                     sum = row.fold(0.0, |sum, x| sum + exact(f64::from(x.widen())));
                 }
-                sums.set(to, sums.get(to) + sum);
+                self.keep(&[sum], to, sums);
             });
         }
         match self.columns {
@@ -161,7 +161,7 @@ impl Direct {
         &self,
         (input, by): (Row<'_, T>, T::Instructions),
         workers: Workers<'_>,
-        sums: RowMut<'_, f64>,
+        sums: Sums<'_, T>,
         near: impl Fn(f32) -> f32 + Copy + Sync,
         exact: impl Fn(f64) -> f64 + Copy + Sync,
         fits: impl Fn(f64) -> bool + Copy + Sync,
@@ -178,7 +178,8 @@ impl Direct {
                     own: &mut *own,
                     near,
                 });
-                if !own.iter().all(|&sum| fits(sum)) {
+                // Without an end before the last, which vector instructions do not have.
+                if !own.iter().fold(true, |all, &sum| all & fits(sum)) {
                     own.fill(0.0);
                     for row in 0..self.count {
                         let row = input.slice(from + start + row * self.columns, own.len());
@@ -187,12 +188,30 @@ impl Direct {
                         }
                     }
                 }
-                let sums = sums.slice(to + start, own.len());
-                for (index, sum) in own.iter().enumerate() {
-                    sums.set(index, sums.get(index) + sum);
-                }
+                self.keep(own, to + start, sums);
             }
         })
+    }
+
+    /// Takes the sums of neighbouring outputs from `to` on.
+    fn keep<T: LowPrecision>(&self, own: &[f64], to: usize, (sums, out): Sums<'_, T>) {
+        let Some(sums) = sums else {
+            return self.finish(Row::of(own), out.slice(to, own.len()));
+        };
+        let sums = sums.slice(to, own.len());
+        for (index, sum) in own.iter().enumerate() {
+            sums.set(index, sums.get(index) + sum);
+        }
+    }
+
+    /// Makes results of sums.
+    fn finish<T: LowPrecision>(&self, sums: Row<'_, f64>, out: RowMut<'_, T>) {
+        let total = self.total as f64;
+        match self.join {
+            Join::Mean => out.map1(sums, |sum| T::rounded((sum / total) as f32)),
+            Join::L2 => out.map1(sums, |sum| T::rounded(sum.sqrt() as f32)),
+            _ => out.map1(sums, |sum| T::rounded(sum as f32)),
+        }
     }
 
     /// Adds the rows of a group, column by column.
@@ -210,7 +229,6 @@ impl Direct {
             let depth = DEPTH.min(self.count - first);
             let start = from + first * self.columns;
             for (side, own) in own[..grouped].chunks_exact_mut(SIDE).enumerate() {
-                self.ask_ahead(input, start, side * SIDE, grouped);
                 let start = start + side * SIDE;
                 let part = if depth == DEPTH {
                     part((input, by), start, self.columns, near)
@@ -234,26 +252,6 @@ impl Direct {
                     *own += f64::from(near(row.get(index).widen()));
                 }
             }
-        }
-    }
-
-    /// Asks for what is read after the columns from `column` on of the rows from `start` on: further columns of these rows, of which
-    /// there are `width`, or the first ones of the rows below.
-    #[inline(always)]
-    fn ask_ahead<T: LowPrecision>(
-        &self,
-        input: Row<'_, T>,
-        start: usize,
-        column: usize,
-        width: usize,
-    ) {
-        let ahead = column + AHEAD.min(width);
-        let to = match ahead < width {
-            true => start + ahead,
-            false => start + ahead - width + DEPTH * self.columns,
-        };
-        for row in 0..DEPTH {
-            input.ask_for_part(to + row * self.columns, SIDE);
         }
     }
 
@@ -319,13 +317,20 @@ impl Direct {
             let start = from + first * self.columns;
             let groups = own[..grouped].chunks_exact_mut(SIDE);
             for (side, (own, odd)) in groups.zip(odd.chunks_exact_mut(SIDE)).enumerate() {
-                self.ask_ahead(input, start, side * SIDE, grouped);
                 let (mut tops, mut marks) = ([0.0; SIDE], [0u32; SIDE]);
                 tops.copy_from_slice(own);
                 marks.copy_from_slice(odd);
-                for row in 0..depth {
-                    let x = group((input, by), start + side * SIDE + row * self.columns);
-                    raise(&mut tops, &mut marks, x, near);
+                let start = start + side * SIDE;
+                if depth == DEPTH {
+                    let rows: [_; DEPTH] = input.groups(start, self.columns);
+                    for row in rows {
+                        raise(&mut tops, &mut marks, T::operand_group_by(by, row), near);
+                    }
+                } else {
+                    for row in 0..depth {
+                        let x = group((input, by), start + row * self.columns);
+                        raise(&mut tops, &mut marks, x, near);
+                    }
                 }
                 own.copy_from_slice(&tops);
                 odd.copy_from_slice(&marks);
@@ -346,6 +351,7 @@ impl Kernel for Direct {
     fn scratch_bytes(&self) -> usize {
         match self.join {
             Join::Most | Join::Least => 0,
+            _ if self.total == self.count => 0,
             _ => self.outputs * size_of::<f64>(),
         }
     }
@@ -370,30 +376,32 @@ impl Direct {
             Join::Least => return self.extreme(input, workers, out, |x| -x),
             _ => {}
         }
-        let sums = call.scratch::<f64>(0, self.outputs)?;
+        let sums = match self.total == self.count {
+            true => None,
+            false => Some(call.scratch::<f64>(0, self.outputs)?),
+        };
+        if let Some(sums) = sums {
+            sums.fill(0.0);
+        }
+        let to = (sums, out);
         match self.join {
-            Join::L1 => self.add(input, workers, sums, f32::abs, f64::abs, f64::is_finite)?,
+            Join::L1 => self.add(input, workers, to, f32::abs, f64::abs, f64::is_finite)?,
             // Squares may also be too small for float32; this far above its smallest numbers, those do not count.
             Join::L2 | Join::Squares => self.add(
                 input,
                 workers,
-                sums,
+                to,
                 |x| x * x,
                 |x| x * x,
                 |sum| (1e-24..f64::INFINITY).contains(&sum),
             )?,
-            _ if self.columns == 1 => {
-                self.add(input, workers, sums, |x| x, |x| x, f64::is_finite)?
-            }
+            _ if self.columns == 1 => self.add(input, workers, to, |x| x, |x| x, f64::is_finite)?,
             // Adding nothing changes no sum. Without it the compiler takes the loop over columns apart into single
             // elements, which takes twice as long.
-            _ => self.add(input, workers, sums, |x| x + 0.0, |x| x, f64::is_finite)?,
+            _ => self.add(input, workers, to, |x| x + 0.0, |x| x, f64::is_finite)?,
         }
-        let total = self.total as f64;
-        match self.join {
-            Join::Mean => out.map1(sums.as_row(), |sum| T::rounded((sum / total) as f32)),
-            Join::L2 => out.map1(sums.as_row(), |sum| T::rounded(sum.sqrt() as f32)),
-            _ => out.map1(sums.as_row(), |sum| T::rounded(sum as f32)),
+        if let Some(sums) = sums {
+            self.finish(sums.as_row(), out);
         }
         Ok(())
     }
@@ -405,26 +413,28 @@ fn group<T: LowPrecision>((input, by): (Row<'_, T>, T::Instructions), start: usi
     T::operand_group_by(by, input.group(start))
 }
 
-/// Adds [`DEPTH`] groups that lie `step` elements apart: two sums of every other one, and these together.
+/// Adds [`DEPTH`] groups that lie `step` elements apart: two sums of every other one, and these together. The bounds are checked once:
+/// the less there is to do for each group, the further ahead the processor reads.
 #[inline(always)]
 fn part<T: LowPrecision>(
-    input: (Row<'_, T>, T::Instructions),
+    (input, by): (Row<'_, T>, T::Instructions),
     start: usize,
     step: usize,
     near: impl Fn(f32) -> f32 + Copy + Sync,
 ) -> [f32; SIDE] {
-    let mut even = group(input, start);
-    let mut odd = group(input, start + step);
+    let groups: [_; DEPTH] = input.groups(start, step);
+    let mut even = T::operand_group_by(by, groups[0]);
+    let mut odd = T::operand_group_by(by, groups[1]);
     for lane in 0..SIDE {
         even[lane] = near(even[lane]);
         odd[lane] = near(odd[lane]);
     }
     for pair in 1..DEPTH / 2 {
-        let one = group(input, start + 2 * pair * step);
+        let one = T::operand_group_by(by, groups[2 * pair]);
         for lane in 0..SIDE {
             even[lane] += near(one[lane]);
         }
-        let two = group(input, start + (2 * pair + 1) * step);
+        let two = T::operand_group_by(by, groups[2 * pair + 1]);
         for lane in 0..SIDE {
             odd[lane] += near(two[lane]);
         }

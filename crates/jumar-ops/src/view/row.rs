@@ -158,6 +158,26 @@ impl<'a, T: Element> Row<'a, T> {
         unsafe { self.read_group(start) }
     }
 
+    /// Reads groups as [`group`](Row::group), each `stride` elements after the one before. Bounds are checked once.
+    #[inline(always)]
+    pub(crate) fn groups<const N: usize, const ROWS: usize>(
+        &self,
+        start: usize,
+        stride: usize,
+    ) -> [[T; N]; ROWS] {
+        let way = stride.saturating_mul(ROWS.saturating_sub(1));
+        let is_inside = way <= self.len && start <= self.len - way && N <= self.len - way - start;
+        if !is_inside || self.step != 1 {
+            outside(start, N, self.len);
+        }
+        let mut groups = [[T::default(); N]; ROWS];
+        for (row, group) in groups.iter_mut().enumerate() {
+            // SAFETY: `start + way + N <= len`, no row is further away, and the elements lie side by side.
+            *group = unsafe { self.read_group(start + row * stride) };
+        }
+        groups
+    }
+
     /// Takes `len` elements from `start` on, every `step`th. Panics outside the row.
     pub fn stepped(&self, start: usize, len: usize, step: usize) -> Row<'a, T> {
         if len > 0 {
@@ -858,6 +878,21 @@ mod tests {
                 check(&to);
             }
         }
+    }
+
+    #[test]
+    fn groups_begin_a_stride_apart() {
+        let values: Vec<u16> = (0..20).collect();
+        let groups: [[u16; 2]; 3] = Row::of(&values).slice(1, 18).groups(3, 6);
+        assert_eq!(groups, [[4, 5], [10, 11], [16, 17]]);
+        let ends: [[u16; 2]; 3] = Row::of(&values).groups(18, 0);
+        assert_eq!(ends, [[18, 19]; 3]);
+        for (start, stride) in [(4, 8), (19, 0), (0, usize::MAX), (usize::MAX, 1)] {
+            let read = || Row::of(&values).groups::<2, 3>(start, stride);
+            assert!(std::panic::catch_unwind(read).is_err(), "{start} {stride}");
+        }
+        let stepped = || Row::of(&values).stepped(0, 10, 2).groups::<2, 3>(0, 2);
+        assert!(std::panic::catch_unwind(stepped).is_err());
     }
 
     #[test]
