@@ -1,7 +1,7 @@
 //! The kernel of a function of elements.
 
 use jumar_ops::math::LowPrecision;
-use jumar_ops::view::{Block as Bytes, Layout, PastCaches, Region, Row, RowMut, View, ViewMut};
+use jumar_ops::view::{Block as Bytes, Layout, PastCaches, Region, RowMut, View, ViewMut};
 use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
@@ -311,7 +311,7 @@ impl<L: Functions> Map<L> {
         })
     }
 
-    /// Computes all rows without blocks, a tile at a time.
+    /// Computes all rows without blocks, a tile at a time. The result overwrites the first input that was turned.
     fn in_one_pass_of_tiles<T: LowPrecision>(
         &self,
         tiles: &Tiles,
@@ -321,18 +321,20 @@ impl<L: Functions> Map<L> {
         let out = call.output::<T>(0)?;
         let views = self.views::<T>(call)?;
         let steps = self.nest.steps();
+        let turned = |input: &usize| *input < self.tensors && tiles.is_turned(*input);
+        let first = (0..ARITY).find(turned).unwrap_or(0);
         let state = || {
-            let tile =
-                |is_needed: bool| vec![T::default(); if is_needed { tiles.elements() } else { 0 }];
-            let buffers = std::array::from_fn::<Vec<T>, ARITY, _>(|input| {
-                tile(input < self.tensors && tiles.is_turned(input))
+            let buffers = std::array::from_fn::<Vec<T>, ARITY, _>(|input| match turned(&input) {
+                true => vec![T::default(); tiles.elements()],
+                false => Vec::new(),
             });
-            (buffers, tile(true), tiles.past(size_of::<T>()))
+            (buffers, tiles.past(size_of::<T>()))
         };
-        tiles.each(call.workers(), state, |(buffers, result, past), tile| {
-            for ((input, buffer), view) in buffers.iter_mut().enumerate().zip(&views) {
-                if let (false, Some(view)) = (buffer.is_empty(), view) {
-                    tile.turn(input, view, RowMut::of(buffer));
+        tiles.each(call.workers(), state, |(buffers, past), tile| {
+            let buffers = buffers.each_mut().map(|buffer| RowMut::of(buffer));
+            for (input, (&buffer, view)) in buffers.iter().zip(&views).enumerate() {
+                if let (true, Some(view)) = (tiles.is_turned(input), view) {
+                    tile.turn(input, view, buffer);
                 }
             }
             let ask = |number: usize| {
@@ -350,7 +352,8 @@ impl<L: Functions> Map<L> {
                     *operand = match *slot {
                         Slot::Value(value) => Operand::Value(value.f32()),
                         Slot::Input(input, _) if tiles.is_turned(input) => {
-                            Operand::Row(Row::of(&buffers[input][number * ROW..][..tile.len]))
+                            let row = buffers[input].slice(number * ROW, tile.len);
+                            Operand::Row(row.as_row())
                         }
                         Slot::Input(input, _) => {
                             let Some(view) = views[input] else { continue };
@@ -362,10 +365,10 @@ impl<L: Functions> Map<L> {
                         }
                     };
                 }
-                let to = RowMut::of(&mut result[number * ROW..][..tile.len]);
+                let to = buffers[first].slice(number * ROW, tile.len);
                 function(by, to, &operands[..self.arity]);
             }
-            tile.store(self.tensors, Row::of(result), &out, past.as_ref());
+            tile.store(self.tensors, buffers[first].as_row(), &out, past.as_ref());
         });
         Ok(())
     }
