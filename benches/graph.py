@@ -66,8 +66,8 @@ def main():
             outputs = [run(folder / "graph", folder, *files, env=env, limit=300) for _ in range(PROCESSES)]
             figures = [[float(word) for word in output.split()[-6:]] for output in outputs]
             threads = "1 worker" if workers == 1 else f"{workers} workers"
-            for place, what in enumerate(["built by operators, RunGraphWithStreamAsync", "parsed from ONNX, RunGraphWithStreamAsync"]):
-                value, model = median_ratio(figures, place, 2)
+            for index, what in enumerate(["built by operators, RunGraphWithStreamAsync", "parsed from ONNX, RunGraphWithStreamAsync"]):
+                value, model = median_ratio(figures, index, 2)
                 show(f"ResNet-50, {what}, {threads}", value, ["aclmdlExecuteAsync", model], 1.02)
             second, model = median_ratio(figures, 3, 2)
             show(f"ResNet-50, a second copy of the model, aclmdlExecuteAsync, {threads}", second, ["aclmdlExecuteAsync", model])

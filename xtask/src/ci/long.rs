@@ -409,6 +409,8 @@ pub(super) fn valgrind(job: &Job) -> Result<Outcome> {
                 "-q",
                 // Threads take turns there: without this, one that polls can keep the others out for long.
                 "--fair-sched=try",
+                // A program that brings an allocator keeps it.
+                "--soname-synonyms=somalloc=nouserintercepts",
                 "--error-exitcode=99",
                 "--leak-check=no",
             ])
