@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use jumar_hal::{
-    Backend, Code, CodeFunction, CodeImage, Device, FileImage, FileMapping, MemOp, Physical,
-    Program, Queue, QueueConfig, QueueObserver, Span, Task, Transfer,
+    Backend, Code, CodeFunction, CodeImage, Device, FileImage, FileMapping, LentMemory, MemOp,
+    Physical, Program, Queue, QueueConfig, QueueObserver, Span, Task, Transfer,
 };
 use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule, Team};
 use jumar_types::{Error, ErrorKind, Result};
@@ -254,6 +254,14 @@ impl Backend for CpuBackend {
 
     fn variable_at(&self, address: usize) -> Option<Span> {
         code::variable_at(address)
+    }
+
+    fn lent_memory(&self, device: u32) -> Option<LentMemory> {
+        self.devices.get(device as usize)?.space.lent_memory()
+    }
+
+    fn lend(&self, device: u32, part: Span) -> Option<usize> {
+        self.devices.get(device as usize)?.space.lend(part)
     }
 
     fn process(&self) -> u32 {

@@ -111,6 +111,21 @@ pub trait Backend: Send + Sync {
         None
     }
 
+    /// Returns how other processes map what is lent of a device's memory; `None` if they cannot.
+    fn lent_memory(&self, device: u32) -> Option<LentMemory> {
+        let _ = device;
+        None
+    }
+
+    /// Lends a part of a device's memory to other processes: its whole pages. The bytes of a page that belongs to it only in part are not
+    /// lent. Returns where the part begins in the device's [`Backend::lent_memory`]; `None` if it cannot be lent.
+    ///
+    /// Nothing may be written to the part meanwhile. Pages that were lent once are lent until they are freed, or taken for something else.
+    fn lend(&self, device: u32, part: Span) -> Option<usize> {
+        let _ = (device, part);
+        None
+    }
+
     /// Returns the number of this process.
     fn process(&self) -> u32;
 
@@ -134,6 +149,22 @@ fn no_code() -> Error {
         ErrorKind::FeatureUnsupported,
         "this kind of device loads no kernel binaries",
     )
+}
+
+/// A memory file of this process that holds what is lent of a device's memory, at the offsets of the device's range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LentMemory {
+    /// Its descriptor, by which other processes open it. Its length is sealed.
+    pub descriptor: u32,
+    /// Its length.
+    pub bytes: usize,
+}
+
+impl LentMemory {
+    /// The name of the file.
+    pub const NAME: &str = "jumar-lent-memory";
+    /// Whole pages are lent. A file and its device's range begin at a page.
+    pub const PAGE: usize = FileImage::PAGE;
 }
 
 /// A memory space and the means to run work on it.

@@ -15,7 +15,9 @@ pub mod sync;
 pub mod task;
 pub mod unwind;
 
-pub use backend::{Backend, Device, Physical, Queue, QueueConfig, QueueObserver, Verdict};
+pub use backend::{
+    Backend, Device, LentMemory, Physical, Queue, QueueConfig, QueueObserver, Verdict,
+};
 pub use code::{
     Access, BlockFailure, Code, CodeForm, CodeFunction, CodeImage, Launch, Parameter, Report,
 };

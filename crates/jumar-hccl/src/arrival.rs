@@ -12,10 +12,6 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::communicator::Communicator;
 use crate::operation::Operation;
 
-/// Up to how many bytes a thread that waits for an operation polls. Threads that poll during large ones take time from those
-/// that copy.
-const POLLED_BYTES: usize = 1 << 20;
-
 /// Up to how many bytes of all ranks together the work of an operation takes less time than to wake a worker for it.
 const SHORT_BYTES: usize = 256 << 10;
 
@@ -119,7 +115,7 @@ impl Queued {
         operation: Operation,
         taken: Option<Numbers>,
     ) -> Arc<Queued> {
-        let signal = match operation.bytes() <= POLLED_BYTES {
+        let signal = match communicator.polls(operation.bytes()) {
             true => Signal::polled(communicator.poller().clone()),
             false => Signal::untimed(),
         };

@@ -107,6 +107,10 @@ impl Counters {
     }
 }
 
+/// Up to how many bytes a thread that waits for an operation polls, where others do the work. Threads that poll during large ones take time
+/// from those that copy.
+const POLLED_BYTES: usize = 1 << 20;
+
 const READY: u32 = 0;
 const SUSPENDED: u32 = 1;
 const CLOSED: u32 = 2;
@@ -139,6 +143,15 @@ impl Communicator {
             operations: AtomicU64::new(0),
             poller,
         })
+    }
+
+    /// Reports whether a thread that waits for an operation of so many bytes polls.
+    pub(crate) fn polls(&self, bytes: usize) -> bool {
+        match self.transport {
+            // Each rank copies for itself: the thread that waits does it.
+            Transport::Remote(_) => true,
+            Transport::Local(_) | Transport::Network(_) => bytes <= POLLED_BYTES,
+        }
     }
 
     /// Returns what a thread polls that waits for an operation.

@@ -120,7 +120,9 @@ impl Domain {
         mut options: Options,
         limit: Duration,
     ) -> Result<Arc<Communicator>> {
-        let (transport, label) = self.meetings.join(info, (size, rank), &options, limit)?;
+        let (transport, label) = self
+            .meetings
+            .join(info, (size, rank), device, &options, limit)?;
         options.name = label.name.to_string();
         let made = Communicator::new(label, options, (rank, device), transport, false);
         self.observe(&made)?;

@@ -69,23 +69,20 @@ impl Files {
         Ok(Arc::new(Mapping(guard)))
     }
 
-    /// Takes the file out of an allocation that is freed, if one stands there. Returns false if the system refused it.
-    pub(super) fn unmap(&self, span: Span) -> bool {
+    /// Takes the file out of an allocation that is freed. Returns `None` if none stands there, and false if the system refused it.
+    pub(super) fn unmap(&self, span: Span) -> Option<bool> {
         if self.count.load(Ordering::Acquire) == 0 {
-            return true;
+            return None;
         }
         let mut mapped = self.mapped.lock();
-        let Some(at) = mapped
+        let at = mapped
             .iter()
-            .position(|(start, _)| *start == span.address())
-        else {
-            return true;
-        };
+            .position(|(start, _)| *start == span.address())?;
         let (start, guard) = mapped.swap_remove(at);
         self.count.fetch_sub(1, Ordering::Release);
         drop(mapped);
         let emptied = super::refresh(start, span.bytes().next_multiple_of(PAGE));
         guard.close();
-        emptied.is_ok()
+        Some(emptied.is_ok())
     }
 }

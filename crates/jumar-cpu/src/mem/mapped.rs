@@ -3,8 +3,10 @@
 //! A reserved range is always mapped, to nothing in particular while no physical memory is: a span that is used too
 //! long reads zeros and never faults. Ranges that were given back are kept for the next request of the same size.
 
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr;
 use std::sync::Arc;
@@ -27,23 +29,9 @@ impl Physical for Pages {
     }
 
     fn map(&self, at: Span) -> Result<()> {
-        let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+        let bytes = self.bytes.min(at.bytes());
         // SAFETY: the range was reserved by `Reservations`, so replacing its pages takes nothing away from anybody else.
-        let mapped = unsafe {
-            libc::mmap(
-                ptr::without_provenance_mut(at.address()),
-                self.bytes.min(at.bytes()),
-                libc::PROT_READ | libc::PROT_WRITE,
-                flags,
-                self.file.as_raw_fd(),
-                0,
-            )
-        };
-        if mapped == libc::MAP_FAILED {
-            Err(refused("map physical memory"))
-        } else {
-            Ok(())
-        }
+        unsafe { map_over(&self.file, 0, at.address(), bytes) }
     }
 
     fn share(&self, listed_only: bool) -> Result<u64> {
@@ -74,6 +62,56 @@ impl Pages {
     }
 }
 
+/// Replaces the pages at an address by pages of a memory file.
+///
+/// # Errors
+/// `OutOfMemory`: the system refused it.
+///
+/// # Safety
+///
+/// The pages are this module's, and nothing relies on what they held.
+pub(super) unsafe fn map_over(file: &File, offset: usize, at: usize, bytes: usize) -> Result<()> {
+    // SAFETY: the caller's.
+    let mapped = unsafe {
+        libc::mmap(
+            ptr::without_provenance_mut(at),
+            bytes,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_FIXED,
+            file.as_raw_fd(),
+            offset as libc::off_t,
+        )
+    };
+    if mapped == libc::MAP_FAILED {
+        return Err(refused("map physical memory"));
+    }
+    Ok(())
+}
+
+/// Writes mapped pages into a memory file.
+///
+/// # Errors
+/// `OutOfMemory`: the system refused it.
+pub(super) fn write_pages(file: &File, offset: usize, pages: &Range<usize>) -> Result<()> {
+    let mut done = 0;
+    while done < pages.len() {
+        // SAFETY: the range is mapped and readable; the kernel copies from it, and Rust makes no reference to it.
+        let written = unsafe {
+            libc::pwrite(
+                file.as_raw_fd(),
+                ptr::with_exposed_provenance(pages.start + done),
+                pages.len() - done,
+                (offset + done) as libc::off_t,
+            )
+        };
+        match written {
+            1.. => done += written.unsigned_abs(),
+            _ => return Err(refused("copy memory that is to be shared")),
+        }
+    }
+    Ok(())
+}
+
 /// Makes physical memory of `bytes` bytes.
 ///
 /// # Errors
@@ -88,39 +126,43 @@ pub(crate) fn pages(bytes: usize) -> Result<Arc<dyn Physical>> {
 /// `OutOfMemory`: the system refused it; the pages are as they were.
 pub(crate) fn exchange(at: Span) -> Result<Arc<dyn Physical>> {
     let pages = file_of(at.bytes())?;
-    let mut done = 0;
-    while done < at.bytes() {
-        // SAFETY: the range is mapped and readable; the kernel copies from it, and Rust makes no reference to it.
-        let written = unsafe {
-            libc::pwrite(
-                pages.file.as_raw_fd(),
-                ptr::with_exposed_provenance(at.address() + done),
-                at.bytes() - done,
-                done as libc::off_t,
-            )
-        };
-        match written {
-            1.. => done += written.unsigned_abs(),
-            _ => return Err(refused("copy memory that is to be shared")),
-        }
-    }
+    write_pages(&pages.file, 0, &(at.address()..at.end()))?;
     // From here on the addresses mean pages of the file, with the same bytes in them.
     pages.map(at)?;
     Ok(Arc::new(pages))
 }
 
 pub(super) fn file_of(bytes: usize) -> Result<Pages> {
+    let length = (bytes as u64).saturating_add(shared::TRAILER);
+    let file = memory_file(c"jumar-device-memory", length, 0)?;
+    Ok(Pages { file, bytes })
+}
+
+/// Makes a memory file whose length never changes.
+///
+/// # Errors
+/// `OutOfMemory`: the system refused it.
+pub(super) fn sealed_file(name: &CStr, bytes: usize) -> Result<File> {
+    let file = memory_file(name, bytes as u64, libc::MFD_ALLOW_SEALING)?;
+    let seals = libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
+    // SAFETY: the descriptor is open.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } {
+        0 => Ok(file),
+        _ => Err(refused("make physical memory")),
+    }
+}
+
+fn memory_file(name: &CStr, length: u64, flags: libc::c_uint) -> Result<File> {
     // SAFETY: the name is a C text; the call has no other effect than a new file descriptor.
-    let descriptor =
-        unsafe { libc::memfd_create(c"jumar-device-memory".as_ptr(), libc::MFD_CLOEXEC) };
+    let descriptor = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | flags) };
     if descriptor < 0 {
         return Err(refused("make physical memory"));
     }
     // SAFETY: the descriptor is new and not shared.
     let file = unsafe { File::from_raw_fd(descriptor) };
-    file.set_len((bytes as u64).saturating_add(shared::TRAILER))
+    file.set_len(length)
         .map_err(|_| refused("make physical memory"))?;
-    Ok(Pages { file, bytes })
+    Ok(file)
 }
 
 /// Takes physical memory that another process shares.

@@ -5,6 +5,7 @@
 //! too long reads old bytes or zeros, and never faults. Memory arrives when it is touched.
 
 pub(crate) mod file;
+mod lent;
 pub(crate) mod mapped;
 pub(crate) mod shared;
 
@@ -59,6 +60,7 @@ pub(crate) struct Space {
     open: AtomicUsize,
     /// Where files stand in the range.
     files: file::Files,
+    lent: lent::Lent,
     /// Each allocation has its pages for itself, whatever its length, and they are mapped a second time, so far behind.
     second_mapping: Option<usize>,
 }
@@ -83,6 +85,7 @@ impl Space {
                         heap: SpinLock::new(Heap::new(size)),
                         open: AtomicUsize::new(0),
                         files: file::Files::default(),
+                        lent: lent::Lent::new(base, size),
                         second_mapping: None,
                     });
                 }
@@ -115,6 +118,7 @@ impl Space {
             heap: SpinLock::new(Heap::new(bytes)),
             open: AtomicUsize::new(0),
             files: file::Files::default(),
+            lent: lent::Lent::new(base, bytes),
             second_mapping: Some(own.wrapping_sub(base)),
         })
     }
@@ -206,7 +210,23 @@ impl Space {
             ));
         }
         // SAFETY: the pages lie in the open part of the range, which stays mapped for the life of the process.
-        mapped::exchange(unsafe { Span::trusted(start, bytes) })
+        let pages = unsafe { Span::trusted(start, bytes) };
+        self.lent
+            .bar(start..pages.end(), || mapped::exchange(pages))
+    }
+
+    /// Returns how other processes map what is lent of the range; `None` if the system does not let them.
+    pub(crate) fn lent_memory(&self) -> Option<jumar_hal::LentMemory> {
+        self.lent.memory()
+    }
+
+    /// Lends the whole pages of a span. Returns where it begins in the lent memory; `None` if the pages cannot be lent.
+    pub(crate) fn lend(&self, span: Span) -> Option<usize> {
+        let open = self.base..self.base + self.open.load(Ordering::Relaxed);
+        let pages = span.address().next_multiple_of(PAGE)..span.end() & !(PAGE - 1);
+        let is_inside = open.contains(&span.address()) && span.end() <= open.end;
+        (is_inside && !pages.is_empty() && self.lent.lend(pages))
+            .then(|| span.address() - self.base)
     }
 
     /// Lets a part of a file stand in an allocation, until that is freed.
@@ -214,19 +234,25 @@ impl Space {
     /// # Errors
     /// `FeatureUnsupported`: no whole pages, or too many files; `OutOfMemory`: the system refused it.
     pub(crate) fn map_file(&self, at: Span, image: &FileImage) -> Result<Arc<dyn FileMapping>> {
-        self.files.map(at, image)
+        let pages = at.address()..at.end().next_multiple_of(PAGE);
+        self.lent.bar(pages, || self.files.map(at, image))
     }
 
     /// Returns memory back.
     pub(crate) fn free(&self, span: Span) {
-        if !self.files.unmap(span) {
+        match self.files.unmap(span) {
+            None => {}
+            Some(true) => self
+                .lent
+                .unbar(&(span.address()..span.end().next_multiple_of(PAGE))),
             // The system did not take the file out again: the addresses are not used any more.
-            return;
+            Some(false) => return,
         }
         let offset = span.address() - self.base;
         if span.bytes() >= RELEASE {
             let start = offset.next_multiple_of(HUGE);
             let end = (offset + span.bytes()) & !(HUGE - 1);
+            self.lent.take_back(self.base + start..self.base + end);
             // SAFETY: the pages lie inside a span of a range that this object mapped. No owner relies on its bytes any more,
             // they have no new owner yet, and they stay mapped.
             let _ = unsafe {
@@ -301,21 +327,26 @@ impl Drop for Space {
 /// Returns the bytes of address space that ranges may take, if there is a limit (ulimit -v): half of what is left, because
 /// the program needs some too.
 pub(crate) fn address_budget() -> Option<usize> {
+    let limit = limit(libc::RLIMIT_AS)?;
+    let pages: usize = std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|text| text.split(' ').next()?.parse().ok())
+        .unwrap_or(0);
+    Some(limit.saturating_sub(pages.saturating_mul(4096)) / 2)
+}
+
+/// Returns a limit of the process, if there is one.
+fn limit(of: libc::__rlimit_resource_t) -> Option<usize> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
     // SAFETY: the structure is ours to write.
-    let result = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+    let result = unsafe { libc::getrlimit(of, &raw mut limit) };
     if result != 0 || limit.rlim_cur == libc::RLIM_INFINITY {
         return None;
     }
-    let pages: usize = std::fs::read_to_string("/proc/self/statm")
-        .ok()
-        .and_then(|text| text.split(' ').next()?.parse().ok())
-        .unwrap_or(0);
-    let limit = usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX);
-    Some(limit.saturating_sub(pages.saturating_mul(4096)) / 2)
+    Some(usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX))
 }
 
 fn map(bytes: usize) -> io::Result<usize> {

@@ -2,8 +2,9 @@
 //!
 //! Each rank has a segment that it alone writes and that all others map for reading: a head, a table of slots, one for
 //! each operation that the rank has reached, acknowledgements of what it has read from others, and staging memory for
-//! its data. Numbers found in another rank's segment are compared and never used as lengths, and as addresses only where the
-//! system checks them: a rank that may read the memory of another one copies long data from there directly.
+//! its data. Numbers found in another rank's segment are compared and never used as lengths, as addresses only where the
+//! system checks them, and as offsets only inside a mapping: a rank that has mapped what another one lends of its memory, or that may
+//! read that memory, copies long data from there directly.
 
 /// The name of segments.
 pub(super) const SEGMENT: &str = "jumar-hccl-segment";
@@ -12,7 +13,7 @@ pub(super) const WAKE_PAGE: &str = "jumar-hccl-wake";
 /// The name of the file in which ranks meet.
 pub(super) const MEETING: &str = "jumar-hccl-meeting";
 /// What every file begins with: the format's version is its last digit.
-pub(super) const MAGIC: u64 = 0x4a48_4343_4c00_0005;
+pub(super) const MAGIC: u64 = 0x4a48_4343_4c00_0006;
 
 /// The most ranks of a communicator of several processes.
 pub(crate) const MOST_RANKS: usize = 64;
@@ -45,6 +46,11 @@ pub(super) const HEAD_LACKED_SLOT: usize = 9;
 pub(super) const HEAD_ADDRESS: usize = 10;
 /// A bit for each rank whose memory the system lets this rank read.
 pub(super) const HEAD_READABLE: usize = 11;
+/// How others open the file of what the rank lends of its device's memory: the descriptor, plus one; and its length.
+pub(super) const HEAD_LENT: usize = 12;
+pub(super) const HEAD_LENT_BYTES: usize = 13;
+/// A bit for each rank whose lent memory this rank has mapped.
+pub(super) const HEAD_MAPPED: usize = 14;
 /// The tags of the communicators that the rank has left last.
 pub(super) const LEFT: usize = 16;
 pub(super) const LEFT_COUNT: usize = 48;
@@ -74,9 +80,9 @@ pub(super) const SIGNATURE: usize = 8;
 pub(super) const SIZES: usize = 16;
 /// How many bytes the rank expects of each rank.
 pub(super) const EXPECTED: usize = SIZES + MOST_RANKS;
-/// Where what the rank provides to each rank is in its own process; 0 if it is in staging memory. Only for ranks that read this much
-/// directly where they may.
-pub(super) const ADDRESSES: usize = EXPECTED + MOST_RANKS;
+/// Where what the rank provides to each rank is, if that is in staging memory alone: 0; for a rank that has mapped what this one lends: the
+/// offset there, plus one; otherwise the address in its own process. Only for ranks that read this much directly where they may.
+pub(super) const PLACES: usize = EXPECTED + MOST_RANKS;
 /// Stands for a rank of which nothing is expected.
 pub(super) const NOTHING: u64 = u64::MAX;
 
@@ -136,7 +142,7 @@ pub(super) const fn record(rank: usize) -> usize {
     RECORD + rank * RECORD_WORDS
 }
 
-const _: () = assert!(ADDRESSES + MOST_RANKS <= SLOT_WORDS);
+const _: () = assert!(PLACES + MOST_RANKS <= SLOT_WORDS);
 const _: () = assert!(PUBLISHED + STREAMS <= SHORT && SHORT * 8 + SHORT_BYTES <= SIGNATURE * 8);
 const _: () = assert!(SIGNATURE + crate::operation::SIGNATURE_WORDS <= SIZES);
 const _: () = assert!(SLOT.is_multiple_of(8) && SLOT_WORDS.is_multiple_of(8));

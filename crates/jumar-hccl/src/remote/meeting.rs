@@ -10,14 +10,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jumar_hal::LentMemory;
 use jumar_hal::sync::Instant;
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::layout::{
-    HEAD_ADDRESS, HEAD_KEY, HEAD_MAGIC, HEAD_RANK, HEAD_READABLE, MAGIC, MEETING, MEETING_BYTES,
-    MEETING_CHANGES, MEETING_KEY, MEETING_SIZE, MOST_RANKS, MOST_RECORDS, NAME_BYTES,
-    RECORD_DIGEST, RECORD_NAME, RECORD_PROCESS, RECORD_SEGMENT, RECORD_STARTED, RECORD_STATE,
-    RECORD_WAKE, SEGMENT, SEGMENT_BYTES, record,
+    HEAD_ADDRESS, HEAD_KEY, HEAD_LENT, HEAD_LENT_BYTES, HEAD_MAGIC, HEAD_MAPPED, HEAD_RANK,
+    HEAD_READABLE, MAGIC, MEETING, MEETING_BYTES, MEETING_CHANGES, MEETING_KEY, MEETING_SIZE,
+    MOST_RANKS, MOST_RECORDS, NAME_BYTES, RECORD_DIGEST, RECORD_NAME, RECORD_PROCESS,
+    RECORD_SEGMENT, RECORD_STARTED, RECORD_STATE, RECORD_WAKE, SEGMENT, SEGMENT_BYTES, record,
 };
 use super::mesh::{Mesh, Peer};
 use super::wake::WakePage;
@@ -25,7 +26,7 @@ use crate::os::{self, Mapping, Process};
 use crate::words::{ranks, system};
 
 /// Version of the text; it changes with the layout of what is shared.
-const FORM: &str = "JUMAR-HCCL-3";
+const FORM: &str = "JUMAR-HCCL-4";
 
 /// Stands for an address where there is none.
 const NO_ADDRESS: &str = "-";
@@ -118,6 +119,7 @@ fn not_root_info(why: &str) -> Error {
 pub(super) struct Joiner<'a> {
     pub(super) size: u32,
     pub(super) rank: u32,
+    pub(super) device: u32,
     pub(super) name: &'a str,
     pub(super) digest: u64,
     pub(super) until: Instant,
@@ -337,6 +339,11 @@ impl Meeting {
         }
         segment.store(HEAD_RANK, u64::from(own.rank));
         segment.store(HEAD_ADDRESS, segment.address() as u64);
+        let lent = backend.lent_memory(own.device);
+        if let Some(lent) = lent {
+            segment.store(HEAD_LENT, u64::from(lent.descriptor) + 1);
+            segment.store(HEAD_LENT_BYTES, lent.bytes as u64);
+        }
         segment.store(HEAD_MAGIC, MAGIC);
         let at = record(own.rank as usize);
         self.file
@@ -349,15 +356,17 @@ impl Meeting {
                 false => self.peer(rank, own, wake).map(Some),
             })
             .collect::<Result<Vec<_>>>()?;
-        let readable = (0..own.size as usize).filter(|rank| self.can_read(&peers, *rank));
-        segment.store(
-            HEAD_READABLE,
-            readable.fold(0, |mask, rank| mask | 1 << rank),
-        );
+        let mask = |is_one: &dyn Fn(usize) -> bool| {
+            let ranks = (0..own.size as usize).filter(|rank| is_one(*rank));
+            ranks.fold(0, |mask, rank| mask | 1 << rank)
+        };
+        segment.store(HEAD_READABLE, mask(&|rank| self.can_read(&peers, rank)));
+        let is_mapped = |rank: usize| peers[rank].as_ref().is_some_and(|peer| peer.lent.is_some());
+        segment.store(HEAD_MAPPED, mask(&is_mapped));
         self.change(own.rank, CONNECTED);
         self.wait_for_all(own, CONNECTED)?;
         Ok(Mesh::new(
-            own.rank as usize,
+            (own.rank as usize, own.device),
             segment,
             peers,
             wake.clone(),
@@ -415,12 +424,27 @@ impl Meeting {
             }
         };
         Ok(Peer {
+            lent: map_lent(process, &segment),
             segment,
             wake,
             process: opened,
             lost: Default::default(),
         })
     }
+}
+
+/// Maps what a rank lends of its device's memory; `None` if it lends nothing, or the system refuses it.
+fn map_lent(process: u32, segment: &Mapping) -> Option<Mapping> {
+    let descriptor = segment.load(HEAD_LENT).checked_sub(1)?;
+    let bytes = usize::try_from(segment.load(HEAD_LENT_BYTES)).ok()?;
+    Mapping::open(
+        process,
+        u32::try_from(descriptor).ok()?,
+        LentMemory::NAME,
+        bytes,
+        false,
+    )
+    .ok()
 }
 
 #[cfg(test)]

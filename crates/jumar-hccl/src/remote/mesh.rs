@@ -11,8 +11,8 @@ use jumar_types::{Error, Result};
 use smallvec::{SmallVec, smallvec};
 
 use super::layout::{
-    HEAD_FAILURE, HEAD_LACKED_SLOT, HEAD_LEFT, HEAD_PROCESSOR, HEAD_READABLE, HEAD_TEXT_BYTES,
-    LEFT, LEFT_COUNT, SLOTS, STATE, TEXT, TEXT_BYTES, ack, slot,
+    HEAD_FAILURE, HEAD_LACKED_SLOT, HEAD_LEFT, HEAD_MAPPED, HEAD_PROCESSOR, HEAD_READABLE,
+    HEAD_TEXT_BYTES, LEFT, LEFT_COUNT, MOST_RANKS, SLOTS, STATE, TEXT, TEXT_BYTES, ack, slot,
 };
 use super::wake::WakePage;
 use super::work::{LeftBehind, Work};
@@ -29,6 +29,8 @@ const EVERYONE: u64 = 1;
 /// Another rank.
 pub(super) struct Peer {
     pub(super) segment: Mapping,
+    /// What it lends of its device's memory, if this rank could map that.
+    pub(super) lent: Option<Mapping>,
     /// The page of its process; this process's own for a rank of this process.
     pub(super) wake: Arc<WakePage>,
     /// Its process, if it is another one.
@@ -49,9 +51,19 @@ impl Peer {
     }
 }
 
+/// How a rank reads the memory of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It has mapped what the other one lends.
+    Lent,
+    /// The system copies for it.
+    Process,
+}
+
 /// All ranks of a communicator of several processes.
 pub(crate) struct Mesh {
     rank: usize,
+    device: u32,
     segment: Mapping,
     /// By rank; none for this rank.
     peers: Vec<Option<Peer>>,
@@ -125,7 +137,7 @@ struct Entry {
 
 impl Mesh {
     pub(super) fn new(
-        rank: usize,
+        (rank, device): (usize, u32),
         segment: Mapping,
         peers: Vec<Option<Peer>>,
         wake: Arc<WakePage>,
@@ -133,6 +145,7 @@ impl Mesh {
     ) -> Mesh {
         Mesh {
             rank,
+            device,
             segment,
             peers,
             wake,
@@ -176,13 +189,30 @@ impl Mesh {
         self.peer(rank)?.segment.span(offset, bytes)
     }
 
-    /// Reports whether a rank may read the memory of another one.
-    pub(super) fn may_read(&self, reader: usize, owner: usize) -> bool {
-        let readable = match reader == self.rank {
-            true => self.segment.load(HEAD_READABLE),
-            false => self.peer_word(reader, HEAD_READABLE),
+    /// Returns how a rank reads the memory of another one, if it may. Both come to the same answer.
+    pub(super) fn access(&self, reader: usize, owner: usize) -> Option<Access> {
+        let may = |word| {
+            let owners = match reader == self.rank {
+                true => self.segment.load(word),
+                false => self.peer_word(reader, word),
+            };
+            owners >> owner & 1 != 0
         };
-        readable >> owner & 1 != 0
+        match (may(HEAD_MAPPED), may(HEAD_READABLE)) {
+            (true, _) => Some(Access::Lent),
+            (false, true) => Some(Access::Process),
+            (false, false) => None,
+        }
+    }
+
+    /// Lends a part of this rank's memory. Returns where it begins in what the rank lends.
+    pub(super) fn lend(&self, part: Span) -> Option<usize> {
+        self.backend.lend(self.device, part)
+    }
+
+    /// Returns a part of what another rank lends.
+    pub(super) fn lent_span(&self, rank: usize, offset: usize, bytes: usize) -> Option<Span> {
+        self.peer(rank)?.lent.as_ref()?.span(offset, bytes)
     }
 
     /// Copies memory of another rank's process. Returns whether that process ran still.
@@ -333,7 +363,10 @@ impl Mesh {
     /// Steps an operation. Reports whether anything was done.
     fn drive(&self, entry: &Arc<Entry>) -> bool {
         let step = {
-            let mut work = entry.work.lock();
+            // Who drives it announces what it leaves undone, to this process too.
+            let Some(mut work) = entry.work.try_lock() else {
+                return false;
+            };
             let Some(running) = work.as_mut() else {
                 return false;
             };
@@ -341,6 +374,8 @@ impl Mesh {
             if let Ok(step) = &step {
                 if step.concerns_others {
                     self.announce(running.involved());
+                } else if step.read_out != 0 {
+                    self.announce((0..MOST_RANKS).filter(|rank| step.read_out >> rank & 1 != 0));
                 }
                 if step.done {
                     *work = None;

@@ -130,6 +130,7 @@ impl Meetings {
         &self,
         info: &RootInfo,
         (size, rank): (u32, u32),
+        device: u32,
         options: &Options,
         limit: Duration,
     ) -> Result<(Transport, Label)> {
@@ -166,6 +167,7 @@ impl Meetings {
         let joiner = Joiner {
             size,
             rank,
+            device,
             name: &options.name,
             digest: options.digest,
             until,

@@ -40,7 +40,7 @@ impl Machine {
     pub fn new() -> Machine {
         let config = CpuConfig {
             devices: vec![CpuDeviceConfig {
-                memory_bytes: 256 << 20,
+                memory_bytes: 512 << 20,
             }],
             pinned_bytes: 256 << 20,
             workers: 2,

@@ -3,6 +3,7 @@
 use std::env;
 use std::io::{BufRead, BufReader};
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,6 +21,9 @@ use crate::reference::{combined, elements, same};
 const ROLE: &str = "JUMAR_TEST_RANK";
 /// Set where ranks use the network although they are on one machine.
 const OVER_NETWORK: &str = "JUMAR_TEST_OVER_NETWORK";
+/// Set where no file may be so long that it stands for a device's memory. A rank's segment is shorter.
+const LENDS_NOTHING: &str = "JUMAR_TEST_LENDS_NOTHING";
+const LIMITED: &str = "ulimit -f 614400; exec \"$0\" \"$@\"";
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Starts the ranks of a test; each runs the same test, which finds its role in the environment.
@@ -37,7 +41,15 @@ fn start_with(
     let program = env::current_exe().expect("this program");
     ranks
         .map(|rank| {
-            Command::new(&program)
+            let is_limited = variables.iter().any(|(name, _)| *name == LENDS_NOTHING);
+            let mut command = match is_limited {
+                true => Command::new("sh"),
+                false => Command::new(&program),
+            };
+            if is_limited {
+                command.args(["-c", LIMITED]).arg(&program);
+            }
+            command
                 .args(["--exact", test, "--nocapture"])
                 .env(ROLE, format!("{size} {rank} {}", info.text()))
                 .envs(variables.iter().copied())
@@ -213,6 +225,103 @@ fn exchange(machine: &Machine, own: &Arc<Communicator>, bytes: usize) -> Result<
     machine.free(send);
     machine.free(receive);
     outcome.map(|()| got)
+}
+
+/// Returns what rank `from` provides to rank `to` in a round.
+fn provided(from: usize, to: usize, round: usize, bytes: usize) -> impl Iterator<Item = u8> {
+    (0..bytes).map(move |at| (at / 3 + from * 101 + to * 29 + round * 7) as u8)
+}
+
+/// Ranks map what the others lend of their memory. Buffers begin and end inside pages, and memory is used again for other data.
+#[test]
+fn what_a_process_lends_is_what_the_others_get() {
+    let machine = Machine::new();
+    if let Some(own) = role(&machine) {
+        let (me, size) = (own.rank() as usize, own.size() as usize);
+        for (round, (kind, bytes, shift)) in [
+            (Kind::AllToAll, 700_001, 1),
+            (Kind::AllToAll, 1 << 20, 0),
+            (Kind::AllToAll, 600_000, 4_095),
+            (Kind::Broadcast, (5 << 20) + 5, 64),
+            (Kind::Broadcast, 3 << 20, 0),
+            (Kind::AllGather, 1_000_003, 512),
+            (Kind::AllGather, (4 << 20) + 4_095, 1),
+        ]
+        .into_iter()
+        .cycle()
+        .take(14)
+        .enumerate()
+        {
+            let root = round % size;
+            let separate = kind == Kind::AllToAll;
+            // What lies beside the data stays as it is.
+            let beside = vec![0xee; shift];
+            let parts = if separate { size } else { 1 };
+            let sent = (0..parts).flat_map(|to| provided(me, to, round, bytes));
+            let content = beside.iter().copied().chain(sent).chain([0xee; 77]);
+            let content: Vec<u8> = content.collect();
+            let send = machine.buffer(&content);
+            let receive = machine.buffer(&vec![0; size * bytes]);
+            let part = |at: usize| send.part(shift + at * bytes, bytes);
+            let sends: Vec<_> = (0..size)
+                .map(
+                    |to| match (separate, kind == Kind::Broadcast && me != root) {
+                        (true, _) => part(to),
+                        (false, true) => None,
+                        (false, false) => part(0),
+                    },
+                )
+                .collect();
+            let receives: Vec<_> = (0..size)
+                .map(|from| match kind == Kind::Broadcast && from != root {
+                    true => None,
+                    false => receive.part(from * bytes, bytes),
+                })
+                .collect();
+            let operation = Operation::Collective(Collective {
+                signature: Signature {
+                    kind,
+                    data_type: DataType::Int8,
+                    reduction: None,
+                    root: (kind == Kind::Broadcast).then_some(root as u32),
+                    count: bytes as u64,
+                    digest: 0,
+                },
+                send: Pieces::Each(sends.into()),
+                receive: Pieces::Each(receives.clone().into()),
+            });
+            call(&own, operation).expect("all come");
+            for (from, span) in receives.iter().enumerate() {
+                let Some(span) = span else { continue };
+                let to = if separate { me } else { 0 };
+                let expected: Vec<u8> = provided(from, to, round, bytes).collect();
+                assert!(
+                    machine.read(*span) == expected,
+                    "round {round}, from {from}"
+                );
+            }
+            assert!(machine.read(send) == content, "round {round}");
+            machine.free(send);
+            machine.free(receive);
+        }
+        if env::var_os(LENDS_NOTHING).is_some() {
+            assert_eq!(machine.backend.lent_memory(0), None);
+            return;
+        }
+        let lent = machine.backend.lent_memory(0).expect("a file");
+        let file = std::fs::metadata(format!("/proc/self/fd/{}", lent.descriptor));
+        assert!(file.expect("open").blocks() * 512 >= 4 << 20);
+        return;
+    }
+    let domain = Domain::new(machine.backend.clone());
+    let name = "processes::what_a_process_lends_is_what_the_others_get";
+    // Without a file the system copies for the ranks.
+    for (size, variables) in [(2, [].as_slice()), (3, &[]), (3, &[(LENDS_NOTHING, "1")])] {
+        let info = domain.root_info(LIMIT).expect("root information");
+        for mut rank in start_with(name, &info, 0..size, size, variables) {
+            assert!(rank.wait().expect("it ends").success());
+        }
+    }
 }
 
 /// Ranks read the memory of each other's processes. One is killed while they do.

@@ -1,19 +1,23 @@
 //! The data of operations: rounds are published, read, combined and acknowledged.
 
+use std::io;
 use std::sync::Arc;
 
-use jumar_hal::{Backend, Span, Transfer};
+use jumar_hal::{Backend, LentMemory, Span, Transfer};
 use jumar_types::Result;
 use smallvec::SmallVec;
 
 use super::slot::Found;
-use super::{INPUT, READ_PIECE, RESULT, Source, Work, part, rounds};
+use super::{INPUT, Place, READ_PIECE, RESULT, Source, Work, part, rounds};
 use crate::operation::Operation;
 use crate::protocol::is_still_open;
 use crate::reduce::reduce;
 use crate::remote::layout::{DEPTH, PUBLISHED, STATE, short, slot, staging};
 use crate::remote::mesh::Mesh;
 use crate::{DataType, Reduction};
+
+/// How much of a long copy one thread does at a time.
+const SHARED_PART: usize = 256 << 10;
 
 impl Work {
     pub(super) fn copy_own(&self, backend: &Arc<dyn Backend>) -> Result<()> {
@@ -37,7 +41,12 @@ impl Work {
     fn copy_to_target(&self, backend: &Arc<dyn Backend>, to: Span, from: Span) {
         match Transfer::new(to, from) {
             Some(transfer) if self.is_long && !transfer.overlaps() => {
-                backend.copy_past_caches_now(transfer);
+                let bytes = transfer.bytes();
+                backend.share(bytes.div_ceil(SHARED_PART), &|at| {
+                    let start = at * SHARED_PART;
+                    let part = transfer.part(start, SHARED_PART.min(bytes - start));
+                    backend.copy_past_caches_now(part.expect("parts lie inside"));
+                });
             }
             _ => copy(backend, to, from),
         }
@@ -47,7 +56,7 @@ impl Work {
         let before = self.published;
         while self.published < self.rounds {
             let round = self.published;
-            let mut staged = self.readers.iter().filter(|reader| !reader.is_direct);
+            let mut staged = self.readers.iter().filter(|reader| reader.place.is_none());
             let free = staged.all(|reader| {
                 let required = (round + 1).saturating_sub(DEPTH).min(reader.rounds);
                 required == 0
@@ -72,7 +81,7 @@ impl Work {
             false => self.readers.len().min(1),
         };
         let readers = self.readers[..written].iter();
-        for reader in readers.filter(|reader| !reader.is_direct) {
+        for reader in readers.filter(|reader| reader.place.is_none()) {
             let from = part(reader.span, self.chunk, round);
             let offset = match self.separate {
                 true => reader.member * self.chunk,
@@ -127,11 +136,12 @@ impl Work {
         }
     }
 
-    pub(super) fn copy(&mut self, mesh: &Mesh) -> Result<bool> {
-        let mut progressed = false;
+    /// Copies what is there. Reports whether something was copied from staging memory, and whether from the memory of others.
+    pub(super) fn copy(&mut self, mesh: &Mesh) -> Result<(bool, bool)> {
+        let (mut from_staging, mut directly) = (false, false);
         for at in 0..self.sources.len() {
-            if let Some(address) = self.sources[at].address {
-                progressed |= self.read_piece(mesh, at, address)?;
+            if let Some(place) = self.sources[at].place {
+                directly |= self.read_piece(mesh, at, place)?;
                 continue;
             }
             loop {
@@ -148,14 +158,14 @@ impl Work {
                 self.copy_to_target(mesh.backend(), to, from);
                 Self::acknowledge(mesh, source, INPUT, round + 1);
                 self.sources[at].consumed += 1;
-                progressed = true;
+                from_staging = true;
             }
         }
-        Ok(progressed)
+        Ok((from_staging, directly))
     }
 
-    /// Copies the next piece of a source from the memory of its process. Only one: what waits for this rank may be more important.
-    fn read_piece(&mut self, mesh: &Mesh, at: usize, address: u64) -> Result<bool> {
+    /// Copies the next piece of a source from the memory of its rank. Only one: what waits for this rank may be more important.
+    fn read_piece(&mut self, mesh: &Mesh, at: usize, place: Place) -> Result<bool> {
         let source = &self.sources[at];
         let round = source.consumed;
         let (Some(target), Some(found)) = (source.target, source.found) else {
@@ -165,8 +175,13 @@ impl Work {
             return Ok(false);
         }
         let to = part(target, READ_PIECE, round);
-        let from = address.wrapping_add((to.address() - target.address()) as u64);
-        let read = mesh.read_memory(source.mesh, from, to);
+        let read = match place {
+            Place::Lent(offset) => self.copy_lent(mesh, source, offset, round),
+            Place::Process(address) => {
+                let from = address.wrapping_add((to.address() - target.address()) as u64);
+                mesh.read_memory(source.mesh, from, to)
+            }
+        };
         // A rank that abandons the operation closes its slot before its program may use the memory for something else.
         let load = |index| mesh.peer_word(source.mesh, index);
         if !is_still_open(load, slot(found.slot) + STATE, found.generation) {
@@ -181,8 +196,74 @@ impl Work {
             }
         }
         Self::acknowledge(mesh, source, INPUT, round + 1);
+        if round + 1 == source.rounds {
+            self.read_out |= 1 << source.mesh;
+        }
         self.sources[at].consumed += 1;
         Ok(true)
+    }
+
+    /// Copies a piece of what a rank lends. Returns true.
+    ///
+    /// # Errors
+    /// It lends no such memory.
+    fn copy_lent(
+        &self,
+        mesh: &Mesh,
+        source: &Source,
+        offset: usize,
+        round: usize,
+    ) -> io::Result<bool> {
+        let copy = |at: usize, bytes: usize, from: Option<Span>| {
+            let to = source.target.and_then(|target| target.part(at, bytes));
+            let (Some(to), Some(from)) = (to, from) else {
+                return Err(io::Error::from(io::ErrorKind::InvalidData));
+            };
+            self.copy_to_target(mesh.backend(), to, from);
+            Ok(())
+        };
+        let edges = |at, bytes| {
+            let start = staging(source.found?.slot, RESULT, 0) + self.offset();
+            mesh.peer_span(source.mesh, start + at, bytes)
+        };
+        let (head, tail) = edges_of(offset, source.bytes);
+        let whole = head..source.bytes - tail;
+        let start = (READ_PIECE * round).max(whole.start);
+        let end = (READ_PIECE * (round + 1)).min(whole.end);
+        if start < end {
+            let from = offset.checked_add(start);
+            let from = from.and_then(|from| mesh.lent_span(source.mesh, from, end - start));
+            copy(start, end - start, from)?;
+        }
+        if round + 1 == source.rounds {
+            copy(0, head, edges(0, head))?;
+            copy(whole.end, tail, edges(head, tail))?;
+        }
+        Ok(true)
+    }
+
+    /// Writes to staging memory what this rank provides in pages that it does not lend, because they hold other data too.
+    pub(super) fn write_edges(&self, mesh: &Mesh, own: Found) {
+        // No results are there, since nothing is reduced.
+        let start = staging(own.slot, RESULT, 0);
+        for reader in &self.readers {
+            let Some(Place::Lent(offset)) = reader.place else {
+                continue;
+            };
+            let at = match self.separate {
+                true => reader.member * self.chunk,
+                false => 0,
+            };
+            let bytes = reader.span.bytes();
+            let (head, tail) = edges_of(offset, bytes);
+            let edges = [(at, 0, head), (at + head, bytes - tail, tail)];
+            for (to, from, bytes) in edges {
+                let to = mesh.segment().span(start + to, bytes);
+                if let (Some(to), Some(from)) = (to, reader.span.part(from, bytes)) {
+                    copy(mesh.backend(), to, from);
+                }
+            }
+        }
     }
 
     /// Returns the contributions of all ranks to a part of a round, in rank order, if all are there.
@@ -308,6 +389,13 @@ impl Work {
         }
         progressed
     }
+}
+
+/// Returns how many bytes at the start and at the end of a part of lent memory are in pages that it has only in part.
+fn edges_of(offset: usize, bytes: usize) -> (usize, usize) {
+    let page = LentMemory::PAGE;
+    let head = offset.wrapping_neg() % page;
+    (head, offset.wrapping_add(bytes) % page)
 }
 
 fn copy(backend: &Arc<dyn Backend>, to: Span, from: Span) {

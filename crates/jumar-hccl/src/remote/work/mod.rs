@@ -17,7 +17,7 @@ use self::slot::{Found, Key, find_slot, mixed};
 use super::layout::{
     DEPTH, PIECE, PUBLISHED, SHORT_BYTES, SLOTS, ack, slot as slot_start, staging,
 };
-use super::mesh::Mesh;
+use super::mesh::{Access, Mesh};
 use crate::arrival::{Arrival, Numbers};
 use crate::operation::{Collective, LONG_BYTES, Message, SIGNATURE_WORDS, Signature};
 use crate::words::Label;
@@ -28,8 +28,7 @@ const DIRECT_BYTES: usize = 32 << 10;
 /// How many bytes a rank provides at a time to all readers together. Where each has a part of its own, it is as much as the space allows: the
 /// ranks wait for each other in every round.
 const COMMON_PIECE: usize = 512 << 10;
-/// From how many bytes on a rank reads the memory of another one, if it may. That saves a copy, and costs a call of the system; and the other
-/// rank waits for it.
+/// From how many bytes on a rank reads the memory of another one, if it may. That saves a copy; and the other rank waits for it.
 const READ_BYTES: usize = 512 << 10;
 /// How many of them it reads at a time.
 const READ_PIECE: usize = 4 << 20;
@@ -47,8 +46,8 @@ struct Reader {
     mesh: usize,
     span: Span,
     rounds: usize,
-    /// It reads the memory of this one, and nothing is copied to staging memory for it.
-    is_direct: bool,
+    /// Where it reads the memory of this one; `None` if all is copied to staging memory for it.
+    place: Option<Place>,
 }
 
 /// A rank whose data this one reads.
@@ -63,8 +62,36 @@ struct Source {
     /// How many rounds of results were read.
     results: usize,
     found: Option<Found>,
-    /// Where its data is in its own process, if this rank reads it there.
-    address: Option<u64>,
+    /// Where this rank reads its data, if that is not in staging memory.
+    place: Option<Place>,
+}
+
+/// Where data is that is not in staging memory.
+#[derive(Clone, Copy)]
+enum Place {
+    /// At an offset in what its rank lends.
+    Lent(usize),
+    /// At an address in its rank's process.
+    Process(u64),
+}
+
+impl Place {
+    /// Returns the place as its rank tells it the others; never 0.
+    fn word(self) -> u64 {
+        match self {
+            Place::Lent(offset) => offset as u64 + 1,
+            Place::Process(address) => address,
+        }
+    }
+
+    /// Returns the place that another rank told.
+    fn from_word(word: u64, access: Access) -> Option<Place> {
+        match (access, word) {
+            (_, 0) => None,
+            (Access::Lent, word) => Some(Place::Lent(usize::try_from(word - 1).ok()?)),
+            (Access::Process, address) => Some(Place::Process(address)),
+        }
+    }
 }
 
 /// How the data that was read is used.
@@ -92,8 +119,8 @@ pub(super) struct Work {
     chunk: usize,
     /// Each reader has a part of a piece for itself.
     separate: bool,
-    /// No two ranks read the same data: a rank that may read the memory of another one does.
-    reads_directly: bool,
+    /// No two ranks read the same data.
+    is_exclusive: bool,
     /// What is copied to targets is too long for the caches.
     is_long: bool,
     readers: Vec<Reader>,
@@ -107,8 +134,10 @@ pub(super) struct Work {
     /// How many rounds were combined.
     combined: usize,
     own_copied: bool,
-    /// Others wait until this rank has read what they provide, not only for its own data.
+    /// Others wait until this rank has read what they have put into staging memory, not only for its own data.
     is_read_awaited: bool,
+    /// A bit for each rank of the mesh whose memory the last step read to the end.
+    read_out: u64,
     /// How much each rank provides follows from the signature.
     has_equal_parts: bool,
     /// Contributions are in the slot itself.
@@ -118,8 +147,10 @@ pub(super) struct Work {
 /// What a step came to.
 pub(super) struct Step {
     pub(super) progressed: bool,
-    /// It did something that an operation of another rank may wait for.
+    /// It did something that operations of all others may wait for.
     pub(super) concerns_others: bool,
+    /// A bit for each rank of the mesh whose memory was read to the end: it waits for that.
+    pub(super) read_out: u64,
     pub(super) done: bool,
 }
 
@@ -192,7 +223,7 @@ impl Work {
                     mesh: members[member] as usize,
                     span,
                     rounds: rounds(span.bytes(), chunk),
-                    is_direct: false,
+                    place: None,
                 })
             })
             .collect();
@@ -206,7 +237,7 @@ impl Work {
             consumed: 0,
             results: 0,
             found: None,
-            address: None,
+            place: None,
         };
         let (sources, using) = match signature.reduction {
             Some(by) if signature.kind.reduces() => {
@@ -258,7 +289,7 @@ impl Work {
             slot: None,
             chunk,
             separate,
-            reads_directly: separate && !signature.kind.reduces(),
+            is_exclusive: separate,
             is_long: received >= LONG_BYTES,
             rounds: longest.unwrap_or(0),
             readers,
@@ -270,6 +301,7 @@ impl Work {
             combined: 0,
             own_copied: signature.kind.reduces(),
             is_read_awaited,
+            read_out: 0,
             has_equal_parts,
             is_short,
         }
@@ -301,7 +333,7 @@ impl Work {
             mesh,
             span: message.span,
             rounds,
-            is_direct: false,
+            place: None,
         };
         let source = Source {
             member: peer,
@@ -312,7 +344,7 @@ impl Work {
             consumed: 0,
             results: 0,
             found: None,
-            address: None,
+            place: None,
         };
         // Both ends have a slot, and each compares the other's.
         let (readers, sources) = match message.sends {
@@ -340,7 +372,7 @@ impl Work {
             slot: None,
             chunk: COMMON_PIECE,
             separate: false,
-            reads_directly: true,
+            is_exclusive: true,
             is_long: bytes >= LONG_BYTES,
             rounds: if message.sends { rounds } else { 0 },
             readers,
@@ -352,6 +384,7 @@ impl Work {
             combined: 0,
             own_copied: true,
             is_read_awaited: true,
+            read_out: 0,
             has_equal_parts: true,
             is_short: bytes <= SHORT_BYTES,
         }
@@ -411,7 +444,7 @@ impl Work {
 
     /// Reports whether all that a source provides is in its staging memory, where it stays even if the rank goes.
     fn has_provided(&self, mesh: &Mesh, source: &Source) -> bool {
-        let Some(found) = source.found.filter(|_| source.address.is_none()) else {
+        let Some(found) = source.found.filter(|_| source.place.is_none()) else {
             return false;
         };
         let streams = match self.using {
@@ -475,12 +508,22 @@ impl Work {
             return Ok(Step {
                 progressed: false,
                 concerns_others: false,
+                read_out: 0,
                 done: false,
             });
         };
         if self.slot.is_none() {
             self.slot = Some(own);
             provided = true;
+            if self.readers.iter().any(|reader| reader.place.is_some()) {
+                // The others read it while this rank copies.
+                return Ok(Step {
+                    progressed: true,
+                    concerns_others: true,
+                    read_out: 0,
+                    done: false,
+                });
+            }
         }
         self.find(mesh)?;
         if !self.own_copied {
@@ -488,8 +531,13 @@ impl Work {
             self.own_copied = true;
         }
         provided |= self.publish(mesh, own);
+        let mut read_directly = false;
         let read = match self.using {
-            Use::Copy => self.copy(mesh)?,
+            Use::Copy => {
+                let (from_staging, directly) = self.copy(mesh)?;
+                read_directly = directly;
+                from_staging
+            }
             Use::Reduce(of, by) => self.combine(mesh, of, by),
             Use::ReduceParts(of, by) => {
                 provided |= self.combine_parts(mesh, own, of, by);
@@ -507,8 +555,9 @@ impl Work {
             mesh.announce_to_slotless(self.involved());
         }
         Ok(Step {
-            progressed: provided || read,
+            progressed: provided || read || read_directly,
             concerns_others,
+            read_out: std::mem::take(&mut self.read_out),
             done,
         })
     }
@@ -523,7 +572,7 @@ impl Work {
         });
         read && self.published >= self.rounds
             && self.readers.iter().all(|reader| {
-                (self.is_source(reader.member) && !reader.is_direct)
+                (self.is_source(reader.member) && reader.place.is_none())
                     || mesh.acknowledged(reader.mesh, own.slot, own.generation, INPUT)
                         >= reader.rounds
             })

@@ -2,13 +2,13 @@
 
 use jumar_types::Result;
 
-use super::{INPUT, READ_BYTES, READ_PIECE, RESULT, Reader, Source, Use, Work, rounds};
+use super::{INPUT, Place, READ_BYTES, READ_PIECE, RESULT, Reader, Source, Use, Work, rounds};
 use crate::protocol::{open_slot, read_slot};
 use crate::remote::layout::{
-    ADDRESSES, CALL, EXPECTED, HEAD_DISPLACED, IDENTITY, NOTHING, NUMBER, PUBLISHED, SIGNATURE,
-    SIZES, SLOTS, STATE, slot,
+    CALL, EXPECTED, HEAD_DISPLACED, IDENTITY, NOTHING, NUMBER, PLACES, PUBLISHED, SIGNATURE, SIZES,
+    SLOTS, STATE, slot,
 };
-use crate::remote::mesh::Mesh;
+use crate::remote::mesh::{Access, Mesh};
 
 /// What identifies an operation among all ranks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,6 +68,7 @@ impl Work {
         };
         self.offer_memory(mesh);
         let behind = (self.key.number - ended_below).min(UNKNOWN);
+        self.write_edges(mesh, own);
         if self.rounds > 0 {
             self.write_round(mesh, own, 0);
             self.published = 1;
@@ -79,13 +80,12 @@ impl Work {
             segment.store(base + PUBLISHED + INPUT, self.published as u64);
             segment.store(base + PUBLISHED + RESULT, 0);
             for reader in &self.readers {
-                if self.is_read_directly(mesh, reader.span.bytes(), (reader.mesh, mesh.rank())) {
-                    let address = if reader.is_direct {
-                        reader.span.address()
-                    } else {
-                        0
-                    };
-                    segment.store(base + ADDRESSES + reader.mesh, address as u64);
+                let ranks = (reader.mesh, mesh.rank());
+                if self.access(mesh, reader.span.bytes(), ranks).is_some() {
+                    segment.store(
+                        base + PLACES + reader.mesh,
+                        reader.place.map_or(0, Place::word),
+                    );
                 }
             }
             for (at, word) in self.signature.iter().enumerate() {
@@ -107,45 +107,53 @@ impl Work {
         Some(own)
     }
 
-    /// Reports whether a rank reads data from the memory of its owner, unless the owner refuses. Both come to the same answer.
-    fn is_read_directly(&self, mesh: &Mesh, data: usize, (reader, owner): (usize, usize)) -> bool {
-        self.reads_directly && data >= READ_BYTES && mesh.may_read(reader, owner)
+    /// Returns how a rank reads data from the memory of its owner, unless the owner refuses. Both come to the same answer.
+    fn access(&self, mesh: &Mesh, data: usize, (reader, owner): (usize, usize)) -> Option<Access> {
+        let is_copied = matches!(self.using, Use::Copy);
+        let access = mesh.access(reader, owner);
+        access.filter(|access| {
+            // What several ranks read is in the caches after one of them has copied it: with two copies they are as fast as the system.
+            is_copied && data >= READ_BYTES && (*access == Access::Lent || self.is_exclusive)
+        })
     }
 
     /// Decides which ranks read the memory of this one.
     fn offer_memory(&mut self, mesh: &Mesh) {
-        if !self.reads_directly {
-            return;
-        }
         for at in 0..self.readers.len() {
             let Reader {
                 mesh: rank, span, ..
             } = self.readers[at];
-            // Memory of the program may be such that only the program can read it.
-            if self.is_read_directly(mesh, span.bytes(), (rank, mesh.rank()))
-                && mesh.backend().device_of(span.address()).is_some()
-            {
-                self.readers[at].is_direct = true;
+            let access = self.access(mesh, span.bytes(), (rank, mesh.rank()));
+            let place = access.and_then(|access| match access {
+                Access::Lent => mesh.lend(span).map(Place::Lent),
+                // Memory of the program may be such that only the program can read it.
+                Access::Process => mesh
+                    .backend()
+                    .device_of(span.address())
+                    .map(|_| Place::Process(span.address() as u64)),
+            });
+            if let Some(place) = place {
+                self.readers[at].place = Some(place);
                 self.readers[at].rounds = rounds(span.bytes(), READ_PIECE);
             }
         }
-        let staged = self.readers.iter().filter(|reader| !reader.is_direct);
+        let staged = self.readers.iter().filter(|reader| reader.place.is_none());
         self.rounds = staged.map(|reader| reader.rounds).max().unwrap_or(0);
     }
 
     /// Notes the slot of a source, and where its data is.
     fn note_found(&mut self, mesh: &Mesh, at: usize, found: Found) {
         let source = &self.sources[at];
-        let mut address = 0;
-        if self.is_read_directly(mesh, source.bytes, (mesh.rank(), source.mesh)) {
-            address = mesh.peer_word(source.mesh, slot(found.slot) + ADDRESSES + mesh.rank());
-        }
+        let access = self.access(mesh, source.bytes, (mesh.rank(), source.mesh));
+        let place = access.and_then(|access| {
+            let word = slot(found.slot) + PLACES + mesh.rank();
+            Place::from_word(mesh.peer_word(source.mesh, word), access)
+        });
         let source = &mut self.sources[at];
         source.found = Some(found);
-        if address != 0 {
-            source.address = Some(address);
+        if place.is_some() {
+            source.place = place;
             source.rounds = rounds(source.bytes, READ_PIECE);
-            self.is_read_awaited = true;
         }
     }
 
