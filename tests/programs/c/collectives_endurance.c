@@ -326,9 +326,9 @@ static int doomed_rank(int rank, int in, int out, uint64_t numbers)
     } else {
         REQUIRE(code == HCCL_E_TIMEOUT || code == HCCL_E_TCP_CONNECT);
     }
-    /* The page by which other processes wake this one stays. Where the ranks have not met, the file of the meeting does, until it expires:
+    /* The page by which other processes wake this one stays, and the file of what its device lends. Where the ranks have not met, the file of the meeting does, until it expires:
      * a rank that comes late learns there what happened. */
-    before.descriptors += 1 + (rank == 0 && !met);
+    before.descriptors += 2 + (rank == 0 && !met);
     before.mapped += 1 + (rank == 0 && !met);
     before.kib += 8192;
     for (int tries = 0;; tries++) {

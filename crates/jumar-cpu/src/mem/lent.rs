@@ -257,20 +257,20 @@ mod tests {
     }
 
     #[test]
-    fn whole_pages_are_lent_with_their_content_and_others_are_not() {
+    fn pages_are_lent_with_their_content_and_their_neighbours_are_not() {
         let (space, span) = space_with(&pattern(1));
         let part = span.part(100, 3 << 20).expect("a part");
         let offset = space.lend(part).expect("lent");
         assert_eq!(offset, part.address() - space.base);
-        let (whole, bytes) = (offset - 100 + PAGE, (3 << 20) - PAGE);
+        let (first, bytes) = (offset - 100 + PAGE, (3 << 20) - PAGE);
         let lent = PAGE..PAGE + bytes;
-        assert_eq!(in_file(&space, whole, bytes), pattern(1)[lent.clone()]);
+        assert_eq!(in_file(&space, first, bytes), pattern(1)[lent.clone()]);
         let file = space.lent.file().expect("a file");
         assert_eq!(file.metadata().expect("open").blocks() * 512, bytes as u64);
         assert_eq!(content(span), pattern(1));
         // What is written later is in the file too.
         write(span, &pattern(2));
-        assert_eq!(in_file(&space, whole, bytes), pattern(2)[lent]);
+        assert_eq!(in_file(&space, first, bytes), pattern(2)[lent]);
         let again = span.part(0, BYTES).expect("all");
         assert_eq!(space.lend(again), Some(offset - 100));
         assert_eq!(content(span), pattern(2));

@@ -82,7 +82,7 @@ pub(super) const SIZES: usize = 16;
 pub(super) const EXPECTED: usize = SIZES + MOST_RANKS;
 /// Where what the rank provides to each rank is, if that is in staging memory alone: 0; for a rank that has mapped what this one lends: the
 /// offset there, plus one; otherwise the address in its own process. Only for ranks that read this much directly where they may.
-pub(super) const PLACES: usize = EXPECTED + MOST_RANKS;
+pub(super) const POSITIONS: usize = EXPECTED + MOST_RANKS;
 /// Stands for a rank of which nothing is expected.
 pub(super) const NOTHING: u64 = u64::MAX;
 
@@ -142,7 +142,7 @@ pub(super) const fn record(rank: usize) -> usize {
     RECORD + rank * RECORD_WORDS
 }
 
-const _: () = assert!(PLACES + MOST_RANKS <= SLOT_WORDS);
+const _: () = assert!(POSITIONS + MOST_RANKS <= SLOT_WORDS);
 const _: () = assert!(PUBLISHED + STREAMS <= SHORT && SHORT * 8 + SHORT_BYTES <= SIGNATURE * 8);
 const _: () = assert!(SIGNATURE + crate::operation::SIGNATURE_WORDS <= SIZES);
 const _: () = assert!(SLOT.is_multiple_of(8) && SLOT_WORDS.is_multiple_of(8));

@@ -8,7 +8,7 @@ use jumar_types::Result;
 use smallvec::SmallVec;
 
 use super::slot::Found;
-use super::{INPUT, Place, READ_PIECE, RESULT, Source, Work, part, rounds};
+use super::{INPUT, Position, READ_PIECE, RESULT, Source, Work, part, rounds};
 use crate::operation::Operation;
 use crate::protocol::is_still_open;
 use crate::reduce::reduce;
@@ -56,7 +56,10 @@ impl Work {
         let before = self.published;
         while self.published < self.rounds {
             let round = self.published;
-            let mut staged = self.readers.iter().filter(|reader| reader.place.is_none());
+            let mut staged = self
+                .readers
+                .iter()
+                .filter(|reader| reader.position.is_none());
             let free = staged.all(|reader| {
                 let required = (round + 1).saturating_sub(DEPTH).min(reader.rounds);
                 required == 0
@@ -81,7 +84,7 @@ impl Work {
             false => self.readers.len().min(1),
         };
         let readers = self.readers[..written].iter();
-        for reader in readers.filter(|reader| reader.place.is_none()) {
+        for reader in readers.filter(|reader| reader.position.is_none()) {
             let from = part(reader.span, self.chunk, round);
             let offset = match self.separate {
                 true => reader.member * self.chunk,
@@ -140,8 +143,8 @@ impl Work {
     pub(super) fn copy(&mut self, mesh: &Mesh) -> Result<(bool, bool)> {
         let (mut from_staging, mut directly) = (false, false);
         for at in 0..self.sources.len() {
-            if let Some(place) = self.sources[at].place {
-                directly |= self.read_piece(mesh, at, place)?;
+            if let Some(position) = self.sources[at].position {
+                directly |= self.read_piece(mesh, at, position)?;
                 continue;
             }
             loop {
@@ -165,7 +168,7 @@ impl Work {
     }
 
     /// Copies the next piece of a source from the memory of its rank. Only one: what waits for this rank may be more important.
-    fn read_piece(&mut self, mesh: &Mesh, at: usize, place: Place) -> Result<bool> {
+    fn read_piece(&mut self, mesh: &Mesh, at: usize, position: Position) -> Result<bool> {
         let source = &self.sources[at];
         let round = source.consumed;
         let (Some(target), Some(found)) = (source.target, source.found) else {
@@ -175,9 +178,9 @@ impl Work {
             return Ok(false);
         }
         let to = part(target, READ_PIECE, round);
-        let read = match place {
-            Place::Lent(offset) => self.copy_lent(mesh, source, offset, round),
-            Place::Process(address) => {
+        let read = match position {
+            Position::Lent(offset) => self.copy_lent(mesh, source, offset, round),
+            Position::Process(address) => {
                 let from = address.wrapping_add((to.address() - target.address()) as u64);
                 mesh.read_memory(source.mesh, from, to)
             }
@@ -227,9 +230,9 @@ impl Work {
             mesh.peer_span(source.mesh, start + at, bytes)
         };
         let (head, tail) = edges_of(offset, source.bytes);
-        let whole = head..source.bytes - tail;
-        let start = (READ_PIECE * round).max(whole.start);
-        let end = (READ_PIECE * (round + 1)).min(whole.end);
+        let inner = head..source.bytes - tail;
+        let start = (READ_PIECE * round).max(inner.start);
+        let end = (READ_PIECE * (round + 1)).min(inner.end);
         if start < end {
             let from = offset.checked_add(start);
             let from = from.and_then(|from| mesh.lent_span(source.mesh, from, end - start));
@@ -237,7 +240,7 @@ impl Work {
         }
         if round + 1 == source.rounds {
             copy(0, head, edges(0, head))?;
-            copy(whole.end, tail, edges(head, tail))?;
+            copy(inner.end, tail, edges(head, tail))?;
         }
         Ok(true)
     }
@@ -247,7 +250,7 @@ impl Work {
         // No results are there, since nothing is reduced.
         let start = staging(own.slot, RESULT, 0);
         for reader in &self.readers {
-            let Some(Place::Lent(offset)) = reader.place else {
+            let Some(Position::Lent(offset)) = reader.position else {
                 continue;
             };
             let at = match self.separate {

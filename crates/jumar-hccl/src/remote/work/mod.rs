@@ -47,7 +47,7 @@ struct Reader {
     span: Span,
     rounds: usize,
     /// Where it reads the memory of this one; `None` if all is copied to staging memory for it.
-    place: Option<Place>,
+    position: Option<Position>,
 }
 
 /// A rank whose data this one reads.
@@ -63,33 +63,33 @@ struct Source {
     results: usize,
     found: Option<Found>,
     /// Where this rank reads its data, if that is not in staging memory.
-    place: Option<Place>,
+    position: Option<Position>,
 }
 
 /// Where data is that is not in staging memory.
 #[derive(Clone, Copy)]
-enum Place {
+enum Position {
     /// At an offset in what its rank lends.
     Lent(usize),
     /// At an address in its rank's process.
     Process(u64),
 }
 
-impl Place {
-    /// Returns the place as its rank tells it the others; never 0.
+impl Position {
+    /// Returns the position as its rank states it to the others; never 0.
     fn word(self) -> u64 {
         match self {
-            Place::Lent(offset) => offset as u64 + 1,
-            Place::Process(address) => address,
+            Position::Lent(offset) => offset as u64 + 1,
+            Position::Process(address) => address,
         }
     }
 
-    /// Returns the place that another rank told.
-    fn from_word(word: u64, access: Access) -> Option<Place> {
+    /// Returns the position that another rank stated.
+    fn from_word(word: u64, access: Access) -> Option<Position> {
         match (access, word) {
             (_, 0) => None,
-            (Access::Lent, word) => Some(Place::Lent(usize::try_from(word - 1).ok()?)),
-            (Access::Process, address) => Some(Place::Process(address)),
+            (Access::Lent, word) => Some(Position::Lent(usize::try_from(word - 1).ok()?)),
+            (Access::Process, address) => Some(Position::Process(address)),
         }
     }
 }
@@ -223,7 +223,7 @@ impl Work {
                     mesh: members[member] as usize,
                     span,
                     rounds: rounds(span.bytes(), chunk),
-                    place: None,
+                    position: None,
                 })
             })
             .collect();
@@ -237,7 +237,7 @@ impl Work {
             consumed: 0,
             results: 0,
             found: None,
-            place: None,
+            position: None,
         };
         let (sources, using) = match signature.reduction {
             Some(by) if signature.kind.reduces() => {
@@ -333,7 +333,7 @@ impl Work {
             mesh,
             span: message.span,
             rounds,
-            place: None,
+            position: None,
         };
         let source = Source {
             member: peer,
@@ -344,7 +344,7 @@ impl Work {
             consumed: 0,
             results: 0,
             found: None,
-            place: None,
+            position: None,
         };
         // Both ends have a slot, and each compares the other's.
         let (readers, sources) = match message.sends {
@@ -444,7 +444,7 @@ impl Work {
 
     /// Reports whether all that a source provides is in its staging memory, where it stays even if the rank goes.
     fn has_provided(&self, mesh: &Mesh, source: &Source) -> bool {
-        let Some(found) = source.found.filter(|_| source.place.is_none()) else {
+        let Some(found) = source.found.filter(|_| source.position.is_none()) else {
             return false;
         };
         let streams = match self.using {
@@ -515,7 +515,7 @@ impl Work {
         if self.slot.is_none() {
             self.slot = Some(own);
             provided = true;
-            if self.readers.iter().any(|reader| reader.place.is_some()) {
+            if self.readers.iter().any(|reader| reader.position.is_some()) {
                 // The others read it while this rank copies.
                 return Ok(Step {
                     progressed: true,
@@ -572,7 +572,7 @@ impl Work {
         });
         read && self.published >= self.rounds
             && self.readers.iter().all(|reader| {
-                (self.is_source(reader.member) && reader.place.is_none())
+                (self.is_source(reader.member) && reader.position.is_none())
                     || mesh.acknowledged(reader.mesh, own.slot, own.generation, INPUT)
                         >= reader.rounds
             })

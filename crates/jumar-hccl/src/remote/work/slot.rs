@@ -2,11 +2,11 @@
 
 use jumar_types::Result;
 
-use super::{INPUT, Place, READ_BYTES, READ_PIECE, RESULT, Reader, Source, Use, Work, rounds};
+use super::{INPUT, Position, READ_BYTES, READ_PIECE, RESULT, Reader, Source, Use, Work, rounds};
 use crate::protocol::{open_slot, read_slot};
 use crate::remote::layout::{
-    CALL, EXPECTED, HEAD_DISPLACED, IDENTITY, NOTHING, NUMBER, PLACES, PUBLISHED, SIGNATURE, SIZES,
-    SLOTS, STATE, slot,
+    CALL, EXPECTED, HEAD_DISPLACED, IDENTITY, NOTHING, NUMBER, POSITIONS, PUBLISHED, SIGNATURE,
+    SIZES, SLOTS, STATE, slot,
 };
 use crate::remote::mesh::{Access, Mesh};
 
@@ -83,8 +83,8 @@ impl Work {
                 let ranks = (reader.mesh, mesh.rank());
                 if self.access(mesh, reader.span.bytes(), ranks).is_some() {
                     segment.store(
-                        base + PLACES + reader.mesh,
-                        reader.place.map_or(0, Place::word),
+                        base + POSITIONS + reader.mesh,
+                        reader.position.map_or(0, Position::word),
                     );
                 }
             }
@@ -124,20 +124,23 @@ impl Work {
                 mesh: rank, span, ..
             } = self.readers[at];
             let access = self.access(mesh, span.bytes(), (rank, mesh.rank()));
-            let place = access.and_then(|access| match access {
-                Access::Lent => mesh.lend(span).map(Place::Lent),
+            let position = access.and_then(|access| match access {
+                Access::Lent => mesh.lend(span).map(Position::Lent),
                 // Memory of the program may be such that only the program can read it.
                 Access::Process => mesh
                     .backend()
                     .device_of(span.address())
-                    .map(|_| Place::Process(span.address() as u64)),
+                    .map(|_| Position::Process(span.address() as u64)),
             });
-            if let Some(place) = place {
-                self.readers[at].place = Some(place);
+            if let Some(position) = position {
+                self.readers[at].position = Some(position);
                 self.readers[at].rounds = rounds(span.bytes(), READ_PIECE);
             }
         }
-        let staged = self.readers.iter().filter(|reader| reader.place.is_none());
+        let staged = self
+            .readers
+            .iter()
+            .filter(|reader| reader.position.is_none());
         self.rounds = staged.map(|reader| reader.rounds).max().unwrap_or(0);
     }
 
@@ -145,14 +148,14 @@ impl Work {
     fn note_found(&mut self, mesh: &Mesh, at: usize, found: Found) {
         let source = &self.sources[at];
         let access = self.access(mesh, source.bytes, (mesh.rank(), source.mesh));
-        let place = access.and_then(|access| {
-            let word = slot(found.slot) + PLACES + mesh.rank();
-            Place::from_word(mesh.peer_word(source.mesh, word), access)
+        let position = access.and_then(|access| {
+            let word = slot(found.slot) + POSITIONS + mesh.rank();
+            Position::from_word(mesh.peer_word(source.mesh, word), access)
         });
         let source = &mut self.sources[at];
         source.found = Some(found);
-        if place.is_some() {
-            source.place = place;
+        if position.is_some() {
+            source.position = position;
             source.rounds = rounds(source.bytes, READ_PIECE);
         }
     }
