@@ -363,10 +363,7 @@ impl Mesh {
     /// Steps an operation. Reports whether anything was done.
     fn drive(&self, entry: &Arc<Entry>) -> bool {
         let step = {
-            // Who drives it announces what it leaves undone, to this process too.
-            let Some(mut work) = entry.work.try_lock() else {
-                return false;
-            };
+            let mut work = entry.work.lock();
             let Some(running) = work.as_mut() else {
                 return false;
             };
