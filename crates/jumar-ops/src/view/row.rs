@@ -884,8 +884,10 @@ mod tests {
     fn groups_begin_a_stride_after_each_other() {
         let values: Vec<u16> = (0..20).collect();
         let row = |step| Row::of(&values).stepped(0, 20 / step, step);
-        let last = row(1).slice(1, 18).groups(4, 6);
-        assert_eq!(last, [[5, 6], [11, 12], [17, 18]]);
+        assert_eq!(
+            row(1).slice(1, 18).groups(4, 6),
+            [[5, 6], [11, 12], [17, 18]]
+        );
         for (start, stride, step) in [(4, 8, 1), (19, 0, 1), (0, usize::MAX, 1), (0, 2, 2)] {
             let read = || row(step).groups::<2, 3>(start, stride);
             assert!(std::panic::catch_unwind(read).is_err(), "{start} {stride}");
