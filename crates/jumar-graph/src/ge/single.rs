@@ -219,9 +219,13 @@ fn lowered(
     as_stored: bool,
 ) -> Result<(Lowered, Vec<Option<String>>)> {
     let kind = &operator.kind;
-    let prototype = prototype(kind)
-        .filter(|_| is_known(kind))
-        .ok_or_else(|| GraphError::unsupported("no operator has this type"))?;
+    let prototype =
+        prototype(kind).ok_or_else(|| GraphError::unsupported("no operator has this type"))?;
+    if !is_known(kind) {
+        return Err(GraphError::unsupported(
+            "operators of this type run in graphs alone; call the Hccl function of the operation",
+        ));
+    }
     let names = input_names(prototype, operator)?;
     let mut graph = Graph {
         name: kind.clone(),
@@ -659,6 +663,11 @@ mod tests {
         assert_eq!(
             refusal(&unknown),
             "NoSuchOperator: no operator has this type"
+        );
+        let collective = operator("HcomAllReduce", vec![floats(&[2])], &[&[2]]);
+        assert_eq!(
+            refusal(&collective),
+            "HcomAllReduce: operators of this type run in graphs alone; call the Hccl function of the operation"
         );
         let few = operator("Add", vec![floats(&[2])], &[&[2]]);
         assert_eq!(
