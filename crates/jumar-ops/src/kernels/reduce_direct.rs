@@ -23,6 +23,8 @@ const COLUMNS: usize = 256;
 const MANY: usize = 2048;
 /// How many elements a thread takes at least, where several share the work.
 const GRAIN: usize = 1 << 15;
+/// How many columns ahead memory is asked for. The processor does not foresee which of several rows are read next.
+const AHEAD: usize = 512;
 
 /// Where sums belong: the results, and before that, where several groups of rows contribute to each of them, memory that adds them up.
 type Sums<'a, T> = (Option<RowMut<'a, f64>>, RowMut<'a, T>);
@@ -229,6 +231,7 @@ impl Direct {
             let depth = DEPTH.min(self.count - first);
             let start = from + first * self.columns;
             for (side, own) in own[..grouped].chunks_exact_mut(SIDE).enumerate() {
+                self.ask_ahead(input, start, side * SIDE, grouped);
                 let start = start + side * SIDE;
                 let part = if depth == DEPTH {
                     part((input, by), start, self.columns, near)
@@ -252,6 +255,26 @@ impl Direct {
                     *own += f64::from(near(row.get(index).widen()));
                 }
             }
+        }
+    }
+
+    /// Asks for what is read after the columns from `column` on of the rows from `start` on: further columns of these rows, of which
+    /// there are `width`, or the first ones of the rows below.
+    #[inline(always)]
+    fn ask_ahead<T: LowPrecision>(
+        &self,
+        input: Row<'_, T>,
+        start: usize,
+        column: usize,
+        width: usize,
+    ) {
+        let ahead = column + AHEAD.min(width);
+        let to = match ahead < width {
+            true => start + ahead,
+            false => start + ahead - width + DEPTH * self.columns,
+        };
+        for row in 0..DEPTH {
+            input.ask_for_part(to + row * self.columns, SIDE);
         }
     }
 
@@ -317,6 +340,7 @@ impl Direct {
             let start = from + first * self.columns;
             let groups = own[..grouped].chunks_exact_mut(SIDE);
             for (side, (own, odd)) in groups.zip(odd.chunks_exact_mut(SIDE)).enumerate() {
+                self.ask_ahead(input, start, side * SIDE, grouped);
                 let (mut tops, mut marks) = ([0.0; SIDE], [0u32; SIDE]);
                 tops.copy_from_slice(own);
                 marks.copy_from_slice(odd);
@@ -413,8 +437,7 @@ fn group<T: LowPrecision>((input, by): (Row<'_, T>, T::Instructions), start: usi
     T::operand_group_by(by, input.group(start))
 }
 
-/// Adds [`DEPTH`] groups that lie `step` elements apart: two sums of every other one, and these together. The bounds are checked once:
-/// the less there is to do for each group, the further ahead the processor reads.
+/// Adds [`DEPTH`] groups that lie `step` elements apart: two sums of every other one, and these together. The bounds are checked once.
 #[inline(always)]
 fn part<T: LowPrecision>(
     (input, by): (Row<'_, T>, T::Instructions),
