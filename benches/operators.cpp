@@ -1,6 +1,6 @@
 // Operators one by one: how long a call of each takes. `cargo xtask bench operators` runs it from operators.py.
 //
-//     operators table|bandwidth|overhead
+//     operators table|bandwidth|overhead|products
 //
 // Prints a line for each measurement: its name, a tab, and microseconds. A call is both phases; the stream is synchronised once
 // for all calls of a round.
@@ -384,6 +384,42 @@ static void overhead()
         best = std::min(best, (now() - start) / 1000);
     }
     row("aclCreateTensor and aclDestroyTensor, four of each", best);
+
+    const int captured = 1000;
+    aclmdlRI model = nullptr;
+    check(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL), "aclmdlRICaptureBegin");
+    for (int index = 0; index < captured; ++index) {
+        call("aclnnAdd", [&](uint64_t *bytes, aclOpExecutor **executor) { return aclnnAddGetWorkspaceSize(a, b, one, out, bytes, executor); }, aclnnAdd);
+    }
+    check(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
+    best = 1e18;
+    for (int round = 0; round < 50; ++round) {
+        const double start = now();
+        check(aclmdlRIExecuteAsync(model, stream), "aclmdlRIExecuteAsync");
+        check(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+        best = std::min(best, (now() - start) / captured);
+    }
+    check(aclmdlRIDestroy(model), "aclmdlRIDestroy");
+    row("replay of 1,000 captured aclnnAdd of 8 elements, an operator with its kernel", best);
+}
+
+// Products of square matrices, as they lie and as transposed views.
+static void products()
+{
+    const int64_t n = 1024;
+    const Dims square = {n, n};
+    aclTensor *a[2], *b[2], *out = tensor(ACL_FLOAT, square);
+    for (aclTensor **pair : {a, b}) {
+        void *address = filled(ACL_FLOAT, n * n);
+        pair[0] = view(address, ACL_FLOAT, square, {n, 1}, square);
+        pair[1] = view(address, ACL_FLOAT, square, {1, n}, square);
+    }
+    for (const bool first : {false, true}) {
+        for (const bool second : {false, true}) {
+            const std::string name = std::to_string(first) + std::to_string(second);
+            MEASURE(name, aclnnMatmul, a[first], b[second], out, 0);
+        }
+    }
 }
 
 int main(int count, char **arguments)
@@ -400,8 +436,10 @@ int main(int count, char **arguments)
         bandwidth(workers ? std::max(1, std::atoi(workers)) : 1);
     } else if (what == "overhead") {
         overhead();
+    } else if (what == "products") {
+        products();
     } else {
-        std::fprintf(stderr, "usage: operators table|bandwidth|overhead [part of a name]\n");
+        std::fprintf(stderr, "usage: operators table|bandwidth|overhead|products [part of a name]\n");
         return 2;
     }
     return 0;

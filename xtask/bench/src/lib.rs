@@ -189,7 +189,13 @@ pub fn run(options: &Options) -> Result<()> {
             set_up.args(["torch", "--setup", "--python"]).arg(&python);
             progress::run_or_fail("jumar torch --setup", &mut set_up, &log("venv-torch"))?;
             let quick = options.quick.then(|| "--quick".to_owned());
-            with_python(&tree, &python, options.what.name(), quick.as_slice())?
+            let mut figures = with_python(&tree, &python, options.what.name(), quick.as_slice())?;
+            if matches!(options.what, Suite::Operators) {
+                // ONNX Runtime is where PyTorch is not.
+                let python = python_env::ensure(&log("venv"))?;
+                figures.add(with_python(&tree, &python, "products", &[])?);
+            }
+            figures
         }
         Suite::Images => images(&tree)?,
         Suite::Ascendc => with_python(&tree, Path::new("python3"), "ascendc", &[])?,

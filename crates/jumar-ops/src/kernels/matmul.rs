@@ -6,7 +6,7 @@ use super::number::{Number, for_number};
 use crate::infer::broadcast;
 use crate::simd::wide::{Work, wide};
 use crate::simd::{self, Epilogue, PANEL, Start};
-use crate::view::{Row, RowMut};
+use crate::view::{Part, Row, RowMut, View, turn};
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, TensorType, UNKNOWN_RANK};
 
 /// Rows of B that are packed in one go.
@@ -204,21 +204,45 @@ impl Product32 {
         COLUMNS.min(self.0.n.next_multiple_of(PANEL))
     }
 
-    /// Elements of scratch for A turned around, and for the panels of B.
-    fn scratch(&self) -> [usize; 2] {
-        let turned = if self.0.transposed.one {
-            self.0.m * self.0.k
-        } else {
-            0
+    /// Elements of scratch for A turned around and a tile of it, and for the panels of B.
+    fn scratch(&self) -> [usize; 3] {
+        let (turned, tile) = match self.0.transposed.one {
+            true => (self.0.m * self.0.k, TILE * TILE),
+            false => (0, 0),
         };
         [
             turned,
+            tile,
             if self.few() {
                 0
             } else {
                 self.depth() * self.columns()
             },
         ]
+    }
+
+    /// Writes the columns of the matrix that begins at `start` as rows.
+    fn turn(&self, from: &View<'_, f32>, start: usize, tile: RowMut<'_, f32>, to: RowMut<'_, f32>) {
+        let Shape { m, k, .. } = self.0;
+        for row in (0..k).step_by(TILE) {
+            let rows = TILE.min(k - row);
+            for column in (0..m).step_by(TILE) {
+                let len = TILE.min(m - column);
+                let part = Part {
+                    start: start + row * m + column,
+                    step: 1,
+                    stride: m as isize,
+                    len,
+                    rows,
+                    known: rows,
+                };
+                turn(from, part, tile, TILE);
+                for index in 0..len {
+                    to.slice((column + index) * k + row, rows)
+                        .copy_from(tile.as_row().slice(index * TILE, rows));
+                }
+            }
+        }
     }
 
     fn by_rows(
@@ -499,6 +523,10 @@ fn by_panels(
     }
 }
 
+/// The side of the part of a matrix that is turned around at once: it fits into the first cache, where no two of its rows displace each
+/// other.
+const TILE: usize = 64;
+
 /// How many terms of a sum take no longer than one of the functions that are computed for each element.
 const FEW_TERMS: usize = 64;
 
@@ -522,23 +550,27 @@ impl Kernel for Product32 {
         if m == 0 || n == 0 {
             return Ok(());
         }
-        let (one, two) = (call.input::<f32>(0)?.flat(), call.input::<f32>(1)?.flat());
+        let matrices = call.input::<f32>(0)?;
+        let (one, two) = (matrices.flat(), call.input::<f32>(1)?.flat());
         let bias = if self.0.bias {
             Some(call.input::<f32>(2)?.flat())
         } else {
             None
         };
         let out = call.output::<f32>(0)?.flat();
-        let [turned, panels] = self.scratch();
-        let scratch = call.scratch::<f32>(0, turned + panels)?;
-        let (turned, panels) = (scratch.slice(0, turned), scratch.slice(turned, panels));
+        let parts = self.scratch();
+        let scratch = call.scratch::<f32>(0, parts.iter().sum())?;
+        let mut at = 0;
+        let [turned, tile, panels] = parts.map(|len| {
+            at += len;
+            scratch.slice(at - len, len)
+        });
         self.0.each(|[c, a, b]| {
-            let mut a = one.slice(a, m * k);
+            let start = a;
+            let mut a = one.slice(start, m * k);
             let (b, c) = (two.slice(b, k * n), out.slice(c, m * n));
             if transposed.one {
-                for row in 0..m {
-                    turned.slice(row * k, k).copy_from(a.stepped(row, k, m));
-                }
+                self.turn(&matrices, start, tile, turned);
                 a = turned.as_row();
             }
             if self.few() {
