@@ -9,7 +9,7 @@ HALF = {"types": ["float16"]}
 for op in ["MatMul", "MatMulV2"]:
     case(op, "", {"x1": f(3, 5), "x2": f(5, 4)}, lambda a, b: a @ b, types=["float16", "bfloat16", "int32"])
     case(op, "turned", {"x1": f(5, 3), "x2": f(4, 5)}, lambda a, b: a.T @ b.T, {"transpose_x1": True, "transpose_x2": True})
-    case(op, "turned in several tiles", {"x1": f(70, 131), "x2": f(70, 66)}, lambda a, b: a.T @ b, {"transpose_x1": True})
+    case(op, "turned in several tiles", {"x1": f(70, 131, lo=0.1), "x2": f(70, 66, lo=0.1)}, lambda a, b: a.T @ b, {"transpose_x1": True})
     case(op, "a bias", {"x1": f(3, 5), "x2": const(f(5, 4)), "bias": const(f(4))}, lambda a, b, bias: a @ b + bias)
     case(op, "of two types", {"x1": f(3, 5, dtype="float16"), "x2": f(5, 4)}, lambda a, b: a @ b)
 case("MatMulV2", "8-bit integers", {"x1": i(3, 5, lo=-128, hi=128, dtype="int8"), "x2": i(5, 4, lo=-128, hi=128, dtype="int8")},
