@@ -38,10 +38,13 @@ pub struct Machine {
 
 impl Machine {
     pub fn new() -> Machine {
+        Machine::with_memory(512 << 20)
+    }
+
+    /// Creates a machine whose device has so many bytes, or fewer where the process may not have as many addresses.
+    pub fn with_memory(memory_bytes: usize) -> Machine {
         let config = CpuConfig {
-            devices: vec![CpuDeviceConfig {
-                memory_bytes: 512 << 20,
-            }],
+            devices: vec![CpuDeviceConfig { memory_bytes }],
             pinned_bytes: 256 << 20,
             workers: 2,
             cpus: 2,

@@ -23,7 +23,10 @@ const ROLE: &str = "JUMAR_TEST_RANK";
 const OVER_NETWORK: &str = "JUMAR_TEST_OVER_NETWORK";
 /// Set where no file may be so long that it stands for a device's memory. A rank's segment is shorter.
 const LENDS_NOTHING: &str = "JUMAR_TEST_LENDS_NOTHING";
-const LIMITED: &str = "ulimit -f 614400; exec \"$0\" \"$@\"";
+const NO_FILE: &str = "ulimit -f 614400; exec \"$0\" \"$@\"";
+/// Set to a rank that has too few addresses to map what the others lend. Its own memory and the segments need less.
+const MAPS_NOTHING: &str = "JUMAR_TEST_MAPS_NOTHING";
+const FEW_ADDRESSES: &str = "ulimit -v 4194304; exec \"$0\" \"$@\"";
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Starts the ranks of a test; each runs the same test, which finds its role in the environment.
@@ -41,13 +44,14 @@ fn start_with(
     let program = env::current_exe().expect("this program");
     ranks
         .map(|rank| {
-            let is_limited = variables.iter().any(|(name, _)| *name == LENDS_NOTHING);
-            let mut command = match is_limited {
-                true => Command::new("sh"),
-                false => Command::new(&program),
-            };
-            if is_limited {
-                command.args(["-c", LIMITED]).arg(&program);
+            let limit = variables.iter().find_map(|(name, value)| match *name {
+                LENDS_NOTHING => Some(NO_FILE),
+                MAPS_NOTHING => (*value == rank.to_string()).then_some(FEW_ADDRESSES),
+                _ => None,
+            });
+            let mut command = Command::new(limit.map_or(program.as_path(), |_| "sh".as_ref()));
+            if let Some(limit) = limit {
+                command.args(["-c", limit]).arg(&program);
             }
             command
                 .args(["--exact", test, "--nocapture"])
@@ -235,7 +239,10 @@ fn provided(from: usize, to: usize, round: usize, bytes: usize) -> impl Iterator
 /// Ranks map what the others lend of their memory. Buffers begin and end inside pages, and memory is used again for other data.
 #[test]
 fn what_a_process_lends_is_what_the_others_get() {
-    let machine = Machine::new();
+    let machine = match env::var_os(MAPS_NOTHING) {
+        None => Machine::new(),
+        Some(_) => Machine::with_memory(16 << 30),
+    };
     if let Some(own) = role(&machine) {
         let (me, size) = (own.rank() as usize, own.size() as usize);
         for (round, (kind, bytes, shift)) in [
@@ -308,6 +315,13 @@ fn what_a_process_lends_is_what_the_others_get() {
             assert_eq!(machine.backend.lent_memory(0), None);
             return;
         }
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("this process");
+        let mut mapped = maps
+            .lines()
+            .filter(|line| line.contains("jumar-lent-memory"));
+        let maps_others = mapped.any(|line| line.contains(" r--s "));
+        let is_limited = env::var(MAPS_NOTHING).is_ok_and(|rank| rank == me.to_string());
+        assert_eq!(maps_others, !is_limited, "{maps}");
         let lent = machine.backend.lent_memory(0).expect("a file");
         let file = std::fs::metadata(format!("/proc/self/fd/{}", lent.descriptor));
         assert!(file.expect("open").blocks() * 512 >= 4 << 20);
@@ -316,7 +330,14 @@ fn what_a_process_lends_is_what_the_others_get() {
     let domain = Domain::new(machine.backend.clone());
     let name = "processes::what_a_process_lends_is_what_the_others_get";
     // Without a file the system copies for the ranks.
-    for (size, variables) in [(2, [].as_slice()), (3, &[]), (3, &[(LENDS_NOTHING, "1")])] {
+    for (size, variables) in [
+        (2, [].as_slice()),
+        (3, &[]),
+        (3, &[(LENDS_NOTHING, "1")]),
+        // One of several readers of the same bytes does not read them where the others do.
+        (3, &[(MAPS_NOTHING, "2")]),
+        (3, &[(MAPS_NOTHING, "0")]),
+    ] {
         let info = domain.root_info(LIMIT).expect("root information");
         for mut rank in start_with(name, &info, 0..size, size, variables) {
             assert!(rank.wait().expect("it ends").success());

@@ -79,12 +79,14 @@ impl Work {
     /// Writes a round of this rank's data to where its readers look.
     pub(super) fn write_round(&self, mesh: &Mesh, own: Found, round: usize) {
         let start = self.input_of(own, round);
+        // Readers that see the same bytes need them once: those of the first one that looks here.
         let written = match self.separate {
             true => self.readers.len(),
-            false => self.readers.len().min(1),
+            false => 1,
         };
-        let readers = self.readers[..written].iter();
-        for reader in readers.filter(|reader| reader.position.is_none()) {
+        let staged = self.readers.iter();
+        let staged = staged.filter(|reader| reader.position.is_none());
+        for reader in staged.take(written) {
             let from = part(reader.span, self.chunk, round);
             let offset = match self.separate {
                 true => reader.member * self.chunk,
