@@ -158,7 +158,7 @@ impl Tile<'_> {
             rows: self.len,
             known: self.tiles.row - self.begin,
         };
-        turn(from, part, to, ROW);
+        turn(from.span(), part, to, ROW);
     }
 
     /// Asks for a row of an input that is not turned. The processor does not foresee which one is read next.

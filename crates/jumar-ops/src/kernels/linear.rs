@@ -7,7 +7,7 @@ use crate::derived::{Derivation, GRAIN};
 use crate::simd::math::Fast;
 use crate::simd::wide::{Work, wide};
 use crate::simd::{self, Epilogue, PANEL, Start};
-use crate::view::{Part, Row, RowMut, View, turn};
+use crate::view::{Row, RowMut, View};
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Tensor, TensorType, Workers};
 
 /// Rows of the packed matrix that are worked on at once: a panel of them stays in the cache next to the core.
@@ -183,6 +183,7 @@ impl MatrixPacking {
 
     /// Packs all panels.
     pub(crate) fn write(&self, from: &View<'_, f32>, to: RowMut<'_, f32>, workers: Workers<'_>) {
+        let matrix = from.flat();
         let pieces = self.rows.div_ceil(Self::ROWS);
         let grain = GRAIN.div_ceil(Self::ROWS * PANEL);
         workers.ranges(
@@ -193,7 +194,7 @@ impl MatrixPacking {
                     let (column, row) = (index / pieces * PANEL, index % pieces * Self::ROWS);
                     let rows = Self::ROWS.min(self.rows - row);
                     let to = to.slice(column * self.rows + row * PANEL, rows * PANEL);
-                    self.write_rows(from, (row, rows), column, to);
+                    self.write_rows(matrix, (row, rows), column, to);
                 }
             },
         );
@@ -202,29 +203,16 @@ impl MatrixPacking {
     /// Packs some rows of a panel.
     fn write_rows(
         &self,
-        from: &View<'_, f32>,
+        matrix: Row<'_, f32>,
         (row, rows): (usize, usize),
         column: usize,
         to: RowMut<'_, f32>,
     ) {
-        let columns = PANEL.min(self.columns - column);
-        if columns < PANEL {
-            to.fill(0.0);
-        }
-        if self.turned {
-            let part = Part {
-                start: column * self.rows + row,
-                step: 1,
-                stride: self.rows as isize,
-                len: rows,
-                rows: columns,
-                known: columns,
-            };
-            return turn(from, part, to, PANEL);
-        }
-        for index in 0..rows {
-            let from = from.row((row + index) * self.columns + column, columns, 1);
-            to.slice(index * PANEL, columns).copy_from(from);
+        let columns = (column, PANEL.min(self.columns - column));
+        let from = |first: usize| matrix.slice(first, matrix.len() - first);
+        match self.turned {
+            true => simd::pack_columns(to, from(row), (rows, self.rows), columns),
+            false => simd::pack_rows(to, from(row * self.columns), (rows, self.columns), columns),
         }
     }
 }

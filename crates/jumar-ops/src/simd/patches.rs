@@ -1,11 +1,14 @@
 //! Packers: they write the panels of B that [`gemm`](super::gemm) reads.
 
 use super::{Level, PANEL, extent, size};
-use crate::view::{Row, RowMut};
+use crate::view::{Part, Row, RowMut, turn};
 
 /// Longer planes, and strides, are not reached by indices of 32 bits that count sixteen strides.
 #[cfg(target_arch = "x86_64")]
 const REACH: usize = i32::MAX as usize / 16;
+
+/// Rows of a panel that are packed from columns at once.
+const DEPTH: usize = 64;
 
 /// A run of columns of one panel whose elements lie at a constant step in the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -216,20 +219,26 @@ pub fn pack_columns(
     (k, stride): (usize, usize),
     (start, len): (usize, usize),
 ) {
-    // Blocks of 16 rows of the panel keep the cache lines that are written to in the first-level cache.
-    for from in (0..k).step_by(16) {
-        let depth = 16.min(k - from);
-        for lane in 0..PANEL {
-            let column = panel
-                .slice(from * PANEL, depth * PANEL)
-                .stepped(lane, depth, PANEL);
-            if lane < len {
-                let at = extent(start + lane + 1, stride, from);
-                column.copy_from(matrix.slice(at, depth));
-            } else {
-                column.fill(0.0);
-            }
-        }
+    if len < PANEL {
+        panel.slice(0, size([k, PANEL])).fill(0.0);
+    }
+    // Blocks of rows of the panel that are written to stay in the first-level cache.
+    for from in (0..k).step_by(DEPTH) {
+        let depth = DEPTH.min(k - from);
+        let part = Part {
+            start: extent(start + 1, stride, from),
+            step: 1,
+            stride: stride as isize,
+            len: depth,
+            rows: len,
+            known: len,
+        };
+        turn(
+            matrix,
+            part,
+            panel.slice(from * PANEL, depth * PANEL),
+            PANEL,
+        );
     }
 }
 
@@ -298,39 +307,16 @@ mod tests {
 
     #[test]
     fn rows_and_columns_of_a_matrix_make_the_same_panel() {
-        let (k, n) = (21, 40);
-        let plain: Vec<f32> = (0..k * n).map(|i| i as f32).collect();
-        let turned: Vec<f32> = (0..n * k).map(|i| plain[(i % k) * n + i / k]).collect();
-        let bytes = |values: &[f32]| {
-            values
-                .iter()
-                .flat_map(|v| v.to_le_bytes())
-                .collect::<Vec<u8>>()
-        };
-        let (plain, turned) = (bytes(&plain), bytes(&turned));
-        let layout = Layout::dense(&[k * n]).unwrap();
-        let panel_layout = Layout::dense(&[k * PANEL]).unwrap();
-        let (mut one, mut two) = (Block::zeroed(k * PANEL * 4), Block::zeroed(k * PANEL * 4));
-        for (start, len) in [(0, 32), (8, 32), (32, 8)] {
-            let plain = View::<f32>::new(Region::shared(&plain), &layout)
-                .unwrap()
-                .flat();
-            let turned = View::<f32>::new(Region::shared(&turned), &layout)
-                .unwrap()
-                .flat();
-            pack_rows(
-                ViewMut::new(one.region(), &panel_layout).unwrap().flat(),
-                plain,
-                (k, n),
-                (start, len),
-            );
-            pack_columns(
-                ViewMut::new(two.region(), &panel_layout).unwrap().flat(),
-                turned,
-                (k, k),
-                (start, len),
-            );
-            assert_eq!(one.bytes(), two.bytes());
+        let n = 71;
+        for k in [1, 21, DEPTH + 1, 3 * DEPTH] {
+            let plain: Vec<f32> = (0..k * n).map(|i| i as f32).collect();
+            let turned: Vec<f32> = (0..n * k).map(|i| plain[(i % k) * n + i / k]).collect();
+            for lanes in [(0, 32), (8, 32), (32, 31), (64, 7)] {
+                let (mut one, mut two) = (vec![-1.0; k * PANEL], vec![-1.0; k * PANEL]);
+                pack_rows(RowMut::of(&mut one), Row::of(&plain), (k, n), lanes);
+                pack_columns(RowMut::of(&mut two), Row::of(&turned), (k, k), lanes);
+                assert_eq!(one, two, "{k} rows, lanes {lanes:?}");
+            }
         }
     }
 }

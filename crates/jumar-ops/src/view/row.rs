@@ -27,6 +27,21 @@ fn separate_groups() {
     }
 }
 
+/// Returns whether all of `len` elements, from `start` on and every `step`th, lie below `reach`.
+pub(super) fn part_inside(start: usize, len: usize, step: isize, reach: usize) -> bool {
+    if len == 0 {
+        return true;
+    }
+    let Some(way) = (len - 1).checked_mul(step.unsigned_abs()) else {
+        return false;
+    };
+    if step >= 0 {
+        start.checked_add(way).is_some_and(|last| last < reach)
+    } else {
+        start < reach && way <= start
+    }
+}
+
 /// Out of line, so that the loops stay small.
 #[cold]
 #[inline(never)]
@@ -195,6 +210,21 @@ impl<'a, T: Element> Row<'a, T> {
                 .wrapping_offset((start as isize).wrapping_mul(self.step)),
             len,
             step: self.step.wrapping_mul(step as isize),
+            ..*self
+        }
+    }
+
+    /// Takes `len` elements from `start` on, every `step`th, towards the start of the row if it is negative. Panics outside the row.
+    pub fn strided(&self, start: usize, len: usize, step: isize) -> Row<'a, T> {
+        if !part_inside(start, len, step, self.len) {
+            outside(start, len, self.len);
+        }
+        Row {
+            first: self
+                .first
+                .wrapping_offset((start as isize).wrapping_mul(self.step)),
+            len,
+            step: self.step.wrapping_mul(step),
             ..*self
         }
     }

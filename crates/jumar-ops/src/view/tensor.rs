@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use jumar_types::dtype::DataType;
 
+use super::row::part_inside;
 use super::{Element, Region, Row, RowMut};
 use crate::OpError;
 
@@ -197,13 +198,18 @@ impl<'a, T: Element> View<'a, T> {
         let batch_stride = self.layout.batch_stride();
         let batch_stride =
             batch_stride.unwrap_or_else(|| panic!("{:?} has no dense entries", self.layout));
-        (self.row(0, self.layout.reach(), 1), batch_stride)
+        (self.span(), batch_stride)
+    }
+
+    /// Sees all from the first element to the last as one row, with what lies between the elements of the tensor.
+    pub fn span(&self) -> Row<'a, T> {
+        self.row(0, self.layout.reach(), 1)
     }
 
     /// Cuts `len` elements out, from offset `start` on, every `step`th. Panics outside the tensor.
     #[inline]
     pub fn row(&self, start: usize, len: usize, step: isize) -> Row<'a, T> {
-        let inside = row_inside(start, len, step, self.layout.reach());
+        let inside = part_inside(start, len, step, self.layout.reach());
         if !inside {
             outside(start, len, step, self.layout.reach());
         }
@@ -279,7 +285,7 @@ impl<'a, T: Element> ViewMut<'a, T> {
     /// Cuts `len` elements out, from offset `start` on, every `step`th. Panics outside the tensor.
     #[inline]
     pub fn row(&self, start: usize, len: usize, step: isize) -> RowMut<'a, T> {
-        let inside = row_inside(start, len, step, self.layout.reach());
+        let inside = part_inside(start, len, step, self.layout.reach());
         if !inside {
             outside(start, len, step, self.layout.reach());
         }
@@ -305,20 +311,6 @@ impl<'a> Region<'a> {
 #[inline(never)]
 fn outside(start: usize, len: usize, step: isize, reach: usize) -> ! {
     panic!("{len} elements from {start} on by {step}, of a tensor that reaches {reach}");
-}
-
-fn row_inside(start: usize, len: usize, step: isize, reach: usize) -> bool {
-    if len == 0 {
-        return true;
-    }
-    let Some(way) = (len - 1).checked_mul(step.unsigned_abs()) else {
-        return false;
-    };
-    if step >= 0 {
-        start.checked_add(way).is_some_and(|last| last < reach)
-    } else {
-        start < reach && way <= start
-    }
 }
 
 fn check<T: Element>(region: &Region<'_>, layout: &Layout) -> Result<(), OpError> {

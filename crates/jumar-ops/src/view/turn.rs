@@ -1,11 +1,11 @@
 //! Transposition: what lies side by side in several rows is written as rows.
 
-use super::{Element, RowMut, View};
+use super::{Element, Row, RowMut};
 
 /// How many rows ahead the next ones are asked for.
 const AHEAD: usize = 24;
 
-/// Part of a tensor whose rows become the columns of another.
+/// Part of a tensor, which is seen as one row, whose rows become the columns of another.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     /// The offset of the first element.
@@ -29,8 +29,8 @@ pub struct Part {
 ///
 /// # Panics
 ///
-/// Where the part is not inside the tensor, or the result not inside `to`.
-pub fn turn<T: Element>(from: &View<'_, T>, part: Part, to: RowMut<'_, T>, pitch: usize) {
+/// Where the part is not inside `from`, or the result not inside `to`.
+pub fn turn<T: Element>(from: Row<'_, T>, part: Part, to: RowMut<'_, T>, pitch: usize) {
     let Part { rows, len, .. } = part;
     if rows == 0 || len == 0 {
         return;
@@ -38,7 +38,7 @@ pub fn turn<T: Element>(from: &View<'_, T>, part: Part, to: RowMut<'_, T>, pitch
     let done = blocks(from, part, to, pitch);
     let row = |index: usize, at: usize| {
         let way = part.stride * index as isize + part.step * at as isize;
-        from.row(part.start.wrapping_add_signed(way), len - at, part.step)
+        from.strided(part.start.wrapping_add_signed(way), len - at, part.step)
     };
     for index in 0..rows {
         let from = if index < done.rows { done.len } else { 0 };
@@ -56,9 +56,9 @@ struct Done {
 }
 
 /// Transposes as many elements as fill blocks of vectors.
-fn blocks<T: Element>(from: &View<'_, T>, part: Part, to: RowMut<'_, T>, pitch: usize) -> Done {
+fn blocks<T: Element>(from: Row<'_, T>, part: Part, to: RowMut<'_, T>, pitch: usize) -> Done {
     #[cfg(target_arch = "x86_64")]
-    if part.step == 1 && part.stride > 0 {
+    if part.step == 1 && part.stride > 0 && from.is_dense() {
         use std::arch::x86_64::{
             _mm_unpackhi_epi8, _mm_unpackhi_epi16, _mm_unpackhi_epi32, _mm_unpackhi_epi64,
             _mm_unpacklo_epi8, _mm_unpacklo_epi16, _mm_unpacklo_epi32, _mm_unpacklo_epi64,
@@ -96,13 +96,13 @@ mod vectors {
     };
 
     use super::super::CACHE_LINE;
-    use super::{AHEAD, Done, Element, Part, RowMut, View};
+    use super::{AHEAD, Done, Element, Part, Row, RowMut};
 
     /// Transposes blocks of `SIDE` rows and as many columns, which are as many vectors. `low` and `high` interleave the elements of
     /// the lower, and of the upper halves of two vectors.
     #[inline(always)]
     pub(super) fn blocks<T: Element, const SIDE: usize>(
-        (from, part): (&View<'_, T>, Part),
+        (from, part): (Row<'_, T>, Part),
         (to, pitch): (RowMut<'_, T>, usize),
         low: impl Fn(__m128i, __m128i) -> __m128i,
         high: impl Fn(__m128i, __m128i) -> __m128i,
@@ -119,7 +119,7 @@ mod vectors {
         let stride = part.stride as usize;
         let known = part.known.max(part.rows);
         // The two rows prove that all elements lie inside.
-        let source = from.row(part.start, (known - 1) * stride + part.len, 1);
+        let source = from.slice(part.start, (known - 1) * stride + part.len);
         let target = to.slice(0, (done.len - 1) * pitch + done.rows);
         assert!(target.as_row().is_dense(), "a target of steps");
         let (source, target) = (source.address(), target.address());
@@ -164,7 +164,6 @@ mod vectors {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Block, Layout};
     use super::*;
 
     fn check<T: Element + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> T) {
@@ -181,10 +180,6 @@ mod tests {
         ] {
             let reach = (rows * stride + len * step).max(1);
             let values: Vec<T> = (0..reach).map(&value).collect();
-            let mut block = Block::zeroed(reach * size_of::<T>());
-            let layout = Layout::dense(&[reach]).unwrap();
-            let memory = super::super::ViewMut::<T>::new(block.region(), &layout).unwrap();
-            memory.flat().copy_from(super::super::Row::of(&values));
             let pitch = rows + 5;
             let mut to = vec![value(0); len * pitch + 1];
             let part = Part {
@@ -195,7 +190,7 @@ mod tests {
                 rows,
                 known: rows,
             };
-            turn(&memory.as_view(), part, RowMut::of(&mut to), pitch);
+            turn(Row::of(&values), part, RowMut::of(&mut to), pitch);
             for (at, found) in to.iter().enumerate() {
                 let (column, index) = (at / pitch, at % pitch);
                 let wanted = match index < rows && column < len {

@@ -122,7 +122,7 @@ impl FilterPacking {
                             rows: lanes,
                             known: lanes,
                         };
-                        turn(from, part, RowMut::of(&mut turned), LANES);
+                        turn(from.span(), part, RowMut::of(&mut turned), LANES);
                         wide(Lines {
                             from: &turned,
                             factors: self.factors.as_ref().map(|factors| {

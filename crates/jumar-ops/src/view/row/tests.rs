@@ -60,6 +60,29 @@ fn folds_and_maps_agree_with_loops_of_any_length_alignment_and_step() {
 }
 
 #[test]
+fn strides_of_either_sign_stay_inside_the_row() {
+    let values: Vec<u16> = (0..20).collect();
+    let taken = |row: Row<'_, u16>| (0..row.len()).map(|at| row.get(at)).collect::<Vec<_>>();
+    let row = Row::of(&values);
+    assert_eq!(taken(row.strided(2, 4, 5)), [2, 7, 12, 17]);
+    assert_eq!(taken(row.strided(19, 3, -9)), [19, 10, 1]);
+    assert_eq!(taken(row.strided(4, 3, 0)), [4, 4, 4]);
+    assert!(row.strided(100, 0, 1).is_empty());
+    let odd = row.stepped(1, 10, 2);
+    assert_eq!(taken(odd.strided(9, 4, -3)), [19, 13, 7, 1]);
+    for (start, len, step) in [
+        (20, 1, 1),
+        (2, 5, 5),
+        (8, 3, -5),
+        (0, 3, isize::MAX),
+        (usize::MAX, 2, 1),
+    ] {
+        let taken = std::panic::catch_unwind(|| Row::of(&values).strided(start, len, step).len());
+        assert!(taken.is_err(), "{len} from {start} on by {step}");
+    }
+}
+
+#[test]
 fn groups_begin_a_stride_after_each_other() {
     let values: Vec<u16> = (0..20).collect();
     let row = |step| Row::of(&values).stepped(0, 20 / step, step);
