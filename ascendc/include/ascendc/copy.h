@@ -2,8 +2,8 @@
 #ifndef JUMAR_ASCENDC_COPY_H
 #define JUMAR_ASCENDC_COPY_H
 
-#if defined(__AVX__)
-#include <immintrin.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 #include "tensor.h"
@@ -21,16 +21,16 @@ inline void copy_bytes(void* to, const void* from, uint64_t bytes)
 // Copies to global memory. Long runs are written past the caches, which would be full of data that are not read soon.
 inline void copy_out(uint8_t* to, const uint8_t* from, uint64_t bytes)
 {
-#if defined(__AVX__)
+#if defined(__SSE2__)
     constexpr uint64_t LONG_RUN = 1 << 20;
     Core& self = core();
     self.written = to == self.written_end ? self.written + bytes : bytes;
     self.written_end = to + bytes;
-    if (self.written >= LONG_RUN && bytes >= 1024 && reinterpret_cast<uintptr_t>(to) % 32 == 0) {
+    if (self.written >= LONG_RUN && bytes >= 1024 && reinterpret_cast<uintptr_t>(to) % sizeof(__m128i) == 0) {
         for (; bytes >= 64; bytes -= 64, to += 64, from += 64) {
-            const __m256i first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)), second = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 32));
-            _mm256_stream_si256(reinterpret_cast<__m256i*>(to), first);
-            _mm256_stream_si256(reinterpret_cast<__m256i*>(to + 32), second);
+            __m128i parts[4];
+            std::memcpy(parts, from, sizeof parts);
+            for (int part = 0; part < 4; part++) _mm_stream_si128(reinterpret_cast<__m128i*>(to) + part, parts[part]);
         }
         // Later stores, such as flags for other threads, do not pass these.
         _mm_sfence();

@@ -208,7 +208,7 @@ impl Product32 {
     /// Elements of scratch for A turned around and a tile of it, and for the panels of B.
     fn scratch(&self) -> [usize; 3] {
         let (turned, tile) = match self.0.transposed.one {
-            true => (self.0.m * self.0.k, TILE * TILE),
+            true => (self.0.m * self.0.k, TILE_ROWS * TILE_COLUMNS),
             false => (0, 0),
         };
         [
@@ -225,10 +225,10 @@ impl Product32 {
     /// Writes the columns of a matrix as rows.
     fn turn(&self, from: Row<'_, f32>, tile: RowMut<'_, f32>, to: RowMut<'_, f32>) {
         let Shape { m, k, .. } = self.0;
-        for row in (0..k).step_by(TILE) {
-            let rows = TILE.min(k - row);
-            for column in (0..m).step_by(TILE) {
-                let len = TILE.min(m - column);
+        for column in (0..m).step_by(TILE_COLUMNS) {
+            let len = TILE_COLUMNS.min(m - column);
+            for row in (0..k).step_by(TILE_ROWS) {
+                let rows = TILE_ROWS.min(k - row);
                 let part = Part {
                     start: row * m + column,
                     step: 1,
@@ -237,10 +237,10 @@ impl Product32 {
                     rows,
                     known: rows,
                 };
-                turn(from, part, tile, TILE);
+                turn(from, part, tile, TILE_ROWS);
                 for index in 0..len {
                     to.slice((column + index) * k + row, rows)
-                        .copy_from(tile.as_row().slice(index * TILE, rows));
+                        .copy_from(tile.as_row().slice(index * TILE_ROWS, rows));
                 }
             }
         }
@@ -524,9 +524,11 @@ fn by_panels(
     }
 }
 
-/// The side of the part of a matrix that is turned around at once: it fits into the first cache, where no two of its rows displace each
-/// other.
-const TILE: usize = 64;
+/// Rows of a matrix that are turned around at once.
+const TILE_ROWS: usize = 64;
+/// Columns of these. Rows a power of two apart displace each other in the first cache: with as many columns as rows, a square matrix of
+/// 1,024 takes more than twice as long.
+const TILE_COLUMNS: usize = 32;
 
 /// How many terms of a sum take no longer than one of the functions that are computed for each element.
 const FEW_TERMS: usize = 64;
