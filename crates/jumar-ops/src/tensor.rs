@@ -69,9 +69,8 @@ impl TensorType {
 
     /// Returns the number of elements, if all dimensions are known and the number fits.
     pub fn elements(&self) -> Option<usize> {
-        self.dims()?
-            .iter()
-            .try_fold(1usize, |product, &dim| product.checked_mul(dim))
+        let mut known = self.shape.iter().map(|&dim| usize::try_from(dim).ok());
+        known.try_fold(1usize, |product, dim| product.checked_mul(dim?))
     }
 
     /// Returns the size of the densely packed tensor, if known and sensible.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jumar_ops::view::{Block, Region};
 use jumar_ops::{
     Attrs, BufferKind, Call, InferCx, Memory, Operand, PrepareCx, Share, Tensor, Workers, find,
-    pack_matrix,
+    pack_matrix, pack_weights,
 };
 use jumar_types::dtype::DataType;
 
@@ -118,9 +118,32 @@ fn the_bytes_are_the_same_with_every_team() {
             .with("direction", "bidirectional")
             .with("hidden_size", 64)
     };
+    // With packed weights the sequences are parted, too.
+    let packed = |name, gates: usize, layout: i64, direction: &str| {
+        let mut inputs = recurrent(gates);
+        let directions = if direction == "bidirectional" { 2 } else { 1 };
+        for (index, dims) in [
+            (1, [directions, gates * 64, 48]),
+            (2, [directions, gates * 64, 64]),
+        ] {
+            inputs[index] = pack_weights(&noise(&dims, 3), gates).unwrap();
+        }
+        if layout == 1 {
+            inputs[0] = noise(&[18, 20, 48], 1);
+        }
+        let attrs = Attrs::new()
+            .with("direction", direction)
+            .with("hidden_size", 64)
+            .with("layout", layout)
+            .with("packed", 1);
+        (name, inputs, attrs)
+    };
     let cases = [
         ("CommonLSTM", recurrent(4), both()),
         ("CommonGRU", recurrent(3), both()),
+        packed("CommonLSTM", 4, 0, "forward"),
+        packed("CommonLSTM", 4, 1, "bidirectional"),
+        packed("CommonGRU", 3, 0, "reverse"),
         // Split by columns, by rows, and a product of one row.
         linear(70, 600, 100),
         linear(300, 40, 120),

@@ -14,7 +14,7 @@ use crate::{Call, InferCx, Kernel, OpError, PrepareCx, TensorType, UNKNOWN_RANK}
 const DEPTH: usize = 1024;
 /// Columns of B that are packed in one go: with as many rows, half of a second cache of 1 MiB.
 const COLUMNS: usize = 128;
-/// With this many rows or fewer, B is read once where it lies: packing it would cost as much as the product.
+/// With this many rows or fewer, B is read once where it lies.
 const FEW: usize = 3;
 
 /// Which operands are taken transposed.
@@ -177,6 +177,15 @@ pub(crate) fn prepare(
 }
 
 impl Shape {
+    /// Describes one product of the batch, whose first matrix lies row by row.
+    fn dense(&self) -> Product {
+        let product = Product::dense(self.m, self.n, self.k);
+        match self.transposed.two {
+            true => product.turned(),
+            false => product,
+        }
+    }
+
     fn each(&self, mut body: impl FnMut([usize; 3])) -> Result<(), OpError> {
         let (count, steps) = (self.loops.row(), self.loops.steps());
         self.loops.each([0; 3], |offsets| {
@@ -193,8 +202,8 @@ impl Shape {
 struct Product32(Shape);
 
 impl Product32 {
-    fn few(&self) -> bool {
-        self.0.m <= FEW
+    fn by_rows(&self) -> bool {
+        self.0.dense().is_by_rows()
     }
 
     fn depth(&self) -> usize {
@@ -214,7 +223,7 @@ impl Product32 {
         [
             turned,
             tile,
-            if self.few() {
+            if self.by_rows() {
                 0
             } else {
                 self.depth() * self.columns()
@@ -245,46 +254,11 @@ impl Product32 {
             }
         }
     }
-
-    fn by_rows(
-        &self,
-        a: Row<'_, f32>,
-        b: Row<'_, f32>,
-        c: RowMut<'_, f32>,
-        bias: Option<Row<'_, f32>>,
-    ) {
-        let Shape {
-            m,
-            n,
-            k,
-            transposed,
-            ..
-        } = self.0;
-        for row in 0..m {
-            let (a, c) = (a.slice(row * k, k), c.slice(row * n, n));
-            if transposed.two {
-                for column in 0..n {
-                    let b = b.slice(column * k, k);
-                    let sum = a.fold2_wide(b, 0f32, |sum, x, y| sum + x * y, |x, y| x + y);
-                    c.set(column, bias.map_or(0.0, |bias| bias.get(column)) + sum);
-                }
-            } else {
-                match bias {
-                    Some(bias) => c.copy_from(bias),
-                    None => c.fill(0.0),
-                }
-                for p in 0..k {
-                    let x = a.get(p);
-                    c.update(b.slice(p * n, n), |sum, y| sum + x * y);
-                }
-            }
-        }
-    }
 }
 
 /// Returns the number of elements of packed panels that [`product32`] needs.
 pub(crate) fn panels32(product: &Product) -> usize {
-    if product.m <= FEW {
+    if product.is_by_rows() {
         return 0;
     }
     DEPTH.min(product.k) * COLUMNS.min(product.n.next_multiple_of(PANEL))
@@ -433,34 +407,145 @@ pub(crate) fn product32(
     } else {
         Start::Zero
     };
-    if product.m > FEW {
-        return by_panels(product, a, b, c, first, panels);
+    product_of(product, a, b, c, first, panels);
+}
+
+/// Multiplies float32 matrices; `panels` is scratch for [`panels32`] elements.
+fn product_of(
+    product: &Product,
+    a: Row<'_, f32>,
+    b: Row<'_, f32>,
+    c: RowMut<'_, f32>,
+    first: Start<'_>,
+    panels: RowMut<'_, f32>,
+) {
+    if product.is_by_rows() {
+        wide(ByRows {
+            product,
+            a,
+            b,
+            c,
+            first,
+        });
+    } else {
+        by_panels(product, a, b, c, first, panels);
     }
-    let Product {
-        m,
-        n,
-        k,
-        lda,
-        ldb,
-        ldc,
-        turned,
-        accumulate,
-    } = *product;
-    for row in 0..m {
-        let (a, c) = (a.slice(row * lda, k), c.slice(row * ldc, n));
-        if !accumulate {
-            c.fill(0.0);
-        }
-        if turned {
-            for column in 0..n {
-                let b = b.slice(column * ldb, k);
-                let sum = a.fold2_wide(b, 0f32, |sum, x, y| sum + x * y, |x, y| x + y);
-                c.set(column, c.get(column) + sum);
+}
+
+impl Product {
+    /// Returns whether B is read where it lies, because packing it would cost more than it saves.
+    ///
+    /// Of few columns that lie as rows, sums of products along two rows are formed: one takes as long as 1/25 of its length and 25, in
+    /// cycles. Packing takes 4 cycles an element, and then a row of A meets a panel at a cycle for each row of the panel.
+    fn is_by_rows(&self) -> bool {
+        let Product { m, n, k, .. } = *self;
+        let sums = || m.saturating_mul(n).saturating_mul(k.saturating_add(640));
+        let panels =
+            || k.saturating_mul(n.saturating_mul(100).saturating_add(m.saturating_mul(25)));
+        m <= FEW || (self.turned && n <= PANEL && sums() <= panels())
+    }
+}
+
+/// Rows of A that meet a column of B at once.
+const TOGETHER: usize = 4;
+
+/// The product with B where it lies.
+struct ByRows<'a> {
+    product: &'a Product,
+    a: Row<'a, f32>,
+    b: Row<'a, f32>,
+    c: RowMut<'a, f32>,
+    first: Start<'a>,
+}
+
+impl ByRows<'_> {
+    /// Sums up the products of some rows of A with all columns of a turned B.
+    #[inline(always)]
+    fn sums<const FUSED: bool, const N: usize>(&self, row: usize) {
+        let Product {
+            n,
+            k,
+            lda,
+            ldb,
+            ldc,
+            ..
+        } = *self.product;
+        let rows: [Row<'_, f32>; N] =
+            std::array::from_fn(|index| self.a.slice((row + index) * lda, k));
+        for column in 0..n {
+            let sums = Row::fold2_each_wide(
+                rows,
+                self.b.slice(column * ldb, k),
+                0f32,
+                #[inline(always)]
+                |sum, x, y| add_product::<FUSED>(sum, x, y),
+                #[inline(always)]
+                |x, y| x + y,
+            );
+            for (index, sum) in sums.into_iter().enumerate() {
+                let at = (row + index) * ldc + column;
+                let start = match self.first {
+                    Start::Zero => 0.0,
+                    Start::Accumulate => self.c.get(at),
+                    Start::RowBias(bias) => bias.get(row + index),
+                    Start::ColumnBias(bias) => bias.get(column),
+                };
+                self.c.set(at, start + sum);
             }
-        } else {
+        }
+    }
+}
+
+/// Returns `sum + x * y`.
+#[inline(always)]
+fn add_product<const FUSED: bool>(sum: f32, x: f32, y: f32) -> f32 {
+    if FUSED {
+        x.mul_add(y, sum)
+    } else {
+        sum + x * y
+    }
+}
+
+impl Work for ByRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Product {
+            m,
+            n,
+            k,
+            lda,
+            ldb,
+            ldc,
+            turned,
+            ..
+        } = *self.product;
+        if turned {
+            let together = m / TOGETHER * TOGETHER;
+            for row in (0..together).step_by(TOGETHER) {
+                self.sums::<FUSED, TOGETHER>(row);
+            }
+            for row in together..m {
+                self.sums::<FUSED, 1>(row);
+            }
+            return;
+        }
+        for row in 0..m {
+            let (a, c) = (self.a.slice(row * lda, k), self.c.slice(row * ldc, n));
+            match self.first {
+                Start::Zero => c.fill(0.0),
+                Start::Accumulate => {}
+                Start::RowBias(bias) => c.fill(bias.get(row)),
+                Start::ColumnBias(bias) => c.copy_from(bias),
+            }
             for p in 0..k {
                 let x = a.get(p);
-                c.update(b.slice(p * ldb, n), |sum, y| sum + x * y);
+                c.update(
+                    self.b.slice(p * ldb, n),
+                    #[inline(always)]
+                    |sum, y| add_product::<FUSED>(sum, x, y),
+                );
             }
         }
     }
@@ -574,17 +659,8 @@ impl Kernel for Product32 {
                 self.turn(a, tile, turned);
                 a = turned.as_row();
             }
-            if self.few() {
-                self.by_rows(a, b, c, bias)
-            } else {
-                let product = Product {
-                    turned: transposed.two,
-                    ldb: if transposed.two { k } else { n },
-                    ..Product::dense(m, n, k)
-                };
-                let first = bias.map_or(Start::Zero, Start::ColumnBias);
-                by_panels(&product, a, b, c, first, panels)
-            }
+            let first = bias.map_or(Start::Zero, Start::ColumnBias);
+            product_of(&self.0.dense(), a, b, c, first, panels)
         })
     }
 }
@@ -645,5 +721,98 @@ impl<T: Number> Kernel for ProductAny<T> {
                 c.slice(row * n, n).map1(sums.as_row(), T::from_wide);
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::{Block, Layout, ViewMut};
+
+    /// Calls `f` with memory for so many numbers.
+    fn with_row(numbers: &[f32], f: impl FnOnce(RowMut<'_, f32>)) -> Vec<f32> {
+        let mut block = Block::zeroed(numbers.len().max(1) * size_of::<f32>());
+        let layout = Layout::dense(&[numbers.len()]).unwrap();
+        let row = ViewMut::<f32>::new(block.region(), &layout).unwrap().flat();
+        for (index, &number) in numbers.iter().enumerate() {
+            row.set(index, number);
+        }
+        f(row);
+        (0..numbers.len()).map(|index| row.get(index)).collect()
+    }
+
+    fn numbers(len: usize, seed: usize) -> Vec<f32> {
+        let hashed = |index: usize| (index * 7 + seed * 13 + 5) % 31;
+        (0..len).map(|index| hashed(index) as f32 / 31.0).collect()
+    }
+
+    /// Computes a product and its error bound in float64.
+    fn compare(product: &Product, bias: bool) {
+        let Product {
+            m, n, k, turned, ..
+        } = *product;
+        let (a, b) = (numbers(m * k, 1), numbers(n * k, 2));
+        let offsets = numbers(n, 3);
+        let found = {
+            let mut found = Vec::new();
+            with_row(&a, |a| {
+                with_row(&b, |b| {
+                    with_row(&offsets, |offsets| {
+                        with_row(&vec![0.0; panels32(product)], |panels| {
+                            found = with_row(&vec![9.0; m * n], |c| {
+                                let first = match bias {
+                                    true => Start::ColumnBias(offsets.as_row()),
+                                    false => Start::Zero,
+                                };
+                                product_of(product, a.as_row(), b.as_row(), c, first, panels);
+                            });
+                        });
+                    });
+                });
+            });
+            found
+        };
+        for row in 0..m {
+            for column in 0..n {
+                let start = if bias {
+                    f64::from(offsets[column])
+                } else {
+                    0.0
+                };
+                let sum: f64 = (0..k)
+                    .map(|p| {
+                        let b = if turned {
+                            b[column * k + p]
+                        } else {
+                            b[p * n + column]
+                        };
+                        f64::from(a[row * k + p]) * f64::from(b)
+                    })
+                    .sum();
+                let (found, wanted) = (f64::from(found[row * n + column]), start + sum);
+                assert!(
+                    (found - wanted).abs() <= 1e-5 * wanted.abs().max(1.0),
+                    "{m} x {n} x {k}, turned: {turned}: {found} at {row}, {column} instead of {wanted}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn products_are_the_same_by_rows_and_by_panels() {
+        let mut ways = [0; 2];
+        for m in [1, 3, 4, 7, 64] {
+            for n in [1, 10, 33] {
+                for k in [1, 15, 17, 300] {
+                    let dense = Product::dense(m, n, k);
+                    for product in [dense, Product::dense(m, n, k).turned()] {
+                        ways[usize::from(product.is_by_rows())] += 1;
+                        compare(&product, false);
+                        compare(&product, true);
+                    }
+                }
+            }
+        }
+        assert!(ways.iter().all(|&count| count > 10), "{ways:?}");
     }
 }

@@ -289,6 +289,8 @@ pub fn pack_weights(weights: &Tensor, gates: usize) -> Option<Tensor> {
 
 /// Products of a direction from which on each direction has a thread of its own: about 50 us.
 const SHARED: usize = 1 << 20;
+/// Sequences that stay on one thread: the products of fewer read the weights more often than they gain by another thread.
+const TOGETHER: usize = 4;
 
 /// A layer over sequences of known shape. Inputs as ONNX has them: sequence, weights, recurrent weights, biases,
 /// lengths, first state, first cell, peepholes.
@@ -369,10 +371,9 @@ impl Recurrent {
         }
     }
 
-    /// Returns the elements of scratch: gates from the input, gates from the state, state, cell, reset state, and the packed
-    /// weights of the input and of the state.
-    fn parts<W: Working>(&self) -> [usize; 8] {
-        let (gates, state) = (self.batch * self.row(), self.batch * self.hidden);
+    /// Returns the elements of scratch for each sequence: gates from the input, gates from the state, state, cell, reset state, and the
+    /// input where not all sequences are computed together. Behind them lie the packed weights of the input and of the state.
+    fn parts<W: Working>(&self) -> ([usize; 6], [usize; 3]) {
         let [one, two] = self
             .gates_of_state()
             .map(|gates| W::packed_len(gates * self.hidden, self.hidden));
@@ -380,9 +381,41 @@ impl Recurrent {
             true => [0; 3],
             false => [W::packed_len(self.row(), self.input), one, two],
         };
-        let [of_input, one, two] = weights;
-        let sums = gates * self.chunk();
-        [sums, gates, state, state, state, of_input, one, two]
+        let gathered = match self.may_part() && !self.batch_first {
+            true => self.input * self.chunk(),
+            false => 0,
+        };
+        let (row, state) = (self.row(), self.hidden);
+        let each = [row * self.chunk(), row, state, state, state, gathered];
+        (each, weights)
+    }
+
+    /// Returns the elements of scratch of a direction.
+    fn scratch_of_direction<W: Working>(&self) -> usize {
+        let (each, weights) = self.parts::<W>();
+        self.batch * each.iter().sum::<usize>() + weights.iter().sum::<usize>()
+    }
+
+    /// Returns whether some sequences may be computed apart from the others. Weights that are packed for an execution are packed
+    /// once a direction.
+    fn may_part(&self) -> bool {
+        self.packed && self.batch >= 2 * TOGETHER
+    }
+
+    /// Returns into how many groups the sequences of each direction are parted; `None`: the calling thread computes all.
+    fn groups(&self, threads: usize) -> Option<usize> {
+        let products = [self.batch, self.row(), self.input + self.hidden]
+            .into_iter()
+            .fold(self.steps, usize::saturating_mul);
+        if threads < 2 || products < SHARED {
+            return None;
+        }
+        let most = (self.batch / TOGETHER).min(products / SHARED);
+        let groups = match self.may_part() {
+            true => (threads / self.directions.len()).clamp(1, most),
+            false => 1,
+        };
+        (groups * self.directions.len() > 1).then_some(groups)
     }
 
     fn activation(&self, direction: usize, which: usize) -> Activation {
@@ -508,17 +541,14 @@ impl<W: Working> Work for ActivatedRow<'_, W> {
 
 impl Algorithm for Recurrent {
     fn scratch(&self) -> usize {
-        let sums = [self.parts::<f32>(), self.parts::<f64>()].map(|parts| parts.iter().sum());
-        self.directions.len() * sums.into_iter().fold(0, usize::max)
+        let most = self
+            .scratch_of_direction::<f32>()
+            .max(self.scratch_of_direction::<f64>());
+        self.directions.len() * most
     }
 
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
-        let Recurrent {
-            steps,
-            batch,
-            hidden,
-            ..
-        } = *self;
+        let Recurrent { steps, hidden, .. } = *self;
         let (x, weights, recurrent) = (io.input(0)?, io.input(1)?, io.input(2)?);
         let (biases, peepholes) = (io.optional(3)?, io.optional(7)?);
         let lengths = if io.has(4) { Some(io.ints(4)?) } else { None };
@@ -527,33 +557,27 @@ impl Algorithm for Recurrent {
         let row = self.row();
         let count = self.directions.len();
         let scratch = io.scratch()?;
-        let parts = self.parts::<W>();
+        let (each, of_weights) = self.parts::<W>();
         let [first_gates, second_gates] = self.gates_of_state();
         // Where a sequence's state lies in tensors of one state a direction.
         let position = |direction: usize, sequence: usize| {
             let index = if self.batch_first {
                 sequence * count + direction
             } else {
-                direction * batch + sequence
+                direction * self.batch + sequence
             };
             index * hidden
         };
-        let compute = |direction: usize, own: usize| {
+        // Computes `batch` sequences from `begin` on, in the scratch memory that begins at `at`.
+        let compute = |direction: usize, (begin, batch): (usize, usize), mut at: usize| {
             let backwards = self.directions[direction];
-            let mut at = own * parts.iter().sum::<usize>();
-            let [
-                from_input,
-                from_state,
-                state,
-                cells,
-                reset,
-                packed,
-                one,
-                two,
-            ] = parts.map(|len| {
+            let mut cut = |len: usize| {
                 at += len;
                 scratch.slice(at - len, len)
-            });
+            };
+            let [from_input, from_state, state, cells, reset, gathered] =
+                each.map(|len| cut(batch * len));
+            let [packed, one, two] = of_weights.map(cut);
             let weights = weights.slice(direction * row * self.input, row * self.input);
             let recurrent = recurrent.slice(direction * row * hidden, row * hidden);
             let biases = biases.map(|biases| biases.slice(direction * 2 * row, 2 * row));
@@ -576,7 +600,7 @@ impl Algorithm for Recurrent {
                 (packed.as_row(), one.as_row(), two.as_row())
             };
             for sequence in 0..batch {
-                let at = position(direction, sequence);
+                let at = position(direction, begin + sequence);
                 let load = |to: RowMut<'_, W>, from: Option<Row<'_, W>>| {
                     let to = to.slice(sequence * hidden, hidden);
                     match from {
@@ -593,7 +617,7 @@ impl Algorithm for Recurrent {
                 let start = if backwards { steps - done - len } else { done };
                 if self.batch_first {
                     for sequence in 0..batch {
-                        let from = (sequence * steps + start) * self.input;
+                        let from = ((begin + sequence) * steps + start) * self.input;
                         let to =
                             from_input.slice(sequence * row, from_input.len() - sequence * row);
                         W::packed_product(
@@ -605,7 +629,19 @@ impl Algorithm for Recurrent {
                         );
                     }
                 } else {
-                    let from = x.slice(start * batch * self.input, len * batch * self.input);
+                    let own = batch * self.input;
+                    let step_of =
+                        |step: usize| x.slice((step * self.batch + begin) * self.input, own);
+                    let from = if batch == self.batch {
+                        x.slice(start * own, len * own)
+                    } else {
+                        for index in 0..len {
+                            gathered
+                                .slice(index * own, own)
+                                .copy_from(step_of(start + index));
+                        }
+                        gathered.as_row().slice(0, len * own)
+                    };
                     W::packed_product(
                         (len * batch, row, self.input),
                         from,
@@ -653,13 +689,14 @@ impl Algorithm for Recurrent {
                         );
                     }
                     for sequence in 0..batch {
+                        let number = begin + sequence;
                         let to = if self.batch_first {
-                            (sequence * steps + step) * count + direction
+                            (number * steps + step) * count + direction
                         } else {
-                            (step * count + direction) * batch + sequence
+                            (step * count + direction) * self.batch + number
                         };
                         let out = all.slice(to * hidden, hidden);
-                        if lengths.is_some_and(|lengths| step as i64 >= lengths.get(sequence)) {
+                        if lengths.is_some_and(|lengths| step as i64 >= lengths.get(number)) {
                             out.fill(W::zero());
                             continue;
                         }
@@ -676,7 +713,7 @@ impl Algorithm for Recurrent {
                 done += len;
             }
             for sequence in 0..batch {
-                let at = position(direction, sequence);
+                let at = position(direction, begin + sequence);
                 if let Some(last) = last {
                     last.slice(at, hidden)
                         .copy_from(state.as_row().slice(sequence * hidden, hidden));
@@ -687,17 +724,19 @@ impl Algorithm for Recurrent {
                 }
             }
         };
-        let products = [batch, row, self.input + hidden]
-            .into_iter()
-            .fold(self.steps, usize::saturating_mul);
-        if io.call.workers().threads() > 1 && products >= SHARED {
-            io.call
-                .workers()
-                .each(count, |direction| compute(direction, direction));
-        } else {
+        let workers = io.call.workers();
+        let Some(groups) = self.groups(workers.threads()) else {
             // The memory of the first direction is still in the caches for the second.
-            (0..count).for_each(|direction| compute(direction, 0));
-        }
+            (0..count).for_each(|direction| compute(direction, (0, self.batch), 0));
+            return Ok(());
+        };
+        workers.each(count * groups, |part| {
+            let (direction, group) = (part / groups, part % groups);
+            let [begin, end] = [group, group + 1].map(|group| group * self.batch / groups);
+            let at =
+                direction * self.scratch_of_direction::<W>() + begin * each.iter().sum::<usize>();
+            compute(direction, (begin, end - begin), at);
+        });
         Ok(())
     }
 }

@@ -42,6 +42,16 @@ pub(super) fn part_inside(start: usize, len: usize, step: isize, reach: usize) -
     }
 }
 
+/// Begins at a line of the caches: a vector that crosses two lines is read again only when it has reached them.
+#[repr(align(64))]
+struct Aligned<A>(A);
+
+/// Writes accumulators to memory and reads them from there.
+#[inline(always)]
+fn in_memory<A>(lanes: A) -> A {
+    black_box(Aligned(lanes)).0
+}
+
 /// Out of line, so that the loops stay small.
 #[cold]
 #[inline(never)]
@@ -265,6 +275,13 @@ impl<'a, T: Element> Row<'a, T> {
         if self.len != to.len() {
             different(self.len, to.len());
         }
+        if self.is_dense() {
+            for (index, slot) in to.iter_mut().enumerate() {
+                // SAFETY: `index < len`, and the row is dense.
+                *slot = f(unsafe { self.first.add(index).read_unaligned() });
+            }
+            return;
+        }
         for (index, slot) in to.iter_mut().enumerate() {
             // SAFETY: `index < len`.
             *slot = f(unsafe { self.read(index) });
@@ -309,7 +326,7 @@ impl<'a, T: Element> Row<'a, T> {
             lanes[index % LANES] = step(lanes[index % LANES], unsafe { self.read(index) });
         }
         // Joined from memory: what joins them one by one would otherwise decide how the loop keeps them.
-        black_box(lanes).into_iter().reduce(join).unwrap_or(start)
+        in_memory(lanes).into_iter().reduce(join).unwrap_or(start)
     }
 
     /// Folds a long row as [`fold_wide`](Row::fold_wide), with four groups of accumulators: each addition waits for the one before it.
@@ -346,7 +363,7 @@ impl<'a, T: Element> Row<'a, T> {
             }
         }
         // Joined from memory: what joins them one by one would otherwise decide how the loop keeps them.
-        let joined = black_box(lanes).into_iter().reduce(&join);
+        let joined = in_memory(lanes).into_iter().reduce(&join);
         join(joined.unwrap_or(start), rest)
     }
 
@@ -359,32 +376,58 @@ impl<'a, T: Element> Row<'a, T> {
         step: impl Fn(A, T, U) -> A,
         join: impl Fn(A, A) -> A,
     ) -> A {
-        if self.len != other.len {
-            different(self.len, other.len);
+        let [folded] = Row::fold2_each_wide([*self], other, start, step, join);
+        folded
+    }
+
+    /// Folds each of several rows with the same other one, as [`fold2_wide`](Row::fold2_wide). The other row is read once.
+    #[inline(always)]
+    pub fn fold2_each_wide<const N: usize, U: Element, A: Copy>(
+        rows: [Row<'_, T>; N],
+        other: Row<'_, U>,
+        start: A,
+        step: impl Fn(A, T, U) -> A,
+        join: impl Fn(A, A) -> A,
+    ) -> [A; N] {
+        for row in &rows {
+            if row.len != other.len {
+                different(row.len, other.len);
+            }
         }
         const LANES: usize = 16;
-        let mut lanes = [start; LANES];
-        let grouped = if T::GROUPED && U::GROUPED && self.is_dense() && other.is_dense() {
-            self.len / LANES * LANES
+        let mut lanes = [[start; LANES]; N];
+        let dense = other.is_dense() && rows.iter().all(Row::is_dense);
+        let grouped = if T::GROUPED && U::GROUPED && dense {
+            other.len / LANES * LANES
         } else {
             0
         };
         for base in (0..grouped).step_by(LANES) {
-            // SAFETY: `grouped` is at most the length of both rows, and this row is dense.
-            let one: [T; LANES] = unsafe { self.read_group(base) };
-            // SAFETY: the same of the other row.
+            // SAFETY: `grouped` is at most the length of all rows, and this row is dense.
             let two: [U; LANES] = unsafe { other.read_group(base) };
-            for lane in 0..LANES {
-                lanes[lane] = step(lanes[lane], one[lane], two[lane]);
+            for (lanes, row) in lanes.iter_mut().zip(&rows) {
+                // SAFETY: the same of this row.
+                let one: [T; LANES] = unsafe { row.read_group(base) };
+                for lane in 0..LANES {
+                    lanes[lane] = step(lanes[lane], one[lane], two[lane]);
+                }
             }
         }
-        for index in grouped..self.len {
-            // SAFETY: `index < len` of both.
-            let (one, two) = unsafe { (self.read(index), other.read(index)) };
-            lanes[index % LANES] = step(lanes[index % LANES], one, two);
+        for index in grouped..other.len {
+            // SAFETY: `index < len` of all.
+            let two = unsafe { other.read(index) };
+            for (lanes, row) in lanes.iter_mut().zip(&rows) {
+                // SAFETY: as above.
+                let one = unsafe { row.read(index) };
+                lanes[index % LANES] = step(lanes[index % LANES], one, two);
+            }
         }
         // Joined from memory: what joins them one by one would otherwise decide how the loop keeps them.
-        black_box(lanes).into_iter().reduce(join).unwrap_or(start)
+        let mut folded = [start; N];
+        for (folded, lanes) in folded.iter_mut().zip(in_memory(lanes)) {
+            *folded = lanes.into_iter().reduce(&join).unwrap_or(start);
+        }
+        folded
     }
 
     /// # Safety
@@ -659,7 +702,7 @@ impl<'a, T: Element> RowMut<'a, T> {
             unsafe { self.write(index, value) };
         }
         // Joined from memory: what joins them one by one would otherwise decide how the loop keeps them.
-        black_box(lanes).into_iter().reduce(join).unwrap_or(start)
+        in_memory(lanes).into_iter().reduce(join).unwrap_or(start)
     }
 
     /// Writes `f` of elements of three rows as [`map2`](RowMut::map2), and past the caches where `past` is given. Meanwhile, it asks for
