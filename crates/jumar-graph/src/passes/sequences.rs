@@ -3,10 +3,13 @@
 //! All three store the same elements in the same order. Convolutions over images of height 1 vectorise along the width.
 //! Import writes a one-dimensional convolution as Unsqueeze, Conv2D, Squeeze. The pass keeps what follows at four dimensions,
 //! so that the convolution fuses with it and the blocked layout continues from one convolution to the next.
+//!
+//! One dimension, that of the batch for example, may be dynamic: where two shapes have the same number of elements, one dimension
+//! follows from the others.
 
 use std::collections::HashMap;
 
-use jumar_ops::{Aliasing, Attr, Attrs, Operator, Tensor, find};
+use jumar_ops::{Aliasing, Attr, Attrs, Operator, Tensor, UNKNOWN, find};
 use jumar_types::dtype::DataType;
 
 use super::clean;
@@ -25,7 +28,7 @@ struct Pass<'a> {
     instead: HashMap<ValueId, ValueId>,
 }
 
-/// Rewrites a graph whose shapes are known.
+/// Rewrites a graph.
 ///
 /// # Errors
 ///
@@ -57,14 +60,22 @@ pub(crate) fn compute_as_images(graph: &mut Graph) -> Result<()> {
 }
 
 impl Pass<'_> {
-    fn dims(&self, id: ValueId) -> Option<Vec<usize>> {
+    /// Returns the dimensions of float32, of which one at most is dynamic. With a dynamic one, none of the others is 0.
+    fn dims(&self, id: ValueId) -> Option<&[i64]> {
         let ty = &self.graph.value(id).ty;
-        ty.dims().filter(|_| ty.dtype == DataType::Float32)
+        let dims = &ty.shape[..];
+        let dynamic = dims.iter().filter(|&&dim| dim == UNKNOWN).count();
+        let fits = match dynamic {
+            0 => true,
+            1 => !dims.contains(&0),
+            _ => false,
+        };
+        (ty.rank().is_some() && ty.dtype == DataType::Float32 && fits).then_some(dims)
     }
 
     /// Returns the shape of the image of height 1 that holds a sequence or column.
-    fn row_shape(&self, id: ValueId) -> Option<[usize; 4]> {
-        match self.dims(id)?[..] {
+    fn row_shape(&self, id: ValueId) -> Option<[i64; 4]> {
+        match *self.dims(id)? {
             [n, c, l] | [n, c, l, 1] | [n, c, 1, l] => Some([n, c, 1, l]),
             _ => None,
         }
@@ -109,7 +120,7 @@ impl Pass<'_> {
         if from != to {
             return false;
         }
-        let is_row = |pass: &Self, id: ValueId| pass.dims(id).as_deref() == Some(&from[..]);
+        let is_row = |pass: &Self, id: ValueId| pass.dims(id) == Some(&from[..]);
         let row = match self.row(x) {
             Some(row) => row,
             None if is_row(self, x) => x,
@@ -147,21 +158,21 @@ impl Pass<'_> {
     fn reshape(
         &mut self,
         id: ValueId,
-        dims: &[usize],
+        dims: &[i64],
         into: Option<ValueId>,
     ) -> Result<Option<ValueId>> {
         let name = self.graph.value(id).name.clone();
         if let (Some(constant), None) = (&self.graph.value(id).constant, into) {
-            let tensor = constant.reshaped(dims)?;
+            let known: Vec<usize> = dims.iter().map(|&dim| dim as usize).collect();
+            let tensor = constant.reshaped(&known)?;
             return Ok(Some(self.graph.add_constant(format!("{name}/row"), tensor)));
         }
         let Some(operator) = find("Reshape") else {
             return Ok(None);
         };
-        let dims: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
         let shape = self
             .graph
-            .add_constant(format!("{name}/row_shape"), Tensor::from_ints(&dims));
+            .add_constant(format!("{name}/row_shape"), Tensor::from_ints(dims));
         let inputs = vec![Some(id), Some(shape)];
         self.add(format!("{name}/row"), operator, inputs, Attrs::new(), into)
             .map(Some)
@@ -208,8 +219,8 @@ impl Pass<'_> {
 
     /// Makes the original output a view of the computed image.
     fn give_back(&mut self, row: ValueId, output: ValueId) -> Result<()> {
-        let dims = self.graph.value(output).ty.dims().unwrap_or_default();
-        if self.dims(row).as_deref() == Some(&dims[..]) {
+        let dims = self.graph.value(output).ty.shape.clone();
+        if self.dims(row) == Some(&dims[..]) {
             self.instead.insert(output, row);
         } else {
             self.rows.insert(output, row);
@@ -220,7 +231,7 @@ impl Pass<'_> {
 
     /// Computes a convolution or pooling over a column. A window over an image of height 1 stays as it is.
     fn window(&mut self, node: &Node, x: ValueId) -> Result<Option<ValueId>> {
-        let Some(&[_, _, length, 1]) = self.dims(x).as_deref() else {
+        let Some(&[_, _, length, 1]) = self.dims(x) else {
             return Ok(None);
         };
         let planar =
@@ -249,7 +260,7 @@ impl Pass<'_> {
         }
         let mut inputs = node.inputs.clone();
         if let Some(Some(filter)) = node.inputs.get(1).copied() {
-            let Some(&[outputs, channels, along, 1]) = self.dims(filter).as_deref() else {
+            let Some(&[outputs, channels, along, 1]) = self.dims(filter) else {
                 return Ok(None);
             };
             inputs[1] = self.reshape(filter, &[outputs, channels, 1, along], None)?;
@@ -311,7 +322,7 @@ impl Pass<'_> {
         for &input in &node.inputs {
             let Some(id) = input else { return Ok(None) };
             if let Some(row) = self.row(id) {
-                if self.dims(row).as_deref() != Some(&shape[..]) {
+                if self.dims(row) != Some(&shape[..]) {
                     return Ok(None);
                 }
                 rows += 1;
@@ -329,7 +340,7 @@ impl Pass<'_> {
                 dims.iter()
                     .enumerate()
                     .all(|(axis, &dim)| axis == at || dim == 1)
-                    && dims[at] == shape[1]
+                    && dims[at] as i64 == shape[1]
             });
             let count: usize = dims.iter().product();
             if count == 1 {

@@ -10,7 +10,7 @@ use jumar_ops::{Attrs, Memory, Operand, Tensor, TensorType, Workers, compute, fi
 use jumar_types::dtype::DataType;
 
 use super::*;
-use crate::{BuildOptions, GraphOutput, compile, read_tensor};
+use crate::{BuildOptions, Executable, GraphOutput, compile, read_tensor};
 
 mod sequences;
 
@@ -347,18 +347,63 @@ fn left(plan: &Plan) -> (usize, usize) {
     (moving.count(), strided.count())
 }
 
-/// Runs a graph with views and without, compares all. Returns the plan with views and what is left in both.
-fn compare(graph: Graph) -> (Plan, (usize, usize), (usize, usize)) {
-    let inputs: Vec<Tensor> = graph
-        .inputs
-        .iter()
-        .enumerate()
+/// Compares outputs with what was computed operator by operator.
+fn assert_close(outputs: &[Vec<u8>], wanted: &[Tensor]) {
+    for (found, wanted) in outputs.iter().zip(wanted) {
+        let found = found
+            .chunks(4)
+            .map(|four| f32::from_le_bytes(four.try_into().unwrap()));
+        let wanted = wanted.floats().unwrap();
+        let most = wanted
+            .iter()
+            .fold(1e-6, |most: f64, value| most.max(value.abs()));
+        for (found, wanted) in found.zip(wanted) {
+            assert!(
+                (f64::from(found) - wanted).abs() <= 1e-4 * most,
+                "{found}, has to be {wanted}"
+            );
+        }
+    }
+}
+
+/// Returns numbers for the inputs of a graph.
+fn inputs_of(graph: &Graph) -> Vec<Tensor> {
+    let numbered = graph.inputs.iter().enumerate();
+    numbered
         .map(|(at, &id)| {
             let dims = graph.value(id).ty.dims().unwrap();
             let values = numbers(dims.iter().product(), 77 + at as u32);
             Tensor::from_floats(&values).reshaped(&dims).unwrap()
         })
-        .collect();
+        .collect()
+}
+
+/// Compiles a graph with one dynamic dimension of its first input, plans it for the dimension that it has, and compares what it
+/// computes. Returns the plan.
+fn compare_open(mut graph: Graph, axis: usize) -> Plan {
+    let inputs = inputs_of(&graph);
+    let wanted = by_operator(&graph, &inputs);
+    let first = graph.inputs[0];
+    graph.value_mut(first).ty.shape[axis] = jumar_ops::UNKNOWN;
+    let options = BuildOptions {
+        keep_open: true,
+        ..BuildOptions::default()
+    };
+    let model = compile(graph, &options).unwrap();
+    let weights = model.weight_bytes(&[]).unwrap().to_vec();
+    let Executable::Dynamic(dynamic) = model.executable().unwrap() else {
+        panic!("a model with a dynamic dimension is planned when it is known")
+    };
+    let dims: Vec<Vec<i64>> = inputs.iter().map(|x| x.ty().shape.clone()).collect();
+    let plan = dynamic.specialise(&dims).unwrap().unwrap();
+    let (found, _) = run(&plan, &weights, &inputs);
+    assert_close(&found, &wanted);
+    plan
+}
+
+/// Runs a graph with views and without, compares all. Returns the plan with views and what is left in both.
+fn compare(graph: Graph) -> (Plan, (usize, usize), (usize, usize)) {
+    let inputs = inputs_of(&graph);
     let wanted = by_operator(&graph, &inputs);
     let model = compile(graph, &BuildOptions::default()).unwrap();
     let weights = model.weight_bytes(&[]).unwrap().to_vec();
@@ -374,21 +419,7 @@ fn compare(graph: Graph) -> (Plan, (usize, usize), (usize, usize)) {
         }
     }
     assert!(with == without, "outputs differ");
-    for (found, wanted) in with.iter().zip(&wanted) {
-        let found = found
-            .chunks(4)
-            .map(|four| f32::from_le_bytes(four.try_into().unwrap()));
-        let wanted = wanted.floats().unwrap();
-        let most = wanted
-            .iter()
-            .fold(1e-6, |most: f64, value| most.max(value.abs()));
-        for (found, wanted) in found.zip(wanted) {
-            assert!(
-                (f64::from(found) - wanted).abs() <= 1e-4 * most,
-                "{found}, has to be {wanted}"
-            );
-        }
-    }
+    assert_close(&with, &wanted);
     let [views, copies] = [left(&plans[0]), left(&plans[1])];
     let [plan, _] = plans;
     (plan, views, copies)

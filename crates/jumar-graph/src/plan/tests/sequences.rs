@@ -125,7 +125,11 @@ fn shape(form: Form, [n, channels, length]: [usize; 3]) -> Vec<usize> {
 
 #[test]
 fn blocks_continue_through_normalisation_and_pooling() {
-    for form in [Form::Sequence, Form::Column] {
+    // All dimensions known, or the batch or the length left open.
+    for (form, open) in [Form::Sequence, Form::Column]
+        .into_iter()
+        .flat_map(|form| [None, Some(0), Some(2)].map(|open| (form, open)))
+    {
         let mut chain = Chain::new(form, [2, 16, 40]);
         chain.conv(32, [5, 1, 2]);
         chain.norm();
@@ -133,14 +137,25 @@ fn blocks_continue_through_normalisation_and_pooling() {
         chain.window("MaxPoolV3", None, [2, 2, 0], 1);
         chain.conv(32, [3, 1, 1]);
         chain.relu();
-        let (plan, ..) = compare(chain.finish());
+        let plan = match open {
+            None => compare(chain.finish()).0,
+            Some(axis) => compare_open(chain.finish(), axis),
+        };
         let count = |name: &str| operators(&plan).iter().filter(|&&own| own == name).count();
         let all = operators(&plan);
-        assert_eq!(count("jumar.Block"), 1, "{form:?}: {all:?}");
-        assert_eq!(count("jumar.Unblock"), 1, "{form:?}: {all:?}");
-        assert_eq!(count("jumar.BlockedConv2D"), 2, "{form:?}: {all:?}");
+        assert_eq!(count("jumar.Block"), 1, "{form:?}, open: {open:?}: {all:?}");
+        assert_eq!(
+            count("jumar.Unblock"),
+            1,
+            "{form:?}, open: {open:?}: {all:?}"
+        );
+        assert_eq!(
+            count("jumar.BlockedConv2D"),
+            2,
+            "{form:?}, open: {open:?}: {all:?}"
+        );
         for fused in ["BatchNorm", "Relu", "Conv2D", "MaxPoolV3"] {
-            assert_eq!(count(fused), 0, "{form:?}: {all:?}");
+            assert_eq!(count(fused), 0, "{form:?}, open: {open:?}: {all:?}");
         }
     }
 }
@@ -225,7 +240,12 @@ fn any_chain_keeps_its_values() {
             chain.b.output(at);
         }
         let graph = chain.finish();
-        let (plan, ..) = std::panic::catch_unwind(|| compare(graph)).unwrap_or_else(|cause| {
+        let open = [0, 2][r.usize(..2)];
+        let result = std::panic::catch_unwind(|| {
+            compare_open(graph.clone(), open);
+            compare(graph)
+        });
+        let (plan, ..) = result.unwrap_or_else(|cause| {
             eprintln!("the graph of seed {seed}, {form:?}");
             std::panic::resume_unwind(cause)
         });
