@@ -17,7 +17,7 @@ use jumar_core::{
 };
 use jumar_graph::{
     BufferKind, Executable, FailedStep, GraphError, NodeObserver, Operand, Operands, Plan, Region,
-    Share, Workers,
+    Share, TensorType, Workers,
 };
 use jumar_types::{Error, ErrorKind, FailedOperator, FailedTensor, Result};
 
@@ -27,8 +27,8 @@ use crate::own_streams::OwnStreams;
 use crate::package::{Description, ExternalWeight, Package, refused};
 use bindings::Binding;
 pub use bindings::{Bindings, Bound};
-pub(crate) use open::Lender;
 use open::OpenExecution;
+pub(crate) use open::{Lender, Pool};
 use usage::{InUse, Usage};
 
 /// Memory that the program provides for a model; `None` lets the runtime allocate it.
@@ -79,12 +79,12 @@ struct Shared {
     /// The file that the weights are used in, where they were not copied.
     backing: Option<Backing>,
     /// Device memory that earlier executions of unknown sizes took, for the next one.
-    pool: Mutex<Vec<DeviceMemory>>,
+    pool: Pool,
     observer: OnceLock<Arc<dyn Observer>>,
     /// The device's workers.
     team: Threads,
     /// Plans that were made for dimensions that came, the latest last.
-    plans: Mutex<Vec<ShapePlan>>,
+    plans: Mutex<Vec<Arc<ShapePlan>>>,
     /// Whether knowing the inputs' dimensions is not enough for a plan.
     unplannable: AtomicBool,
     /// The executions that run: captured ones may begin after the unload.
@@ -111,7 +111,12 @@ pub trait Observer: Send + Sync {
 }
 
 /// A plan, and the inputs' dimensions that it was made for.
-type ShapePlan = (Vec<Vec<i64>>, Arc<Plan>);
+pub(crate) struct ShapePlan {
+    inputs: Vec<Vec<i64>>,
+    plan: Plan,
+    /// The types of the outputs.
+    outputs: Vec<TensorType>,
+}
 
 /// How many plans a model of dynamic dimensions keeps.
 const PLANS: usize = 16;
@@ -219,7 +224,7 @@ impl Model {
                 work,
                 forgetful: supplied.forgetful,
                 backing,
-                pool: Mutex::default(),
+                pool: Pool::default(),
                 observer: OnceLock::new(),
                 team: Threads(context.team()),
                 plans: Mutex::default(),
@@ -327,9 +332,11 @@ impl Model {
         caller: &Caller<'_>,
     ) -> Result<Option<Arc<Signal>>> {
         let work = execute.work.unwrap_or(self.shared.work);
-        let mut reads = execute.inputs.to_vec();
+        let mut reads = Vec::with_capacity(execute.inputs.len() + 1);
+        reads.extend_from_slice(execute.inputs);
         reads.push(self.shared.weights);
-        let mut writes = execute.outputs.to_vec();
+        let mut writes = Vec::with_capacity(execute.outputs.len() + 1);
+        writes.extend_from_slice(execute.outputs);
         writes.push(work);
         if let Some(bindings) = &execute.bindings {
             bindings.touches(&mut reads, &mut writes);
@@ -381,7 +388,7 @@ impl Model {
             return None;
         };
         let plan = self.shared.plan_for(dynamic, inputs).ok().flatten()?;
-        Some(plan.arena_bytes)
+        Some(plan.plan.arena_bytes)
     }
 
     /// Queues one execution of a model whose shapes are found while it runs. Returns the signal of its end; `None` on a
@@ -398,19 +405,12 @@ impl Model {
         execute: ExecuteOpen,
         caller: &Caller<'_>,
     ) -> Result<Option<Arc<Signal>>> {
-        let mut reads: Vec<Span> = execute
-            .inputs
-            .iter()
-            .map(|input| input.span)
-            .chain([self.shared.weights])
-            .collect();
-        let mut writes: Vec<Span> = execute
-            .outputs
-            .iter()
-            .copied()
-            .flatten()
-            .chain(execute.work)
-            .collect();
+        let mut reads = Vec::with_capacity(execute.inputs.len() + 1);
+        reads.extend(execute.inputs.iter().map(|input| input.span));
+        reads.push(self.shared.weights);
+        let mut writes = Vec::with_capacity(execute.outputs.len() + 1);
+        writes.extend(execute.outputs.iter().copied().flatten());
+        writes.extend(execute.work);
         if let Some(bindings) = &execute.bindings {
             bindings.touches(&mut reads, &mut writes);
         }
@@ -568,8 +568,7 @@ impl Model {
             // A context that was destroyed has taken its streams along.
             drop(self.context.destroy_stream(stream, true, caller));
         }
-        let pool = std::mem::take(&mut *self.shared.pool.lock());
-        drop(pool);
+        self.shared.pool.empty();
         let owned = std::mem::take(&mut *self.owned.lock());
         if self.context.device().epoch() == self.epoch {
             free(&self.context, &owned, caller);
@@ -698,19 +697,20 @@ const FEW: usize = 8;
 
 /// Turns spans into regions, which name the same memory but stay on one thread.
 fn regions<'a>(
-    spans: &[Span],
+    spans: impl ExactSizeIterator<Item = Span>,
     few: &'a mut [Region<'static>; FEW],
     many: &'a mut Vec<Region<'static>>,
 ) -> &'a [Region<'static>] {
-    let all = spans.iter().copied().map(Region::of);
-    if spans.len() > FEW {
+    let count = spans.len();
+    let all = spans.map(Region::of);
+    if count > FEW {
         many.extend(all);
         return many;
     }
     few.iter_mut()
         .zip(all)
         .for_each(|(slot, region)| *slot = region);
-    &few[..spans.len()]
+    &few[..count]
 }
 
 /// Adds the model to an error.
@@ -793,8 +793,8 @@ impl Program for Execution {
             weights: Region::of(model.weights),
             arena: Region::of(self.work),
             constants: Region::EMPTY,
-            inputs: regions(&inputs, &mut few_inputs, &mut many_inputs),
-            outputs: regions(&outputs, &mut few_outputs, &mut many_outputs),
+            inputs: regions(inputs.iter().copied(), &mut few_inputs, &mut many_inputs),
+            outputs: regions(outputs.iter().copied(), &mut few_outputs, &mut many_outputs),
             workers: Workers::of(&model.team),
         };
         let plan = match &*model.executable {

@@ -14,8 +14,7 @@ use jumar_graph::{
 };
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::loaded::{Lender, Threads};
-use crate::memory::DeviceMemory;
+use crate::loaded::{Lender, Pool, Threads};
 use crate::package::refused;
 
 /// A compiled operator.
@@ -317,7 +316,7 @@ impl OperatorRun {
             .collect();
         let lookups = Lookups::default();
         let caller = Caller::new(self.call, &lookups);
-        let pool: Mutex<Vec<DeviceMemory>> = Mutex::default();
+        let pool = Pool::default();
         let mut lender = Lender::new(&self.context, &caller, (&pool, &self.threads), &self.stop);
         let mut shapes = Vec::new();
         let mut sink = |index: usize, ty: &TensorType| {

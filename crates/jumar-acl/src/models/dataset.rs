@@ -154,24 +154,20 @@ pub(crate) fn collect(cx: &Cx<'_>, dataset: Raw) -> Result<()> {
     else {
         return Ok(());
     };
-    let entries = found.entries.lock().clone();
-    for (index, (one, entry)) in produced.into_iter().zip(entries).enumerate() {
+    let mut entries = found.entries.lock();
+    for (one, entry) in produced.into_iter().zip(entries.iter_mut()) {
         if let Some(memory) = one.allocated {
             let buffer = cx.process.data_buffers.get(entry.buffer.0)?;
             // From here on the program frees it.
             let span = memory.leak();
             *buffer.content.lock() = (span.address(), span.bytes());
         }
+        if tensor_desc::describe_anew(cx, entry.desc, one.data_type, FORMAT_ND, &one.dims) {
+            continue;
+        }
         let content = tensor_desc::describe(one.data_type, FORMAT_ND, one.dims);
         let made = tensor_desc::create(cx, content)?;
-        let earlier = found
-            .entries
-            .lock()
-            .get_mut(index)
-            .map(|entry| std::mem::replace(&mut entry.desc, made));
-        if let Some(earlier) = earlier.filter(|earlier| !earlier.is_null()) {
-            drop(cx.process.tensor_descs.remove(earlier.0, cx.call.name));
-        }
+        entry.desc = made;
     }
     Ok(())
 }

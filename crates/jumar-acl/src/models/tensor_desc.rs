@@ -103,6 +103,27 @@ pub(crate) fn describe(data_type: i32, format: i32, dims: Vec<i64>) -> Content {
     }
 }
 
+/// Lets a description that exists describe another tensor. Returns whether it exists.
+pub(crate) fn describe_anew(
+    cx: &Cx<'_>,
+    desc: Raw,
+    data_type: i32,
+    format: i32,
+    dims: &[i64],
+) -> bool {
+    if desc.is_null() {
+        return false;
+    }
+    let Ok(found) = cx.process.tensor_descs.get(desc.0) else {
+        return false;
+    };
+    let mut content = found.content.lock();
+    if !content.is_plain(data_type, format, dims) {
+        *content = describe(data_type, format, dims.to_vec());
+    }
+    true
+}
+
 pub fn aclCreateTensorDesc(
     cx: &Cx<'_>,
     data_type: i32,
@@ -176,6 +197,26 @@ pub fn aclGetTensorDescFormat(cx: &Cx<'_>, desc: Raw) -> Result<i32> {
 }
 
 impl Content {
+    /// Returns whether it says what [`describe`] says, and nothing else.
+    fn is_plain(&self, data_type: i32, format: i32, dims: &[i64]) -> bool {
+        let Content {
+            ranges,
+            value_ranges,
+            name,
+            dynamic_input,
+            constant,
+            ..
+        } = self;
+        (self.data_type, self.format, self.storage_format) == (data_type, format, UNDEFINED)
+            && (self.placement, self.address) == (0, 0)
+            && (&self.dims[..], &self.storage_dims[..]) == (dims, dims)
+            && ranges.is_empty()
+            && value_ranges.is_empty()
+            && name.is_empty()
+            && dynamic_input.is_empty()
+            && constant.is_none()
+    }
+
     /// Sets the dimensions, in memory too, and the range of each.
     pub(crate) fn set_shape(&mut self, dims: Vec<i64>, ranges: Vec<[i64; 2]>) {
         self.storage_dims.clone_from(&dims);

@@ -13,7 +13,7 @@ use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::bindings::Binding;
-use super::{ExecuteOpen, PLANS, Produced, Shaped, Shared, Threads};
+use super::{ExecuteOpen, FEW, PLANS, Produced, ShapePlan, Shaped, Shared, Threads, regions};
 use crate::memory::DeviceMemory;
 
 /// One queued execution of a model whose shapes are found while it runs.
@@ -82,9 +82,13 @@ impl Program for OpenExecution {
         let mut stopped = false;
         let ran = model.guarded(|| {
             let ran = match model.plan_for(dynamic, &inputs)? {
-                Some(plan) => {
-                    self.planned(&plan, &inputs, &mut lender, &mut sink, observer.as_deref())
-                }
+                Some(shaped) => self.planned(
+                    &shaped,
+                    &inputs,
+                    &mut lender,
+                    &mut sink,
+                    observer.as_deref(),
+                ),
                 None => self.typed(&inputs).and_then(|inputs| {
                     let weights = Region::of(model.weights);
                     dynamic.run(
@@ -146,16 +150,16 @@ impl OpenExecution {
     /// Runs a plan that was made for the dimensions that came.
     fn planned(
         &self,
-        plan: &Plan,
+        shaped: &ShapePlan,
         inputs: &[Shaped],
         lender: &mut Lender<'_>,
         sink: &mut Sink<'_, 'static>,
         observer: Option<&dyn NodeObserver>,
     ) -> jumar_graph::Result<()> {
+        let plan = &shaped.plan;
         let mut outputs = Vec::with_capacity(plan.outputs.len());
-        for (index, port) in plan.outputs.iter().enumerate() {
-            let dims: Vec<i64> = port.dims.iter().map(|&dim| dim as i64).collect();
-            outputs.push(sink(index, &TensorType::new(port.dtype, dims))?);
+        for (index, ty) in shaped.outputs.iter().enumerate() {
+            outputs.push(sink(index, ty)?);
         }
         let work = self
             .execute
@@ -166,12 +170,12 @@ impl OpenExecution {
             _ => None,
         };
         let own = work.map_or(Region::EMPTY, Region::of);
-        let inputs: Vec<Region<'_>> = inputs.iter().map(|input| Region::of(input.span)).collect();
+        let (mut few, mut many) = ([Region::EMPTY; FEW], Vec::new());
         let memory = Operands {
             weights: Region::of(self.model.weights),
             arena: arena.map_or(own, |lent| lent.region),
             constants: Region::EMPTY,
-            inputs: &inputs,
+            inputs: regions(inputs.iter().map(|input| input.span), &mut few, &mut many),
             outputs: &outputs,
             workers: Workers::of(&self.model.team),
         };
@@ -192,30 +196,58 @@ impl Shared {
         &self,
         dynamic: &Dynamic,
         inputs: &[Shaped],
-    ) -> jumar_graph::Result<Option<Arc<Plan>>> {
-        if !dynamic.is_open() || self.unplannable.load(Ordering::Relaxed) {
+    ) -> jumar_graph::Result<Option<Arc<ShapePlan>>> {
+        if self.unplannable.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        {
+            let mut plans = self.plans.lock();
+            // The latest is the last: most executions have the dimensions of the one before.
+            if let Some(at) = plans.iter().rposition(|known| known.is_for(inputs)) {
+                plans[at..].rotate_left(1);
+                return Ok(plans.last().cloned());
+            }
+        }
+        if !dynamic.is_open() {
             return Ok(None);
         }
         let dims: Vec<Vec<i64>> = inputs.iter().map(|input| input.dims.clone()).collect();
-        {
-            let mut plans = self.plans.lock();
-            if let Some(at) = plans.iter().position(|(known, _)| *known == dims) {
-                let found = plans.remove(at);
-                let plan = found.1.clone();
-                plans.push(found);
-                return Ok(Some(plan));
-            }
-        }
-        let Some(plan) = dynamic.specialise(&dims)?.map(Arc::new) else {
+        let Some(plan) = dynamic.specialise(&dims)? else {
             self.unplannable.store(true, Ordering::Relaxed);
             return Ok(None);
         };
+        let plan = Arc::new(ShapePlan::new(dims, plan));
         let mut plans = self.plans.lock();
         if plans.len() >= PLANS {
             plans.remove(0);
         }
-        plans.push((dims, plan.clone()));
+        plans.push(plan.clone());
         Ok(Some(plan))
+    }
+}
+
+impl ShapePlan {
+    fn new(inputs: Vec<Vec<i64>>, plan: Plan) -> ShapePlan {
+        let outputs = plan
+            .outputs
+            .iter()
+            .map(|port| {
+                let dims: Vec<i64> = port.dims.iter().map(|&dim| dim as i64).collect();
+                TensorType::new(port.dtype, dims)
+            })
+            .collect();
+        ShapePlan {
+            inputs,
+            plan,
+            outputs,
+        }
+    }
+
+    /// Returns whether the plan was made for the dimensions of these inputs.
+    fn is_for(&self, inputs: &[Shaped]) -> bool {
+        let known = self.inputs.iter();
+        self.inputs.len() == inputs.len()
+            && known.zip(inputs).all(|(known, input)| *known == input.dims)
     }
 }
 
@@ -223,15 +255,29 @@ fn no_memory(error: &Error) -> GraphError {
     GraphError::new(GraphErrorKind::NoMemory, error.sentence())
 }
 
+/// A block of device memory, and whether it is lent; `None` where it was freed.
+type LentBlock = (Option<DeviceMemory>, bool);
+
+/// Device memory that earlier executions left for the next one.
+#[derive(Default)]
+pub(crate) struct Pool(Mutex<Vec<LentBlock>>);
+
+impl Pool {
+    /// Frees the memory.
+    pub(super) fn empty(&self) {
+        let blocks = std::mem::take(&mut *self.0.lock());
+        drop(blocks);
+    }
+}
+
 /// Lends device memory to one execution, first what earlier ones left.
 pub(crate) struct Lender<'a> {
     context: &'a Arc<Context>,
     caller: &'a Caller<'a>,
-    pool: &'a Mutex<Vec<DeviceMemory>>,
+    pool: &'a Pool,
     team: &'a Threads,
     stop: &'a StopToken,
-    /// Each block, and whether it is lent; `None` where it was freed.
-    blocks: Vec<(Option<DeviceMemory>, bool)>,
+    blocks: Vec<LentBlock>,
 }
 
 /// Memory is lent in multiples of this.
@@ -242,17 +288,16 @@ impl<'a> Lender<'a> {
     pub(crate) fn new(
         context: &'a Arc<Context>,
         caller: &'a Caller<'a>,
-        (pool, team): (&'a Mutex<Vec<DeviceMemory>>, &'a Threads),
+        (pool, team): (&'a Pool, &'a Threads),
         stop: &'a StopToken,
     ) -> Self {
-        let kept = std::mem::take(&mut *pool.lock());
         Lender {
             context,
             caller,
             pool,
             team,
             stop,
-            blocks: kept.into_iter().map(|block| (Some(block), false)).collect(),
+            blocks: std::mem::take(&mut *pool.0.lock()),
         }
     }
 }
@@ -260,8 +305,16 @@ impl<'a> Lender<'a> {
 impl Drop for Lender<'_> {
     /// Leaves the memory to the next execution, also where this one panics.
     fn drop(&mut self) {
-        let kept = self.blocks.drain(..).filter_map(|(block, _)| block);
-        self.pool.lock().extend(kept);
+        self.blocks.retain_mut(|(block, lent)| {
+            *lent = false;
+            block.is_some()
+        });
+        let mut pool = self.pool.0.lock();
+        if pool.is_empty() {
+            std::mem::swap(&mut *pool, &mut self.blocks);
+        } else {
+            pool.append(&mut self.blocks);
+        }
     }
 }
 

@@ -99,7 +99,7 @@ fn choose(
         aipp: None,
         dynamic_aipp: None,
     };
-    let to = span(cx, &buffer, &tensor, ("input", index))?;
+    let to = span(cx, &buffer, (&tensor, bytes.len()), ("input", index))?;
     cx.context()?.write(to, &bytes, &cx.caller())?;
     *loaded.gear.lock() = Some(gear);
     Ok(())

@@ -590,8 +590,8 @@ fn prepare(
     output: Raw,
     way: Way,
 ) -> Result<(Arc<Loaded>, Prepared)> {
-    let inputs = buffers(cx, input, "input")?;
-    let outputs = buffers(cx, output, "output")?;
+    let (entries, inputs) = buffers(cx, input, "input")?;
+    let (_, outputs) = buffers(cx, output, "output")?;
     initialized(cx)?;
     let loaded = find(cx, id)?;
     cx.context()?;
@@ -632,7 +632,6 @@ fn prepare(
         }
     }
     if description.open {
-        let entries = dataset::entries(cx, input, "input")?;
         let inputs = inputs
             .iter()
             .zip(&entries)
@@ -648,7 +647,7 @@ fn prepare(
                 let (address, size) = *buffer.content.lock();
                 match (address, way) {
                     (0, Way::Waiting) => Ok(None),
-                    _ => span(cx, buffer, &resized(tensor, size), ("output", index)).map(Some),
+                    _ => span(cx, buffer, (tensor, size), ("output", index)).map(Some),
                 }
             })
             .collect::<Result<Vec<_>>>()?;
@@ -663,11 +662,12 @@ fn prepare(
         .enumerate()
         .map(|(index, (buffer, tensor))| {
             let size = buffer.content.lock().1;
-            if (geared || tensor.is_dynamic_image(index)) && size < tensor.bytes {
-                span(cx, buffer, &resized(tensor, size), ("input", index))
+            let needed = if geared || tensor.is_dynamic_image(index) {
+                size.min(tensor.bytes)
             } else {
-                span(cx, buffer, tensor, ("input", index))
-            }
+                tensor.bytes
+            };
+            span(cx, buffer, (tensor, needed), ("input", index))
         })
         .collect::<Result<Vec<_>>>()?;
     let outputs = outputs
@@ -677,22 +677,15 @@ fn prepare(
         .map(|(index, (buffer, tensor))| {
             provide(cx, buffer, tensor.bytes, way)?;
             let size = buffer.content.lock().1;
-            if geared && size < tensor.bytes {
-                span(cx, buffer, &resized(tensor, size), ("output", index))
+            let needed = if geared {
+                size.min(tensor.bytes)
             } else {
-                span(cx, buffer, tensor, ("output", index))
-            }
+                tensor.bytes
+            };
+            span(cx, buffer, (tensor, needed), ("output", index))
         })
         .collect::<Result<Vec<_>>>()?;
     Ok((loaded, Prepared::Fixed { inputs, outputs }))
-}
-
-/// Returns a copy of the description with another size in bytes.
-fn resized(tensor: &TensorInfo, bytes: usize) -> TensorInfo {
-    TensorInfo {
-        bytes,
-        ..tensor.clone()
-    }
 }
 
 /// Returns an input with its actual dimensions: those of the description attached to the dataset, or, without one, those of the
@@ -753,18 +746,20 @@ fn shaped(
     let Some(bytes) = bytes else {
         return bad(format!("has the dimensions {dims:?}, which are too large"));
     };
-    let span = span(cx, buffer, &resized(tensor, bytes), ("input", index))?;
+    let span = span(cx, buffer, (tensor, bytes), ("input", index))?;
     Ok(Shaped { span, dims })
 }
 
 type Buffer = Arc<crate::data_buffer::DataBuffer>;
 
-fn buffers(cx: &Cx<'_>, dataset: Raw, what: &str) -> Result<Vec<Buffer>> {
+/// Returns the entries of a dataset, and their buffers.
+fn buffers(cx: &Cx<'_>, dataset: Raw, what: &str) -> Result<(Vec<dataset::Entry>, Vec<Buffer>)> {
     let entries = dataset::entries(cx, dataset, what)?;
-    entries
-        .iter()
-        .map(|entry| cx.process.data_buffers.get(entry.buffer.0))
-        .collect()
+    let mut buffers = Vec::with_capacity(entries.len());
+    for entry in &entries {
+        buffers.push(cx.process.data_buffers.get(entry.buffer.0)?);
+    }
+    Ok((entries, buffers))
 }
 
 /// Allocates memory for an output buffer without one, if the calling thread waits. The program owns the memory and frees it.
@@ -780,14 +775,17 @@ fn provide(cx: &Cx<'_>, buffer: &Buffer, bytes: usize, way: Way) -> Result<()> {
 /// How many bytes smaller than its tensor a buffer's stated size may be.
 const TOLERANCE: usize = 64;
 
-/// Returns the device memory of one tensor.
+/// Returns the device memory of one tensor, of which `needed` bytes are used.
 ///
 /// # Errors
 /// `ModelFailure`: the buffer has no memory, too little of it, or memory that is not the device's.
-fn span(cx: &Cx<'_>, buffer: &Buffer, tensor: &TensorInfo, of: (&str, usize)) -> Result<Span> {
-    let (what, index) = of;
+fn span(
+    cx: &Cx<'_>,
+    buffer: &Buffer,
+    (tensor, needed): (&TensorInfo, usize),
+    (what, index): (&str, usize),
+) -> Result<Span> {
     let (address, size) = *buffer.content.lock();
-    let needed = tensor.bytes;
     if needed == 0 {
         return Ok(Span::EMPTY);
     }
@@ -873,6 +871,6 @@ pub(crate) fn write_input(
             ),
         );
     }
-    let to = span(cx, &buffer, &resized(tensor, bytes.len()), ("input", index))?;
+    let to = span(cx, &buffer, (tensor, bytes.len()), ("input", index))?;
     cx.context()?.write(to, bytes, &cx.caller())
 }
