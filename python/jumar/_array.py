@@ -10,7 +10,7 @@ from typing import Any, Optional, Union
 
 import acl
 
-from . import _buffer, _dlpack, _dtype
+from . import _buffer, _dlpack, _dtype, _runtime
 from ._errors import check
 from ._runtime import Stream, _Object, ensure_context, entered, is_running, release_after
 
@@ -35,15 +35,24 @@ def _shape(shape: Shape) -> tuple[int, ...]:
 class _Sized(_Object):
     """What host and device arrays have in common."""
 
+    #: Shape and type of the elements.
+    _type: tuple[tuple[int, ...], _dtype.DType]
+    #: Streams with work that uses the memory.
+    _users: Sequence[Stream] = ()
+
     def __init__(self, shape: Shape, dtype: object) -> None:
         self._describe(_shape(shape), _dtype.of(dtype))
 
     def _describe(self, shape: tuple[int, ...], dtype: _dtype.DType) -> None:
-        self._shape = shape
-        self._dtype = dtype
-        self._count = math.prod(shape)
-        #: Streams with work that uses the memory.
-        self._users: list[Stream] = []
+        self._type = shape, dtype
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return self._type[0]
+
+    @property
+    def _dtype(self) -> _dtype.DType:
+        return self._type[1]
 
     def _free(self, handle: int) -> int:
         raise NotImplementedError
@@ -57,8 +66,7 @@ class _Sized(_Object):
 
     def _used_by(self, stream: Stream) -> None:
         if stream not in self._users:
-            self._users = [user for user in self._users if user._is_busy()]
-            self._users.append(stream)
+            self._users = [*(user for user in self._users if user._is_busy()), stream]
         if stream._deferred and not stream._is_busy():
             stream._give_back()
 
@@ -75,12 +83,12 @@ class _Sized(_Object):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return self._count
+        return math.prod(self._shape)
 
     @property
     def nbytes(self) -> int:
         """The number of bytes."""
-        return self._count * self._dtype.size
+        return math.prod(self._shape) * self._dtype.size
 
     def __len__(self) -> int:
         if not self._shape:
@@ -102,6 +110,9 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
         OutOfMemoryError: no memory.
     """
 
+    _layout: Optional[_buffer.Layout] = None
+
+    # The module `acl` makes arrays and frees their memory, too: an array is its _handle and _type.
     def __init__(self, shape: Shape, dtype: object = "float32") -> None:
         ensure_context()
         self._adopt(_shape(shape), _dtype.of(dtype))
@@ -109,7 +120,6 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
     def _adopt(self, shape: tuple[int, ...], dtype: _dtype.DType) -> None:
         """Allocates the memory of an array."""
         self._describe(shape, dtype)
-        self._layout: Optional[_buffer.Layout] = None
         # The interface has no allocation of nothing.
         self._handle, code = acl.rt.malloc_host(max(1, self.nbytes))
         check("acl.rt.malloc_host", code)
@@ -192,7 +202,7 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
         """
         if not self._dtype.format:
             raise TypeError(f"{self.dtype} has no numbers in Python; view it through numpy()")
-        flat = struct.unpack(f"<{self._count}{self._dtype.format}", bytes(self.memoryview()))
+        flat = struct.unpack(f"<{self.size}{self._dtype.format}", bytes(self.memoryview()))
 
         def nested(dims: tuple[int, ...], at: int) -> Any:
             if not dims:
@@ -208,8 +218,8 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
         Raises:
             ValueError: there are more, or none.
         """
-        if self._count != 1:
-            raise ValueError(f"an array of {self._count} elements is not one number")
+        if self.size != 1:
+            raise ValueError(f"an array of {self.size} elements is not one number")
         value = self.tolist()
         while isinstance(value, list):
             value = value[0]
@@ -232,13 +242,20 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
         if not self._handle:
             return "<jumar.Array, closed>"
         text = f"<jumar.Array {self.dtype} {self._shape}"
-        if 0 < self._count <= 8 and self._dtype.format:
+        if 0 < self.size <= 8 and self._dtype.format:
             text += f" {self.tolist()}"
         return text + ">"
 
     def _repr_html_(self) -> str:
         dims = " &times; ".join(map(str, self._shape)) or "one number"
         return f"<b>Array</b> {self.dtype}, {dims}, {self.nbytes:,} bytes of pinned host memory"
+
+
+# A small model takes little longer than a finalizer in Python. Absent from another library's `acl`.
+if hasattr(acl, "_array_finalizer"):
+    setattr(Array, "__del__", acl._array_finalizer(Array))
+    # That of the base class asks whether the runtime still is there.
+    _runtime.at_finish.append(lambda: delattr(Array, "__del__"))
 
 
 def uninitialized(shape: tuple[int, ...], dtype: _dtype.DType) -> Array:

@@ -6,6 +6,7 @@ import asyncio
 import math
 import os
 import re
+import struct
 import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -30,6 +31,10 @@ _FORMATS = {0: "NCHW", 1: "NHWC", 2: "ND", 3: "NC1HWC0", 4: "FRACTAL_Z", 29: "FR
 _OUTPUT = re.compile(r"(?P<node>.*?):(?P<index>\d+):(?P<tensor>.+)", re.DOTALL)
 
 Inputs = Union[Mapping[str, Any], Sequence[Any], Any]
+
+#: A run in one call, absent from another library's ``acl``: what the runs of a model have in common, and the run.
+_direct_runs = getattr(acl, "_direct_runs", None)
+_run_directly: Any = getattr(acl, "_run_directly", None)
 
 
 class TensorInfo(NamedTuple):
@@ -92,6 +97,9 @@ class _Slot:
         try:
             self.inputs = self._bind(inputs)
             self.outputs = self._bind(outputs)
+            #: What `acl._run_directly` reads.
+            words = (*self.inputs, *self.outputs, *self.datasets)
+            self.numbers = struct.pack(f"{len(words)}Q", *words)
         except BaseException:
             self.release()
             raise
@@ -277,6 +285,8 @@ class Model(_Object):
         #: Whether calls run on the calling thread; None before the first execution. Models of several sizes, and of sizes that each run
         #: chooses, have one instance: the runtime keeps a run's sizes with it.
         self._direct: Optional[bool] = None
+        #: What runs in one call need; None before the first run on the calling thread.
+        self._runs: Any = None
         if self._gears is not None or self._is_open:
             self._direct = False
         else:
@@ -310,9 +320,9 @@ class Model(_Object):
         return TensorInfo(name or "", tuple(dims["dims"]), kind, _FORMATS.get(form, str(form)), nbytes)
 
     def _release(self, handle: int) -> int:
+        self._runs = None
         with entered(self._context):
-            while self._slots:
-                self._slots.pop().release()
+            self._release_slots()
             acl.mdl.destroy_desc(handle)
             if self._file is not None:
                 os.close(self._file)
@@ -335,6 +345,10 @@ class Model(_Object):
     def outputs(self) -> tuple[TensorInfo, ...]:
         """The outputs of the model."""
         return self._outputs
+
+    def _release_slots(self) -> None:
+        while self._slots:
+            self._slots.pop().release()
 
     def _take_slot(self) -> _Slot:
         try:
@@ -384,6 +398,17 @@ class Model(_Object):
         """
         if stream is not None:
             return self.submit(inputs, stream)
+        runs = self._runs
+        if runs is not None:
+            made = _run_directly(runs, self._slots, inputs)
+            if made is not None:
+                if not self._handle:
+                    # Another thread closed the model meanwhile, and did not find the slot of this run.
+                    self._release_slots()
+                if made.__class__ is not dict:
+                    check(*made)
+                outputs: dict[str, Array] = made
+                return outputs
         self._refuse_closed()
         return self._run(inputs) if self._runs_directly() else self.submit(inputs).result()
 
@@ -433,6 +458,11 @@ class Model(_Object):
                         check("acl.rt.memcpy", acl.rt.memcpy(host.handle, size, address, size, _DEVICE_TO_HOST))
             finally:
                 self._give_back(slot)
+        if self._runs is None and _direct_runs is not None and not self.closed:
+            inputs_and_outputs = (
+                [(info.name, _dtype.of(info.dtype), info.shape) for info in infos] for infos in (self._inputs, self._outputs)
+            )
+            self._runs = _direct_runs(self._context, self._id, *inputs_and_outputs, Array)
         return outputs
 
     def _bind_gear(

@@ -24,6 +24,8 @@ _EVENT_FLAGS = 0x1 | 0x8  # ACL_EVENT_SYNC, ACL_EVENT_TIME_LINE
 
 _lock = threading.Lock()
 _started = False
+#: What is called before the runtime ends.
+at_finish: list[Callable[[], None]] = []
 
 
 def start() -> None:
@@ -45,6 +47,8 @@ def start() -> None:
 def _finish() -> None:
     global _started
     _started = False
+    for function in at_finish:
+        function()
     # Objects that still exist are freed with the process; no caller could receive an error here.
     acl.finalize()
 
@@ -284,11 +288,14 @@ class _Object:
     #: What to do instead of pickling, for the error.
     _instead = ""
 
-    def __del__(self) -> None:
+    def _finalize(self) -> None:
         handle, self._handle = self._handle, 0
         if handle and is_running():
             # A destructor cannot report an error.
             self._forget(handle)
+
+    def __del__(self) -> None:
+        self._finalize()
 
 
 class Context(_Object):

@@ -270,3 +270,71 @@ def test_a_model_whose_file_is_deleted_after_the_first_call(tmp_path, cache, dig
         for kept in (cache / "jumar").glob("*.om"):
             kept.unlink()
         close(only(model.submit(image).result()), expected(image))
+
+
+@pytest.fixture
+def direct(monkeypatch):
+    """What the runs in one call answered, in order."""
+    answers, run = [], jumar._model._run_directly
+
+    def observed(*arguments):
+        answers.append(run(*arguments))
+        return answers[-1]
+
+    monkeypatch.setattr(jumar._model, "_run_directly", observed)
+    return answers
+
+
+def test_later_calls_with_arrays_are_one_call_of_the_runtime(digits, expected, direct):
+    image = images(1)[0]
+    read_only = image.copy()
+    read_only.flags.writeable = False
+    with jumar.load(digits) as model:
+        close(only(model(image)), expected(image))
+        assert direct == []
+        forms = [image, [image], (image,), {"image": image}, jumar.array(image), [jumar.array(image)], read_only]
+        for form in forms:
+            close(only(model(form)), expected(image))
+        assert [type(answer) for answer in direct] == [dict] * len(forms)
+        direct.clear()
+        # What has to be copied, converted or refused first.
+        across = np.asfortranarray(np.stack([image, image], -1))[..., 0]
+        for form in [image.tolist(), across, image.tobytes()]:
+            close(only(model(form)), expected(image))
+        for form in [image.astype(">f4"), image.astype(np.float64), image[..., :4], {"photo": image}, [image, image], 3]:
+            with pytest.raises((TypeError, ValueError)):
+                model(form)
+        closed = jumar.array(image)
+        closed.close()
+        with pytest.raises(ValueError, match="closed"):
+            model(closed)
+        assert direct == [None] * 10
+        # Results are memory of their own.
+        first, second = model(image), model(image * 2)
+        close(only(first), expected(image))
+        close(only(second), expected(image * 2))
+        with jumar.Context():
+            close(only(model(image)), expected(image))
+        assert direct[-1] is None
+    with pytest.raises(ValueError, match="closed"):
+        model(image)
+
+
+def test_a_run_in_one_call_that_fails_says_why_and_the_next_one_works(tmp_path, cache, direct):
+    rows = np.arange(12, dtype=np.float32).reshape(4, 3)
+    node = onnx.helper.make_node("Gather", ["rows", "at"], ["y"])
+    ports = [onnx.helper.make_tensor_value_info("at", onnx.TensorProto.INT64, [2])]
+    result = [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2, 3])]
+    weights = [onnx.numpy_helper.from_array(rows, "rows")]
+    graph = onnx.helper.make_graph([node], "gather", ports, result, weights)
+    path = tmp_path / "gather.onnx"
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), path)
+    with jumar.load(path) as model:
+        for at in ([0, 3], [2, 1]):
+            assert np.array_equal(only(model(np.array(at))), rows[at])
+        for _ in range(3):
+            with pytest.raises(jumar.Error) as caught:
+                model(np.array([0, 4]))
+            assert caught.value.function == "acl.mdl.execute" and "gather" in caught.value.sentence
+            assert np.array_equal(only(model(np.array([3, 0]))), rows[[3, 0]])
+    assert [type(answer) for answer in direct] == [dict, tuple, dict, tuple, dict, tuple, dict]

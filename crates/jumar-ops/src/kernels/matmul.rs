@@ -477,8 +477,7 @@ impl ByRows<'_> {
                 rows,
                 self.b.slice(column * ldb, k),
                 0f32,
-                #[inline(always)]
-                |sum, x, y| add_product::<FUSED>(sum, x, y),
+                add_product::<FUSED>,
                 #[inline(always)]
                 |x, y| x + y,
             );

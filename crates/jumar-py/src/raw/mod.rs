@@ -9,6 +9,7 @@
 pub mod ffi;
 
 mod callbacks;
+mod direct;
 pub mod library;
 mod manual;
 pub mod memory;
@@ -29,6 +30,24 @@ pub static PRIVATE: table::Table = table::Table::new(&[
         manual::base_last_error,
         c"acl._last_error args parse failed",
         c"_last_error($module, code, /)\n--\n\nTakes the last error of this thread as data, if it had this code."
+    ),
+    method!(
+        c"_array_finalizer",
+        direct::array_finalizer,
+        c"acl._array_finalizer args parse failed",
+        c"_array_finalizer($module, cls, /)\n--\n\nMakes the method that frees an array in pinned memory."
+    ),
+    method!(
+        c"_direct_runs",
+        direct::direct_runs,
+        c"acl._direct_runs args parse failed",
+        c"_direct_runs($module, context, model, inputs, outputs, array, /)\n--\n\nMakes what the runs of a model on the calling thread have in common."
+    ),
+    method!(
+        c"_run_directly",
+        direct::run_directly,
+        c"acl._run_directly args parse failed",
+        c"_run_directly($module, runs, slots, inputs, /)\n--\n\nRuns a model on the calling thread; None if it has to be done step by step."
     ),
     table::END,
 ]);

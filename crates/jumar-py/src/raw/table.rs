@@ -30,6 +30,25 @@ impl Method {
     }
 }
 
+impl Method {
+    /// A method of a class that takes no arguments.
+    pub const fn without_arguments(
+        name: &'static CStr,
+        entry: ffi::PyCFunction,
+        doc: &'static CStr,
+    ) -> Method {
+        Method(ffi::PyMethodDef {
+            ml_flags: ffi::METH_NOARGS,
+            ..Method::new(name, entry, doc).0
+        })
+    }
+
+    /// The definition, which CPython reads and does not write.
+    pub fn as_ptr(&'static self) -> *mut ffi::PyMethodDef {
+        (&raw const self.0).cast_mut()
+    }
+}
+
 impl Table {
     pub const fn new(methods: &'static [Method]) -> Table {
         assert!(
