@@ -105,15 +105,11 @@ struct QueueResult {
 
 impl QueueObserver for QueueResult {
     fn started(&self, tag: Tag) {
-        if tag.starts() {
-            self.shared.gate.report(tag.number(), Phase::Started);
-        }
+        self.shared.gate.report(tag.ticket, Phase::Started);
     }
 
     fn finished(&self, tag: Tag) {
-        if tag.ends() {
-            self.shared.gate.report(tag.number(), Phase::Finished);
-        }
+        self.shared.gate.report(tag.ticket, Phase::Finished);
     }
 
     fn failed(&self, tag: Tag, error: Error) -> Verdict {
@@ -142,7 +138,7 @@ impl QueueObserver for QueueResult {
         }
         self.shared
             .gate
-            .report(tag.number(), Phase::Failed(error.clone()));
+            .report(tag.ticket, Phase::Failed(error.clone()));
         // A later error replaces an earlier one that was not fetched.
         *self.error.lock() = Some(error.clone());
         self.has_error.store(true, Ordering::Release);

@@ -23,6 +23,6 @@ pub use code::{
 };
 pub use file::{FileImage, FileMapping};
 pub use jumar_types::{Span, Transfer};
-pub use signal::{Poller, Signal, Waiter};
+pub use signal::{Poller, Signal, Waiter, Waiters};
 pub use spin_lock::{SpinGuard, SpinLock};
-pub use task::{Call, Condition, Cost, MemOp, Program, Tag, Task, WaitThen};
+pub use task::{Call, Condition, Cost, Joining, Joint, MemOp, Program, Tag, Task, WaitThen};

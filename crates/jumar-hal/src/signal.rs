@@ -8,16 +8,22 @@
 
 use std::sync::Arc;
 
-use crate::sync::{AtomicU64, Mutex, Ordering, now_ns};
+use smallvec::SmallVec;
+
+use crate::SpinLock;
+use crate::sync::{AtomicU64, Ordering, now_ns};
 
 /// A latch: clear or set, with the time of the last set.
 pub struct Signal {
     /// Twice the time of the last set (at least 1 ns) while set, or `UNTIMED`; 0 or `WAITED` while clear.
     word: AtomicU64,
-    waiters: Mutex<Vec<Arc<dyn Waiter>>>,
+    waiters: SpinLock<Waiters>,
     timed: bool,
     poller: Option<Arc<dyn Poller>>,
 }
+
+/// Those who wait for a signal: one most often.
+pub type Waiters = SmallVec<[Arc<dyn Waiter>; 1]>;
 
 /// Set in the word while the list of waiters is not empty.
 const WAITED: u64 = 1;
@@ -49,7 +55,7 @@ impl Signal {
     pub fn new() -> Self {
         Signal {
             word: AtomicU64::new(0),
-            waiters: Mutex::new(Vec::new()),
+            waiters: SpinLock::default(),
             timed: true,
             poller: None,
         }
@@ -104,7 +110,7 @@ impl Signal {
     /// Sets the signal and returns its waiters. The caller notifies them once it holds no lock that they could need.
     #[inline]
     #[must_use = "the waiters have to be notified"]
-    pub fn set_quietly(&self) -> Vec<Arc<dyn Waiter>> {
+    pub fn set_quietly(&self) -> Waiters {
         let set = match self.timed {
             true => now_ns().max(2) * 2,
             false => UNTIMED,
@@ -115,7 +121,7 @@ impl Signal {
                 .word
                 .compare_exchange_weak(seen, set, Ordering::AcqRel, Ordering::Relaxed)
             {
-                Ok(_) => return Vec::new(),
+                Ok(_) => return Waiters::new(),
                 Err(now) => seen = now,
             }
         }
@@ -123,7 +129,7 @@ impl Signal {
     }
 
     #[cold]
-    fn set_and_take(&self, set: u64) -> Vec<Arc<dyn Waiter>> {
+    fn set_and_take(&self, set: u64) -> Waiters {
         let mut waiters = self.waiters.lock();
         self.word.swap(set, Ordering::AcqRel);
         std::mem::take(&mut *waiters)
@@ -190,19 +196,25 @@ impl Signal {
 
     /// Takes a waiter off the list, by its address. Returns whether it was there.
     pub fn forget_at(&self, waiter: *const ()) -> bool {
+        // Who sets the signal takes the list with the same step, and notifies all that are on it.
+        if self.word.load(Ordering::Acquire) != WAITED {
+            return false;
+        }
         // Dropped after the lock is released: it may be the last reference.
-        let forgotten: Vec<_> = {
+        let forgotten = {
             let mut waiters = self.waiters.lock();
-            let forgotten = waiters
-                .extract_if(.., |other| std::ptr::addr_eq(Arc::as_ptr(other), waiter))
-                .collect();
+            // A queue registers once at a time.
+            let at = waiters
+                .iter()
+                .position(|other| std::ptr::addr_eq(Arc::as_ptr(other), waiter));
+            let forgotten = at.map(|at| waiters.remove(at));
             if waiters.is_empty() {
                 // A signal that is set has no waiters, and then this changes nothing.
                 self.word.fetch_and(!WAITED, Ordering::AcqRel);
             }
             forgotten
         };
-        !forgotten.is_empty()
+        forgotten.is_some()
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::any::Any;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jumar_types::Error;
 
+use crate::sync::{AtomicBool, Ordering};
 use crate::{Signal, Span, Transfer};
 
 /// One piece of work on a queue, at most 40 bytes, moved into the queue's ring.
@@ -42,6 +44,8 @@ pub enum Task {
     },
     /// Runs a program.
     Run(Arc<dyn Program>),
+    /// Begins something that others end, and holds the queue until they have, without holding a worker.
+    Join(Joining),
 }
 
 // SAFETY-relevant layout is none; the size matters for the ring: see jumar-sched.
@@ -157,6 +161,70 @@ pub trait Program: Any + Send + Sync {
     fn name(&self) -> &str;
 }
 
+/// Something that a queue begins and that others end, such as an operation of several devices. As a [`Program`] it begins.
+///
+/// # Threads
+/// As for [`Program`]: `run` is called first, and then `end`, once the signal was seen set.
+pub trait Joint: Program {
+    /// Returns the signal that is set when it has ended. The queue clears it as it continues.
+    fn signal(&self) -> &Arc<Signal>;
+
+    /// Returns how it ended.
+    ///
+    /// # Errors
+    /// What the others found.
+    fn end(&self) -> Result<(), Error>;
+
+    /// Is called instead of `end` if the queue drops it before it ended, or began.
+    fn abandon(&self);
+
+    /// Returns the programs that begin it and return how it ended, for a recording: the wait for the signal stands between them.
+    fn parts(self: Arc<Self>) -> (Arc<dyn Program>, Arc<dyn Program>);
+}
+
+/// A [`Joint`] in a queue, which abandons it if it did not end there.
+pub struct Joining {
+    joint: Arc<dyn Joint>,
+    has_ended: AtomicBool,
+}
+
+impl Joining {
+    /// Wraps it for a queue.
+    pub fn new(joint: Arc<dyn Joint>) -> Joining {
+        Joining {
+            joint,
+            has_ended: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns how it ended. Called once.
+    ///
+    /// # Errors
+    /// As [`Joint::end`].
+    pub fn end(&self) -> Result<(), Error> {
+        let ended = self.joint.end();
+        // The thread that calls this drops it next.
+        self.has_ended.store(true, Ordering::Relaxed);
+        ended
+    }
+}
+
+impl Deref for Joining {
+    type Target = dyn Joint;
+
+    fn deref(&self) -> &(dyn Joint + 'static) {
+        &*self.joint
+    }
+}
+
+impl Drop for Joining {
+    fn drop(&mut self) {
+        if !self.has_ended.load(Ordering::Relaxed) {
+            self.joint.abandon();
+        }
+    }
+}
+
 impl Task {
     /// Bytes up to which a copy or fill counts as bounded.
     pub const BOUNDED_BYTES: usize = 16 << 10;
@@ -185,6 +253,7 @@ impl Task {
             Task::Fill { to, .. } => by_bytes(to.bytes()),
             Task::Set(_) | Task::Clear(_) | Task::Wait { .. } | Task::Until { .. } => Cost::Bounded,
             Task::Run(program) => program.cost(),
+            Task::Join(joint) => joint.cost(),
         }
     }
 }
@@ -206,6 +275,7 @@ impl fmt::Debug for Task {
                 write!(f, "wait for a value at {:#x}", condition.address())
             }
             Task::Run(program) => write!(f, "run {}", program.name()),
+            Task::Join(joint) => write!(f, "join {}", joint.name()),
         }
     }
 }
@@ -222,38 +292,8 @@ pub struct Call {
 /// What travels with a task through the queue: who asked, and whether anybody watches.
 #[derive(Clone, Copy, Debug)]
 pub struct Tag {
-    /// The gate's number for the operation; 0 without probes; then only failures are reported back. The highest bits mark the
-    /// first and the last task of an operation that consists of several.
+    /// The gate's number for the operation; 0 without probes; then only failures are reported back.
     pub ticket: u64,
     /// The call that submitted the task.
     pub call: &'static Call,
-}
-
-const FIRST: u64 = 1 << 63;
-const LAST: u64 = 1 << 62;
-
-impl Tag {
-    /// Creates the tags of the first and the last task of one operation: it starts with the one and ends with the other.
-    pub fn of_parts(ticket: u64, call: &'static Call) -> (Tag, Tag) {
-        let with = |mark| Tag {
-            ticket: if ticket == 0 { 0 } else { ticket | mark },
-            call,
-        };
-        (with(FIRST), with(LAST))
-    }
-
-    /// Returns the gate's number for the operation; 0 without probes.
-    pub fn number(&self) -> u64 {
-        self.ticket & !(FIRST | LAST)
-    }
-
-    /// Returns whether the operation starts with this task.
-    pub fn starts(&self) -> bool {
-        self.ticket & LAST == 0
-    }
-
-    /// Returns whether the operation ends with this task.
-    pub fn ends(&self) -> bool {
-        self.ticket & FIRST == 0
-    }
 }

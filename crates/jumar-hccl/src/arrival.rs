@@ -1,16 +1,18 @@
 //! One execution of an operation by one rank: the tasks that a stream runs for it, and how they learn of its end.
 //!
-//! A stream gets three tasks: one that announces the rank to the others, a wait for a signal, and one that returns how
-//! the operation ended. The wait holds no worker. The transport sets the signal when the rank's part is done.
+//! A stream gets one task: it announces the rank to the others, waits for a signal, and returns how the operation ended. The wait holds no
+//! worker. The transport sets the signal when the rank's part is done. A captured model has a task for each of the three.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
-use jumar_hal::sync::{AtomicUsize, Instant, Mutex};
-use jumar_hal::{Cost, Program, Signal, Span, Task};
+use jumar_hal::sync::{AtomicBool, AtomicUsize, Instant, Ordering};
+use jumar_hal::{Cost, Joint, Program, Signal, Span, SpinLock, Task};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::communicator::Communicator;
 use crate::operation::Operation;
+use crate::words::Label;
 
 /// Up to how many bytes of all ranks together the work of an operation takes less time than to wake a worker for it.
 const SHORT_BYTES: usize = 256 << 10;
@@ -52,28 +54,31 @@ pub struct Arrival {
     pub channel: Channel,
     /// What matches it to the other ranks.
     pub numbers: Numbers,
-    /// When the stream reached it.
-    pub since: Instant,
+    /// Since when it waits, as those found who look after operations that wait too long: most are over before.
+    since: OnceLock<Instant>,
     /// How many transfers are left.
     pub(crate) left: AtomicUsize,
     queued: Arc<Queued>,
-    outcome: Mutex<Option<Result<()>>>,
+    is_complete: AtomicBool,
 }
 
 impl Arrival {
     /// Ends the execution. Only the first call has an effect.
     pub fn complete(self: &Arc<Self>, outcome: Result<()>) {
-        {
-            let mut own = self.outcome.lock();
-            if own.is_some() {
-                return;
-            }
-            *own = Some(outcome);
+        if self.is_complete.swap(true, Ordering::AcqRel) {
+            return;
         }
-        let current = self.queued.current.lock();
-        // A stream that gave the execution up waits for another one by now.
-        if current.as_ref().is_some_and(|now| Arc::ptr_eq(now, self)) {
-            drop(current);
+        let is_current = {
+            let mut state = self.queued.state.lock();
+            // A stream that gave the execution up waits for another one by now.
+            let current = state.current.as_ref();
+            let is_current = current.is_some_and(|current| Arc::ptr_eq(current, self));
+            if is_current {
+                state.outcome = Some(outcome);
+            }
+            is_current
+        };
+        if is_current {
             self.queued.signal.set();
         }
     }
@@ -83,9 +88,19 @@ impl Arrival {
         &self.queued.operation
     }
 
+    /// Returns how long it has waited, as far as that is known: since the first call of this function.
+    pub(crate) fn has_waited(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(*self.since.get_or_init(|| now))
+    }
+
+    /// Returns how messages name the communicator.
+    pub(crate) fn label(&self) -> &Label {
+        self.queued.communicator.label()
+    }
+
     /// Reports whether the execution has ended.
     pub fn is_complete(&self) -> bool {
-        self.outcome.lock().is_some()
+        self.is_complete.load(Ordering::Acquire)
     }
 
     /// Returns the number that messages use.
@@ -98,18 +113,37 @@ impl Arrival {
 }
 
 /// An operation in a stream or in a captured model. It may run many times.
+///
+/// As a program it announces the rank to the others; the last one to come may do the work of all.
 pub struct Queued {
+    /// Itself.
+    me: Weak<Queued>,
     communicator: Arc<Communicator>,
     operation: Operation,
     cost: Cost,
-    /// The numbers that the call took, for the first execution; a captured operation takes new ones each time.
-    taken: Mutex<Option<Numbers>>,
     signal: Arc<Signal>,
-    current: Mutex<Option<Arc<Arrival>>>,
+    state: SpinLock<State>,
+}
+
+/// How far an operation is.
+struct State {
+    /// The numbers that the call took, for the first execution; a captured operation takes new ones each time.
+    taken: Option<Numbers>,
+    current: Option<Arc<Arrival>>,
+    /// How the current execution ended, once it has.
+    outcome: Option<Result<()>>,
+}
+
+impl State {
+    /// Takes the current execution, and how it ended if it has.
+    fn take(&mut self) -> Option<(Arc<Arrival>, Option<Result<()>>)> {
+        let outcome = self.outcome.take();
+        Some((self.current.take()?, outcome))
+    }
 }
 
 impl Queued {
-    /// Creates the tasks of an operation whose numbers were taken, or of one that takes them as it runs.
+    /// Creates what a stream runs for an operation whose numbers were taken, or of one that takes them as it runs.
     pub fn new(
         communicator: Arc<Communicator>,
         operation: Operation,
@@ -125,13 +159,17 @@ impl Queued {
             Task::LARGE_BYTES.. => Cost::Large,
             _ => Cost::Unbounded,
         };
-        Arc::new(Queued {
+        Arc::new_cyclic(|me| Queued {
+            me: me.clone(),
             communicator,
             operation,
             cost,
-            taken: Mutex::new(taken),
             signal: Arc::new(signal),
-            current: Mutex::new(None),
+            state: SpinLock::new(State {
+                taken,
+                current: None,
+                outcome: None,
+            }),
         })
     }
 
@@ -143,22 +181,13 @@ impl Queued {
     /// Returns the numbers that the call took; `None` for a captured operation, which takes them each time it runs, and once
     /// the operation has begun.
     pub fn numbers(&self) -> Option<Numbers> {
-        self.taken.lock().clone()
-    }
-
-    /// Returns the program that announces the rank, the signal to wait for and clear, and the program that returns how the
-    /// operation ended.
-    pub fn tasks(self: &Arc<Self>) -> (Arc<dyn Program>, Arc<Signal>, Arc<dyn Program>) {
-        (
-            Arc::new(Begin(self.clone())),
-            self.signal.clone(),
-            Arc::new(End(self.clone())),
-        )
+        self.state.lock().taken.clone()
     }
 
     /// Returns the numbers that the call took, after no stream took the tasks.
     pub fn revoke(&self, because: &Error) {
-        if let Some(numbers) = self.taken.lock().take() {
+        let taken = self.state.lock().taken.take();
+        if let Some(numbers) = taken {
             self.communicator.revoke(&self.operation, &numbers, because);
         }
     }
@@ -177,8 +206,9 @@ impl Queued {
     }
 
     /// Begins an execution: the tasks that follow wait for it. Returns it, and the one before, which no task waits for any more.
-    fn next_arrival(self: &Arc<Self>) -> (Arc<Arrival>, Option<Arc<Arrival>>) {
-        let (channel, numbers) = match self.taken.lock().take() {
+    fn next_arrival(&self) -> (Arc<Arrival>, Option<Arc<Arrival>>) {
+        let taken = self.state.lock().taken.take();
+        let (channel, numbers) = match taken {
             Some(numbers) => (Channel::Calls, numbers),
             None => (
                 Channel::Graphs,
@@ -190,36 +220,31 @@ impl Queued {
             Operation::Collective(_) => 1,
             Operation::Messages(messages) => messages.len(),
         };
+        let me = self.me.upgrade();
         let arrival = Arc::new(Arrival {
             rank: self.communicator.rank(),
             channel,
             numbers,
-            since: Instant::now(),
+            since: OnceLock::new(),
             left: AtomicUsize::new(left),
-            queued: self.clone(),
-            outcome: Mutex::new(None),
+            queued: me.expect("the caller has a reference"),
+            is_complete: AtomicBool::new(false),
         });
         let earlier = {
-            let mut current = self.current.lock();
+            let mut state = self.state.lock();
             self.signal.clear();
-            current.replace(arrival.clone())
+            let earlier = state.take();
+            state.current = Some(arrival.clone());
+            earlier
         };
-        (arrival, earlier)
+        (arrival, earlier.map(|(earlier, _)| earlier))
     }
 
-    fn begin(self: &Arc<Self>) {
-        let (arrival, earlier) = self.next_arrival();
-        if let Some(earlier) = earlier {
-            self.communicator.abandon(&earlier);
-        }
-        self.communicator.arrive(&arrival);
-    }
-
-    fn end(&self) -> Result<()> {
-        let Some(arrival) = self.current.lock().take() else {
+    fn outcome(&self) -> Result<()> {
+        let taken = self.state.lock().take();
+        let Some((arrival, outcome)) = taken else {
             return Ok(());
         };
-        let outcome = arrival.outcome.lock().take();
         outcome.unwrap_or_else(|| {
             // The stream was made to pass its wait: the others are still to learn that this rank is out.
             self.communicator.abandon(&arrival);
@@ -235,8 +260,8 @@ impl Queued {
     }
 
     fn abandon_current(&self) {
-        let arrival = self.current.lock().take();
-        if let Some(arrival) = arrival
+        let taken = self.state.lock().take();
+        if let Some((arrival, _)) = taken
             && !arrival.is_complete()
         {
             self.communicator.abandon(&arrival);
@@ -244,17 +269,18 @@ impl Queued {
     }
 }
 
-/// Announces the rank to the others; the last one to come may do the work of all.
-struct Begin(Arc<Queued>);
-
-impl Program for Begin {
+impl Program for Queued {
     fn run(&self) -> Result<()> {
-        self.0.begin();
+        let (arrival, earlier) = self.next_arrival();
+        if let Some(earlier) = earlier {
+            self.communicator.abandon(&earlier);
+        }
+        self.communicator.arrive(&arrival);
         Ok(())
     }
 
     fn cost(&self) -> Cost {
-        self.0.cost
+        self.cost
     }
 
     fn is_short(&self) -> bool {
@@ -262,16 +288,34 @@ impl Program for Begin {
     }
 
     fn name(&self) -> &str {
-        self.0.operation.name()
+        self.operation.name()
     }
 }
 
-/// Returns how the operation ended. A stream that drops it without running it abandons the operation.
+impl Joint for Queued {
+    fn signal(&self) -> &Arc<Signal> {
+        &self.signal
+    }
+
+    fn end(&self) -> Result<()> {
+        self.outcome()
+    }
+
+    fn abandon(&self) {
+        self.abandon_current();
+    }
+
+    fn parts(self: Arc<Self>) -> (Arc<dyn Program>, Arc<dyn Program>) {
+        (self.clone(), Arc::new(End(self)))
+    }
+}
+
+/// Returns how the operation ended. A model that drops it without running it abandons the operation.
 struct End(Arc<Queued>);
 
 impl Program for End {
     fn run(&self) -> Result<()> {
-        self.0.end()
+        self.0.outcome()
     }
 
     fn cost(&self) -> Cost {
@@ -300,7 +344,6 @@ impl Drop for End {
 #[cfg(test)]
 mod tests {
     use std::thread;
-    use std::time::Duration;
 
     use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
     use jumar_hal::Backend;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jumar_hal::Poller;
 use jumar_hal::sync::{AtomicU32, AtomicU64, Instant, Mutex, Ordering};
+use jumar_hal::{Poller, SpinLock};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::arrival::{Arrival, Channel, Numbers, Queued};
@@ -60,7 +60,7 @@ pub struct Communicator {
     device: u32,
     limit: Option<Duration>,
     transport: Transport,
-    counters: Mutex<Counters>,
+    counters: SpinLock<Counters>,
     /// How often each sub-communicator was created.
     children: Mutex<HashMap<u64, u64>>,
     is_child: bool,
@@ -135,7 +135,7 @@ impl Communicator {
             device,
             limit: options.limit,
             transport,
-            counters: Mutex::default(),
+            counters: SpinLock::default(),
             children: Mutex::default(),
             is_child,
             state: AtomicU32::new(READY),
@@ -157,6 +157,10 @@ impl Communicator {
     /// Returns what a thread polls that waits for an operation.
     pub(crate) fn poller(&self) -> &Arc<dyn Poller> {
         &self.poller
+    }
+
+    pub(crate) fn label(&self) -> &Label {
+        &self.label
     }
 
     /// Returns the name that all ranks share.

@@ -18,7 +18,7 @@ use crate::communicator::Waiting;
 use crate::mailbox::{Left, Mailbox};
 use crate::operation::{Collective, LONG_BYTES, Message, Operation, Signature};
 use crate::os::processor;
-use crate::polling::Pauses;
+use crate::polling::{Pauses, Placement};
 use crate::reduce::reduce;
 use crate::words::Label;
 use crate::{DataType, Kind, Reduction};
@@ -37,6 +37,8 @@ pub(crate) struct LocalGroup {
     label: Label,
     backend: Arc<dyn Backend>,
     inner: Mutex<Inner>,
+    /// Whether there is a failure, for those who look without the lock.
+    has_failed: Arc<AtomicBool>,
     /// What ranks that poll can help with.
     offer: Mutex<Option<Arc<Offer>>>,
     has_offer: AtomicBool,
@@ -62,8 +64,10 @@ struct Meeting {
     arrivals: SmallVec<[Option<Arc<Arrival>>; 8]>,
 }
 
+/// The processor of a rank that has not come yet.
+const NOWHERE: u64 = u64::MAX;
+
 /// How far a rank is. Only hints: they decide how another rank waits.
-#[derive(Default)]
 #[repr(align(64))]
 struct Progress {
     /// How many collectives it has reached.
@@ -72,6 +76,18 @@ struct Progress {
     processor: AtomicU64,
     /// It has reached transfers last, which may wait for any rank.
     is_at_messages: AtomicBool,
+    placement: Placement,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Progress {
+            reached: AtomicU64::new(0),
+            processor: AtomicU64::new(NOWHERE),
+            is_at_messages: AtomicBool::new(false),
+            placement: Placement::default(),
+        }
+    }
 }
 
 /// What a rank polls while it waits for the others: they run by themselves.
@@ -91,13 +107,21 @@ impl Poller for OtherThreads {
         let mut pauses = Pauses::default();
         mailbox.begin();
         while goes_on(false) {
-            let ended = mailbox.take();
-            if !ended.is_empty() {
-                end(ended);
+            if mailbox.has_mail() {
+                // Most often that was all: what comes is taken again only if it was not.
+                end(mailbox.end());
+                if !goes_on(true) {
+                    return;
+                }
+                mailbox.begin();
             } else if self.group.help() {
                 pauses.reset();
             } else {
-                pauses.pause(self.group.awaits_rank_on(self.rank, processor()));
+                let is_needed_here = self.group.awaits_rank_on(self.rank, processor());
+                pauses.pause(is_needed_here);
+                if is_needed_here {
+                    self.group.note_yield(self.rank);
+                }
             }
         }
         end(mailbox.end());
@@ -110,6 +134,7 @@ struct Inner {
     meetings: Vec<Meeting>,
     posted: HashMap<Route, (Arc<Arrival>, usize)>,
     failure: Option<Error>,
+    has_failed: Arc<AtomicBool>,
     /// Why each rank that is gone is gone.
     gone: HashMap<u32, &'static str>,
 }
@@ -237,12 +262,14 @@ type Pair = (Arc<Arrival>, usize, Arc<Arrival>, usize);
 impl LocalGroup {
     pub(crate) fn new(label: Label, backend: Arc<dyn Backend>) -> Arc<LocalGroup> {
         let ranks = 0..label.size;
+        let inner = Inner::default();
         Arc::new(LocalGroup {
+            has_failed: inner.has_failed.clone(),
+            inner: Mutex::new(inner),
             progress: ranks.clone().map(|_| Progress::default()).collect(),
             mailboxes: ranks.map(|_| Mailbox::default()).collect(),
             label,
             backend,
-            inner: Mutex::default(),
             offer: Mutex::default(),
             has_offer: AtomicBool::new(false),
             children: Mutex::default(),
@@ -265,12 +292,18 @@ impl LocalGroup {
     }
 
     pub(crate) fn failure(&self) -> Option<Error> {
-        self.inner.lock().failure.clone()
+        match self.has_failed.load(Ordering::Acquire) {
+            true => self.inner.lock().failure.clone(),
+            false => None,
+        }
     }
 
     /// Forgets a failure, for ranks that resume after a suspension.
     pub(crate) fn recover(&self) {
-        self.inner.lock().failure = None;
+        let mut inner = self.inner.lock();
+        inner.failure = None;
+        inner.has_failed.store(false, Ordering::Release);
+        drop(inner);
         for rank in &self.progress {
             rank.reached.store(0, Ordering::Relaxed);
         }
@@ -304,6 +337,16 @@ impl LocalGroup {
                 && other.processor.load(Ordering::Relaxed) == here
                 && !std::ptr::eq(other, own)
         })
+    }
+
+    /// Notes that the calling thread has yielded for a rank. It may run on another processor afterwards.
+    fn note_yield(&self, rank: usize) {
+        let own = &self.progress[rank];
+        let each = self.progress.iter();
+        let processors = each.map(|rank| rank.processor.load(Ordering::Relaxed));
+        if own.placement.has_yielded(rank, processors) {
+            own.processor.store(processor(), Ordering::Relaxed);
+        }
     }
 
     /// Takes in a rank that has reached an operation.
@@ -730,7 +773,7 @@ impl LocalGroup {
             let mut inner = self.inner.lock();
             let late = inner
                 .pending()
-                .find(|arrival| now.saturating_duration_since(arrival.since) >= limit)
+                .find(|arrival| arrival.has_waited(now) >= limit)
                 .cloned();
             late.map(|arrival| {
                 let missing = inner.missing(&arrival, self.label.size);
@@ -785,6 +828,7 @@ impl Inner {
     /// Keeps why the group failed, and returns all that waits.
     fn fail(&mut self, error: &Error) -> Vec<Arc<Arrival>> {
         self.failure.get_or_insert(error.clone());
+        self.has_failed.store(true, Ordering::Release);
         self.take_all()
     }
 

@@ -12,6 +12,8 @@ use crate::{DataType, Reduction};
 
 /// How many bytes of each input are combined at a time.
 const PIECE: usize = 16 << 10;
+/// Up to how many bytes need no space that is made first.
+const SMALL: usize = 16;
 
 /// An element type: its bytes in memory, and the type that it is combined in.
 trait Element {
@@ -140,6 +142,11 @@ fn run<E: Element>(backend: &dyn Backend, inputs: &[Span], outputs: &[Span], by:
     let Some(total) = inputs.first().map(|input| input.bytes()) else {
         return;
     };
+    if total <= SMALL {
+        let (mut bytes, mut sum) = ([0; SMALL], [E::Wide::default(); SMALL]);
+        let (bytes, sum) = (&mut bytes[..total], &mut sum[..total / E::BYTES]);
+        return combine::<E>(backend, (inputs, outputs), by, 0, (bytes, sum));
+    }
     let piece = PIECE.min(total.next_multiple_of(E::BYTES));
     let mut bytes: SmallVec<[u8; 256]> = SmallVec::from_elem(0, piece);
     let mut sum: SmallVec<[E::Wide; 64]> =
@@ -147,27 +154,38 @@ fn run<E: Element>(backend: &dyn Backend, inputs: &[Span], outputs: &[Span], by:
     let mut at = 0;
     while at < total {
         let next = piece.min(total - at);
-        let bytes = &mut bytes[..next];
-        let sum = &mut sum[..next / E::BYTES];
-        for (index, input) in inputs.iter().enumerate() {
-            let Some(input) = input.part(at, next) else {
-                continue;
-            };
-            backend.read_now(input, bytes);
-            if index == 0 {
-                let first = bytes.chunks_exact(E::BYTES).map(E::load);
-                sum.iter_mut().zip(first).for_each(|(sum, one)| *sum = one);
-            } else {
-                E::accumulate(by, sum, bytes);
-            }
-        }
-        let elements = bytes.chunks_exact_mut(E::BYTES);
-        elements.zip(&*sum).for_each(|(to, one)| E::store(*one, to));
-        for output in outputs {
-            if let Some(output) = output.part(at, next) {
-                backend.write_now(output, bytes);
-            }
-        }
+        let space = (&mut bytes[..next], &mut sum[..next / E::BYTES]);
+        combine::<E>(backend, (inputs, outputs), by, at, space);
         at += next;
+    }
+}
+
+/// Combines a part of the inputs, which begins at `at` and is as long as the space for it.
+fn combine<E: Element>(
+    backend: &dyn Backend,
+    (inputs, outputs): (&[Span], &[Span]),
+    by: Reduction,
+    at: usize,
+    (bytes, sum): (&mut [u8], &mut [E::Wide]),
+) {
+    let length = bytes.len();
+    for (index, input) in inputs.iter().enumerate() {
+        let Some(input) = input.part(at, length) else {
+            continue;
+        };
+        backend.read_now(input, bytes);
+        if index == 0 {
+            let first = bytes.chunks_exact(E::BYTES).map(E::load);
+            sum.iter_mut().zip(first).for_each(|(sum, one)| *sum = one);
+        } else {
+            E::accumulate(by, sum, bytes);
+        }
+    }
+    let elements = bytes.chunks_exact_mut(E::BYTES);
+    elements.zip(&*sum).for_each(|(to, one)| E::store(*one, to));
+    for output in outputs {
+        if let Some(output) = output.part(at, length) {
+            backend.write_now(output, bytes);
+        }
     }
 }

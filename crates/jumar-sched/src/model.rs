@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicUsize, Mutex, Ordering, thread};
 use jumar_hal::{
-    Call, Condition, Cost, Poller, Program, Queue, QueueConfig, QueueObserver, Signal, Span,
-    SpinLock, Tag, Task, Transfer, Verdict, WaitThen, Waiter,
+    Call, Condition, Cost, Joining, Joint, Poller, Program, Queue, QueueConfig, QueueObserver,
+    Signal, Span, SpinLock, Tag, Task, Transfer, Verdict, WaitThen, Waiter,
 };
 use jumar_types::{Error, Result};
 use loom::cell::UnsafeCell;
@@ -500,6 +500,81 @@ fn loom_a_stream_whose_signal_is_set_while_a_thread_polls_is_left_to_somebody() 
             left.run(false, u32::MAX, &|| false);
         }
         assert!(done());
+        stream.pool.forget_entries();
+    });
+}
+
+/// What another thread ends.
+struct Joined {
+    signal: Arc<Signal>,
+    begun: AtomicUsize,
+    ended: AtomicUsize,
+}
+
+impl Program for Joined {
+    fn run(&self) -> Result<()> {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Bounded
+    }
+
+    fn is_short(&self) -> bool {
+        true
+    }
+
+    fn name(&self) -> &str {
+        "joined"
+    }
+}
+
+impl Joint for Joined {
+    fn signal(&self) -> &Arc<Signal> {
+        &self.signal
+    }
+
+    fn end(&self) -> Result<()> {
+        self.ended.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn abandon(&self) {}
+
+    fn parts(self: Arc<Self>) -> (Arc<dyn Program>, Arc<dyn Program>) {
+        unreachable!("nothing is recorded")
+    }
+}
+
+#[test]
+fn loom_what_is_joined_begins_and_ends_once() {
+    check(|| {
+        let pool = Arc::new(Pool::new(Some(1), Cpus::Count(1), Arc::new(Alone), None));
+        let make = |age| {
+            let config = QueueConfig::default();
+            Stream::new(pool.clone(), config, age, TINY, Arc::new(NoObserver))
+        };
+        let (stream, another) = (make(0), make(1));
+        let joint = Arc::new(Joined {
+            signal: Arc::new(Signal::polled(Arc::new(Twice))),
+            begun: AtomicUsize::new(0),
+            ended: AtomicUsize::new(0),
+        });
+        let other = joint.signal.clone();
+        let thread = thread::spawn(move || other.set());
+        stream.append_short(tag(0), Task::Join(Joining::new(joint.clone())));
+        let done = || stream.ring.completed() >= 1;
+        stream.poll(&Twice, false, &done);
+        thread.join().unwrap();
+        stream.pool.flush_wakes(false);
+        if !done() {
+            let left = stream.pool.steal(&*another).expect("is in the run queue");
+            left.run(false, u32::MAX, &|| false);
+        }
+        assert!(done());
+        let counts = [&joint.begun, &joint.ended].map(|count| count.load(Ordering::Relaxed));
+        assert_eq!(counts, [1, 1]);
         stream.pool.forget_entries();
     });
 }

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use jumar_hal::sync::{AtomicU32, AtomicU64, Instant, Mutex, Ordering};
 use jumar_hal::{
-    Condition, Cost, QueueConfig, QueueObserver, Signal, Tag, Task, Verdict, WaitThen, Waiter,
-    unwind,
+    Condition, Cost, Joining, Program, QueueConfig, QueueObserver, Signal, Tag, Task, Verdict,
+    WaitThen, Waiter, Waiters, unwind,
 };
 use jumar_types::{Error, ErrorKind};
 
@@ -40,6 +40,8 @@ pub(crate) struct Stream {
     pub(crate) ring: Ring,
     /// Tasks up to here are dropped.
     drop_to: AtomicU64,
+    /// The position of the last wait that was dropped alone.
+    wait_dropped: AtomicU64,
     /// The position of the wait that holds the stream; 0 if none does. Written by the owner.
     held_at: AtomicU64,
     held: Mutex<Option<UnsatisfiedWait>>,
@@ -65,28 +67,20 @@ struct UnsatisfiedWait {
 }
 
 /// What a stream waits for.
-#[derive(Clone)]
 enum Cause {
-    Signal(Arc<Signal>, WaitThen),
+    Signal(Arc<Signal>),
     Condition(Arc<dyn Condition>),
 }
 
 impl Cause {
     fn of(task: &Task) -> Option<Cause> {
         match task {
-            Task::Wait { signal, then, .. } => Some(Cause::Signal(signal.clone(), *then)),
+            Task::Wait { signal, .. } => Some(Cause::Signal(signal.clone())),
             Task::Until { condition, .. } => Some(Cause::Condition(condition.clone())),
+            Task::Join(joint) => Some(Cause::Signal(joint.signal().clone())),
             Task::Copy(_) | Task::Fill { .. } | Task::Set(_) | Task::Clear(_) | Task::Run(_) => {
                 None
             }
-        }
-    }
-
-    /// Lets the stream continue if it may.
-    fn passes(&self) -> bool {
-        match self {
-            Cause::Signal(signal, then) => passes(signal, *then),
-            Cause::Condition(condition) => condition.pass(),
         }
     }
 }
@@ -96,6 +90,8 @@ enum WaitOutcome {
     Over,
     Expired,
     Dropped,
+    /// What was to be waited for did not begin.
+    Failed(Error),
 }
 
 impl Stream {
@@ -112,6 +108,7 @@ impl Stream {
             polled: AtomicU32::new(UNPOLLED),
             ring: Ring::new(sizes),
             drop_to: AtomicU64::new(0),
+            wait_dropped: AtomicU64::new(0),
             held_at: AtomicU64::new(0),
             held: Mutex::new(None),
             first_waited: AtomicU64::new(u64::MAX),
@@ -143,9 +140,16 @@ impl Stream {
                 }
                 continue;
             };
-            let cost = entry.task.cost();
-            let is_wait = matches!(entry.task, Task::Wait { .. } | Task::Until { .. });
+            let mut cost = entry.task.cost();
+            let is_wait = matches!(
+                entry.task,
+                Task::Wait { .. } | Task::Until { .. } | Task::Join(_)
+            );
             let position = owner.position();
+            if is_wait && self.held_at.load(Ordering::Relaxed) == position {
+                // What has begun only waits.
+                cost = Cost::Bounded;
+            }
             if position <= self.drop_to.load(Ordering::Acquire) {
                 self.drop_next(&mut owner, position);
                 continue;
@@ -175,17 +179,19 @@ impl Stream {
                     Some(kept) => kept,
                     None => return DriveOutcome::Blocked,
                 };
-                if let WaitOutcome::Dropped = hold {
-                    continue;
-                }
-                if let WaitOutcome::Expired = hold {
-                    failed = Some(Error::new(
-                        ErrorKind::WaitTimeout,
-                        format!(
-                            "a wait on stream {} expired: its signal or value was not set in time",
-                            self.number
-                        ),
-                    ));
+                match hold {
+                    WaitOutcome::Over => {}
+                    WaitOutcome::Dropped => continue,
+                    WaitOutcome::Expired => {
+                        failed = Some(Error::new(
+                            ErrorKind::WaitTimeout,
+                            format!(
+                                "a wait on stream {} expired: its signal or value was not set in time",
+                                self.number
+                            ),
+                        ));
+                    }
+                    WaitOutcome::Failed(error) => failed = Some(error),
                 }
             }
             let Some(Entry { tag, task }) = owner.next() else {
@@ -231,25 +237,8 @@ impl Stream {
                 None
             }
             Task::Wait { .. } | Task::Until { .. } => failed,
-            Task::Run(program) => {
-                let inside = Inside::enter();
-                let large = (program.cost() == Cost::Large).then(|| self.pool.run_large());
-                let result = unwind::catch(|| self.pool.runner.run(&**program));
-                drop(large);
-                drop(inside);
-                if self.pool.value_poller.any() {
-                    let range = program.writes().map(|span| (span.address(), span.bytes()));
-                    self.wrote(range);
-                }
-                match result {
-                    Ok(Ok(())) => None,
-                    Ok(Err(error)) => Some(error),
-                    Err(text) => Some(Error::new(
-                        ErrorKind::Internal,
-                        format!("{} panicked: {text}", program.name()),
-                    )),
-                }
-            }
+            Task::Join(joint) => failed.or_else(|| join(joint)),
+            Task::Run(program) => self.run_program(&**program),
         };
         drop_task(task);
         match error {
@@ -257,6 +246,27 @@ impl Stream {
             None => {}
             Some(error) => self.fail(tag, error),
         }
+    }
+
+    /// Begins what others end. Returns the error with which it did not. Apart from the loop over tasks, which is as short as it can be.
+    #[inline(never)]
+    fn begin(&self, joint: &Joining) -> Option<Error> {
+        self.run_program(&**joint)
+    }
+
+    /// Runs a program. Returns its error.
+    #[inline(always)]
+    fn run_program(&self, program: &dyn Program) -> Option<Error> {
+        let inside = Inside::enter();
+        let large = (program.cost() == Cost::Large).then(|| self.pool.run_large());
+        let result = unwind::catch(|| self.pool.runner.run(program));
+        drop(large);
+        drop(inside);
+        if self.pool.value_poller.any() {
+            let range = program.writes().map(|span| (span.address(), span.bytes()));
+            self.wrote(range);
+        }
+        of_program(program, result)
     }
 
     /// Looks after streams that wait for a value where a task wrote; `None`: anywhere.
@@ -289,14 +299,25 @@ impl Stream {
     #[cold]
     fn drop_next(&self, owner: &mut Owner<'_>, position: u64) {
         self.cancel_wait(position);
-        let Some(Entry { task, .. }) = owner.next() else {
+        let Some(Entry { tag, task }) = owner.next() else {
             return;
         };
-        if let Task::Set(signal) = &task {
-            let _setting = Setting::enter(&self.pool);
-            signal.set();
-        }
+        let error = match &task {
+            // What is behind its wait still runs.
+            Task::Join(joint) if self.wait_dropped.load(Ordering::Acquire) == position => {
+                join(joint)
+            }
+            Task::Set(signal) => {
+                let _setting = Setting::enter(&self.pool);
+                signal.set();
+                None
+            }
+            _ => None,
+        };
         drop_task(task);
+        if let Some(error) = error {
+            self.fail(tag, error);
+        }
         self.publish(owner);
     }
 
@@ -311,27 +332,29 @@ impl Stream {
             return Some((owner, WaitOutcome::Over));
         };
         let tag = *tag;
-        let limit = match task {
-            Task::Wait { limit, .. } | Task::Until { limit, .. } => *limit,
-            Task::Copy(_) | Task::Fill { .. } | Task::Set(_) | Task::Clear(_) | Task::Run(_) => {
-                return Some((owner, WaitOutcome::Over));
-            }
-        };
-        let over = match task {
-            Task::Wait { signal, then, .. } => passes(signal, *then),
-            Task::Until { condition, .. } => condition.pass(),
-            _ => true,
-        };
-        let cause = if over { None } else { Cause::of(task) };
         if fresh && tag.ticket != 0 {
             guarded(|| self.watcher.started(tag));
         }
-        let Some(cause) = cause else {
+        if fresh
+            && let Task::Join(joint) = task
+            && let Some(error) = self.begin(joint)
+        {
+            return Some((owner, WaitOutcome::Failed(error)));
+        }
+        if is_over(task) {
             self.cancel_wait(position);
             return Some((owner, WaitOutcome::Over));
-        };
+        }
         loop {
-            let (registered, until) = self.hold_on(position, &cause, limit);
+            let Some(Entry { task, .. }) = owner.peek() else {
+                return Some((owner, WaitOutcome::Over));
+            };
+            let (registered, until) = self.hold_on(position, task);
+            // A signal notifies registered waiters; a value has to be checked once more.
+            let stays = match task {
+                Task::Until { condition, .. } => !condition.holds(),
+                _ => true,
+            };
             if registered {
                 if until.is_some_and(|until| Instant::now() >= until) {
                     self.cancel_wait(position);
@@ -340,11 +363,6 @@ impl Stream {
                 if position <= self.drop_to.load(Ordering::Acquire) {
                     return Some((owner, WaitOutcome::Dropped));
                 }
-                // A signal notifies registered waiters; a value has to be checked once more.
-                let stays = match &cause {
-                    Cause::Signal(..) => true,
-                    Cause::Condition(condition) => !condition.holds(),
-                };
                 if stays {
                     match owner.block() {
                         Ok(()) => return None,
@@ -352,7 +370,7 @@ impl Stream {
                     }
                 }
             }
-            if cause.passes() {
+            if owner.peek().is_none_or(|entry| is_over(&entry.task)) {
                 self.cancel_wait(position);
                 return Some((owner, WaitOutcome::Over));
             }
@@ -361,32 +379,33 @@ impl Stream {
 
     /// Registers with what the stream waits for and with the timers. Returns whether it did (it was not there yet), and when
     /// the wait expires.
-    fn hold_on(
-        self: &Arc<Self>,
-        position: u64,
-        cause: &Cause,
-        limit: Option<Duration>,
-    ) -> (bool, Option<Instant>) {
+    fn hold_on(self: &Arc<Self>, position: u64, task: &Task) -> (bool, Option<Instant>) {
         let me: Arc<dyn Waiter> = self.clone();
         let mut held = self.held.lock();
         let again = held.is_some();
-        if again && let Cause::Signal(signal, _) = cause {
-            // An earlier look registered, and the call that brought us here may have been another's.
-            signal.forget(&me);
-        }
-        let held = held.get_or_insert_with(|| {
+        if held.is_none() {
+            let Some(cause) = Cause::of(task) else {
+                return (false, None);
+            };
             self.held_at.store(position, Ordering::Release);
             // A limit beyond the clock's end is none.
+            let limit = limit_of(task);
             let expiry = limit.and_then(|limit| Instant::now().checked_add(limit));
             let timer = expiry.map(|expiry| self.pool.add_timer(expiry, self.clone()));
-            UnsatisfiedWait {
-                cause: cause.clone(),
-                timer,
-            }
-        });
+            *held = Some(UnsatisfiedWait { cause, timer });
+        }
+        let Some(held) = &*held else {
+            return (false, None);
+        };
         let until = held.timer.map(|(expiry, _)| expiry);
-        let registered = match cause {
-            Cause::Signal(signal, _) => signal.register(me),
+        let registered = match &held.cause {
+            Cause::Signal(signal) => {
+                if again {
+                    // An earlier look registered, and the call that brought us here may have been another's.
+                    signal.forget(&me);
+                }
+                signal.register(me)
+            }
             Cause::Condition(condition) => {
                 if !again {
                     self.pool.add_value_wait(self.clone(), condition);
@@ -410,7 +429,7 @@ impl Stream {
             self.pool.cancel_timer(key);
         }
         match held.cause {
-            Cause::Signal(signal, _) => {
+            Cause::Signal(signal) => {
                 signal.forget_at(std::ptr::from_ref(self).cast());
             }
             Cause::Condition(condition) => self.pool.remove_value_wait(self.age, &condition),
@@ -427,7 +446,7 @@ impl Stream {
     /// Does a task at once if the stream is empty and idle and the difference is not observable. Returns its position.
     fn at_once(self: &Arc<Self>, task: &Task) -> Option<u64> {
         let worthwhile = match task {
-            Task::Copy(_) | Task::Fill { .. } | Task::Run(_) => false,
+            Task::Copy(_) | Task::Fill { .. } | Task::Run(_) | Task::Join(_) => false,
             Task::Set(_) | Task::Clear(_) => true,
             Task::Wait { signal, .. } => signal.is_set(),
             Task::Until { condition, .. } => condition.holds(),
@@ -436,9 +455,9 @@ impl Stream {
             return None;
         }
         let rest = self.ring.rest()?;
-        let mut waiters = Vec::new();
+        let mut waiters = Waiters::new();
         let over = match task {
-            Task::Copy(_) | Task::Fill { .. } | Task::Run(_) => false,
+            Task::Copy(_) | Task::Fill { .. } | Task::Run(_) | Task::Join(_) => false,
             Task::Set(signal) => {
                 waiters = signal.set_quietly();
                 true
@@ -507,7 +526,9 @@ impl Stream {
         let pushed = entrance.push(tag, task);
         if pushed.list {
             let over = || self.ring.completed() >= pushed.position;
-            self.clone().run(true, u32::MAX, &over);
+            if let Some(owner) = self.ring.unlist() {
+                self.drive(owner, true, u32::MAX, over);
+            }
             if Pool::has_deferred_wakes() {
                 self.pool.flush_wakes(false);
             }
@@ -553,6 +574,7 @@ impl Stream {
             return false;
         }
         // Earlier tasks are done, so that nothing but the wait is dropped.
+        self.wait_dropped.store(position, Ordering::Release);
         self.drop_to.fetch_max(position, Ordering::AcqRel);
         self.call()
     }
@@ -615,6 +637,43 @@ impl Waiter for Stream {
     }
 }
 
+/// Returns the error of a program, which may be that it panicked.
+#[inline]
+fn of_program(program: &dyn Program, result: Result<Result<(), Error>, String>) -> Option<Error> {
+    match result {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(error),
+        Err(text) => Some(Error::new(
+            ErrorKind::Internal,
+            format!("{} panicked: {text}", program.name()),
+        )),
+    }
+}
+
+/// Returns the error with which something ended that others ended.
+#[inline(never)]
+fn join(joint: &Joining) -> Option<Error> {
+    of_program(&**joint, unwind::catch(|| joint.end()))
+}
+
+/// Reports whether a task that waits may continue, and lets it.
+fn is_over(task: &Task) -> bool {
+    match task {
+        Task::Wait { signal, then, .. } => passes(signal, *then),
+        Task::Until { condition, .. } => condition.pass(),
+        Task::Join(joint) => passes(joint.signal(), WaitThen::Clear),
+        Task::Copy(_) | Task::Fill { .. } | Task::Set(_) | Task::Clear(_) | Task::Run(_) => true,
+    }
+}
+
+/// Returns how long a task waits at most.
+fn limit_of(task: &Task) -> Option<Duration> {
+    match task {
+        Task::Wait { limit, .. } | Task::Until { limit, .. } => *limit,
+        _ => None,
+    }
+}
+
 fn passes(signal: &Signal, then: WaitThen) -> bool {
     match then {
         WaitThen::Keep => signal.is_set(),
@@ -632,8 +691,15 @@ fn guarded(f: impl FnOnce()) {
 fn drop_task(task: Task) {
     match task {
         Task::Run(program) => guarded(|| drop(program)),
+        Task::Join(joint) => drop_joint(joint),
         other => drop(other),
     }
+}
+
+/// Drops what may have to be abandoned.
+#[inline(never)]
+fn drop_joint(joint: Joining) {
+    guarded(|| drop(joint));
 }
 
 thread_local!(static INSIDE: Cell<u32> = const { Cell::new(0) });

@@ -480,7 +480,12 @@ fn passes(wait: &Task) -> bool {
             WaitThen::Clear => signal.take(),
         },
         Task::Until { condition, .. } => condition.holds(),
-        Task::Copy(_) | Task::Fill { .. } | Task::Set(_) | Task::Clear(_) | Task::Run(_) => true,
+        Task::Copy(_)
+        | Task::Fill { .. }
+        | Task::Set(_)
+        | Task::Clear(_)
+        | Task::Run(_)
+        | Task::Join(_) => true,
     }
 }
 

@@ -115,7 +115,8 @@ impl Node {
             | Task::Fill { .. }
             | Task::Set(_)
             | Task::Clear(_)
-            | Task::Wait { .. } => TaskParameters::Other,
+            | Task::Wait { .. }
+            | Task::Join(_) => TaskParameters::Other,
         }
     }
 }

@@ -224,6 +224,7 @@ impl Node {
                 Task::Set(signal) => Made::Step(Step::Set(signal.clone())),
                 Task::Clear(signal) => Made::Step(Step::Clear(signal.clone())),
                 Task::Run(program) => Made::Step(Step::Run(program.clone())),
+                Task::Join(joint) => unreachable!("{} was recorded in parts", joint.name()),
                 Task::Until { condition, limit } => Made::Wait {
                     on: WaitOn::Value(condition.clone()),
                     then: WaitThen::Keep,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use jumar_hal::sync::Ordering;
-use jumar_hal::{Cost, Program, Signal, Span, Tag, Task, WaitThen};
+use jumar_hal::{Cost, Joining, Joint, Program, Signal, Span, Tag, Task, WaitThen};
 use jumar_types::{Error, Result};
 
 use super::{CLOSED, Stream};
@@ -293,61 +293,45 @@ impl Stream {
         Ok(true)
     }
 
-    /// Queues a program, a wait for a signal that it has others set, and a program that runs after the wait: one operation.
-    /// The wait clears the signal, and holds no worker. Returns the error that a probe wants the operation to fail with: then
-    /// none of the three was queued, and a task that fails with it stands for them.
+    /// Queues something that others end, which holds no worker meanwhile. Returns the error that a probe wants it to fail with: then it was
+    /// not queued, and a task that fails with that stands for it.
     ///
     /// # Errors
     /// What the gate or a stopped context answers.
-    pub fn launch_and_wait(
+    pub fn launch_joint(
         &self,
-        begin: Arc<dyn Program>,
-        signal: Arc<Signal>,
-        end: Arc<dyn Program>,
+        joint: &Arc<impl Joint>,
         (reads, writes): (&[Span], &[Span]),
         caller: &Caller<'_>,
     ) -> Result<Option<Error>> {
-        let named = begin.clone();
-        let op = Op::Launch {
-            name: named.name(),
+        let op = || Op::Launch {
+            name: joint.name(),
             reads,
             writes,
         };
-        let wait = Task::Wait {
-            signal,
-            then: WaitThen::Clear,
-            limit: None,
-        };
-        let (mut task, mut parts) = (Task::Run(begin), [wait, Task::Run(end)]);
         if self.accepts()? {
-            match self.record(caller, task, parts, &op)? {
-                Ok(_) => return Ok(None),
-                Err(returned) => (task, parts) = returned,
+            let (begin, end) = joint.clone().parts();
+            let wait = Task::Wait {
+                signal: joint.signal().clone(),
+                then: WaitThen::Clear,
+                limit: None,
+            };
+            let recorded = self.record(caller, Task::Run(begin), [wait, Task::Run(end)], &op())?;
+            if recorded.is_ok() {
+                return Ok(None);
             }
         }
         let gate = &self.shared.gate;
-        let (ticket, broken) = gate.admit_task(caller, self.device, self.number, || op)?;
-        let (task, parts) = match &broken {
-            None => (task, Some(parts)),
-            // Nothing would end the wait of an operation that does not begin.
-            Some(error) => (Task::Run(Arc::new(Broken(error.clone()))), None),
+        let (ticket, broken) = gate.admit_task(caller, self.device, self.number, op)?;
+        let tag = Tag {
+            ticket,
+            call: caller.call,
         };
-        let (first, last) = Tag::of_parts(ticket, caller.call);
-        let position = match parts {
-            Some([wait, end]) => {
-                let position = self.queue.submit(task, first);
-                self.queue_part(caller, wait);
-                self.queue.submit(end, last);
-                position
-            }
-            None => {
-                let tag = Tag {
-                    ticket,
-                    call: caller.call,
-                };
-                self.queue.submit(task, tag)
-            }
+        let task = match &broken {
+            None => Task::Join(Joining::new(joint.clone())),
+            Some(error) => Task::Run(Arc::new(Broken(error.clone()))),
         };
+        let position = self.queue.submit(task, tag);
         self.note(position, caller);
         Ok(broken)
     }

@@ -658,10 +658,10 @@ impl NetworkGroup {
         let core = self.core();
         let late = {
             let state = core.state.lock();
-            let late = state.running.iter().find(|entry| {
-                let waited = now.saturating_duration_since(entry.arrival.since);
-                entry.tag == self.tag && waited >= limit
-            });
+            let late = state
+                .running
+                .iter()
+                .find(|entry| entry.tag == self.tag && entry.arrival.has_waited(now) >= limit);
             late.cloned()
         };
         let Some(entry) = late else { return };

@@ -365,6 +365,58 @@ pub fn processor() -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX - 1)
 }
 
+/// The number that stands for the calling thread where the system wants one.
+const ME: libc::pid_t = 0;
+
+/// Reads which processors the calling thread may run on.
+fn allowed() -> Option<libc::cpu_set_t> {
+    // SAFETY: a set of processors is valid when it is all zeros.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the set has the length that is given.
+    let result = unsafe { libc::sched_getaffinity(ME, size_of_val(&set), &raw mut set) };
+    (result == 0).then_some(set)
+}
+
+/// Sets the processors that the calling thread may run on. Returns whether the system does so.
+fn allow(set: &libc::cpu_set_t) -> bool {
+    // SAFETY: the set has the length that is given.
+    unsafe { libc::sched_setaffinity(ME, size_of_val(set), set) == 0 }
+}
+
+/// Counts the processors that the calling thread may run on; one if that is not known.
+pub fn processors() -> usize {
+    // SAFETY: the call only reads the set.
+    let count = allowed().map(|set| unsafe { libc::CPU_COUNT(&set) });
+    count
+        .and_then(|count| usize::try_from(count).ok())
+        .unwrap_or(1)
+}
+
+/// Moves the calling thread to another processor that it may run on. Where it may run stays as it was. Returns whether there is one.
+pub fn leave_processor() -> bool {
+    let (Some(allowed), Ok(here)) = (allowed(), usize::try_from(processor())) else {
+        return false;
+    };
+    if here >= libc::CPU_SETSIZE as usize {
+        return false;
+    }
+    let mut others = allowed;
+    // SAFETY: both calls only touch the set, which has an entry for this processor.
+    let left = unsafe {
+        libc::CPU_CLR(here, &mut others);
+        libc::CPU_COUNT(&others)
+    };
+    // The first call moves the thread, the second lets it go anywhere again.
+    left > 0 && allow(&others) && allow(&allowed)
+}
+
+/// Counts the threads of the machine that run or wait for a processor; `None` if the system does not say.
+pub fn runnable_threads() -> Option<usize> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    let (runnable, _) = text.split_whitespace().nth(3)?.split_once('/')?;
+    runnable.parse().ok()
+}
+
 /// Lets no signal be delivered to the calling thread: handlers are the program's, and belong on its own threads.
 pub fn block_signals() {
     // SAFETY: a structure of plain numbers.
@@ -403,6 +455,19 @@ mod tests {
         assert!(open("jumar-hccl-test", 4096).is_err());
         assert!(made.file.set_len(0).is_err());
         assert!(made.span(8000, 193).is_none());
+    }
+
+    #[test]
+    fn a_thread_moves_to_another_processor_and_may_run_where_it_could() {
+        let count = processors();
+        // The system may bring it back at any time.
+        let has_moved = (0..100).any(|_| {
+            let before = processor();
+            leave_processor() && processor() != before
+        });
+        assert_eq!(has_moved, count > 1);
+        assert_eq!(processors(), count);
+        assert!(runnable_threads().is_some_and(|running| running > 0));
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
-use jumar_hal::sync::{AtomicBool, AtomicU32, Instant, Mutex, Ordering, fence};
-use jumar_hal::{Backend, Poller, Span, Transfer};
+use jumar_hal::sync::{AtomicBool, AtomicU32, AtomicU64, Instant, Mutex, Ordering, fence};
+use jumar_hal::{Backend, Poller, Span, SpinLock, Transfer};
 use jumar_types::{Error, Result};
 use smallvec::{SmallVec, smallvec};
 
@@ -15,13 +15,16 @@ use super::layout::{
     HEAD_TEXT_BYTES, LEFT, LEFT_COUNT, MOST_RANKS, SLOTS, STATE, TEXT, TEXT_BYTES, ack, slot,
 };
 use super::wake::WakePage;
-use super::work::{LeftBehind, Work};
+use super::work::{LeftBehind, Running};
 use crate::arrival::Arrival;
 use crate::operation::{Message, Operation};
 use crate::os::{self, Mapping, Process, processor};
-use crate::polling::Pauses;
+use crate::polling::{Pauses, Placement};
 use crate::protocol;
 use crate::words::{Label, error_of, number_of};
+
+/// Up to how many bytes an operation that comes does not interrupt a brief sleep of the process's own thread.
+const SMALL_BYTES: usize = 64 << 10;
 
 /// The tag of the communicator that all ranks of a mesh belong to.
 const EVERYONE: u64 = 1;
@@ -69,11 +72,14 @@ pub(crate) struct Mesh {
     peers: Vec<Option<Peer>>,
     wake: Arc<WakePage>,
     backend: Arc<dyn Backend>,
-    slots: Mutex<Slots>,
-    running: Mutex<Vec<Arc<Entry>>>,
+    slots: SpinLock<Slots>,
+    running: SpinLock<Vec<Arc<Entry>>>,
     /// The threads that poll for its operations.
     pollers: AtomicU32,
+    placement: Placement,
     failure: Mutex<Option<Error>>,
+    /// Whether there is a failure, for those who look without the lock.
+    has_failed: AtomicBool,
     /// How often the ranks were resumed: failures of earlier times are over.
     epoch: AtomicU32,
 }
@@ -128,11 +134,12 @@ impl Slots {
 
 /// An operation that runs.
 struct Entry {
-    work: Mutex<Option<Work>>,
+    work: Mutex<Option<Running>>,
     arrival: Arc<Arrival>,
     tag: u64,
-    since: Instant,
     is_large: bool,
+    /// A bit for each rank that it waits for. Only a hint: it decides how this rank waits.
+    awaited: AtomicU64,
 }
 
 impl Mesh {
@@ -150,15 +157,17 @@ impl Mesh {
             peers,
             wake,
             backend,
-            slots: Mutex::new(Slots {
+            slots: SpinLock::new(Slots {
                 used: [false; SLOTS],
                 generations: [0; SLOTS],
                 left_behind: Vec::new(),
                 ended: Vec::new(),
             }),
-            running: Mutex::default(),
+            running: SpinLock::default(),
             pollers: AtomicU32::new(0),
+            placement: Placement::default(),
             failure: Mutex::default(),
+            has_failed: AtomicBool::new(false),
             epoch: AtomicU32::new(0),
         }
     }
@@ -182,6 +191,11 @@ impl Mesh {
     /// Reads a word of another rank's segment.
     pub(super) fn peer_word(&self, rank: usize, index: usize) -> u64 {
         self.peer(rank).map_or(0, |peer| peer.segment.load(index))
+    }
+
+    /// Returns the segment of another rank.
+    pub(super) fn peer_segment(&self, rank: usize) -> Option<&Mapping> {
+        self.peer(rank).map(|peer| &peer.segment)
     }
 
     /// Returns a part of another rank's segment.
@@ -271,14 +285,28 @@ impl Mesh {
         own
     }
 
+    /// Notes that the calling thread has yielded. It may run on another processor afterwards.
+    fn note_yield(&self) {
+        let ranks = 0..self.peers.len();
+        let processors = ranks.map(|rank| match rank == self.rank {
+            true => self.segment.load(HEAD_PROCESSOR),
+            false => self.peer_word(rank, HEAD_PROCESSOR),
+        });
+        if self.placement.has_yielded(self.rank, processors) {
+            self.note_processor();
+        }
+    }
+
     /// Reports whether an operation waits for a rank that was on a processor last.
     fn awaits_rank_on(&self, processor: u64) -> bool {
-        let runs_there = |rank| self.peer_word(rank, HEAD_PROCESSOR) == processor;
-        self.running.lock().iter().any(|entry| {
-            let work = entry.work.lock();
-            let work = work.as_ref();
-            work.is_some_and(|work| work.needs(self, runs_there))
-        })
+        let running = self.running.lock();
+        let awaited = running
+            .iter()
+            .map(|entry| entry.awaited.load(Ordering::Relaxed));
+        let awaited = awaited.fold(0, |all, ranks| all | ranks);
+        drop(running);
+        let mut ranks = (0..self.peers.len()).filter(|rank| awaited >> rank & 1 != 0);
+        ranks.any(|rank| self.peer_word(rank, HEAD_PROCESSOR) == processor)
     }
 
     /// Takes a free slot of this rank, `wanted` if that is free, and returns it with its generation.
@@ -320,10 +348,13 @@ impl Mesh {
 
     /// Frees the slots of operations that have ended, where `may` returns true.
     fn free_slots(&self, may: impl Fn(&LeftBehind) -> bool) {
-        let mut slots = self.slots.lock();
+        self.free(&mut self.slots.lock(), may);
+    }
+
+    fn free(&self, slots: &mut Slots, may: impl Fn(&LeftBehind) -> bool) {
         let Slots {
             used, left_behind, ..
-        } = &mut *slots;
+        } = slots;
         left_behind.retain(|one| {
             let is_free = may(one);
             if is_free {
@@ -341,8 +372,9 @@ impl Mesh {
         let mut slots = self.slots.lock();
         slots.note_end(&left);
         slots.left_behind.push(left);
-        drop(slots);
-        self.free_slots(|one| one.identity == identity && one.number < read_below);
+        self.free(&mut slots, |one| {
+            one.identity == identity && one.number < read_below
+        });
     }
 
     /// Reports whether the process of a rank has ended.
@@ -370,12 +402,13 @@ impl Mesh {
             let step = running.step(self);
             if let Ok(step) = &step {
                 if step.concerns_others {
-                    self.announce(running.involved());
+                    self.announce(running.call().involved());
                 } else if step.read_out != 0 {
                     self.announce((0..MOST_RANKS).filter(|rank| step.read_out >> rank & 1 != 0));
                 }
-                if step.done {
-                    *work = None;
+                match step.done {
+                    true => *work = None,
+                    false => entry.awaited.store(running.needs(self), Ordering::Relaxed),
                 }
             }
             step
@@ -406,6 +439,7 @@ impl Mesh {
                 return self.end_all(&error);
             }
             *failure = Some(error.clone());
+            self.has_failed.store(true, Ordering::Release);
             let mut text = error.sentence().as_bytes();
             text = &text[..text.len().min(TEXT_BYTES)];
             for (at, bytes) in text.chunks(8).enumerate() {
@@ -432,7 +466,7 @@ impl Mesh {
             let work = entry.work.lock().take();
             if let Some(mut work) = work {
                 work.abandon(self);
-                work.arrival().complete(Err(error.clone()));
+                work.call().arrival().complete(Err(error.clone()));
             }
         }
     }
@@ -480,8 +514,8 @@ impl Mesh {
                     .work
                     .lock()
                     .as_ref()
-                    .filter(|work| work.awaited(self).any(|(one, _)| one == member))
-                    .map(|work| work.lost(member, &why));
+                    .filter(|work| work.awaited(self).iter().any(|(one, _)| *one == member))
+                    .map(|work| work.call().lost(member, &why));
                 if let Some(error) = error {
                     match self.failure_of_others() {
                         // A rank that failed says why before it goes.
@@ -501,27 +535,36 @@ impl Mesh {
     }
 
     /// Reports whether an operation is large or has waited for so long.
-    fn waits_longer(&self, limit: Duration) -> bool {
-        let running = self.running.lock();
-        let waits = |entry: &Arc<Entry>| entry.is_large || entry.since.elapsed() >= limit;
-        running.iter().any(waits)
+    pub(super) fn waits_longer(&self, limit: Duration) -> bool {
+        let now = Instant::now();
+        let waits = |entry: &Arc<Entry>| entry.is_large || entry.arrival.has_waited(now) >= limit;
+        self.running.lock().iter().any(waits)
     }
 
-    fn is_busy(&self) -> bool {
+    /// Reports whether a thread polls for the operations.
+    pub(super) fn is_polled(&self) -> bool {
+        self.pollers.load(Ordering::Relaxed) != 0
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
         !self.running.lock().is_empty()
     }
 
     /// Ends what runs with a failure that another rank announced.
     fn end_with(&self, cause: &Error) {
-        self.failure.lock().get_or_insert(cause.clone());
+        {
+            let mut failure = self.failure.lock();
+            failure.get_or_insert(cause.clone());
+            self.has_failed.store(true, Ordering::Release);
+        }
         self.end_all(cause);
     }
 
     fn missed(&self, entry: &Entry) -> Option<(usize, String)> {
         let work = entry.work.lock();
         let work = work.as_ref()?;
-        work.awaited(self).find_map(|(member, rank)| {
-            if self.has_left(rank, work.tag()) {
+        work.awaited(self).into_iter().find_map(|(member, rank)| {
+            if self.has_left(rank, work.call().tag()) {
                 return Some((member, "destroyed its communicator".to_owned()));
             }
             let peer = self.peer(rank)?;
@@ -550,26 +593,32 @@ impl Mesh {
 
 impl Poller for Mesh {
     fn poll_while(&self, goes_on: &mut dyn FnMut(bool) -> bool) {
-        let _polling = self.wake.poll();
         self.pollers.fetch_add(1, Ordering::Relaxed);
         let mut pauses = Pauses::default();
-        loop {
-            let effect = self.advance();
-            if !goes_on(effect) {
-                break;
-            }
+        // All was looked at when the operation came.
+        let mut effect = false;
+        while goes_on(effect) {
             if effect {
                 pauses.reset();
             } else {
-                pauses.pause(self.awaits_rank_on(self.note_processor()));
+                let is_needed_here = self.awaits_rank_on(self.note_processor());
+                pauses.pause(is_needed_here);
+                if is_needed_here {
+                    self.note_yield();
+                }
             }
+            effect = self.advance();
         }
         self.pollers.fetch_sub(1, Ordering::Relaxed);
+        // The process's own thread looks again at what was left to this one.
+        self.wake.announce();
     }
 }
 
 fn finish_one(arrival: &Arc<Arrival>) {
-    if arrival.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+    // The last one needs not say so to the others.
+    let is_last = arrival.left.load(Ordering::Acquire) == 1;
+    if is_last || arrival.left.fetch_sub(1, Ordering::AcqRel) == 1 {
         arrival.complete(Ok(()));
     }
 }
@@ -617,7 +666,10 @@ impl RemoteGroup {
     }
 
     pub(crate) fn failure(&self) -> Option<Error> {
-        self.mesh.failure.lock().clone()
+        match self.mesh.has_failed.load(Ordering::Acquire) {
+            true => self.mesh.failure.lock().clone(),
+            false => None,
+        }
     }
 
     pub(crate) fn recover(&self) {
@@ -628,7 +680,9 @@ impl RemoteGroup {
         mesh.slots.lock().ended.clear();
         mesh.epoch.fetch_add(1, Ordering::AcqRel);
         mesh.segment.store(HEAD_FAILURE, 0);
-        *mesh.failure.lock() = None;
+        let mut failure = mesh.failure.lock();
+        *failure = None;
+        mesh.has_failed.store(false, Ordering::Release);
     }
 
     /// Takes in an operation that this rank has reached.
@@ -640,26 +694,20 @@ impl RemoteGroup {
         }
         let membership = (&self.members, self.me);
         let is_large = arrival.operation().bytes() > SMALL_BYTES;
-        // Works are made where they stay: they are long.
-        let entry = |work: &dyn Fn() -> Work| {
+        let entry = |work: &dyn Fn() -> Running| {
             Arc::new(Entry {
                 work: Mutex::new(Some(work())),
                 arrival: arrival.clone(),
                 tag: self.tag,
-                since: arrival.since,
                 is_large,
+                awaited: AtomicU64::new(0),
             })
         };
         let entries: SmallVec<[Arc<Entry>; 1]> = match arrival.operation() {
             Operation::Collective(own) => {
                 let key = (self.tag, epoch);
-                let label = || self.label.clone();
-                smallvec![entry(&|| Work::collective(
-                    label(),
-                    arrival,
-                    own,
-                    membership,
-                    key
+                smallvec![entry(&|| Running::collective(
+                    arrival, own, membership, key
                 ))]
             }
             Operation::Messages(messages) => {
@@ -674,8 +722,7 @@ impl RemoteGroup {
                 }
                 let entries = others.into_iter().map(|(at, message)| {
                     let key = (self.tag, epoch);
-                    let label = || self.label.clone();
-                    entry(&|| Work::message(label(), arrival, at, *message, membership, key))
+                    entry(&|| Running::message(arrival, at, *message, membership, key))
                 });
                 entries.collect()
             }
@@ -771,7 +818,11 @@ impl RemoteGroup {
         let first = |entries: &Vec<Arc<Entry>>| {
             let entry = entries.first()?;
             let work = entry.work.lock();
-            Some(work.as_ref()?.lost(self.me, "destroyed its communicator"))
+            Some(
+                work.as_ref()?
+                    .call()
+                    .lost(self.me, "destroyed its communicator"),
+            )
         };
         if let Some(error) = first(&own) {
             mesh.end(own, &error);
@@ -793,88 +844,16 @@ impl RemoteGroup {
             .running
             .lock()
             .iter()
-            .find(|entry| {
-                entry.tag == self.tag && now.saturating_duration_since(entry.since) >= limit
-            })
+            .find(|entry| entry.tag == self.tag && entry.arrival.has_waited(now) >= limit)
             .cloned();
         let Some(entry) = late else { return };
-        let error = entry
-            .work
-            .lock()
-            .as_ref()
-            .map(|work| work.timeout(&self.mesh, limit.as_secs_f64()));
+        let error = entry.work.lock().as_ref().map(|work| {
+            let awaited = work.awaited(&self.mesh);
+            let call = work.call();
+            call.timeout(&self.mesh, &awaited, limit.as_secs_f64())
+        });
         if let Some(error) = error {
             self.mesh.fail(error);
         }
     }
-}
-
-/// The meshes of a process, and the page on which its thread sleeps.
-pub(super) struct Progress {
-    pub(super) wake: Arc<WakePage>,
-    pub(super) meshes: Mutex<Vec<Weak<Mesh>>>,
-}
-
-/// How often the thread looks whether other processes run, while operations wait for them.
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// How long it sleeps where nothing runs.
-const REST: Duration = Duration::from_secs(10);
-/// How long it sleeps at a time, without being woken, where the program waits for operations itself; how long it does so after the last
-/// sign of one.
-const BRIEF_SLEEP: Duration = Duration::from_micros(250);
-const SLEEPS_BRIEFLY: Duration = Duration::from_millis(5);
-/// Up to how many bytes an operation that comes does not interrupt such a sleep.
-const SMALL_BYTES: usize = 64 << 10;
-
-impl Progress {
-    /// Steps operations whenever another process has done something. Never returns.
-    pub(super) fn run(&self) {
-        let mut looked = Instant::now();
-        let mut last = (self.wake.arrivals(), looked);
-        loop {
-            let arrivals = self.wake.arrivals();
-            let polled = self.wake.is_polled();
-            let meshes: Vec<Arc<Mesh>> = {
-                let mut all = self.meshes.lock();
-                all.retain(|mesh| mesh.strong_count() > 0);
-                all.iter().filter_map(Weak::upgrade).collect()
-            };
-            let progressed = advance(&meshes);
-            if looked.elapsed() >= POLL_INTERVAL {
-                meshes.iter().for_each(|mesh| mesh.check_processes());
-                looked = Instant::now();
-            }
-            if progressed {
-                continue;
-            }
-            let busy = meshes.iter().any(|mesh| mesh.is_busy());
-            // The program most often waits for an operation right after it has queued it.
-            let lately = last.1.elapsed() < SLEEPS_BRIEFLY
-                && !meshes.iter().any(|mesh| mesh.waits_longer(BRIEF_SLEEP));
-            if polled || arrivals != last.0 {
-                last = (arrivals, Instant::now());
-            }
-            // References are released before the sleep: the last one may be here.
-            if polled || lately {
-                drop(meshes);
-                self.wake.sleep_briefly(BRIEF_SLEEP);
-                continue;
-            }
-            let is_over = move || advance(&meshes);
-            self.wake
-                .sleep(is_over, if busy { POLL_INTERVAL } else { REST });
-        }
-    }
-}
-
-/// Steps what runs and no other thread polls for. Reports whether anything was done.
-fn advance(meshes: &[Arc<Mesh>]) -> bool {
-    let mut progressed = false;
-    for mesh in meshes {
-        // Two threads that step the same operations only stop each other.
-        if mesh.pollers.load(Ordering::Relaxed) == 0 {
-            progressed |= mesh.advance();
-        }
-    }
-    progressed
 }

@@ -3,6 +3,7 @@
 pub(crate) mod layout;
 mod meeting;
 mod mesh;
+mod progress;
 mod wake;
 mod work;
 
@@ -23,8 +24,8 @@ use crate::os;
 use crate::words::{Label, system};
 pub use meeting::RootInfo;
 use meeting::{Joiner, Meeting};
-use mesh::Progress;
 pub(crate) use mesh::RemoteGroup;
+use progress::Progress;
 use wake::WakePage;
 
 /// A meeting of this process.

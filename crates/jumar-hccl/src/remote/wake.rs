@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use jumar_hal::sync::{AtomicU32, AtomicU64, Ordering, fence};
+use jumar_hal::sync::{AtomicU64, Ordering, fence};
 
 use super::layout::{MAGIC, WAKE_PAGE};
 use crate::os::Mapping;
@@ -42,8 +42,6 @@ impl Words for Mapping {
 /// A page of this process, or of another one.
 pub(super) struct WakePage {
     page: Mapping,
-    /// The threads of this process that poll.
-    pollers: AtomicU32,
     /// How many operations have come to this process's ranks.
     arrivals: AtomicU64,
 }
@@ -58,7 +56,6 @@ impl WakePage {
     fn of(page: Mapping) -> WakePage {
         WakePage {
             page,
-            pollers: AtomicU32::new(0),
             arrivals: AtomicU64::new(0),
         }
     }
@@ -98,17 +95,6 @@ impl WakePage {
         self.arrivals.load(Ordering::Relaxed)
     }
 
-    /// Begins to poll, until the returned value is dropped.
-    pub(super) fn poll(&self) -> Polling<'_> {
-        self.pollers.fetch_add(1, Ordering::Relaxed);
-        Polling(self)
-    }
-
-    /// Returns whether a thread of the process polls.
-    pub(super) fn is_polled(&self) -> bool {
-        self.pollers.load(Ordering::Relaxed) != 0
-    }
-
     /// Sleeps for `limit`, or until [`WakePage::interrupt`] is called.
     pub(super) fn sleep_briefly(&self, limit: Duration) {
         self.page
@@ -124,15 +110,5 @@ impl WakePage {
     /// Sleeps until there is a change, or for `limit`. `is_over` handles changes that were there before; it returns whether there were any.
     pub(super) fn sleep(&self, is_over: impl FnOnce() -> bool, limit: Duration) {
         protocol::sleep(&self.page, is_over, limit);
-    }
-}
-
-/// A thread that polls.
-pub(super) struct Polling<'a>(&'a WakePage);
-
-impl Drop for Polling<'_> {
-    fn drop(&mut self) {
-        self.0.pollers.fetch_sub(1, Ordering::Relaxed);
-        self.0.announce();
     }
 }

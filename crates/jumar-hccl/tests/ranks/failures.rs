@@ -12,7 +12,7 @@ use jumar_hccl::{
 };
 use jumar_types::{Error, ErrorKind};
 
-use crate::harness::{LARGE, Machine, Way, all, broadcast, call, one_by_one, wait, ways};
+use crate::harness::{LARGE, Machine, Way, all, broadcast, call, one_by_one, tasks, wait, ways};
 
 fn sum(span: Span, count: u64) -> Operation {
     Operation::Collective(Collective {
@@ -182,7 +182,7 @@ fn parts_of_different_lengths_fail_on_all_ranks() {
 /// Begins an operation of a rank, and returns how it ends once it has.
 fn begin(rank: &Arc<Communicator>, operation: Operation) -> impl FnOnce() -> Result<(), Error> {
     let queued = rank.prepare(operation, false).expect("accepted");
-    let (begin, signal, end) = queued.tasks();
+    let (begin, signal, end) = tasks(&queued);
     begin.run().expect("it is announced");
     move || {
         let _queued = queued;
@@ -237,7 +237,7 @@ fn an_operation_that_begins_while_its_communicator_fails_ends_with_it() {
         for _ in 0..2000 {
             let prepare = || ranks[0].prepare(sum(span, 1), false).expect("accepted");
             let (failing, beginning) = (prepare(), prepare());
-            let (start, signal, end) = beginning.tasks();
+            let (start, signal, end) = tasks(&beginning);
             let together = Barrier::new(2);
             thread::scope(|scope| {
                 scope.spawn(|| {
@@ -374,7 +374,7 @@ fn an_operation_that_its_stream_gives_up_fails_on_the_others() {
         let ranks = machine.ranks_with(way, 2, &options(Duration::from_secs(60)));
         let spans: Vec<Span> = (0..2).map(|_| machine.buffer(&[0; 4])).collect();
         let queued = ranks[0].prepare(sum(spans[0], 1), false).expect("accepted");
-        let (begin, _, end) = queued.tasks();
+        let (begin, _, end) = tasks(&queued);
         begin.run().expect("it only announces the rank");
         // As a stream does that is aborted: the task is dropped and not run.
         drop((begin, end));
@@ -398,8 +398,8 @@ fn an_operation_that_is_given_up_in_the_middle_of_a_message_fails_on_the_others(
         let receiver = ranks[1]
             .prepare(broadcast(1, 0, spans[1]), false)
             .expect("accepted");
-        let (sender_begins, _, sender_ends) = sender.tasks();
-        let (receiver_begins, signal, receiver_ends) = receiver.tasks();
+        let (sender_begins, _, sender_ends) = tasks(&sender);
+        let (receiver_begins, signal, receiver_ends) = tasks(&receiver);
         receiver_begins.run().expect("it only announces the rank");
         sender_begins.run().expect("it only announces the rank");
         machine.wait_for_the_middle(spans[1]);
@@ -423,7 +423,7 @@ fn a_rank_that_failed_and_left_is_reported_with_the_failure() {
         let ranks = machine.ranks_with(way, 3, &options(Duration::from_secs(60)));
         let spans: Vec<Span> = (0..2).map(|_| machine.buffer(&[0; 4])).collect();
         let queued = ranks[0].prepare(sum(spans[0], 1), false).expect("accepted");
-        let (begin, _, end) = queued.tasks();
+        let (begin, _, end) = tasks(&queued);
         begin.run().expect("it only announces the rank");
         drop((begin, end));
         assert!(ranks[0].close());

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
-use jumar_hal::{Backend, Device, Signal, Span, Waiter};
+use jumar_hal::{Backend, Device, Joint, Program, Signal, Span, Waiter};
 use jumar_hccl::{
     Collective, Communicator, DataType, Domain, Kind, Operation, Options, Pieces, Queued, Signature,
 };
@@ -184,9 +184,15 @@ pub fn wait(signal: &Signal) {
     assert!(signal.take());
 }
 
+/// Returns what begins an operation, the signal to wait for and clear, and what returns how the operation ended.
+pub fn tasks(queued: &Arc<Queued>) -> (Arc<dyn Program>, Arc<Signal>, Arc<dyn Program>) {
+    let (begin, end) = queued.clone().parts();
+    (begin, queued.signal().clone(), end)
+}
+
 /// Runs an operation as a stream does.
 pub fn run(queued: &Arc<Queued>) -> Result<()> {
-    let (begin, signal, end) = queued.tasks();
+    let (begin, signal, end) = tasks(queued);
     begin.run()?;
     wait(&signal);
     end.run()
@@ -222,7 +228,7 @@ pub fn one_by_one(queued: Vec<(&Arc<Communicator>, Operation)>) -> Vec<Result<()
         .into_iter()
         .map(|(rank, operation)| {
             let queued = rank.prepare(operation, false).expect("accepted");
-            let (begin, signal, end) = queued.tasks();
+            let (begin, signal, end) = tasks(&queued);
             (queued, begin.run(), signal, end)
         })
         .collect();

@@ -15,7 +15,7 @@ use jumar_hccl::{
 };
 use jumar_types::{ErrorKind, Result};
 
-use crate::harness::{LARGE, Machine, Random, broadcast, call, wait};
+use crate::harness::{LARGE, Machine, Random, broadcast, call, tasks, wait};
 use crate::reference::{combined, elements, same};
 
 const ROLE: &str = "JUMAR_TEST_RANK";
@@ -413,7 +413,7 @@ fn a_process_that_is_killed_in_the_middle_of_a_message_ends_the_waits_of_the_oth
     let own = own.expect("a communicator");
     let span = machine.buffer(&vec![0; LARGE]);
     let queued = own.prepare(broadcast(0, 1, span), false).expect("accepted");
-    let (begin, signal, end) = queued.tasks();
+    let (begin, signal, end) = tasks(&queued);
     begin.run().expect("it only announces the rank");
     machine.wait_for_the_middle(span);
     other[0].kill().expect("it runs");

@@ -39,6 +39,7 @@ impl Queue for Handle {
         }
         let is_short = match &task {
             Task::Run(program) => program.is_short(),
+            Task::Join(joint) => joint.is_short(),
             // A thread that waits for the stream polls: no worker is woken to find that the stream has to wait.
             Task::Wait { signal, .. } => signal.poller().is_some(),
             Task::Copy(_)

@@ -127,7 +127,7 @@ impl Stream {
             return None;
         }
         match &self.held.lock().as_ref()?.cause {
-            Cause::Signal(signal, _) => signal.poller().cloned(),
+            Cause::Signal(signal) => signal.poller().cloned(),
             Cause::Condition(_) => None,
         }
     }
@@ -160,7 +160,8 @@ impl Stream {
         let over = || {
             self.polled.load(Ordering::Acquire) == LEFT_TO_POLLER || self.ring.is_queued() || stop()
         };
-        let mut until = Instant::now() + POLL;
+        // The clock is not read for what comes soon.
+        let mut until = None;
         let mut polls = 0_u32;
         // Other streams that the poll makes runnable are this thread's next, or a worker's once it flushes its wake-ups.
         let setting = Setting::enter(&self.pool);
@@ -174,9 +175,9 @@ impl Stream {
             }
             let now = Instant::now();
             if effect {
-                until = now + POLL;
+                until = None;
             }
-            now < until
+            now < *until.get_or_insert(now + POLL)
         });
         drop(setting);
         if self.polled.swap(UNPOLLED, Ordering::AcqRel) == LEFT_TO_POLLER {

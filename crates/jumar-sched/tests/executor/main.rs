@@ -1,5 +1,6 @@
 //! The executor through its public face.
 
+mod joined;
 mod lone;
 mod polled;
 mod priority;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jumar::check::{Check, Finding, Line, SourceLocation, here};
 use jumar::engine::sync::{AtomicU64, Mutex, Ordering};
-use jumar_hccl::{Communicator, Message, Numbers, Operation, Signature, Waiting, ranks};
+use jumar_hccl::{Communicator, Message, Numbers, Operation, Queued, Signature, Waiting, ranks};
 use jumar_types::ErrorKind;
 
 use crate::generated::codes;
@@ -178,14 +178,11 @@ pub(crate) fn begins_to_queue(device: u32) -> Option<BeingQueued> {
 }
 
 /// Compares an operation with the calls of other ranks of this process that belong to it.
-pub(crate) fn is_about_to_be_queued(
-    engine: &Communicator,
-    operation: &Operation,
-    numbers: Option<&Numbers>,
-) {
+pub(crate) fn is_about_to_be_queued(engine: &Communicator, queued: &Queued) {
     let Some(check) = check() else {
         return;
     };
+    let (operation, numbers) = (queued.operation(), queued.numbers());
     if !engine.is_local() {
         // Another process may end any wait.
         check.may_be_released();
@@ -198,7 +195,7 @@ pub(crate) fn is_about_to_be_queued(
     let found = {
         let mut histories = HISTORIES.lock();
         let history = histories.entry(engine.name().to_owned()).or_default();
-        note(history, engine, operation, numbers)
+        note(history, engine, operation, numbers.as_ref())
     };
     found.into_iter().for_each(|finding| check.find(finding));
 }

@@ -235,10 +235,9 @@ pub(super) fn queue_on(
     let engine = comm.engine()?;
     let (reads, writes) = (operation.reads(), operation.writes());
     let queued = engine.prepare(operation, stream.is_recorded())?;
-    collectives::is_about_to_be_queued(engine, queued.operation(), queued.numbers().as_ref());
-    let (begin, signal, end) = queued.tasks();
+    collectives::is_about_to_be_queued(engine, &queued);
     let spans = (reads.as_slice(), writes.as_slice());
-    match stream.launch_and_wait(begin, signal, end, spans, &cx.caller()) {
+    match stream.launch_joint(&queued, spans, &cx.caller()) {
         Ok(None) => {
             collectives::was_queued(comm.id, engine, stream.number());
             Ok(())

@@ -21,16 +21,16 @@ const SHARED_PART: usize = 256 << 10;
 
 impl Work {
     pub(super) fn copy_own(&self, backend: &Arc<dyn Backend>) -> Result<()> {
-        let Operation::Collective(own) = self.arrival.operation() else {
+        let Operation::Collective(own) = self.call.arrival.operation() else {
             return Ok(());
         };
-        let (sent, kept) = (own.send.get(self.me), own.receive.get(self.me));
+        let (sent, kept) = (own.send.get(self.call.me), own.receive.get(self.call.me));
         let bytes = |span: Option<Span>| span.map_or(0, Span::bytes);
         if bytes(sent) != bytes(kept) {
-            let me = self.me as u32;
+            let me = self.call.me as u32;
             let (sent, kept) = (bytes(sent) as u64, bytes(kept) as u64);
-            let what = self.arrival.operation().name();
-            return Err(self.label.unequal_parts(what, me, sent, me, kept));
+            let what = self.call.arrival.operation().name();
+            return Err(self.call.label().unequal_parts(what, me, sent, me, kept));
         }
         if let (Some(sent), Some(kept)) = (sent, kept) {
             self.copy_to_target(backend, kept, sent);
@@ -130,7 +130,7 @@ impl Work {
     /// Where this rank's part begins in a piece of another rank.
     fn offset(&self) -> usize {
         match self.separate {
-            true => self.me * self.chunk,
+            true => self.call.me * self.chunk,
             false => 0,
         }
     }
@@ -197,7 +197,7 @@ impl Work {
             Ok(false) => return Ok(false),
             Err(error) => {
                 let why = format!("has memory that cannot be read: {error}");
-                return Err(self.lost(source.member, &why));
+                return Err(self.call.lost(source.member, &why));
             }
         }
         Self::acknowledge(mesh, source, INPUT, round + 1);
@@ -281,12 +281,12 @@ impl Work {
         let own = part(self.own?, self.chunk, round).part(at, bytes)?;
         let mut inputs = SmallVec::with_capacity(self.sources.len() + 1);
         for source in &self.sources {
-            if source.member > self.me && inputs.len() == self.me {
+            if source.member > self.call.me && inputs.len() == self.call.me {
                 inputs.push(own);
             }
             inputs.push(self.staged(mesh, source, INPUT, round, (offset + at, bytes))?);
         }
-        if inputs.len() == self.me {
+        if inputs.len() == self.call.me {
             inputs.push(own);
         }
         Some(inputs)
@@ -321,7 +321,7 @@ impl Work {
     /// Returns where the part of the result that a member forms begins in a round, and its length.
     fn share(&self, member: usize, bytes: usize, of: DataType) -> (usize, usize) {
         let elements = bytes / of.bytes();
-        let start = |member: usize| elements * member / self.members.len() * of.bytes();
+        let start = |member: usize| elements * member / self.call.members.len() * of.bytes();
         (start(member), start(member + 1) - start(member))
     }
 
@@ -346,7 +346,7 @@ impl Work {
                     read + DEPTH > round
                 });
             let piece = part(output, self.chunk, round);
-            let (at, bytes) = self.share(self.me, piece.bytes(), of);
+            let (at, bytes) = self.share(self.call.me, piece.bytes(), of);
             let inputs = match free {
                 true => self.contributions(mesh, round, (0, at, bytes)),
                 false => None,
@@ -403,7 +403,7 @@ fn edges_of(offset: usize, bytes: usize) -> (usize, usize) {
     (head, offset.wrapping_add(bytes) % page)
 }
 
-fn copy(backend: &Arc<dyn Backend>, to: Span, from: Span) {
+pub(super) fn copy(backend: &Arc<dyn Backend>, to: Span, from: Span) {
     if to.address() == from.address() || to.is_empty() {
         return;
     }

@@ -5,6 +5,7 @@
 //! buffer is used again two rounds later. Sums are formed in rank order, as between threads.
 
 mod data;
+mod short;
 mod slot;
 
 use std::sync::Arc;
@@ -12,10 +13,11 @@ use std::sync::Arc;
 use jumar_hal::Span;
 use jumar_types::{Error, Result};
 
+use self::short::Short;
 pub(super) use self::slot::LeftBehind;
 use self::slot::{Found, Key, find_slot, mixed};
 use super::layout::{
-    DEPTH, PIECE, PUBLISHED, SHORT_BYTES, SLOTS, ack, slot as slot_start, staging,
+    DEPTH, PIECE, PUBLISHED, SHORT_BYTES, SIGNATURE, SLOTS, ack, slot as slot_start, staging,
 };
 use super::mesh::{Access, Mesh};
 use crate::arrival::{Arrival, Numbers};
@@ -104,9 +106,8 @@ enum Use {
     ReduceParts(DataType, Reduction),
 }
 
-/// The operation of one rank.
-pub(super) struct Work {
-    label: Label,
+/// What one rank has called.
+pub(super) struct Call {
     arrival: Arc<Arrival>,
     /// The transfer, if it is one of several.
     message: Option<Message>,
@@ -115,6 +116,13 @@ pub(super) struct Work {
     me: usize,
     key: Key,
     signature: [u64; SIGNATURE_WORDS],
+    /// A digest of the signature.
+    digest: u64,
+}
+
+/// The operation of one rank.
+pub(super) struct Work {
+    call: Call,
     slot: Option<Found>,
     chunk: usize,
     /// Each reader has a part of a piece for itself.
@@ -144,6 +152,89 @@ pub(super) struct Work {
     is_short: bool,
 }
 
+/// An operation that runs.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a short one costs as much as an allocation"
+)]
+pub(super) enum Running {
+    /// The sum of a few bytes, or another reduction of them.
+    Short(Short),
+    /// Any other one.
+    Any(Box<Work>),
+}
+
+impl Running {
+    /// Creates the work of a collective.
+    pub(super) fn collective(
+        arrival: &Arc<Arrival>,
+        own: &Collective,
+        membership: (&Arc<[u32]>, usize),
+        key: (u64, u32),
+    ) -> Running {
+        let call = Call::collective(arrival, &own.signature, membership, key);
+        match Short::spans(own) {
+            Some(spans) => Running::Short(Short::new(call, spans)),
+            None => Running::Any(Box::new(Work::collective(call, own))),
+        }
+    }
+
+    /// Creates the work of one transfer to or from another rank.
+    pub(super) fn message(
+        arrival: &Arc<Arrival>,
+        index: usize,
+        message: Message,
+        membership: (&Arc<[u32]>, usize),
+        key: (u64, u32),
+    ) -> Running {
+        let work = Work::message(arrival, index, message, membership, key);
+        Running::Any(Box::new(work))
+    }
+
+    /// Returns what was called.
+    pub(super) fn call(&self) -> &Call {
+        match self {
+            Running::Short(short) => &short.call,
+            Running::Any(work) => &work.call,
+        }
+    }
+
+    /// Does what is possible now.
+    pub(super) fn step(&mut self, mesh: &Mesh) -> Result<Step> {
+        match self {
+            Running::Short(short) => short.step(mesh),
+            Running::Any(work) => work.step(mesh),
+        }
+    }
+
+    /// Lists the members that are still to provide something or to read something, with their ranks in the mesh.
+    pub(super) fn awaited(&self, mesh: &Mesh) -> Vec<(usize, usize)> {
+        match self {
+            Running::Short(short) => short.missing().collect(),
+            Running::Any(work) => work.awaited(mesh),
+        }
+    }
+
+    /// Returns a bit for each rank of the mesh without which the operation cannot end.
+    pub(super) fn needs(&self, mesh: &Mesh) -> u64 {
+        match self {
+            Running::Short(short) => bits(short.missing().map(|(_, rank)| rank)),
+            Running::Any(work) => work.needs(mesh),
+        }
+    }
+
+    /// Ends the work before its time.
+    pub(super) fn abandon(&mut self, mesh: &Mesh) {
+        let slot = match self {
+            Running::Short(short) => &mut short.slot,
+            Running::Any(work) => &mut work.slot,
+        };
+        if let Some(own) = slot.take() {
+            mesh.close_slot(own.slot, own.generation);
+        }
+    }
+}
+
 /// What a step came to.
 pub(super) struct Step {
     pub(super) progressed: bool,
@@ -152,6 +243,15 @@ pub(super) struct Step {
     /// A bit for each rank of the mesh whose memory was read to the end: it waits for that.
     pub(super) read_out: u64,
     pub(super) done: bool,
+}
+
+impl Step {
+    const NOTHING: Step = Step {
+        progressed: false,
+        concerns_others: false,
+        read_out: 0,
+        done: false,
+    };
 }
 
 fn is_separate(kind: Kind) -> bool {
@@ -187,6 +287,11 @@ fn has_equal_parts(signature: &Signature) -> bool {
     }
 }
 
+/// Returns a word with a bit for each rank of a mesh.
+fn bits(ranks: impl Iterator<Item = usize>) -> u64 {
+    ranks.fold(0, |bits, rank| bits | 1 << rank)
+}
+
 fn rounds(bytes: usize, chunk: usize) -> usize {
     // Without data there is one round all the same: it says that the rank has come.
     bytes.div_ceil(chunk).max(1)
@@ -199,16 +304,114 @@ fn part(span: Span, chunk: usize, round: usize) -> Span {
     span.part(at, next).unwrap_or(Span::EMPTY)
 }
 
-impl Work {
-    /// Creates the work of a collective.
-    pub(super) fn collective(
-        label: Label,
+impl Call {
+    fn collective(
         arrival: &Arc<Arrival>,
-        own: &Collective,
+        signature: &Signature,
         (members, me): (&Arc<[u32]>, usize),
         (tag, epoch): (u64, u32),
-    ) -> Work {
+    ) -> Call {
+        let signature = signature.to_words();
+        Call {
+            arrival: arrival.clone(),
+            message: None,
+            members: members.clone(),
+            me,
+            key: Key {
+                tag,
+                identity: mixed([tag, arrival.channel.word(epoch), 0]),
+                number: arrival.number(),
+            },
+            signature,
+            digest: mixed(signature),
+        }
+    }
+
+    fn label(&self) -> &Label {
+        self.arrival.label()
+    }
+
+    pub(super) fn arrival(&self) -> &Arc<Arrival> {
+        &self.arrival
+    }
+
+    /// Returns the communicator's tag.
+    pub(super) fn tag(&self) -> u64 {
+        self.key.tag
+    }
+
+    /// Lists the ranks of the mesh that take part, without this one.
+    pub(super) fn involved(&self) -> impl Iterator<Item = usize> + Clone {
+        self.other_members()
+            .map(|member| self.members[member] as usize)
+    }
+
+    /// Lists the members that take part, without this one.
+    fn other_members(&self) -> impl Iterator<Item = usize> + Clone + use<> {
+        let all = match &self.message {
+            Some(message) => message.peer as usize..message.peer as usize + 1,
+            None => 0..self.members.len(),
+        };
+        let me = self.me;
+        all.filter(move |member| *member != me)
+    }
+
+    /// Describes a failure for a member that is gone.
+    pub(super) fn lost(&self, member: usize, why: &str) -> Error {
+        self.label().lost(
+            self.arrival.operation(),
+            self.key.number,
+            member as u32,
+            why,
+        )
+    }
+
+    /// Describes that members, of those that are awaited, did not come in time.
+    pub(super) fn timeout(&self, mesh: &Mesh, awaited: &[(usize, usize)], seconds: f64) -> Error {
+        // Those that have come wait themselves, for the ones that have not.
+        let absent = |(_, rank): &&(usize, usize)| find_slot(mesh, *rank, &self.key).is_none();
+        let mut missing: Vec<u32> = awaited
+            .iter()
+            .filter(absent)
+            .map(|(member, _)| *member as u32)
+            .collect();
+        if missing.is_empty() {
+            missing = awaited.iter().map(|(member, _)| *member as u32).collect();
+        }
+        self.label()
+            .timeout(self.arrival.operation(), self.key.number, &missing, seconds)
+    }
+
+    /// Looks for the slot of a member, and compares what that one called.
+    ///
+    /// # Errors
+    /// `CommMismatch`
+    fn find(&self, mesh: &Mesh, member: usize) -> Result<Option<Found>> {
+        let rank = self.members[member] as usize;
+        let Some((found, digest)) = find_slot(mesh, rank, &self.key) else {
+            return Ok(None);
+        };
+        if digest == self.digest {
+            return Ok(Some(found));
+        }
+        let base = slot_start(found.slot) + SIGNATURE;
+        let signature = std::array::from_fn(|at| mesh.peer_word(rank, base + at));
+        let own = (
+            self.me as u32,
+            self.message.as_ref(),
+            self.arrival.operation(),
+        );
+        Err(self
+            .label()
+            .disagreement(self.key.number, own, member as u32, signature))
+    }
+}
+
+impl Work {
+    /// Creates the work of a collective.
+    fn collective(call: Call, own: &Collective) -> Work {
         let signature = own.signature;
+        let (members, me) = (&call.members, call.me);
         let count = members.len();
         let separate = is_separate(signature.kind);
         let chunk = match separate {
@@ -275,17 +478,8 @@ impl Work {
         let is_short =
             has_equal_parts && !separate && provided.chain(read).all(|bytes| bytes <= SHORT_BYTES);
         Work {
-            label,
-            arrival: arrival.clone(),
-            message: None,
-            members: members.clone(),
-            me,
-            key: Key {
-                tag,
-                identity: mixed([tag, arrival.channel.word(epoch), 0]),
-                number: arrival.number(),
-            },
-            signature: signature.to_words(),
+            own: own.send.get(me),
+            call,
             slot: None,
             chunk,
             separate,
@@ -296,7 +490,6 @@ impl Work {
             published: 0,
             sources,
             using,
-            own: own.send.get(me),
             output,
             combined: 0,
             own_copied: signature.kind.reduces(),
@@ -308,8 +501,7 @@ impl Work {
     }
 
     /// Creates the work of one transfer to or from another rank.
-    pub(super) fn message(
-        label: Label,
+    fn message(
         arrival: &Arc<Arrival>,
         index: usize,
         message: Message,
@@ -352,23 +544,27 @@ impl Work {
             false => (Vec::new(), vec![source]),
         };
         let route = (from as u64) << 32 | to as u64 | 1 << 63;
+        let signature = [
+            MESSAGE | (message.data_type as u64) << 8,
+            0,
+            message.count,
+            0,
+        ];
+        let key = Key {
+            tag,
+            identity: mixed([tag, arrival.channel.word(epoch), route]),
+            number,
+        };
         Work {
-            label,
-            arrival: arrival.clone(),
-            message: Some(message),
-            members: members.clone(),
-            me,
-            key: Key {
-                tag,
-                identity: mixed([tag, arrival.channel.word(epoch), route]),
-                number,
+            call: Call {
+                arrival: arrival.clone(),
+                message: Some(message),
+                members: members.clone(),
+                me,
+                key,
+                signature,
+                digest: mixed(signature),
             },
-            signature: [
-                MESSAGE | (message.data_type as u64) << 8,
-                0,
-                message.count,
-                0,
-            ],
             slot: None,
             chunk: COMMON_PIECE,
             separate: false,
@@ -390,58 +586,6 @@ impl Work {
         }
     }
 
-    pub(super) fn arrival(&self) -> &Arc<Arrival> {
-        &self.arrival
-    }
-
-    /// Returns the communicator's tag.
-    pub(super) fn tag(&self) -> u64 {
-        self.key.tag
-    }
-
-    /// Lists the ranks of the mesh that take part, without this one.
-    pub(super) fn involved(&self) -> impl Iterator<Item = usize> + Clone {
-        self.other_members()
-            .map(|member| self.members[member] as usize)
-    }
-
-    /// Lists the members that take part, without this one.
-    fn other_members(&self) -> impl Iterator<Item = usize> + Clone + use<> {
-        let all = match &self.message {
-            Some(message) => message.peer as usize..message.peer as usize + 1,
-            None => 0..self.members.len(),
-        };
-        let me = self.me;
-        all.filter(move |member| *member != me)
-    }
-
-    /// Describes a failure for a member that is gone.
-    pub(super) fn lost(&self, member: usize, why: &str) -> Error {
-        self.label.lost(
-            self.arrival.operation(),
-            self.key.number,
-            member as u32,
-            why,
-        )
-    }
-
-    /// Describes that members did not come in time.
-    pub(super) fn timeout(&self, mesh: &Mesh, seconds: f64) -> Error {
-        let awaited: Vec<(usize, usize)> = self.awaited(mesh).collect();
-        // Those that have come wait themselves, for the ones that have not.
-        let absent = |(_, rank): &&(usize, usize)| find_slot(mesh, *rank, &self.key).is_none();
-        let mut missing: Vec<u32> = awaited
-            .iter()
-            .filter(absent)
-            .map(|(member, _)| *member as u32)
-            .collect();
-        if missing.is_empty() {
-            missing = awaited.iter().map(|(member, _)| *member as u32).collect();
-        }
-        self.label
-            .timeout(self.arrival.operation(), self.key.number, &missing, seconds)
-    }
-
     /// Reports whether all that a source provides is in its staging memory, where it stays even if the rank goes.
     fn has_provided(&self, mesh: &Mesh, source: &Source) -> bool {
         let Some(found) = source.found.filter(|_| source.position.is_none()) else {
@@ -458,7 +602,7 @@ impl Work {
     }
 
     /// Lists the members that are still to provide something or to read something, with their ranks in the mesh.
-    pub(super) fn awaited(&self, mesh: &Mesh) -> impl Iterator<Item = (usize, usize)> {
+    fn awaited(&self, mesh: &Mesh) -> Vec<(usize, usize)> {
         let sources = self.missing_sources(mesh);
         let sources = sources.map(|source| (source.member, source.mesh));
         let readers = self.missing_readers(mesh);
@@ -466,15 +610,15 @@ impl Work {
         let mut all: Vec<(usize, usize)> = sources.chain(readers).collect();
         all.sort_unstable();
         all.dedup();
-        all.into_iter()
+        all
     }
 
-    /// Reports whether the operation cannot end before a rank of the mesh has done something for which `is_one` returns true.
-    pub(super) fn needs(&self, mesh: &Mesh, is_one: impl Fn(usize) -> bool) -> bool {
-        self.missing_sources(mesh).any(|source| is_one(source.mesh))
-            || self
-                .missing_readers(mesh)
-                .any(|reader| is_one(reader.mesh) && !self.is_source(reader.member))
+    /// Returns a bit for each rank of the mesh without which the operation cannot end.
+    fn needs(&self, mesh: &Mesh) -> u64 {
+        let sources = self.missing_sources(mesh).map(|source| source.mesh);
+        let readers = self.missing_readers(mesh);
+        let readers = readers.filter(|reader| !self.is_source(reader.member));
+        bits(sources) | bits(readers.map(|reader| reader.mesh))
     }
 
     /// Lists the members whose data is not there.
@@ -502,15 +646,10 @@ impl Work {
     }
 
     /// Does what is possible now.
-    pub(super) fn step(&mut self, mesh: &Mesh) -> Result<Step> {
+    fn step(&mut self, mesh: &Mesh) -> Result<Step> {
         let mut provided = false;
         let Some(own) = self.slot.or_else(|| self.open(mesh)) else {
-            return Ok(Step {
-                progressed: false,
-                concerns_others: false,
-                read_out: 0,
-                done: false,
-            });
+            return Ok(Step::NOTHING);
         };
         if self.slot.is_none() {
             self.slot = Some(own);
@@ -552,7 +691,7 @@ impl Work {
         }
         let concerns_others = provided || (read && self.is_read_awaited);
         if read && !concerns_others {
-            mesh.announce_to_slotless(self.involved());
+            mesh.announce_to_slotless(self.call.involved());
         }
         Ok(Step {
             progressed: provided || read || read_directly,

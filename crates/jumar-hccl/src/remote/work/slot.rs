@@ -2,11 +2,13 @@
 
 use jumar_types::Result;
 
-use super::{INPUT, Position, READ_BYTES, READ_PIECE, RESULT, Reader, Source, Use, Work, rounds};
+use super::{
+    Call, INPUT, Position, READ_BYTES, READ_PIECE, RESULT, Reader, Source, Use, Work, rounds,
+};
 use crate::protocol::{open_slot, read_slot};
 use crate::remote::layout::{
-    CALL, EXPECTED, HEAD_DISPLACED, IDENTITY, NOTHING, NUMBER, POSITIONS, PUBLISHED, SIGNATURE,
-    SIZES, SLOTS, STATE, slot,
+    CALL, EXPECTED, HEAD_DISPLACED, IDENTITY, MOST_RANKS, NOTHING, NUMBER, POSITIONS, PUBLISHED,
+    SIGNATURE, SIZES, SLOTS, STATE, slot,
 };
 use crate::remote::mesh::{Access, Mesh};
 
@@ -33,6 +35,15 @@ pub(super) struct Found {
     pub(super) ended_below: u64,
 }
 
+impl Found {
+    /// Stands for the slot of a rank that has not come.
+    pub(super) const NONE: Found = Found {
+        slot: 0,
+        generation: 0,
+        ended_below: 0,
+    };
+}
+
 /// Returns a digest of a few words. They come from ranks of the same job, which gain nothing from a collision.
 pub(super) fn mixed<const N: usize>(words: [u64; N]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -40,45 +51,71 @@ pub(super) fn mixed<const N: usize>(words: [u64; N]) -> u64 {
     words.into_iter().fold(N as u64, mix)
 }
 
-impl Work {
-    /// Ends the work before its time.
-    pub(in crate::remote) fn abandon(&mut self, mesh: &Mesh) {
-        if let Some(own) = self.slot.take() {
-            mesh.close_slot(own.slot, own.generation);
-        }
-    }
-
-    /// Takes a slot, and provides the first round with it: others find both at once.
-    pub(super) fn open(&mut self, mesh: &Mesh) -> Option<Found> {
-        let (index, generation) = mesh.take_slot(usual_slot(&self.key))?;
-        let segment = mesh.segment();
-        let base = slot(index);
-        if index != usual_slot(&self.key) {
-            segment.add(HEAD_DISPLACED, 1);
+impl Call {
+    /// Takes a slot of this rank.
+    pub(super) fn take_slot(&self, mesh: &Mesh) -> Option<Found> {
+        let usual = usual_slot(&self.key);
+        let (slot, generation) = mesh.take_slot(usual)?;
+        if slot != usual {
+            mesh.segment().add(HEAD_DISPLACED, 1);
         }
         mesh.note_processor();
         let ended_below = match &self.message {
             None => mesh.ended_below(self.key.identity),
             Some(_) => 0,
         };
-        let own = Found {
-            slot: index,
+        Some(Found {
+            slot,
             generation,
             ended_below,
-        };
+        })
+    }
+
+    /// Opens a slot in which so many rounds are published, after `fill` has written what is not in all slots.
+    pub(super) fn open(&self, mesh: &Mesh, own: Found, published: usize, fill: impl FnOnce()) {
+        let (segment, base) = (mesh.segment(), slot(own.slot));
+        let behind = (self.key.number - own.ended_below).min(UNKNOWN);
+        open_slot(segment, base + STATE, own.generation, || {
+            segment.store(base + NUMBER, self.key.number | behind << NUMBER_BITS);
+            segment.store(base + IDENTITY, self.key.identity);
+            segment.store(base + CALL, self.digest);
+            segment.store(base + PUBLISHED + INPUT, published as u64);
+            segment.store(base + PUBLISHED + RESULT, 0);
+            for (at, word) in self.signature.iter().enumerate() {
+                segment.store(base + SIGNATURE + at, *word);
+            }
+            fill();
+        });
+    }
+
+    /// Returns what others are still to read, once this rank's part has ended.
+    pub(super) fn left_behind(&self, own: Found) -> LeftBehind {
+        LeftBehind {
+            tag: self.key.tag,
+            identity: self.key.identity,
+            number: self.key.number,
+            slot: own.slot,
+            generation: own.generation,
+            readers: Vec::new(),
+            readers_of_results: Vec::new(),
+            ranks: 0,
+        }
+    }
+}
+
+impl Work {
+    /// Takes a slot, and provides the first round with it: others find both at once.
+    pub(super) fn open(&mut self, mesh: &Mesh) -> Option<Found> {
+        let own = self.call.take_slot(mesh)?;
+        let segment = mesh.segment();
+        let base = slot(own.slot);
         self.offer_memory(mesh);
-        let behind = (self.key.number - ended_below).min(UNKNOWN);
         self.write_edges(mesh, own);
         if self.rounds > 0 {
             self.write_round(mesh, own, 0);
             self.published = 1;
         }
-        open_slot(segment, base + STATE, generation, || {
-            segment.store(base + NUMBER, self.key.number | behind << NUMBER_BITS);
-            segment.store(base + IDENTITY, self.key.identity);
-            segment.store(base + CALL, mixed(self.signature));
-            segment.store(base + PUBLISHED + INPUT, self.published as u64);
-            segment.store(base + PUBLISHED + RESULT, 0);
+        self.call.open(mesh, own, self.published, || {
             for reader in &self.readers {
                 let ranks = (reader.mesh, mesh.rank());
                 if self.access(mesh, reader.span.bytes(), ranks).is_some() {
@@ -88,16 +125,13 @@ impl Work {
                     );
                 }
             }
-            for (at, word) in self.signature.iter().enumerate() {
-                segment.store(base + SIGNATURE + at, *word);
-            }
             if self.has_equal_parts {
                 return;
             }
             for reader in &self.readers {
                 segment.store(base + SIZES + reader.mesh, reader.span.bytes() as u64);
             }
-            for rank in &*self.members {
+            for rank in &*self.call.members {
                 segment.store(base + EXPECTED + *rank as usize, NOTHING);
             }
             for source in &self.sources {
@@ -109,12 +143,12 @@ impl Work {
 
     /// Returns how a rank reads data from the memory of its owner, unless the owner refuses. Both come to the same answer.
     fn access(&self, mesh: &Mesh, data: usize, (reader, owner): (usize, usize)) -> Option<Access> {
-        let is_copied = matches!(self.using, Use::Copy);
+        if !matches!(self.using, Use::Copy) || data < READ_BYTES {
+            return None;
+        }
+        // What several ranks read is in the caches after one of them has copied it: with two copies they are as fast as the system.
         let access = mesh.access(reader, owner);
-        access.filter(|access| {
-            // What several ranks read is in the caches after one of them has copied it: with two copies they are as fast as the system.
-            is_copied && data >= READ_BYTES && (*access == Access::Lent || self.is_exclusive)
-        })
+        access.filter(|access| *access == Access::Lent || self.is_exclusive)
     }
 
     /// Decides which ranks read the memory of this one.
@@ -163,11 +197,11 @@ impl Work {
     /// Looks for the slots of the others, and compares what they called.
     pub(super) fn find(&mut self, mesh: &Mesh) -> Result<()> {
         let found = self.sources.iter().filter(|source| source.found.is_some());
-        if found.count() + 1 == self.members.len() {
+        if found.count() + 1 == self.call.members.len() {
             return Ok(());
         }
-        for member in self.other_members() {
-            let rank = self.members[member] as usize;
+        for member in self.call.other_members() {
+            let rank = self.call.members[member] as usize;
             let at = self
                 .sources
                 .iter()
@@ -175,24 +209,9 @@ impl Work {
             if at.is_some_and(|at| self.sources[at].found.is_some()) {
                 continue;
             }
-            let Some((found, call)) = find_slot(mesh, rank, &self.key) else {
+            let Some(found) = self.call.find(mesh, member)? else {
                 continue;
             };
-            if call != mixed(self.signature) {
-                let base = slot(found.slot) + SIGNATURE;
-                let signature = std::array::from_fn(|at| mesh.peer_word(rank, base + at));
-                let own = (
-                    self.me as u32,
-                    self.message.as_ref(),
-                    self.arrival.operation(),
-                );
-                return Err(self.label.disagreement(
-                    self.key.number,
-                    own,
-                    member as u32,
-                    signature,
-                ));
-            }
             let Some(at) = at else { continue };
             if self.has_equal_parts {
                 self.note_found(mesh, at, found);
@@ -206,9 +225,9 @@ impl Work {
                 && expected != NOTHING
                 && expected != reader.span.bytes() as u64
             {
-                return Err(self.label.unequal_parts(
-                    self.arrival.operation().name(),
-                    self.me as u32,
+                return Err(self.call.label().unequal_parts(
+                    self.call.arrival.operation().name(),
+                    self.call.me as u32,
                     reader.span.bytes() as u64,
                     member as u32,
                     expected,
@@ -216,11 +235,11 @@ impl Work {
             }
             let sent = mesh.peer_word(rank, slot(found.slot) + SIZES + mesh.rank());
             if sent != self.sources[at].bytes as u64 {
-                return Err(self.label.unequal_parts(
-                    self.arrival.operation().name(),
+                return Err(self.call.label().unequal_parts(
+                    self.call.arrival.operation().name(),
                     member as u32,
                     sent,
-                    self.me as u32,
+                    self.call.me as u32,
                     self.sources[at].bytes as u64,
                 ));
             }
@@ -231,7 +250,7 @@ impl Work {
 
     /// Returns below which number all collectives of this identity have ended for all ranks.
     pub(super) fn ended_everywhere_below(&self) -> u64 {
-        if self.message.is_some() || self.sources.len() + 1 < self.members.len() {
+        if self.call.message.is_some() || self.sources.len() + 1 < self.call.members.len() {
             return 0;
         }
         let found = self.sources.iter().map(|source| source.found);
@@ -242,16 +261,12 @@ impl Work {
     /// Hands over what other ranks are still to read from this one.
     pub(super) fn left_behind(&mut self, own: Found) -> LeftBehind {
         LeftBehind {
-            tag: self.key.tag,
-            identity: self.key.identity,
-            number: self.key.number,
-            slot: own.slot,
-            generation: own.generation,
             readers: std::mem::take(&mut self.readers),
             readers_of_results: match self.using {
                 Use::ReduceParts(..) => std::mem::take(&mut self.sources),
                 Use::Copy | Use::Reduce(..) => Vec::new(),
             },
+            ..self.call.left_behind(own)
         }
     }
 }
@@ -265,6 +280,8 @@ pub(in crate::remote) struct LeftBehind {
     pub(in crate::remote) generation: u64,
     readers: Vec<Reader>,
     readers_of_results: Vec<Source>,
+    /// A bit for each rank that reads one round, beside those.
+    pub(super) ranks: u64,
 }
 
 impl LeftBehind {
@@ -276,7 +293,9 @@ impl LeftBehind {
         };
         let mut readers = self.readers.iter();
         let mut of_results = self.readers_of_results.iter();
+        let mut ranks = (0..MOST_RANKS).filter(|rank| self.ranks >> rank & 1 != 0);
         readers.all(|reader| has_read(reader.mesh, INPUT, reader.rounds))
+            && ranks.all(|rank| has_read(rank, INPUT, 1))
             && of_results.all(|source| has_read(source.mesh, RESULT, source.rounds))
     }
 }
@@ -290,30 +309,29 @@ fn usual_slot(key: &Key) -> usize {
 /// Looks for the operation among the slots of a rank. Returns the digest of its signature, too.
 pub(super) fn find_slot(mesh: &Mesh, rank: usize, key: &Key) -> Option<(Found, u64)> {
     const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
-    let load = |index| mesh.peer_word(rank, index);
+    let segment = mesh.peer_segment(rank)?;
+    let load = |index| segment.load(index);
     let usual = usual_slot(key);
-    let others = match load(HEAD_DISPLACED) {
-        0 => 1,
-        _ => SLOTS,
+    let read = |index| {
+        let base = slot(index);
+        let (generation, (behind, call)) = read_slot(load, base + STATE, || {
+            let number = load(base + NUMBER);
+            let same = number & NUMBERS == key.number && load(base + IDENTITY) == key.identity;
+            same.then(|| (number >> NUMBER_BITS, load(base + CALL)))
+        })?;
+        let ended_below = match behind {
+            UNKNOWN => 0,
+            behind => key.number.saturating_sub(behind),
+        };
+        let found = Found {
+            slot: index,
+            generation,
+            ended_below,
+        };
+        Some((found, call))
     };
-    (0..others)
-        .map(|at| (usual + at) % SLOTS)
-        .find_map(|index| {
-            let base = slot(index);
-            let (generation, (behind, call)) = read_slot(load, base + STATE, || {
-                let number = load(base + NUMBER);
-                let same = number & NUMBERS == key.number && load(base + IDENTITY) == key.identity;
-                same.then(|| (number >> NUMBER_BITS, load(base + CALL)))
-            })?;
-            let ended_below = match behind {
-                UNKNOWN => 0,
-                behind => key.number.saturating_sub(behind),
-            };
-            let found = Found {
-                slot: index,
-                generation,
-                ended_below,
-            };
-            Some((found, call))
-        })
+    match load(HEAD_DISPLACED) {
+        0 => read(usual),
+        _ => (0..SLOTS).find_map(|at| read((usual + at) % SLOTS)),
+    }
 }
