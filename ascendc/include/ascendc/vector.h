@@ -168,13 +168,14 @@ template <typename Operation> constexpr bool is_in_float = false;
 template <typename Function> constexpr bool is_in_float<InFloat<Function>> = true;
 
 #if defined(__F16C__)
-// The header of the instructions' functions would take a quarter of the time in which a small kernel is compiled.
+typedef uint16_t EightHalves __attribute__((vector_size(16)));
+typedef float EightFloats __attribute__((vector_size(32)));
+
+// Converts eight elements. The header of the instructions' functions would take a quarter of the time in which a small kernel is compiled.
 inline void eight_to_float(float* to, const half* from)
 {
-    typedef uint16_t Halves __attribute__((vector_size(16)));
-    typedef float Floats __attribute__((vector_size(32)));
-    Halves halves;
-    Floats floats;
+    EightHalves halves;
+    EightFloats floats;
     std::memcpy(&halves, from, sizeof halves);
     asm("vcvtph2ps %1, %0" : "=x"(floats) : "x"(halves));
     std::memcpy(to, &floats, sizeof floats);
@@ -183,10 +184,8 @@ inline void eight_to_float(float* to, const half* from)
 // Rounds to the nearest half, and to an even one of two.
 inline void eight_to_half(half* to, const float* from)
 {
-    typedef uint16_t Halves __attribute__((vector_size(16)));
-    typedef float Floats __attribute__((vector_size(32)));
-    Halves halves;
-    Floats floats;
+    EightHalves halves;
+    EightFloats floats;
     std::memcpy(&floats, from, sizeof floats);
     asm("vcvtps2ph $0, %1, %0" : "=x"(halves) : "x"(floats));
     std::memcpy(static_cast<void*>(to), &halves, sizeof halves);

@@ -436,7 +436,8 @@ impl Product {
     /// Returns whether B is read where it lies, because packing it would cost more than it saves.
     ///
     /// Of few columns that lie as rows, sums of products along two rows are formed: one takes as long as 1/25 of its length and 25, in
-    /// cycles. Packing takes 4 cycles an element, and then a row of A meets a panel at a cycle for each row of the panel.
+    /// cycles. Packing takes 4 cycles an element (measured before vectors were used for it), and then a row of A meets a panel at a cycle
+    /// for each row of the panel.
     fn is_by_rows(&self) -> bool {
         let Product { m, n, k, .. } = *self;
         let sums = || m.saturating_mul(n).saturating_mul(k.saturating_add(640));

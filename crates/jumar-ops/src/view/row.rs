@@ -205,23 +205,8 @@ impl<'a, T: Element> Row<'a, T> {
 
     /// Takes `len` elements from `start` on, every `step`th. Panics outside the row.
     pub fn stepped(&self, start: usize, len: usize, step: usize) -> Row<'a, T> {
-        if len > 0 {
-            let last = (len - 1)
-                .checked_mul(step)
-                .and_then(|reach| reach.checked_add(start));
-            let inside = last.is_some_and(|last| last < self.len);
-            if !inside {
-                outside(start, len, self.len);
-            }
-        }
-        Row {
-            first: self
-                .first
-                .wrapping_offset((start as isize).wrapping_mul(self.step)),
-            len,
-            step: self.step.wrapping_mul(step as isize),
-            ..*self
-        }
+        // A longer step than this leads out of any row.
+        self.strided(start, len, isize::try_from(step).unwrap_or(isize::MAX))
     }
 
     /// Takes `len` elements from `start` on, every `step`th, towards the start of the row if it is negative. Panics outside the row.
