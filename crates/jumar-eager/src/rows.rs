@@ -111,8 +111,33 @@ fn row_at(layout: &Layout, index: &[usize]) -> (usize, isize) {
     (start, strides[index.len()])
 }
 
-struct RowKernel<F> {
-    function: F,
+/// A function of rows of any type. What handles the rows is not generic, or it would be compiled for each function.
+trait AnyFunction: Send + Sync {
+    fn scratch(&self) -> usize;
+    fn is_elementwise(&self) -> bool;
+    /// Computes one row, with the best instructions of this processor.
+    fn compute(&self, rows: &Rows<'_>);
+}
+
+impl<F: RowFunction> AnyFunction for F {
+    fn scratch(&self) -> usize {
+        RowFunction::scratch(self)
+    }
+
+    fn is_elementwise(&self) -> bool {
+        RowFunction::is_elementwise(self)
+    }
+
+    fn compute(&self, rows: &Rows<'_>) {
+        wide(One {
+            function: self,
+            rows,
+        });
+    }
+}
+
+struct RowKernel {
+    function: Box<dyn AnyFunction>,
     /// The dimensions before the last.
     dims: Vec<usize>,
     inputs: [Option<Operand>; OPERANDS],
@@ -123,7 +148,7 @@ struct RowKernel<F> {
     elements: usize,
 }
 
-impl<F: RowFunction> RowKernel<F> {
+impl RowKernel {
     fn part_len(&self) -> usize {
         (self.staging + self.function.scratch()).next_multiple_of(16)
     }
@@ -153,7 +178,7 @@ struct Views<'a> {
     outputs: [Option<AnyViewMut<'a>>; OPERANDS],
 }
 
-impl<F: RowFunction> RowKernel<F> {
+impl RowKernel {
     fn views<'a>(&self, call: &Call<'a>) -> Result<Views<'a>, OpError> {
         let mut views = Views {
             inputs: [None; OPERANDS],
@@ -222,10 +247,7 @@ impl<F: RowFunction> RowKernel<F> {
                 }
             };
         }
-        wide(One {
-            function: &self.function,
-            rows: &rows,
-        });
+        self.function.compute(&rows);
         for (operand, view) in self.outputs.iter().zip(&views.outputs) {
             if let (Some(operand), Some(view)) = (operand, view)
                 && let Some(stage) = stage(operand)
@@ -237,7 +259,7 @@ impl<F: RowFunction> RowKernel<F> {
     }
 }
 
-impl<F: RowFunction> RowKernel<F> {
+impl RowKernel {
     /// Returns the next row of the first input, if it lies behind this one in the last dimension but one.
     fn ahead<'a>(&self, views: &Views<'a>, index: &[usize]) -> Option<Row<'a, f32>> {
         let (view, width) = (views.inputs[0].as_ref()?, self.inputs[0].as_ref()?.width);
@@ -250,7 +272,7 @@ impl<F: RowFunction> RowKernel<F> {
     }
 }
 
-impl<F: RowFunction> Kernel for RowKernel<F> {
+impl Kernel for RowKernel {
     fn is_elementwise(&self) -> bool {
         self.function.is_elementwise()
     }
@@ -319,6 +341,15 @@ impl Cx<'_> {
     pub fn rows(
         &mut self,
         function: impl RowFunction,
+        inputs: &[Option<View>],
+        outputs: &[Option<View>],
+    ) -> Result<(), Refusal> {
+        self.any_rows(Box::new(function), inputs, outputs)
+    }
+
+    fn any_rows(
+        &mut self,
+        function: Box<dyn AnyFunction>,
         inputs: &[Option<View>],
         outputs: &[Option<View>],
     ) -> Result<(), Refusal> {

@@ -40,16 +40,30 @@ impl<'a> Workers<'a> {
     }
 
     /// Calls `work` once for each part from 0 on, in no order, and returns when all calls have returned.
+    #[inline]
     pub fn each(&self, parts: usize, work: impl Fn(usize) + Sync) {
-        match self.0 {
-            Some(team) if parts > 1 => team.share(parts, &work),
-            _ => (0..parts).for_each(work),
-        }
+        self.share(parts, &work);
     }
 
     /// Splits `0..len` into ranges of whole multiples of `grain` (but for the last), and calls `work` with start and
     /// length of each. The ranges depend on `len`, `grain` and the number of threads only.
+    #[inline]
     pub fn ranges(&self, len: usize, grain: usize, work: impl Fn(usize, usize) + Sync) {
+        self.share_ranges(len, grain, &work);
+    }
+
+    // The two below are not generic, or each kernel would be compiled for one thread and for several.
+
+    #[inline(never)]
+    fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        match self.0 {
+            Some(team) if parts > 1 => team.share(parts, work),
+            _ => (0..parts).for_each(work),
+        }
+    }
+
+    #[inline(never)]
+    fn share_ranges(&self, len: usize, grain: usize, work: &(dyn Fn(usize, usize) + Sync)) {
         let threads = self.threads();
         if threads < 2 || len <= grain {
             if len > 0 {
@@ -59,7 +73,7 @@ impl<'a> Workers<'a> {
         }
         let grain = grain.max(1);
         let each = len.div_ceil(grain).div_ceil(threads * PARTS_EACH) * grain;
-        self.each(len.div_ceil(each), |part| {
+        self.share(len.div_ceil(each), &|part| {
             let start = part * each;
             work(start, each.min(len - start));
         });

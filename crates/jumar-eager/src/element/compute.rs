@@ -22,6 +22,9 @@ pub(crate) type C128 = Complex<f64>;
 pub(crate) trait Compute:
     Copy + Default + PartialEq + Send + Sync + std::fmt::Debug + 'static
 {
+    /// Whether its values are numbers of one part, whose loops are compiled for each level of instructions.
+    const IS_REAL: bool;
+
     fn of_f32(value: f32) -> Self;
     fn of_f64(value: f64) -> Self;
     fn of_i64(value: i64) -> Self;
@@ -57,6 +60,7 @@ pub(crate) trait Compute:
 macro_rules! float_types {
     ($($own:ident, $scalar:expr;)*) => {$(
         impl Compute for $own {
+            const IS_REAL: bool = true;
             #[inline(always)] fn of_f32(value: f32) -> $own { value as $own }
             #[inline(always)] fn of_f64(value: f64) -> $own { value as $own }
             #[inline(always)] fn of_i64(value: i64) -> $own { value as $own }
@@ -114,6 +118,7 @@ float_types! {
 macro_rules! complex_types {
     ($($part:ident)*) => {$(
         impl Compute for Complex<$part> {
+            const IS_REAL: bool = false;
             #[inline(always)] fn of_f32(value: f32) -> Self { Complex::new(value as $part, 0.0) }
             #[inline(always)] fn of_f64(value: f64) -> Self { Complex::new(value as $part, 0.0) }
             #[inline(always)] fn of_i64(value: i64) -> Self { Complex::new(value as $part, 0.0) }
@@ -143,6 +148,8 @@ complex_types! { f32 f64 }
 pub(crate) trait Cell: 'static {
     /// The plain type of the same width that memory is read as.
     type Raw: Element;
+    /// Whether elements are numbers of one part.
+    const IS_REAL: bool = true;
     fn upcast<L: Compute>(raw: Self::Raw) -> L;
     fn downcast<L: Compute>(value: L) -> Self::Raw;
 
@@ -242,6 +249,7 @@ pub(crate) enum Complex64 {}
 pub(crate) enum Complex128 {}
 
 impl Cell for Complex32 {
+    const IS_REAL: bool = false;
     type Raw = u32;
 
     #[inline(always)]
@@ -258,6 +266,7 @@ impl Cell for Complex32 {
 }
 
 impl Cell for Complex64 {
+    const IS_REAL: bool = false;
     type Raw = u64;
 
     #[inline(always)]
@@ -274,6 +283,7 @@ impl Cell for Complex64 {
 }
 
 impl Cell for Complex128 {
+    const IS_REAL: bool = false;
     type Raw = u128;
 
     #[inline(always)]
@@ -323,6 +333,15 @@ pub(crate) const fn is_cell(dtype: DataType) -> bool {
         )
 }
 
+/// Does the work of a conversion. Vector instructions are no faster for complex numbers, whose parts alternate.
+#[inline(always)]
+fn convert<C: Cell, L: Compute>(work: impl Work<Output = ()>) {
+    match C::IS_REAL && L::IS_REAL {
+        true => wide(work),
+        false => work.run::<false>(),
+    }
+}
+
 /// Converts a row of elements into a block.
 #[inline]
 pub(crate) fn load<C: Cell, L: Compute>(row: Row<'_, C::Raw>, block: &mut [L]) {
@@ -332,7 +351,7 @@ pub(crate) fn load<C: Cell, L: Compute>(row: Row<'_, C::Raw>, block: &mut [L]) {
         }
         return;
     }
-    wide(Load::<C, L> { row, block });
+    convert::<C, L>(Load::<C, L> { row, block });
 }
 
 struct Load<'a, C: Cell, L> {
@@ -365,7 +384,7 @@ pub(crate) fn store<C: Cell, L: Compute>(row: RowMut<'_, C::Raw>, block: &[L]) {
         }
         return;
     }
-    wide(Store::<C, L> { row, block });
+    convert::<C, L>(Store::<C, L> { row, block });
 }
 
 struct Store<'a, C: Cell, L> {
@@ -391,7 +410,7 @@ impl<C: Cell, L: Compute> Work for Store<'_, C, L> {
 
 /// Rounds the elements of a block to a type that is narrower than the compute type.
 pub(crate) fn round<C: Cell, L: Compute>(block: &mut [L]) {
-    wide(Round::<C, L> {
+    convert::<C, L>(Round::<C, L> {
         block,
         to: PhantomData,
     });

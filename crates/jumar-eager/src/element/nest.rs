@@ -141,9 +141,23 @@ impl Nest {
         if self.elements == 0 || count == 0 {
             return;
         }
+        let (mut counter, mut offsets) = self.start(first);
+        for left in (0..count).rev() {
+            body(&offsets);
+            if left > 0 {
+                self.advance(&mut counter, &mut offsets);
+            }
+        }
+    }
+
+    // What counts is a part of no loop, or it would be compiled for each function of elements.
+
+    /// Returns the indices of a row, and the offsets of the operands there.
+    #[inline(never)]
+    fn start(&self, row: usize) -> ([usize; MAX_RANK], Offsets) {
         let mut counter = [0usize; MAX_RANK];
         let mut offsets = [0usize; OPERANDS];
-        let mut rest = first;
+        let mut rest = row;
         for axis in (0..self.outer).rev() {
             counter[axis] = rest % self.dims[axis];
             rest /= self.dims[axis];
@@ -151,28 +165,28 @@ impl Nest {
                 *offset = offset.wrapping_add_signed(stride.wrapping_mul(counter[axis] as isize));
             }
         }
-        for _ in 1..count {
-            body(&offsets);
-            let mut axis = self.outer;
-            while axis > 0 {
-                axis -= 1;
-                counter[axis] += 1;
-                let strides = &self.strides[axis];
-                if counter[axis] < self.dims[axis] {
-                    for operand in 0..self.operands {
-                        offsets[operand] = offsets[operand].wrapping_add_signed(strides[operand]);
-                    }
-                    break;
-                }
-                counter[axis] = 0;
-                let back = self.dims[axis] as isize - 1;
+        (counter, offsets)
+    }
+
+    /// Goes to the next row.
+    #[inline(never)]
+    fn advance(&self, counter: &mut [usize; MAX_RANK], offsets: &mut Offsets) {
+        for axis in (0..self.outer).rev() {
+            counter[axis] += 1;
+            let strides = &self.strides[axis];
+            if counter[axis] < self.dims[axis] {
                 for operand in 0..self.operands {
-                    let distance = strides[operand].wrapping_mul(back);
-                    offsets[operand] = offsets[operand].wrapping_add_signed(-distance);
+                    offsets[operand] = offsets[operand].wrapping_add_signed(strides[operand]);
                 }
+                return;
+            }
+            counter[axis] = 0;
+            let back = self.dims[axis] as isize - 1;
+            for operand in 0..self.operands {
+                let distance = strides[operand].wrapping_mul(back);
+                offsets[operand] = offsets[operand].wrapping_add_signed(-distance);
             }
         }
-        body(&offsets);
     }
 }
 

@@ -269,12 +269,48 @@ enum Slot {
     },
 }
 
+/// How the algorithm sees all operands.
+struct Slots {
+    inputs: Vec<Slot>,
+    outputs: Vec<Slot>,
+}
+
+impl Slots {
+    /// Returns the slots, and the number of elements that converted operands take.
+    fn find(
+        cx: &PrepareCx<'_>,
+        working: Option<DataType>,
+        inputs: &[usize],
+        outputs: &[usize],
+    ) -> Result<(Slots, usize), OpError> {
+        let mut end = 0usize;
+        let mut slot = |dtype: DataType, shape: &[usize]| {
+            if Some(dtype) == working {
+                return Slot::Direct;
+            }
+            let (at, len) = (end, shape.iter().product());
+            end += len;
+            Slot::Upcast { dtype, at, len }
+        };
+        let mut slots = Slots {
+            inputs: vec![Slot::Other; cx.inputs()],
+            outputs: vec![Slot::Other; cx.outputs()],
+        };
+        for &index in inputs.iter().filter(|&&index| cx.has(index)) {
+            slots.inputs[index] = slot(cx.dtype(index)?, cx.shape(index)?);
+        }
+        for &index in outputs.iter().filter(|&&index| index < cx.outputs()) {
+            slots.outputs[index] = slot(cx.output_dtype(index)?, cx.output_shape(index)?);
+        }
+        Ok((slots, end))
+    }
+}
+
 /// The operands of an algorithm.
 pub(crate) struct Io<'a, W> {
     /// The call, for operands that are not numbers to work on.
     pub call: &'a Call<'a>,
-    inputs: &'a [Slot],
-    outputs: &'a [Slot],
+    slots: &'a Slots,
     own: (usize, usize),
     types: PhantomData<fn(W)>,
 }
@@ -292,7 +328,7 @@ impl<'a, W: Working> Io<'a, W> {
 
     /// Returns an input's elements.
     pub fn input(&self, index: usize) -> Result<Row<'a, W>, OpError> {
-        match self.inputs.get(index) {
+        match self.slots.inputs.get(index) {
             Some(&Slot::Upcast { at, len, .. }) => Ok(self.cut(at, len)?.as_row()),
             Some(Slot::Direct) => Ok(self.call.input::<W>(index)?.flat()),
             _ => Err(OpError::internal(format!("input {index} was not lifted"))),
@@ -301,7 +337,7 @@ impl<'a, W: Working> Io<'a, W> {
 
     /// Returns an input's elements for writing, where they were converted: the memory is the kernel's own.
     pub fn upcast_mut(&self, index: usize) -> Result<RowMut<'a, W>, OpError> {
-        match self.inputs.get(index) {
+        match self.slots.inputs.get(index) {
             Some(&Slot::Upcast { at, len, .. }) => self.cut(at, len),
             _ => Err(OpError::internal(format!(
                 "input {index} is not the kernel's own"
@@ -320,7 +356,7 @@ impl<'a, W: Working> Io<'a, W> {
 
     /// Returns an output's elements.
     pub fn output(&self, index: usize) -> Result<RowMut<'a, W>, OpError> {
-        match self.outputs.get(index) {
+        match self.slots.outputs.get(index) {
             Some(&Slot::Upcast { at, len, .. }) => self.cut(at, len),
             Some(Slot::Direct) => Ok(self.call.output::<W>(index)?.flat()),
             _ => Err(OpError::internal(format!("output {index} was not lifted"))),
@@ -413,8 +449,8 @@ impl<'a> Ints<'a> {
 
 struct GenericKernel<A, W> {
     algorithm: A,
-    inputs: Vec<Slot>,
-    outputs: Vec<Slot>,
+    slots: Slots,
+    /// The algorithm's own scratch memory: where it begins, behind converted operands, and its length, in elements of the working type.
     own: (usize, usize),
     types: PhantomData<fn(W)>,
 }
@@ -506,20 +542,32 @@ impl<A: Algorithm, W: Working> Kernel for GenericKernel<A, W> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let io = Io::<W> {
             call,
-            inputs: &self.inputs,
-            outputs: &self.outputs,
+            slots: &self.slots,
             own: self.own,
             types: PhantomData,
         };
-        for (index, slot) in self.inputs.iter().enumerate() {
+        io.load()?;
+        self.algorithm.run(&io)?;
+        io.store()
+    }
+}
+
+impl<W: Working> Io<'_, W> {
+    /// Converts the inputs.
+    fn load(&self) -> Result<(), OpError> {
+        for (index, slot) in self.slots.inputs.iter().enumerate() {
             if let Slot::Upcast { at, len, .. } = *slot {
-                load(call, index, io.cut(at, len)?)?;
+                load(self.call, index, self.cut(at, len)?)?;
             }
         }
-        self.algorithm.run(&io)?;
-        for (index, slot) in self.outputs.iter().enumerate() {
+        Ok(())
+    }
+
+    /// Converts the outputs.
+    fn store(&self) -> Result<(), OpError> {
+        for (index, slot) in self.slots.outputs.iter().enumerate() {
             if let Slot::Upcast { dtype, at, len } = *slot {
-                store(call, index, dtype, io.cut(at, len)?.as_row())?;
+                store(self.call, index, dtype, self.cut(at, len)?.as_row())?;
             }
         }
         Ok(())
@@ -551,60 +599,39 @@ pub(crate) fn generic_kernel_in<A: Algorithm>(
     algorithm: A,
     inputs: &[usize],
     outputs: &[usize],
-    mut wide: bool,
+    wide: bool,
 ) -> Result<Box<dyn Kernel>, OpError> {
+    match wide || needs_wide(cx, inputs, outputs)? {
+        true => boxed::<A, f64>(cx, algorithm, inputs, outputs),
+        false => boxed::<A, f32>(cx, algorithm, inputs, outputs),
+    }
+}
+
+/// Returns whether an operand's values need float64 to be worked on.
+fn needs_wide(cx: &PrepareCx<'_>, inputs: &[usize], outputs: &[usize]) -> Result<bool, OpError> {
+    let mut wide = false;
     for &index in inputs.iter().filter(|&&index| cx.has(index)) {
         wide |= needs_f64(cx.dtype(index)?);
     }
     for &index in outputs.iter().filter(|&&index| index < cx.outputs()) {
         wide |= needs_f64(cx.output_dtype(index)?);
     }
-    if wide {
-        Ok(Box::new(GenericKernel::<A, f64>::new(
-            cx, algorithm, inputs, outputs,
-        )?))
-    } else {
-        Ok(Box::new(GenericKernel::<A, f32>::new(
-            cx, algorithm, inputs, outputs,
-        )?))
-    }
+    Ok(wide)
 }
 
-impl<A: Algorithm, W: Working> GenericKernel<A, W> {
-    fn new(
-        cx: &PrepareCx<'_>,
-        algorithm: A,
-        inputs: &[usize],
-        outputs: &[usize],
-    ) -> Result<Self, OpError> {
-        let mut end = 0usize;
-        let mut slot = |dtype: DataType, len: usize| {
-            if Some(dtype) == W::DTYPE {
-                return Slot::Direct;
-            }
-            let at = end;
-            end += len;
-            Slot::Upcast { dtype, at, len }
-        };
-        let mut kernel = GenericKernel {
-            inputs: vec![Slot::Other; cx.inputs()],
-            outputs: vec![Slot::Other; cx.outputs()],
-            own: (0, algorithm.scratch()),
-            algorithm,
-            types: PhantomData,
-        };
-        for &index in inputs.iter().filter(|&&index| cx.has(index)) {
-            kernel.inputs[index] = slot(cx.dtype(index)?, cx.shape(index)?.iter().product());
-        }
-        for &index in outputs.iter().filter(|&&index| index < cx.outputs()) {
-            kernel.outputs[index] = slot(
-                cx.output_dtype(index)?,
-                cx.output_shape(index)?.iter().product(),
-            );
-        }
-        kernel.own.0 = end;
-        Ok(kernel)
-    }
+fn boxed<A: Algorithm, W: Working>(
+    cx: &PrepareCx<'_>,
+    algorithm: A,
+    inputs: &[usize],
+    outputs: &[usize],
+) -> Result<Box<dyn Kernel>, OpError> {
+    let (slots, end) = Slots::find(cx, W::DTYPE, inputs, outputs)?;
+    Ok(Box::new(GenericKernel::<A, W> {
+        slots,
+        own: (end, algorithm.scratch()),
+        algorithm,
+        types: PhantomData,
+    }))
 }
 
 #[cfg(test)]

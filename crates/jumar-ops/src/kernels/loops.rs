@@ -100,27 +100,31 @@ impl<const N: usize> Loops<N> {
         let mut offsets = start;
         loop {
             body(offsets)?;
-            let mut axis = self.outer;
-            loop {
-                if axis == 0 {
-                    return Ok(());
-                }
-                axis -= 1;
-                counter[axis] += 1;
-                let strides = &self.strides[axis];
-                if counter[axis] < self.dims[axis] {
-                    for (offset, &stride) in offsets.iter_mut().zip(strides) {
-                        *offset = offset.wrapping_add_signed(stride);
-                    }
-                    break;
-                }
-                counter[axis] = 0;
-                let back = self.dims[axis] - 1;
-                for (offset, &stride) in offsets.iter_mut().zip(strides) {
-                    *offset = offset.wrapping_sub((stride as usize).wrapping_mul(back));
-                }
+            if !self.advance(&mut counter, &mut offsets) {
+                return Ok(());
             }
         }
+    }
+
+    /// Goes to the next row. Returns whether there is one. It is a part of no loop, or it would be compiled for each body.
+    #[inline(never)]
+    fn advance(&self, counter: &mut [usize; MAX_RANK], offsets: &mut [usize; N]) -> bool {
+        for axis in (0..self.outer).rev() {
+            counter[axis] += 1;
+            let strides = &self.strides[axis];
+            if counter[axis] < self.dims[axis] {
+                for (offset, &stride) in offsets.iter_mut().zip(strides) {
+                    *offset = offset.wrapping_add_signed(stride);
+                }
+                return true;
+            }
+            counter[axis] = 0;
+            let back = self.dims[axis] - 1;
+            for (offset, &stride) in offsets.iter_mut().zip(strides) {
+                *offset = offset.wrapping_sub((stride as usize).wrapping_mul(back));
+            }
+        }
+        false
     }
 }
 
