@@ -102,3 +102,16 @@ fn copies_past_the_caches_refuse_another_length() {
     let mut to = [0u8; 2];
     RowMut::of(&mut to).copy_past_caches(Row::of(&[0u8; 3]), &PastCaches::default());
 }
+
+#[test]
+fn each_element_counts_in_the_largest() {
+    for len in 1..100 {
+        for at in 0..len {
+            let mut row = vec![0.0f32; len];
+            row[at] = 1.0;
+            let row = Row::of(&row);
+            assert_eq!(row.fold_wide(0.0, f32::max, f32::max), 1.0, "{at} of {len}");
+            assert_eq!(row.fold_long(0.0, f32::max, f32::max), 1.0, "{at} of {len}");
+        }
+    }
+}
