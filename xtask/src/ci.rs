@@ -1,8 +1,9 @@
-//! `cargo xtask ci`: everything that has to pass, two steps at a time, and a table at the end.
+//! `cargo xtask ci`: everything that has to pass, three steps at a time, and a table at the end.
 //!
-//! Most steps use one processor for much of their time: tests of the install tree, and the last crates of a build. A step starts when
-//! those that it needs have ended, and no other step uses what it needs for itself. A step's whole output lies in target/ci/<step>.log; of a failed one the end is shown. A step that cannot run because
-//! another one failed, or because the machine lacks a tool, is skipped with the reason; skipped is never passed.
+//! Most steps use one processor for much of their time: tests of the install tree, and the last crates of a build; and tests wait, for
+//! time limits and for other processes. A step starts when those that it needs have ended, and no other step uses what it needs for
+//! itself. A step's whole output lies in target/ci/<step>.log; of a failed one the end is shown. A step that cannot run because another
+//! one failed, or because the machine lacks a tool, is skipped with the reason; skipped is never passed.
 
 mod deny;
 mod long;
@@ -154,8 +155,8 @@ pub fn run(options: &Options) -> Result<bool> {
         .any(|row| matches!(row.outcome, Outcome::Failed(_))))
 }
 
-/// How many steps run at the same time.
-const SIDE_BY_SIDE: usize = 2;
+/// How many steps run at the same time: one more than there are processors where this has to be quick.
+const SIDE_BY_SIDE: usize = 3;
 
 /// The steps of a run, and how far they are.
 struct Schedule {
