@@ -35,7 +35,6 @@ struct Pick<T> {
     start: usize,
     /// The strides of the output's own dimensions; none where it is seen under another shape.
     strides: Option<Vec<isize>>,
-    elements: usize,
     types: std::marker::PhantomData<fn(T)>,
 }
 
@@ -50,18 +49,18 @@ impl<T: Element> Kernel for Pick<T> {
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<T>(0)?, call.output::<T>(0)?);
-        let (len, [to_step, from_step]) = (self.loops.row(), self.loops.steps());
-        let rounds = self.loops.rounds();
-        let grain = GRAIN.div_ceil((self.elements / rounds.max(1)).max(1));
-        call.workers().ranges(rounds, grain, |first, count| {
-            let (loops, start) = self.loops.some([0, self.start], first, count);
-            // The body never fails.
-            let _ = loops.each(start, |[to, from]| {
-                out.row(to, len, to_step)
-                    .copy_from(input.row(from, len, from_step));
-                Ok(())
+        let [to_step, from_step] = self.loops.steps();
+        let start = [0, self.start];
+        self.loops
+            .share(start, call.workers(), GRAIN, |loops, start| {
+                let len = loops.row();
+                // The body never fails.
+                let _ = loops.each(start, |[to, from]| {
+                    out.row(to, len, to_step)
+                        .copy_from(input.row(from, len, from_step));
+                    Ok(())
+                });
             });
-        });
         Ok(())
     }
 }
@@ -79,7 +78,6 @@ pub(crate) fn pick(
             loops,
             start,
             strides: Some(strides.to_vec()),
-            elements: shape.iter().product(),
             types: std::marker::PhantomData,
         }) as Box<dyn Kernel>)
     })
@@ -225,7 +223,6 @@ pub(crate) fn pick_as(
             loops,
             start: 0,
             strides: None,
-            elements: shape.iter().product(),
             types: std::marker::PhantomData,
         }) as Box<dyn Kernel>)
     })

@@ -348,25 +348,31 @@ impl Blocks2 {
             call.input::<T>(1)?,
             call.output::<U>(0)?,
         );
-        let (len, steps) = (self.loops.row(), self.loops.steps());
-        let mut block = [T::ComputeType::default(); BLOCK];
-        let mut others = [T::ComputeType::default(); BLOCK];
-        self.loops.each([0; 3], |[to, a, b]| {
-            let (one, two, out) = (
-                one.row(a, len, steps[1]),
-                two.row(b, len, steps[2]),
-                out.row(to, len, steps[0]),
-            );
-            for start in (0..len).step_by(BLOCK) {
-                let len = BLOCK.min(len - start);
-                let (block, others) = (&mut block[..len], &mut others[..len]);
-                convert(one.slice(start, len), RowMut::of(block), T::to_compute);
-                convert(two.slice(start, len), RowMut::of(others), T::to_compute);
-                T::ComputeType::run2(&*self.function, block, others);
-                store(block, out.slice(start, len));
-            }
-            Ok(())
-        })
+        let steps = self.loops.steps();
+        let part = |loops: &Loops<3>, start: [usize; 3]| {
+            let len = loops.row();
+            let mut block = [T::ComputeType::default(); BLOCK];
+            let mut others = [T::ComputeType::default(); BLOCK];
+            // The body never fails.
+            let _ = loops.each(start, |[to, a, b]| {
+                let (one, two, out) = (
+                    one.row(a, len, steps[1]),
+                    two.row(b, len, steps[2]),
+                    out.row(to, len, steps[0]),
+                );
+                for start in (0..len).step_by(BLOCK) {
+                    let len = BLOCK.min(len - start);
+                    let (block, others) = (&mut block[..len], &mut others[..len]);
+                    convert(one.slice(start, len), RowMut::of(block), T::to_compute);
+                    convert(two.slice(start, len), RowMut::of(others), T::to_compute);
+                    T::ComputeType::run2(&*self.function, block, others);
+                    store(block, out.slice(start, len));
+                }
+                Ok(())
+            });
+        };
+        self.loops.share([0; 3], call.workers(), GRAIN, part);
+        Ok(())
     }
 }
 
@@ -484,13 +490,6 @@ impl<T: Number, F: PairFunction> Kernel for Pair<T, F> {
             call.output::<T>(0)?,
         );
         let (len, steps, f) = (self.loops.row(), self.loops.steps(), self.function);
-        let row = |to, a, b| PairRow {
-            function: f,
-            one: one.row(a, len, steps[1]),
-            two: two.row(b, len, steps[2]),
-            to: out.row(to, len, steps[0]),
-            repeated: (steps[1] == 0, steps[2] == 0),
-        };
         if self.loops.is_one_row() {
             // Entries of the first dimension may lie apart in each of them.
             let dense =
@@ -534,10 +533,45 @@ impl<T: Number, F: PairFunction> Kernel for Pair<T, F> {
             }
             return Ok(());
         }
-        self.loops.each([0; 3], |[to, a, b]| {
-            wide(row(to, a, b));
-            Ok(())
-        })
+        let row = |len: usize, [to, a, b]: [usize; 3]| PairRow {
+            function: f,
+            one: one.row(a, len, steps[1]),
+            two: two.row(b, len, steps[2]),
+            to: out.row(to, len, steps[0]),
+            repeated: (steps[1] == 0, steps[2] == 0),
+        };
+        let part = |loops: &Loops<3>, start| wide(PairRows { loops, start, row });
+        self.loops.share([0; 3], call.workers(), GRAIN, part);
+        Ok(())
+    }
+}
+
+/// A function of the pairs of all rows of a loop. Rows may be as short as a vector, so that the level is not chosen for each.
+struct PairRows<'a, R> {
+    loops: &'a Loops<3>,
+    start: [usize; 3],
+    /// Makes a row from its length and the offsets of its operands.
+    row: R,
+}
+
+impl<'a, T: Number, F: PairFunction, R> Work for PairRows<'_, R>
+where
+    R: Fn(usize, [usize; 3]) -> PairRow<'a, T, F>,
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let len = self.loops.row();
+        // The body never fails.
+        let _ = self.loops.each(
+            self.start,
+            #[inline(always)]
+            |offsets| {
+                (self.row)(len, offsets).run::<FUSED>();
+                Ok(())
+            },
+        );
     }
 }
 
@@ -692,20 +726,26 @@ impl<T: Element> Kernel for Choose<T> {
             call.input::<T>(2)?,
             call.output::<T>(0)?,
         );
-        let (len, steps) = (self.loops.row(), self.loops.steps());
-        self.loops.each([0; 4], |[to, c, a, b]| {
-            let (condition, yes, no, out) = (
-                condition.row(c, len, steps[1]),
-                yes.row(a, len, steps[2]),
-                no.row(b, len, steps[3]),
-                out.row(to, len, steps[0]),
-            );
-            for index in 0..len {
-                let source = if condition.get(index).get() { yes } else { no };
-                out.set(index, source.get(index));
-            }
-            Ok(())
-        })
+        let steps = self.loops.steps();
+        let part = |loops: &Loops<4>, start: [usize; 4]| {
+            let len = loops.row();
+            // The body never fails.
+            let _ = loops.each(start, |[to, c, a, b]| {
+                let (condition, yes, no, out) = (
+                    condition.row(c, len, steps[1]),
+                    yes.row(a, len, steps[2]),
+                    no.row(b, len, steps[3]),
+                    out.row(to, len, steps[0]),
+                );
+                for index in 0..len {
+                    let source = if condition.get(index).get() { yes } else { no };
+                    out.set(index, source.get(index));
+                }
+                Ok(())
+            });
+        };
+        self.loops.share([0; 4], call.workers(), GRAIN, part);
+        Ok(())
     }
 }
 

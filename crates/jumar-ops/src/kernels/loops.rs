@@ -1,7 +1,7 @@
 //! Loops over several tensors of one shape and different strides.
 
-use crate::OpError;
 use crate::view::MAX_RANK;
+use crate::{OpError, Workers};
 
 /// Nested loops over `N` operands, with neighbouring dimensions joined where all operands allow it.
 ///
@@ -61,24 +61,46 @@ impl<const N: usize> Loops<N> {
         self.steps
     }
 
-    /// Returns how many times the outermost loop goes round.
-    pub fn rounds(&self) -> usize {
-        match self.outer {
-            0 => 1,
-            _ => self.dims[0],
-        }
+    /// Cuts the outermost loop, or the row where there is none, into parts of at least `grain` elements, and calls `part` with the
+    /// loops of each and where its operands begin. Threads share the parts.
+    pub fn share(
+        &self,
+        start: [usize; N],
+        workers: Workers<'_>,
+        grain: usize,
+        part: impl Fn(&Loops<N>, [usize; N]) + Sync,
+    ) {
+        self.share_parts(start, workers, grain, &part);
     }
 
-    /// Returns the loops over some rounds of the outermost one, and where each operand begins there.
-    pub fn some(&self, start: [usize; N], first: usize, count: usize) -> (Loops<N>, [usize; N]) {
-        let (mut loops, mut start) = (self.clone(), start);
-        if self.outer > 0 {
-            loops.dims[0] = count;
-            for (start, &stride) in start.iter_mut().zip(&self.strides[0]) {
+    fn share_parts(
+        &self,
+        start: [usize; N],
+        workers: Workers<'_>,
+        grain: usize,
+        part: &(dyn Fn(&Loops<N>, [usize; N]) + Sync),
+    ) {
+        if self.empty {
+            return;
+        }
+        let (outermost, strides, each) = match self.outer {
+            0 => (self.row, self.steps, 1),
+            outer => {
+                let inner = self.dims[1..outer].iter().product::<usize>();
+                (self.dims[0], self.strides[0], inner * self.row)
+            }
+        };
+        workers.ranges(outermost, grain.div_ceil(each.max(1)), |first, count| {
+            let (mut loops, mut start) = (self.clone(), start);
+            match self.outer {
+                0 => loops.row = count,
+                _ => loops.dims[0] = count,
+            }
+            for (start, &stride) in start.iter_mut().zip(&strides) {
                 *start = start.wrapping_add_signed(stride.wrapping_mul(first as isize));
             }
-        }
-        (loops, start)
+            part(&loops, start);
+        });
     }
 
     /// Returns whether all elements lie in one row, which is not empty.
@@ -186,5 +208,56 @@ mod tests {
         assert_eq!(seen, wanted);
         assert!(walk(&Loops::new(&[2, 0, 4], [&[0, 4, 1]])).is_empty());
         assert_eq!(walk(&Loops::new(&[], [&[]])), [[0]]);
+    }
+
+    struct Team(usize);
+
+    impl crate::Share for Team {
+        fn threads(&self) -> usize {
+            self.0
+        }
+
+        fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+            (0..parts).for_each(work);
+        }
+    }
+
+    #[test]
+    fn parts_visit_every_element_in_order() {
+        let (shape, other) = ([3, 4, 5], [4, 1]);
+        let (dense, repeated) = (dense_strides(&shape), broadcast_strides(&other, &shape));
+        let turned = [20, -5, 1];
+        let cases = [
+            // One row, whose elements are cut.
+            Loops::new(&shape, [&dense, &dense]),
+            Loops::new(&[7], [&[2], &[0]]),
+            Loops::new(&shape, [&dense, &repeated]),
+            Loops::new(&shape, [&dense, &turned]),
+            Loops::new(&[], [&[], &[]]),
+            Loops::new(&[3, 0], [&[0, 1], &[0, 1]]),
+        ];
+        for loops in &cases {
+            for (threads, grain) in [(1, 1), (2, 1), (3, 1), (3, 8), (2, 1000)] {
+                let seen = std::sync::Mutex::new(Vec::new());
+                loops.share(
+                    [0, 15],
+                    Workers::of(&Team(threads)),
+                    grain,
+                    |part, start| {
+                        let each = part.each(start, |offsets| {
+                            for index in 0..part.row() as isize {
+                                let at = |i: usize| {
+                                    offsets[i].wrapping_add_signed(part.steps()[i] * index)
+                                };
+                                seen.lock().unwrap().push([at(0), at(1).wrapping_sub(15)]);
+                            }
+                            Ok(())
+                        });
+                        each.unwrap();
+                    },
+                );
+                assert_eq!(seen.into_inner().unwrap(), walk(loops), "{threads} threads");
+            }
+        }
     }
 }

@@ -17,7 +17,7 @@ pub(in crate::kernels) use planes::{InPlanes, Sizes};
 use super::pool;
 use super::window::{Format, Window};
 use crate::simd::blocked::{
-    BatchStrides, Dense, GatheredConvolution, LANES, Operands, PAIR, Part, Planar, Sliding,
+    BatchStrides, Dense, GatheredConvolution, LANES, Operands, PAIR, Part, Planar, Share, Sliding,
     WindowOp, apply_window, convolve, convolve_gathered, convolve_planar, together,
 };
 use crate::view::Row;
@@ -28,6 +28,8 @@ use cut::Cut;
 pub(super) const WORTH: usize = 1 << 19;
 /// Pixels from which on threads share an image by rows even where there are many blocks.
 const LARGE: usize = 100;
+/// Weights from which on threads share a convolution, however small its images are.
+const MANY_WEIGHTS: usize = 1 << 16;
 
 /// Numbers about units that a convolution of picked channels has at most; they lie on the stack while it runs.
 const UNITS: usize = 4096;
@@ -476,12 +478,12 @@ fn convolve_all(call: &Call<'_>, dense: &Dense, images: usize, operands: &Operan
         inputs * PAIR * images * pairs * LANES * LANES,
     ];
     let cost = factors.into_iter().fold(1, usize::saturating_mul);
-    let threads = if cost < WORTH {
-        1
-    } else {
-        call.workers().threads()
-    };
     let weights = inputs * outputs * groups * window.taps() * LANES;
+    // Small images take as long as it takes to read the weights.
+    let threads = match cost < WORTH && weights * LANES < MANY_WEIGHTS {
+        true => 1,
+        false => call.workers().threads(),
+    };
     let most = groups * (inputs * window.pixels()).max(outputs * window.outputs());
     let each = together(dense, images, pairs);
     let cut = Cut::of(threads, (images, each), pairs, output, most >= weights);
@@ -646,33 +648,45 @@ impl Kernel for Swept {
         let each = output[0] * output[1] * taps * LANES;
         let threads = call.workers().threads();
         let (units, image) = (self.images * self.blocks, output[0] * output[1]);
-        let run = |first: usize, last: usize, rows: (usize, usize)| {
-            for index in first..last {
-                let part = Part {
-                    image: index / self.blocks,
-                    rows,
-                    columns: (0, output[1]),
-                };
-                let block = (index % self.blocks, self.blocks);
-                apply_window(&self.window, self.what, block, &operands, part);
-            }
+        let run = |block: usize, part: Part| {
+            let block = (block, self.blocks);
+            apply_window(&self.window, self.what, block, &operands, part);
         };
         if threads > self.images
             && output[0] > threads
             && image >= LARGE
             && units * each >= WORTH / 2
         {
-            // As the convolutions around it do.
-            let (pieces, rows, _) = split(output[0], output[1], threads * PARTS_EACH);
-            call.workers().each(pieces, |piece| {
-                let from = piece * rows;
-                run(0, units, (from, (from + rows).min(output[0])));
+            // As the convolutions around it do: a thread has written most of what it reads.
+            let cut = Cut::of(threads, (self.images, 1), self.blocks, output, true);
+            call.workers().each(cut.parts(), |index| {
+                let Share {
+                    images,
+                    pairs: blocks,
+                    rows,
+                    columns,
+                } = cut.share(index);
+                for image in images.0..images.1 {
+                    let part = Part {
+                        image,
+                        rows,
+                        columns,
+                    };
+                    (blocks.0..blocks.1).for_each(|block| run(block, part));
+                }
             });
             return Ok(());
         }
         let grain = (WORTH / 4).div_ceil(each.max(1));
         call.workers().ranges(units, grain, |start, len| {
-            run(start, start + len, (0, output[0]));
+            for index in start..start + len {
+                let part = Part {
+                    image: index / self.blocks,
+                    rows: (0, output[0]),
+                    columns: (0, output[1]),
+                };
+                run(index % self.blocks, part);
+            }
         });
         Ok(())
     }
