@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use super::slot::Found;
 use super::{INPUT, Position, READ_PIECE, RESULT, Source, Work, part, rounds};
 use crate::operation::Operation;
+use crate::os::processors;
 use crate::protocol::is_still_open;
 use crate::reduce::reduce;
 use crate::remote::layout::{DEPTH, PUBLISHED, STATE, short, slot, staging};
@@ -40,6 +41,9 @@ impl Work {
 
     fn copy_to_target(&self, backend: &Arc<dyn Backend>, to: Span, from: Span) {
         match Transfer::new(to, from) {
+            Some(transfer) if self.is_long && !transfer.overlaps() && !self.has_helpers() => {
+                backend.copy_past_caches_now(transfer);
+            }
             Some(transfer) if self.is_long && !transfer.overlaps() => {
                 let bytes = transfer.bytes();
                 backend.share(bytes.div_ceil(SHARED_PART), &|at| {
@@ -50,6 +54,12 @@ impl Work {
             }
             _ => copy(backend, to, from),
         }
+    }
+
+    /// Returns whether there are processors for the other threads of this rank's device. With fewer, they would keep the other ranks from
+    /// copying: an AlltoAll of 16 MiB between four processes on two processors took a quarter longer.
+    fn has_helpers(&self) -> bool {
+        processors() >= 2 * self.call.members.len()
     }
 
     pub(super) fn publish(&mut self, mesh: &Mesh, own: Found) -> bool {
