@@ -84,6 +84,8 @@ pub(super) struct Races {
     counts: [u64; 2],
     /// Callbacks that were queued and have not begun: they may write host memory in stream order.
     pub(super) callbacks: u64,
+    /// Whether a callback was ever queued. One that is running reads host memory in stream order, and nothing reports when it has returned.
+    had_callbacks: bool,
     /// Pinned memory that the program must not touch now.
     pub(super) guarded: Vec<Guarded>,
     /// Where tasks were queued, by the last digits of their numbers.
@@ -317,6 +319,7 @@ impl Races {
             },
             Op::Callback { .. } => {
                 self.callbacks += 1;
+                self.had_callbacks = true;
                 let clock = self.order.actors[actor].clock.clone();
                 context.interest.found(admission.ticket);
                 let number = admission.stream.unwrap_or(u32::MAX);
@@ -810,6 +813,7 @@ impl Races {
             );
         }
         if context.poison
+            && !self.had_callbacks
             && direction == "device to host"
             && to_pinned
             && !self.is_used(context.thread, to, false)
