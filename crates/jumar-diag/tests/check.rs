@@ -1,10 +1,10 @@
 //! The checks, fed by hand with what passes the gate: what they keep is bounded, and threads are in the order of their calls.
 
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
 
 use jumar_core::{Admission, Op, Phase, Probe, Span};
-use jumar_diag::check::{Check, Options};
+use jumar_diag::check::{Check, Memory, Options};
 
 static TICKETS: AtomicU64 = AtomicU64::new(0);
 
@@ -513,4 +513,83 @@ fn a_reset_takes_no_object_that_another_thread_is_destroying() {
             .swept("stream", 7, Some(2), "aclrtResetDevice")
             .is_some()
     );
+}
+
+/// Counts what the checks do to memory, which nobody accesses.
+#[derive(Default)]
+struct Counted {
+    fills: AtomicU64,
+    guards: AtomicU64,
+    reads: AtomicU64,
+}
+
+impl Memory for Counted {
+    fn read(&self, _: Span, into: &mut [u8]) {
+        // The program writes it between any two looks.
+        into.fill(self.reads.fetch_add(1, Ordering::Relaxed) as u8);
+    }
+
+    fn fill(&self, _: Span, _: u8) {
+        self.fills.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn guard(&self, _: u64, _: Span, _: bool) {
+        self.guards.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn what_a_callback_may_use_is_left_alone_until_the_host_has_waited() {
+    let options = Options {
+        poison: true,
+        protect: true,
+        ..Options::default()
+    };
+    let check = Check::new(options).expect("no report file is asked for");
+    let memory = Arc::new(Counted::default());
+    check.set_memory(memory.clone());
+    let pinned = BASE + (1 << 30);
+    allocate(&check, BASE, 4096);
+    let (host, device) = (span(pinned, 4096), None);
+    let op = Op::Allocate { span: host, device };
+    admit(&check, None, "aclrtMallocHost", op);
+    let stream = Some(1);
+    let copies = || {
+        for (to, from, direction) in [
+            (span(BASE, 64), span(pinned, 64), "host to device"),
+            (span(pinned + 64, 64), span(BASE, 64), "device to host"),
+        ] {
+            let op = Op::Copy {
+                to,
+                from,
+                direction,
+            };
+            let ticket = admit(&check, stream, "aclrtMemcpyAsync", op);
+            done(&check, ticket);
+        }
+        let counts = [&memory.fills, &memory.guards].map(|count| count.load(Ordering::Relaxed));
+        (counts, check.totals())
+    };
+    let wait = || {
+        let op = Op::WaitForStream;
+        done(&check, admit(&check, stream, "aclrtSynchronizeStream", op));
+    };
+    let callback = |blocks| {
+        let op = Op::Callback { blocks };
+        admit(&check, stream, "aclrtLaunchCallback", op)
+    };
+
+    // It is handed over; when it returns, nobody says.
+    let first = callback(true);
+    done(&check, first);
+    assert_eq!(copies(), ([0, 0], (0, 0)), "it may be running");
+    wait();
+    let second = callback(true);
+    assert_eq!(copies(), ([0, 0], (0, 0)), "it has not begun");
+    done(&check, second);
+    assert_eq!(copies(), ([0, 0], (0, 0)), "it may be running");
+    wait();
+    let ([fills, guards], (errors, _)) = copies();
+    assert!(fills == 1 && guards > 0, "{fills} fills, {guards} guards");
+    assert_eq!(errors, 1, "the source of the copy has changed");
 }

@@ -248,7 +248,7 @@ impl Stream {
         }
     }
 
-    /// Begins what others end. Returns the error with which it did not. Apart from the loop over tasks, which is as short as it can be.
+    /// Begins what others end. Returns the error with which it did not. The loop over tasks calls it, and stays short.
     #[inline(never)]
     fn begin(&self, joint: &Joining) -> Option<Error> {
         self.run_program(&**joint)

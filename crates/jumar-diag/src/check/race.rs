@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use jumar_core::{Admission, Op, Phase, Span};
 
+use super::callbacks::Callbacks;
 use super::cells::{Access, Cell, Region, Verb};
 use super::conflict::{AccessCheck, Needs, line, race, verb, who};
 use super::deadlock::DeadlockState;
@@ -43,7 +44,8 @@ enum Pending {
     Stream(usize, usize, Clock),
     Event(usize, u64),
     Device(usize, u32),
-    Callback(u32, Clock),
+    /// Of a stream, which waits until it returns or not, behind what the clock says.
+    Callback(u32, bool, Clock),
 }
 
 /// Bytes that a queued copy is going to read, as they were when it was queued.
@@ -82,10 +84,7 @@ pub(super) struct Races {
     regions: BTreeMap<usize, Region>,
     freed: VecDeque<(Allocation, SourceLocation)>,
     counts: [u64; 2],
-    /// Callbacks that were queued and have not begun: they may write host memory in stream order.
-    pub(super) callbacks: u64,
-    /// Whether a callback was ever queued. One that is running reads host memory in stream order, and nothing reports when it has returned.
-    had_callbacks: bool,
+    pub(super) callbacks: Callbacks,
     /// Pinned memory that the program must not touch now.
     pub(super) guarded: Vec<Guarded>,
     /// Where tasks were queued, by the last digits of their numbers.
@@ -146,7 +145,7 @@ impl Races {
         // What was thrown away is never reported.
         let (mut callbacks, mut bytes) = (0, 0);
         self.pending.retain(|ticket, pending| {
-            let gone = matches!(pending, Pending::Callback(of, _) if *of == stream);
+            let gone = matches!(pending, Pending::Callback(of, ..) if *of == stream);
             if gone {
                 interest.lost(*ticket);
                 callbacks += 1;
@@ -161,7 +160,7 @@ impl Races {
             }
             !gone
         });
-        self.callbacks -= callbacks;
+        self.callbacks.remove(callbacks);
         self.sampled_bytes -= bytes;
         let deadlock = &mut self.deadlock;
         deadlock.callbacks.remove(&stream);
@@ -317,14 +316,13 @@ impl Races {
                 Some(clock) => self.order.learns(actor, clock),
                 None => self.order.actors[actor].blind = true,
             },
-            Op::Callback { .. } => {
-                self.callbacks += 1;
-                self.had_callbacks = true;
+            Op::Callback { blocks } => {
+                self.callbacks.queue();
                 let clock = self.order.actors[actor].clock.clone();
                 context.interest.found(admission.ticket);
                 let number = admission.stream.unwrap_or(u32::MAX);
                 self.pending
-                    .insert(admission.ticket, Pending::Callback(number, clock));
+                    .insert(admission.ticket, Pending::Callback(number, *blocks, clock));
             }
             Op::WaitForEvent { event, .. } => {
                 context.interest.found(admission.ticket);
@@ -455,11 +453,13 @@ impl Races {
         let pending = self.pending.remove(&ticket);
         match (pending, phase) {
             // The function begins now, behind everything before it; a thread that it notifies knows as much.
-            (Some(Pending::Callback(_, clock)), _) => {
-                self.callbacks = self.callbacks.saturating_sub(1);
+            (Some(Pending::Callback(stream, blocks, clock)), _) => {
+                self.callbacks.begin(ticket, stream, blocks);
                 self.order.publish_clock(&clock);
             }
             (Some(Pending::Stream(thread, actor, clock)), Phase::Finished) => {
+                self.callbacks
+                    .wait_for(self.order.actors[actor].number, ticket);
                 if self.order.actors[actor].blind {
                     self.host_knows_all(thread);
                 } else {
@@ -484,6 +484,8 @@ impl Races {
                     self.host_knows_all(thread);
                 }
                 for stream in streams {
+                    self.callbacks
+                        .wait_for(self.order.actors[stream].number, ticket);
                     self.order.thread_knows(thread, stream);
                 }
             }
@@ -493,6 +495,7 @@ impl Races {
     }
 
     pub(super) fn host_knows_stream(&mut self, thread: usize, stream: u32) {
+        self.callbacks.wait_for(stream, u64::MAX);
         if let Some(stream) = self.order.known_stream(stream) {
             if self.order.actors[stream].blind {
                 return self.host_knows_all(thread);
@@ -783,7 +786,7 @@ impl Races {
         let (Some(stream), Some(memory)) = (admission.stream, context.memory) else {
             return;
         };
-        if self.callbacks > 0 {
+        if self.callbacks.may_run() {
             return;
         }
         let pinned = |span: Span| {
@@ -813,7 +816,6 @@ impl Races {
             );
         }
         if context.poison
-            && !self.had_callbacks
             && direction == "device to host"
             && to_pinned
             && !self.is_used(context.thread, to, false)

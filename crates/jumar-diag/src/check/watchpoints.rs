@@ -44,7 +44,11 @@ impl Races {
         let Some(stream) = admission.stream else {
             return;
         };
-        if admission.inner || self.callbacks > 0 || self.is_blind(stream) || self.is_held_back() {
+        if admission.inner
+            || self.callbacks.may_run()
+            || self.is_blind(stream)
+            || self.is_held_back()
+        {
             return;
         }
         let mut add = |span: Span, writes: bool| {
