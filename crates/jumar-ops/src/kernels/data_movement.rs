@@ -54,11 +54,9 @@ impl<T: Element> Kernel for Pick<T> {
         self.loops
             .share(start, call.workers(), GRAIN, |loops, start| {
                 let len = loops.row();
-                // The body never fails.
-                let _ = loops.each(start, |[to, from]| {
+                loops.each(start, |[to, from]| {
                     out.row(to, len, to_step)
                         .copy_from(input.row(from, len, from_step));
-                    Ok(())
                 });
             });
         Ok(())

@@ -353,8 +353,7 @@ impl Blocks2 {
             let len = loops.row();
             let mut block = [T::ComputeType::default(); BLOCK];
             let mut others = [T::ComputeType::default(); BLOCK];
-            // The body never fails.
-            let _ = loops.each(start, |[to, a, b]| {
+            loops.each(start, |[to, a, b]| {
                 let (one, two, out) = (
                     one.row(a, len, steps[1]),
                     two.row(b, len, steps[2]),
@@ -368,7 +367,6 @@ impl Blocks2 {
                     T::ComputeType::run2(&*self.function, block, others);
                     store(block, out.slice(start, len));
                 }
-                Ok(())
             });
         };
         self.loops.share([0; 3], call.workers(), GRAIN, part);
@@ -563,13 +561,11 @@ where
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         let len = self.loops.row();
-        // The body never fails.
-        let _ = self.loops.each(
+        self.loops.each(
             self.start,
             #[inline(always)]
             |offsets| {
                 (self.row)(len, offsets).run::<FUSED>();
-                Ok(())
             },
         );
     }
@@ -729,8 +725,7 @@ impl<T: Element> Kernel for Choose<T> {
         let steps = self.loops.steps();
         let part = |loops: &Loops<4>, start: [usize; 4]| {
             let len = loops.row();
-            // The body never fails.
-            let _ = loops.each(start, |[to, c, a, b]| {
+            loops.each(start, |[to, c, a, b]| {
                 let (condition, yes, no, out) = (
                     condition.row(c, len, steps[1]),
                     yes.row(a, len, steps[2]),
@@ -741,7 +736,6 @@ impl<T: Element> Kernel for Choose<T> {
                     let source = if condition.get(index).get() { yes } else { no };
                     out.set(index, source.get(index));
                 }
-                Ok(())
             });
         };
         self.loops.share([0; 4], call.workers(), GRAIN, part);

@@ -1,7 +1,9 @@
 //! Loops over several tensors of one shape and different strides.
 
+use std::convert::Infallible;
+
+use crate::Workers;
 use crate::view::MAX_RANK;
-use crate::{OpError, Workers};
 
 /// Nested loops over `N` operands, with neighbouring dimensions joined where all operands allow it.
 ///
@@ -110,11 +112,24 @@ impl<const N: usize> Loops<N> {
 
     /// Calls `body` with each operand's offset for each row.
     #[inline]
-    pub fn each(
+    pub fn each(&self, start: [usize; N], mut body: impl FnMut([usize; N])) {
+        let Ok(()) = self.try_each::<Infallible>(
+            start,
+            #[inline(always)]
+            |offsets| {
+                body(offsets);
+                Ok(())
+            },
+        );
+    }
+
+    /// Calls `body` as [`each`](Loops::each), until it fails.
+    #[inline]
+    pub fn try_each<E>(
         &self,
         start: [usize; N],
-        mut body: impl FnMut([usize; N]) -> Result<(), OpError>,
-    ) -> Result<(), OpError> {
+        mut body: impl FnMut([usize; N]) -> Result<(), E>,
+    ) -> Result<(), E> {
         if self.empty {
             return Ok(());
         }
@@ -177,16 +192,13 @@ mod tests {
 
     fn walk<const N: usize>(loops: &Loops<N>) -> Vec<[usize; N]> {
         let mut seen = Vec::new();
-        loops
-            .each([0; N], |offsets| {
-                for index in 0..loops.row() {
-                    seen.push(std::array::from_fn(|i| {
-                        offsets[i].wrapping_add_signed(loops.steps()[i] * index as isize)
-                    }));
-                }
-                Ok(())
-            })
-            .unwrap();
+        loops.each([0; N], |offsets| {
+            for index in 0..loops.row() {
+                seen.push(std::array::from_fn(|i| {
+                    offsets[i].wrapping_add_signed(loops.steps()[i] * index as isize)
+                }));
+            }
+        });
         seen
     }
 
@@ -244,16 +256,14 @@ mod tests {
                     Workers::of(&Team(threads)),
                     grain,
                     |part, start| {
-                        let each = part.each(start, |offsets| {
+                        part.each(start, |offsets| {
                             for index in 0..part.row() as isize {
                                 let at = |i: usize| {
                                     offsets[i].wrapping_add_signed(part.steps()[i] * index)
                                 };
                                 seen.lock().unwrap().push([at(0), at(1).wrapping_sub(15)]);
                             }
-                            Ok(())
                         });
-                        each.unwrap();
                     },
                 );
                 assert_eq!(seen.into_inner().unwrap(), walk(loops), "{threads} threads");

@@ -186,7 +186,7 @@ impl Shape {
         }
     }
 
-    fn each(&self, mut body: impl FnMut([usize; 3])) -> Result<(), OpError> {
+    fn each(&self, mut body: impl FnMut([usize; 3])) {
         let (count, steps) = (self.loops.row(), self.loops.steps());
         self.loops.each([0; 3], |offsets| {
             for index in 0..count {
@@ -194,8 +194,7 @@ impl Shape {
                     offsets[i].wrapping_add_signed(steps[i] * index as isize)
                 }));
             }
-            Ok(())
-        })
+        });
     }
 }
 
@@ -661,7 +660,8 @@ impl Kernel for Product32 {
             }
             let first = bias.map_or(Start::Zero, Start::ColumnBias);
             product_of(&self.0.dense(), a, b, c, first, panels)
-        })
+        });
+        Ok(())
     }
 }
 
@@ -720,7 +720,8 @@ impl<T: Number> Kernel for ProductAny<T> {
                 }
                 c.slice(row * n, n).map1(sums.as_row(), T::from_wide);
             }
-        })
+        });
+        Ok(())
     }
 }
 

@@ -92,8 +92,8 @@ impl Algorithm for Normalise {
                     step => y.update(offset.stepped(by, len, step as usize), |y, shift| y + shift),
                 }
             }
-            Ok(())
-        })
+        });
+        Ok(())
     }
 }
 

@@ -229,8 +229,8 @@ impl Reduce {
                 T::Wide::join(join, own, block);
                 target.store(own, |x| x);
             }
-            Ok(())
-        })
+        });
+        Ok(())
     }
 }
 

@@ -102,8 +102,8 @@ impl<T: Carried> Accumulate<T> {
                 let at = to + index * to_step as usize;
                 sums.set(at, sums.get(at).plus(row.get(index).widen()));
             }
-            Ok(())
-        })
+        });
+        Ok(())
     }
 }
 

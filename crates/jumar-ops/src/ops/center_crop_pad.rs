@@ -105,8 +105,8 @@ impl<T: Element> Kernel for Center<T> {
         self.loops.each(self.starts, |[to, from]| {
             out.row(to, len, to_step)
                 .copy_from(input.row(from, len, from_step));
-            Ok(())
-        })
+        });
+        Ok(())
     }
 }
 

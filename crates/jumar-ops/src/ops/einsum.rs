@@ -261,7 +261,7 @@ impl Form {
                     sum += seen.get(index * from_step as usize);
                 }
                 to.set(target, sum);
-                return Ok(());
+                return;
             }
             if from_step == 0 {
                 let x = seen.get(0);
@@ -269,14 +269,14 @@ impl Form {
                     .slice(target, to.len() - target)
                     .stepped(0, len, to_step as usize);
                 row.map1(row.as_row(), |sum| sum + x);
-                return Ok(());
+                return;
             }
             let row = to
                 .slice(target, to.len() - target)
                 .stepped(0, len, to_step as usize);
             row.update(seen.stepped(0, len, from_step as usize), |sum, x| sum + x);
-            Ok(())
-        })
+        });
+        Ok(())
     }
 }
 

@@ -81,7 +81,7 @@ impl<T: Element> Kernel for Gather<T> {
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
         let indices = Indices::of(call, 1, self.index)?;
         let (len, [to_step, from_step]) = (self.loops.row(), self.loops.steps());
-        self.loops.each([0; 2], |[to, from]| {
+        self.loops.try_each([0; 2], |[to, from]| {
             for position in 0..len {
                 let to = to + position * to_step as usize;
                 let at = checked_index(indices.get(to), self.size, to)?;

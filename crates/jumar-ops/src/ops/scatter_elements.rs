@@ -97,7 +97,7 @@ impl Sizes {
     fn each(&self, call: &Call<'_>, mut write: impl FnMut(usize, usize)) -> Result<(), OpError> {
         let indices = Indices::of(call, 1, self.index)?;
         let (len, [to_step, from_step]) = (self.loops.row(), self.loops.steps());
-        self.loops.each([0; 2], |[to, from]| {
+        self.loops.try_each([0; 2], |[to, from]| {
             for position in 0..len {
                 let from = from + position * from_step as usize;
                 let at = checked_index(indices.get(from), self.size, from)?;

@@ -133,6 +133,7 @@ impl Short {
                 inputs.push(input);
             }
         }
+        debug_assert_eq!(inputs.len(), self.found.len(), "each slot has space");
         reduce(&**mesh.backend(), &inputs, &[output], of, by);
         for (member, found) in self.found.iter().enumerate() {
             if member != self.call.me {

@@ -461,7 +461,7 @@ impl Kernel for Product {
                     workers.ranges(m, 8, |start, len| part((start, start + len), (0, panels)));
                 }
             }
-            Ok(())
-        })
+        });
+        Ok(())
     }
 }
