@@ -196,20 +196,9 @@ mod tests {
     use jumar_types::dtype::DataType;
 
     use super::*;
+    use crate::pack_matrix;
     use crate::packing::{CHANNEL_BLOCK, pack_filter};
-    use crate::{Share, pack_matrix};
-
-    struct Three;
-
-    impl Share for Three {
-        fn threads(&self) -> usize {
-            3
-        }
-
-        fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
-            (0..parts).rev().for_each(work);
-        }
-    }
+    use crate::share::tests::Backwards;
 
     /// Different numbers, none 0.
     fn numbers(dims: &[usize]) -> Tensor {
@@ -222,7 +211,7 @@ mod tests {
     fn written(tensor: &Tensor) -> Vec<f32> {
         let mut bytes = vec![0xff; tensor.byte_len()];
         let memory = Region::exclusive(&mut bytes);
-        tensor.write_to(memory, Workers::of(&Three)).unwrap();
+        tensor.write_to(memory, Workers::of(&Backwards(3))).unwrap();
         let shape: Vec<usize> = tensor.ty().dims().unwrap();
         let copy = Tensor::new(DataType::Float32, &shape, bytes).unwrap();
         copy.float32s().unwrap()

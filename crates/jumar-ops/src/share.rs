@@ -81,12 +81,13 @@ impl<'a> Workers<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
 
-    struct Backwards(usize);
+    /// One thread that passes for several, and does the last part first.
+    pub(crate) struct Backwards(pub usize);
 
     impl Share for Backwards {
         fn threads(&self) -> usize {

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jumar_ops::view::{Block, Region};
+use jumar_ops::math::LowPrecision;
+use jumar_ops::packing::{pack_depthwise, pack_filter};
+use jumar_ops::view::{Block, F16, Region};
 use jumar_ops::{
     Attrs, BufferKind, Call, InferCx, Memory, Operand, PrepareCx, Share, Tensor, Workers, find,
     pack_matrix, pack_weights,
@@ -47,7 +49,12 @@ fn noise(dims: &[usize], seed: u32) -> Tensor {
 fn run(name: &str, inputs: &[Tensor], attrs: &Attrs, workers: Workers<'_>) -> Vec<u8> {
     let operator = find(name).unwrap();
     let types: Vec<_> = inputs.iter().map(|tensor| Some(tensor.ty())).collect();
-    let constants = vec![None; inputs.len()];
+    // What decides shapes is known before.
+    let is_known = |tensor: &&Tensor| tensor.ty().dtype == DataType::Int64;
+    let constants: Vec<_> = inputs
+        .iter()
+        .map(|tensor| Some(tensor).filter(is_known))
+        .collect();
     let cx = InferCx::new(&types, &constants, attrs);
     let outputs = &operator.infer(&cx).unwrap()[..1];
     let kernel = operator
@@ -81,6 +88,65 @@ fn run(name: &str, inputs: &[Tensor], attrs: &Attrs, workers: Workers<'_>) -> Ve
         .run(&Call::new(&operands, &result, (0, kernel.scratch_bytes()), &memory).unwrap())
         .unwrap();
     block.bytes().to_vec()
+}
+
+/// The numbers in float16.
+fn halves(tensor: &Tensor) -> Tensor {
+    let numbers = tensor.float32s().unwrap();
+    let bytes = numbers
+        .iter()
+        .flat_map(|number| F16::rounded(*number).to_bits().to_le_bytes());
+    Tensor::new(
+        DataType::Float16,
+        &tensor.ty().dims().unwrap(),
+        bytes.collect(),
+    )
+    .unwrap()
+}
+
+/// Which numbers are above zero.
+fn positive(tensor: &Tensor) -> Tensor {
+    let numbers = tensor.float32s().unwrap();
+    let bytes = numbers.iter().map(|number| u8::from(*number > 0.0));
+    Tensor::new(
+        DataType::Bool,
+        &tensor.ty().dims().unwrap(),
+        bytes.collect(),
+    )
+    .unwrap()
+}
+
+type Case = (&'static str, Vec<Tensor>, Attrs);
+
+/// A convolution of each channel by itself, over images in blocks.
+fn depthwise(images: usize, side: usize) -> Case {
+    let filter = pack_depthwise(&noise(&[160, 1, 5, 5], 2)).unwrap();
+    let attrs = Attrs::new()
+        .with("kernel", vec![5, 5])
+        .with("strides", vec![1, 1, 1, 1])
+        .with("pads", vec![2, 2, 2, 2]);
+    let x = noise(&[images, 10, side, side, 16], 1);
+    ("jumar.BlockedDepthwiseConv2D", vec![x, filter], attrs)
+}
+
+/// Means of windows, over images in blocks.
+fn average(images: usize, side: usize) -> Case {
+    let attrs = Attrs::new()
+        .with("ksize", vec![1, 1, 3, 3])
+        .with("strides", vec![1, 1, 1, 1]);
+    let x = noise(&[images, 10, side, side, 16], 1);
+    ("jumar.BlockedAvgPool", vec![x], attrs)
+}
+
+/// A convolution of one pixel, with many weights.
+fn pixel() -> Case {
+    let filter = pack_filter(&noise(&[320, 320, 1, 1], 2), 1, false).unwrap();
+    let attrs = Attrs::new()
+        .with("kernel", vec![1, 1])
+        .with("strides", vec![1, 1, 1, 1])
+        .with("pads", vec![0, 0, 0, 0]);
+    let x = noise(&[1, 20, 1, 1, 16], 1);
+    ("jumar.BlockedConv2D", vec![x, filter], attrs)
 }
 
 #[test]
@@ -175,6 +241,53 @@ fn the_bytes_are_the_same_with_every_team() {
             vec![noise(&[100_003], 1), noise(&[1], 2)],
             Attrs::new(),
         ),
+        // Loops that are cut at their outermost one: a factor for each channel of blocks, columns, and others.
+        (
+            "Mul",
+            vec![noise(&[3, 20, 14, 14, 16], 1), noise(&[3, 20, 1, 1, 16], 2)],
+            Attrs::new(),
+        ),
+        (
+            "Sub",
+            vec![noise(&[400, 1], 1), noise(&[1, 300], 2)],
+            Attrs::new(),
+        ),
+        (
+            "Add",
+            vec![
+                halves(&noise(&[2, 50, 30, 40], 1)),
+                halves(&noise(&[50, 1, 40], 2)),
+            ],
+            Attrs::new(),
+        ),
+        (
+            "SelectV2",
+            vec![
+                positive(&noise(&[70, 1, 60], 1)),
+                noise(&[30, 60], 2),
+                noise(&[70, 30, 1], 3),
+            ],
+            Attrs::new(),
+        ),
+        (
+            "SelectV2",
+            vec![
+                positive(&noise(&[100_003], 1)),
+                noise(&[100_003], 2),
+                noise(&[100_003], 3),
+            ],
+            Attrs::new(),
+        ),
+        (
+            "Transpose",
+            vec![noise(&[60, 50, 40], 1), Tensor::from_ints(&[1, 0, 2])],
+            Attrs::new(),
+        ),
+        // One image is cut by rows as the convolutions around; of several, each is one part; one pixel has many weights.
+        depthwise(1, 14),
+        depthwise(5, 14),
+        average(1, 28),
+        pixel(),
     ];
     for (name, inputs, attrs) in &cases {
         let alone = run(name, inputs, attrs, Workers::ALONE);
