@@ -515,7 +515,7 @@ fn a_reset_takes_no_object_that_another_thread_is_destroying() {
     );
 }
 
-/// Counts what the checks do to memory, which nobody accesses.
+/// Counts what the checks do to memory, which no thread accesses.
 #[derive(Default)]
 struct Counted {
     fills: AtomicU64,
@@ -579,7 +579,7 @@ fn what_a_callback_may_use_is_left_alone_until_the_host_has_waited() {
         admit(&check, stream, "aclrtLaunchCallback", op)
     };
 
-    // It is handed over; when it returns, nobody says.
+    // It is handed over; when it returns, no event says.
     let first = callback(true);
     done(&check, first);
     assert_eq!(copies(), ([0, 0], (0, 0)), "it may be running");
