@@ -135,18 +135,29 @@ impl<const N: usize> Loops<N> {
         }
         let mut counter = [0usize; MAX_RANK];
         let mut offsets = start;
+        // Rows may be as short as a vector: the loop around them is a part of each body.
+        let (rows, strides) = match self.outer.checked_sub(1) {
+            Some(axis) => (self.dims[axis], self.strides[axis]),
+            None => (1, [0; N]),
+        };
         loop {
-            body(offsets)?;
+            let mut row = offsets;
+            for _ in 0..rows {
+                body(row)?;
+                for (offset, stride) in row.iter_mut().zip(strides) {
+                    *offset = offset.wrapping_add_signed(stride);
+                }
+            }
             if !self.advance(&mut counter, &mut offsets) {
                 return Ok(());
             }
         }
     }
 
-    /// Goes to the next row. Returns whether there is one. It is a part of no loop, or it would be compiled for each body.
+    /// Goes to the next rows. Returns whether there are any. It is a part of no loop, or it would be compiled for each body.
     #[inline(never)]
     fn advance(&self, counter: &mut [usize; MAX_RANK], offsets: &mut [usize; N]) -> bool {
-        for axis in (0..self.outer).rev() {
+        for axis in (0..self.outer.saturating_sub(1)).rev() {
             counter[axis] += 1;
             let strides = &self.strides[axis];
             if counter[axis] < self.dims[axis] {
