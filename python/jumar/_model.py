@@ -32,9 +32,8 @@ _OUTPUT = re.compile(r"(?P<node>.*?):(?P<index>\d+):(?P<tensor>.+)", re.DOTALL)
 
 Inputs = Union[Mapping[str, Any], Sequence[Any], Any]
 
-#: A run in one call, absent from another library's ``acl``: what the runs of a model have in common, and the run.
+#: Makes what the runs of a model have in common; absent from another library's ``acl``.
 _direct_runs = getattr(acl, "_direct_runs", None)
-_run_directly: Any = getattr(acl, "_run_directly", None)
 
 
 class TensorInfo(NamedTuple):
@@ -97,7 +96,7 @@ class _Slot:
         try:
             self.inputs = self._bind(inputs)
             self.outputs = self._bind(outputs)
-            #: What `acl._run_directly` reads.
+            #: What `acl._model_call` reads.
             words = (*self.inputs, *self.outputs, *self.datasets)
             self.numbers = struct.pack(f"{len(words)}Q", *words)
         except BaseException:
@@ -320,7 +319,11 @@ class Model(_Object):
         return TensorInfo(name or "", tuple(dims["dims"]), kind, _FORMATS.get(form, str(form)), nbytes)
 
     def _release(self, handle: int) -> int:
-        self._runs = None
+        with self._lock:
+            # From here on no thread makes others.
+            runs, self._runs = self._runs, None
+        if runs is not None:
+            runs.close()
         with entered(self._context):
             self._release_slots()
             acl.mdl.destroy_desc(handle)
@@ -398,17 +401,6 @@ class Model(_Object):
         """
         if stream is not None:
             return self.submit(inputs, stream)
-        runs = self._runs
-        if runs is not None:
-            made = _run_directly(runs, self._slots, inputs)
-            if made is not None:
-                if not self._handle:
-                    # Another thread closed the model meanwhile, and did not find the slot of this run.
-                    self._release_slots()
-                if made.__class__ is not dict:
-                    check(*made)
-                outputs: dict[str, Array] = made
-                return outputs
         self._refuse_closed()
         return self._run(inputs) if self._runs_directly() else self.submit(inputs).result()
 
@@ -458,11 +450,14 @@ class Model(_Object):
                         check("acl.rt.memcpy", acl.rt.memcpy(host.handle, size, address, size, _DEVICE_TO_HOST))
             finally:
                 self._give_back(slot)
-        if self._runs is None and _direct_runs is not None and not self.closed:
-            inputs_and_outputs = (
-                [(info.name, _dtype.of(info.dtype), info.shape) for info in infos] for infos in (self._inputs, self._outputs)
-            )
-            self._runs = _direct_runs(self._context, self._id, *inputs_and_outputs, Array)
+        if self._runs is None and _direct_runs is not None:
+            with self._lock:
+                if self._runs is None and not self.closed:
+                    ports = (
+                        [(info.name, _dtype.of(info.dtype), info.shape) for info in infos]
+                        for infos in (self._inputs, self._outputs)
+                    )
+                    self._runs = _direct_runs(self._context, self._id, *ports, Array, self._slots)
         return outputs
 
     def _bind_gear(
@@ -581,6 +576,11 @@ class Model(_Object):
         )
         head = "<tr><th></th><th>name</th><th>type</th><th>shape</th><th>bytes</th></tr>"
         return f"<b>Model</b> {self.name}<table>{head}{rows}</table>"
+
+
+# A small model takes little longer than a call of a function in Python. Absent from another library's `acl`.
+if hasattr(acl, "_model_call"):
+    setattr(Model, "__call__", acl._model_call(Model, Model.__call__, check))
 
 
 #: The shape of an input that may have any number of dimensions.

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import inspect
 import subprocess
 import sys
 import threading
@@ -273,30 +274,36 @@ def test_a_model_whose_file_is_deleted_after_the_first_call(tmp_path, cache, dig
 
 
 @pytest.fixture
-def direct(monkeypatch):
-    """What the runs in one call answered, in order."""
-    answers, run = [], jumar._model._run_directly
+def stepwise(monkeypatch):
+    """The inputs of the runs that the package does step by step, in order."""
+    inputs, run = [], jumar.Model._run
 
-    def observed(*arguments):
-        answers.append(run(*arguments))
-        return answers[-1]
+    def observed(model, given):
+        inputs.append(given)
+        return run(model, given)
 
-    monkeypatch.setattr(jumar._model, "_run_directly", observed)
-    return answers
+    monkeypatch.setattr(jumar.Model, "_run", observed)
+    return inputs
 
 
-def test_later_calls_with_arrays_are_one_call_of_the_runtime(digits, expected, direct):
+class Photo(np.ndarray):
+    """An array of another class than NumPy's."""
+
+
+def test_later_calls_with_arrays_are_one_call_of_the_runtime(digits, expected, stepwise):
     image = images(1)[0]
     read_only = image.copy()
     read_only.flags.writeable = False
     with jumar.load(digits) as model:
         close(only(model(image)), expected(image))
-        assert direct == []
-        forms = [image, [image], (image,), {"image": image}, jumar.array(image), [jumar.array(image)], read_only]
-        for form in forms:
+        assert len(stepwise) == 1
+        stepwise.clear()
+        forms = [image, [image], (image,), {"image": image}, jumar.array(image), [jumar.array(image)], read_only, image.view(Photo)]
+        # The same type and size, but not the object that NumPy's arrays usually refer to.
+        renamed = image.view(np.dtype("f4", metadata={"of": "photos"}))
+        for form in [*forms, renamed]:
             close(only(model(form)), expected(image))
-        assert [type(answer) for answer in direct] == [dict] * len(forms)
-        direct.clear()
+        assert stepwise == []
         # What has to be copied, converted or refused first.
         across = np.asfortranarray(np.stack([image, image], -1))[..., 0]
         for form in [image.tolist(), across, image.tobytes()]:
@@ -308,19 +315,31 @@ def test_later_calls_with_arrays_are_one_call_of_the_runtime(digits, expected, d
         closed.close()
         with pytest.raises(ValueError, match="closed"):
             model(closed)
-        assert direct == [None] * 10
+        assert len(stepwise) == 10
         # Results are memory of their own.
         first, second = model(image), model(image * 2)
         close(only(first), expected(image))
         close(only(second), expected(image * 2))
+        assert len(stepwise) == 10
+        # Another context is current; a keyword; an argument that says nothing.
         with jumar.Context():
             close(only(model(image)), expected(image))
-        assert direct[-1] is None
+        for call in (lambda: model(inputs=image), lambda: model(image, None), lambda: model(image, stream=None)):
+            close(only(call()), expected(image))
+        assert len(stepwise) == 14
+        for call in (model, lambda: model(image, None, image), lambda: model(photo=image)):
+            with pytest.raises(TypeError, match="__call__"):
+                call()
     with pytest.raises(ValueError, match="closed"):
         model(image)
 
 
-def test_a_run_in_one_call_that_fails_says_why_and_the_next_one_works(tmp_path, cache, direct):
+def test_the_call_of_a_model_is_documented():
+    assert list(inspect.signature(jumar.Model.__call__).parameters) == ["self", "inputs", "stream"]
+    assert "Returns:" in jumar.Model.__call__.__doc__
+
+
+def test_a_run_in_one_call_that_fails_says_why_and_the_next_one_works(tmp_path, cache, stepwise):
     rows = np.arange(12, dtype=np.float32).reshape(4, 3)
     node = onnx.helper.make_node("Gather", ["rows", "at"], ["y"])
     ports = [onnx.helper.make_tensor_value_info("at", onnx.TensorProto.INT64, [2])]
@@ -337,4 +356,4 @@ def test_a_run_in_one_call_that_fails_says_why_and_the_next_one_works(tmp_path, 
                 model(np.array([0, 4]))
             assert caught.value.function == "acl.mdl.execute" and "gather" in caught.value.sentence
             assert np.array_equal(only(model(np.array([3, 0]))), rows[[3, 0]])
-    assert [type(answer) for answer in direct] == [dict, tuple, dict, tuple, dict, tuple, dict]
+    assert len(stepwise) == 1

@@ -1,15 +1,17 @@
 //! Runs of a model on the calling thread, for the package `jumar`: inputs in, execution and outputs in one call.
 //!
-//! A run takes inputs whose elements lie where they can be copied from: arrays of NumPy (by `__array_struct__`) and of the package. For
-//! anything else, and for whatever deserves an exception about its inputs, it answers `None`; the package then does the same step by step.
+//! A run takes inputs whose elements lie where they can be copied from: arrays of NumPy and of the package. For anything else, and for
+//! whatever deserves an exception about its inputs, the package does the same step by step.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::PyMemoryError;
 use pyo3::ffi as capi;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
 
 use super::ffi::*;
@@ -30,10 +32,20 @@ pub struct DirectRuns {
     model: u32,
     /// Whether runs may go this way.
     few: bool,
+    /// The slot of the first run at a time; it is in the package's list only after the model was closed.
+    first: Option<Slot>,
+    /// Whether a run has the first slot, or the package's list, or there is none.
+    first_taken: AtomicBool,
+    /// The package's list of slots that no run has.
+    free: Py<PyList>,
+    /// Whether the model was closed: slots that come back are released.
+    closed: AtomicBool,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
     /// The package's class of arrays in pinned memory.
     array: Py<PyType>,
+    /// NumPy's class of arrays, where the process has imported it.
+    numpy: Option<Py<PyType>>,
 }
 
 /// An input of the model.
@@ -45,6 +57,8 @@ struct Input {
     shape: Py<PyTuple>,
     dims: Vec<isize>,
     bytes: usize,
+    /// NumPy's object for the type in this machine's byte order. There is one for each type, to which arrays refer.
+    descr: Option<Py<PyAny>>,
 }
 
 /// An output of the model.
@@ -55,10 +69,19 @@ struct Output {
     bytes: usize,
 }
 
+#[pymethods]
+impl DirectRuns {
+    /// Hands the slots back: that of a run which is under way when the run has ended.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.closed.store(true, Ordering::SeqCst);
+        self.give_back_first(py)
+    }
+}
+
 /// Makes what the runs of a model have in common. Takes context, model, inputs and outputs (each: name, type of the elements, shape),
-/// and the class of arrays.
+/// the class of arrays, and the list of free slots.
 pub fn direct_runs<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
+    call.expect(6, 6)?;
     let py = call.py();
     let read = || -> PyResult<DirectRuns> {
         type Port<'py> = (Bound<'py, PyString>, Bound<'py, PyAny>, Bound<'py, PyTuple>);
@@ -76,12 +99,17 @@ pub fn direct_runs<'py>(call: &Args<'py>) -> Answer<'py> {
             });
             measured.collect()
         };
+        let numpy = imported(py, "numpy");
+        let numpy = numpy.as_ref();
+        let class = numpy.and_then(|numpy| numpy.getattr("ndarray").ok()?.cast_into().ok());
         let inputs = ports(2)?
             .into_iter()
             .map(|((name, dtype, shape), dims, bytes)| {
                 let typestr: String = dtype.getattr("typestr")?.extract()?;
+                let descr = numpy.and_then(|numpy| numpy.call_method1("dtype", (&typestr,)).ok());
                 Ok(Input {
                     name: name.unbind(),
+                    descr: descr.map(Bound::unbind),
                     kind: (
                         typestr.as_bytes().get(1).copied().unwrap_or(0),
                         dtype.getattr("size")?.extract()?,
@@ -103,13 +131,30 @@ pub fn direct_runs<'py>(call: &Args<'py>) -> Answer<'py> {
                 })
             });
         let outputs = outputs.collect::<PyResult<Vec<_>>>()?;
+        let few = inputs.len() <= MOST && outputs.len() <= MOST;
+        let free = argument(call, 5)?.cast_into::<PyList>()?;
+        let first = match free.len().checked_sub(1) {
+            Some(last) if few => {
+                let slot = Slot::read(&free.get_item(last)?, inputs.len(), outputs.len());
+                if slot.is_some() {
+                    free.del_item(last)?;
+                }
+                slot
+            }
+            _ => None,
+        };
         Ok(DirectRuns {
+            first_taken: AtomicBool::new(first.is_none()),
+            first,
             context: argument(call, 0)?.extract()?,
             model: argument(call, 1)?.extract()?,
-            few: inputs.len() <= MOST && outputs.len() <= MOST,
+            few,
             inputs,
             outputs,
             array: argument(call, 4)?.extract()?,
+            free: free.unbind(),
+            closed: AtomicBool::new(false),
+            numpy: class.map(Bound::unbind),
         })
     };
     Ok(Bound::new(py, read()?)?.into_any())
@@ -120,6 +165,12 @@ fn argument<'py>(call: &Args<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> 
         .map_err(|_| pyo3::exceptions::PyTypeError::new_err("too few arguments"))
 }
 
+/// Returns a module that the process has imported.
+fn imported<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
+    let modules = py.import("sys").ok()?.getattr("modules").ok()?;
+    modules.get_item(name).ok()
+}
+
 /// Where the elements of an input lie, and what keeps the memory.
 struct Source<'py> {
     address: Pointer,
@@ -128,36 +179,183 @@ struct Source<'py> {
 
 /// Device memory and bindings of one run, as the package keeps them: the addresses of inputs and of outputs, and both datasets.
 struct Slot {
+    /// The package's object, which owns them.
+    object: Py<PyAny>,
     inputs: [u64; MOST],
     outputs: [u64; MOST],
     datasets: [u64; 2],
 }
 
-/// Runs a model once: takes [`DirectRuns`], the list of free slots, and the inputs. Returns a dict of arrays; the name of a function and its
-/// code, if that failed; `None`, if the run has to be done step by step.
-pub fn run_directly<'py>(call: &Args<'py>) -> Answer<'py> {
+/// What the method `__call__` of models calls for runs that do not go this way, and for what a run failed with.
+struct Package {
+    /// Does a run step by step; takes what the method takes.
+    step_by_step: Py<PyAny>,
+    /// Raises the exception for the name of a function and its code.
+    check: Py<PyAny>,
+}
+
+static PACKAGE: PyOnceLock<Package> = PyOnceLock::new();
+
+/// Makes the method `__call__` of the class of models. Takes the class, the method that does a run step by step, whose documentation the
+/// made one has, and the function that raises what a run failed with.
+pub fn model_call<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(3, 3)?;
-    let first = call.object(0)?;
-    let runs = first.cast::<DirectRuns>().map_err(|_| Stop::Args)?.get();
-    let free = call.object(1)?;
-    let free = free.cast::<PyList>().map_err(|_| Stop::Args)?;
-    let Some(sources) = runs.sources(&call.object(2)?) else {
-        return call.none();
+    let py = call.py();
+    let class = call.object(0)?;
+    let class = class.cast::<PyType>().map_err(|_| Stop::Args)?;
+    let method = call.object(1)?;
+    let text: String = method.getattr("__doc__")?.extract()?;
+    let doc = CString::new(format!(
+        "__call__($self, inputs, stream=None)\n--\n\n{text}"
+    ));
+    let doc = doc.map_err(|_| Stop::Args)?;
+    let package = Package {
+        step_by_step: method.unbind(),
+        check: call.object(2)?.unbind(),
     };
+    // The package is imported once in a process; what CPython reads lives as long.
+    if PACKAGE.set(py, package).is_err() {
+        return Err(Stop::Args);
+    }
+    let method: &'static Method = Box::leak(Box::new(Method::with_keywords(
+        c"__call__",
+        call_model,
+        Box::leak(doc.into_boxed_c_str()),
+    )));
+    // SAFETY: a class, and a definition that lives as long as the process; neither is written.
+    let made = unsafe { capi::PyDescr_NewMethod(class.as_type_ptr(), method.as_ptr()) };
+    // SAFETY: a new reference, or null with an exception set.
+    Ok(unsafe { Bound::from_owned_ptr_or_err(py, made) }?)
+}
+
+/// `Model.__call__`.
+unsafe extern "C" fn call_model(
+    model: *mut capi::PyObject,
+    args: *mut capi::PyObject,
+    names: *mut capi::PyObject,
+) -> *mut capi::PyObject {
+    // SAFETY: CPython calls this with the interpreter attached and an instance of the class.
+    let py = unsafe { Python::assume_attached() };
+    // SAFETY: a live object, borrowed for the call.
+    let model = unsafe { Bound::from_borrowed_ptr(py, model) };
+    // SAFETY: a tuple, borrowed for the call.
+    let args = unsafe { Bound::from_borrowed_ptr(py, args).cast_into_unchecked::<PyTuple>() };
+    // SAFETY: a dict, borrowed for the call, or null.
+    let names = unsafe { Bound::from_borrowed_ptr_or_opt(py, names) };
+    if super::source_location::is_wanted() {
+        // SAFETY: attached already; a wrapper does the same.
+        unsafe { Python::attach_unchecked(super::source_location::report) };
+    }
+    guarded(c"jumar.Model.__call__ failed", || {
+        if args.len() == 1
+            && names.is_none()
+            && let Some(made) = run_directly(&model, &args.get_item(0)?)?
+        {
+            return Ok(made);
+        }
+        step_by_step(&model, &args, names)
+    })
+}
+
+/// Runs a model on the calling thread. Returns a dict of arrays; `None`, if the run has to be done step by step.
+fn run_directly<'py>(
+    model: &Bound<'py, PyAny>,
+    inputs: &Bound<'py, PyAny>,
+) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+    let py = model.py();
+    let Some(runs) = attribute(model, intern!(py, "_runs")) else {
+        return Ok(None);
+    };
+    let Ok(runs) = runs.cast_exact::<DirectRuns>() else {
+        return Ok(None);
+    };
+    let runs = runs.get();
+    let Some(sources) = runs.sources(inputs) else {
+        return Ok(None);
+    };
+    let call = Attached(py);
     let mut context = Pointer::default();
     let ret = c_call!(call.returns aclrtGetCurrentContext(*mut Pointer) -> i32, [&raw mut context], or NOT_SUPPORTED);
-    if ret != SUCCESS || context.number() != runs.context || free.is_empty() {
-        return call.none();
+    if ret != SUCCESS || context.number() != runs.context {
+        return Ok(None);
     }
-    let last = free.len() - 1;
-    let taken = free.get_item(last)?;
-    let Some(slot) = runs.slot(&taken) else {
-        return call.none();
+    let outcome = match &runs.first {
+        Some(first) if !runs.first_taken.swap(true, Ordering::SeqCst) => {
+            let outcome = runs.run(call, first, &sources);
+            runs.first_taken.store(false, Ordering::SeqCst);
+            outcome
+        }
+        _ => {
+            let free = runs.free.bind(py);
+            let Some(last) = free.len().checked_sub(1) else {
+                return Ok(None);
+            };
+            let object = free.get_item(last)?;
+            let Some(slot) = Slot::read(&object, runs.inputs.len(), runs.outputs.len()) else {
+                return Ok(None);
+            };
+            free.del_item(last)?;
+            let outcome = runs.run(call, &slot, &sources);
+            free.append(object)?;
+            outcome
+        }
     };
-    free.del_item(last)?;
-    let outcome = runs.run(call, &slot, &sources);
-    free.append(taken)?;
-    outcome
+    if runs.closed.load(Ordering::SeqCst) {
+        // Another thread closed the model meanwhile, and did not find this slot.
+        runs.give_back_first(py)?;
+        model.call_method0(intern!(py, "_release_slots"))?;
+    }
+    match outcome? {
+        Ok(outputs) => Ok(Some(outputs.into_any())),
+        Err((function, ret)) => {
+            let check = PACKAGE.get(py).ok_or(Stop::Args)?.check.bind(py);
+            check.call1((function, ret))?;
+            Ok(None)
+        }
+    }
+}
+
+/// Does a run as the package does it.
+fn step_by_step<'py>(
+    model: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    names: Option<Bound<'py, PyAny>>,
+) -> Answer<'py> {
+    let py = model.py();
+    let method = PACKAGE.get(py).ok_or(Stop::Args)?.step_by_step.bind(py);
+    let names = names.map(|names| names.cast_into::<PyDict>());
+    let names = names.transpose().map_err(|_| Stop::Args)?;
+    let all = std::iter::once(model.clone()).chain(args);
+    let all = PyTuple::new(py, all.collect::<Vec<_>>())?;
+    Ok(method.call(all, names.as_ref())?)
+}
+
+/// The name of a function that failed, and its code.
+type Failure = (&'static str, i32);
+
+impl Slot {
+    /// Reads the numbers of a slot: words of 64 bits, in bytes.
+    fn read(object: &Bound<'_, PyAny>, inputs: usize, outputs: usize) -> Option<Slot> {
+        let numbers = attribute(object, intern!(object.py(), "numbers"))?;
+        let numbers = numbers.cast_exact::<PyBytes>().ok()?.as_bytes();
+        let (words, &[]) = numbers.as_chunks() else {
+            return None;
+        };
+        if words.len() != inputs + outputs + 2 || inputs.max(outputs) > MOST {
+            return None;
+        }
+        let mut words = words.iter().map(|word| u64::from_ne_bytes(*word));
+        let mut slot = Slot {
+            object: object.clone().unbind(),
+            inputs: [0; MOST],
+            outputs: [0; MOST],
+            datasets: [0; 2],
+        };
+        slot.inputs[..inputs].fill_with(|| words.next().unwrap_or(0));
+        slot.outputs[..outputs].fill_with(|| words.next().unwrap_or(0));
+        slot.datasets.fill_with(|| words.next().unwrap_or(0));
+        Some(slot)
+    }
 }
 
 impl DirectRuns {
@@ -169,7 +367,7 @@ impl DirectRuns {
         let mut sources = [const { None }; MOST];
         let count = self.inputs.len();
         let mut take = |index: usize, value: Bound<'py, PyAny>| {
-            sources[index] = self.inputs[index].source(value, &self.array);
+            sources[index] = self.inputs[index].source(value, self);
             sources[index].is_some()
         };
         let all = if let Ok(dict) = given.cast_exact::<PyDict>() {
@@ -193,44 +391,31 @@ impl DirectRuns {
         all.then_some(sources)
     }
 
-    /// Reads the numbers of a slot: words of 64 bits, in bytes.
-    fn slot(&self, taken: &Bound<'_, PyAny>) -> Option<Slot> {
-        let numbers = attribute(taken, intern!(taken.py(), "numbers"))?;
-        let numbers = numbers.cast_exact::<PyBytes>().ok()?.as_bytes();
-        let (inputs, outputs) = (self.inputs.len(), self.outputs.len());
-        let (words, &[]) = numbers.as_chunks() else {
-            return None;
-        };
-        if words.len() != inputs + outputs + 2 {
-            return None;
+    /// Puts the first slot into the package's list, if no run has it and it is not there.
+    fn give_back_first(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.first {
+            Some(first) if !self.first_taken.swap(true, Ordering::SeqCst) => {
+                self.free.bind(py).append(&first.object)
+            }
+            _ => Ok(()),
         }
-        let mut words = words.iter().map(|word| u64::from_ne_bytes(*word));
-        let mut slot = Slot {
-            inputs: [0; MOST],
-            outputs: [0; MOST],
-            datasets: [0; 2],
-        };
-        slot.inputs[..inputs].fill_with(|| words.next().unwrap_or(0));
-        slot.outputs[..outputs].fill_with(|| words.next().unwrap_or(0));
-        slot.datasets.fill_with(|| words.next().unwrap_or(0));
-        Some(slot)
     }
 
     /// Runs with a slot that no other run has.
     fn run<'py>(
         &self,
-        call: &Args<'py>,
+        call: Attached<'py>,
         slot: &Slot,
         sources: &[Option<Source<'py>>; MOST],
-    ) -> Answer<'py> {
-        let py = call.py();
+    ) -> PyResult<Result<Bound<'py, PyDict>, Failure>> {
+        let py = call.0;
         let mut hosts = [Pointer::default(); MOST];
         let outputs = PyDict::new(py);
         for (output, host) in self.outputs.iter().zip(&mut hosts) {
             let bytes = output.bytes.max(1);
             let ret = c_call!(call.returns aclrtMallocHost(*mut Pointer, usize) -> i32, [&raw mut *host, bytes], or NOT_SUPPORTED);
             if ret != SUCCESS {
-                return failed(call, "acl.rt.malloc_host", ret);
+                return Ok(Err(("acl.rt.malloc_host", ret)));
             }
             // From here on the array owns the memory.
             let array = self.array_at(py, *host, output)?;
@@ -283,8 +468,8 @@ impl DirectRuns {
             }
         };
         match call.waits(relaxed) {
-            (_, SUCCESS) => Ok(outputs.into_any()),
-            (function, ret) => failed(call, function, ret),
+            (_, SUCCESS) => Ok(Ok(outputs)),
+            failure => Ok(Err(failure)),
         }
     }
 
@@ -306,10 +491,6 @@ impl DirectRuns {
     }
 }
 
-fn failed<'py>(call: &Args<'py>, function: &str, ret: i32) -> Answer<'py> {
-    call.many(&[&function.to_owned(), &ret])
-}
-
 /// NumPy's description of an array, in the capsule of `__array_struct__`.
 #[repr(C)]
 struct ArrayStruct {
@@ -324,17 +505,58 @@ struct ArrayStruct {
     descr: *mut capi::PyObject,
 }
 
+/// The beginning of NumPy's arrays, PyArrayObject_fields in ndarraytypes.h: the same since NumPy 1.7, and a part of its binary interface.
+#[repr(C)]
+struct NumpyArray {
+    object: capi::PyObject,
+    data: *mut c_void,
+    rank: c_int,
+    shape: *const isize,
+    strides: *const isize,
+    base: *mut capi::PyObject,
+    descr: *mut capi::PyObject,
+    flags: c_int,
+}
+
 /// The elements lie one behind the other, aligned, in this machine's order.
-const PLAIN: c_int = 0x001 | 0x100 | 0x200;
+const PLAIN: c_int = CONTIGUOUS_AND_ALIGNED | 0x200;
+/// NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_ALIGNED.
+const CONTIGUOUS_AND_ALIGNED: c_int = 0x001 | 0x100;
 
 impl Input {
     /// Finds the elements of one input, if they lie together in memory.
-    fn source<'py>(&self, value: Bound<'py, PyAny>, array: &Py<PyType>) -> Option<Source<'py>> {
+    fn source<'py>(&self, value: Bound<'py, PyAny>, runs: &DirectRuns) -> Option<Source<'py>> {
         let py = value.py();
-        if value.get_type().is(array) {
+        let class = value.get_type_ptr();
+        let is = |known: &Py<PyType>| class.cast() == known.as_ptr();
+        if is(&runs.array) {
             return self.of_array(value);
         }
+        if runs.numpy.as_ref().is_some_and(is)
+            && let Some(address) = self.of_numpy(&value)
+        {
+            return Some(Source {
+                address,
+                _owner: value,
+            });
+        }
         self.of_capsule(attribute(&value, intern!(py, "__array_struct__"))?)
+    }
+
+    /// Finds the elements of an array of NumPy's own class and of the type's one description.
+    fn of_numpy(&self, value: &Bound<'_, PyAny>) -> Option<Pointer> {
+        let descr = self.descr.as_ref()?.as_ptr();
+        // SAFETY: an instance of NumPy's class, which begins with these fields.
+        let array = unsafe { &*value.as_ptr().cast::<NumpyArray>() };
+        let plain =
+            array.descr == descr && array.flags & CONTIGUOUS_AND_ALIGNED == CONTIGUOUS_AND_ALIGNED;
+        if !plain || usize::try_from(array.rank) != Ok(self.dims.len()) {
+            return None;
+        }
+        // SAFETY: the array has `rank` dimensions.
+        let same = |(axis, dim): (usize, &isize)| unsafe { *array.shape.add(axis) } == *dim;
+        let fits = self.dims.iter().enumerate().all(same);
+        fits.then(|| Pointer::of_number(array.data.expose_provenance() as u64))
     }
 
     fn of_capsule<'py>(&self, capsule: Bound<'py, PyAny>) -> Option<Source<'py>> {
@@ -433,21 +655,10 @@ fn free(array: &Bound<'_, PyAny>) -> Option<()> {
         }
         return None;
     }
-    let call = Outside;
+    let call = Attached(py);
     // No caller could receive an error here.
     c_call!(call.returns aclrtFreeHost(Pointer) -> i32, [handle], or NOT_SUPPORTED);
     None
-}
-
-/// A call into the library outside of a wrapper.
-struct Outside;
-
-impl Outside {
-    fn returns<R>(&self, f: impl FnOnce() -> R) -> R {
-        f()
-    }
-
-    fn missing(&self, _: &super::library::Symbol) {}
 }
 
 /// Returns an attribute; where there is none, no exception is left.

@@ -114,11 +114,19 @@ pub unsafe fn enter(
         // SAFETY: attached already, see `raise`.
         unsafe { Python::attach_unchecked(super::source_location::report) };
     }
-    let result = catch_unwind(AssertUnwindSafe(|| {
+    guarded(failed, || {
         let tuple = args.cast_into::<PyTuple>().map_err(|_| Stop::Args)?;
         body(&Args { tuple })
-    }));
-    match result {
+    })
+}
+
+/// Runs a part of a function that CPython calls: an error and a panic become exceptions. Returns a new reference, or null with an
+/// exception set.
+pub fn guarded<'py>(
+    failed: &'static CStr,
+    body: impl FnOnce() -> Answer<'py>,
+) -> *mut ffi::PyObject {
+    match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(object)) => return object.into_ptr(),
         Ok(Err(Stop::Args)) => {
             // SAFETY: attached, with a class that lives as long as the interpreter and a string.
@@ -192,19 +200,12 @@ impl<'py> Args<'py> {
 
     /// Runs a call that may wait, with the interpreter free for other threads and for callbacks.
     pub fn waits<R>(&self, f: impl FnOnce() -> R) -> R {
-        let f = Carry(f);
-        let result = self.py().detach(move || Carry((f.open())())).open();
-        callbacks::release_dropped(self.py());
-        result
+        Attached(self.py()).waits(f)
     }
 
     /// Notes that the library has no such function.
-    #[cold]
     pub fn missing(&self, symbol: &super::library::Symbol) {
-        notes::keep(format!(
-            "{} is not supported: the library that was loaded does not have it",
-            symbol.name()
-        ));
+        Attached(self.py()).missing(symbol);
     }
 
     /// Notes a refusal that the library never saw. Returns the code for it.
@@ -237,6 +238,34 @@ impl<'py> Args<'py> {
     /// `None`.
     pub fn none(&self) -> Answer<'py> {
         Ok(self.py().None().into_bound(self.py()))
+    }
+}
+
+/// A thread that has the interpreter, as [`c_call`] takes it where there are no arguments of a wrapper.
+#[derive(Clone, Copy)]
+pub struct Attached<'py>(pub Python<'py>);
+
+impl Attached<'_> {
+    /// Runs a call that comes back at once.
+    pub fn returns<R>(self, f: impl FnOnce() -> R) -> R {
+        f()
+    }
+
+    /// As [`Args::waits`].
+    pub fn waits<R>(self, f: impl FnOnce() -> R) -> R {
+        let f = Carry(f);
+        let result = self.0.detach(move || Carry((f.open())())).open();
+        callbacks::release_dropped(self.0);
+        result
+    }
+
+    /// As [`Args::missing`].
+    #[cold]
+    pub fn missing(self, symbol: &super::library::Symbol) {
+        notes::keep(format!(
+            "{} is not supported: the library that was loaded does not have it",
+            symbol.name()
+        ));
     }
 }
 

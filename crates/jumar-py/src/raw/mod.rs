@@ -41,13 +41,13 @@ pub static PRIVATE: table::Table = table::Table::new(&[
         c"_direct_runs",
         direct::direct_runs,
         c"acl._direct_runs args parse failed",
-        c"_direct_runs($module, context, model, inputs, outputs, array, /)\n--\n\nMakes what the runs of a model on the calling thread have in common."
+        c"_direct_runs($module, context, model, inputs, outputs, array, slots, /)\n--\n\nMakes what the runs of a model on the calling thread have in common."
     ),
     method!(
-        c"_run_directly",
-        direct::run_directly,
-        c"acl._run_directly args parse failed",
-        c"_run_directly($module, runs, slots, inputs, /)\n--\n\nRuns a model on the calling thread; None if it has to be done step by step."
+        c"_model_call",
+        direct::model_call,
+        c"acl._model_call args parse failed",
+        c"_model_call($module, cls, method, check, /)\n--\n\nMakes the method that runs a model on the calling thread where it can; elsewhere it calls the other method."
     ),
     table::END,
 ]);

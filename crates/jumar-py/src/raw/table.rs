@@ -43,6 +43,22 @@ impl Method {
         })
     }
 
+    /// A method of a class that takes a tuple of positional arguments and a dict of keywords, or null.
+    pub fn with_keywords(
+        name: &'static CStr,
+        entry: ffi::PyCFunctionWithKeywords,
+        doc: &'static CStr,
+    ) -> Method {
+        Method(ffi::PyMethodDef {
+            ml_name: name.as_ptr(),
+            ml_meth: ffi::PyMethodDefPointer {
+                PyCFunctionWithKeywords: entry,
+            },
+            ml_flags: ffi::METH_VARARGS | ffi::METH_KEYWORDS,
+            ml_doc: doc.as_ptr(),
+        })
+    }
+
     /// The definition, which CPython reads and does not write.
     pub fn as_ptr(&'static self) -> *mut ffi::PyMethodDef {
         (&raw const self.0).cast_mut()
